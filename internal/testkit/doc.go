@@ -1,0 +1,9 @@
+// Package testkit is what the tests of several rooms share: checked allocators, golden files, and
+// Arrow records as readable rows.
+//
+// Takes: a test.
+// Gives: helpers that fail that test and clean up behind it.
+// Keeps: imported by tests only; internal/arch checks it.
+// Fails: through testing.TB.
+// May change here: anything a second test needs.
+package testkit

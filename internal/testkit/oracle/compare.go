@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// maxDifferences is how many lines of difference Compare writes.
+const maxDifferences = 20
+
+// keyColumns order rows and name them in differences; a row carries those that its table has.
+var keyColumns = []string{"service", "market", "kind", "deal_id", "version", "tranche_ordinal", "ordinal"}
+
+// Compare says how two sets of rows differ, one line for each row missing or too many and for each
+// column that differs; "" when they are equal. The order of the rows does not matter, integers of
+// all widths are alike, and a column that is absent differs from one that is nil.
+func Compare(want, got []Row) string {
+	want, got = sorted(want), sorted(got)
+	var lines []string
+	for len(want) > 0 || len(got) > 0 {
+		switch {
+		case len(got) == 0 || len(want) > 0 && compareKeys(want[0], got[0]) < 0:
+			lines = append(lines, "missing row "+describe(want[0]))
+			want = want[1:]
+		case len(want) == 0 || compareKeys(want[0], got[0]) > 0:
+			lines = append(lines, "extra row "+describe(got[0]))
+			got = got[1:]
+		default:
+			lines = append(lines, differences(want[0], got[0])...)
+			want, got = want[1:], got[1:]
+		}
+	}
+	if more := len(lines) - maxDifferences; more > 0 {
+		lines = append(lines[:maxDifferences], fmt.Sprintf("… and %d more differences", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// differences compares two rows of one key, column by column.
+func differences(want, got Row) []string {
+	columns := map[string]bool{}
+	for _, row := range []Row{want, got} {
+		for name := range row {
+			columns[name] = true
+		}
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		if w, g := show(want, name), show(got, name); w != g {
+			lines = append(lines, fmt.Sprintf("row %s: %s: want %s, got %s", keyOf(want), name, w, g))
+		}
+	}
+	return lines
+}
+
+// show is a column's value as a text that no other value has.
+func show(row Row, name string) string {
+	value, ok := row[name]
+	if !ok {
+		return "no such column"
+	}
+	switch v := plain(value).(type) {
+	case nil, int64, bool:
+		return fmt.Sprint(v)
+	case string:
+		return fmt.Sprintf("%q", v)
+	default:
+		return fmt.Sprintf("%T(%v)", v, v)
+	}
+}
+
+// plain widens integers to int64.
+func plain(value any) any {
+	if v := reflect.ValueOf(value); v.IsValid() && v.CanInt() {
+		return v.Int()
+	}
+	return value
+}
+
+func sorted(rows []Row) []Row { return slices.SortedStableFunc(slices.Values(rows), compareKeys) }
+
+func compareKeys(a, b Row) int {
+	for _, name := range keyColumns {
+		m, ok1 := plain(a[name]).(int64)
+		n, ok2 := plain(b[name]).(int64)
+		order := cmp.Compare(m, n)
+		if !ok1 || !ok2 {
+			order = cmp.Compare(show(a, name), show(b, name))
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+func keyOf(row Row) string {
+	var parts []string
+	for _, name := range keyColumns {
+		if value, ok := row[name]; ok {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, value))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// describe is a whole row: its key, then its other columns that are not nil.
+func describe(row Row) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		if row[name] != nil && !slices.Contains(keyColumns, name) {
+			parts = append(parts, name+"="+show(row, name))
+		}
+	}
+	return keyOf(row) + " {" + strings.Join(parts, " ") + "}"
+}

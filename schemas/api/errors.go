@@ -1,0 +1,15 @@
+package api
+
+import "errors"
+
+var (
+	errNotAbsolute = errors.New("want an absolute http or https URL")
+	errUserInfo    = errors.New("credentials do not belong in a URL")
+)
+
+// ErrorBody is the body of every error answer (API document, Errors); all fields are required.
+type ErrorBody struct {
+	Timestamp string `json:"timestamp"` // date-time, UTC
+	ErrorID   string `json:"errorId"`   // UUID
+	Message   string `json:"message"`
+}

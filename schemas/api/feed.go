@@ -1,0 +1,139 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Service is one of the two halves of the API: "bond" or "loan" (API document, Endpoints).
+type Service string
+
+// Market is a market's code as data spells it, upper case; paths carry it in lower case.
+type Market string
+
+// Kind says which of a market's two lists is meant: "priced" or "expected".
+type Kind string
+
+// The services, markets and kinds of API v3.4.0.
+const (
+	Bond Service = "bond"
+	Loan Service = "loan"
+
+	IG Market = "IG" // bond: investment grade
+	HY Market = "HY" // bond: high yield
+	EM Market = "EM" // bond: emerging markets
+	LL Market = "LL" // loan: leveraged finance
+	CF Market = "CF" // loan: corporates and financial institutions
+	AF Market = "AF" // loan: asset finance
+
+	Priced   Kind = "priced"
+	Expected Kind = "expected"
+)
+
+// Feed is one list of the API. Its written form is service/market/kind in lower case, such as
+// "bond/ig/priced". Feed is comparable and safe as a map key.
+type Feed struct {
+	Service Service
+	Market  Market
+	Kind    Kind
+}
+
+// Feeds returns the twelve feeds in their fixed order: bond before loan, markets in the order of
+// the API document, priced before expected. The caller owns the slice.
+func Feeds() []Feed {
+	feeds := make([]Feed, 0, 12)
+	for _, service := range Services() {
+		for _, market := range Markets(service) {
+			feeds = append(feeds, Feed{service, market, Priced}, Feed{service, market, Expected})
+		}
+	}
+	return feeds
+}
+
+// Services returns the two services in the order of the API document.
+func Services() []Service { return []Service{Bond, Loan} }
+
+// Markets returns a service's markets in the order of the API document; nil for an unknown service.
+func Markets(s Service) []Market {
+	switch s {
+	case Bond:
+		return []Market{IG, HY, EM}
+	case Loan:
+		return []Market{LL, CF, AF}
+	}
+	return nil
+}
+
+// String returns the feed's written form, "bond/ig/priced".
+func (f Feed) String() string {
+	return string(f.Service) + "/" + f.Market.Lower() + "/" + string(f.Kind)
+}
+
+// MarshalText writes the feed's written form.
+func (f Feed) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads the feed's written form.
+func (f *Feed) UnmarshalText(text []byte) error {
+	feed, err := ParseFeed(string(text))
+	if err != nil {
+		return err
+	}
+	*f = feed
+	return nil
+}
+
+// Path is the path of the feed's list relative to {base_url}: "/v3/bond/ig/priced-deal".
+func (f Feed) Path() string {
+	return "/v3/" + string(f.Service) + "/" + f.Market.Lower() + "/" + string(f.Kind) + "-deal"
+}
+
+// DealPath is the path of one deal relative to {base_url}: "/v3/bond/ig/priced-deal/12".
+func (f Feed) DealPath(id int64) string { return fmt.Sprintf("%s/%d", f.Path(), id) }
+
+// ListKey names the list inside a page's _embedded: "pricedDeals" or "expectedDeals".
+func (f Feed) ListKey() string { return string(f.Kind) + "Deals" }
+
+// IDKey names the member that identifies a record: bond expected deals say "id", all others
+// "dealId".
+func (f Feed) IDKey() string {
+	if f.Service == Bond && f.Kind == Expected {
+		return "id"
+	}
+	return "dealId"
+}
+
+// HasUpdatedSince says whether the feed's records carry an updatedSince link and its list takes
+// that parameter: all but bond expected do (API document, List behaviour 4).
+func (f Feed) HasUpdatedSince() bool { return !(f.Service == Bond && f.Kind == Expected) }
+
+// Lower is the market's code as paths spell it.
+func (m Market) Lower() string { return strings.ToLower(string(m)) }
+
+// ParseFeed reads a feed's written form, in any case.
+func ParseFeed(text string) (Feed, error) {
+	want := strings.ToLower(strings.TrimSpace(text))
+	feeds := Feeds()
+	i := slices.IndexFunc(feeds, func(f Feed) bool { return f.String() == want })
+	if i < 0 {
+		return Feed{}, fmt.Errorf("unknown feed %q: want service/market/kind such as bond/ig/priced (bond: ig hy em, loan: ll cf af; priced or expected)", text)
+	}
+	return feeds[i], nil
+}
+
+// ParseFeeds reads a comma-separated list of feeds; an empty text means all twelve. The result is
+// in the fixed order of Feeds, without repetition.
+func ParseFeeds(text string) ([]Feed, error) {
+	if strings.TrimSpace(text) == "" {
+		return Feeds(), nil
+	}
+	asked := map[Feed]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		feed, err := ParseFeed(part)
+		if err != nil {
+			return nil, err
+		}
+		asked[feed] = true
+	}
+	return slices.DeleteFunc(Feeds(), func(f Feed) bool { return !asked[f] }), nil
+}

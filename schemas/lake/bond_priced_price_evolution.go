@@ -1,0 +1,15 @@
+package lake
+
+import "dealflow/schemas/api"
+
+func bondPricedPriceEvolution() *Table {
+	return &Table{
+		Name: "bond_priced_price_evolution", Service: api.Bond, Kind: api.Priced,
+		Rows: "/priceEvolution/*",
+		Doc:  "Price talk of priced bond deals, step by step.",
+		Columns: []Column{
+			{Number: 11, Name: "date", Type: Timestamp, Pointer: "/priceEvolution/*/date", Doc: "When this price was shown."},
+			{Number: 12, Name: "value", Type: Text, Pointer: "/priceEvolution/*/value", Doc: "The price talk, free text."},
+		},
+	}
+}

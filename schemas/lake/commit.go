@@ -1,0 +1,166 @@
+package lake
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// FormatVersion is the version of the lake's layout and of the commit's fields. A reader or writer
+// that meets another one stops.
+const FormatVersion = 1
+
+// Instant is a point in time as the commit log writes it: UTC with six digits of fraction.
+type Instant struct{ time.Time }
+
+const instantLayout = "2006-01-02T15:04:05.000000Z"
+
+// At cuts t to microseconds in UTC.
+func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Microsecond)} }
+
+func (i Instant) String() string { return i.UTC().Format(instantLayout) }
+
+// MarshalText writes the instant with six digits.
+func (i Instant) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// MarshalJSON writes the instant with six digits; it stands before the embedded time's own.
+func (i Instant) MarshalJSON() ([]byte, error) { return json.Marshal(i.String()) }
+
+// UnmarshalJSON reads any RFC 3339 instant.
+func (i *Instant) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return err
+	}
+	*i = At(t)
+	return nil
+}
+
+// DateOf is the UTC calendar day of t, as snapshot_date writes it.
+func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// The outcomes of a run and of a feed in it.
+const (
+	OutcomeDone    = "done"
+	OutcomePartial = "partial"
+	OutcomeFailed  = "failed"
+	OutcomeHeld    = "held"
+	OutcomeSkipped = "skipped"
+)
+
+// Commit is one record of the log: it makes a run's files visible, all at once, and is never
+// changed. Commits are numbered from 1 without gaps.
+type Commit struct {
+	FormatVersion   int       `json:"format_version"`
+	Number          int64     `json:"commit"`
+	RunID           string    `json:"run_id"`  // UUIDv7
+	Command         string    `json:"command"` // run, sync, compact, expire or replay
+	KnownAt         Instant   `json:"known_at"`
+	PreviousSHA256  string    `json:"previous_sha256"` // of the previous commit's bytes; "" for the first
+	DealflowVersion string    `json:"dealflow_version"`
+	StartedAt       Instant   `json:"started_at"`
+	FinishedAt      Instant   `json:"finished_at"`
+	SnapshotDate    string    `json:"snapshot_date,omitempty"` // YYYY-MM-DD
+	Outcome         string    `json:"outcome"`                 // done or partial
+	Feeds           []FeedRun `json:"feeds"`
+	Add             []File    `json:"add"`
+	Remove          []string  `json:"remove"` // paths of files that are no longer part of the lake
+	Checks          []Check   `json:"checks"`
+}
+
+// FeedRun is what became of one feed in a run. Counts are of deals, except where the name says
+// otherwise.
+type FeedRun struct {
+	Feed          api.Feed `json:"feed"`
+	Outcome       string   `json:"outcome"`
+	Error         string   `json:"error,omitempty"`
+	BaseURL       string   `json:"base_url"`
+	UpdatedSince  string   `json:"updated_since,omitempty"` // link that a sync follows next, relative to base_url
+	StartedAt     Instant  `json:"started_at"`
+	FinishedAt    Instant  `json:"finished_at"`
+	Deals         int64    `json:"deals"` // that the snapshot holds
+	Added         int64    `json:"added"`
+	Changed       int64    `json:"changed"`
+	Removed       int64    `json:"removed"`
+	Reappeared    int64    `json:"reappeared"`
+	Unchanged     int64    `json:"unchanged"`
+	Quarantined   int64    `json:"quarantined"`
+	Pages         int64    `json:"pages"`
+	Requests      int64    `json:"requests"`
+	Bytes         int64    `json:"bytes"` // of bodies, decompressed
+	Retries       int64    `json:"retries"`
+	WaitedMS      int64    `json:"waited_ms"`
+	Sweeps        int64    `json:"sweeps"`
+	Confirmations int64    `json:"confirmations"`
+	Drift         []Drift  `json:"drift"`
+}
+
+// DriftCount adds up the drift of the feed.
+func (f *FeedRun) DriftCount() int64 {
+	var n int64
+	for _, d := range f.Drift {
+		n += d.Count
+	}
+	return n
+}
+
+// File is one immutable data file, as a commit names it.
+type File struct {
+	Path          string            `json:"path"`  // relative to the lake
+	Table         string            `json:"table"` // "snapshots.<table>", "history.<table>" or "quarantine"
+	Partition     map[string]string `json:"partition"`
+	SchemaVersion int               `json:"schema_version"`
+	Rows          int64             `json:"rows"`
+	Bytes         int64             `json:"bytes"`
+	SHA256        string            `json:"sha256"`
+	MinDealID     int64             `json:"min_deal_id"`
+	MaxDealID     int64             `json:"max_deal_id"`
+}
+
+// Check is the result of one declared quality check of a run.
+type Check struct {
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Encode gives the commit's bytes: one JSON object and a newline.
+func (c *Commit) Encode() ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// DecodeCommit reads a commit's bytes. A format version that this program does not know is an
+// error.
+func DecodeCommit(data []byte) (*Commit, error) {
+	var probe struct {
+		FormatVersion int `json:"format_version"`
+	}
+	if err := json.Unmarshal(data, &probe); err != nil {
+		return nil, err
+	}
+	if probe.FormatVersion != FormatVersion {
+		return nil, &FormatError{Found: probe.FormatVersion}
+	}
+	var c Commit
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// FormatError says that a lake was written in a format that this program does not know.
+type FormatError struct{ Found int }
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("lake format version %d: this dealflow reads and writes version %d; use the dealflow that wrote it, or a newer one", e.Found, FormatVersion)
+}

@@ -1,0 +1,60 @@
+package lake
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"dealflow/schemas/api"
+)
+
+// The keys and prefixes of the lake, relative to its root, always with forward slashes.
+const (
+	CommitsPrefix     = "_dealflow/commits/"
+	CheckpointsPrefix = "_dealflow/checkpoints/"
+	LatestKey         = "_dealflow/latest.json"
+	CatalogKey        = "catalog.duckdb"
+)
+
+// CommitKey is the key of a commit's object.
+func CommitKey(number int64) string { return fmt.Sprintf("%s%020d.json", CommitsPrefix, number) }
+
+// CheckpointKey is the key of what the commits up to and including number add up to.
+func CheckpointKey(number int64) string {
+	return fmt.Sprintf("%s%020d.ndjson.zst", CheckpointsPrefix, number)
+}
+
+// StateKey is the key of the state file beside a checkpoint: the heads of all deals.
+func StateKey(number int64) string {
+	return fmt.Sprintf("%s%020d.state.zst", CheckpointsPrefix, number)
+}
+
+// CommitNumber reads the number out of a commit's or checkpoint's key.
+func CommitNumber(key string) (int64, bool) {
+	name, _, _ := strings.Cut(path.Base(key), ".")
+	n, err := strconv.ParseInt(name, 10, 64)
+	return n, err == nil && len(name) == 20 && n > 0
+}
+
+// SnapshotTable is the commit's name for the snapshots of a table.
+func SnapshotTable(table string) string { return "snapshots." + table }
+
+// HistoryTable is the commit's name for a table's history.
+func HistoryTable(table string) string { return "history." + table }
+
+// SnapshotKey is the key of file n that a run writes for a table's snapshot of a market and day.
+func SnapshotKey(table string, market api.Market, date, runID string, n int) string {
+	return fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/%s-%d.parquet", table, market, date, runID, n)
+}
+
+// HistoryKey is the key of file n that a run writes for a table's history; year is the UTC year of
+// the run's start.
+func HistoryKey(table string, market api.Market, year int, runID string, n int) string {
+	return fmt.Sprintf("history/%s/market=%s/year=%04d/%s-%d.parquet", table, market, year, runID, n)
+}
+
+// QuarantineKey is the key of a feed's records that a run could not read.
+func QuarantineKey(feed api.Feed, runID string) string {
+	return fmt.Sprintf("quarantine/%s/%s.ndjson.zst", feed, runID)
+}

@@ -1,0 +1,100 @@
+package lake
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"dealflow/schemas/api"
+)
+
+// SchemaVersion is the version of the flattened tables' columns. It rises when a column is added;
+// every version stays readable.
+const SchemaVersion = 1
+
+// Table is one flattened table: which rows it has and where each column comes from.
+type Table struct {
+	Name    string
+	Service api.Service
+	Kind    api.Kind
+	Rows    string // pointer of the list or map whose entries are the rows; "" for one row per deal
+	Map     bool   // Rows is a map: entries are sorted by key, as UTF-8 bytes
+	Doc     string // one sentence
+	Columns []Column
+}
+
+// The key columns that flattened tables share. Their numbers lie below those of the documented
+// columns.
+var (
+	columnMarket         = Column{Number: 1, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."}
+	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
+	columnVersion        = Column{Number: 3, Name: "version", Type: Int32, NotNull: true, Doc: "Version of the deal: 1, 2, 3 in the order in which we came to know its contents."}
+	columnTrancheOrdinal = Column{Number: 4, Name: "tranche_ordinal", Type: Int32, NotNull: true, Doc: "Place of the tranche in the deal's list, from 1."}
+	columnOrdinal        = Column{Number: 5, Name: "ordinal", Type: Int32, NotNull: true, Doc: "Place of the entry in its list, from 1; of a map's entry in the order of keys."}
+	columnSnapshotDate   = Column{Number: 6, Name: "snapshot_date", Type: Date, NotNull: true, Doc: "Day of the snapshot: the UTC date of the run's start."}
+)
+
+// firstDocumented is the least number of a documented column.
+const firstDocumented = 11
+
+// Depth is the number of ordinals in the table's key: 0 for one row per deal, 1 for a list of the
+// deal, 2 for a list inside a list.
+func (t *Table) Depth() int { return pointerDepth(t.Rows) }
+
+// KeyColumns returns the columns of the table's key, in order. The caller owns the slice.
+func (t *Table) KeyColumns() []Column {
+	keys := []Column{columnMarket, columnDealID, columnVersion}
+	switch t.Depth() {
+	case 1:
+		keys = append(keys, columnOrdinal)
+	case 2:
+		keys = append(keys, columnTrancheOrdinal, columnOrdinal)
+	}
+	return keys
+}
+
+// HistoryColumns returns the columns of the table's history files: key, then documented columns.
+func (t *Table) HistoryColumns() []Column { return append(t.KeyColumns(), t.Columns...) }
+
+// SnapshotColumns returns the columns of the table's snapshot files: those of history, then
+// snapshot_date.
+func (t *Table) SnapshotColumns() []Column { return append(t.HistoryColumns(), columnSnapshotDate) }
+
+// ArrowSchema is the Arrow schema of columns, with Parquet field ids.
+func ArrowSchema(columns []Column) *arrow.Schema {
+	fields := make([]arrow.Field, len(columns))
+	for i := range columns {
+		fields[i] = columns[i].arrowField()
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+var tables = []*Table{
+	bondPricedDeals(), bondPricedBanks(), bondPricedPriceEvolution(), bondPricedInvestorTypes(), bondPricedGeographies(),
+	bondExpectedDeals(), bondExpectedRegions(), bondExpectedTranches(), bondExpectedDealHistory(),
+	loanPricedDeals(), loanPricedSponsors(), loanPricedDealTotalCurrencies(), loanPricedTranches(), loanPricedTrancheBanks(),
+	loanExpectedDeals(), loanExpectedSponsors(), loanExpectedTranches(),
+}
+
+// Tables returns the seventeen flattened tables in the order of testdata/tables.md: of each service
+// and kind the deals first, then their children. They are shared: nobody changes them.
+func Tables() []*Table { return append([]*Table(nil), tables...) }
+
+// FeedTables returns the tables that a feed's deals flatten into, the deals' own table first.
+func FeedTables(f api.Feed) []*Table {
+	var of []*Table
+	for _, t := range tables {
+		if t.Service == f.Service && t.Kind == f.Kind {
+			of = append(of, t)
+		}
+	}
+	return of
+}
+
+// TableByName finds a flattened table.
+func TableByName(name string) (*Table, bool) {
+	for _, t := range tables {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,62 @@
+package lake
+
+// DealVersions is the name of the table that holds every version of every deal with its payload.
+const DealVersions = "deal_versions"
+
+// The kinds of change a version can be.
+const (
+	Added      = "added"
+	Changed    = "changed"
+	Removed    = "removed"
+	Reappeared = "reappeared"
+)
+
+// The reasons of a removal.
+const (
+	ReasonGone             = "gone"
+	ReasonPriced           = "priced"
+	ReasonOutOfEntitlement = "out_of_entitlement"
+)
+
+// HashVersion is the version of the canonical form under content_hash.
+const HashVersion = 1
+
+// DealVersionColumns returns the columns of history/deal_versions, in order. The caller owns the
+// slice.
+func DealVersionColumns() []Column {
+	return []Column{
+		{Number: 1, Name: "service", Type: Text, NotNull: true, Doc: "bond or loan."},
+		{Number: 2, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."},
+		{Number: 3, Name: "kind", Type: Text, NotNull: true, Doc: "priced or expected."},
+		{Number: 4, Name: "deal_id", Type: Int64, NotNull: true, Doc: "The source's id of the deal; unique only within service, market and kind."},
+		{Number: 5, Name: "version", Type: Int32, NotNull: true, Doc: "1, 2, 3 … per deal; a removal and a reappearance take a number too."},
+		{Number: 6, Name: "change", Type: Text, NotNull: true, Doc: "added, changed, removed or reappeared."},
+		{Number: 7, Name: "reason", Type: Text, Doc: "Why a deal was removed: gone, priced or out_of_entitlement."},
+		{Number: 8, Name: "known_at", Type: Timestamp, NotNull: true, Doc: "Instant of the commit that brought the version."},
+		{Number: 9, Name: "observed_at", Type: Timestamp, NotNull: true, Doc: "When the response that carried it arrived."},
+		{Number: 10, Name: "run_id", Type: Text, NotNull: true, Doc: "The run that brought the version."},
+		{Number: 11, Name: "content_hash", Type: Hash, Doc: "SHA-256 of the canonical form; NULL for a removal."},
+		{Number: 12, Name: "hash_version", Type: Int32, NotNull: true, Doc: "Version of the canonical form."},
+		{Number: 13, Name: "payload_hash", Type: Hash, Doc: "SHA-256 of the payload's bytes; NULL for a removal."},
+		{Number: 14, Name: "schema_version", Type: Int32, NotNull: true, Doc: "Version of the flattening that made the rows."},
+		{Number: 15, Name: "source_updated_at", Type: Timestamp, Doc: "From the record's updatedSince link when the version was first seen."},
+		{Number: 16, Name: "updated_since_href", Type: Text, Doc: "That link, relative to the API's base URL."},
+		{Number: 17, Name: "payload", Type: Text, Doc: "The record's bytes as first seen for this version; NULL for a removal."},
+	}
+}
+
+// Digest is a SHA-256.
+type Digest [32]byte
+
+// Head is what the lake knows of a deal's newest version: enough to decide whether a payload is a
+// change, and small enough to hold for every deal ever seen.
+type Head struct {
+	Version     int32
+	Removed     bool
+	ContentHash Digest // of the newest version that has a payload
+	PayloadHash Digest // likewise
+}
+
+// Heads maps deal_id to the newest version known, for one feed. Removed deals stay in it: their
+// numbers go on when they reappear.
+type Heads map[int64]Head

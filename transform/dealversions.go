@@ -1,0 +1,139 @@
+package transform
+
+import (
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// DealVersion is one row of history/deal_versions. Payload is nil for a removal, as are the hashes.
+type DealVersion struct {
+	Feed            api.Feed
+	DealID          int64
+	Version         int32
+	Change          string
+	Reason          string // of a removal; "" otherwise
+	KnownAt         time.Time
+	ObservedAt      time.Time
+	RunID           string
+	ContentHash     lake.Digest
+	PayloadHash     lake.Digest
+	SourceUpdatedAt time.Time // zero where the feed has none
+	UpdatedSince    string    // "" likewise
+	Payload         []byte
+}
+
+// VersionBatches collects rows of history/deal_versions until they are taken as Arrow records. It is
+// not safe for concurrent use; Release frees what was not taken.
+type VersionBatches struct {
+	schema       *arrow.Schema
+	builder      *array.RecordBuilder
+	rows, bytes  int
+	minID, maxID int64
+}
+
+// NewVersionBatches starts an empty collection.
+func NewVersionBatches(mem memory.Allocator) *VersionBatches {
+	schema := lake.ArrowSchema(lake.DealVersionColumns())
+	return &VersionBatches{schema: schema, builder: array.NewRecordBuilder(mem, schema)}
+}
+
+// Schema is the Arrow schema of the rows.
+func (b *VersionBatches) Schema() *arrow.Schema { return b.schema }
+
+// Bytes is about what the collected rows hold in memory.
+func (b *VersionBatches) Bytes() int { return b.bytes }
+
+// Rows is the number of rows collected and not yet taken.
+func (b *VersionBatches) Rows() int { return b.rows }
+
+// Append copies one row. The fields go in the order of lake.DealVersionColumns.
+func (b *VersionBatches) Append(v *DealVersion) {
+	if b.rows == 0 {
+		b.minID, b.maxID = v.DealID, v.DealID
+	}
+	b.minID, b.maxID = min(b.minID, v.DealID), max(b.maxID, v.DealID)
+	b.rows++
+	b.bytes += 256 + len(v.Payload) + len(v.UpdatedSince)
+
+	w := rowWriter{builder: b.builder}
+	hasContent := v.Change != lake.Removed
+	w.text(string(v.Feed.Service), true)
+	w.text(string(v.Feed.Market), true)
+	w.text(string(v.Feed.Kind), true)
+	w.int64(v.DealID)
+	w.int32(v.Version)
+	w.text(v.Change, true)
+	w.text(v.Reason, v.Reason != "")
+	w.instant(v.KnownAt, true)
+	w.instant(v.ObservedAt, true)
+	w.text(v.RunID, true)
+	w.hash(v.ContentHash, hasContent)
+	w.int32(lake.HashVersion)
+	w.hash(v.PayloadHash, hasContent)
+	w.int32(lake.SchemaVersion)
+	w.instant(v.SourceUpdatedAt, !v.SourceUpdatedAt.IsZero())
+	w.text(v.UpdatedSince, v.UpdatedSince != "")
+	w.bytes(v.Payload, hasContent)
+}
+
+// Take gives the collected rows and starts afresh. The caller releases the record; its Table is nil.
+func (b *VersionBatches) Take() Batch {
+	b.rows, b.bytes = 0, 0
+	return Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
+}
+
+// Release frees the builder and the rows that were not taken.
+func (b *VersionBatches) Release() { b.builder.Release() }
+
+// rowWriter fills one row, column after column.
+type rowWriter struct {
+	builder *array.RecordBuilder
+	column  int
+}
+
+func (w *rowWriter) next() array.Builder {
+	b := w.builder.Field(w.column)
+	w.column++
+	return b
+}
+
+func (w *rowWriter) text(s string, valid bool) {
+	if b := w.next().(*array.StringBuilder); valid {
+		b.Append(s)
+	} else {
+		b.AppendNull()
+	}
+}
+
+func (w *rowWriter) bytes(s []byte, valid bool) {
+	if b := w.next().(*array.StringBuilder); valid {
+		b.BinaryBuilder.Append(s)
+	} else {
+		b.AppendNull()
+	}
+}
+
+func (w *rowWriter) int64(n int64) { w.next().(*array.Int64Builder).Append(n) }
+func (w *rowWriter) int32(n int32) { w.next().(*array.Int32Builder).Append(n) }
+
+func (w *rowWriter) instant(t time.Time, valid bool) {
+	if b := w.next().(*array.TimestampBuilder); valid {
+		b.Append(arrow.Timestamp(t.UnixMicro()))
+	} else {
+		b.AppendNull()
+	}
+}
+
+func (w *rowWriter) hash(h lake.Digest, valid bool) {
+	if b := w.next().(*array.FixedSizeBinaryBuilder); valid {
+		b.Append(h[:])
+	} else {
+		b.AppendNull()
+	}
+}

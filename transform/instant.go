@@ -1,0 +1,121 @@
+package transform
+
+// date reads YYYY-MM-DD, a day of the calendar in the years 1 to 9999, as days since 1970-01-01.
+func date(text []byte) (int32, bool) {
+	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
+		return 0, false
+	}
+	year, ok1 := digits(text[0:4])
+	month, ok2 := digits(text[5:7])
+	day, ok3 := digits(text[8:10])
+	if !ok1 || !ok2 || !ok3 || year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return 0, false
+	}
+	return int32(daysSinceEpoch(year, month, day)), true
+}
+
+const (
+	microsPerSecond = 1_000_000
+	microsPerDay    = 86_400 * microsPerSecond
+)
+
+// Instants outside the years 1 to 9999 cannot be written in the formats that read the lake.
+var (
+	minInstant = int64(daysSinceEpoch(1, 1, 1)) * microsPerDay
+	maxInstant = int64(daysSinceEpoch(9999, 12, 31)+1)*microsPerDay - 1
+)
+
+// timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm, as microseconds since
+// 1970-01-01T00:00:00Z. Digits beyond microseconds are cut.
+func timestamp(text []byte) (int64, bool) {
+	if len(text) < 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return 0, false
+	}
+	days, ok := date(text[:10])
+	hour, ok1 := digits(text[11:13])
+	minute, ok2 := digits(text[14:16])
+	second, ok3 := digits(text[17:19])
+	if !ok || !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	micros, rest, ok := fraction(text[19:])
+	if !ok {
+		return 0, false
+	}
+	offset, ok := zone(rest)
+	if !ok {
+		return 0, false
+	}
+	t := int64(days)*microsPerDay + int64(hour*3600+minute*60+second-offset)*microsPerSecond + micros
+	return t, t >= minInstant && t <= maxInstant
+}
+
+// fraction reads an optional ".digits" and returns microseconds and the rest of the text.
+func fraction(text []byte) (micros int64, rest []byte, ok bool) {
+	if text[0] != '.' {
+		return 0, text, true
+	}
+	i := 1
+	unit := int64(microsPerSecond / 10)
+	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
+		micros += int64(text[i]-'0') * unit
+		unit /= 10
+	}
+	return micros, text[i:], i > 1
+}
+
+// zone reads Z or ±hh:mm as seconds east of UTC.
+func zone(text []byte) (seconds int, ok bool) {
+	if len(text) == 1 && text[0] == 'Z' {
+		return 0, true
+	}
+	if len(text) != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':' {
+		return 0, false
+	}
+	hour, ok1 := digits(text[1:3])
+	minute, ok2 := digits(text[4:6])
+	if !ok1 || !ok2 || hour > 23 || minute > 59 {
+		return 0, false
+	}
+	seconds = hour*3600 + minute*60
+	if text[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, true
+}
+
+// digits reads a text that is all decimal digits.
+func digits(text []byte) (int, bool) {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(text) > 0
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+// daysSinceEpoch counts days from 1970-01-01 in the Gregorian calendar: the year is taken to start
+// in March, so that the leap day is its last.
+func daysSinceEpoch(year, month, day int) int {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	dayOfYear := (153*(month-3)+2)/5 + day - 1
+	return 365*year + year/4 - year/100 + year/400 + dayOfYear - 719_468
+}

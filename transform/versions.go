@@ -1,0 +1,104 @@
+package transform
+
+import (
+	"fmt"
+	"slices"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Payloads is what was observed of a feed: a proven snapshot or a delta. It is declared here by its
+// consumer; extract's spool satisfies it.
+type Payloads interface {
+	// IDs returns the deals observed, ascending.
+	IDs() []int64
+	// PayloadHash returns the SHA-256 of a deal's bytes.
+	PayloadHash(id int64) lake.Digest
+	// Payload returns a deal's bytes; it may use buf.
+	Payload(id int64, buf []byte) ([]byte, error)
+}
+
+// Decision says what an observed deal is, against what was known of it.
+type Decision struct {
+	ID      int64
+	Version int32  // the version that the deal has now
+	Change  string // lake.Added, Changed or Reappeared; "" where the content is unchanged
+	Head    lake.Head
+	Reject  *api.Reject // the payload cannot be read: quarantine it
+	Kept    bool        // rejected, and known: the deal keeps its last version
+}
+
+// Decide compares what was observed of a feed with what was known: it is the one place where a
+// version is decided. Equal bytes are equal content; others are compared by canonical form. The
+// result is in deal_id order and holds every observed deal. An error is one of reading payloads.
+func Decide(known lake.Heads, observed Payloads, canonical *Canonicalizer) ([]Decision, error) {
+	ids := observed.IDs()
+	decisions := make([]Decision, 0, len(ids))
+	var buf []byte
+	for _, id := range ids {
+		head, seen := known[id]
+		hash := observed.PayloadHash(id)
+		if seen && hash == head.PayloadHash {
+			decisions = append(decisions, decide(id, head, seen, hash, head.ContentHash))
+			continue
+		}
+		payload, err := observed.Payload(id, buf)
+		if err != nil {
+			return nil, fmt.Errorf("deal %d: %w", id, err)
+		}
+		buf = payload
+		content, err := canonical.Hash(payload)
+		if err != nil {
+			live := seen && !head.Removed
+			decisions = append(decisions, Decision{ID: id, Version: head.Version, Head: head, Reject: rejection(err), Kept: live})
+			continue
+		}
+		decisions = append(decisions, decide(id, head, seen, hash, content))
+	}
+	return decisions, nil
+}
+
+// decide numbers one deal's version.
+func decide(id int64, head lake.Head, seen bool, payload, content lake.Digest) Decision {
+	d := Decision{ID: id}
+	switch {
+	case !seen:
+		d.Change = lake.Added
+	case head.Removed:
+		d.Change = lake.Reappeared
+	case head.ContentHash != content:
+		d.Change = lake.Changed
+	default:
+		d.Version, d.Head = head.Version, head
+		return d
+	}
+	d.Version = head.Version + 1
+	d.Head = lake.Head{Version: d.Version, ContentHash: content, PayloadHash: payload}
+	return d
+}
+
+// Absent returns the deals that are known to stand and were not observed, ascending. Absence is not
+// removal: each must be asked for by id.
+func Absent(known lake.Heads, observed Payloads) []int64 {
+	var absent []int64
+	ids := observed.IDs()
+	for id, head := range known {
+		if head.Removed {
+			continue
+		}
+		if _, found := slices.BinarySearch(ids, id); !found {
+			absent = append(absent, id)
+		}
+	}
+	slices.Sort(absent)
+	return absent
+}
+
+// Removal is the version that ends a deal: the numbers go on, the hashes stay those of its last
+// content.
+func Removal(head lake.Head) lake.Head {
+	head.Version++
+	head.Removed = true
+	return head
+}
