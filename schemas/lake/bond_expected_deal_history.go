@@ -9,8 +9,8 @@ func bondExpectedDealHistory() *Table {
 		Doc:  "News of expected bond deals, entry by entry.",
 		Columns: []Column{
 			{Number: 11, Name: "changed", Type: Timestamp, Pointer: "/dealHistory/*/changed", Doc: "When the entry was written."},
-			{Number: 12, Name: "headline", Type: Text, Pointer: "/dealHistory/*/headline", Doc: "Headline of the entry, free text."},
-			{Number: 13, Name: "message", Type: Text, Pointer: "/dealHistory/*/message", Doc: "Message of the entry, free text."},
+			{Number: 12, Name: "headline", Type: Text, Distinct: true, Pointer: "/dealHistory/*/headline", Doc: "Headline of the entry, free text."},
+			{Number: 13, Name: "message", Type: Text, Distinct: true, Pointer: "/dealHistory/*/message", Doc: "Message of the entry, free text."},
 		},
 	}
 }

@@ -9,8 +9,8 @@ func bondExpectedDeals() *Table {
 		Columns: []Column{
 			{Number: 11, Name: "created", Type: Timestamp, Pointer: "/created", Doc: "When the source created the deal."},
 			{Number: 12, Name: "changed", Type: Timestamp, Pointer: "/changed", Doc: "When the source last changed it."},
-			{Number: 13, Name: "headline", Type: Text, Pointer: "/headline", Doc: "The newest headline, free text."},
-			{Number: 14, Name: "message", Type: Text, Pointer: "/message", Doc: "The newest message, free text."},
+			{Number: 13, Name: "headline", Type: Text, Distinct: true, Pointer: "/headline", Doc: "The newest headline, free text."},
+			{Number: 14, Name: "message", Type: Text, Distinct: true, Pointer: "/message", Doc: "The newest message, free text."},
 			{Number: 15, Name: "borrower_name", Type: Text, Pointer: "/borrower/name", Doc: "Name of the borrower or issuer as the source spells it."},
 			{Number: 16, Name: "borrower_region", Type: Text, Pointer: "/borrower/region", Doc: "Region of the borrower."},
 			{Number: 17, Name: "borrower_type", Type: Text, Pointer: "/borrower/type", Doc: "Type of the borrower, free text."},
@@ -19,7 +19,7 @@ func bondExpectedDeals() *Table {
 			{Number: 20, Name: "borrower_subsector", Type: Text, Pointer: "/borrower/subsector", Doc: "Subsector of the borrower, free text."},
 			{Number: 21, Name: "borrower_ticker", Type: Text, Pointer: "/borrower/ticker", Doc: "Ticker of the borrower."},
 			{Number: 22, Name: "covered_bonds", Type: Bool, Pointer: "/coveredBonds", Markets: igAndHY, Doc: "Covered bonds."},
-			{Number: 23, Name: "self_href", Type: Text, Pointer: "/_links/self/href", Part: Href, Doc: "Link to this deal, relative to the API's base URL; whole where it points elsewhere."},
+			{Number: 23, Name: "self_href", Type: Text, Distinct: true, Pointer: "/_links/self/href", Part: Href, Doc: "Link to this deal, relative to the API's base URL; whole where it points elsewhere."},
 		},
 	}
 }

@@ -105,6 +105,9 @@ type Column struct {
 	Part    Part
 	Unit    string
 	Doc     string // one sentence
+	// Distinct says that hardly any value repeats: the file holds the values plainly, without a
+	// dictionary.
+	Distinct bool
 
 	// Markets whose schema has the field; nil: all of the table's. A value elsewhere fills the column
 	// and is drift.

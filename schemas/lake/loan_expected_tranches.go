@@ -18,7 +18,7 @@ func loanExpectedTranches() *Table {
 			{Number: 18, Name: "margin", Type: Text, Pointer: "/tranches/*/margin", Doc: "Margin, free text such as E+400-425."},
 			{Number: 19, Name: "oid", Type: Text, Pointer: "/tranches/*/oid", Doc: "Original issue discount as a price, free text."},
 			{Number: 20, Name: "timing", Type: Text, Pointer: "/tranches/*/timing", Doc: "Timing, free text."},
-			{Number: 21, Name: "figi_code", Type: Text, Pointer: "/tranches/*/figiCode", Doc: "FIGI."},
+			{Number: 21, Name: "figi_code", Type: Text, Distinct: true, Pointer: "/tranches/*/figiCode", Doc: "FIGI."},
 			{Number: 22, Name: "changed", Type: Timestamp, Pointer: "/tranches/*/changed", Doc: "When the source last changed the tranche."},
 			{Number: 23, Name: "nominal_amount", Type: Money, Pointer: "/tranches/*/nominal/amount", Unit: "units of the currency, scale as stated", Doc: "Nominal amount of this record."},
 			{Number: 24, Name: "nominal_usd", Type: Money, Pointer: "/tranches/*/nominal/converted/usd", Unit: "USD", Doc: "Nominal amount of this record, converted to USD by the source."},

@@ -8,8 +8,8 @@ func loanPricedDeals() *Table {
 		Doc: "Priced or signed loan deals.",
 		Columns: []Column{
 			{Number: 11, Name: "priced_date", Type: Date, Pointer: "/pricedDate", Doc: "Day on which the loan priced or signed."},
-			{Number: 12, Name: "headline", Type: Text, Pointer: "/headline", Doc: "The newest headline, free text."},
-			{Number: 13, Name: "message", Type: Text, Pointer: "/message", Doc: "The newest message, free text."},
+			{Number: 12, Name: "headline", Type: Text, Distinct: true, Pointer: "/headline", Doc: "The newest headline, free text."},
+			{Number: 13, Name: "message", Type: Text, Distinct: true, Pointer: "/message", Doc: "The newest message, free text."},
 			{Number: 14, Name: "borrower_name", Type: Text, Pointer: "/borrower/name", Doc: "Name of the borrower or issuer as the source spells it."},
 			{Number: 15, Name: "borrower_region", Type: Text, Pointer: "/borrower/region", Allowed: everywhere(loanRegions...), Doc: "Region of the borrower."},
 			{Number: 16, Name: "borrower_country", Type: Text, Pointer: "/borrower/country", Doc: "Country of the borrower, free text."},
@@ -34,7 +34,7 @@ func loanPricedDeals() *Table {
 			{Number: 35, Name: "use_of_proceeds_sbo", Type: Bool, Pointer: "/useOfProceeds/sbo", Doc: "Proceeds pay for a secondary buy-out."},
 			{Number: 36, Name: "use_of_proceeds_dividend_recap", Type: Bool, Pointer: "/useOfProceeds/dividendRecap", Doc: "Proceeds pay a dividend."},
 			{Number: 37, Name: "deal_total_usd", Type: Money, Pointer: "/dealTotal/converted/usd", Unit: "USD", Doc: "Total of the deal, converted to USD by the source."},
-			{Number: 38, Name: "self_href", Type: Text, Pointer: "/_links/self/href", Part: Href, Doc: "Link to this deal, relative to the API's base URL; whole where it points elsewhere."},
+			{Number: 38, Name: "self_href", Type: Text, Distinct: true, Pointer: "/_links/self/href", Part: Href, Doc: "Link to this deal, relative to the API's base URL; whole where it points elsewhere."},
 		},
 	}
 }

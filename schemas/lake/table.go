@@ -25,7 +25,7 @@ type Table struct {
 // columns.
 var (
 	columnMarket         = Column{Number: 1, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."}
-	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
+	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Distinct: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
 	columnVersion        = Column{Number: 3, Name: "version", Type: Int32, NotNull: true, Doc: "Version of the deal: 1, 2, 3 in the order in which we came to know its contents."}
 	columnTrancheOrdinal = Column{Number: 4, Name: "tranche_ordinal", Type: Int32, NotNull: true, Doc: "Place of the tranche in the deal's list, from 1."}
 	columnOrdinal        = Column{Number: 5, Name: "ordinal", Type: Int32, NotNull: true, Doc: "Place of the entry in its list, from 1; of a map's entry in the order of keys."}

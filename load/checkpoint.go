@@ -1,0 +1,235 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// checkpointEvery is the number of commits between checkpoints.
+const checkpointEvery = 50
+
+// checkpointLine is one line of a checkpoint; exactly one of its parts is set. The head comes first.
+type checkpointLine struct {
+	Head *checkpointHead `json:"checkpoint,omitempty"`
+	Run  *lake.Commit    `json:"run,omitempty"` // without its files
+	File *lake.File      `json:"file,omitempty"`
+}
+
+type checkpointHead struct {
+	FormatVersion int          `json:"format_version"`
+	Commit        int64        `json:"commit"`
+	KnownAt       lake.Instant `json:"known_at"`
+	SHA256        string       `json:"sha256"` // of the commit's bytes
+	Runs          int          `json:"runs"`
+	Files         int          `json:"files"`
+}
+
+// newestCheckpoint reads the newest checkpoint that can be read: first the one that the hint names,
+// else what a listing finds. A lake without one gives an empty log.
+func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
+	if n := l.readHint(ctx).Checkpoint; n > 0 {
+		if log, err := l.readCheckpoint(ctx, n); err == nil {
+			return log, nil
+		}
+	}
+	var numbers []int64
+	for object, err := range l.store.List(ctx, lake.CheckpointsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CheckpointKey(n) {
+			numbers = append(numbers, n)
+		}
+	}
+	for _, n := range slices.Backward(numbers) {
+		log, err := l.readCheckpoint(ctx, n)
+		if err == nil {
+			return log, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return &Log{}, nil
+}
+
+func (l *Lake) readCheckpoint(ctx context.Context, number int64) (*Log, error) {
+	key := lake.CheckpointKey(number)
+	data, err := readZstd(ctx, l.store, key)
+	if err != nil {
+		return nil, err
+	}
+	log := &Log{files: map[string]lake.File{}}
+	var head *checkpointHead
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var line checkpointLine
+		if err := dec.Decode(&line); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		switch {
+		case line.Head != nil:
+			head = line.Head
+		case line.Run != nil:
+			log.Runs = append(log.Runs, *line.Run)
+		case line.File != nil:
+			log.files[line.File.Path] = *line.File
+		}
+	}
+	switch {
+	case head == nil || head.Commit != number || head.Runs != len(log.Runs) || head.Files != len(log.files):
+		return nil, fmt.Errorf("%s: not a whole checkpoint", key)
+	case head.FormatVersion != lake.FormatVersion:
+		return nil, fmt.Errorf("%s: %w", key, &lake.FormatError{Found: head.FormatVersion})
+	}
+	log.Number, log.KnownAt, log.SHA256, log.checkpoint = number, head.KnownAt, head.SHA256, number
+	return log, nil
+}
+
+// writeCheckpoint sums the log up. Checkpoint and state are derived: they may be lost, and replaced.
+func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Heads) error {
+	log := &l.log
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	lines := []checkpointLine{{Head: &checkpointHead{
+		FormatVersion: lake.FormatVersion, Commit: log.Number, KnownAt: log.KnownAt, SHA256: log.SHA256,
+		Runs: len(log.Runs), Files: len(log.files),
+	}}}
+	for i := range log.Runs {
+		lines = append(lines, checkpointLine{Run: &log.Runs[i]})
+	}
+	for _, file := range log.AllFiles() {
+		lines = append(lines, checkpointLine{File: &file})
+	}
+	for _, line := range lines {
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	// The state goes first: a checkpoint without its state costs a longer start, never a wrong one.
+	if err := writeZstd(ctx, l.store, lake.StateKey(log.Number), encodeHeads(log.Number, heads)); err != nil {
+		return err
+	}
+	if err := writeZstd(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
+		return err
+	}
+	log.checkpoint = log.Number
+	return nil
+}
+
+// stateHead is the first line of a state file. Behind it come, feed by feed in the order of
+// api.Feeds and by deal_id, records of stateRecord bytes: deal_id (int64), version (int32), removed
+// (one byte), content_hash, payload_hash; integers little-endian.
+type stateHead struct {
+	FormatVersion int            `json:"format_version"`
+	Commit        int64          `json:"commit"`
+	HashVersion   int            `json:"hash_version"`
+	Deals         map[string]int `json:"deals"` // by feed
+}
+
+const stateRecord = 8 + 4 + 1 + 32 + 32
+
+func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
+	head := stateHead{FormatVersion: lake.FormatVersion, Commit: number, HashVersion: lake.HashVersion, Deals: map[string]int{}}
+	for feed, of := range heads {
+		head.Deals[feed.String()] = len(of)
+	}
+	out, err := json.Marshal(head)
+	if err != nil {
+		panic(err) // integers and strings only
+	}
+	out = append(out, '\n')
+	for _, feed := range api.Feeds() {
+		of := heads[feed]
+		for _, id := range slices.Sorted(maps.Keys(of)) {
+			h := of[id]
+			out = binary.LittleEndian.AppendUint64(out, uint64(id))
+			out = binary.LittleEndian.AppendUint32(out, uint32(h.Version))
+			removed := byte(0)
+			if h.Removed {
+				removed = 1
+			}
+			out = append(out, removed)
+			out = append(out, h.ContentHash[:]...)
+			out = append(out, h.PayloadHash[:]...)
+		}
+	}
+	return out
+}
+
+// readState reads the heads beside a checkpoint.
+func (l *Lake) readState(ctx context.Context, number int64) (map[api.Feed]lake.Heads, error) {
+	key := lake.StateKey(number)
+	data, err := readZstd(ctx, l.store, key)
+	if err != nil {
+		return nil, err
+	}
+	line, body, _ := bytes.Cut(data, []byte("\n"))
+	var head stateHead
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	total := 0
+	for _, n := range head.Deals {
+		total += n
+	}
+	if head.FormatVersion != lake.FormatVersion || head.HashVersion != lake.HashVersion || head.Commit != number || len(body) != total*stateRecord {
+		return nil, fmt.Errorf("%s: not a whole state of this format", key)
+	}
+	heads := map[api.Feed]lake.Heads{}
+	for _, feed := range api.Feeds() {
+		of := make(lake.Heads, head.Deals[feed.String()])
+		for range head.Deals[feed.String()] {
+			h := lake.Head{Version: int32(binary.LittleEndian.Uint32(body[8:])), Removed: body[12] == 1}
+			copy(h.ContentHash[:], body[13:45])
+			copy(h.PayloadHash[:], body[45:77])
+			of[int64(binary.LittleEndian.Uint64(body))] = h
+			body = body[stateRecord:]
+		}
+		heads[feed] = of
+	}
+	return heads, nil
+}
+
+func readZstd(ctx context.Context, s store.Store, key string) ([]byte, error) {
+	r, err := s.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // read-only: a failing close loses nothing
+	dec, err := zstd.NewReader(bufio.NewReader(r))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	defer dec.Close()
+	data, err := io.ReadAll(dec)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return data, nil
+}
+
+func writeZstd(ctx context.Context, s store.Store, key string, data []byte) error {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		return err
+	}
+	packed := enc.EncodeAll(data, nil)
+	return s.Put(ctx, key, bytes.NewReader(packed), store.Replace)
+}

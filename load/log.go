@@ -1,0 +1,204 @@
+package load
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Errors that callers branch on; compare with errors.Is.
+var (
+	ErrNoLake   = errors.New("no lake there")
+	ErrConflict = errors.New("another run committed first")
+)
+
+// Log is what the commits of a lake add up to. It is a value: committing gives a new one.
+type Log struct {
+	Number  int64        // of the newest commit; 0 for a lake without any
+	KnownAt lake.Instant // of the newest commit
+	SHA256  string       // of the newest commit's bytes: the chain's head
+	Runs    []lake.Commit
+
+	files      map[string]lake.File
+	checkpoint int64 // newest commit that a readable checkpoint sums up
+}
+
+// Lake is an open lake. It is not safe for concurrent use, but its readers may run side by side.
+type Lake struct {
+	store store.Store
+	log   Log
+}
+
+// Open reads the log of the lake in a store. A store without a commit gives ErrNoLake, together with
+// a Lake that a first run may use.
+func Open(ctx context.Context, s store.Store) (*Lake, error) {
+	l := &Lake{store: s}
+	if err := l.refresh(ctx); err != nil {
+		return nil, fmt.Errorf("open lake %s: %w", s.URL(), err)
+	}
+	if l.log.Number == 0 {
+		return l, fmt.Errorf("%w: %s has no commit; `dealflow run` or `dealflow demo` makes one", ErrNoLake, s.URL())
+	}
+	return l, nil
+}
+
+// Log is what the commits add up to. The caller must not change it.
+func (l *Lake) Log() *Log { return &l.log }
+
+// Store is where the lake lies.
+func (l *Lake) Store() store.Store { return l.store }
+
+// refresh reads the newest checkpoint and the commits after it, by number until one is absent.
+func (l *Lake) refresh(ctx context.Context) error {
+	log, err := l.newestCheckpoint(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		data, err := readObject(ctx, l.store, lake.CommitKey(log.Number+1))
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := log.append(data); err != nil {
+			return fmt.Errorf("%s: %w", lake.CommitKey(log.Number+1), err)
+		}
+	}
+	l.log = *log
+	return nil
+}
+
+// append adds a commit's bytes to what the log adds up to.
+func (g *Log) append(data []byte) error {
+	commit, err := lake.DecodeCommit(data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case commit.Number != g.Number+1:
+		return fmt.Errorf("the log is damaged: the commit calls itself %d", commit.Number)
+	case commit.PreviousSHA256 != g.SHA256:
+		return fmt.Errorf("the log is damaged: the commit follows %.12s, but the one before it is %.12s; restore the log from a copy", commit.PreviousSHA256, g.SHA256)
+	}
+	if g.files == nil {
+		g.files = map[string]lake.File{}
+	}
+	for _, path := range commit.Remove {
+		delete(g.files, path)
+	}
+	for _, file := range commit.Add {
+		g.files[file.Path] = file
+	}
+	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, digest(data)
+	commit.Add, commit.Remove = nil, nil
+	g.Runs = append(g.Runs, *commit)
+	return nil
+}
+
+// Files returns the live files of a table, as a commit names it ("history.bond_priced_deals"), by
+// path.
+func (g *Log) Files(table string) []lake.File {
+	var found []lake.File
+	for _, file := range g.AllFiles() {
+		if file.Table == table {
+			found = append(found, file)
+		}
+	}
+	return found
+}
+
+// AllFiles returns all live files, by path.
+func (g *Log) AllFiles() []lake.File {
+	files := make([]lake.File, 0, len(g.files))
+	for _, path := range slices.Sorted(maps.Keys(g.files)) {
+		files = append(files, g.files[path])
+	}
+	return files
+}
+
+// Held says whether the lake has ever held a snapshot of the feed.
+func (g *Log) Held(feed api.Feed) bool {
+	for range g.feedRuns(feed) {
+		return true
+	}
+	return false
+}
+
+// SnapshotDay returns the day of the newest snapshot, YYYY-MM-DD; "" for none.
+func (g *Log) SnapshotDay() string {
+	day := ""
+	for i := range g.Runs {
+		day = max(day, g.Runs[i].SnapshotDate)
+	}
+	return day
+}
+
+// HasSnapshot says whether a feed's snapshot of a day was committed.
+func (g *Log) HasSnapshot(feed api.Feed, day string) bool {
+	for run := range g.feedRuns(feed) {
+		if run.SnapshotDate == day {
+			return true
+		}
+	}
+	return false
+}
+
+// feedRuns yields the runs that committed a complete snapshot of the feed, newest first.
+func (g *Log) feedRuns(feed api.Feed) iter.Seq[*lake.Commit] {
+	return func(yield func(*lake.Commit) bool) {
+		for i := len(g.Runs) - 1; i >= 0; i-- {
+			run := &g.Runs[i]
+			done := slices.ContainsFunc(run.Feeds, func(f lake.FeedRun) bool { return f.Feed == feed && f.Outcome == lake.OutcomeDone })
+			if run.SnapshotDate != "" && done && !yield(run) {
+				return
+			}
+		}
+	}
+}
+
+func readObject(ctx context.Context, s store.Store, key string) ([]byte, error) {
+	r, err := s.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return data, nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// hint is latest.json: where to start looking, never trusted alone.
+type hint struct {
+	Commit     int64 `json:"commit"`
+	Checkpoint int64 `json:"checkpoint"`
+}
+
+// readHint gives the hint, or nothing where it is absent or unreadable.
+func (l *Lake) readHint(ctx context.Context) hint {
+	var h hint
+	if data, err := readObject(ctx, l.store, lake.LatestKey); err == nil {
+		if json.Unmarshal(data, &h) != nil {
+			return hint{}
+		}
+	}
+	return h
+}

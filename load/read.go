@@ -1,0 +1,263 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Heads gives the newest version known of every deal of every feed: from the newest checkpoint's
+// state and the versions committed since, or, where there is no readable state, from all of history.
+func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Heads, error) {
+	newest := newestVersions{}
+	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
+	if n := l.log.checkpoint; n > 0 {
+		if known, err := l.readState(ctx, n); err == nil {
+			newest.seed(known)
+			summed, err := l.readCheckpoint(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			files = slices.DeleteFunc(files, func(f lake.File) bool { _, old := summed.files[f.Path]; return old })
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
+	for _, f := range files {
+		err := l.scan(ctx, mem, f, columns, nil, func(rec arrow.Record) error {
+			newest.add(rec)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return newest.heads(), nil
+}
+
+// newestVersion is the newest version of a deal seen so far, and the newest one with a payload: rows
+// come in any order.
+type newestVersion struct {
+	head    lake.Head
+	content int32 // version that the hashes are of
+}
+
+type newestVersions map[api.Feed]map[int64]newestVersion
+
+func (n newestVersions) of(feed api.Feed) map[int64]newestVersion {
+	if n[feed] == nil {
+		n[feed] = map[int64]newestVersion{}
+	}
+	return n[feed]
+}
+
+func (n newestVersions) seed(known map[api.Feed]lake.Heads) {
+	for feed, heads := range known {
+		of := n.of(feed)
+		for id, head := range heads {
+			of[id] = newestVersion{head: head, content: head.Version}
+		}
+	}
+}
+
+// add takes rows of deal_versions in the column order that Heads asks for.
+func (n newestVersions) add(rec arrow.Record) {
+	text := func(i int) *array.String { return rec.Column(i).(*array.String) }
+	ids := rec.Column(3).(*array.Int64)
+	versions := rec.Column(4).(*array.Int32)
+	contents := rec.Column(6).(*array.FixedSizeBinary)
+	payloads := rec.Column(7).(*array.FixedSizeBinary)
+	for row := range int(rec.NumRows()) {
+		feed := api.Feed{Service: api.Service(text(0).Value(row)), Market: api.Market(text(1).Value(row)), Kind: api.Kind(text(2).Value(row))}
+		of := n.of(feed)
+		id, version := ids.Value(row), versions.Value(row)
+		v := of[id]
+		if version > v.head.Version {
+			v.head.Version = version
+			v.head.Removed = text(5).Value(row) == lake.Removed
+		}
+		if !contents.IsNull(row) && version > v.content {
+			v.content = version
+			copy(v.head.ContentHash[:], contents.Value(row))
+			copy(v.head.PayloadHash[:], payloads.Value(row))
+		}
+		of[id] = v
+	}
+}
+
+func (n newestVersions) heads() map[api.Feed]lake.Heads {
+	all := map[api.Feed]lake.Heads{}
+	for feed, of := range n {
+		heads := make(lake.Heads, len(of))
+		for id, v := range of {
+			heads[id] = v.head
+		}
+		all[feed] = heads
+	}
+	return all
+}
+
+// Payloads fetches the payloads of given versions (deal_id → version) of a feed's deals. A version
+// that history lacks is an error.
+func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64][]byte, error) {
+	found := make(map[int64][]byte, len(versions))
+	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
+		if f.Partition["market"] != string(feed.Market) || len(found) == len(versions) {
+			continue
+		}
+		if err := l.payloadsIn(ctx, mem, f, feed, versions, found); err != nil {
+			return nil, err
+		}
+	}
+	for id, version := range versions {
+		if _, ok := found[id]; !ok {
+			return nil, fmt.Errorf("history lacks the payload of %s deal %d version %d; run `dealflow verify`", feed, id, version)
+		}
+	}
+	return found, nil
+}
+
+// payloadsIn looks into one file: first at the keys, then at the payloads of those row groups that
+// hold a wanted one, because payloads are nearly all of the file.
+func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64][]byte) error {
+	wanted := func(rec arrow.Record, row int) (int64, bool) {
+		id := rec.Column(1).(*array.Int64).Value(row)
+		version, ok := versions[id]
+		return id, ok && rec.Column(0).(*array.String).Value(row) == string(feed.Kind) && rec.Column(2).(*array.Int32).Value(row) == version
+	}
+	groups := []int{} // not nil: nil means all
+	group := -1
+	err := l.scan(ctx, mem, f, []string{"kind", "deal_id", "version"}, eachGroup(&group), func(rec arrow.Record) error {
+		for row := range int(rec.NumRows()) {
+			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
+				groups = append(groups, group)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(groups) == 0 {
+		return err
+	}
+	return l.scan(ctx, mem, f, []string{"kind", "deal_id", "version", "payload"}, only(groups), func(rec arrow.Record) error {
+		for row := range int(rec.NumRows()) {
+			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
+				found[id] = []byte(rec.Column(3).(*array.String).Value(row))
+			}
+		}
+		return nil
+	})
+}
+
+// groupPlan chooses row groups: it is called with their number and calls read for each in turn.
+type groupPlan func(groups int, read func(group int) error) error
+
+func eachGroup(current *int) groupPlan {
+	return func(groups int, read func(int) error) error {
+		for g := range groups {
+			*current = g
+			if err := read(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func only(wanted []int) groupPlan {
+	return func(_ int, read func(int) error) error {
+		for _, g := range wanted {
+			if err := read(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// scan reads columns of a file, in the order given, row group by row group; a nil plan means all. The
+// record is good during the call only.
+func (l *Lake) scan(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, plan groupPlan, row func(arrow.Record) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read %s: %w", f.Path, err)
+		}
+	}()
+	r, err := openAt(ctx, l.store, f.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() // read-only: a failing close loses nothing
+	pf, err := file.NewParquetReader(r)
+	if err != nil {
+		return err
+	}
+	defer pf.Close()
+	// The reader reserves memory for a whole batch at once, however few the rows.
+	batch := max(1, min(pf.NumRows(), 8192))
+	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
+	if err != nil {
+		return err
+	}
+	indices := make([]int, len(columns))
+	for i, name := range columns {
+		if indices[i] = pf.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
+			return fmt.Errorf("no column %s", name)
+		}
+	}
+	if plan == nil {
+		plan = eachGroup(new(int))
+	}
+	return plan(pf.NumRowGroups(), func(group int) error {
+		return scanGroup(ctx, fr, indices, group, row)
+	})
+}
+
+func scanGroup(ctx context.Context, fr *pqarrow.FileReader, columns []int, group int, row func(arrow.Record) error) error {
+	records, err := fr.GetRecordReader(ctx, columns, []int{group})
+	if err != nil {
+		return err
+	}
+	defer records.Release()
+	for records.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := row(records.Record()); err != nil {
+			return err
+		}
+	}
+	if err := records.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// openAt opens an object for reading at any offset; a store that cannot do so has it read whole.
+func openAt(ctx context.Context, s store.Store, key string) (store.ReaderAtCloser, error) {
+	if random, ok := s.(store.RandomReader); ok {
+		return random.OpenAt(ctx, key)
+	}
+	data, err := readObject(ctx, s, key)
+	if err != nil {
+		return nil, err
+	}
+	return bytesReader{bytes.NewReader(data)}, nil
+}
+
+type bytesReader struct{ *bytes.Reader }
+
+func (bytesReader) Close() error { return nil }

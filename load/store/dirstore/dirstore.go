@@ -1,0 +1,261 @@
+// Package dirstore keeps the lake in a local folder.
+//
+// Takes: a folder on a filesystem with hard links.
+// Gives: a store.Store whose objects are plain files, so that any tool can read them.
+// Keeps: a file appears under its name only when it is whole and on disk: it is written beside,
+// fsynced, then linked (create-only) or renamed, and its folder is fsynced.
+// Fails: store.ErrNotFound, store.ErrExists; a filesystem without hard links is refused, because
+// there create-only cannot be had.
+// May change here: how durability is reached.
+package dirstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"dealflow/load/store"
+)
+
+// Dir is a store in a folder. It is safe for concurrent use, also by several processes.
+type Dir struct{ root string }
+
+var (
+	_ store.Store        = (*Dir)(nil)
+	_ store.RandomReader = (*Dir)(nil)
+)
+
+// New gives the store in the folder root, which need not exist yet: the first Put makes it.
+func New(root string) (*Dir, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("lake folder: %w", err)
+	}
+	return &Dir{root: abs}, nil
+}
+
+// URL is the folder's absolute path.
+func (d *Dir) URL() string { return d.root }
+
+func (d *Dir) path(key string) (string, error) {
+	if err := store.CheckKey(key); err != nil {
+		return "", err
+	}
+	return filepath.Join(d.root, filepath.FromSlash(key)), nil
+}
+
+// Put implements store.Store.
+func (d *Dir) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if err := d.put(ctx, key, body, mode); err != nil {
+		return fmt.Errorf("put %s: %w", key, err)
+	}
+	return nil
+}
+
+func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) (err error) {
+	name, err := d.path(key)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(name)
+	if err := makeFolder(folder); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(folder, store.TempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if removeErr := os.Remove(temp.Name()); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
+		}
+	}()
+	if err := fill(ctx, temp, body); err != nil {
+		return err
+	}
+	if mode == store.CreateOnly {
+		err = link(temp.Name(), name)
+	} else {
+		err = os.Rename(temp.Name(), name)
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+// fill writes body to the file, makes it durable and readable by all, and closes it.
+func fill(ctx context.Context, file *os.File, body io.Reader) error {
+	_, err := io.Copy(file, &contextReader{ctx, body})
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+func link(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return store.ErrExists
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		return fmt.Errorf("%w: this filesystem has no hard links, so a commit could not be made safely; put the lake on another filesystem", err)
+	}
+	return err
+}
+
+// makeFolder makes a folder and those above it, each durable in the one above.
+func makeFolder(folder string) error {
+	if _, err := os.Stat(folder); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(folder)
+	if err := makeFolder(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(parent)
+}
+
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Get implements store.Store.
+func (d *Dir) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	f, err := d.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// OpenAt implements store.RandomReader.
+func (d *Dir) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+	f, err := d.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d *Dir) open(ctx context.Context, key string) (*os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name, err := d.path(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", key, err)
+	}
+	return f, nil
+}
+
+// List implements store.Store.
+func (d *Dir) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		objects, err := d.walk(ctx, prefix)
+		if err != nil {
+			yield(store.Object{}, fmt.Errorf("list %s: %w", prefix, err))
+			return
+		}
+		for _, o := range objects {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// walk finds the objects under a prefix. They are sorted at the end: folders are walked name by
+// name, which is not the order of keys ("a-b" stands before "a/b").
+func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
+	start := d.root
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		start = filepath.Join(d.root, filepath.FromSlash(prefix[:i]))
+	}
+	var objects []store.Object
+	err := filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(d.root, name)
+		if err != nil {
+			return err
+		}
+		key := filepath.ToSlash(rel)
+		if entry.IsDir() || strings.HasPrefix(entry.Name(), store.TempPrefix) || !strings.HasPrefix(key, prefix) {
+			return nil
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
+		}
+		return err
+	})
+	slices.SortFunc(objects, func(a, b store.Object) int { return strings.Compare(a.Key, b.Key) })
+	return objects, err
+}
+
+// Delete implements store.Store.
+func (d *Dir) Delete(ctx context.Context, keys ...string) error {
+	var faults []error
+	for _, key := range keys {
+		name, err := d.path(key)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = os.Remove(name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, fmt.Errorf("delete %s: %w", key, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// contextReader ends with the context's error once that is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

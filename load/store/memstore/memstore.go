@@ -1,0 +1,130 @@
+// Package memstore keeps a lake in memory, for tests and simulations.
+//
+// Takes: nothing.
+// Gives: a store.Store that lives as long as the value.
+// Keeps: what every store keeps; bodies are copied in and never changed.
+// Fails: store.ErrNotFound, store.ErrExists.
+// May change here: nothing that storetest does not hold.
+package memstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dealflow/load/store"
+)
+
+// Mem is a store in memory; the zero value is empty and ready. It is safe for concurrent use.
+type Mem struct {
+	mu      sync.RWMutex
+	objects map[string]object
+}
+
+type object struct {
+	data     []byte
+	modified time.Time
+}
+
+var (
+	_ store.Store        = (*Mem)(nil)
+	_ store.RandomReader = (*Mem)(nil)
+)
+
+// URL implements store.Store.
+func (m *Mem) URL() string { return "memory" }
+
+// Put implements store.Store.
+func (m *Mem) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if err := store.CheckKey(key); err != nil {
+		return fmt.Errorf("put %s: %w", key, err)
+	}
+	data, err := io.ReadAll(body)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("put %s: %w", key, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, exists := m.objects[key]; exists && mode == store.CreateOnly {
+		return fmt.Errorf("put %s: %w", key, store.ErrExists)
+	}
+	if m.objects == nil {
+		m.objects = map[string]object{}
+	}
+	m.objects[key] = object{data, time.Now()}
+	return nil
+}
+
+// Get implements store.Store.
+func (m *Mem) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	r, err := m.OpenAt(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return r.(io.ReadCloser), nil
+}
+
+// OpenAt implements store.RandomReader.
+func (m *Mem) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	o, ok := m.objects[key]
+	if !ok {
+		return nil, fmt.Errorf("get %s: %w", key, store.ErrNotFound)
+	}
+	return reader{bytes.NewReader(o.data)}, nil
+}
+
+type reader struct{ *bytes.Reader }
+
+func (reader) Close() error { return nil }
+
+// List implements store.Store.
+func (m *Mem) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var found []store.Object
+	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
+		if strings.HasPrefix(key, prefix) {
+			o := m.objects[key]
+			found = append(found, store.Object{Key: key, Size: int64(len(o.data)), Modified: o.modified})
+		}
+	}
+	return func(yield func(store.Object, error) bool) {
+		for _, o := range found {
+			if err := ctx.Err(); err != nil {
+				yield(store.Object{}, err)
+				return
+			}
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Delete implements store.Store.
+func (m *Mem) Delete(ctx context.Context, keys ...string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, key := range keys {
+		delete(m.objects, key)
+	}
+	return nil
+}

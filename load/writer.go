@@ -1,0 +1,137 @@
+package load
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/schemas/lake"
+)
+
+// RowGroupBytes is what a row group may hold in memory, about; the caller writes a record when its
+// rows have grown that large.
+const RowGroupBytes = 8 << 20
+
+// createdBy is the writer's identity in every file. It does not change with the program's version,
+// because the same rows give the same bytes.
+const createdBy = "dealflow lake format 1"
+
+// Writer writes one Parquet file to the local work folder, then puts it into the lake. It ends in
+// exactly one of Finish or Abort.
+type Writer struct {
+	run     *Run
+	key     string
+	file    lake.File
+	disk    *os.File
+	counter *countingWriter
+	parquet *pqarrow.FileWriter
+}
+
+// newWriter opens a file for the given columns; file says what the commit shall name it.
+func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error) {
+	disk, err := os.CreateTemp(run.work, "*.parquet")
+	if err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	counter := &countingWriter{w: disk, hash: sha256.New()}
+	schema := lake.ArrowSchema(columns)
+	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(run.mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
+	if err == nil {
+		err = errors.Join(
+			pw.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
+			pw.AppendKeyValueMetadata("dealflow.schema_version", strconv.Itoa(file.SchemaVersion)),
+			pw.AppendKeyValueMetadata("dealflow.table", file.Table),
+		)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", file.Path, err), disk.Close(), os.Remove(disk.Name()))
+	}
+	return &Writer{run: run, key: file.Path, file: file, disk: disk, counter: counter, parquet: pw}, nil
+}
+
+// writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
+// a chunk that falls back from one lists its encodings in a random order, and the bytes would differ
+// from write to write. The limit is out of reach of any row group.
+func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.WriterProperties {
+	properties := []parquet.WriterProperty{
+		parquet.WithAllocator(mem),
+		parquet.WithCreatedBy(createdBy),
+		parquet.WithVersion(parquet.V2_6),
+		parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithDictionaryDefault(true),
+		parquet.WithDictionaryPageSizeLimit(1 << 40),
+		parquet.WithStoreDecimalAsInteger(true),
+		parquet.WithStats(true),
+	}
+	for i := range columns {
+		if columns[i].Distinct || columns[i].Type == lake.Bool {
+			properties = append(properties, parquet.WithDictionaryFor(columns[i].Name, false))
+		}
+	}
+	return parquet.NewWriterProperties(properties...)
+}
+
+// Write appends a record as one row group; it does not keep it. The ids are the least and greatest
+// deal_id of its rows.
+func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
+	if record.NumRows() == 0 {
+		return nil
+	}
+	if err := w.parquet.Write(record); err != nil {
+		return fmt.Errorf("write %s: %w", w.key, err)
+	}
+	if w.file.Rows == 0 {
+		w.file.MinDealID, w.file.MaxDealID = minDealID, maxDealID
+	}
+	w.file.Rows += record.NumRows()
+	w.file.MinDealID, w.file.MaxDealID = min(w.file.MinDealID, minDealID), max(w.file.MaxDealID, maxDealID)
+	return nil
+}
+
+// Finish completes the file and puts it into the lake, where nobody sees it before the run commits.
+func (w *Writer) Finish(ctx context.Context) error {
+	if err := w.parquet.Close(); err != nil {
+		return errors.Join(fmt.Errorf("finish %s: %w", w.key, err), w.discard())
+	}
+	w.file.Bytes = w.counter.n
+	w.file.SHA256 = hex.EncodeToString(w.counter.hash.Sum(nil))
+	err := w.run.put(ctx, w.file, w.disk)
+	return errors.Join(err, w.discard())
+}
+
+// Abort drops the file.
+func (w *Writer) Abort() error {
+	// Closing frees the writer's memory; what it says of the file no longer matters.
+	_ = w.parquet.Close()
+	return w.discard()
+}
+
+func (w *Writer) discard() error {
+	return errors.Join(w.disk.Close(), os.Remove(w.disk.Name()))
+}
+
+// countingWriter counts and hashes what passes. It hides the file's Close from the Parquet writer.
+type countingWriter struct {
+	w    io.Writer
+	hash hash.Hash
+	n    int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.hash.Write(p[:n])
+	c.n += int64(n)
+	return n, err
+}
