@@ -226,7 +226,7 @@ func readZstd(ctx context.Context, s store.Store, key string) ([]byte, error) {
 }
 
 func writeZstd(ctx context.Context, s store.Store, key string, data []byte) error {
-	enc, err := zstd.NewWriter(nil)
+	enc, err := zstdEncoder()
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/klauspost/compress/zstd"
 
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -162,7 +161,7 @@ func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantin
 			return fmt.Errorf("quarantine %s: %w", feed, err)
 		}
 	}
-	packer, err := zstd.NewWriter(nil)
+	packer, err := zstdEncoder()
 	if err != nil {
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}

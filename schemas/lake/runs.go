@@ -1,0 +1,105 @@
+package lake
+
+// RunColumns returns the columns of the catalog's table runs. The caller owns the slice.
+func RunColumns() []Column {
+	return []Column{
+		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
+		{Name: "command", Type: Text, Doc: "run, sync, compact, expire or replay."},
+		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
+		{Name: "known_at", Type: Timestamp, Doc: "The instant of the commit: later than everything observed for it."},
+		{Name: "started_at", Type: Timestamp, Doc: "When the run started."},
+		{Name: "finished_at", Type: Timestamp, Doc: "When the run was ready to commit."},
+		{Name: "snapshot_date", Type: Date, Doc: "The day whose snapshot the run wrote."},
+		{Name: "outcome", Type: Text, Doc: "done, or partial where a feed failed or was held."},
+		{Name: "dealflow_version", Type: Text, Doc: "The program that made the commit."},
+		{Name: "feeds", Type: Int32, Doc: "Number of feeds that the run asked for."},
+		{Name: "pages", Type: Int64, Doc: "List pages read."},
+		{Name: "requests", Type: Int64, Doc: "Requests sent."},
+		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bodies read, decompressed."},
+		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
+		{Name: "changed", Type: Int64, Doc: "Deals whose content changed."},
+		{Name: "removed", Type: Int64, Doc: "Deals that were removed."},
+		{Name: "reappeared", Type: Int64, Doc: "Deals that had been removed and stand again."},
+		{Name: "unchanged", Type: Int64, Doc: "Deals whose content is as it was."},
+		{Name: "quarantined", Type: Int64, Doc: "Records that could not be read."},
+		{Name: "drift", Type: Int64, Doc: "Values that depart from the API document."},
+	}
+}
+
+// FeedRunColumns returns the columns of the catalog's table feed_runs. The caller owns the slice.
+func FeedRunColumns() []Column {
+	return []Column{
+		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
+		{Name: "feed", Type: Text, Doc: "service/market/kind, such as bond/ig/priced."},
+		{Name: "service", Type: Text, Doc: "bond or loan."},
+		{Name: "market", Type: Text, Doc: "IG, HY, EM, LL, CF or AF."},
+		{Name: "kind", Type: Text, Doc: "priced or expected."},
+		{Name: "outcome", Type: Text, Doc: "done, failed, held or skipped."},
+		{Name: "error", Type: Text, Doc: "Why, where it is not done."},
+		{Name: "started_at", Type: Timestamp, Doc: "When the feed's extraction started."},
+		{Name: "finished_at", Type: Timestamp, Doc: "When the feed's files were written."},
+		{Name: "deals", Type: Int64, Doc: "Deals in the snapshot."},
+		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
+		{Name: "changed", Type: Int64, Doc: "Deals whose content changed."},
+		{Name: "removed", Type: Int64, Doc: "Deals that were removed."},
+		{Name: "reappeared", Type: Int64, Doc: "Deals that had been removed and stand again."},
+		{Name: "unchanged", Type: Int64, Doc: "Deals whose content is as it was."},
+		{Name: "quarantined", Type: Int64, Doc: "Records that could not be read."},
+		{Name: "drift", Type: Int64, Doc: "Values that depart from the API document."},
+		{Name: "pages", Type: Int64, Doc: "List pages read."},
+		{Name: "requests", Type: Int64, Doc: "Requests sent."},
+		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bodies read, decompressed."},
+		{Name: "retries", Type: Int64, Doc: "Requests sent again."},
+		{Name: "waited_ms", Type: Int64, Unit: "milliseconds", Doc: "Time spent waiting at the server's wish or before trying again."},
+		{Name: "sweeps", Type: Int64, Doc: "Sweeps after the first walk until nothing was new."},
+		{Name: "confirmations", Type: Int64, Doc: "Absent deals asked for by id."},
+	}
+}
+
+// RunRow gives a commit as a row of runs, column by name.
+func RunRow(c *Commit) map[string]any {
+	sum := FeedRun{}
+	var drift int64
+	for i := range c.Feeds {
+		f := &c.Feeds[i]
+		sum.Pages += f.Pages
+		sum.Requests += f.Requests
+		sum.Bytes += f.Bytes
+		sum.Added += f.Added
+		sum.Changed += f.Changed
+		sum.Removed += f.Removed
+		sum.Reappeared += f.Reappeared
+		sum.Unchanged += f.Unchanged
+		sum.Quarantined += f.Quarantined
+		drift += f.DriftCount()
+	}
+	row := map[string]any{
+		"run_id": c.RunID, "command": c.Command, "commit": c.Number, "known_at": c.KnownAt,
+		"started_at": c.StartedAt, "finished_at": c.FinishedAt, "snapshot_date": c.SnapshotDate,
+		"outcome": c.Outcome, "dealflow_version": c.DealflowVersion, "feeds": len(c.Feeds), "drift": drift,
+		"pages": sum.Pages, "requests": sum.Requests, "bytes": sum.Bytes, "added": sum.Added,
+		"changed": sum.Changed, "removed": sum.Removed, "reappeared": sum.Reappeared,
+		"unchanged": sum.Unchanged, "quarantined": sum.Quarantined,
+	}
+	if c.SnapshotDate == "" {
+		row["snapshot_date"] = nil
+	}
+	return row
+}
+
+// FeedRunRow gives a feed of a commit as a row of feed_runs, column by name.
+func FeedRunRow(c *Commit, f *FeedRun) map[string]any {
+	row := map[string]any{
+		"run_id": c.RunID, "feed": f.Feed.String(), "service": f.Feed.Service, "market": f.Feed.Market,
+		"kind": f.Feed.Kind, "outcome": f.Outcome, "error": f.Error, "started_at": f.StartedAt,
+		"finished_at": f.FinishedAt, "deals": f.Deals, "added": f.Added, "changed": f.Changed,
+		"removed": f.Removed, "reappeared": f.Reappeared, "unchanged": f.Unchanged,
+		"quarantined": f.Quarantined, "drift": f.DriftCount(), "pages": f.Pages, "requests": f.Requests,
+		"bytes": f.Bytes, "retries": f.Retries, "waited_ms": f.WaitedMS, "sweeps": f.Sweeps,
+		"confirmations": f.Confirmations,
+	}
+	if f.Error == "" {
+		row["error"] = nil
+	}
+	return row
+}

@@ -1,0 +1,44 @@
+package sql_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+// TestEmptyCatalog publishes a lake without files: every view is there, typed and empty.
+func TestEmptyCatalog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "catalog.duckdb")
+	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
+	catalog := sql.Catalog{
+		Root: "/nowhere", Commit: 7, Known: known,
+		Runs: []lake.Commit{{Number: 7, RunID: "r", Command: "run", KnownAt: known, SnapshotDate: "2026-03-02", Outcome: lake.OutcomeDone}},
+	}
+	if err := catalog.Build(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := sql.CommitOf(t.Context(), path); n != 7 || err != nil {
+		t.Errorf("commit %d, %v", n, err)
+	}
+	db, err := sql.Open(t.Context(), path, "/elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, table := range lake.Tables() {
+		for _, from := range []string{table.Name, "history." + table.Name, "snapshots." + table.Name, table.Name + "_as_of(now())"} {
+			var rows int
+			if err := db.QueryRow("SELECT count(*) FROM " + from).Scan(&rows); err != nil || rows != 0 {
+				t.Errorf("%s: %d rows, %v", from, rows, err)
+			}
+		}
+	}
+	var command string
+	var at time.Time
+	if err := db.QueryRow("SELECT command, known_at FROM runs").Scan(&command, &at); err != nil || command != "run" || !at.Equal(known.Time) {
+		t.Errorf("runs: %s %s %v", command, at, err)
+	}
+}

@@ -1,0 +1,49 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"encoding/json"
+	"strings"
+
+	"dealflow/schemas/lake"
+)
+
+// fillRuns writes the tables runs and feed_runs from the commits. They go in as JSON, which DuckDB
+// reads by name: one statement a table whatever the number of runs.
+func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn) error {
+	runs := make([]map[string]any, 0, len(c.Runs))
+	var feedRuns []map[string]any
+	for i := range c.Runs {
+		runs = append(runs, lake.RunRow(&c.Runs[i]))
+		for j := range c.Runs[i].Feeds {
+			feedRuns = append(feedRuns, lake.FeedRunRow(&c.Runs[i], &c.Runs[i].Feeds[j]))
+		}
+	}
+	if err := insertRows(ctx, conn, "runs", lake.RunColumns(), runs); err != nil {
+		return err
+	}
+	return insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), feedRuns)
+}
+
+func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []lake.Column, rows []map[string]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "INSERT INTO main."+identifier(table)+
+		" SELECT unnest(from_json(?::JSON, '[{"+jsonStructure(columns)+"}]'), max_depth := 2)", string(data))
+	return err
+}
+
+// jsonStructure writes columns as the structure that from_json takes.
+func jsonStructure(columns []lake.Column) string {
+	parts := make([]string, len(columns))
+	for i := range columns {
+		parts[i] = `"` + columns[i].Name + `": "` + columns[i].Type.SQL() + `"`
+	}
+	return strings.Join(parts, ", ")
+}

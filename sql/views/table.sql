@@ -1,0 +1,37 @@
+-- {{.Name}}: {{.Doc}}
+CREATE VIEW history.{{.Name}} AS
+SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from, v.valid_to, v.run_id
+FROM {{.History}} f
+JOIN _dealflow.version_index v
+  ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
+ AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version;
+
+CREATE VIEW main.{{.Name}} AS
+SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from AS known_at
+FROM {{.History}} f
+JOIN _dealflow.version_index v
+  ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
+ AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version
+WHERE v.valid_to IS NULL;
+
+CREATE VIEW snapshots.{{.Name}} AS
+SELECT {{range $i, $c := .SnapshotColumns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}}
+FROM {{.Snapshots}};
+
+COMMENT ON VIEW main.{{.Name}} IS {{lit (printf "%s As of now." .Doc)}};
+COMMENT ON VIEW history.{{.Name}} IS {{lit (printf "%s Every version, with the interval in which it held." .Doc)}};
+COMMENT ON VIEW snapshots.{{.Name}} IS {{lit (printf "%s Day by day." .Doc)}};
+{{- $t := .Name}}
+{{- range .SnapshotColumns}}
+{{- $doc := .Doc}}{{if .Unit}}{{$doc = printf "%s Unit: %s." .Doc .Unit}}{{end}}
+COMMENT ON COLUMN snapshots.{{$t}}.{{ident .Name}} IS {{lit $doc}};
+{{- end}}
+{{- range .Columns}}
+{{- $doc := .Doc}}{{if .Unit}}{{$doc = printf "%s Unit: %s." .Doc .Unit}}{{end}}
+COMMENT ON COLUMN main.{{$t}}.{{ident .Name}} IS {{lit $doc}};
+COMMENT ON COLUMN history.{{$t}}.{{ident .Name}} IS {{lit $doc}};
+{{- end}}
+COMMENT ON COLUMN main.{{.Name}}.known_at IS 'When the version became known: the known_at of its commit.';
+COMMENT ON COLUMN history.{{.Name}}.valid_from IS 'The version held from this instant on: the known_at of its commit.';
+COMMENT ON COLUMN history.{{.Name}}.valid_to IS 'The version held until just before this instant; NULL: it still does.';
+COMMENT ON COLUMN history.{{.Name}}.run_id IS 'The run that brought the version.';
