@@ -130,8 +130,8 @@ func TestHeadsAndPayloads(t *testing.T) {
 					t.Errorf("deal 2: %+v", h)
 				}
 				payloads, err := l.Payloads(t.Context(), mem, testFeed, map[int64]int32{1: 2, 2: 1})
-				if err != nil || string(payloads[1]) != "{c}" || string(payloads[2]) != "{b}" {
-					t.Errorf("payloads %s and %s, %v", payloads[1], payloads[2], err)
+				if err != nil || string(payloads[1].Bytes) != "{c}" || string(payloads[2].Bytes) != "{b}" {
+					t.Errorf("payloads %s and %s, %v", payloads[1].Bytes, payloads[2].Bytes, err)
 				}
 				if _, err := l.Payloads(t.Context(), mem, testFeed, map[int64]int32{2: 2}); err == nil {
 					t.Error("a removal has no payload, and that was no error")

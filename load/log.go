@@ -169,6 +169,18 @@ func (g *Log) feedRuns(feed api.Feed) iter.Seq[*lake.Commit] {
 	}
 }
 
+// HasCommit says whether the lake has a commit of that number, also one made since the lake was opened.
+func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
+	r, err := l.store.Get(ctx, lake.CommitKey(number))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, r.Close()
+}
+
 func readObject(ctx context.Context, s store.Store, key string) ([]byte, error) {
 	r, err := s.Get(ctx, key)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -111,10 +112,16 @@ func (n newestVersions) heads() map[api.Feed]lake.Heads {
 	return all
 }
 
+// Payload is what history holds of a version: the bytes, and the run that brought them.
+type Payload struct {
+	Bytes []byte
+	RunID string
+}
+
 // Payloads fetches the payloads of given versions (deal_id → version) of a feed's deals. A version
 // that history lacks is an error.
-func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64][]byte, error) {
-	found := make(map[int64][]byte, len(versions))
+func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
+	found := make(map[int64]Payload, len(versions))
 	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
 		if f.Partition["market"] != string(feed.Market) || len(found) == len(versions) {
 			continue
@@ -133,7 +140,7 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 
 // payloadsIn looks into one file: first at the keys, then at the payloads of those row groups that
 // hold a wanted one, because payloads are nearly all of the file.
-func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64][]byte) error {
+func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) error {
 	wanted := func(rec arrow.Record, row int) (int64, bool) {
 		id := rec.Column(1).(*array.Int64).Value(row)
 		version, ok := versions[id]
@@ -152,10 +159,13 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	if err != nil || len(groups) == 0 {
 		return err
 	}
-	return l.scan(ctx, mem, f, []string{"kind", "deal_id", "version", "payload"}, only(groups), func(rec arrow.Record) error {
+	return l.scan(ctx, mem, f, []string{"kind", "deal_id", "version", "payload", "run_id"}, only(groups), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
-				found[id] = []byte(rec.Column(3).(*array.String).Value(row))
+				found[id] = Payload{
+					Bytes: []byte(rec.Column(3).(*array.String).Value(row)),
+					RunID: strings.Clone(rec.Column(4).(*array.String).Value(row)),
+				}
 			}
 		}
 		return nil

@@ -64,6 +64,23 @@ func NewFlattener(feed api.Feed, base api.Base) *Flattener {
 	return f
 }
 
+// SetBase changes what links are relative to, from the next Read on.
+func (f *Flattener) SetBase(base api.Base) { f.base = base }
+
+// HasPricedDeal says whether the deal read last, or one of its tranches, links to a priced deal.
+func (f *Flattener) HasPricedDeal() bool {
+	for i, table := range f.plan.tables {
+		c := slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == "priced_deal_href" })
+		staged := &f.tables[i]
+		for at := c; c >= 0 && at < len(staged.cells); at += staged.width {
+			if staged.cells[at].set {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Drift returns what departed from the API document in all deals read so far, by pointer and kind.
 func (f *Flattener) Drift() []lake.Drift { return f.drift.sorted() }
 

@@ -93,7 +93,7 @@ type FeedRun struct {
 	Quarantined   int64    `json:"quarantined"`
 	Pages         int64    `json:"pages"`
 	Requests      int64    `json:"requests"`
-	Bytes         int64    `json:"bytes"` // of bodies, decompressed
+	Bytes         int64    `json:"bytes"` // of bodies, as sent over the network
 	Retries       int64    `json:"retries"`
 	WaitedMS      int64    `json:"waited_ms"`
 	Sweeps        int64    `json:"sweeps"`

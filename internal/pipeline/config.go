@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/extract"
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Config says what a run shall do. Fields without a default must be set.
+type Config struct {
+	Client *extract.Client // of this run alone: its counts become the run's
+	Base   api.Base        // the address the client works against
+	Store  store.Store     // where the lake lies
+	RunID  string          // UUIDv7
+
+	// Clock gives the machine's instants. With ServerClock instants come from the server's Date
+	// header instead (simulated and replayed markets).
+	Clock       func() time.Time
+	ServerClock bool
+
+	Feeds          []api.Feed       // default: all twelve
+	SnapshotDate   string           // YYYY-MM-DD; default: the UTC date of the run's start
+	AcceptClock    bool             // go on with a clock that seems wrong
+	AcceptRemovals bool             // go on where the removal guard would hold a feed
+	Workers        int              // feeds flattened at once; default 2
+	WorkDir        string           // local folder for unfinished files; default: the system's
+	Version        string           // of this program
+	Memory         memory.Allocator // default: Go's
+	Log            *slog.Logger     // default: nothing is logged
+
+	// FeedDone is called when a feed is finished, whatever its outcome, from several goroutines;
+	// nil: nobody watches.
+	FeedDone func(lake.FeedRun)
+}
+
+func (c *Config) withDefaults() (Config, error) {
+	d := *c
+	var faults []error
+	require := func(ok bool, name string) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("pipeline: %s is not set", name))
+		}
+	}
+	require(d.Client != nil, "Client")
+	require(d.Store != nil, "Store")
+	require(d.RunID != "", "RunID")
+	require(d.Clock != nil, "Clock")
+	if d.SnapshotDate != "" {
+		if _, err := time.Parse(time.DateOnly, d.SnapshotDate); err != nil {
+			faults = append(faults, fmt.Errorf("snapshot date %q: want YYYY-MM-DD", d.SnapshotDate))
+		}
+	}
+	if len(d.Feeds) == 0 {
+		d.Feeds = api.Feeds()
+	}
+	if d.Workers <= 0 {
+		d.Workers = 2
+	}
+	if d.Memory == nil {
+		d.Memory = memory.DefaultAllocator
+	}
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.FeedDone == nil {
+		d.FeedDone = func(lake.FeedRun) {}
+	}
+	return d, errors.Join(faults...)
+}

@@ -1,0 +1,184 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// tableFiles writes the tables of one feed, each into a file that is begun with its first row group.
+type tableFiles struct {
+	batches *transform.Batches
+	open    func(*lake.Table) (*load.Writer, error)
+	writers []*load.Writer
+}
+
+func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) *tableFiles {
+	return &tableFiles{batches: batches, open: open, writers: make([]*load.Writer, batches.Tables())}
+}
+
+// append adds the staged rows, and writes the tables whose row group is full.
+func (t *tableFiles) append(f *transform.Flattener, id int64, version int32) error {
+	t.batches.Append(f, id, version)
+	for table := range t.writers {
+		if t.batches.Bytes(table) >= load.RowGroupBytes {
+			if err := t.flush(table); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush writes a table's collected rows as one row group.
+func (t *tableFiles) flush(table int) error {
+	if t.batches.Rows(table) == 0 {
+		return nil
+	}
+	if t.writers[table] == nil {
+		w, err := t.open(t.batches.Table(table))
+		if err != nil {
+			return err
+		}
+		t.writers[table] = w
+	}
+	batch := t.batches.Take(table)
+	defer batch.Record.Release()
+	return t.writers[table].Write(batch.Record, batch.MinDealID, batch.MaxDealID)
+}
+
+// finish writes what is left and puts the files into the lake.
+func (t *tableFiles) finish(ctx context.Context) error {
+	for table := range t.writers {
+		if err := t.flush(table); err != nil {
+			return err
+		}
+		if w := t.writers[table]; w != nil {
+			t.writers[table] = nil
+			if err := w.Finish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end frees what finish has not.
+func (t *tableFiles) end() error {
+	var errs []error
+	for _, w := range t.writers {
+		if w != nil {
+			errs = append(errs, w.Abort())
+		}
+	}
+	t.batches.Release()
+	return errors.Join(errs...)
+}
+
+// writeVersions writes history/deal_versions: a file a market, with the new versions of its feeds.
+func (r *run) writeVersions(ctx context.Context, feeds []*feedResult, known lake.Instant) error {
+	for _, service := range api.Services() {
+		for _, market := range api.Markets(service) {
+			of := slices.DeleteFunc(slices.Clone(feeds), func(f *feedResult) bool { return f.Feed.Market != market })
+			if err := r.writeMarketVersions(ctx, market, of, known); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds []*feedResult, known lake.Instant) (err error) {
+	batches := transform.NewVersionBatches(r.Memory)
+	defer batches.Release()
+	var w *load.Writer
+	defer func() {
+		if w != nil {
+			err = errors.Join(err, w.Abort())
+		}
+	}()
+	flush := func() error {
+		if batches.Rows() == 0 {
+			return nil
+		}
+		if w == nil {
+			if w, err = r.load.DealVersions(market); err != nil {
+				return err
+			}
+		}
+		batch := batches.Take()
+		defer batch.Record.Release()
+		return w.Write(batch.Record, batch.MinDealID, batch.MaxDealID)
+	}
+	for _, f := range feeds {
+		err := r.feedVersions(ctx, f, known, func(v *transform.DealVersion) error {
+			batches.Append(v)
+			if batches.Bytes() < load.RowGroupBytes {
+				return nil
+			}
+			return flush()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := flush(); err != nil || w == nil {
+		return err
+	}
+	finished := w
+	w = nil
+	return finished.Finish(ctx)
+}
+
+// feedVersions yields the new versions of a feed in deal_id order. What it yields is good during the
+// call only.
+func (r *run) feedVersions(ctx context.Context, f *feedResult, known lake.Instant, yield func(*transform.DealVersion) error) error {
+	removals := f.removals
+	var buf []byte
+	for _, d := range f.decisions {
+		if d.Change == "" {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for len(removals) > 0 && removals[0].id < d.ID {
+			if err := yield(r.removalVersion(f, removals[0], known)); err != nil {
+				return err
+			}
+			removals = removals[1:]
+		}
+		var err error
+		if buf, err = f.spool.Payload(d.ID, buf); err != nil {
+			return err
+		}
+		entry, _ := f.spool.Entry(d.ID)
+		updated, _ := api.UpdatedSinceTime(entry.UpdatedSince)
+		err = yield(&transform.DealVersion{
+			Feed: f.Feed, DealID: d.ID, Version: d.Version, Change: d.Change, KnownAt: known.Time, ObservedAt: entry.ObservedAt,
+			RunID: r.RunID, ContentHash: d.Head.ContentHash, PayloadHash: d.Head.PayloadHash,
+			SourceUpdatedAt: updated, UpdatedSince: r.Base.Relative(entry.UpdatedSince), Payload: buf,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, gone := range removals {
+		if err := yield(r.removalVersion(f, gone, known)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) removalVersion(f *feedResult, gone removal, known lake.Instant) *transform.DealVersion {
+	return &transform.DealVersion{
+		Feed: f.Feed, DealID: gone.id, Version: f.heads[gone.id].Version, Change: lake.Removed, Reason: gone.reason,
+		KnownAt: known.Time, ObservedAt: gone.observed, RunID: r.RunID,
+	}
+}

@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"dealflow/extract"
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// The removal guard (design, Absence is not removal).
+const (
+	guardCount       = 10  // so many deals may always vanish
+	guardPercent     = 10  // of a feed's deals may vanish in one run
+	maxConfirmations = 500 // deals of a feed asked for by id in one run
+)
+
+// removal is a deal that the API says is gone.
+type removal struct {
+	id       int64
+	reason   string
+	observed time.Time
+}
+
+// heldError says that a feed is held until somebody has looked.
+type heldError struct{ why string }
+
+func (e *heldError) Error() string {
+	return e.why + "; look at the source, then run again with --accept-removals if it is right"
+}
+
+// settleAbsent finds out what became of known deals that the complete snapshot lacks. unidentified
+// says that some records had no readable id: any deal may be among them, so nothing is removed.
+func (r *run) settleAbsent(ctx context.Context, f *feedResult, unidentified bool) error {
+	known := r.heads[f.Feed]
+	listed := f.spool.IDs()
+	absent := r.reallyAbsent(f, known)
+	if unidentified {
+		f.kept = append(f.kept, absent...)
+		return nil
+	}
+	if len(absent) == 0 {
+		return nil
+	}
+	if !r.AcceptRemovals {
+		if err := guard(f.Feed, len(listed), len(absent), standing(known)); err != nil {
+			return err
+		}
+	}
+	var probe int64
+	if len(listed) > 0 {
+		probe = listed[0]
+	}
+	fates, err := r.Client.Confirm(ctx, f.Feed, absent, probe, f.spool)
+	if err != nil {
+		return err
+	}
+	return r.judge(ctx, f, absent, fates)
+}
+
+// reallyAbsent lists known deals that neither the spool nor the rejected records hold. A deal whose
+// record was rejected keeps its last version.
+func (r *run) reallyAbsent(f *feedResult, known lake.Heads) []int64 {
+	absent := transform.Absent(known, observations{f.spool})
+	for _, q := range f.spool.Rejects() {
+		if i, found := slices.BinarySearch(absent, q.ID); q.HasID && found {
+			f.kept = append(f.kept, q.ID)
+			absent = slices.Delete(absent, i, i+1)
+		}
+	}
+	return absent
+}
+
+// standing counts the deals that stand.
+func standing(known lake.Heads) int {
+	n := 0
+	for _, head := range known {
+		if !head.Removed {
+			n++
+		}
+	}
+	return n
+}
+
+// guard holds a feed of which more vanished than does in life. Expected deals leave by nature when
+// they price, so there only an empty list counts.
+func guard(feed api.Feed, listed, absent, stood int) error {
+	switch {
+	case listed == 0 && stood > guardCount:
+		return &heldError{fmt.Sprintf("the list is empty, where %d deals stood", stood)}
+	case feed.Kind == api.Priced && absent > guardCount && absent*100 > stood*guardPercent:
+		return &heldError{fmt.Sprintf("%d of %d deals vanished from the list", absent, stood)}
+	case absent > maxConfirmations:
+		return &heldError{fmt.Sprintf("%d deals vanished from the list, too many to ask for one by one", absent)}
+	}
+	return nil
+}
+
+// judge turns the API's answers into removals.
+func (r *run) judge(ctx context.Context, f *feedResult, absent []int64, fates map[int64]extract.Fate) error {
+	known := r.heads[f.Feed]
+	gone := map[int64]int32{}
+	for _, id := range absent {
+		if fates[id] == extract.Gone {
+			gone[id] = known[id].Version
+		}
+	}
+	last, err := r.lake.Payloads(ctx, r.Memory, f.Feed, gone)
+	if err != nil {
+		return err
+	}
+	for _, id := range absent {
+		switch fates[id] {
+		case extract.Gone:
+			f.removals = append(f.removals, removal{id, reasonOf(f.Feed, r.Base, last[id]), r.now()})
+		case extract.OutOfEntitlement:
+			f.removals = append(f.removals, removal{id, lake.ReasonOutOfEntitlement, r.now()})
+		case extract.Standing:
+			r.seen(f, id)
+		}
+	}
+	return nil
+}
+
+// seen notes the observation of a deal that was asked for by id.
+func (r *run) seen(f *feedResult, id int64) {
+	if entry, ok := f.spool.Entry(id); ok {
+		r.observed(entry.ObservedAt)
+	}
+}
+
+// reasonOf says why a deal is gone: an expected deal whose last payload linked to a priced one has
+// priced.
+func reasonOf(feed api.Feed, base api.Base, last load.Payload) string {
+	f := transform.NewFlattener(feed, base)
+	if _, err := f.Read(last.Bytes); err == nil && f.HasPricedDeal() {
+		return lake.ReasonPriced
+	}
+	return lake.ReasonGone
+}

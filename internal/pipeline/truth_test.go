@@ -1,0 +1,56 @@
+package pipeline_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"testing"
+
+	"dealflow/internal/testkit/oracle"
+	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
+)
+
+// TestTruth is the whole path against the market's own state: over HTTP into the lake and out of the
+// catalog, all seventeen tables, every column, row for row, for each night, both right after it and
+// later on as of its instant; and each night's snapshot.
+func TestTruth(t *testing.T) {
+	const seeds, nights = 20, 8
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			deals := 20 + int(seed)*5
+			if seed == seeds-1 {
+				deals = 200
+			}
+			w := newWorld(t, sim.Config{Seed: seed, Deals: deals})
+			checkNights(t, w, nights)
+		})
+	}
+}
+
+func checkNights(t *testing.T, w *world, nights int) {
+	t.Helper()
+	tr := newTruth(t)
+	type night struct {
+		knownAt lake.Instant
+		day     string
+		want    map[string][]oracle.Row
+	}
+	var past []night
+	for n := range nights {
+		result := w.night(t, n)
+		now := night{result.KnownAt, result.SnapshotDate, tr.rows(t, w)}
+		past = append(past, now)
+		w.ask(t, func(db *stdsql.DB) {
+			tr.compare(t, db, fmt.Sprintf("night %d, default schema", n), func(table string) string { return table }, now.want)
+		})
+	}
+	w.ask(t, func(db *stdsql.DB) {
+		for n, then := range past {
+			tr.compare(t, db, fmt.Sprintf("as of night %d", n), asOf(then.knownAt), then.want)
+			tr.compare(t, db, fmt.Sprintf("snapshot of night %d", n), func(table string) string {
+				return fmt.Sprintf("(FROM snapshots.%s WHERE snapshot_date = DATE '%s')", table, then.day)
+			}, then.want)
+		}
+	})
+}

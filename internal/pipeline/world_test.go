@@ -1,0 +1,251 @@
+package pipeline_test
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"dealflow/extract"
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/oracle"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/dirstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a simulated market, served over HTTP, and a lake that is filled from it. Virtual time
+// stands still during a run.
+type world struct {
+	clock  *sim.ManualClock
+	market *sim.Market
+	url    string
+	root   string
+	store  store.Store
+}
+
+var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+
+func newWorld(t testing.TB, config sim.Config) *world {
+	t.Helper()
+	w := &world{clock: sim.NewManualClock(epoch), root: filepath.Join(t.TempDir(), "lake")}
+	config.Epoch, config.Clock = epoch, w.clock.Now
+	w.market = sim.New(config)
+	server, err := serve.New(serve.Config{Source: w.market})
+	if err != nil {
+		t.Fatal(err)
+	}
+	http := httptest.NewServer(server.Handler())
+	t.Cleanup(http.Close)
+	w.url = http.URL
+	if w.store, err = dirstore.New(w.root); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// config is a run of this world. The client is closed at the end of the test.
+func (w *world) config(t testing.TB) pipeline.Config {
+	t.Helper()
+	base, err := api.ParseBase(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), PageSize: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return pipeline.Config{
+		Client: client, Base: base, Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(),
+		Clock: w.clock.Now, ServerClock: true, WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
+	}
+}
+
+// night moves the clock to 22:00 of a day after the epoch and runs.
+func (w *world) night(t testing.TB, day int) *pipeline.Result {
+	t.Helper()
+	w.clock.Set(epoch.AddDate(0, 0, day).Add(22 * time.Hour))
+	result, err := pipeline.Run(t.Context(), w.config(t))
+	if err != nil {
+		t.Fatalf("night %d: %v", day, err)
+	}
+	if len(result.Warnings) > 0 {
+		t.Fatalf("night %d: %v", day, result.Warnings)
+	}
+	return result
+}
+
+// ask opens the lake's catalog for the length of a call.
+func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
+	t.Helper()
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(t.Context(), catalog.Path, catalog.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(db.Close(), catalog.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	questions(db)
+}
+
+// truth flattens the market's own state, by an oracle that shares no code with transform.
+type truth struct {
+	oracle *oracle.Oracle
+	cache  map[string]map[string][]oracle.Row // by feed and body: most deals are as they were yesterday
+	live   map[api.Feed]map[int64]bool        // deals that can be known: see visible
+}
+
+func newTruth(t testing.TB) *truth {
+	t.Helper()
+	md, err := os.ReadFile("../../testdata/tables.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := oracle.Parse(md)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &truth{oracle: o, cache: map[string]map[string][]oracle.Row{}, live: map[api.Feed]map[int64]bool{}}
+}
+
+// rows gives the rows of all tables as the market is now.
+func (tr *truth) rows(t testing.TB, w *world) map[string][]oracle.Row {
+	t.Helper()
+	all := map[string][]oracle.Row{}
+	for _, feed := range api.Feeds() {
+		for _, deal := range tr.visible(t, w, feed) {
+			key := feed.String() + string(deal.Body)
+			rows, ok := tr.cache[key]
+			if !ok {
+				var err error
+				if rows, err = tr.oracle.Rows(feed, w.url, deal.Body); err != nil {
+					t.Fatalf("%s deal %d: %v", feed, deal.ID, err)
+				}
+				tr.cache[key] = rows
+			}
+			for table, of := range rows {
+				all[table] = append(all[table], of...)
+			}
+		}
+	}
+	return all
+}
+
+// visible lists the deals that an extraction can know: those listed, and of those that the list omits
+// the ones that stood at the last night. A deal that no list has shown yet is nobody's to know.
+func (tr *truth) visible(t testing.TB, w *world, feed api.Feed) []serve.Record {
+	t.Helper()
+	page, err := w.market.List(t.Context(), serve.Query{Feed: feed, Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := map[int64]bool{}
+	for _, deal := range page.Records {
+		live[deal.ID] = true
+	}
+	var deals []serve.Record
+	for _, deal := range w.market.Deals(feed) {
+		if live[deal.ID] || tr.live[feed][deal.ID] {
+			live[deal.ID] = true
+			deals = append(deals, deal)
+		}
+	}
+	tr.live[feed] = live
+	return deals
+}
+
+// compare checks what a table expression gives against rows.
+func (tr *truth) compare(t testing.TB, db *stdsql.DB, what string, from func(table string) string, want map[string][]oracle.Row) {
+	t.Helper()
+	for _, table := range tr.oracle.Tables() {
+		got, err := query(t.Context(), db, table, from(table.Name))
+		if err != nil {
+			t.Fatalf("%s: %s: %v", what, table.Name, err)
+		}
+		if diff := oracle.Compare(want[table.Name], got); diff != "" {
+			t.Fatalf("%s: %s differs:\n%s", what, table.Name, diff)
+		}
+	}
+}
+
+// query reads a table's documented columns in the oracle's spelling.
+func query(ctx context.Context, db *stdsql.DB, table oracle.Table, from string) ([]oracle.Row, error) {
+	columns := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		columns[i] = fmt.Sprintf("CAST(%q AS VARCHAR)", c.Name)
+		if strings.HasPrefix(c.Type, "TIMESTAMP") {
+			columns[i] = fmt.Sprintf("strftime(%q AT TIME ZONE 'UTC', '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", c.Name)
+		}
+	}
+	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+from)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []oracle.Row
+	values := make([]stdsql.NullString, len(columns))
+	places := make([]any, len(columns))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		row := oracle.Row{}
+		for i, c := range table.Columns {
+			row[c.Name] = cell(c.Type, values[i])
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+func cell(typ string, value stdsql.NullString) any {
+	switch {
+	case !value.Valid:
+		return nil
+	case typ == "BOOLEAN":
+		return value.String == "true"
+	case strings.HasPrefix(typ, "INT"):
+		n, err := strconv.ParseInt(value.String, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	return value.String
+}
+
+func asOf(at lake.Instant) func(string) string {
+	return func(table string) string { return fmt.Sprintf("%s_as_of(TIMESTAMPTZ '%s')", table, at) }
+}
