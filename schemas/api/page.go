@@ -41,10 +41,11 @@ type Head struct {
 // SplitPage cuts a list page of the feed into its records, in one pass over the body.
 //
 // It is strict about the page: one JSON object, balanced, whole, with nothing but white space after
-// it; the list under _embedded is an array, null or absent; no name that matters stands twice; a next link
-// has a form that can be followed, since one that is overlooked would end a walk too early. It is lenient about what stands inside
-// records: repeated names, invalid UTF-8 and entries that are no objects are for ReadHead and for
-// the record's reader to judge, so that one bad record spoils no page.
+// it; the list under _embedded is an array, null or absent; no name that matters stands twice; a next
+// link has a form that can be followed, since one that is overlooked would end a walk too early. It is
+// lenient about what stands inside records: repeated names, invalid UTF-8 and entries that are no
+// objects are for ReadHead and for the record's reader to judge, so that one bad record spoils no
+// page.
 //
 // Records are sub-slices of body: copy what must outlive it. SplitPage never panics and is safe for
 // concurrent use.
@@ -293,8 +294,8 @@ func (s *scanner) skipString() error {
 	return nil
 }
 
-// stringEnd finds the end of the string whose first quote stands at start: the position after the first quote that an
-// even number of backslashes precedes; -1 if there is none.
+// stringEnd finds the end of the string whose first quote stands at start: the position after the
+// first quote that an even number of backslashes precedes; -1 if there is none.
 func stringEnd(data []byte, start int) int {
 	first := start + 1
 	for at := first; ; {

@@ -1,0 +1,69 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+const (
+	typeHAL  = "application/hal+json"
+	typeJSON = "application/json"
+
+	// gzipFrom is the size in bytes from which compressing is worth its while.
+	gzipFrom = 1024
+)
+
+var gzipWriters = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant that exists
+	}
+	return w
+}}
+
+// respond sends a whole body, compressed where the client takes that. An error in writing means
+// that the client has gone: there is nobody to tell.
+func respond(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", contentType)
+	header.Add("Vary", "Accept-Encoding")
+	if len(body) < gzipFrom || !acceptsGzip(r) {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write(body)
+		}
+		return
+	}
+	header.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	zip := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(zip)
+	zip.Reset(w)
+	_, _ = zip.Write(body)
+	_ = zip.Close()
+}
+
+// acceptsGzip reads Accept-Encoding; a quality of zero is a refusal.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(header, ",") {
+			coding, params, _ := strings.Cut(part, ";")
+			if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+				continue
+			}
+			quality, found := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+			value, err := strconv.ParseFloat(quality, 64)
+			return !found || (err == nil && value > 0)
+		}
+	}
+	return false
+}

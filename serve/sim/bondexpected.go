@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// bondStory is what a bond deal in the pipeline has come to.
+type bondStory struct {
+	changed time.Time
+	report
+	history  []api.DealHistoryEntry
+	tranches []bondTranche // in their order on the page
+}
+
+type bondTranche struct {
+	line                               int
+	name, status, volume, price, books string
+	timing                             string
+	changed                            time.Time
+	priced                             bool
+}
+
+// renderBondExpected makes the record from the story.
+func (m *Market) renderBondExpected(d *deal) any {
+	plan := planBond(d.offer)
+	lines := d.bondLines(plan)
+	story := m.tellBond(d, plan, lines)
+	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	record := api.BondExpectedDeal{
+		ID: d.id, Market: string(d.feed.Market), Created: instant(d.born), Changed: instant(story.changed),
+		Headline: c.text(0.96, story.headline), Message: c.text(0.97, story.message),
+		Borrower:    c.bondBorrower(plan.issuer),
+		Regions:     plan.regions,
+		DealHistory: story.history,
+		Links:       c.links(api.RecordLinks{Self: api.Some(c.link(d.self()))}),
+	}
+	if d.feed.Market != api.EM {
+		record.CoveredBonds = api.Some(plan.covered)
+	}
+	tranches := []api.BondExpectedTranche{}
+	for _, t := range story.tranches {
+		tranches = append(tranches, m.bondTranche(d, lines[t.line], plan.issuer, t))
+	}
+	if bare := c.chance(0.5); len(tranches) > 0 || bare {
+		record.Embedded = api.Some(api.BondExpectedEmbedded{Tranches: tranches})
+	}
+	return &record
+}
+
+func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) api.BondExpectedTranche {
+	c := clerk{stream(d.seed, tagFields, uint64(t.line)+1), m.config.Quirks}
+	tranche := api.BondExpectedTranche{
+		Name: c.say(t.name), Changed: opt(c, 0.95, instant(t.changed)), Status: t.status,
+		Currency: c.text(0.97, line.cur.code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
+		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.text(0.2, line.figi),
+	}
+	books, ratings := c.text(0.9*presence(t.books), t.books), object(c, 0.7, c.bondRatings(who, api.EM))
+	if d.feed.Market == api.EM {
+		tranche.Ratings = ratings
+	} else {
+		tranche.Books = books
+	}
+	link := c.link("")
+	if t.priced {
+		priced := api.Feed{Service: api.Bond, Market: d.feed.Market, Kind: api.Priced}
+		link.Href = priced.DealPath(d.priced[t.line])
+		tranche.Links = api.Some(api.RecordLinks{PricedDeal: api.Some(link)})
+	} else if c.chance(0.1) {
+		tranche.Links = api.Some(api.RecordLinks{})
+	}
+	return tranche
+}
+
+// presence is 1 for a text that says something.
+func presence(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	return 1
+}
+
+// tellBond tells the steps that have happened, from the first on.
+func (m *Market) tellBond(d *deal, plan bondPlan, lines []bondLine) bondStory {
+	story := bondStory{tranches: d.firstTranches(lines)}
+	story.tell(m, d, plan, lines, step{d.born, stepNews, 0}, 0)
+	for i, step := range d.past() {
+		if step.kind.shows() {
+			story.tell(m, d, plan, lines, step, i+1)
+		}
+	}
+	return story
+}
+
+// firstTranches are the tranches that a deal begins with: those that are not added later, and for a
+// few deals none until books open.
+func (d *deal) firstTranches(lines []bondLine) []bondTranche {
+	var tranches []bondTranche
+	for i, line := range lines {
+		added := slices.ContainsFunc(d.script, func(s step) bool { return s.kind == stepAddLine && s.line == i })
+		if !added {
+			tranches = append(tranches, d.newTranche(line, i, d.born))
+		}
+	}
+	if stream(d.seed, tagTrack).chance(0.03) {
+		return nil
+	}
+	return tranches
+}
+
+func (d *deal) newTranche(line bondLine, i int, at time.Time) bondTranche {
+	r := stream(d.seed, tagTrack, uint64(i))
+	t := bondTranche{line: i, name: line.name, status: "EXPECTED", changed: at}
+	if d.tap != 0 {
+		t.status = "TO_BE_INCREASED"
+	}
+	t.volume = pick(r, line.cur.code+" benchmark", line.cur.code+" benchmark", line.cur.volumeText(line.amount)+" (expected)", "up to "+line.cur.volumeText(line.amount), "TBC", line.cur.volumeText(line.amount)+"+")
+	t.timing = pick(r, "Today", "Tomorrow", "This week", "Early next week", "w/c "+at.AddDate(0, 0, 7).Format("2 Jan"), "Q2", "On the horizon", "Subject to market")
+	return t
+}
+
+// tell lets one step change the story.
+func (b *bondStory) tell(m *Market, d *deal, plan bondPlan, lines []bondLine, s step, index int) {
+	c := clerk{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
+	if len(b.tranches) == 0 && s.kind == stepThoughts {
+		for i, line := range lines {
+			b.tranches = append(b.tranches, d.newTranche(line, i, s.at))
+		}
+	}
+	price := b.change(d, lines, s, c.dice)
+	switch s.kind {
+	case stepSilentEdit:
+		b.message += " (corrects spelling)"
+		return
+	case stepBump, stepLineLeaves, stepReorder, stepRename:
+		b.changed = s.at
+		return
+	}
+	b.changed = s.at
+	line := lines[s.line]
+	b.report = reportOf(c.dice, s.kind, plan.issuer.name, line.structure(), price)
+	b.headline, b.message = c.say(b.headline), c.say(b.message)
+	b.history = append(b.history, api.DealHistoryEntry{Changed: instant(s.at), Headline: opt(c, 0.85, b.headline), Message: b.message})
+}
+
+// change lets one step change the tranches, and gives the state of the price that a report names.
+func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
+	at := slices.IndexFunc(b.tranches, func(t bondTranche) bool { return t.line == s.line })
+	switch s.kind {
+	case stepAddLine:
+		if at < 0 {
+			b.tranches = append(b.tranches, d.newTranche(lines[s.line], s.line, s.at))
+		}
+	case stepDropLine, stepLineLeaves:
+		b.tranches = slices.DeleteFunc(b.tranches, func(t bondTranche) bool { return t.line == s.line })
+	case stepReorder:
+		slices.Reverse(b.tranches)
+	case stepRename:
+		if at >= 0 {
+			b.tranches[at].name = fmt.Sprintf("%s (%s)", lines[s.line].structure(), lines[s.line].cur.code)
+			b.tranches[at].changed = s.at
+		}
+	case stepPrice:
+		if at < 0 {
+			b.tranches = append(b.tranches, d.newTranche(lines[s.line], s.line, s.at))
+			at = len(b.tranches) - 1
+		}
+		b.tranches[at].settle(lines[s.line], s.at, d.tap != 0)
+		return lines[s.line].quote(lines[s.line].price)
+	case stepPostpone:
+		for i := range b.tranches {
+			b.tranches[i].timing, b.tranches[i].changed = "Postponed", s.at
+		}
+	case stepThoughts, stepGuidance, stepRevised, stepFinal:
+		for i := range b.tranches {
+			b.tranches[i].progress(lines[b.tranches[i].line], s, r)
+		}
+	}
+	if len(b.tranches) > 0 && b.tranches[0].price != "" {
+		return b.tranches[0].price
+	}
+	return "levels to be announced"
+}
+
+// settle is the tranche as it is once priced.
+func (t *bondTranche) settle(line bondLine, at time.Time, increase bool) {
+	t.status = "PRICED"
+	if increase {
+		t.status = "INCREASED"
+	}
+	t.priced, t.changed, t.timing = true, at, "Priced"
+	t.price, t.volume = line.quote(line.price), line.cur.volumeText(line.amount)
+}
+
+// progress is the tranche after a step towards its price.
+func (t *bondTranche) progress(line bondLine, s step, r *dice) {
+	if t.priced {
+		return
+	}
+	t.changed, t.timing = s.at, "Today"
+	t.price = line.stage(s.kind)
+	multiple := map[stepKind]float64{stepGuidance: 0.5, stepRevised: 0.9, stepFinal: 1}[s.kind]
+	if multiple > 0 {
+		book := line.cur.volumeText(int64(float64(line.amount)*line.cover*multiple/1e7) * 1e7)
+		t.books = pick(r, book+"+", ">"+book, "in excess of "+book, "in excess of "+book+" (incl. 150m JLM)", "subject", millis(int64(line.cover*multiple*10)*100)+"x covered")
+	}
+	if s.kind == stepFinal {
+		t.volume = line.cur.volumeText(line.amount)
+		if line.wng {
+			t.volume += " WNG"
+		}
+	}
+}
+
+// stage is the state of a line's price after a step, as text.
+func (l bondLine) stage(kind stepKind) string {
+	switch kind {
+	case stepThoughts:
+		return "IPTs " + l.quote(l.price+l.tighter) + " area"
+	case stepGuidance:
+		return "Guidance " + l.area(l.price+l.tighter/3, l.price+l.tighter/3+5)
+	case stepRevised:
+		return "Revised guidance " + l.quote(l.price+2) + " (+/-2) WPIR"
+	}
+	return "Final " + l.quote(l.price)
+}

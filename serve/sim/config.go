@@ -1,0 +1,60 @@
+package sim
+
+import (
+	"cmp"
+	"time"
+)
+
+// Config says which market to simulate. Equal configurations are equal markets.
+type Config struct {
+	// Clock is the market's present. Before Epoch the market is as it was at Epoch; a clock that
+	// goes back costs a new start of the simulation. Defaults to standing still at Epoch.
+	Clock Clock
+
+	// Deals is about the number of priced deals that stand in each market at Epoch. Defaults to
+	// 200. Time and memory grow with it: see BenchmarkBuild.
+	Deals int
+
+	// Epoch is the start of the market's history, cut to whole seconds, UTC. The deals that stand
+	// then were priced in the three years before. Defaults to 2026-01-05T00:00:00Z.
+	Epoch time.Time
+
+	// Expected is about the number of expected deals that stand in each market at Epoch. Defaults
+	// to a quarter of Deals, at least 8.
+	Expected int
+
+	// PerDay is the mean number of deals announced in each market on a business day after Epoch.
+	// Defaults to Expected/10, at least 2, which about keeps the lists of expected deals at their
+	// size.
+	PerDay float64
+
+	// Quirks sets how awkward the deals are. Defaults to DefaultQuirks.
+	Quirks *Quirks
+
+	// Seed picks the market. Every value is as good, 0 too.
+	Seed uint64
+}
+
+func (c Config) withDefaults() Config {
+	if c.Epoch.IsZero() {
+		c.Epoch = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+	}
+	c.Epoch = c.Epoch.UTC().Truncate(time.Second)
+	c.Deals = cmp.Or(max(c.Deals, 0), 200)
+	c.Expected = cmp.Or(max(c.Expected, 0), max(c.Deals/4, 8))
+	if c.PerDay <= 0 {
+		c.PerDay = max(float64(c.Expected)/10, 2)
+	}
+	if c.Quirks == nil {
+		quirks := DefaultQuirks()
+		c.Quirks = &quirks
+	} else {
+		quirks := *c.Quirks // the caller may go on using its own
+		c.Quirks = &quirks
+	}
+	if c.Clock == nil {
+		epoch := c.Epoch
+		c.Clock = func() time.Time { return epoch }
+	}
+	return c
+}

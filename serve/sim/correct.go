@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"slices"
+
+	"dealflow/schemas/api"
+)
+
+// correct makes a priced bond's record what it was before the steps that are still to come.
+func correct(record *api.BondPricedDeal, d *deal, c clerk) {
+	late := func(kind stepKind) bool { return d.pending(kind) }
+	if late(stepStats) {
+		record.Stats = api.Opt[api.BondStats]{}
+	}
+	if late(stepISIN) {
+		record.ISINCode = api.Opt[string]{}
+	}
+	if late(stepFIGI) {
+		record.FIGICode = api.Opt[string]{}
+	}
+	if late(stepBloomberg) {
+		record.BloombergCode = api.Opt[string]{}
+	}
+	if late(stepRating) {
+		record.Rating.Moodys = api.Some("(P)Baa3")
+	}
+	if late(stepBank) {
+		record.Banks = slices.Insert(record.Banks, 0, api.BondBank{Name: bank(int(d.id)), Status: "Bookrunner"})
+	}
+	if late(stepNominal) {
+		record.Nominal = c.money(d.bondLine().amount*10, d.bondLine().cur)
+	}
+	if late(stepMaturity) {
+		record.Maturity = api.Some(date(d.born.AddDate(1, 0, 0)))
+	}
+	if late(stepFlags) {
+		record.LeagueTableEligible, record.Green = !record.LeagueTableEligible, !record.Green
+	}
+	if late(stepTerms) {
+		record.Yield = api.Some("3.999999")
+	}
+	if late(stepMessage) {
+		record.Message = api.Opt[string]{}
+	}
+	if d.happened(stepFlip) && !d.happened(stepFlop) {
+		record.Cpn = api.Some("TBC")
+	}
+}

@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// loanExpectedScript is the life of a loan in syndication, which takes weeks.
+func (m *Market) loanExpectedScript(d *deal) []step {
+	r, s := stream(d.seed, tagScript), script{born: d.born}
+	tranches := len(d.loanPlan().tranches)
+	span := map[api.Market]int{api.LL: r.between(3, 12), api.CF: r.between(5, 25), api.AF: r.between(5, 20)}[d.feed.Market]
+	pricing := businessTime(r, businessDays(d.born, span), 10, 16)
+	along := func(share float64) time.Time { // on a business day, as everything
+		at := d.born.Add(time.Duration(share * float64(pricing.Sub(d.born))))
+		if weekend(at) {
+			at = at.Add(2 * day)
+		}
+		return at
+	}
+	s.add(along(0.1), stepNews)
+	s.add(along(0.25), stepThoughts)
+	s.add(along(0.45), stepGuidance)
+	if added := r.chance(0.08); added && tranches > 1 {
+		s.addLine(along(0.5), stepAddLine, tranches-1)
+	}
+	s.add(along(0.8), stepCommitments)
+	if r.chance(0.4) {
+		s.add(along(0.9), stepRevised)
+	}
+	s.add(along(0.95), stepFinal)
+	if r.chance(0.08) {
+		addFade(&s, r, pricing)
+	} else {
+		s.add(pricing.Add(time.Minute), stepPrice)
+		s.add(midnight(pricing.Add(time.Minute)), stepLeave)
+	}
+	m.addSlips(&s, r, tranches)
+	return s.ordered()
+}
+
+// loanStory is what a loan in syndication has come to.
+type loanStory struct {
+	changed time.Time
+	report
+	stage    string
+	tranches []loanState
+}
+
+type loanState struct {
+	index                                int
+	name, status, volume, margin, timing string
+	oid                                  string
+	sized                                bool
+	changed                              time.Time
+}
+
+var stages = map[stepKind]string{
+	stepNews: "Mandated", stepThoughts: "Launched", stepGuidance: "In syndication", stepCommitments: "Commitments due",
+	stepRevised: "In syndication", stepFinal: "Allocated", stepPrice: "Priced", stepPostpone: "Postponed",
+}
+
+// renderLoanExpected makes the record from the story.
+func (m *Market) renderLoanExpected(d *deal) any {
+	plan := d.loanPlan()
+	story := m.tellLoan(d, plan)
+	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	record := api.LoanExpectedDeal{
+		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(story.changed),
+		Headline: c.text(0.96, story.headline), Message: c.text(0.95, story.message),
+		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, false),
+		UseOfProceeds: c.proceeds(plan),
+		Tranches:      []api.LoanExpectedTranche{},
+	}
+	links := api.RecordLinks{Self: api.Some(c.link(d.self())), UpdatedSince: api.Some(c.link(d.updatedSince()))}
+	if link := c.link(""); d.priced != nil {
+		link.Href = api.Feed{Service: api.Loan, Market: d.feed.Market, Kind: api.Priced}.DealPath(d.priced[0])
+		links.PricedDeal = api.Some(link)
+	}
+	record.Links = c.links(links)
+	if none := c.chance(c.q.EmptyList / 5); none {
+		return &record
+	}
+	for _, state := range story.tranches {
+		record.Tranches = append(record.Tranches, m.loanExpectedTranche(d, plan.tranches[state.index], state))
+	}
+	return &record
+}
+
+func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) api.LoanExpectedTranche {
+	c := clerk{stream(d.seed, tagFields, uint64(state.index)+1), m.config.Quirks}
+	sized := 0.05
+	if state.sized {
+		sized = 0.9
+	}
+	return api.LoanExpectedTranche{
+		Name: c.say(state.name), Status: c.text(0.9, state.status), Type: c.text(0.95, t.kind.long), ShortType: c.text(0.9, t.kind.short),
+		Currency: c.text(0.96, t.cur.code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice, d.born)),
+		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
+		Timing: c.text(0.7, state.timing), FIGICode: c.text(0.2, t.figi), Changed: opt(c, 0.95, instant(state.changed)),
+		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
+	}
+}
+
+// tellLoan tells the steps that have happened, from the first on.
+func (m *Market) tellLoan(d *deal, plan loanPlan) loanStory {
+	story := loanStory{stage: "Pre-marketing"}
+	for i, t := range plan.tranches {
+		if later := d.pending(stepAddLine) && i == len(plan.tranches)-1; !later {
+			story.tranches = append(story.tranches, newLoanState(d, t, i))
+		}
+	}
+	story.tell(m, d, plan, step{d.born, stepNews, 0}, 0)
+	story.stage = "Pre-marketing"
+	for i, step := range d.past() {
+		if step.kind.shows() {
+			story.tell(m, d, plan, step, i+1)
+		}
+	}
+	return story
+}
+
+func newLoanState(d *deal, t loanTranche, i int) loanState {
+	r := stream(d.seed, tagTrack, uint64(i))
+	volume := t.cur.volumeText(t.amount)
+	return loanState{
+		index: i, name: t.name, status: "Expected", changed: d.born,
+		volume: pick(r, volume, "up to "+volume, volume+" (expected)", t.cur.volumeText(t.amount*9/10), "TBC"),
+		timing: pick(r, "Launch this week", "Q2", "Tomorrow", "w/c 9 Mar", "Subject to market", "H1"),
+	}
+}
+
+// tell lets one step change the story.
+func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
+	c := clerk{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
+	if s.kind == stepSilentEdit {
+		l.message += " (corrects spelling)"
+		return
+	}
+	l.changed = s.at
+	switch s.kind {
+	case stepBump:
+		return
+	case stepRename:
+		for i := range l.tranches {
+			if l.tranches[i].index == s.line {
+				l.tranches[i].name += " (" + plan.tranches[s.line].kind.short + ")"
+			}
+		}
+		return
+	case stepReorder:
+		for i, j := 0, len(l.tranches)-1; i < j; i, j = i+1, j-1 {
+			l.tranches[i], l.tranches[j] = l.tranches[j], l.tranches[i]
+		}
+		return
+	}
+	if stage := stages[s.kind]; stage != "" {
+		l.stage = stage
+	}
+	for i := range l.tranches {
+		l.tranches[i].progress(plan.tranches[l.tranches[i].index], s)
+	}
+	first := plan.tranches[0]
+	what := first.cur.volumeText(first.amount) + " " + first.kind.short
+	if plan.addOn {
+		what += " add-on"
+	}
+	if s.kind == stepCommitments {
+		what = s.at.Format("2 January")
+	}
+	l.report = reportOf(c.dice, s.kind, plan.issuer.name, what, first.quote(first.margin))
+	l.headline, l.message = c.say(l.headline), c.say(l.message)
+}
+
+// progress is the tranche after a step.
+func (l *loanState) progress(t loanTranche, s step) {
+	talk := t.margin - t.flex
+	switch s.kind {
+	case stepThoughts:
+		l.status, l.margin, l.timing = "Launched", t.quote(talk)+"-"+money(int64(talk+25)), "Bank meeting today"
+	case stepGuidance:
+		l.margin, l.oid = t.quote(talk), "99-99.5"
+	case stepRevised, stepFinal:
+		l.margin, l.oid, l.sized, l.volume = t.quote(t.margin), t.oid, true, t.cur.volumeText(t.amount)
+	case stepPrice:
+		l.status, l.margin, l.oid, l.sized, l.timing = "Priced", t.quote(t.margin), t.oid, true, "Priced"
+	case stepPostpone:
+		l.status, l.timing = "Cancelled", "Postponed"
+	default:
+		return
+	}
+	l.changed = s.at
+}

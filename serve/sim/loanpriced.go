@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"dealflow/schemas/api"
+)
+
+// renderLoanPriced makes a priced loan's record, as renderBondPriced does a bond's.
+func (m *Market) renderLoanPriced(d *deal) any {
+	plan := d.loanPlan()
+	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	t := clerk{stream(d.seed, tagText), m.config.Quirks}
+	first := plan.tranches[0]
+	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.short, first.quote(first.margin))
+	record := api.LoanPricedDeal{
+		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, 0.97, date(d.born)),
+		Headline: t.text(0.9, said.headline), Message: t.text(0.85*messageThere(d), said.message),
+		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, true),
+		UseOfProceeds: c.proceeds(plan),
+		DealTotal:     opt(c, 0.9, c.dealTotal(plan)),
+		Tranches:      []api.LoanPricedTranche{},
+		Links:         c.links(api.RecordLinks{Self: api.Some(c.link(d.self())), UpdatedSince: api.Some(c.link(d.updatedSince()))}),
+	}
+	if none := c.chance(c.q.EmptyList / 5); none {
+		return &record
+	}
+	for i, t := range plan.tranches {
+		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i))
+	}
+	return &record
+}
+
+// messageThere is 0 while the message is still to come.
+func messageThere(d *deal) float64 {
+	if d.pending(stepMessage) {
+		return 0
+	}
+	return 1
+}
+
+func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.LoanPricedTranche {
+	c := clerk{stream(d.seed, tagFields, uint64(i)+1), m.config.Quirks}
+	tranche := api.LoanPricedTranche{
+		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.text(0.9, "Priced"),
+		Type: c.text(0.97, t.kind.long), ShortType: c.text(0.9, t.kind.short), Currency: c.text(0.97, t.cur.code),
+		Maturity: c.text(0.9, t.maturity(c.dice, d.born)), ExtensionOptions: c.text(0.3, pick(c.dice, "+1+1", "1+1", "None", "+1")),
+		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pick(c.dice, t.quote(t.margin), t.quote(t.margin), t.quote(t.margin), "Undisclosed")),
+		OID: c.text(0.6, t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
+		BloombergCode: c.text(0.5, t.code), FIGICode: c.text(0.5, t.figi),
+		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
+		FxRate:               object(c, 0.9, api.FxRate{USD: api.Some(c.number(t.cur.rate()))}),
+		PricingDate:          opt(c, 0.9, date(d.born)),
+		PIK:                  pickWeighted(c.dice, []weighted[api.LoanPIK]{{95, api.LoanPIK{Status: "None"}}, {5, api.LoanPIK{Status: "Cash/PIK toggle", Value: int32(c.between(1, 40) * 25)}}}),
+		AllIn:                c.chance(0.1),
+		FixedRate:            t.fixed,
+		CovenantLight:        t.lite,
+		GreenLoan:            t.green,
+		SustainabilityLinked: t.linked,
+		Club:                 plan.club,
+		Rating:               c.loanRating(plan.issuer),
+		Banks:                c.lenders(d.feed.Market),
+		Tenor:                opt(c, 0.9, int32(t.months)),
+	}
+	c.correctTranche(&tranche, d, t)
+	return tranche
+}
+
+// correctTranche makes a tranche what it was before the steps that are still to come.
+func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTranche) {
+	if d.happened(stepSign) {
+		tranche.Status = api.Some("Signed")
+	}
+	if d.pending(stepFIGI) {
+		tranche.FIGICode = api.Opt[string]{}
+	}
+	if d.pending(stepBloomberg) {
+		tranche.BloombergCode = api.Opt[string]{}
+	}
+	if d.pending(stepRating) {
+		tranche.Rating.Moodys = "(P)B1"
+	}
+	if d.pending(stepBank) {
+		tranche.Banks = slices.Insert(tranche.Banks, 0, api.LoanBank{Name: bank(int(d.id))})
+	}
+	if d.pending(stepNominal) {
+		thousandth := t.amount / 1000 // entered in the wrong unit
+		tranche.Nominal = api.Some(api.LoanNominalTranche{Amount: api.Some(c.number(money(thousandth))), Converted: c.converted(thousandth, t.cur)})
+	}
+	if d.pending(stepMaturity) {
+		tranche.Maturity = api.Some("TBC")
+	}
+	if d.pending(stepFlags) {
+		tranche.Club, tranche.GreenLoan = !tranche.Club, !tranche.GreenLoan
+	}
+	if d.pending(stepTerms) {
+		tranche.Margin = api.Some("Undisclosed")
+	}
+	if d.happened(stepFlip) && !d.happened(stepFlop) {
+		tranche.OID = api.Some("9.95")
+	}
+}
+
+// proceeds says what the loan is for; some clerks tick nothing, or refinancing as well.
+func (c clerk) proceeds(plan loanPlan) api.LoanUseOfProceeds {
+	purpose, nothing, also := purposes[plan.purpose], c.chance(0.03), c.chance(0.1)
+	is := func(names ...string) bool { return !nothing && slices.Contains(names, purpose) }
+	return api.LoanUseOfProceeds{
+		MergersAndAcquisitions: is("acquisition"), PrePostIPO: is("ipo"), Refi: is("refi", "repricing") || also,
+		GCP: is("general"), Other: is("other"),
+		LBO: opt(c, 0.6, is("lbo")), SBO: opt(c, 0.5, is("sbo")), DividendRecap: opt(c, 0.5, is("dividend")),
+	}
+}
+
+// dealTotal is the deal's size over its currencies.
+func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
+	var order []currency
+	sums := map[string]int64{}
+	var hi, lo, carry uint64
+	for _, t := range plan.tranches {
+		if sums[t.cur.code] == 0 {
+			order = append(order, t.cur)
+		}
+		sums[t.cur.code] += t.amount
+		h, l := bits.Mul64(uint64(t.amount), uint64(t.cur.micro))
+		lo, carry = bits.Add64(lo, l, 0)
+		hi += h + carry
+	}
+	total := api.LoanNominal{Currencies: []api.LoanCurrencyAmount{}}
+	for _, cur := range order {
+		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(money(sums[cur.code])), Currency: c.text(0.98, cur.code)})
+	}
+	usd := "0"
+	if hi < 1_000_000 {
+		whole, rest := bits.Div64(hi, lo, 1_000_000)
+		usd = decimal(int64(whole), int64(rest), 6)
+	}
+	total.Converted.USD = c.number(usd)
+	if c.chance(c.q.ZeroUSD) {
+		total.Converted.USD = "0"
+	}
+	return total
+}
+
+// lenders are a tranche's banks; corporate loans have many.
+func (c clerk) lenders(market api.Market) []api.LoanBank {
+	median := 5.0
+	if market == api.CF {
+		median = 11
+	}
+	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
+	list := []api.LoanBank{}
+	for _, name := range some(c.dice, min(max(int(c.lognormal(median, 0.6)), 1), 45), banks) {
+		list = append(list, api.LoanBank{Name: c.say(name), Type: api.LoanBankType{MLA: c.chance(0.5), Bookrunner: c.chance(0.4), Participant: c.chance(0.3)}})
+	}
+	if none {
+		return []api.LoanBank{}
+	}
+	if twice {
+		list = append(list, list[0])
+	}
+	return list
+}
+
+// money is an amount in whole units as the text of a JSON number.
+func money(amount int64) string { return strconv.FormatInt(amount, 10) }

@@ -1,0 +1,75 @@
+package sim
+
+// Quirks are rates, from 0 (never) to 1 (always), of what makes real records awkward to read. They
+// are drawn per chance: per record, member or list, as each field says. Changing a rate leaves the
+// rest of the market as it is, but for ListOmission, BumpOnly, SilentEdit, FlipFlop and TwoLists,
+// which are events.
+type Quirks struct {
+	// What a record says.
+
+	NumberSpelling  float64 // per number: 1.475E9, 1000000000.0, 99.500 instead of the shortest text
+	NegativeZero    float64 // per entry of a stats map: -0.0
+	HugeNumber      float64 // per bond priced record: a nominal beyond 2^53
+	ZeroUSD         float64 // per amount: converted.usd is 0 though the amount is not
+	NullOptional    float64 // per absent optional member: null instead of nothing
+	EmptyText       float64 // per absent optional text: "" instead of nothing
+	EmptyObject     float64 // per object whose members are all optional: {}
+	EmptyList       float64 // per required list (banks, price evolution; loans' tranches far less): []
+	NoBorrower      float64 // per bond priced record: no borrower
+	NoLinks         float64 // per record: no _links
+	DuplicateBank   float64 // per list of banks: one bank twice
+	Unordered       float64 // per price evolution: not in order of time
+	AwkwardText     float64 // per text: control characters, trailing or no-break spaces, entities, other scripts
+	AwkwardStatsKey float64 // per entry of a stats map: keys such as "", "a.b.c", "$type"
+	BadPricingTime  float64 // per pricing time: without an offset, or no time at all
+	NoMaturity      float64 // per bond priced record: neither perpetual nor a maturity
+	FarMaturity     float64 // per bond priced record: 9999-12-31
+	LinkExtras      float64 // per link: type, title, templated and the other members of a link object
+	ForeignOriginal float64 // per original link: an address on another host
+	OriginalMissing float64 // per increase: no original link
+
+	// What happens.
+
+	ListOmission float64 // per bond expected deal: left out of its list for a day, though by id it answers
+	BumpOnly     float64 // per expected deal: once, changed moves and nothing else
+	SilentEdit   float64 // per expected deal: once, the text is corrected and changed does not move
+	FlipFlop     float64 // per priced deal: a correction is taken back within hours
+	TwoLists     float64 // per EM bond: the same security is in IG too, under another id
+
+	// What breaks the document; off by default.
+
+	Misfit       float64 // per record: a value that does not fit its documented type
+	UnknownField float64 // per record: a member that the document does not name
+	UnknownEnum  float64 // per bond record: a value outside the document's list
+}
+
+// DefaultQuirks are the rates of a market as awkward as a real one that keeps to its document.
+func DefaultQuirks() Quirks {
+	return Quirks{
+		NumberSpelling:  0.04,
+		NegativeZero:    0.01,
+		HugeNumber:      0.001,
+		ZeroUSD:         0.01,
+		NullOptional:    0.15,
+		EmptyText:       0.01,
+		EmptyObject:     0.04,
+		EmptyList:       0.05,
+		NoBorrower:      0.005,
+		NoLinks:         0.003,
+		DuplicateBank:   0.02,
+		Unordered:       0.03,
+		AwkwardText:     0.03,
+		AwkwardStatsKey: 0.04,
+		BadPricingTime:  0.03,
+		NoMaturity:      0.003,
+		FarMaturity:     0.001,
+		LinkExtras:      0.02,
+		ForeignOriginal: 0.02,
+		OriginalMissing: 0.04,
+		ListOmission:    0.04,
+		BumpOnly:        0.03,
+		SilentEdit:      0.02,
+		FlipFlop:        0.02,
+		TwoLists:        0.015,
+	}
+}
