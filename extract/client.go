@@ -1,0 +1,140 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// Client extracts from one API with one account. It is safe for concurrent use: all feeds share its
+// token, its pace and its connections. The owner calls Close when done.
+type Client struct {
+	cfg    Config
+	origin origin
+	http   *http.Client
+	pace   *pacer
+	tokens *tokens
+
+	mu       sync.Mutex
+	tallies  map[api.Feed]*tally
+	sizeless map[api.Feed]bool // feeds whose server refuses pageSize
+	secrets  []api.Secret      // texts that no message may hold
+}
+
+// New makes a client. It checks the configuration and sends nothing.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	pinned, err := newOrigin(cfg.Base)
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	transport := cfg.Transport
+	if transport == nil {
+		transport = tunedTransport()
+	}
+	c := &Client{
+		cfg: cfg, origin: pinned, pace: newPacer(cfg.Rate),
+		http:    &http.Client{Transport: transport, CheckRedirect: pinned.redirect},
+		tallies: map[api.Feed]*tally{}, sizeless: map[api.Feed]bool{},
+	}
+	c.tokens = newTokens(c.job(api.Feed{}, "token").requestToken)
+	c.hide(cfg.ClientSecret.Reveal())
+	c.hide(cfg.basic())
+	return c, nil
+}
+
+// Close closes idle connections, unless the transport was given by the configuration.
+func (c *Client) Close() {
+	if c.cfg.Transport == nil {
+		c.http.CloseIdleConnections()
+	}
+}
+
+// ServerTime gets a fresh token and gives the Date of the answer, UTC in whole seconds. As the first
+// request of a run it finds wrong credentials (*AuthError) and an unreachable server before any work
+// is done.
+func (c *Client) ServerTime(ctx context.Context) (time.Time, error) {
+	date, err := c.tokens.renew(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if date.IsZero() {
+		return time.Time{}, fmt.Errorf("POST %s/oauth/token: the answer has no readable Date header", c.cfg.Base)
+	}
+	return date, nil
+}
+
+// Counts gives the work done for a feed since the client was made, confirmations included.
+func (c *Client) Counts(feed api.Feed) Counts { return c.job(feed, "").tally.counts() }
+
+// job is the work on one feed: what requests, waits and messages belong to.
+type job struct {
+	client *Client
+	feed   api.Feed // the zero Feed for token requests
+	log    *slog.Logger
+	tally  *tally
+	spool  *Spool // nil for token requests
+	phase  string
+	round  int
+}
+
+func (c *Client) job(feed api.Feed, phase string) *job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tallies[feed] == nil {
+		c.tallies[feed] = &tally{}
+	}
+	j := &job{client: c, feed: feed, tally: c.tallies[feed], phase: phase, log: c.cfg.Log}
+	if feed != (api.Feed{}) {
+		j.log = c.cfg.Log.With("feed", feed.String())
+	}
+	return j
+}
+
+// progress shows the present moment; wait is 0 but at the beginning of a wait.
+func (j *job) progress(wait time.Duration, reason string) {
+	deals := 0
+	if j.spool != nil {
+		deals = j.spool.Len()
+	}
+	j.client.cfg.Progress(Progress{
+		Feed: j.feed, Phase: j.phase, Round: j.round, Pages: int(j.tally.pages.Load()), Deals: deals,
+		Bytes: j.tally.bytes.Load(), Wait: wait, Reason: reason,
+	})
+}
+
+// observed is the instant at which an answer is taken to have been true, UTC.
+func (c *Client) observed(a *answer) (time.Time, error) {
+	if c.cfg.Clock == nil {
+		return a.date()
+	}
+	return c.cfg.Clock().UTC(), nil
+}
+
+// hide keeps a text out of all messages from now on.
+func (c *Client) hide(secret string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.secrets = append(c.secrets, api.NewSecret(secret))
+}
+
+// redact removes what must not be seen from a server's text: a server may echo what it was sent.
+func (c *Client) redact(text string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, secret := range c.secrets {
+		if !secret.IsZero() {
+			text = strings.ReplaceAll(text, secret.Reveal(), secret.String())
+		}
+	}
+	return text
+}

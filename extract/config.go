@@ -1,0 +1,132 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// AuthEncoding says how the client's id and secret enter the Basic header of a token request.
+type AuthEncoding string
+
+const (
+	// AuthRaw encodes "<id>:<secret>" as they are, as the API document says (Authentication 2).
+	AuthRaw AuthEncoding = "raw"
+	// AuthRFC6749 percent-encodes both first, as RFC 6749 §2.3.1 has it.
+	AuthRFC6749 AuthEncoding = "rfc6749"
+)
+
+// Config says what to extract from and how hard to try. The zero value of a field means its default;
+// Base, ClientID and ClientSecret have none.
+type Config struct {
+	Base         api.Base     // {base_url}; https, or http on a loopback host
+	ClientID     string       // account username; under AuthRaw without a colon
+	ClientSecret api.Secret   // account password
+	AuthEncoding AuthEncoding // default AuthRaw
+
+	// PageSize is the wish sent as pageSize with the first request of a walk, in records; default 1000,
+	// negative: none is sent. A server that answers 400 to it is asked again without.
+	PageSize int
+	// Transport sends the requests; nil: one tuned for this API, which uses the proxy settings of the
+	// environment. A transport given here is not closed by Close.
+	Transport http.RoundTripper
+	// Clock gives the instants of observation; nil: the Date header of each response. It must be
+	// safe for concurrent use.
+	Clock func() time.Time
+	// Log gets what happens; nil: nothing is logged.
+	Log *slog.Logger
+	// Progress is called whenever a page arrived or a wait began, from many goroutines at once; it
+	// must return soon. nil: nobody watches.
+	Progress func(Progress)
+
+	MaxAttempts    int           // tries of one request; default 8. Waits that the server asks for are not counted as failed tries
+	Backoff        time.Duration // upper bound of the first pause after a failure, doubled each time; default 500 ms
+	MaxBackoff     time.Duration // upper bound of any pause after a failure; default 30 s
+	MaxWait        time.Duration // longest Retry-After that is honoured; a longer one is an error; default 1 h
+	RequestTimeout time.Duration // one try of a request with its whole body; default 10 min
+	StallTimeout   time.Duration // longest time without a byte from the server; default 60 s
+	MaxBody        int64         // bytes of one body after decompression; default 256 MiB
+	MaxPages       int           // pages of one walk; default 100,000
+	MaxSweeps      int           // sweeps after the first walk until a list must have settled; default 20
+	Rate           float64       // requests per second of all feeds together; default 0: unlimited
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.AuthEncoding, AuthRaw)
+	setDefault(&c.PageSize, 1000)
+	setDefault(&c.MaxAttempts, 8)
+	setDefault(&c.Backoff, 500*time.Millisecond)
+	setDefault(&c.MaxBackoff, 30*time.Second)
+	setDefault(&c.MaxWait, time.Hour)
+	setDefault(&c.RequestTimeout, 10*time.Minute)
+	setDefault(&c.StallTimeout, time.Minute)
+	setDefault(&c.MaxBody, 256<<20)
+	setDefault(&c.MaxPages, 100_000)
+	setDefault(&c.MaxSweeps, 20)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Progress == nil {
+		c.Progress = func(Progress) {}
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	if *field == *new(T) {
+		*field = value
+	}
+}
+
+// Validate returns all faults of the configuration at once, joined. It does not look at the network.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	if c.Base == (api.Base{}) {
+		fault(true, "no base URL: set --api or DEALFLOW_API")
+	} else {
+		fault(!isSafe(c.Base), "base URL %s: want https; http is for loopback hosts only, since the secret and the data would travel in the clear", c.Base)
+	}
+	fault(c.ClientID == "", "no client id: set DEALFLOW_CLIENT_ID")
+	fault(c.ClientSecret.IsZero(), "no client secret: set DEALFLOW_CLIENT_SECRET or DEALFLOW_CLIENT_SECRET_FILE")
+	switch c.AuthEncoding {
+	case AuthRFC6749:
+	case "", AuthRaw:
+		fault(strings.Contains(c.ClientID, ":"), "client id has a colon, which Basic credentials cannot carry: set --auth-encoding=rfc6749 if the server takes that form")
+	default:
+		fault(true, "auth encoding %q: want %q or %q", c.AuthEncoding, AuthRaw, AuthRFC6749)
+	}
+	for _, limit := range []struct {
+		name  string
+		value float64
+	}{
+		{"MaxAttempts", float64(c.MaxAttempts)}, {"Backoff", float64(c.Backoff)}, {"MaxBackoff", float64(c.MaxBackoff)},
+		{"MaxWait", float64(c.MaxWait)}, {"RequestTimeout", float64(c.RequestTimeout)}, {"StallTimeout", float64(c.StallTimeout)},
+		{"MaxBody", float64(c.MaxBody)}, {"MaxPages", float64(c.MaxPages)}, {"MaxSweeps", float64(c.MaxSweeps)}, {"Rate", c.Rate},
+	} {
+		fault(!(limit.value >= 0), "%s must not be negative", limit.name) // NaN neither
+	}
+	return errors.Join(faults...)
+}
+
+// isSafe says whether secrets may travel to the base: over https, or without leaving this machine.
+func isSafe(base api.Base) bool {
+	u, err := url.Parse(base.String())
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return u.Scheme == "https" || host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,97 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// StatusError is an answer of the API that is not a success (API document, Errors).
+type StatusError struct {
+	Op         string        // "GET" or "POST"
+	URL        string        // as requested
+	Status     int           // HTTP status code
+	ErrorID    string        // the API's errorId, to quote to its support; may be empty
+	Message    string        // the API's message; may be empty
+	RetryAfter time.Duration // what the server asked to wait; 0 if it did not
+	Hint       string        // what to look at; may be empty
+
+	opening bool // the answer to a feed's very first request
+}
+
+func (e *StatusError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %d %s", e.Op, e.URL, e.Status, http.StatusText(e.Status))
+	if e.Message != "" {
+		fmt.Fprintf(&b, ": %s", printable(e.Message))
+	}
+	if e.ErrorID != "" {
+		fmt.Fprintf(&b, " (errorId %s)", printable(e.ErrorID))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&b, "; %s", e.Hint)
+	}
+	return b.String()
+}
+
+// AuthError says that the credentials were refused: by the token endpoint (400, 401, 403), or by the
+// API itself with a 401 to a fresh token. It is never retried. Its Hint names the settings to look at.
+type AuthError struct {
+	StatusError
+}
+
+func (e *AuthError) Error() string { return "credentials refused: " + e.StatusError.Error() }
+
+// Unwrap gives the answer as a *StatusError.
+func (e *AuthError) Unwrap() error { return &e.StatusError }
+
+// LinkError is a link that the extraction does not follow: it leaves the API's address, or closes a
+// circle. The token was not sent there.
+type LinkError struct {
+	Link   string // as the server gave it
+	Reason string
+}
+
+func (e *LinkError) Error() string { return fmt.Sprintf("link %s: %s", printable(e.Link), e.Reason) }
+
+// UnsettledError says that a list changed faster than it could be read.
+type UnsettledError struct {
+	Feed   api.Feed
+	Rounds int           // walks and sweeps made
+	Fresh  int           // new or changed deals in the last of them
+	Took   time.Duration // time the last of them took
+}
+
+func (e *UnsettledError) Error() string {
+	rate := ""
+	if e.Took > 0 {
+		rate = fmt.Sprintf(", %.3g a second", float64(e.Fresh)/e.Took.Seconds())
+	}
+	return fmt.Sprintf("the list did not settle in %d rounds: the last one still brought %d new or changed deals in %s%s",
+		e.Rounds, e.Fresh, e.Took.Round(time.Millisecond), rate)
+}
+
+// IsForbiddenOrMissing says whether the very first list request of a feed was answered 403 or 404: the
+// feed is not part of the account.
+func IsForbiddenOrMissing(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) && status.opening && (status.Status == http.StatusForbidden || status.Status == http.StatusNotFound)
+}
+
+// printable makes a server's text fit for a terminal and a log line: quoted where it holds anything
+// but plain text, and of bounded length.
+func printable(text string) string {
+	const limit = 500
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
+	}
+	if quoted := strconv.Quote(text); quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
+}

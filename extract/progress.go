@@ -1,0 +1,51 @@
+package extract
+
+import (
+	"sync/atomic"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// Progress is one moment of an extraction, for a person who watches.
+type Progress struct {
+	Feed   api.Feed      // the zero Feed for a token request
+	Phase  string        // "token", "walk", "sweep", "check" or "confirm"
+	Round  int           // 1 for the first walk, 2 for the first sweep or second walk, …
+	Pages  int           // pages of this feed so far, all rounds together
+	Deals  int           // deals in the spool
+	Bytes  int64         // bytes received for this feed, as sent over the network
+	Wait   time.Duration // longer than 0: a wait of this length begins
+	Reason string        // why it waits
+}
+
+// Counts is the work done for one feed.
+type Counts struct {
+	Pages         int           // list pages received whole
+	Requests      int           // requests sent, repeated ones too; token requests belong to no feed
+	Bytes         int64         // body bytes received, as sent over the network (compressed)
+	Retries       int           // requests that had to be sent again
+	Waited        time.Duration // time spent waiting, because the server asked for it or after failures
+	Sweeps        int           // passes after the first walk
+	Confirmations int           // deals asked for by id
+}
+
+// tally is Counts while they grow, from several goroutines.
+type tally struct {
+	pages, requests, bytes, retries, waited, sweeps, confirmations atomic.Int64
+}
+
+func (t *tally) counts() Counts {
+	return Counts{
+		Pages: int(t.pages.Load()), Requests: int(t.requests.Load()), Bytes: t.bytes.Load(), Retries: int(t.retries.Load()),
+		Waited: time.Duration(t.waited.Load()), Sweeps: int(t.sweeps.Load()), Confirmations: int(t.confirmations.Load()),
+	}
+}
+
+// minus gives what was counted since an earlier reading.
+func (c Counts) minus(before Counts) Counts {
+	return Counts{
+		Pages: c.Pages - before.Pages, Requests: c.Requests - before.Requests, Bytes: c.Bytes - before.Bytes, Retries: c.Retries - before.Retries,
+		Waited: c.Waited - before.Waited, Sweeps: c.Sweeps - before.Sweeps, Confirmations: c.Confirmations - before.Confirmations,
+	}
+}

@@ -1,0 +1,376 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// TestSnapshotOfAMovingList is the room's promise as a property: whatever is updated, added or removed while
+// a list is read, the spool then holds every deal as it stands at the last request.
+func TestSnapshotOfAMovingList(t *testing.T) {
+	swept, doubled := 0, 0
+	for seed := range uint64(120) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			feed := []api.Feed{bondPriced, loanExpected}[seed%2]
+			m := newMarket()
+			m.size = 1 + rng.IntN(12)
+			m.strict = seed/2%2 == 0
+			m.positions = seed/4%2 == 0
+			apart := []time.Duration{0, 300 * time.Millisecond, 10 * time.Second}[rng.IntN(3)]
+			m.fill(feed, rng.IntN(90), apart)
+			moves := rng.IntN(30)
+			m.before = func(r *http.Request) {
+				m.now = m.now.Add(time.Duration(rng.IntN(1500)) * time.Millisecond)
+				if moves--; moves > 0 {
+					m.move(feed, rng)
+				}
+			}
+			s, spool, err := m.snapshot(t, feed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.compare(t, feed, spool)
+			if s.Deals != spool.Len() || s.Pages != m.seen("GET") || s.Requests != s.Pages {
+				t.Errorf("counts are off: %+v, %d deals", s, spool.Len())
+			}
+			if s.UpdatedSince != "" && !strings.HasPrefix(s.UpdatedSince, feed.Path()+"?updatedSince=") {
+				t.Errorf("kept link %q is not relative to the base", s.UpdatedSince)
+			}
+			swept += s.Sweeps
+			doubled += s.Pages*m.size - s.Deals
+		})
+	}
+	if swept == 0 || doubled == 0 {
+		t.Errorf("the lists did not move enough to prove anything: %d sweeps, %d doubled records", swept, doubled)
+	}
+}
+
+// move changes the list in one of the ways in which lists change.
+func (m *market) move(feed api.Feed, rng *rand.Rand) {
+	ids := slices.Sorted(maps.Keys(m.deals[feed]))
+	if len(ids) == 0 {
+		return
+	}
+	switch some := ids[rng.IntN(len(ids))]; rng.IntN(6) {
+	case 0, 1, 2:
+		m.touch(feed, some)
+	case 3:
+		m.touch(feed, 5000+rng.Int64N(1000))
+	case 4:
+		if !m.positions { // known limit: a removal shifts unread deals in front of such a cursor
+			delete(m.deals[feed], some)
+		}
+	case 5: // everything restated in one second
+		if rng.IntN(5) == 0 {
+			for _, id := range ids {
+				m.touch(feed, id)
+			}
+		}
+	}
+}
+
+// TestSnapshotFindsAnUpdateBehindTheReader is the property's plainest case, for people.
+func TestSnapshotFindsAnUpdateBehindTheReader(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	m.before = func(r *http.Request) {
+		if len(m.requests) == 3 { // token, page 1, then:
+			m.touch(bondPriced, 1000) // the oldest deal jumps ahead
+		}
+	}
+	s, spool, err := m.snapshot(t, bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.compare(t, bondPriced, spool)
+	// Three pages; a sweep that brings deal 1000; one that brings nothing.
+	if s.Pages != 5 || s.Sweeps != 2 || s.Deals != 25 {
+		t.Errorf("got %+v", s)
+	}
+	if want := "/v3/bond/ig/priced-deal?updatedSince=2026-03-02T09:25:00Z"; s.UpdatedSince != want {
+		t.Errorf("kept %s, want %s", s.UpdatedSince, want)
+	}
+	if want := m.now; !s.LastObserved.Equal(want) {
+		t.Errorf("last observed at %s, want the server's Date %s", s.LastObserved, want)
+	}
+}
+
+func TestSnapshotOfOnePageIsReadAtOnce(t *testing.T) {
+	for _, feed := range []api.Feed{bondPriced, bondExpected} {
+		for _, n := range []int{0, 1, 10} {
+			s, _, err := newMarket().fill(feed, n, time.Minute).snapshot(t, feed)
+			if err != nil || s.Requests != 1 || s.Deals != n {
+				t.Errorf("%s: got %+v, %v", feed, s, err)
+			}
+		}
+	}
+}
+
+func TestSnapshotOfAListWithoutUpdatedSince(t *testing.T) {
+	m := newMarket().fill(bondExpected, 35, time.Minute)
+	m.before = func(r *http.Request) {
+		if n := len(m.requests); n == 4 || n == 9 {
+			m.touch(bondExpected, 1000) // behind the reader, in place
+		}
+	}
+	s, spool, err := m.snapshot(t, bondExpected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.compare(t, bondExpected, spool)
+	if s.Sweeps != 3 || s.UpdatedSince != "" {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestSnapshotThatDoesNotSettle(t *testing.T) {
+	for feed, rounds := range map[api.Feed]int{bondPriced: 21, bondExpected: 5} {
+		m := newMarket().fill(feed, 35, time.Minute)
+		m.before = func(r *http.Request) {
+			m.now = m.now.Add(time.Second)
+			m.touch(feed, 1000)
+		}
+		_, _, err := m.snapshot(t, feed)
+		var unsettled *UnsettledError
+		if !errors.As(err, &unsettled) || unsettled.Rounds != rounds || unsettled.Fresh == 0 || !strings.Contains(err.Error(), "a second") {
+			t.Errorf("%s: got %v", feed, err)
+		}
+	}
+}
+
+func TestSnapshotRestartsWhereACursorHasExpired(t *testing.T) {
+	m := newMarket().fill(bondPriced, 35, time.Minute)
+	expired := 0
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.RawQuery, "seeker") && len(m.requests) > 3 && expired < 2 {
+			expired++
+			fail(w, http.StatusBadRequest, "seeker has expired")
+			return true
+		}
+		return false
+	}
+	s, spool, err := m.snapshot(t, bondPriced)
+	if err != nil || s.Deals != 35 || expired != 2 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	m.compare(t, bondPriced, spool)
+}
+
+func TestSnapshotSetsUnreadableRecordsAside(t *testing.T) {
+	m := newMarket()
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			fmt.Fprint(w, "{\"_embedded\":{\"pricedDeals\":[{\"dealId\":1},null,{\"dealId\":2,\"a\":\"\xff\"},null,{\"dealId\":3}]},\"_links\":{}}")
+			return true
+		}
+		return false
+	}
+	s, spool, err := m.snapshot(t, bondPriced)
+	if err != nil || s.Deals != 2 || s.Unidentified != 1 {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	rejects := spool.Rejects()
+	if len(rejects) != 2 || string(rejects[0].Raw) != "null" || rejects[0].Reject.Reason != api.RejectNotObject || rejects[0].HasID ||
+		rejects[1].ID != 2 || !rejects[1].HasID || rejects[1].Reject.Reason != api.RejectInvalidUTF8 ||
+		!strings.HasPrefix(rejects[1].URL, testBase+"/v3/bond/ig/priced-deal") || rejects[1].ObservedAt.IsZero() {
+		t.Errorf("got %+v", rejects)
+	}
+}
+
+func TestSnapshotWithoutPageSize(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Has("pageSize") {
+			fail(w, http.StatusBadRequest, "unknown parameter")
+			return true
+		}
+		return false
+	}
+	c := newClient(t, m.config())
+	for range 2 {
+		if s, err := c.Snapshot(context.Background(), bondPriced, newSpool(t, bondPriced)); err != nil || s.Deals != 25 {
+			t.Errorf("got %+v, %v", s, err)
+		}
+	}
+	if n := m.seen("pageSize=1000"); n != 1 {
+		t.Errorf("pageSize was tried %d times, want once", n)
+	}
+}
+
+func TestFeedOutsideTheAccount(t *testing.T) {
+	for name, test := range map[string]struct {
+		match  string
+		status int
+		want   bool
+	}{
+		"first page forbidden": {"/priced-deal", 403, true},
+		"first page missing":   {"/priced-deal", 404, true},
+		"first page refused":   {"/priced-deal", 400, false},
+		"later page missing":   {"seeker=", 404, false},
+		"sweep missing":        {"updatedSince=", 404, false},
+		"token forbidden":      {"/oauth/token", 403, false},
+		"token missing":        {"/oauth/token", 404, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMarket().fill(bondPriced, 25, time.Minute)
+			m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.Contains(r.URL.String(), test.match) {
+					fail(w, test.status, "no")
+					return true
+				}
+				return false
+			}
+			_, _, err := m.snapshot(t, bondPriced)
+			if got := IsForbiddenOrMissing(err); err == nil || got != test.want {
+				t.Errorf("got %v for %v", got, err)
+			}
+		})
+	}
+}
+
+func TestEveryListThatCannotBeFollowedIsAnError(t *testing.T) {
+	page := func(next string) string {
+		return fmt.Sprintf(`{"_embedded":{"pricedDeals":[]},"_links":{"next":{"href":%q}}}`, next)
+	}
+	for name, test := range map[string]struct{ body, want string }{
+		"other host":      {page("https://evil.example.test/flow/v3/x"), "link https://evil.example.test/flow/v3/x: leaves https://api.example.test"},
+		"other scheme":    {page("http://api.example.test/flow/v3/x"), "leaves"},
+		"other port":      {page("https://api.example.test:8443/flow/v3/x"), "leaves"},
+		"user info":       {page("https://api.example.test@evil.test/flow/v3"), "credentials"},
+		"no scheme":       {page("//evil.example.test/flow/v3/x"), "leaves"},
+		"backslash":       {page(`https://api.example.test\@evil.test/`), "URL"},
+		"opaque":          {page("mailto:a@b"), "leaves"},
+		"other path":      {page("/v3/x"), "outside"},
+		"climbing":        {page("/flow/%2e%2e/admin"), "outside"},
+		"onto itself":     {page("/flow/v3/bond/ig/priced-deal?pageSize=1000"), "circle"},
+		"circle":          {page("?a=1"), "circle"},
+		"no list":         {`{"errorId":"x"}`, "neither _embedded nor _links"},
+		"HTML":            {`<html>`, "gave up after 8 attempts"},
+		"another list":    {`{"_embedded":{"pricedDeals":{}}}`, "want '['"},
+		"next is no link": {`{"_links":{"next":"/x"}}`, "want '{'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMarket()
+			m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodGet {
+					fmt.Fprint(w, test.body)
+				}
+				return r.Method == http.MethodGet
+			}
+			_, _, err := m.snapshot(t, bondPriced)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "bond/ig/priced: page ") {
+				t.Errorf("got %v", err)
+			}
+			if n := m.seen("GET"); n > 8 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestEndlessList(t *testing.T) {
+	m := newMarket()
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			fmt.Fprintf(w, `{"_links":{"next":{"href":"?n=%d"}}}`, len(m.requests))
+		}
+		return r.Method == http.MethodGet
+	}
+	cfg := m.config()
+	cfg.MaxPages = 7
+	_, err := newClient(t, cfg).Snapshot(context.Background(), bondPriced, newSpool(t, bondPriced))
+	if err == nil || !strings.Contains(err.Error(), "at most 7 pages") || m.seen("GET") != 7 {
+		t.Errorf("got %v after %d pages", err, m.seen("GET"))
+	}
+}
+
+func TestSpoolErrorsNameTheFile(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	spool, err := NewSpool(t.TempDir(), bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newClient(t, m.config()).Snapshot(context.Background(), bondPriced, spool); err != nil {
+		t.Fatal("nothing needs to be on disk yet:", err)
+	}
+	if _, err := spool.Payload(1000, nil); err == nil || !strings.Contains(err.Error(), "bond-ig-priced-") {
+		t.Errorf("got %v, want the file's name", err)
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	m := newMarket().fill(bondPriced, 3, time.Minute)
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/77"):
+			fail(w, http.StatusForbidden, "outside of the two years")
+		case strings.HasSuffix(r.URL.Path, "/88"):
+			fmt.Fprint(w, m.record(bondPriced, &deal{id: 89}))
+		case strings.HasSuffix(r.URL.Path, "/99"):
+			fail(w, http.StatusInternalServerError, "sorry")
+		default:
+			return false
+		}
+		return true
+	}
+	c := newClient(t, m.config())
+	spool := newSpool(t, bondPriced)
+	ctx := context.Background()
+	fates, err := c.Confirm(ctx, bondPriced, []int64{1000, 1001, 12, 77}, 1002, spool)
+	if err != nil || len(fates) != 4 || fates[1000] != Standing || fates[1001] != Standing || fates[12] != Gone || fates[77] != OutOfEntitlement {
+		t.Fatalf("got %v, %v", fates, err)
+	}
+	if payload, err := spool.Payload(1001, nil); err != nil || string(payload) != m.record(bondPriced, m.deals[bondPriced][1001]) {
+		t.Errorf("got %s, %v", payload, err)
+	}
+	if spool.Len() != 2 {
+		t.Errorf("%d deals in the spool, want the two asked for that stand", spool.Len())
+	}
+	if n := c.Counts(bondPriced).Confirmations; n != 5 {
+		t.Errorf("%d confirmations counted", n)
+	}
+	for name, test := range map[string]struct {
+		ids   []int64
+		probe int64
+		want  string
+	}{
+		"probe gone":    {[]int64{12}, 13, "bond/ig/priced: deal 13 is in the list but by id the API says gone"},
+		"probe refused": {[]int64{12}, 77, "cannot be believed"},
+		"another deal":  {[]int64{88}, 0, "about another deal, 89"},
+		"server error":  {[]int64{12, 99}, 1000, "bond/ig/priced: deal 99: gave up after 8 attempts: GET https://api.example.test/flow/v3/bond/ig/priced-deal/99: 500 Internal Server Error: sorry (errorId 5e0f7a52"},
+	} {
+		if fates, err := c.Confirm(ctx, bondPriced, test.ids, test.probe, spool); err == nil || fates != nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, %v", name, fates, err)
+		}
+	}
+}
+
+// TestConfirmTakesNoFateFromTheTokenEndpoint: a 403 or 404 to the token request says nothing about a deal.
+func TestConfirmTakesNoFateFromTheTokenEndpoint(t *testing.T) {
+	for _, status := range []int{403, 404} {
+		m := newMarket().fill(bondPriced, 3, time.Minute)
+		m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				fail(w, status, "no")
+			}
+			return r.Method == http.MethodPost
+		}
+		fates, err := newClient(t, m.config()).Confirm(context.Background(), bondPriced, []int64{1000}, 0, newSpool(t, bondPriced))
+		if err == nil {
+			t.Errorf("%d: got %v", status, fates)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package extract
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+func TestSpool(t *testing.T) {
+	dir := t.TempDir()
+	s, err := NewSpool(dir, bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 2, 9, 0, 0, 123456789, time.UTC)
+	put := func(id int64, payload string, want bool) {
+		t.Helper()
+		head := api.Head{ID: id, HasID: true, UpdatedSince: "/l?updatedSince=2026-03-01T10:00:00Z"}
+		if fresh, err := s.Put(head, []byte(payload), at); err != nil || fresh != want {
+			t.Errorf("put %d: fresh %v, %v", id, fresh, err)
+		}
+	}
+	put(9, "nine", true)
+	put(-3, "", true)
+	put(9, "nine", false)
+	at = at.Add(time.Hour)
+	put(9, "NINE", true)
+	put(9, "nine", true) // back again is a change, too
+	put(-3, "", false)
+	if got := s.IDs(); !slices.Equal(got, []int64{-3, 9}) || s.Len() != 2 || s.Feed() != bondPriced {
+		t.Errorf("ids %v", got)
+	}
+	e, ok := s.Entry(9)
+	want := Entry{Offset: 8, Length: 4, PayloadHash: sha256.Sum256([]byte("nine")), ObservedAt: at.Truncate(time.Microsecond), UpdatedSince: "/l?updatedSince=2026-03-01T10:00:00Z"}
+	if !ok || e != want {
+		t.Errorf("got %+v, want %+v", e, want)
+	}
+	buf := make([]byte, 100)
+	got, err := s.Payload(9, buf)
+	if err != nil || string(got) != "nine" || &got[0] != &buf[0] {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := s.Payload(1, nil); err == nil {
+		t.Error("a payload out of nothing")
+	}
+	if _, ok := s.Entry(1); ok {
+		t.Error("an entry out of nothing")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, err := NewSpool(filepath.Join(dir, "absent"), bondPriced); err == nil {
+		t.Error("a spool in a folder that is not there")
+	}
+}
+
+func TestSpoolConcurrently(t *testing.T) {
+	s := newSpool(t, bondPriced)
+	payload := func(id int64) []byte { return bytes.Repeat([]byte{byte(id)}, int(id)) }
+	var work sync.WaitGroup
+	for part := range int64(4) {
+		work.Go(func() {
+			for id := part; id < 1500; id += 4 {
+				if _, err := s.Put(api.Head{ID: id, HasID: true}, payload(id), time.Now()); err != nil {
+					t.Error(err)
+				}
+				if got, err := s.Payload(id, nil); err != nil || !bytes.Equal(got, payload(id)) {
+					t.Errorf("deal %d: %v", id, err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	for _, id := range s.IDs() {
+		if got, err := s.Payload(id, nil); err != nil || !bytes.Equal(got, payload(id)) {
+			t.Errorf("deal %d: %v", id, err)
+		}
+	}
+}
+
+// TestSpoolMemory holds the index to about 100 bytes a deal, whatever the payloads weigh.
+func TestSpoolMemory(t *testing.T) {
+	const deals = 100_000
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	s := newSpool(t, bondPriced)
+	before := heap()
+	for id := range int64(deals) {
+		link := "https://api.example.test/v3/bond/ig/priced-deal?updatedSince=" + time.Unix(id, 0).UTC().Format(time.RFC3339)
+		if _, err := s.Put(api.Head{ID: id, HasID: true, UpdatedSince: link}, []byte(link), time.Unix(id, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	each := float64(heap()-before) / deals
+	t.Logf("%.0f bytes a deal", each)
+	if each > 160 {
+		t.Errorf("%.0f bytes a deal", each)
+	}
+	runtime.KeepAlive(s)
+}
+
+func TestRejectsAreBounded(t *testing.T) {
+	s := newSpool(t, bondPriced)
+	reject := &api.Reject{Reason: api.RejectNoID}
+	raw := []byte("once")
+	for range 2 {
+		if _, err := s.PutReject(Rejected{Raw: raw, Reject: reject}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw[0] = 'X' // the spool has its own copy
+	if got := s.Rejects(); len(got) != 1 || string(got[0].Raw) != "once" {
+		t.Errorf("got %v", got)
+	}
+	var err error
+	for i := 0; i < maxRejects && err == nil; i++ {
+		_, err = s.PutReject(Rejected{Raw: fmt.Append(nil, i), Reject: reject})
+	}
+	if err == nil {
+		t.Error("no bound")
+	}
+}
+
+func TestHrefsGiveBackWhatWasPut(t *testing.T) {
+	var h hrefs
+	links := []string{
+		"", "https://x/v3/bond/ig/priced-deal?updatedSince=2026-03-01T10:00:00Z", "https://x/v3/bond/ig/priced-deal?updatedSince=2026-03-01T10:00:01Z&a=b",
+		"/l?updatedSince=2026-03-01T10%3A00%3A00Z", "/l?updatedSince=2026-03-01T10%3a00%3a00Z", "/l?updatedSince=2026-03-01T10:00:00.5Z",
+		"/l?updatedSince=2026-02-30T10:00:00Z", "/l?updatedSince=", "updatedSince=0000-01-01T00:00:00Z", "?updatedSince=9999-12-31T23:59:59Z", "odd",
+	}
+	for range 2 {
+		for _, link := range links {
+			if got := h.get(h.put(link)); got != link {
+				t.Errorf("%q came back as %q", link, got)
+			}
+		}
+	}
+	for i := range int64(1000) {
+		h.put("/l?updatedSince=" + time.Unix(i, 0).UTC().Format(time.RFC3339))
+	}
+	if len(h.templates) > len(links)+1 {
+		t.Errorf("%d templates", len(h.templates))
+	}
+}

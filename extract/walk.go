@@ -1,0 +1,96 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// walk follows a list from its first page to its last and calls each for every page, in order. While
+// each works on a page, the next one is already requested; no more than these two are in memory. The
+// page is valid until each returns.
+func (j *job) walk(ctx context.Context, start string, each func(*leaf) error) error {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	leaves := make(chan *leaf)
+	var readErr error
+	go func() {
+		defer close(leaves)
+		readErr = j.follow(reading, start, leaves)
+	}()
+	var err error
+	for l := range leaves {
+		if err == nil {
+			if err = each(l); err != nil {
+				err = fmt.Errorf("page %d: %w", l.number, err)
+				cancel()
+			}
+		}
+		l.answer.release()
+	}
+	if err != nil {
+		return err
+	}
+	return readErr
+}
+
+// follow fetches page after page and hands each over.
+func (j *job) follow(ctx context.Context, start string, leaves chan<- *leaf) error {
+	seen := map[string]bool{start: true}
+	link := start
+	for number := 1; link != ""; number++ {
+		if number > j.client.cfg.MaxPages {
+			return fmt.Errorf("page %d: a list has at most %d pages here; does it have an end?", number, j.client.cfg.MaxPages)
+		}
+		l, err := j.next(ctx, link, number)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", number, &pageError{number: number, err: err})
+		}
+		// From here on the page belongs to the receiver.
+		l.number = number
+		next, from := l.page.Next, l.url
+		seen[from] = true // the first page's address may have grown a pageSize
+		select {
+		case leaves <- l:
+		case <-ctx.Done():
+			return fmt.Errorf("page %d: %w", number, ended(ctx))
+		}
+		if next == "" {
+			return nil
+		}
+		if link, err = j.client.origin.resolve(from, next); err != nil {
+			return fmt.Errorf("page %d: next: %w", number, err)
+		}
+		if seen[link] {
+			return fmt.Errorf("page %d: next: %w", number, &LinkError{Link: next, Reason: "was followed before: the list is a circle"})
+		}
+		seen[link] = true
+	}
+	return nil
+}
+
+func (j *job) next(ctx context.Context, link string, number int) (*leaf, error) {
+	if number == 1 {
+		return j.fetchFirst(ctx, link)
+	}
+	return j.fetch(ctx, link)
+}
+
+// pageError remembers which page of a walk failed, for whoever decides how to go on. It says nothing
+// itself.
+type pageError struct {
+	number int
+	err    error
+}
+
+func (e *pageError) Error() string { return e.err.Error() }
+func (e *pageError) Unwrap() error { return e.err }
+
+// failedPage is the number of the page that could not be fetched, 0 if that was not the trouble.
+func failedPage(err error) int {
+	var page *pageError
+	if errors.As(err, &page) {
+		return page.number
+	}
+	return 0
+}
