@@ -12,7 +12,8 @@ import (
 // Open opens a catalog file read-only for queries about the lake at root, which may be another place
 // than the one the catalog was published for. All connections run in UTC. The caller closes it.
 func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
-	db, err := connect(path, true, "SET VARIABLE lake = "+literal(root))
+	// The lake's files never change, so what was read of a footer stays good.
+	db, err := connect(path, true, "SET VARIABLE lake = "+literal(root), "SET parquet_metadata_cache = true")
 	if err != nil {
 		return nil, err
 	}

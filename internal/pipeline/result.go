@@ -35,11 +35,13 @@ func (r *Result) Count(figure func(*lake.FeedRun) int64) int64 {
 	return sum
 }
 
-// Feed outcomes that a caller tells apart; compare with errors.Is.
+// Outcomes that a caller tells apart; compare with errors.Is. ErrNothingDone stands beside the others where
+// no feed could be committed.
 var (
 	ErrFeedsFailed = errors.New("some feeds failed")
 	ErrFeedsHeld   = errors.New("the removal guard held some feeds")
 	ErrClock       = errors.New("the clock cannot be right")
+	ErrNothingDone = errors.New("nothing was committed")
 )
 
 // verdict is the error of a run that came to its end: nil where every feed is done or no part of the

@@ -209,9 +209,9 @@ func (r *run) commit(ctx context.Context, feeds []*feedResult, result *Result) e
 	done := slices.DeleteFunc(slices.Clone(feeds), func(f *feedResult) bool { return f.Outcome != lake.OutcomeDone })
 	if len(done) == 0 {
 		if err := result.verdict(); err != nil {
-			return fmt.Errorf("nothing was committed: %w", err)
+			return fmt.Errorf("%w: %w", ErrNothingDone, err)
 		}
-		return fmt.Errorf("nothing was committed: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds")
+		return fmt.Errorf("%w: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds", ErrNothingDone)
 	}
 	known := r.knownAt()
 	if err := r.writeVersions(ctx, done, known); err != nil {

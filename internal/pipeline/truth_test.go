@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	stdsql "database/sql"
 	"fmt"
+	"maps"
 	"testing"
 
 	"dealflow/internal/testkit/oracle"
@@ -45,12 +46,26 @@ func checkNights(t *testing.T, w *world, nights int) {
 			tr.compare(t, db, fmt.Sprintf("night %d, default schema", n), func(table string) string { return table }, now.want)
 		})
 	}
+	snapshots := map[string][]oracle.Row{}
 	w.ask(t, func(db *stdsql.DB) {
 		for n, then := range past {
 			tr.compare(t, db, fmt.Sprintf("as of night %d", n), asOf(then.knownAt), then.want)
-			tr.compare(t, db, fmt.Sprintf("snapshot of night %d", n), func(table string) string {
-				return fmt.Sprintf("(FROM snapshots.%s WHERE snapshot_date = DATE '%s')", table, then.day)
-			}, then.want)
+			for table, rows := range then.want {
+				snapshots[table] = append(snapshots[table], dated(rows, then.day)...)
+			}
 		}
+		tr.compare(t, db, "snapshots", func(table string) string { return "snapshots." + table }, snapshots, snapshotDate)
 	})
+}
+
+var snapshotDate = oracle.Column{Name: "snapshot_date", Type: "DATE"}
+
+// dated gives rows as a day's snapshot holds them.
+func dated(rows []oracle.Row, day string) []oracle.Row {
+	of := make([]oracle.Row, len(rows))
+	for i, row := range rows {
+		of[i] = maps.Clone(row)
+		of[i][snapshotDate.Name] = day
+	}
+	return of
 }

@@ -1,7 +1,7 @@
 -- {{.Name}} as it was known at the instant t (TIMESTAMPTZ).
 CREATE MACRO main.{{.Name}}_as_of(t) AS TABLE
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from AS known_at
-FROM {{.History}} f
+FROM _dealflow.history_{{.Name}} f
 JOIN _dealflow.version_index v
   ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
  AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version

@@ -4,6 +4,9 @@ CREATE SCHEMA _dealflow;
 CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
 
+-- The files are named in one place: what else reads them goes through these views.
+CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
+
 CREATE TABLE _dealflow.catalog AS
 SELECT {{.Catalog.Commit}}::BIGINT AS "commit", {{lit .Catalog.Known.String}}::TIMESTAMPTZ AS known_at, {{lit .Catalog.Root}} AS root;
 
@@ -15,13 +18,13 @@ SELECT service, market, kind, deal_id, version, change, reason,
        lead(known_at) OVER deal AS valid_to,
        first_value(known_at) OVER deal AS first_known_at,
        run_id
-FROM {{.Versions}}
+FROM _dealflow.history_deal_versions
 WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
 ORDER BY service, market, kind, deal_id, version;
 
 CREATE VIEW history.deal_versions AS
 SELECT f.*, v.valid_from, v.valid_to
-FROM {{.Versions}} f
+FROM _dealflow.history_deal_versions f
 JOIN _dealflow.version_index v USING (service, market, kind, deal_id, version);
 COMMENT ON VIEW history.deal_versions IS 'Every version of every deal of every feed, with its payload.';
 {{- range .Columns}}

@@ -1,14 +1,17 @@
 -- {{.Name}}: {{.Doc}}
+CREATE VIEW _dealflow.history_{{.Name}} AS FROM {{.History}};
+CREATE VIEW _dealflow.snapshots_{{.Name}} AS FROM {{.Snapshots}};
+
 CREATE VIEW history.{{.Name}} AS
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from, v.valid_to, v.run_id
-FROM {{.History}} f
+FROM _dealflow.history_{{.Name}} f
 JOIN _dealflow.version_index v
   ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
  AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version;
 
 CREATE VIEW main.{{.Name}} AS
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from AS known_at
-FROM {{.History}} f
+FROM _dealflow.history_{{.Name}} f
 JOIN _dealflow.version_index v
   ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
  AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version
@@ -16,7 +19,7 @@ WHERE v.valid_to IS NULL;
 
 CREATE VIEW snapshots.{{.Name}} AS
 SELECT {{range $i, $c := .SnapshotColumns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}}
-FROM {{.Snapshots}};
+FROM _dealflow.snapshots_{{.Name}};
 
 COMMENT ON VIEW main.{{.Name}} IS {{lit (printf "%s As of now." .Doc)}};
 COMMENT ON VIEW history.{{.Name}} IS {{lit (printf "%s Every version, with the interval in which it held." .Doc)}};

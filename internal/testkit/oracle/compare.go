@@ -13,7 +13,7 @@ import (
 const maxDifferences = 20
 
 // keyColumns order rows and name them in differences; a row carries those that its table has.
-var keyColumns = []string{"service", "market", "kind", "deal_id", "version", "tranche_ordinal", "ordinal"}
+var keyColumns = []string{"service", "market", "kind", "snapshot_date", "deal_id", "version", "tranche_ordinal", "ordinal"}
 
 // Compare says how two sets of rows differ, one line for each row missing or too many and for each
 // column that differs; "" when they are equal. The order of the rows does not matter, integers of
@@ -75,6 +75,10 @@ func show(row Row, name string) string {
 
 // plain widens integers to int64.
 func plain(value any) any {
+	switch v := value.(type) {
+	case nil, int64, string:
+		return v
+	}
 	if v := reflect.ValueOf(value); v.IsValid() && v.CanInt() {
 		return v.Int()
 	}
@@ -85,17 +89,27 @@ func sorted(rows []Row) []Row { return slices.SortedStableFunc(slices.Values(row
 
 func compareKeys(a, b Row) int {
 	for _, name := range keyColumns {
-		m, ok1 := plain(a[name]).(int64)
-		n, ok2 := plain(b[name]).(int64)
-		order := cmp.Compare(m, n)
-		if !ok1 || !ok2 {
-			order = cmp.Compare(show(a, name), show(b, name))
-		}
-		if order != 0 {
+		if order := compareValues(a[name], b[name]); order != 0 {
 			return order
 		}
 	}
 	return 0
+}
+
+// compareValues orders integers as numbers, texts as texts, and anything else as it is shown.
+func compareValues(a, b any) int {
+	if s, ok := a.(string); ok {
+		if t, ok := b.(string); ok {
+			return strings.Compare(s, t)
+		}
+	}
+	a, b = plain(a), plain(b)
+	m, ok1 := a.(int64)
+	n, ok2 := b.(int64)
+	if ok1 && ok2 {
+		return cmp.Compare(m, n)
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 func keyOf(row Row) string {
