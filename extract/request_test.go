@@ -141,7 +141,7 @@ func TestDamageIsRepeated(t *testing.T) {
 			return nil, r.Context().Err()
 		}, "no byte for 1m0s"},
 		"stalled body": {func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Body: stalled{r.Context()}, ContentLength: -1}, nil
+			return &http.Response{StatusCode: http.StatusOK, Body: stalled{r.Context()}, ContentLength: -1}, nil
 		}, "no byte for 1m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {

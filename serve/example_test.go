@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -39,12 +40,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer response.Body.Close()
 	var token struct {
 		Type      string `json:"token_type"`
 		ExpiresIn int    `json:"expires_in"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&token); err != nil {
+	err = errors.Join(json.NewDecoder(response.Body).Decode(&token), response.Body.Close())
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(response.Header.Get("Date"))

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -41,7 +42,7 @@ func (s *Server) recoverPanic(answer *answer, r *http.Request) {
 	if fault == nil {
 		return
 	}
-	if fault == http.ErrAbortHandler || answer.status != 0 { // half an answer is out: cut it off visibly
+	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) || answer.status != 0 { // half an answer is out: cut it off visibly
 		panic(http.ErrAbortHandler)
 	}
 	s.fail(answer, r, fmt.Errorf("panic: %v\n%s", fault, debug.Stack()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 
 	"github.com/marcboeker/go-duckdb/v2"
@@ -41,4 +42,15 @@ func connect(path string, readOnly bool, setup ...string) (*stdsql.DB, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return stdsql.OpenDB(connector), nil
+}
+
+// EngineVersion is the version of DuckDB inside this program, such as "v1.4.1".
+func EngineVersion(ctx context.Context) (version string, err error) {
+	db, err := connect("", false)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
+	return version, err
 }

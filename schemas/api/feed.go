@@ -105,7 +105,7 @@ func (f Feed) IDKey() string {
 
 // HasUpdatedSince says whether the feed's records carry an updatedSince link and its list takes
 // that parameter: all but bond expected do (API document, List behaviour 4).
-func (f Feed) HasUpdatedSince() bool { return !(f.Service == Bond && f.Kind == Expected) }
+func (f Feed) HasUpdatedSince() bool { return f.Service != Bond || f.Kind != Expected }
 
 // Lower is the market's code as paths spell it.
 func (m Market) Lower() string { return strings.ToLower(string(m)) }

@@ -97,7 +97,7 @@ func (c clerk) terms(record *api.BondPricedDeal, line bondLine, em bool) {
 	step := c.text(0.05, pick(c.dice, "25bp per notch", "SPT: +12.5bp", "1.25x/notch"))
 	spread := c.text(0.94, pick(c.dice, line.spread(), line.spread()+"bp"))
 	swap := c.text(0.35, fmt.Sprintf("MS%+d", line.price+12))
-	record.Yield = c.text(0.88, millis(int64(line.coupon)+int64(c.between(-300, 120)))+"%")
+	record.Yield = c.text(0.88, millis(line.coupon+int64(c.between(-300, 120)))+"%")
 	record.Gov = c.text(0.6, pick(c.dice, fmt.Sprintf("T%+d", line.price+20), fmt.Sprintf("DBR 2.5%% Feb-34%+d", line.price+33), fmt.Sprintf("B%+d.2", line.price+30)))
 	nip := pick(c.dice, "5", "3-5", "5bp", "-2", "flat", "c.10bp", "5bp inside FV", "n/a", "NM")
 	record.Nip = c.text(0.45, nip)

@@ -43,7 +43,7 @@ func coin(d *dice) string {
 }
 
 func nameOf(d *dice, stem string, country country, kind string) string {
-	name := stem
+	var name string
 	switch kind {
 	case "Sovereign", "SSA", "Sub-sovereign", "Agency":
 		name = pick(d, "Republic of "+stem, "Province of "+stem, stem+" Development Agency", "City of "+stem)

@@ -1,0 +1,52 @@
+# dealflow: `make help` says what there is.
+GO      ?= go
+BIN     := bin/dealflow
+LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
+
+# Seeds of the end-to-end truth test: few here, more in .ci/run, as many as you like in `make soak`.
+SEEDS   ?= 6
+SOAK    ?= 10m
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint bench fuzz generate soak clean FORCE
+
+help: ## Say what there is
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(BIN) ## Build bin/dealflow
+
+$(BIN): FORCE
+	@$(GO) build -trimpath -o $(BIN) ./cmd/dealflow
+
+demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, first answers
+	@$(BIN) demo --nights 10 --seed 1 --dir demo-lake
+
+test: ## Run the tests: unit, golden, real servers, the truth end to end
+	DEALFLOW_SEEDS=$(SEEDS) $(GO) test ./...
+
+race: ## Run the tests under the race detector, with small counts
+	DEALFLOW_SEEDS=1 $(GO) test -race ./...
+
+lint: ## Check format, vet, linters, and that go.mod is tidy
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(LINT) run ./...
+
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline
+
+fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
+	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \
+	  pkg=$$(dirname $$(grep -rlE "^func $$target\(" --include='*_test.go' . | head -1)); \
+	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} || exit 1; \
+	done
+
+generate: ## Rewrite golden files (look at the difference before you commit it)
+	$(GO) test ./transform ./schemas/... -update
+
+soak: ## Hold ever more seeds against the truth, for SOAK=10m
+	DEALFLOW_SEEDS=100000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pipeline; test $$? -eq 124
+
+clean: ## Remove what building and the demo leave behind
+	rm -rf bin demo-lake

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dealflow/internal/pipeline"
+	"dealflow/schemas/lake"
+)
+
+func newCatalog(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "catalog",
+		Short: "Rebuild and publish catalog.duckdb",
+		Long: `catalog builds catalog.duckdb from the commit log and puts it into the lake. Every run does so
+by itself; this is for a lake that was copied, or whose catalog was lost.`,
+		Example: "  dealflow catalog --lake /data/deals",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runCatalog(cmd.Context(), a) },
+	}
+}
+
+func runCatalog(ctx context.Context, a *app) error {
+	l, err := a.openLake(ctx)
+	if err != nil {
+		return err
+	}
+	if err := pipeline.Publish(ctx, l, a.settings.workDir); err != nil {
+		return err
+	}
+	result := struct {
+		Lake    string `json:"lake"`
+		Commit  int64  `json:"commit"`
+		Catalog string `json:"catalog"`
+	}{l.Store().URL(), l.Log().Number, l.Store().URL() + "/" + lake.CatalogKey}
+	if a.settings.json {
+		return printJSON(a.Stdout, result)
+	}
+	_, err = fmt.Fprintf(a.Stderr, "published %s, which shows commit %d\n", result.Catalog, result.Commit)
+	return err
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dealflow/extract"
+	"dealflow/internal/pipeline"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/dirstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// demoMark is the file that says a folder was made by the demo, and may be made anew by it.
+const demoMark = ".dealflow-demo"
+
+// demoEpoch is the first day of the demonstration: fixed, so that a seed gives the same market on any
+// day.
+var demoEpoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+
+type demoOptions struct {
+	nights int
+	seed   uint64
+	deals  int
+	dir    string
+}
+
+func newDemo(a *app) *cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the whole thing on this machine: a simulated market, nights of runs, first answers",
+		Long: `demo serves a simulated market over HTTP on this machine, runs several nights of the real
+` + "`dealflow run`" + ` against it into a local lake, and asks the lake its first questions. It needs no
+account and no network. All names in it are invented.`,
+		Example: "  dealflow demo\n  dealflow demo --nights 30 --seed 7 --deals 1000 --dir my-demo",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.nights, "nights", 10, "nights to run, at least 3")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
+	flags.IntVar(&o.deals, "deals", 300, "priced deals standing in each of the six markets at the start")
+	flags.StringVar(&o.dir, "dir", "demo-lake", "folder for the lake; one that an earlier demo made is made anew")
+	return cmd
+}
+
+func runDemo(ctx context.Context, a *app, o demoOptions) error {
+	if o.nights < 3 || o.deals < 1 {
+		return usagef("want at least 3 --nights and 1 of --deals")
+	}
+	if err := clearDemo(o.dir); err != nil {
+		return err
+	}
+	lakeStore, err := dirstore.New(o.dir)
+	if err != nil {
+		return err
+	}
+	clock := sim.NewManualClock(demoEpoch)
+	market := sim.New(sim.Config{Seed: o.seed, Deals: o.deals, Epoch: demoEpoch, Clock: clock.Now})
+	address, stop, err := serveMarket(ctx, market)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	fmt.Fprintf(a.Stdout, "A simulated market (seed %d) is served at %s. Each night at 22:00 of its clock,\n`dealflow run` pulls complete snapshots of its twelve lists into %s.\n\n", o.seed, address, lakeStore.URL())
+	if err := a.demoNights(ctx, o, clock, address, lakeStore); err != nil {
+		return err
+	}
+	l, err := load.Open(ctx, lakeStore)
+	if err != nil {
+		return err
+	}
+	if err := a.withCatalog(ctx, l, func(db *stdsql.DB) error { return a.demoQueries(ctx, db) }); err != nil {
+		return err
+	}
+	a.demoNext(o)
+	return nil
+}
+
+// clearDemo removes what an earlier demo left, and nothing else.
+func clearDemo(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
+			return usagef("--dir %s holds something that no demo made; name another folder", dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, demoMark), nil, 0o644)
+}
+
+// serveMarket serves a market on a free port of this machine until stop is called.
+func serveMarket(ctx context.Context, market serve.Source) (url string, stop func() error, err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server, err := serve.New(serve.Config{Source: market})
+	if err != nil {
+		return "", nil, errors.Join(err, listener.Close())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, listener) }()
+	return "http://" + listener.Addr().String(), func() error {
+		cancel()
+		return <-done
+	}, nil
+}
+
+// demoNights runs night after night and prints a line for each.
+func (a *app) demoNights(ctx context.Context, o demoOptions, clock *sim.ManualClock, address string, s store.Store) error {
+	base, err := api.ParseBase(address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "%5s  %-10s %8s %8s %8s %8s %9s %9s\n", "night", "day", "deals", "new", "changed", "removed", "unchanged", "seconds")
+	for night := range o.nights {
+		clock.Set(demoEpoch.AddDate(0, 0, night).Add(22 * time.Hour))
+		r, err := a.demoNight(ctx, base, s)
+		if err != nil {
+			return fmt.Errorf("night %d: %w", night+1, err)
+		}
+		sum := func(figure func(*lake.FeedRun) int64) int64 { return r.Count(figure) }
+		fmt.Fprintf(a.Stdout, "%5d  %-10s %8d %8d %8d %8d %9d %9.2f\n", night+1, r.SnapshotDate,
+			sum(func(f *lake.FeedRun) int64 { return f.Deals }), sum(func(f *lake.FeedRun) int64 { return f.Added + f.Reappeared }),
+			sum(func(f *lake.FeedRun) int64 { return f.Changed }), sum(func(f *lake.FeedRun) int64 { return f.Removed }),
+			sum(func(f *lake.FeedRun) int64 { return f.Unchanged }), r.Seconds)
+	}
+	return nil
+}
+
+func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pipeline.Result, error) {
+	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), Log: a.logger()})
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.Run(ctx, pipeline.Config{
+		Client: client, Base: base, Store: s, RunID: id.String(), Clock: a.Now, ServerClock: true,
+		WorkDir: a.settings.workDir, Version: version(), Log: a.logger(),
+	})
+}
+
+// demoExamples are the questions that the demo asks.
+var demoExamples = []string{"newest_deals", "pipeline_then", "deal_changes"}
+
+func (a *app) demoQueries(ctx context.Context, db *stdsql.DB) error {
+	for _, name := range demoExamples {
+		example := sql.ExampleByName(name)
+		fmt.Fprintf(a.Stdout, "\n%s\n(sql/examples/%s.sql)\n\n", example.Title(), name)
+		if err := printQuery(ctx, db, example.Text, "table", a.Stdout); err != nil {
+			return fmt.Errorf("example %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// demoNext says what to type next.
+func (a *app) demoNext(o demoOptions) {
+	binary := os.Args[0]
+	third := demoEpoch.AddDate(0, 0, 2).Add(23 * time.Hour).Format(time.RFC3339)
+	lines := []string{
+		fmt.Sprintf("%s status --lake %s", binary, o.dir),
+		fmt.Sprintf(`%s query --lake %s "SELECT market, count(*) AS deals, sum(nominal_usd) AS usd FROM bond_priced_deals GROUP BY ALL"`, binary, o.dir),
+		fmt.Sprintf(`%s query --lake %s "SELECT market, stage, count(*) AS deals FROM loan_expected_deals_as_of('%s') GROUP BY ALL ORDER BY ALL"`, binary, o.dir, third),
+		fmt.Sprintf("%s serve --sim", binary),
+	}
+	fmt.Fprintf(a.Stdout, "\nNext:\n  %s\n", strings.Join(lines, "\n  "))
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	env := environment{
+		Getenv: os.Getenv, Now: time.Now, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
+	code := Main(ctx, os.Args[1:], env)
+	stop()
+	os.Exit(code)
+}
+
+// environment is the world outside the program, so that tests can give another.
+type environment struct {
+	Getenv func(string) string
+	Now    func() time.Time
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// Main runs one command line and gives its exit code.
+func Main(ctx context.Context, args []string, env environment) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	var quiet *silentError
+	if err != nil && !errors.As(err, &quiet) {
+		fmt.Fprintln(env.Stderr, "dealflow: "+err.Error())
+	}
+	return code
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"dealflow/internal/pipeline"
+	"dealflow/schemas/lake"
+)
+
+func printJSON(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// isTerminal says whether somebody looks at what is written.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// counts says what changed, in words.
+func counts(r *pipeline.Result) string {
+	return fmt.Sprintf("%d deals: %d new, %d changed, %d removed, %d back, %d unchanged",
+		r.Count(func(f *lake.FeedRun) int64 { return f.Deals }), r.Count(func(f *lake.FeedRun) int64 { return f.Added }),
+		r.Count(func(f *lake.FeedRun) int64 { return f.Changed }), r.Count(func(f *lake.FeedRun) int64 { return f.Removed }),
+		r.Count(func(f *lake.FeedRun) int64 { return f.Reappeared }), r.Count(func(f *lake.FeedRun) int64 { return f.Unchanged }))
+}
+
+// size writes a number of bytes for people.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", bytes)
+}
+
+// age writes a duration for people, to its two largest units.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "in the future"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours())/24)
+}
+
+// printTable writes rows under headings, in columns. Columns whose heading starts with ">" are set to
+// the right.
+func printTable(w io.Writer, headings []string, rows [][]string) error {
+	widths := make([]int, len(headings))
+	right := make([]bool, len(headings))
+	head := make([]string, len(headings))
+	for i, h := range headings {
+		head[i], right[i] = strings.CutPrefix(h, ">")
+	}
+	all := append([][]string{head}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], runeLen(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-runeLen(cell))
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if right[i] {
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func runeLen(s string) int { return len([]rune(s)) }
+
+// printable escapes what would steer a terminal: texts come from elsewhere.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x2028 || r == 0x2029 || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	stdsql "database/sql"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dealflow/sql"
+)
+
+// queryFormats are the values of --format.
+var queryFormats = []string{"table", "csv", "json", "parquet"}
+
+type queryOptions struct {
+	format string
+	file   string
+	out    string
+}
+
+func newQuery(a *app) *cobra.Command {
+	var o queryOptions
+	cmd := &cobra.Command{
+		Use:   "query [SQL]",
+		Short: "Ask the lake in SQL",
+		Long: `query runs a SQL statement (DuckDB) on the lake's catalog, read-only.
+
+The default schema holds each table as of now; <table>_as_of(t) gives it as it was known at t,
+history.<table> every version with valid_from and valid_to, snapshots.<table> each day.
+Also: deals, deals_as_of(t), runs, feed_runs, history.deal_versions (with payloads).
+
+The statement comes from the argument, from --file, or from stdin.`,
+		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"
+  dealflow query "FROM loan_priced_deals_as_of('2026-11-01 06:00:00Z')" --format csv
+  dealflow query "FROM bond_priced_deals" --format parquet --out deals.parquet`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(cmd.Context(), a, o, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.format, "format", "table", strings.Join(queryFormats, ", "))
+	flags.StringVarP(&o.file, "file", "f", "", "read the statement from a file")
+	flags.StringVarP(&o.out, "out", "o", "", "write to a file instead of stdout; parquet needs it")
+	return cmd
+}
+
+func runQuery(ctx context.Context, a *app, o queryOptions, args []string) (err error) {
+	if a.settings.json {
+		o.format = "json"
+	}
+	if !slices.Contains(queryFormats, o.format) {
+		return usagef("--format %q: want %s", o.format, strings.Join(queryFormats, ", "))
+	}
+	if o.format == "parquet" && o.out == "" {
+		return usagef("--format parquet: name a file with --out")
+	}
+	statement, err := a.statement(o, args)
+	if err != nil {
+		return err
+	}
+	l, err := a.openLake(ctx)
+	if err != nil {
+		return err
+	}
+	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
+		if o.format == "parquet" {
+			return writeParquet(ctx, db, statement, o.out)
+		}
+		out := a.Stdout
+		if o.out != "" {
+			file, err := os.Create(o.out)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if closeErr := file.Close(); err == nil {
+					err = closeErr
+				}
+			}()
+			out = file
+		}
+		return printQuery(ctx, db, statement, o.format, out)
+	})
+}
+
+// statement finds the SQL to run.
+func (a *app) statement(o queryOptions, args []string) (string, error) {
+	var text string
+	switch {
+	case len(args) == 1 && o.file != "":
+		return "", usagef("the statement is given twice, as argument and as --file")
+	case len(args) == 1:
+		text = args[0]
+	case o.file != "":
+		data, err := os.ReadFile(o.file)
+		if err != nil {
+			return "", usagef("--file: %w", err)
+		}
+		text = string(data)
+	default:
+		data, err := io.ReadAll(a.Stdin)
+		if err != nil {
+			return "", fmt.Errorf("read the statement from stdin: %w", err)
+		}
+		text = string(data)
+	}
+	text = strings.TrimRight(strings.TrimSpace(text), ";")
+	if text == "" {
+		return "", usagef("no statement; see `dealflow query --help`")
+	}
+	return text, nil
+}
+
+func writeParquet(ctx context.Context, db *stdsql.DB, statement, path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "COPY ("+statement+") TO '"+strings.ReplaceAll(abs, "'", "''")+"' (FORMAT parquet, COMPRESSION zstd)")
+	return err
+}
+
+func printQuery(ctx context.Context, db *stdsql.DB, statement, format string, out io.Writer) error {
+	rows, err := sql.Query(ctx, db, statement)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	switch format {
+	case "csv":
+		return rows.WriteCSV(out)
+	case "json":
+		return rows.WriteJSON(out)
+	}
+	var cells [][]string
+	headings := rows.Columns()
+	for rows.Next() {
+		row := rows.Texts()
+		for i := range row {
+			row[i] = clip(printable(row[i]))
+		}
+		cells = append(cells, row)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for i := range headings {
+		if rows.Numeric(i) {
+			headings[i] = ">" + headings[i]
+		}
+	}
+	return printTable(out, headings, cells)
+}
+
+// maxCell is the width to which a table cuts texts; the other formats cut nothing.
+const maxCell = 60
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > maxCell {
+		return string(r[:maxCell-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what the commands share: the environment and the settings.
+type app struct {
+	environment
+	settings settings
+}
+
+func newRoot(env environment) *cobra.Command {
+	a := &app{environment: env}
+	root := &cobra.Command{
+		Use:   "dealflow",
+		Short: "Keep the full, point-in-time history of a deal-flow API",
+		Long: `dealflow pulls complete nightly snapshots of a bond and loan deal-flow API, flattens
+them into Parquet, commits them as one, and answers questions in SQL as of any instant.
+
+Start with:  dealflow demo
+
+Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, else the default.
+
+` + exitTable(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+		Args:              cobra.ArbitraryArgs,
+		RunE:              unknownCommand,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settings.load(cmd, env.Getenv) },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+	})
+	a.settings.addGlobal(root.PersistentFlags())
+	root.AddCommand(
+		newDemo(a), newRun(a), newServe(a), newQuery(a), newCatalog(a), newStatus(a), newRuns(a), newVersion(a),
+	)
+	return root
+}
+
+// unknownCommand is what runs where the first word names no command.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(near, ", "))
+	}
+	return usagef("unknown command %q%s; see `dealflow --help`", args[0], hint)
+}
+
+// args wraps an argument check so that its failure is a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// logger writes text to a terminal and JSON elsewhere.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if a.settings.verbose {
+		level = slog.LevelDebug
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if isTerminal(a.Stderr) {
+		return slog.New(slog.NewTextHandler(a.Stderr, options))
+	}
+	return slog.New(slog.NewJSONHandler(a.Stderr, options))
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+
+	"dealflow/load/store"
+	"dealflow/load/store/dirstore"
+	"dealflow/schemas/api"
+)
+
+// defaultConfig is the settings file that is read where --config names none, if it is there.
+const defaultConfig = "dealflow.yaml"
+
+// settings are what several commands need. The YAML file has the same names as the flags, with
+// underscores, and client_id and client_secret_file.
+type settings struct {
+	config  string
+	lake    string
+	api     string
+	clock   string
+	workDir string
+	json    bool
+	verbose bool
+
+	clientID string
+	secret   api.Secret
+}
+
+func (s *settings) addGlobal(flags *pflag.FlagSet) {
+	flags.StringVar(&s.config, "config", "", "settings file (YAML; default "+defaultConfig+" if it is there)")
+	flags.StringVar(&s.lake, "lake", "lake", "folder of the lake [DEALFLOW_LAKE]")
+	flags.StringVar(&s.workDir, "work-dir", "", "local folder for unfinished files (default: the system's) [DEALFLOW_WORK_DIR]")
+	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "log what is being done")
+}
+
+func (s *settings) addAPI(flags *pflag.FlagSet) {
+	flags.StringVar(&s.api, "api", "", "base URL of the API, such as https://host (…/v3 lies under it) [DEALFLOW_API]")
+	flags.StringVar(&s.clock, "clock", "machine", "where instants come from: machine, or server for simulated and replayed markets [DEALFLOW_CLOCK]")
+}
+
+// load fills the settings that no flag has set, from the environment, then from the file.
+func (s *settings) load(cmd *cobra.Command, getenv func(string) string) error {
+	file, err := s.readFile(getenv)
+	if err != nil {
+		return err
+	}
+	find := func(name string) (string, bool) {
+		if value := getenv("DEALFLOW_" + strings.ToUpper(name)); value != "" {
+			return value, true
+		}
+		value, ok := file[name]
+		return value, ok
+	}
+	for _, flag := range []string{"lake", "api", "clock", "work-dir"} {
+		f := cmd.Flags().Lookup(flag)
+		if f == nil || f.Changed {
+			continue
+		}
+		if value, ok := find(strings.ReplaceAll(flag, "-", "_")); ok {
+			if err := f.Value.Set(value); err != nil {
+				return usagef("setting %s: %w", flag, err)
+			}
+		}
+	}
+	if s.clock != "" && s.clock != "machine" && s.clock != "server" {
+		return usagef("--clock %q: want machine or server", s.clock)
+	}
+	s.clientID, _ = find("client_id")
+	return s.loadSecret(getenv("DEALFLOW_CLIENT_SECRET"), find)
+}
+
+// loadSecret takes the secret from the environment or from a file, never from a flag: those are seen
+// in process lists.
+func (s *settings) loadSecret(value string, find func(string) (string, bool)) error {
+	if value != "" {
+		s.secret = api.NewSecret(value)
+		return nil
+	}
+	path, ok := find("client_secret_file")
+	if !ok {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("client secret file: %w", err)
+	}
+	s.secret = api.NewSecret(strings.TrimRight(string(data), "\r\n"))
+	return nil
+}
+
+// fileKeys are the settings that the file may hold.
+var fileKeys = []string{"lake", "api", "clock", "work_dir", "client_id", "client_secret_file"}
+
+// readFile reads the settings file as names and texts.
+func (s *settings) readFile(getenv func(string) string) (map[string]string, error) {
+	path := s.config
+	if path == "" {
+		path = getenv("DEALFLOW_CONFIG")
+	}
+	named := path != ""
+	if !named {
+		path = defaultConfig
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usagef("settings file: %w", err)
+	}
+	var file map[string]string
+	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return nil, usagef("settings file %s: %w", path, err)
+	}
+	for key := range file {
+		known := false
+		for _, k := range fileKeys {
+			known = known || k == key
+		}
+		if !known {
+			return nil, usagef("settings file %s: unknown setting %q; it may hold %s (the secret itself belongs into DEALFLOW_CLIENT_SECRET or a file of its own)", path, key, strings.Join(fileKeys, ", "))
+		}
+	}
+	return file, nil
+}
+
+// store opens the place of the lake.
+func (s *settings) store() (store.Store, error) {
+	if strings.Contains(s.lake, "://") {
+		return nil, usagef("--lake %s: want a local folder", s.lake)
+	}
+	if s.lake == "" {
+		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder")
+	}
+	return dirstore.New(s.lake)
+}
+
+// base checks the API's address.
+func (s *settings) base() (api.Base, error) {
+	if s.api == "" {
+		return api.Base{}, usagef("no API: set --api or DEALFLOW_API to its base URL, such as https://host; `dealflow serve --sim` gives one to try")
+	}
+	base, err := api.ParseBase(s.api)
+	if err != nil {
+		return api.Base{}, usagef("--api: %w", err)
+	}
+	return base, nil
+}
+
+// credentials checks that there are some.
+func (s *settings) credentials() error {
+	var missing []string
+	if s.clientID == "" {
+		missing = append(missing, "DEALFLOW_CLIENT_ID")
+	}
+	if s.secret.IsZero() {
+		missing = append(missing, "DEALFLOW_CLIENT_SECRET (or DEALFLOW_CLIENT_SECRET_FILE)")
+	}
+	if len(missing) > 0 {
+		return usagef("no credentials: set %s", strings.Join(missing, " and "))
+	}
+	return nil
+}

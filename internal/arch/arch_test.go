@@ -1,0 +1,146 @@
+package arch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "dealflow/"
+
+// doors says which of our packages each room may import, besides those inside itself. "*" allows all.
+var doors = map[string][]string{
+	"schemas/api":       {},
+	"schemas/lake":      {"schemas/api"},
+	"extract":           {"schemas"},
+	"transform":         {"schemas"},
+	"load":              {"schemas"},
+	"sql":               {"schemas"},
+	"serve":             {"schemas"},
+	"serve/sim":         {"schemas", "serve"},
+	"serve/lakesource":  {"schemas", "serve", "sql"},
+	"internal/pipeline": {"schemas", "extract", "transform", "load", "sql"},
+	"internal/arch":     {},
+	"internal/testkit":  {"schemas"},
+	"cmd/dealflow":      {"*"},
+}
+
+// testsOnly are packages that no program may contain.
+var testsOnly = []string{"internal/testkit", "load/store/storetest", "load/store/faultstore", "load/store/tracestore"}
+
+// pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
+var pure = map[string][]string{
+	"transform": {"os", "net", "net/http", "io/fs", "log/slog", "math/rand", "math/rand/v2"},
+	"schemas":   {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
+}
+
+// forbidden are packages that nothing here may link.
+var forbidden = map[string]string{
+	"github.com/apache/arrow-go/v18/parquet": "it does not link beside arrow/go/v17's (duplicated symbol)",
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// packages lists the module's packages with what their non-test files import.
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// within says whether a package lies in a folder.
+func within(pkg, folder string) bool { return pkg == folder || strings.HasPrefix(pkg, folder+"/") }
+
+// room finds the row of the table that a package belongs to: the longest that holds it.
+func room(pkg string) (string, bool) {
+	for p := pkg; p != "."; p = path.Dir(p) {
+		if _, ok := doors[p]; ok {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// TestRooms holds the imports between our packages to the table.
+func TestRooms(t *testing.T) {
+	for _, p := range packages(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, module)
+		from, ok := room(pkg)
+		if !ok {
+			t.Errorf("%s is in no room: put it into one, or give it a row in the table of this test and a reason in the design", pkg)
+			continue
+		}
+		for _, imported := range p.Imports {
+			to, ours := strings.CutPrefix(imported, module)
+			if !ours || within(to, from) || slices.Contains(doors[from], "*") {
+				continue
+			}
+			if !slices.ContainsFunc(doors[from], func(door string) bool { return within(to, door) }) {
+				t.Errorf("%s imports %s. The rooms meet only in schemas/…: let internal/pipeline fetch the value there and hand it over (as it does with lake.Heads), or declare a small interface in %s that the other room's type satisfies", pkg, to, from)
+			}
+		}
+	}
+}
+
+// TestTestsOnly keeps test support out of the program.
+func TestTestsOnly(t *testing.T) {
+	for _, p := range packages(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, module)
+		for _, imported := range p.Imports {
+			to := strings.TrimPrefix(imported, module)
+			for _, kit := range testsOnly {
+				if within(to, kit) && !slices.ContainsFunc(testsOnly, func(k string) bool { return within(pkg, k) }) {
+					t.Errorf("%s imports %s, which is for tests only: move what the program needs into a room", pkg, to)
+				}
+			}
+		}
+	}
+}
+
+// TestPure keeps clock, network and disk out of the rooms that are pure.
+func TestPure(t *testing.T) {
+	for _, p := range packages(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, module)
+		for folder, banned := range pure {
+			for _, imported := range p.Imports {
+				if within(pkg, folder) && slices.Contains(banned, imported) {
+					t.Errorf("%s imports %s: %s is pure; take the value as an argument", pkg, imported, folder)
+				}
+			}
+		}
+	}
+}
+
+// TestForbidden keeps out what does not link.
+func TestForbidden(t *testing.T) {
+	for _, p := range packages(t) {
+		for banned, why := range forbidden {
+			if slices.ContainsFunc(p.Deps, func(dep string) bool { return within(dep, banned) }) {
+				t.Errorf("%s brings in %s: %s", p.ImportPath, banned, why)
+			}
+		}
+	}
+}

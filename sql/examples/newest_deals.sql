@@ -1,0 +1,15 @@
+-- The newest bond deals: what priced last, how its price came about, and how many banks ran it.
+WITH talk AS (
+  SELECT market, deal_id, string_agg(value, ' > ' ORDER BY ordinal) AS price_talk
+  FROM bond_priced_price_evolution GROUP BY ALL
+), banks AS (
+  SELECT market, deal_id, count(DISTINCT name) AS banks
+  FROM bond_priced_banks GROUP BY ALL
+)
+SELECT pricing_date, market, trim(borrower_name) AS borrower, currency,
+       (nominal_amount / 1000000)::DECIMAL(12, 1) AS millions, banks, price_talk
+FROM bond_priced_deals
+LEFT JOIN talk USING (market, deal_id)
+LEFT JOIN banks USING (market, deal_id)
+ORDER BY pricing_date DESC, market, deal_id DESC
+LIMIT 8

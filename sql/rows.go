@@ -1,0 +1,230 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/marcboeker/go-duckdb/v2"
+)
+
+// Rows is the answer to a query, value by value in exact text. The caller closes it. It is not safe
+// for concurrent use.
+type Rows struct {
+	rows    *stdsql.Rows
+	names   []string
+	types   []string // DuckDB's names of the columns' types
+	current []any
+	err     error
+}
+
+// Query runs one statement.
+func Query(ctx context.Context, db *stdsql.DB, statement string) (*Rows, error) {
+	rows, err := db.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	r := &Rows{rows: rows, current: make([]any, len(types))}
+	for _, t := range types {
+		r.names = append(r.names, t.Name())
+		r.types = append(r.types, t.DatabaseTypeName())
+	}
+	return r, nil
+}
+
+// Columns returns the columns' names. The caller owns the slice.
+func (r *Rows) Columns() []string { return append([]string(nil), r.names...) }
+
+// Numeric says whether a column holds numbers.
+func (r *Rows) Numeric(column int) bool {
+	for _, prefix := range []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL"} {
+		if strings.HasPrefix(r.types[column], prefix) && r.types[column] != "UUID" {
+			return true
+		}
+	}
+	return false
+}
+
+// Next goes to the next row; false at the end or on an error.
+func (r *Rows) Next() bool {
+	if r.err != nil || !r.rows.Next() {
+		return false
+	}
+	places := make([]any, len(r.current))
+	for i := range places {
+		places[i] = &r.current[i]
+	}
+	r.err = r.rows.Scan(places...)
+	return r.err == nil
+}
+
+// Err is the error that ended Next, or nil.
+func (r *Rows) Err() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.rows.Err()
+}
+
+// Close ends the query.
+func (r *Rows) Close() error { return r.rows.Close() }
+
+// Texts gives the present row as texts; NULL is "". The caller owns the slice.
+func (r *Rows) Texts() []string {
+	texts := make([]string, len(r.current))
+	for i, value := range r.current {
+		texts[i] = text(value, r.types[i])
+	}
+	return texts
+}
+
+// WriteCSV writes all rows with a heading, as RFC 4180 has it; NULL is an empty field.
+func (r *Rows) WriteCSV(out io.Writer) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(r.names); err != nil {
+		return err
+	}
+	for r.Next() {
+		if err := w.Write(r.Texts()); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return r.Err()
+}
+
+// WriteJSON writes all rows as one array of objects, columns in order. Decimals are numbers in full,
+// instants RFC 3339, binary base64.
+func (r *Rows) WriteJSON(out io.Writer) error {
+	separator := "[\n"
+	for r.Next() {
+		var row strings.Builder
+		row.WriteString(separator + "{")
+		for i, value := range r.current {
+			if i > 0 {
+				row.WriteByte(',')
+			}
+			name, err := json.Marshal(r.names[i])
+			if err != nil {
+				return err
+			}
+			cell, err := json.Marshal(jsonValue(value, r.types[i]))
+			if err != nil {
+				return fmt.Errorf("column %s: %w", r.names[i], err)
+			}
+			row.Write(name)
+			row.WriteByte(':')
+			row.Write(cell)
+		}
+		row.WriteByte('}')
+		if _, err := io.WriteString(out, row.String()); err != nil {
+			return err
+		}
+		separator = ",\n"
+	}
+	if err := r.Err(); err != nil {
+		return err
+	}
+	end := "\n]\n"
+	if separator == "[\n" {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(out, end)
+	return err
+}
+
+// text writes a value as people read it.
+func text(value any, typ string) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return fmt.Sprintf("%x", v)
+	case time.Time:
+		switch {
+		case typ == "DATE":
+			return v.Format(time.DateOnly)
+		case strings.HasPrefix(typ, "TIMESTAMPTZ"), strings.Contains(typ, "WITH TIME ZONE"):
+			return v.UTC().Format("2006-01-02T15:04:05.999999Z")
+		case typ == "TIME":
+			return v.Format("15:04:05.999999")
+		}
+		return v.Format("2006-01-02T15:04:05.999999")
+	case duckdb.Decimal:
+		return decimalText(v)
+	case []any, map[string]any, duckdb.Map:
+		data, err := json.Marshal(jsonValue(v, typ))
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(data)
+	}
+	return fmt.Sprint(value)
+}
+
+// jsonValue gives a value as JSON can hold it.
+func jsonValue(value any, typ string) any {
+	switch v := value.(type) {
+	case time.Time:
+		return text(v, typ)
+	case duckdb.Decimal:
+		return json.Number(decimalText(v))
+	case *big.Int:
+		return json.Number(v.String())
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = jsonValue(v[i], "")
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for k := range v {
+			object[k] = jsonValue(v[k], "")
+		}
+		return object
+	case duckdb.Map:
+		object := make(map[string]any, len(v))
+		for k, of := range v {
+			object[fmt.Sprint(k)] = jsonValue(of, "")
+		}
+		return object
+	}
+	return value
+}
+
+// decimalText writes a decimal in full scale.
+func decimalText(d duckdb.Decimal) string {
+	if d.Scale == 0 {
+		return d.Value.String()
+	}
+	digits := new(big.Int).Abs(d.Value).String()
+	if missing := int(d.Scale) + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - int(d.Scale)
+	sign := ""
+	if d.Value.Sign() < 0 {
+		sign = "-"
+	}
+	return sign + digits[:point] + "." + digits[point:]
+}
