@@ -27,13 +27,15 @@ type tableBatch struct {
 	schema  *arrow.Schema
 	builder *array.RecordBuilder
 	rows    int
+	taken   int // rows of the batch taken last
 	bytes   int
 	fixed   int // bytes of a row apart from its texts
 	minID   int64
 	maxID   int64
 }
 
-// Batch is the rows of one table. The holder releases the record.
+// Batch is the rows of one table, and the least and greatest deal_id in them (0 where there are none).
+// The holder releases the record.
 type Batch struct {
 	Table     *lake.Table
 	Record    arrow.Record
@@ -112,6 +114,7 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 	}
 	if t.rows == 0 {
 		t.minID = dealID
+		t.builder.Reserve(t.taken) // the next batch will be about as large as the last
 	}
 	t.maxID = dealID
 	t.rows += n
@@ -180,7 +183,7 @@ func appendColumn(builder array.Builder, typ lake.Type, staged *rows, column int
 func (b *Batches) Take(table int) Batch {
 	t := &b.tables[table]
 	batch := Batch{Table: t.table, Record: t.builder.NewRecord(), MinDealID: t.minID, MaxDealID: t.maxID}
-	t.rows, t.bytes = 0, 0
+	t.taken, t.rows, t.bytes, t.minID, t.maxID = t.rows, 0, 0, 0, 0
 	return batch
 }
 

@@ -3,7 +3,6 @@ package transform
 import (
 	"bytes"
 	"crypto/sha256"
-	"io"
 	"math/big"
 	"slices"
 	"strconv"
@@ -63,13 +62,20 @@ func (c *Canonicalizer) Form(payload []byte) ([]byte, error) {
 	}
 	startDecoder(c.dec, &c.input, payload)
 	c.out, c.members = c.out[:0], c.members[:0]
-	if err := c.value(false); err != nil {
+	if err := c.record(); err != nil {
 		return nil, rejection(err)
 	}
-	if _, err := c.dec.ReadToken(); err != io.EOF {
-		return nil, &api.Reject{Reason: api.RejectInvalidJSON, Detail: "text after the record"}
-	}
 	return c.out, nil
+}
+
+func (c *Canonicalizer) record() error {
+	if err := wantObject(c.dec); err != nil {
+		return err
+	}
+	if err := c.object(false); err != nil {
+		return err
+	}
+	return wantEnd(c.dec)
 }
 
 // value writes the next value; asLinks says that it is the value of a _links member.
@@ -215,7 +221,7 @@ func (c *Canonicalizer) order(members []member) {
 		return
 	}
 	start := members[0].start
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	c.sorted = c.sorted[:0]
 	for i, m := range members {
 		if i > 0 {
@@ -239,16 +245,20 @@ func (c *Canonicalizer) unquote(raw []byte) []byte {
 func appendCanonicalString(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	for _, b := range text {
-		switch {
-		case b == '"' || b == '\\':
-			dst = append(dst, '\\', b)
-		case b < 0x20:
+	written := 0
+	for i, b := range text {
+		if b >= 0x20 && b != '"' && b != '\\' {
+			continue
+		}
+		dst = append(dst, text[written:i]...)
+		written = i + 1
+		if b < 0x20 {
 			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		default:
-			dst = append(dst, b)
+		} else {
+			dst = append(dst, '\\', b)
 		}
 	}
+	dst = append(dst, text[written:]...)
 	return append(dst, '"')
 }
 

@@ -84,8 +84,9 @@ func (b *VersionBatches) Append(v *DealVersion) {
 
 // Take gives the collected rows and starts afresh. The caller releases the record; its Table is nil.
 func (b *VersionBatches) Take() Batch {
-	b.rows, b.bytes = 0, 0
-	return Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
+	batch := Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
+	b.rows, b.bytes, b.minID, b.maxID = 0, 0, 0, 0
+	return batch
 }
 
 // Release frees the builder and the rows that were not taken.

@@ -23,6 +23,7 @@ const (
 // its tables' columns.
 type node struct {
 	name    string
+	quoted  string // the name as JSON text
 	pointer string
 	shape   shape
 	members []*node // of an object, in the order of the API document
@@ -38,6 +39,8 @@ type target struct {
 	table, column int
 	typ           lake.Type
 	part          lake.Part
+
+	precision, scale int32 // of a decimal; a precision of 0 means any other type
 }
 
 // plan is a feed's tables compiled for the walk. It is immutable and may be shared.
@@ -106,7 +109,9 @@ func (p *plan) addRows(t int, table *lake.Table) {
 
 func (p *plan) addColumn(t, c int, column *lake.Column) {
 	n := p.at(column.Pointer)
-	n.targets = append(n.targets, target{table: t, column: c, typ: column.Type, part: column.Part})
+	to := target{table: t, column: c, typ: column.Type, part: column.Part}
+	to.precision, to.scale, _ = column.Type.Decimal()
+	n.targets = append(n.targets, to)
 	n.foreign = !column.In(p.feed.Market)
 	if allowed := column.AllowedIn(p.feed.Market); allowed != nil {
 		n.allowed = allowed
@@ -139,7 +144,7 @@ func (n *node) member(name string) *node {
 	if i >= 0 {
 		return n.members[i]
 	}
-	m := &node{name: name, pointer: n.pointer + "/" + escapePointer(name)}
+	m := &node{name: name, quoted: `"` + name + `"`, pointer: n.pointer + "/" + escapePointer(name)}
 	n.members = append(n.members, m)
 	return m
 }

@@ -15,7 +15,7 @@ type Payloads interface {
 	IDs() []int64
 	// PayloadHash returns the SHA-256 of a deal's bytes.
 	PayloadHash(id int64) lake.Digest
-	// Payload returns a deal's bytes; it may use buf.
+	// Payload returns a deal's bytes; it may use buf, and gets what it returned as the next buf.
 	Payload(id int64, buf []byte) ([]byte, error)
 }
 

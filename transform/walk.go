@@ -27,7 +27,8 @@ type Flattener struct {
 	arena   []byte // texts that had to be unescaped
 	id      cell
 	tables  []rows
-	entries []mapEntry // of the map being read
+	entries []mapEntry  // of the map being read
+	found   []departure // of the deal being read
 }
 
 // rows are the staged rows of one table for one deal.
@@ -52,6 +53,13 @@ type cell struct {
 type mapEntry struct {
 	key   []byte
 	value cell
+}
+
+// departure is drift that counts once its deal has been read to the end.
+type departure struct {
+	pointer string
+	kind    lake.DriftKind
+	example []byte // a part of the payload
 }
 
 // NewFlattener prepares to read deals of a feed; base makes their links relative.
@@ -82,6 +90,7 @@ func (f *Flattener) HasPricedDeal() bool {
 }
 
 // Drift returns what departed from the API document in all deals read so far, by pointer and kind.
+// Records that were rejected do not count.
 func (f *Flattener) Drift() []lake.Drift { return f.drift.sorted() }
 
 // Read stages the rows of one deal and returns its id. The rows stay, and payload must not change,
@@ -89,27 +98,36 @@ func (f *Flattener) Drift() []lake.Drift { return f.drift.sorted() }
 // quarantine and has no rows.
 func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 	f.reset(payload)
-	if !utf8.Valid(payload) {
-		return 0, &api.Reject{Reason: api.RejectInvalidUTF8}
+	if err := f.record(); err != nil {
+		f.reset(nil)
+		return 0, rejection(err)
 	}
-	startDecoder(f.dec, &f.input, payload)
-	if f.dec.PeekKind() != '{' {
-		if err := f.dec.SkipValue(); err != nil {
-			return 0, rejection(err)
-		}
-		return 0, &api.Reject{Reason: api.RejectNotObject}
+	for _, d := range f.found {
+		f.drift.add(d.pointer, d.kind, d.example)
+	}
+	return f.id.n, nil
+}
+
+// record reads the whole payload.
+func (f *Flattener) record() error {
+	if !utf8.Valid(f.payload) {
+		return &api.Reject{Reason: api.RejectInvalidUTF8}
+	}
+	startDecoder(f.dec, &f.input, f.payload)
+	if err := wantObject(f.dec); err != nil {
+		return err
 	}
 	f.addRow(0, ordinals{})
 	if err := f.object(f.plan.root, ordinals{}); err != nil {
-		return 0, rejection(err)
+		return err
 	}
-	if _, err := f.dec.ReadToken(); err != io.EOF {
-		return 0, &api.Reject{Reason: api.RejectInvalidJSON, Detail: "text after the record"}
+	if err := wantEnd(f.dec); err != nil {
+		return err
 	}
 	if !f.id.set {
-		return 0, &api.Reject{Reason: api.RejectNoID, Detail: f.plan.id.pointer}
+		return &api.Reject{Reason: api.RejectNoID, Detail: f.plan.id.pointer}
 	}
-	return f.id.n, nil
+	return nil
 }
 
 // startDecoder points a decoder at payload without copying it. Lone surrogates pass: text columns
@@ -117,6 +135,25 @@ func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 func startDecoder(dec *jsontext.Decoder, input *bytes.Buffer, payload []byte) {
 	*input = *bytes.NewBuffer(payload)
 	dec.Reset(input, jsontext.AllowInvalidUTF8(true))
+}
+
+// wantObject refuses a record that is another JSON value.
+func wantObject(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '{' {
+		return nil
+	}
+	if err := dec.SkipValue(); err != nil {
+		return err
+	}
+	return &api.Reject{Reason: api.RejectNotObject}
+}
+
+// wantEnd refuses anything but white space behind the record.
+func wantEnd(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return &api.Reject{Reason: api.RejectInvalidJSON, Detail: "text after the record"}
+	}
+	return nil
 }
 
 // rejection says in our terms why a decoder stopped.
@@ -134,7 +171,7 @@ func rejection(err error) *api.Reject {
 
 func (f *Flattener) reset(payload []byte) {
 	f.payload = payload
-	f.arena = f.arena[:0]
+	f.arena, f.found = f.arena[:0], f.found[:0]
 	f.id = cell{}
 	for i := range f.tables {
 		t := &f.tables[i]
@@ -151,11 +188,15 @@ func (f *Flattener) addRow(table int, at ordinals) {
 	clear(t.cells[len(t.cells)-t.width:])
 }
 
-// put fills a column of a table's newest row.
-func (f *Flattener) put(to target, value cell) {
+// cell is the place of a column in its table's newest row.
+func (f *Flattener) cell(to *target) *cell {
 	t := &f.tables[to.table]
-	t.cells[len(t.cells)-t.width+to.column] = value
-	t.textSize += len(value.text)
+	return &t.cells[len(t.cells)-t.width+to.column]
+}
+
+// note keeps drift until the deal has been read to the end.
+func (f *Flattener) note(pointer string, kind lake.DriftKind, example []byte) {
+	f.found = append(f.found, departure{pointer, kind, example})
 }
 
 // object reads an object whose opening brace is next. at is the place of the list entry around it.
@@ -169,15 +210,12 @@ func (f *Flattener) object(n *node, at ordinals) error {
 		if err != nil {
 			return err
 		}
-		name = f.unquote(name)
-		m := n.find(name, &next)
-		if m == nil {
-			if err := f.unknown(n, name); err != nil {
-				return err
-			}
-			continue
+		if m := n.find(name, &next); m != nil {
+			err = f.value(m, at)
+		} else {
+			err = f.strange(n, name, at)
 		}
-		if err := f.value(m, at); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -185,16 +223,17 @@ func (f *Flattener) object(n *node, at ordinals) error {
 	return err
 }
 
-// find looks a member up, first at *next; it leaves *next behind the member found.
-func (n *node) find(name []byte, next *int) *node {
+// find looks a member up by its name in quotes, first at *next; it leaves *next behind the member
+// found.
+func (n *node) find(quoted []byte, next *int) *node {
 	for i := *next; i < len(n.members); i++ {
-		if n.members[i].name == string(name) {
+		if n.members[i].quoted == string(quoted) {
 			*next = i + 1
 			return n.members[i]
 		}
 	}
 	for i, m := range n.members[:min(*next, len(n.members))] {
-		if m.name == string(name) {
+		if m.quoted == string(quoted) {
 			*next = i + 1
 			return m
 		}
@@ -202,29 +241,51 @@ func (n *node) find(name []byte, next *int) *node {
 	return nil
 }
 
-// unknown passes over the value of a member that the document does not name.
-func (f *Flattener) unknown(n *node, name []byte) error {
+// strange reads a member whose name is not written as the document writes it: with escapes, or unknown.
+func (f *Flattener) strange(n *node, quoted []byte, at ordinals) error {
+	name, _ := f.unquote(quoted)
+	for _, m := range n.members {
+		if m.name == string(name) {
+			return f.value(m, at)
+		}
+	}
 	pointer := n.pointer + "/" + escapePointer(string(name))
 	start := f.dec.InputOffset()
 	if err := f.dec.SkipValue(); err != nil {
 		return err
 	}
-	example := bytes.TrimLeft(f.payload[start:f.dec.InputOffset()], ": \t\r\n")
-	f.drift.add(pointer, lake.DriftUnknown, example)
+	f.note(pointer, lake.DriftUnknown, f.since(start))
 	return nil
+}
+
+// since is the value read since the member's name that ended at start.
+func (f *Flattener) since(start int64) []byte {
+	return bytes.TrimLeft(f.payload[start:f.dec.InputOffset()], ": \t\r\n")
 }
 
 // value reads the value that stands at a node.
 func (f *Flattener) value(n *node, at ordinals) error {
-	kind := f.dec.PeekKind()
-	if n.foreign && kind != 'n' {
-		f.drift.add(n.pointer, lake.DriftUnknown, f.example())
+	if !n.foreign {
+		return f.documented(n, at)
 	}
-	switch {
-	case n.shape == shapeAny:
+	isNull := f.dec.PeekKind() == 'n'
+	start := f.dec.InputOffset()
+	if err := f.documented(n, at); err != nil || isNull {
+		return err
+	}
+	f.note(n.pointer, lake.DriftUnknown, f.since(start))
+	return nil
+}
+
+// documented reads the value of a node, whichever market documents it.
+func (f *Flattener) documented(n *node, at ordinals) error {
+	switch n.shape {
+	case shapeScalar:
+		return f.scalar(n)
+	case shapeAny:
 		return f.dec.SkipValue()
-	case n.shape == shapeScalar:
-		return f.scalar(n, at)
+	}
+	switch kind := f.dec.PeekKind(); {
 	case n.shape == shapeObject && kind == '{':
 		return f.object(n, at)
 	case n.shape == shapeList && kind == '[':
@@ -237,19 +298,13 @@ func (f *Flattener) value(n *node, at ordinals) error {
 	return f.misfit(n)
 }
 
-// example is the text that stands next in the payload, for a report.
-func (f *Flattener) example() []byte {
-	rest := bytes.TrimLeft(f.payload[f.dec.InputOffset():], ": \t\r\n,")
-	return rest[:min(len(rest), maxExample)]
-}
-
 // misfit passes over a value that does not fit its place.
 func (f *Flattener) misfit(n *node) error {
 	raw, err := f.dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	f.drift.add(n.pointer, lake.DriftMisfit, raw)
+	f.note(n.pointer, lake.DriftMisfit, raw)
 	return nil
 }
 
@@ -259,16 +314,17 @@ func (f *Flattener) list(n *node, at ordinals) error {
 		return err
 	}
 	entry := n.entry
-	for ordinal := int32(1); f.dec.PeekKind() != ']'; ordinal++ {
+	ordinal := int32(0)
+	for kind := f.dec.PeekKind(); kind != ']'; kind = f.dec.PeekKind() {
+		ordinal++
 		here := ordinals{outer: at.inner, inner: ordinal}
 		f.addRow(n.rows, here)
-		kind := f.dec.PeekKind()
 		var err error
 		switch {
 		case entry.shape == shapeObject && kind == '{':
 			err = f.object(entry, here)
 		case entry.shape == shapeScalar && kind != 'n':
-			err = f.scalar(entry, here)
+			err = f.scalar(entry)
 		default:
 			err = f.misfit(entry)
 		}
@@ -299,59 +355,51 @@ func (f *Flattener) mapEntries(n *node, at ordinals) error {
 		if err != nil {
 			return err
 		}
-		entry := mapEntry{key: f.unquote(name)}
+		entry := mapEntry{}
+		var whole bool
+		if entry.key, whole = f.unquote(name); !whole {
+			f.note(n.entry.pointer, lake.DriftMisfit, name)
+		}
 		raw, err := f.dec.ReadValue()
 		if err != nil {
 			return err
 		}
 		if raw.Kind() != 'n' {
-			entry.value = f.convert(n.entry, value.typ, raw)
+			f.fill(&entry.value, n.entry, value, raw)
 		}
 		f.entries = append(f.entries, entry)
 	}
-	slices.SortStableFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.key, b.key) })
+	slices.SortFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.key, b.key) })
 	for i, entry := range f.entries {
 		f.addRow(n.rows, ordinals{outer: at.inner, inner: int32(i + 1)})
-		f.put(*key, cell{set: true, text: entry.key})
-		f.put(*value, entry.value)
+		*f.cell(key) = cell{set: true, text: entry.key}
+		*f.cell(value) = entry.value
+		f.tables[n.rows].textSize += len(entry.key)
 	}
 	_, err := f.dec.ReadToken()
 	return err
 }
 
 // scalar reads a value into its columns.
-func (f *Flattener) scalar(n *node, at ordinals) error {
+func (f *Flattener) scalar(n *node) error {
 	raw, err := f.dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	if n == f.plan.id {
+	switch {
+	case n == f.plan.id:
 		if raw.Kind() == '0' {
 			f.id.n, f.id.set = integer(raw)
 		}
-		return nil
-	}
-	if raw.Kind() == 'n' {
-		return nil
-	}
-	if n == f.plan.market {
+	case raw.Kind() == 'n':
+	case n == f.plan.market:
 		f.checkMarket(raw)
-		return nil
-	}
-	for i := range n.targets {
-		to := &n.targets[i]
-		switch to.part {
-		case lake.Href:
-			if c := f.convert(n, lake.Text, raw); c.set {
-				c.text = f.base.RelativeBytes(c.text)
-				f.put(*to, c)
-			}
-		case lake.HrefID:
-			if text, ok := f.text(raw); ok {
-				f.put(*to, numberAtEnd(f.base.RelativeBytes(text)))
-			}
-		default:
-			f.put(*to, f.convert(n, to.typ, raw))
+	default:
+		for i := range n.targets {
+			to := &n.targets[i]
+			c := f.cell(to)
+			f.fill(c, n, to, raw)
+			f.tables[to.table].textSize += len(c.text)
 		}
 	}
 	return nil
@@ -359,123 +407,11 @@ func (f *Flattener) scalar(n *node, at ordinals) error {
 
 // checkMarket compares the record's own market with the feed's.
 func (f *Flattener) checkMarket(raw jsontext.Value) {
-	text, ok := f.text(raw)
-	switch {
-	case !ok:
-		f.drift.add(f.plan.market.pointer, lake.DriftMisfit, raw)
-	case string(text) != string(f.plan.feed.Market):
-		f.drift.add(f.plan.market.pointer, lake.DriftUnlisted, raw)
-	}
-}
-
-// convert reads a value as a column's type; what does not fit is an empty cell and drift.
-func (f *Flattener) convert(n *node, typ lake.Type, raw jsontext.Value) cell {
-	c, ok := f.parse(n, typ, raw)
-	if !ok {
-		f.drift.add(n.pointer, lake.DriftMisfit, raw)
-		return cell{}
-	}
-	c.set = true
-	return c
-}
-
-// parse reads a value that is not null.
-func (f *Flattener) parse(n *node, typ lake.Type, raw jsontext.Value) (c cell, ok bool) {
-	kind := raw.Kind()
-	if precision, scale, isDecimal := typ.Decimal(); isDecimal {
-		if kind != '0' {
-			return c, false
-		}
-		c.num, ok = decimal(raw, precision, scale)
-		return c, ok
-	}
-	switch typ {
-	case lake.Bool:
-		if kind == 't' {
-			c.n = 1
-		}
-		return c, kind == 't' || kind == 'f'
-	case lake.Int32, lake.Int64:
-		if kind != '0' {
-			return c, false
-		}
-		c.n, ok = integer(raw)
-		return c, ok && (typ == lake.Int64 || c.n == int64(int32(c.n)))
-	}
-	text, ok := f.text(raw)
-	if !ok {
-		return c, false
-	}
-	switch typ {
-	case lake.Date:
-		day, ok := date(text)
-		c.n = int64(day)
-		return c, ok
-	case lake.Timestamp:
-		c.n, ok = timestamp(text)
-		return c, ok
-	}
-	if f.hasLoneSurrogate(raw) {
-		f.drift.add(n.pointer, lake.DriftMisfit, raw)
-	}
-	if n.allowed != nil && !contains(n.allowed, text) {
-		f.drift.add(n.pointer, lake.DriftUnlisted, raw)
-	}
-	c.text = text
-	return c, true
-}
-
-// text gives a JSON string's text; ok is false for any other value.
-func (f *Flattener) text(raw jsontext.Value) (text []byte, ok bool) {
 	if raw.Kind() != '"' {
-		return nil, false
+		f.note(f.plan.market.pointer, lake.DriftMisfit, raw)
+		return
 	}
-	return f.unquote(raw), true
-}
-
-// unquote gives the text of a valid JSON string: a part of the payload where nothing is escaped,
-// else a part of the arena. Lone surrogates become U+FFFD.
-func (f *Flattener) unquote(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
+	if text, _ := f.unquote(raw); string(text) != string(f.plan.feed.Market) {
+		f.note(f.plan.market.pointer, lake.DriftUnlisted, raw)
 	}
-	start := len(f.arena)
-	// The error tells of lone surrogates only: the decoder has judged the rest.
-	f.arena, _ = jsontext.AppendUnquote(f.arena, raw)
-	return f.arena[start:len(f.arena):len(f.arena)]
-}
-
-// hasLoneSurrogate says whether a valid JSON string escapes half a character.
-func (f *Flattener) hasLoneSurrogate(raw []byte) bool {
-	if !bytes.Contains(raw, []byte(`\u`)) {
-		return false
-	}
-	_, err := jsontext.AppendUnquote(f.arena[len(f.arena):], raw)
-	return err != nil
-}
-
-// numberAtEnd reads the number that ends the path of a link; an empty cell where there is none.
-func numberAtEnd(href []byte) cell {
-	if i := bytes.IndexAny(href, "?#"); i >= 0 {
-		href = href[:i]
-	}
-	if i := bytes.Index(href, []byte("://")); i >= 0 {
-		href = href[i+3:]
-	}
-	slash := bytes.LastIndexByte(href, '/')
-	last := href[slash+1:]
-	if slash < 0 || len(last) == 0 || len(last) > 19 {
-		return cell{}
-	}
-	for _, c := range last {
-		if c < '0' || c > '9' {
-			return cell{}
-		}
-	}
-	n, ok := integer(last)
-	return cell{set: ok, n: n}
-}
-
-func contains(values []string, text []byte) bool {
-	return slices.ContainsFunc(values, func(v string) bool { return v == string(text) })
 }

@@ -4,6 +4,7 @@ import "errors"
 
 var (
 	errNotAbsolute = errors.New("want an absolute http or https URL")
+	errNotBase     = errors.New("a base URL has no query and no fragment")
 	errUserInfo    = errors.New("credentials do not belong in a URL")
 )
 

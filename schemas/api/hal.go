@@ -49,10 +49,14 @@ func ParseBase(text string) (Base, error) {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return Base{}, &url.Error{Op: "parse", URL: text, Err: errNotAbsolute}
 	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return Base{}, &url.Error{Op: "parse", URL: text, Err: errNotBase}
+	}
 	if u.User != nil {
 		return Base{}, &url.Error{Op: "parse", URL: u.Redacted(), Err: errUserInfo}
 	}
-	b := Base{scheme: strings.ToLower(u.Scheme), host: canonicalHost(u), path: strings.TrimRight(u.Path, "/")}
+	scheme := strings.ToLower(u.Scheme)
+	b := Base{scheme: scheme, host: canonicalHost(scheme, u.Host), path: strings.TrimRight(u.EscapedPath(), "/")}
 	b.prefix = b.scheme + "://" + b.host + b.path
 	return b, nil
 }
@@ -63,52 +67,49 @@ func (b Base) String() string { return b.prefix }
 // Origin is the base's scheme://host[:port] in canonical spelling.
 func (b Base) Origin() string { return b.scheme + "://" + b.host }
 
-// Relative gives href relative to the base ("/v3/bond/ig/priced-deal/12"), or href as it is where
-// it points elsewhere. The spelling of scheme, host and default port does not matter.
+// Relative gives href relative to the base ("/v3/bond/ig/priced-deal/12"), or href as it is where it
+// points elsewhere. The spelling of scheme, host and default port does not matter, nor whether they
+// are left out; path, query and fragment stay as they are written.
 func (b Base) Relative(href string) string {
-	if rest, ok := strings.CutPrefix(href, b.prefix); ok && b.prefix != "" && strings.HasPrefix(rest, "/") {
-		return rest
-	}
-	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") {
-		return underPath(href, b.path, href)
-	}
-	u, err := url.Parse(href)
-	if err != nil || u.Host == "" || u.User != nil || !strings.EqualFold(u.Scheme, b.scheme) || canonicalHost(u) != b.host {
+	scheme, rest, absolute := strings.Cut(href, "://")
+	switch {
+	case strings.HasPrefix(href, "//"):
+		rest = href[2:]
+	case strings.HasPrefix(href, "/"):
+		return b.underPath(href, href)
+	case !absolute || !strings.EqualFold(scheme, b.scheme):
 		return href
 	}
-	_, rest, _ := strings.Cut(href, "://")
-	slash := strings.IndexByte(rest, '/')
-	if slash < 0 {
+	end := strings.IndexAny(rest, "/?#")
+	if end <= 0 || rest[end] != '/' || canonicalHost(b.scheme, rest[:end]) != b.host {
 		return href
 	}
-	return underPath(rest[slash:], b.path, href)
+	return b.underPath(rest[end:], href)
 }
 
-// underPath removes the base's own path from path; where path lies outside it, whole is returned.
-func underPath(path, base, whole string) string {
-	rest, ok := strings.CutPrefix(path, base)
-	if !ok || !strings.HasPrefix(rest, "/") {
+// underPath removes the base's own path from path. Where path lies outside it, and where the rest
+// would read as a link to another host, whole is returned.
+func (b Base) underPath(path, whole string) string {
+	rest, ok := strings.CutPrefix(path, b.path)
+	if !ok || !strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//") {
 		return whole
 	}
 	return rest
 }
 
-// canonicalHost is the URL's host in lower case, without the scheme's default port.
-func canonicalHost(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	switch strings.ToLower(u.Scheme) {
-	case "https":
+// canonicalHost is a host in lower case, without the scheme's default port.
+func canonicalHost(scheme, host string) string {
+	host = strings.ToLower(host)
+	if scheme == "https" {
 		return strings.TrimSuffix(host, ":443")
-	case "http":
-		return strings.TrimSuffix(host, ":80")
 	}
-	return host
+	return strings.TrimSuffix(host, ":80")
 }
 
 // RelativeBytes is Relative over bytes. The result may share href's memory; the usual case, a link
 // in the base's own spelling, allocates nothing.
 func (b Base) RelativeBytes(href []byte) []byte {
-	if n := len(b.prefix); n > 0 && len(href) > n && href[n] == '/' && string(href[:n]) == b.prefix {
+	if n := len(b.prefix); n > 0 && len(href) > n+1 && href[n] == '/' && href[n+1] != '/' && string(href[:n]) == b.prefix {
 		return href[n:]
 	}
 	return []byte(b.Relative(string(href)))

@@ -22,7 +22,7 @@ type Table struct {
 }
 
 // The key columns that flattened tables share. Their numbers lie below those of the documented
-// columns.
+// columns, which begin at 11.
 var (
 	columnMarket         = Column{Number: 1, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."}
 	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Distinct: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
@@ -31,9 +31,6 @@ var (
 	columnOrdinal        = Column{Number: 5, Name: "ordinal", Type: Int32, NotNull: true, Doc: "Place of the entry in its list, from 1; of a map's entry in the order of keys."}
 	columnSnapshotDate   = Column{Number: 6, Name: "snapshot_date", Type: Date, NotNull: true, Doc: "Day of the snapshot: the UTC date of the run's start."}
 )
-
-// firstDocumented is the least number of a documented column.
-const firstDocumented = 11
 
 // Depth is the number of ordinals in the table's key: 0 for one row per deal, 1 for a list of the
 // deal, 2 for a list inside a list.

@@ -34,8 +34,8 @@ func (b base) relative(href string) string {
 		return href
 	}
 	rest, ok := strings.CutPrefix(path, b.path)
-	if !ok || !strings.HasPrefix(rest, "/") {
-		return href
+	if !ok || !strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//") {
+		return href // a rest that starts with two slashes would read as a link to another host
 	}
 	return rest
 }

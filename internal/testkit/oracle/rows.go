@@ -96,9 +96,9 @@ type reader func(e entry, b base) any
 // readerOf reads the `from` of a column.
 func readerOf(from string) reader {
 	if path, ok := strings.CutSuffix(from, " (number at the end of its path)"); ok {
-		return func(e entry, _ base) any {
+		return func(e entry, b base) any {
 			href, _ := at(e.value, path).(string)
-			return numberAtEnd(href)
+			return numberAtEnd(b.relative(href))
 		}
 	}
 	switch {

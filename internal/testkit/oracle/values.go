@@ -81,13 +81,14 @@ func fitDecimal(value any, precision, scale int) any {
 
 var dateText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 
-// fitDate takes YYYY-MM-DD and days that exist only.
+// fitDate takes YYYY-MM-DD and days that exist only, of the years 1 to 9999.
 func fitDate(value any) any {
 	text, _ := value.(string)
 	if !dateText.MatchString(text) {
 		return nil
 	}
-	if _, err := time.Parse(time.DateOnly, text); err != nil {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || !hasYear(day) {
 		return nil
 	}
 	return text
@@ -96,7 +97,11 @@ func fitDate(value any) any {
 var instantText = regexp.MustCompile(
 	`^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$`)
 
-// fitTimestamp takes YYYY-MM-DDThh:mm:ss with an optional fraction, then Z or an offset ±hh:mm.
+// hasYear says whether an instant lies in the years 1 to 9999, which every reader of the lake can write.
+func hasYear(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
+
+// fitTimestamp takes YYYY-MM-DDThh:mm:ss with an optional fraction, then Z or an offset ±hh:mm. The
+// date as written and the instant in UTC both lie in the years 1 to 9999.
 func fitTimestamp(value any) any {
 	text, _ := value.(string)
 	m := instantText.FindStringSubmatch(text)
@@ -104,7 +109,7 @@ func fitTimestamp(value any) any {
 		return nil
 	}
 	instant, err := time.Parse("2006-01-02T15:04:05", m[1]) // refuses what is on no clock or calendar
-	if err != nil {
+	if err != nil || !hasYear(instant) {
 		return nil
 	}
 	if m[3] != "" {
@@ -118,6 +123,9 @@ func fitTimestamp(value any) any {
 			offset = -offset
 		}
 		instant = instant.Add(offset)
+	}
+	if !hasYear(instant) {
+		return nil
 	}
 	micros := (m[2] + "000000")[:6] // digits beyond are cut, not rounded
 	return instant.Format("2006-01-02T15:04:05") + "." + micros + "Z"

@@ -1,0 +1,186 @@
+package transform_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// observed are deals by id.
+type observed map[int64]string
+
+func (o observed) IDs() []int64                     { return slices.Sorted(maps.Keys(o)) }
+func (o observed) PayloadHash(id int64) lake.Digest { return sha256.Sum256([]byte(o[id])) }
+
+func (o observed) Payload(id int64, buf []byte) ([]byte, error) {
+	return append(buf[:0], o[id]...), nil
+}
+
+// head is what the lake knows of a deal whose version n said payload.
+func head(t testing.TB, n int32, payload string) lake.Head {
+	t.Helper()
+	content := contentHash(t, transform.NewCanonicalizer(mustBase(t, samplesBase)), payload)
+	return lake.Head{Version: n, ContentHash: content, PayloadHash: sha256.Sum256([]byte(payload))}
+}
+
+const (
+	contentA       = `{"dealId":7,"cpn":"5%","fpr":99.5,"_links":{"self":{"href":"https://api.example.test/v3/x/7"}}}`
+	respelledA     = `{"fpr":9950e-2, "cpn":"5\u0025","dealId":7.0,"_links":{"self":{"href":"/v3/x/7","title":"t"}}}`
+	contentB       = `{"dealId":7,"cpn":"6%"}`
+	unreadable     = `{"dealId":7,"cpn":"5%","cpn":"6%"}`
+	unreadableToo  = `{"dealId":7,"cpn":"7%","cpn":"8%"}`
+	unreadableText = "{\"dealId\":7,\"cpn\":\"\xff\"}"
+)
+
+func TestDecide(t *testing.T) {
+	a, b := head(t, 1, contentA), head(t, 2, contentB)
+	b.Version = 2
+	tests := []struct {
+		name   string
+		known  lake.Heads
+		seen   string
+		change string
+		head   lake.Head // with the hashes that must be kept
+		reject api.RejectReason
+		kept   bool
+	}{
+		{name: "never seen before", seen: contentA, change: lake.Added, head: a},
+		{name: "equal bytes", known: lake.Heads{7: a}, seen: contentA, head: a},
+		{name: "equal content, hashes stay those first seen", known: lake.Heads{7: a}, seen: respelledA, head: a},
+		{name: "other content", known: lake.Heads{7: a}, seen: contentB, change: lake.Changed, head: b},
+		{name: "back to an earlier content is a version too", known: lake.Heads{7: b}, seen: contentA, change: lake.Changed, head: head(t, 3, contentA)},
+		{name: "removed and back with equal bytes", known: lake.Heads{7: transform.Removal(a)}, seen: contentA, change: lake.Reappeared, head: head(t, 3, contentA)},
+		{name: "removed and back with equal content", known: lake.Heads{7: transform.Removal(a)}, seen: respelledA, change: lake.Reappeared, head: head(t, 3, respelledA)},
+		{name: "removed and back with other content", known: lake.Heads{7: transform.Removal(a)}, seen: contentB, change: lake.Reappeared, head: head(t, 3, contentB)},
+		{name: "unreadable and unknown", seen: unreadable, reject: api.RejectDuplicateMember},
+		{name: "unreadable and known: keeps its version", known: lake.Heads{7: b}, seen: unreadableToo, head: b, reject: api.RejectDuplicateMember, kept: true},
+		{name: "unreadable bytes and known", known: lake.Heads{7: b}, seen: unreadableText, head: b, reject: api.RejectInvalidUTF8, kept: true},
+		{name: "unreadable and removed: stays removed", known: lake.Heads{7: transform.Removal(a)}, seen: unreadable, head: transform.Removal(a), reject: api.RejectDuplicateMember},
+		{name: "other deals do not matter", known: lake.Heads{6: a, 8: b}, seen: contentA, change: lake.Added, head: a},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, transform.NewCanonicalizer(mustBase(t, samplesBase)))
+			if err != nil || len(decisions) != 1 {
+				t.Fatalf("got %d decisions and error %v, want one", len(decisions), err)
+			}
+			got := decisions[0]
+			var reason api.RejectReason
+			if got.Reject != nil {
+				reason = got.Reject.Reason
+			}
+			if got.ID != 7 || got.Change != tt.change || got.Head != tt.head || got.Version != tt.head.Version || reason != tt.reject || got.Kept != tt.kept {
+				t.Errorf("got deal %d version %d change %q head %+v reject %q kept %t,\nwant deal 7 version %d change %q head %+v reject %q kept %t",
+					got.ID, got.Version, got.Change, got.Head, reason, got.Kept, tt.head.Version, tt.change, tt.head, tt.reject, tt.kept)
+			}
+		})
+	}
+}
+
+// TestDecideRuns carries the heads of one deal through a life of runs.
+func TestDecideRuns(t *testing.T) {
+	known := lake.Heads{}
+	c := transform.NewCanonicalizer(mustBase(t, samplesBase))
+	for i, step := range []struct {
+		seen    string // "": absent, and confirmed to be gone
+		version int32
+		change  string
+	}{
+		{contentA, 1, lake.Added},
+		{contentB, 2, lake.Changed},
+		{contentA, 3, lake.Changed},
+		{respelledA, 3, ""},
+		{"", 4, lake.Removed},
+		{contentA, 5, lake.Reappeared},
+		{contentA, 5, ""},
+		{unreadable, 5, ""},
+		{respelledA, 5, ""},
+		{contentB, 6, lake.Changed},
+	} {
+		if step.seen == "" {
+			if got := transform.Absent(known, observed{}); !slices.Equal(got, []int64{7}) {
+				t.Fatalf("step %d: got absent %v, want deal 7", i, got)
+			}
+			known[7] = transform.Removal(known[7])
+			if got := known[7]; got.Version != step.version || !got.Removed {
+				t.Fatalf("step %d: got %+v, want removal %d", i, got, step.version)
+			}
+			continue
+		}
+		decisions, err := transform.Decide(known, observed{7: step.seen}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decisions[0]; got.Version != step.version || got.Change != step.change {
+			t.Fatalf("step %d: got version %d %q, want %d %q", i, got.Version, got.Change, step.version, step.change)
+		}
+		known[7] = decisions[0].Head
+	}
+}
+
+// TestDecideOrder gives many deals, each of another kind, and wants one decision each, by id.
+func TestDecideOrder(t *testing.T) {
+	known := lake.Heads{2: head(t, 4, contentA), 9: head(t, 1, contentA)}
+	seen := observed{9: contentB, -3: contentA, 2: contentA, 5: unreadable}
+	decisions, err := transform.Decide(known, seen, transform.NewCanonicalizer(mustBase(t, samplesBase)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	var changes []string
+	for _, d := range decisions {
+		ids, changes = append(ids, d.ID), append(changes, d.Change)
+	}
+	if want := []int64{-3, 2, 5, 9}; !slices.Equal(ids, want) {
+		t.Errorf("got deals %v, want %v", ids, want)
+	}
+	if want := []string{lake.Added, "", "", lake.Changed}; !slices.Equal(changes, want) {
+		t.Errorf("got changes %q, want %q", changes, want)
+	}
+}
+
+// lost fails to give payloads.
+type lost struct{ observed }
+
+var errLost = errors.New("work file lost")
+
+func (lost) Payload(int64, []byte) ([]byte, error) { return nil, errLost }
+
+func TestDecidePayloadError(t *testing.T) {
+	_, err := transform.Decide(nil, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}))
+	if !errors.Is(err, errLost) {
+		t.Errorf("got %v, want %v", err, errLost)
+	}
+	// Equal bytes are decided without them.
+	known := lake.Heads{7: head(t, 1, contentA)}
+	if _, err := transform.Decide(known, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{})); err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+}
+
+func TestAbsent(t *testing.T) {
+	a := lake.Head{Version: 1}
+	known := lake.Heads{12: a, 3: a, 5: transform.Removal(a), 7: a, 9: transform.Removal(a)}
+	tests := []struct {
+		name string
+		seen observed
+		want []int64
+	}{
+		{"none seen", observed{}, []int64{3, 7, 12}},
+		{"one seen", observed{7: contentA}, []int64{3, 12}},
+		{"all seen", observed{3: contentA, 7: contentA, 12: contentA}, nil},
+		{"a removed one and a new one seen", observed{5: contentA, 8: contentA}, []int64{3, 7, 12}},
+		{"an unreadable one is there", observed{3: unreadable}, []int64{7, 12}},
+	}
+	for _, tt := range tests {
+		if got := transform.Absent(known, tt.seen); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
