@@ -131,7 +131,7 @@ func (g *Log) AllFiles() []lake.File {
 
 // Held says whether the lake has ever held a snapshot of the feed.
 func (g *Log) Held(feed api.Feed) bool {
-	for range g.feedRuns(feed) {
+	for range g.feedRuns(feed, lake.OutcomeDone) {
 		return true
 	}
 	return false
@@ -148,7 +148,16 @@ func (g *Log) SnapshotDay() string {
 
 // HasSnapshot says whether a feed's snapshot of a day was committed.
 func (g *Log) HasSnapshot(feed api.Feed, day string) bool {
-	for run := range g.feedRuns(feed) {
+	return g.ended(feed, day, lake.OutcomeDone)
+}
+
+// Skipped says whether a committed run of a day found that the feed is no part of the account.
+func (g *Log) Skipped(feed api.Feed, day string) bool {
+	return g.ended(feed, day, lake.OutcomeSkipped)
+}
+
+func (g *Log) ended(feed api.Feed, day, outcome string) bool {
+	for run := range g.feedRuns(feed, outcome) {
 		if run.SnapshotDate == day {
 			return true
 		}
@@ -156,13 +165,25 @@ func (g *Log) HasSnapshot(feed api.Feed, day string) bool {
 	return false
 }
 
-// feedRuns yields the runs that committed a complete snapshot of the feed, newest first.
-func (g *Log) feedRuns(feed api.Feed) iter.Seq[*lake.Commit] {
+// BaseURL is the address from which a feed's last complete snapshot was pulled; "" for none.
+func (g *Log) BaseURL(feed api.Feed) string {
+	for run := range g.feedRuns(feed, lake.OutcomeDone) {
+		for i := range run.Feeds {
+			if run.Feeds[i].Feed == feed {
+				return run.Feeds[i].BaseURL
+			}
+		}
+	}
+	return ""
+}
+
+// feedRuns yields the runs that took snapshots and in which the feed had the outcome, newest first.
+func (g *Log) feedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
 		for i := len(g.Runs) - 1; i >= 0; i-- {
 			run := &g.Runs[i]
-			done := slices.ContainsFunc(run.Feeds, func(f lake.FeedRun) bool { return f.Feed == feed && f.Outcome == lake.OutcomeDone })
-			if run.SnapshotDate != "" && done && !yield(run) {
+			had := slices.ContainsFunc(run.Feeds, func(f lake.FeedRun) bool { return f.Feed == feed && f.Outcome == outcome })
+			if run.SnapshotDate != "" && had && !yield(run) {
 				return
 			}
 		}

@@ -59,11 +59,18 @@ type newestVersion struct {
 
 type newestVersions map[api.Feed]map[int64]newestVersion
 
+// of gives the versions of a feed, whose text may lie in a record's memory.
 func (n newestVersions) of(feed api.Feed) map[int64]newestVersion {
-	if n[feed] == nil {
-		n[feed] = map[int64]newestVersion{}
+	if of := n[feed]; of != nil {
+		return of
 	}
-	return n[feed]
+	of := map[int64]newestVersion{}
+	n[api.Feed{
+		Service: api.Service(strings.Clone(string(feed.Service))),
+		Market:  api.Market(strings.Clone(string(feed.Market))),
+		Kind:    api.Kind(strings.Clone(string(feed.Kind))),
+	}] = of
+	return of
 }
 
 func (n newestVersions) seed(known map[api.Feed]lake.Heads) {

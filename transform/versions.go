@@ -32,14 +32,18 @@ type Decision struct {
 // Decide compares what was observed of a feed with what was known: it is the one place where a
 // version is decided. Equal bytes are equal content; others are compared by canonical form. The
 // result is in deal_id order and holds every observed deal. An error is one of reading payloads.
-func Decide(known lake.Heads, observed Payloads, canonical *Canonicalizer) ([]Decision, error) {
+//
+// sameBase says that the base URL is the one under which the known versions were last seen. Where it
+// is not, equal bytes may differ in content (a link that was relative now points elsewhere), and all
+// are compared by canonical form.
+func Decide(known lake.Heads, observed Payloads, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
 	ids := observed.IDs()
 	decisions := make([]Decision, 0, len(ids))
 	var buf []byte
 	for _, id := range ids {
 		head, seen := known[id]
 		hash := observed.PayloadHash(id)
-		if seen && hash == head.PayloadHash {
+		if seen && sameBase && hash == head.PayloadHash {
 			decisions = append(decisions, decide(id, head, seen, hash, head.ContentHash))
 			continue
 		}

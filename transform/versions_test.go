@@ -66,7 +66,7 @@ func TestDecide(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, transform.NewCanonicalizer(mustBase(t, samplesBase)))
+			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 			if err != nil || len(decisions) != 1 {
 				t.Fatalf("got %d decisions and error %v, want one", len(decisions), err)
 			}
@@ -113,7 +113,7 @@ func TestDecideRuns(t *testing.T) {
 			}
 			continue
 		}
-		decisions, err := transform.Decide(known, observed{7: step.seen}, c)
+		decisions, err := transform.Decide(known, observed{7: step.seen}, c, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestDecideRuns(t *testing.T) {
 func TestDecideOrder(t *testing.T) {
 	known := lake.Heads{2: head(t, 4, contentA), 9: head(t, 1, contentA)}
 	seen := observed{9: contentB, -3: contentA, 2: contentA, 5: unreadable}
-	decisions, err := transform.Decide(known, seen, transform.NewCanonicalizer(mustBase(t, samplesBase)))
+	decisions, err := transform.Decide(known, seen, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,13 +153,13 @@ var errLost = errors.New("work file lost")
 func (lost) Payload(int64, []byte) ([]byte, error) { return nil, errLost }
 
 func TestDecidePayloadError(t *testing.T) {
-	_, err := transform.Decide(nil, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}))
+	_, err := transform.Decide(nil, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}), true)
 	if !errors.Is(err, errLost) {
 		t.Errorf("got %v, want %v", err, errLost)
 	}
 	// Equal bytes are decided without them.
 	known := lake.Heads{7: head(t, 1, contentA)}
-	if _, err := transform.Decide(known, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{})); err != nil {
+	if _, err := transform.Decide(known, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}), true); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
 }
@@ -181,6 +181,26 @@ func TestAbsent(t *testing.T) {
 	for _, tt := range tests {
 		if got := transform.Absent(known, tt.seen); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestDecideUnderAnotherBase does not take equal bytes for equal content where links are relative to
+// another base URL than before.
+func TestDecideUnderAnotherBase(t *testing.T) {
+	payload := `{"id":7,"_links":{"self":{"href":"` + samplesBase + `/v3/bond/ig/expected-deal/7"}}}`
+	first, err := transform.Decide(nil, observed{7: payload}, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := lake.Heads{7: first[0].Head}
+	for sameBase, want := range map[bool]string{true: "", false: lake.Changed} {
+		moved, err := transform.Decide(known, observed{7: payload}, transform.NewCanonicalizer(mustBase(t, "https://elsewhere.example.test")), sameBase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := moved[0].Change; got != want {
+			t.Errorf("sameBase %v: got change %q, want %q", sameBase, got, want)
 		}
 	}
 }

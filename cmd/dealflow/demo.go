@@ -79,7 +79,7 @@ func runDemo(ctx context.Context, a *app, o demoOptions) error {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	fmt.Fprintf(a.Stdout, "A simulated market (seed %d) is served at %s. Each night at 22:00 of its clock,\n`dealflow run` pulls complete snapshots of its twelve lists into %s.\n\n", o.seed, address, lakeStore.URL())
+	fmt.Fprintf(a.Stdout, "A simulated market (seed %d) is served at %s. Each night at 22:00 of its clock,\n`dealflow run` pulls complete snapshots of its twelve lists into %s.\n\n", o.seed, address, o.dir)
 	if err := a.demoNights(ctx, o, clock, address, lakeStore); err != nil {
 		return err
 	}

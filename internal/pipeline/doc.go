@@ -5,7 +5,7 @@
 // Keeps: feeds are extracted side by side and flattened a few at a time; the failure of one leaves
 // the others; nothing becomes visible before the commit; an absent deal is removed only by an answer
 // to a question by id. No goroutine outlives a run.
-// Fails: *FatalError kinds by errors.As of the rooms; a Result beside the error where a feed failed
-// or was held.
+// Fails: with the rooms' errors, ErrClock, ErrNothingDone; with ErrFeedsFailed and ErrFeedsHeld beside
+// a Result whose other feeds are committed.
 // May change here: the order of work, concurrency, guards (removals.go).
 package pipeline

@@ -110,7 +110,7 @@ func (o observations) PayloadHash(id int64) lake.Digest {
 func (r *run) write(ctx context.Context, f *feedResult) error {
 	known := r.heads[f.Feed]
 	var err error
-	f.decisions, err = transform.Decide(known, observations{f.spool}, transform.NewCanonicalizer(r.Base))
+	f.decisions, err = transform.Decide(known, observations{f.spool}, transform.NewCanonicalizer(r.Base), r.lake.Log().BaseURL(f.Feed) == f.BaseURL)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,8 @@ func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
 
 // readDeal stages the rows of one deal. A kept deal's links are relative to the address it came from.
 func (r *run) readDeal(f *feedResult, flattener *transform.Flattener, d liveDeal, buf []byte) ([]byte, error) {
-	base, payload := r.Base, []byte(nil)
+	base := r.Base
+	var payload []byte
 	if d.old != nil {
 		payload = d.old.Bytes
 		var err error

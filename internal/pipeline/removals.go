@@ -114,12 +114,14 @@ func (r *run) judge(ctx context.Context, f *feedResult, absent []int64, fates ma
 	if err != nil {
 		return err
 	}
+	now := r.now()
+	r.observed(now)
 	for _, id := range absent {
 		switch fates[id] {
 		case extract.Gone:
-			f.removals = append(f.removals, removal{id, reasonOf(f.Feed, r.Base, last[id]), r.now()})
+			f.removals = append(f.removals, removal{id, reasonOf(f.Feed, r.Base, last[id]), now})
 		case extract.OutOfEntitlement:
-			f.removals = append(f.removals, removal{id, lake.ReasonOutOfEntitlement, r.now()})
+			f.removals = append(f.removals, removal{id, lake.ReasonOutOfEntitlement, now})
 		case extract.Standing:
 			r.seen(f, id)
 		}
@@ -127,10 +129,13 @@ func (r *run) judge(ctx context.Context, f *feedResult, absent []int64, fates ma
 	return nil
 }
 
-// seen notes the observation of a deal that was asked for by id.
+// seen takes in a deal that answered by id. One that cannot be read stands all the same: it keeps its
+// last version.
 func (r *run) seen(f *feedResult, id int64) {
 	if entry, ok := f.spool.Entry(id); ok {
 		r.observed(entry.ObservedAt)
+	} else {
+		f.kept = append(f.kept, id)
 	}
 }
 

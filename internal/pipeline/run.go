@@ -43,11 +43,11 @@ type run struct {
 // ErrFeedsHeld the other feeds are committed, unless Result.Commit is 0. Of the rooms' errors
 // *extract.AuthError and load.ErrConflict mean that nothing was committed.
 func Run(ctx context.Context, cfg Config) (result *Result, err error) {
-	began := time.Now()
 	cfg, err = cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	began := cfg.Clock()
 	r := &run{Config: cfg, workers: semaphore.NewWeighted(int64(cfg.Workers))}
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func Run(ctx context.Context, cfg Config) (result *Result, err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
 
 	result = &Result{Command: "run", Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed, Warnings: []string{}}
-	defer func() { result.Seconds = time.Since(began).Seconds() }()
+	defer func() { result.Seconds = cfg.Clock().Sub(began).Seconds() }()
 	feeds, err := r.feeds(ctx, r.plan())
 	defer func() { err = errors.Join(err, closeFeeds(feeds)) }()
 	for _, f := range feeds {
@@ -133,10 +133,13 @@ func (r *run) chooseDay() error {
 	return nil
 }
 
-// plan chooses the feeds to pull.
+// plan chooses the feeds to pull. A feed that was found that day to be no part of the account does not
+// lack the snapshot: it goes with the others when all go again.
 func (r *run) plan() []api.Feed {
 	log := r.lake.Log()
-	lacking := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool { return log.HasSnapshot(f, r.day) })
+	lacking := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
+		return log.HasSnapshot(f, r.day) || log.Skipped(f, r.day)
+	})
 	if len(lacking) == 0 {
 		return r.Feeds
 	}
@@ -152,10 +155,12 @@ func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedResult, error)
 		group.Go(func() error {
 			result, err := r.feed(ctx, feed)
 			results[i] = result
-			if err == nil {
-				r.FeedDone(result.FeedRun)
+			if err != nil {
+				result.Outcome, result.Error = lake.OutcomeFailed, err.Error()
+				return err
 			}
-			return err
+			r.FeedDone(result.FeedRun)
+			return nil
 		})
 	}
 	err := group.Wait()

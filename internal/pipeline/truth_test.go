@@ -1,12 +1,16 @@
 package pipeline_test
 
 import (
+	"cmp"
 	stdsql "database/sql"
 	"fmt"
 	"maps"
+	"os"
+	"strconv"
 	"testing"
 
 	"dealflow/internal/testkit/oracle"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 )
@@ -14,9 +18,12 @@ import (
 // TestTruth is the whole path against the market's own state: over HTTP into the lake and out of the
 // catalog, all seventeen tables, every column, row for row, for each night, both right after it and
 // later on as of its instant; and each night's snapshot.
+//
+// DEALFLOW_SEEDS says how many markets are tried; the default is 6. The last of them is a larger one.
 func TestTruth(t *testing.T) {
-	const seeds, nights = 20, 8
-	for seed := range uint64(seeds) {
+	const nights = 8
+	seeds := seedsOf(t)
+	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
 			deals := 20 + int(seed)*5
@@ -29,9 +36,20 @@ func TestTruth(t *testing.T) {
 	}
 }
 
+// seedsOf reads DEALFLOW_SEEDS.
+func seedsOf(t *testing.T) uint64 {
+	t.Helper()
+	text := cmp.Or(os.Getenv("DEALFLOW_SEEDS"), "6")
+	seeds, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || seeds == 0 {
+		t.Fatalf("DEALFLOW_SEEDS is %q, want a number from 1", text)
+	}
+	return seeds
+}
+
 func checkNights(t *testing.T, w *world, nights int) {
 	t.Helper()
-	tr := newTruth(t)
+	tr := newTruth(t, api.Feeds()...)
 	type night struct {
 		knownAt lake.Instant
 		day     string

@@ -5,12 +5,14 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,66 +35,161 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a simulated market, served over HTTP, and a lake that is filled from it. Virtual time
-// stands still during a run.
+// world is a market, served over HTTP, and a lake that is filled from it. Virtual time stands still
+// during a run.
 type world struct {
 	clock  *sim.ManualClock
-	market *sim.Market
+	market *sim.Market // nil where the market is a book
 	url    string
 	root   string
 	store  store.Store
+	pages  int // the client's wish of deals a page
+	meddle atomic.Pointer[meddler]
 }
+
+// meddler answers a request in the server's place, or says that it has not.
+type meddler func(http.ResponseWriter, *http.Request) bool
 
 var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
+// newWorld is a world with a simulated market.
 func newWorld(t testing.TB, config sim.Config) *world {
 	t.Helper()
-	w := &world{clock: sim.NewManualClock(epoch), root: filepath.Join(t.TempDir(), "lake")}
-	config.Epoch, config.Clock = epoch, w.clock.Now
-	w.market = sim.New(config)
-	server, err := serve.New(serve.Config{Source: w.market})
-	if err != nil {
-		t.Fatal(err)
-	}
-	http := httptest.NewServer(server.Handler())
-	t.Cleanup(http.Close)
-	w.url = http.URL
-	if w.store, err = dirstore.New(w.root); err != nil {
-		t.Fatal(err)
-	}
+	clock := sim.NewManualClock(epoch)
+	config.Epoch, config.Clock = epoch, clock.Now
+	market := sim.New(config)
+	w := worldOf(t, clock, market)
+	w.market = market
 	return w
 }
 
-// config is a run of this world. The client is closed at the end of the test.
-func (w *world) config(t testing.TB) pipeline.Config {
+func worldOf(t testing.TB, clock *sim.ManualClock, source serve.Source) *world {
+	t.Helper()
+	w := &world{clock: clock, root: filepath.Join(t.TempDir(), "lake"), pages: 25}
+	server, err := serve.New(serve.Config{Source: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := server.Handler()
+	w.serve(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if meddle := w.meddle.Load(); meddle == nil || !(*meddle)(out, r) {
+			api.ServeHTTP(out, r)
+		}
+	}))
+	w.store = folder(t, w.root)
+	return w
+}
+
+// serve puts the market at an address of its own, from which it is pulled from then on.
+func (w *world) serve(t testing.TB, handler http.Handler) {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+}
+
+func folder(t testing.TB, root string) store.Store {
+	t.Helper()
+	s, err := dirstore.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// interfere has requests answered by m where it wants to; nil: by the market alone.
+func (w *world) interfere(m meddler) {
+	if m == nil {
+		w.meddle.Store(nil)
+		return
+	}
+	w.meddle.Store(&m)
+}
+
+// refuse answers all requests for paths under prefix with a status.
+func refuse(status int, prefix string) meddler {
+	return func(out http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, prefix) {
+			return false
+		}
+		out.WriteHeader(status)
+		return true
+	}
+}
+
+// client pulls from this world. It does not try for long, and is closed at the end of the test.
+func (w *world) client(t testing.TB, secret string) (*extract.Client, api.Base) {
 	t.Helper()
 	base, err := api.ParseBase(w.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), PageSize: 25})
+	client, err := extract.New(extract.Config{
+		Base: base, ClientID: "demo", ClientSecret: api.NewSecret(secret), PageSize: w.pages,
+		MaxAttempts: 2, Backoff: time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
+	return client, base
+}
+
+// config is a run of this world.
+func (w *world) config(t testing.TB) pipeline.Config {
+	t.Helper()
+	client, base := w.client(t, "demo")
 	return pipeline.Config{
 		Client: client, Base: base, Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(),
 		Clock: w.clock.Now, ServerClock: true, WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
 	}
 }
 
-// night moves the clock to 22:00 of a day after the epoch and runs.
-func (w *world) night(t testing.TB, day int) *pipeline.Result {
+// change adapts the configuration of a run.
+type change func(*pipeline.Config)
+
+func feeds(of ...api.Feed) change { return func(c *pipeline.Config) { c.Feeds = of } }
+
+// run runs now.
+func (w *world) run(t testing.TB, changes ...change) (*pipeline.Result, error) {
 	t.Helper()
-	w.clock.Set(epoch.AddDate(0, 0, day).Add(22 * time.Hour))
-	result, err := pipeline.Run(t.Context(), w.config(t))
+	cfg := w.config(t)
+	for _, adapt := range changes {
+		adapt(&cfg)
+	}
+	return pipeline.Run(t.Context(), cfg)
+}
+
+// mustRun runs now, and nothing may be wrong.
+func (w *world) mustRun(t testing.TB, changes ...change) *pipeline.Result {
+	t.Helper()
+	result, err := w.run(t, changes...)
 	if err != nil {
-		t.Fatalf("night %d: %v", day, err)
+		t.Fatal(err)
 	}
 	if len(result.Warnings) > 0 {
-		t.Fatalf("night %d: %v", day, result.Warnings)
+		t.Fatal(result.Warnings)
 	}
 	return result
+}
+
+// evening moves the clock to 22:00 of a day after the epoch.
+func (w *world) evening(day int) { w.clock.Set(epoch.AddDate(0, 0, day).Add(22 * time.Hour)) }
+
+// log reads the lake's log afresh.
+func (w *world) log(t testing.TB) *load.Log {
+	t.Helper()
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil && !errors.Is(err, load.ErrNoLake) {
+		t.Fatal(err)
+	}
+	return l.Log()
+}
+
+// night runs in the evening of a day after the epoch, and nothing may be wrong.
+func (w *world) night(t testing.TB, day int, changes ...change) *pipeline.Result {
+	t.Helper()
+	w.evening(day)
+	return w.mustRun(t, changes...)
 }
 
 // ask opens the lake's catalog for the length of a call.
@@ -125,11 +222,12 @@ func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
 // truth flattens the market's own state, by an oracle that shares no code with transform.
 type truth struct {
 	oracle *oracle.Oracle
+	feeds  []api.Feed                         // that are looked at
 	cache  map[string]map[string][]oracle.Row // by feed and body: most deals are as they were yesterday
 	live   map[api.Feed]map[int64]bool        // deals that can be known: see visible
 }
 
-func newTruth(t testing.TB) *truth {
+func newTruth(t testing.TB, feeds ...api.Feed) *truth {
 	t.Helper()
 	md, err := os.ReadFile("../../testdata/tables.md")
 	if err != nil {
@@ -139,14 +237,14 @@ func newTruth(t testing.TB) *truth {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &truth{oracle: o, cache: map[string]map[string][]oracle.Row{}, live: map[api.Feed]map[int64]bool{}}
+	return &truth{oracle: o, feeds: feeds, cache: map[string]map[string][]oracle.Row{}, live: map[api.Feed]map[int64]bool{}}
 }
 
-// rows gives the rows of all tables as the market is now.
+// rows gives the rows of the feeds' tables as the market is now.
 func (tr *truth) rows(t testing.TB, w *world) map[string][]oracle.Row {
 	t.Helper()
 	all := map[string][]oracle.Row{}
-	for _, feed := range api.Feeds() {
+	for _, feed := range tr.feeds {
 		for _, deal := range tr.visible(t, w, feed) {
 			key := feed.String() + string(deal.Body)
 			rows, ok := tr.cache[key]
@@ -193,6 +291,12 @@ func (tr *truth) visible(t testing.TB, w *world, feed api.Feed) []serve.Record {
 func (tr *truth) compare(t testing.TB, db *stdsql.DB, what string, from func(table string) string, want map[string][]oracle.Row, more ...oracle.Column) {
 	t.Helper()
 	for _, table := range tr.oracle.Tables() {
+		asked := func(f api.Feed) bool {
+			return slices.ContainsFunc(lake.FeedTables(f), func(of *lake.Table) bool { return of.Name == table.Name })
+		}
+		if !slices.ContainsFunc(tr.feeds, asked) {
+			continue
+		}
 		table.Columns = append(slices.Clone(table.Columns), more...)
 		got, err := query(t.Context(), db, table, from(table.Name))
 		if err != nil {

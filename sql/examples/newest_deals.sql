@@ -1,4 +1,4 @@
--- The newest bond deals: what priced last, how its price came about, and how many banks ran it.
+-- The three newest bond deals of each market: what priced last, how its price came about, and how many banks ran it.
 WITH talk AS (
   SELECT market, deal_id, string_agg(value, ' > ' ORDER BY ordinal) AS price_talk
   FROM bond_priced_price_evolution GROUP BY ALL
@@ -11,5 +11,5 @@ SELECT pricing_date, market, trim(borrower_name) AS borrower, currency,
 FROM bond_priced_deals
 LEFT JOIN talk USING (market, deal_id)
 LEFT JOIN banks USING (market, deal_id)
-ORDER BY pricing_date DESC, market, deal_id DESC
-LIMIT 8
+QUALIFY row_number() OVER (PARTITION BY market ORDER BY pricing_date DESC, deal_id DESC) <= 3
+ORDER BY market, pricing_date DESC, deal_id DESC

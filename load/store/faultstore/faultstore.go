@@ -1,7 +1,8 @@
 // Package faultstore makes a store fail at a chosen call, for tests of what a crash leaves behind.
 //
 // Takes: a store and the number of the call to fail.
-// Gives: the same store, which fails that call and, as after a crash, all later ones.
+// Gives: the same store, which fails that call and, as after a crash, all later ones; or, with Once, that
+// call alone.
 // Keeps: calls are counted in the order in which they come.
 // Fails: with ErrInjected.
 // May change here: further kinds of fault.
@@ -20,12 +21,13 @@ import (
 // ErrInjected is the error of a failed call.
 var ErrInjected = errors.New("injected fault")
 
-// Store fails its FailAt-th call (from 1; 0: none) and all after it: before the call is applied, or,
-// with Applied, after it. It is safe for concurrent use.
+// Store fails its FailAt-th call (from 1; 0: none) and, unless Once, all after it: before the call is
+// applied, or, with Applied, after it. It is safe for concurrent use.
 type Store struct {
 	store.Store
 	FailAt  int64
 	Applied bool
+	Once    bool
 
 	calls atomic.Int64
 }
@@ -37,7 +39,7 @@ func (s *Store) Calls() int64 { return s.calls.Load() }
 func (s *Store) fault() (before, after error) {
 	n := s.calls.Add(1)
 	switch {
-	case s.FailAt == 0 || n < s.FailAt:
+	case s.FailAt == 0 || n < s.FailAt || n > s.FailAt && s.Once:
 		return nil, nil
 	case n == s.FailAt && s.Applied:
 		return nil, ErrInjected

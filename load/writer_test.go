@@ -1,0 +1,171 @@
+package load_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// TestSameRowsSameBytes writes the same records many times: values of all types, NULLs, dictionaries
+// of few values, and of so many that the Parquet library would by itself give them up halfway.
+func TestSameRowsSameBytes(t *testing.T) {
+	const times = 20
+	l := open(t, new(memstore.Mem))
+	types := map[string]bool{}
+	for _, c := range []struct {
+		table string
+		rows  int
+		texts int // bytes of a text
+	}{{"bond_priced_deals", 200, 20}, {"loan_priced_tranche_banks", 1500, 2000}, {lake.DealVersions, 200, 20}} {
+		t.Run(c.table, func(t *testing.T) {
+			table, ok := lake.TableByName(c.table)
+			if !ok {
+				table = &lake.Table{Name: c.table}
+			}
+			rows := int64(c.rows)
+			mem := testkit.Allocator(t)
+			columns := lake.DealVersionColumns()
+			if table.Name != lake.DealVersions {
+				columns = table.SnapshotColumns()
+			}
+			schema := lake.ArrowSchema(columns)
+			for _, field := range schema.Fields() {
+				types[field.Type.Name()] = true
+			}
+			groups := []arrow.Record{fill(mem, schema, 1, c.rows, c.texts), fill(mem, schema, 2, c.rows, c.texts)}
+			defer groups[0].Release()
+			defer groups[1].Release()
+			run := begin(t, l, mem, testStart)
+			defer closeRun(t, run)
+			for range times {
+				w, err := writer(run, table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, group := range groups {
+					if err := w.Write(group, 1, rows); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.Finish(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(l.Log().KnownAt.AddDate(0, 0, 1))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(commit.Add) != times {
+				t.Fatalf("%d files, want %d", len(commit.Add), times)
+			}
+			for _, file := range commit.Add {
+				if file.SHA256 != commit.Add[0].SHA256 || file.Bytes != commit.Add[0].Bytes || file.Rows != 2*rows {
+					t.Errorf("%s: %d rows, %d bytes, %.12s; want %d, %d, %.12s as in the first file",
+						file.Path, file.Rows, file.Bytes, file.SHA256, 2*rows, commit.Add[0].Bytes, commit.Add[0].SHA256)
+				}
+			}
+		})
+	}
+	if want := []string{"bool", "date32", "decimal", "fixed_size_binary", "int32", "int64", "timestamp", "utf8"}; !slices.Equal(sorted(types), want) {
+		t.Errorf("types that were written: got %q, want %q", sorted(types), want)
+	}
+}
+
+func sorted(set map[string]bool) []string {
+	var names []string
+	for name := range set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// writer opens a file of a table: the snapshot's, or that of deal_versions.
+func writer(run *load.Run, table *lake.Table) (*load.Writer, error) {
+	if table.Name == lake.DealVersions {
+		return run.DealVersions(testFeed.Market)
+	}
+	return run.Snapshot(table, testFeed.Market, "2026-03-02")
+}
+
+// fill makes a record of a schema: odd columns have few values and even ones many, and what may be
+// NULL is so now and then. The caller releases it.
+func fill(mem memory.Allocator, schema *arrow.Schema, seed uint64, rows, texts int) arrow.Record {
+	b := array.NewRecordBuilder(mem, schema)
+	defer b.Release()
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i, field := range schema.Fields() {
+		values := []int64{1 << 40, 5}[i%2]
+		for range rows {
+			if field.Nullable && random.IntN(4) == 0 {
+				b.Field(i).AppendNull()
+				continue
+			}
+			appendValue(b.Field(i), random.Int64N(values), texts)
+		}
+	}
+	return b.NewRecord()
+}
+
+func appendValue(b array.Builder, n int64, texts int) {
+	switch b := b.(type) {
+	case *array.StringBuilder:
+		b.Append(fmt.Sprintf("%0*d", texts, n))
+	case *array.BooleanBuilder:
+		b.Append(n%2 == 0)
+	case *array.Int32Builder:
+		b.Append(int32(n))
+	case *array.Int64Builder:
+		b.Append(n)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(n % 40_000))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(n))
+	case *array.Decimal128Builder:
+		b.Append(decimal128.FromI64(n - 2))
+	case *array.FixedSizeBinaryBuilder:
+		b.Append(slices.Repeat([]byte{byte(n), byte(n >> 8)}, 16))
+	default:
+		panic(fmt.Sprintf("no values of type %T", b))
+	}
+}
+
+// TestAbort drops a file that was begun: the run commits without it, and no memory is kept.
+func TestAbort(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	mem := testkit.Allocator(t)
+	run := begin(t, l, mem, testStart)
+	defer closeRun(t, run)
+	table := lake.Tables()[0]
+	group := fill(mem, lake.ArrowSchema(table.SnapshotColumns()), 1, 10, 20)
+	defer group.Release()
+	w, err := run.Snapshot(table, testFeed.Market, "2026-03-02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(group, 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(testStart)})
+	if err != nil || len(commit.Add) != 0 {
+		t.Errorf("got %v, %v; want a commit without files", commit, err)
+	}
+	for object, err := range s.List(t.Context(), "snapshots/") {
+		t.Errorf("%s is there, %v", object.Key, err)
+	}
+}
