@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dealflow/schemas/api"
@@ -10,7 +11,6 @@ import (
 
 // bondStory is what a bond deal in the pipeline has come to.
 type bondStory struct {
-	changed time.Time
 	report
 	history  []api.DealHistoryEntry
 	tranches []bondTranche // in their order on the page
@@ -21,7 +21,7 @@ type bondTranche struct {
 	name, status, volume, price, books string
 	timing                             string
 	changed                            time.Time
-	priced                             bool
+	priced, unlinked                   bool
 }
 
 // renderBondExpected makes the record from the story.
@@ -31,7 +31,7 @@ func (m *Market) renderBondExpected(d *deal) any {
 	story := m.tellBond(d, plan, lines)
 	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.BondExpectedDeal{
-		ID: d.id, Market: string(d.feed.Market), Created: instant(d.born), Changed: instant(story.changed),
+		ID: d.id, Market: string(d.feed.Market), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.97, story.message),
 		Borrower:    c.bondBorrower(plan.issuer),
 		Regions:     plan.regions,
@@ -56,7 +56,7 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 	tranche := api.BondExpectedTranche{
 		Name: c.say(t.name), Changed: opt(c, 0.95, instant(t.changed)), Status: t.status,
 		Currency: c.text(0.97, line.cur.code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
-		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.text(0.2, line.figi),
+		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.text(figiShare(m, d), line.codes(d.tap).figi),
 	}
 	books, ratings := c.text(0.9*presence(t.books), t.books), object(c, 0.7, c.bondRatings(who, api.EM))
 	if d.feed.Market == api.EM {
@@ -65,7 +65,7 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 		tranche.Books = books
 	}
 	link := c.link("")
-	if t.priced {
+	if t.priced && !t.unlinked {
 		priced := api.Feed{Service: api.Bond, Market: d.feed.Market, Kind: api.Priced}
 		link.Href = priced.DealPath(d.priced[t.line])
 		tranche.Links = api.Some(api.RecordLinks{PricedDeal: api.Some(link)})
@@ -117,8 +117,15 @@ func (d *deal) newTranche(line bondLine, i int, at time.Time) bondTranche {
 	if d.tap != 0 {
 		t.status = "TO_BE_INCREASED"
 	}
-	t.volume = pick(r, line.cur.code+" benchmark", line.cur.code+" benchmark", line.cur.volumeText(line.amount)+" (expected)", "up to "+line.cur.volumeText(line.amount), "TBC", line.cur.volumeText(line.amount)+"+")
-	t.timing = pick(r, "Today", "Tomorrow", "This week", "Early next week", "w/c "+at.AddDate(0, 0, 7).Format("2 Jan"), "Q2", "On the horizon", "Subject to market")
+	size, code := line.cur.volumeText(line.start), line.cur.code
+	t.volume = pickWeighted(r, []weighted[string]{
+		{45, code + " benchmark"}, {22, size + " (expected)"}, {8, "up to " + size}, {8, size + "+"}, {10, "TBC"},
+		{7, line.cur.volumeText(line.start*9/10) + "-" + line.cur.volumeText(line.start * 11 / 10)[len(code):]},
+	})
+	if line.wng {
+		t.volume = size + " WNG"
+	}
+	t.timing = pick(r, "Today", "Today", "Today", "Today", "Today", "Tomorrow", "This week", "Early next week", "w/c "+at.AddDate(0, 0, 7).Format("2 Jan"), fmt.Sprintf("Q%d", (int(at.Month())+2)/3), "On the horizon", "Subject to market", "Books close 11:00 CET")
 	return t
 }
 
@@ -135,11 +142,12 @@ func (b *bondStory) tell(m *Market, d *deal, plan bondPlan, lines []bondLine, s 
 	case stepSilentEdit:
 		b.message += " (corrects spelling)"
 		return
-	case stepBump, stepLineLeaves, stepReorder, stepRename:
-		b.changed = s.at
+	case stepTypo:
+		b.message = strings.Replace(b.message, ".", "", 1)
+		return
+	case stepBump, stepLineLeaves, stepReorder, stepRename, stepLink:
 		return
 	}
-	b.changed = s.at
 	line := lines[s.line]
 	b.report = reportOf(c.dice, s.kind, plan.issuer.name, line.structure(), price)
 	b.headline, b.message = c.say(b.headline), c.say(b.message)
@@ -163,12 +171,17 @@ func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
 			b.tranches[at].name = fmt.Sprintf("%s (%s)", lines[s.line].structure(), lines[s.line].cur.code)
 			b.tranches[at].changed = s.at
 		}
+	case stepLink:
+		if at >= 0 {
+			b.tranches[at].unlinked = false
+		}
 	case stepPrice:
 		if at < 0 {
 			b.tranches = append(b.tranches, d.newTranche(lines[s.line], s.line, s.at))
 			at = len(b.tranches) - 1
 		}
 		b.tranches[at].settle(lines[s.line], s.at, d.tap != 0)
+		b.tranches[at].unlinked = slices.ContainsFunc(d.script, func(o step) bool { return o.kind == stepLink && o.line == s.line })
 		return lines[s.line].quote(lines[s.line].price)
 	case stepPostpone:
 		for i := range b.tranches {
@@ -215,15 +228,39 @@ func (t *bondTranche) progress(line bondLine, s step, r *dice) {
 	}
 }
 
-// stage is the state of a line's price after a step, as text.
+// stage is the state of a line's price after a step, as text: in the words of its market.
 func (l bondLine) stage(kind stepKind) string {
-	switch kind {
-	case stepThoughts:
+	switch {
+	case kind == stepThoughts && l.basis == "" && l.seed%3 == 0:
+		return "Whisper " + whisper(l.price+l.tighter)
+	case kind == stepThoughts && l.basis == "":
+		return "Talk " + l.area(l.price+l.tighter-12, l.price+l.tighter+13)
+	case kind == stepThoughts && l.em:
+		return "IPG " + l.quote(l.price+l.tighter) + " area"
+	case kind == stepThoughts:
 		return "IPTs " + l.quote(l.price+l.tighter) + " area"
-	case stepGuidance:
+	case kind == stepGuidance && l.em:
+		return "FPG " + l.quote(l.price+l.tighter/3) + " (+/-5)"
+	case kind == stepGuidance && l.seed%5 < 2:
+		return "Guidance " + l.area(l.price+l.tighter/3, l.price+l.tighter/3+5) + " (WPIR)"
+	case kind == stepGuidance:
 		return "Guidance " + l.area(l.price+l.tighter/3, l.price+l.tighter/3+5)
-	case stepRevised:
+	case kind == stepRevised:
 		return "Revised guidance " + l.quote(l.price+2) + " (+/-2) WPIR"
 	}
 	return "Final " + l.quote(l.price)
+}
+
+// whisper is a yield as it is passed on by word of mouth: low 8s.
+func whisper(points int) string {
+	part := []string{"low", "mid", "high"}[points%100*3/100]
+	return fmt.Sprintf("%s %ds", part, points/100)
+}
+
+// figiShare is how often an expected tranche has a number already.
+func figiShare(m *Market, d *deal) float64 {
+	if m.born(version33, d) {
+		return 0.2
+	}
+	return 0
 }

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"time"
+
+	"dealflow/schemas/api"
 )
 
 const day = 24 * time.Hour
@@ -10,23 +12,39 @@ const day = 24 * time.Hour
 func (m *Market) bondExpectedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	lines := d.bondLines(planBond(d.offer))
-	wait := pickWeighted(r, []weighted[int]{{30, 0}, {40, r.between(1, 5)}, {30, 2 + min(int(r.lognormal(14, 0.8)), 120)}})
-	pricing := businessDays(d.born, wait)
-	fades := r.chance(0.02)
-	if wait > 5 {
-		fades = r.chance(0.3)
+	wait := int(d.target.Sub(d.born.Truncate(day)) / day)
+	for range min(wait, 3) {
+		at := d.born.Add(time.Duration(r.Float64() * float64(d.target.Sub(d.born))))
+		if !weekend(at) {
+			s.add(at, stepNews)
+		}
 	}
-	for range min(wait, 4) {
-		s.add(d.born.Add(time.Duration(r.Float64()*float64(pricing.Sub(d.born)))), stepNews)
-	}
-	if fades {
-		addFade(&s, r, pricing)
+	if m.fades(r, d, wait) {
+		addFade(&s, r, later(d.target, s.born).Add(12*time.Hour))
 	} else {
-		addExecution(&s, r, pricing, lines)
+		addExecution(&s, r, d, lines)
 	}
 	m.addSlips(&s, r, len(lines))
 	m.addOmission(&s, r)
 	return s.ordered()
+}
+
+// fades says whether a deal is never priced: pulled, as the mood of the market has it, or forgotten
+// after a long time.
+func (m *Market) fades(r *dice, d *deal, wait int) bool {
+	pulled, forgotten := r.chance(regimeTerms[d.offer.mood].bondPull), 0.0
+	if wait > 9 && d.tap == 0 {
+		forgotten = byMarket(d.offer.market, 0.30, 0.30, 0.35)
+	}
+	return r.chance(forgotten) || pulled
+}
+
+// later is the later of two instants.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // addFade lets a deal go without pricing, half of the time without a word.
@@ -38,39 +56,44 @@ func addFade(s *script, r *dice, end time.Time) {
 	s.add(end.Add(time.Duration(r.between(1, 20))*time.Hour), stepLeave)
 }
 
-// addExecution is the day on which a deal prices. A priced tranche stays until midnight UTC.
-func addExecution(s *script, r *dice, pricing time.Time, lines []bondLine) {
-	at := pricing.Truncate(day).Add(time.Duration(r.between(7*60, 9*60)) * time.Minute)
-	if earliest := s.born.Add(10 * time.Minute); at.Before(earliest) {
-		at = earliest
+// addExecution is the day on which a deal prices; high yield opens its books the day before where
+// there is time. A priced tranche stays until midnight in London.
+func addExecution(s *script, r *dice, d *deal, lines []bondLine) {
+	opening, closing := d.offer.opening(d.target), d.offer.closing(d.target)
+	if eve := d.offer.opening(businessDaysBefore(d.target, 1)); d.feed.Market == api.HY && eve.After(s.born) {
+		opening = eve
 	}
-	later := func(low, high int) time.Time {
-		at = at.Add(time.Duration(r.between(low, high)) * time.Minute)
-		return at
+	opening = later(opening, s.born.Add(time.Second))
+	closing = later(closing, opening.Add(90*time.Minute))
+	span := closing.Sub(opening)
+	along := func(from, to float64) time.Time {
+		return opening.Add(time.Duration((from + (to-from)*r.Float64()) * float64(span)))
 	}
-	s.add(later(0, 20), stepThoughts)
+	s.add(opening, stepThoughts)
 	for i := range lines {
-		added, moved := r.chance(0.12), later(1, 5)
+		added, at := r.chance(0.12), along(0.02, 0.3)
 		if added && i > 0 {
-			s.addLine(moved, stepAddLine, i)
+			s.addLine(at, stepAddLine, i)
 		}
 	}
-	s.add(later(60, 120), stepGuidance)
+	s.add(along(0.32, 0.45), stepGuidance)
 	for i, line := range lines {
 		if line.phantom {
-			s.addLine(later(1, 9), stepDropLine, i)
+			s.addLine(along(0.46, 0.5), stepDropLine, i)
 		}
 	}
 	if r.chance(0.35) {
-		s.add(later(20, 40), stepRevised)
+		s.add(along(0.5, 0.6), stepRevised)
 	}
-	s.add(later(30, 60), stepFinal)
-	addPricing(s, r, later(20, 80), lines)
+	s.add(along(0.65, 0.85), stepFinal)
+	addPricing(s, r, closing, lines)
 }
 
 // addPricing prices one tranche after the other; rarely the last waits until the next business day.
+// Links to the priced records come at once, but for a few.
 func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
-	last, lags := len(lines)-1, r.chance(0.1)
+	last, lags := len(lines)-1, r.chance(0.04)
+	var end time.Time
 	for last > 0 && lines[last].phantom {
 		last--
 	}
@@ -85,13 +108,14 @@ func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
 			at = businessDays(at, 1)
 		}
 		s.addLine(at, stepPrice, i)
-		at = at.Add(time.Duration(r.between(5, 12)) * time.Minute)
+		end = midnight(at)
+		if linked := at.Add(time.Duration(r.between(3, 60)) * time.Minute); r.chance(0.03) {
+			s.addLine(linked, stepLink, i)
+		}
+		at = at.Add(time.Duration(r.between(5, 25)) * time.Minute)
 	}
-	s.add(midnight(s.steps[len(s.steps)-1].at), stepLeave)
+	s.add(end, stepLeave)
 }
-
-// midnight is the end of an instant's day.
-func midnight(t time.Time) time.Time { return t.Truncate(day).Add(day) }
 
 // addSlips are the small things between a deal's announcement and its end.
 func (m *Market) addSlips(s *script, r *dice, lines int) {
@@ -100,7 +124,7 @@ func (m *Market) addSlips(s *script, r *dice, lines int) {
 	slips := []struct {
 		kind stepKind
 		rate float64
-	}{{stepRename, 0.12}, {stepReorder, 0.03}, {stepBump, m.config.Quirks.BumpOnly}, {stepSilentEdit, m.config.Quirks.SilentEdit}}
+	}{{stepRename, 0.12}, {stepReorder, 0.03}, {stepTypo, 0.08}, {stepBump, m.config.Quirks.BumpOnly}, {stepSilentEdit, m.config.Quirks.SilentEdit}}
 	for _, slip := range slips {
 		at, line := sometime(), r.IntN(lines)
 		if r.chance(slip.rate) {

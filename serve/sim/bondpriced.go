@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,12 +14,16 @@ import (
 // renderBondPriced makes a priced bond's record. It makes the record as it will be in the end and
 // spoils what a step still to come will correct, so that the steps can come in any order.
 func (m *Market) renderBondPriced(d *deal) any {
-	plan, line := planBond(d.offer), d.bondLine()
+	plan := planBond(d.offer)
+	line, facts := plan.lines[d.line], d.facts()
+	if d.tap != 0 {
+		line = line.tapped(d.tap, d.offer.mood)
+	}
 	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
 	em := d.feed.Market == api.EM
 	record := api.BondPricedDeal{
-		DealID: int32(d.id), Market: string(d.feed.Market), DealType: "ORIGINAL", PricingDate: date(d.born),
-		PricingTime: c.pricingTime(d.born), Currency: opt(c, currencyShare(em), line.cur.code),
+		DealID: int32(d.id), Market: string(d.feed.Market), DealType: "ORIGINAL", PricingDate: d.pricingDate(),
+		PricingTime: c.pricingTime(d), Currency: opt(c, currencyShare(em), line.cur.code),
 		Rating: c.ratingsOrNone(plan.issuer, d.feed.Market), Grade: grade(plan.issuer, d.feed.Market),
 		Ranking: c.text(0.96, ranks[line.junior].name), FxRate: api.FxRate{USD: api.Some(c.number(line.cur.rate()))},
 		Fpr: c.number(millis(line.fpr)),
@@ -29,16 +35,17 @@ func (m *Market) renderBondPriced(d *deal) any {
 		record.DealType = "INCREASE"
 	}
 	c.sizes(&record, d, line)
-	c.terms(&record, line, em)
+	c.terms(&record, d, line)
 	c.due(&record, d, line)
-	c.texts(&record, d, plan.issuer, line)
-	c.codes(&record, d, line)
-	record.Stats = c.stats(line)
+	c.texts(&record, d, plan.issuer, line, facts)
+	c.codes(&record, d, line, facts)
+	record.Stats = c.stats(d, line, facts)
 	record.PriceEvolution = c.evolution(d, line)
-	record.Banks = c.banks()
+	record.Banks = c.banks(d, line)
 	c.flags(&record, plan, line, em)
 	record.Links = c.links(c.bondLinks(d))
-	correct(&record, d, c)
+	correct(&record, d, c, line)
+	m.unborn(&record, d)
 	return &record
 }
 
@@ -62,7 +69,7 @@ func (c clerk) sizes(record *api.BondPricedDeal, d *deal, line bondLine) {
 	}
 	total := api.BondTotal{Nominal: c.money(whole, line.cur)}
 	extra := line.amount / 5
-	secondary, retained := opt(c, 0.03, c.money(extra/2, line.cur)), opt(c, 0.04, c.money(extra, line.cur))
+	secondary, retained := opt(c, 0.01, c.money(extra/2, line.cur)), opt(c, 0.02, c.money(extra, line.cur))
 	with, wholeWith := c.money(line.amount+extra, line.cur), c.money(whole+extra, line.cur)
 	record.Secondary, total.Secondary = secondary, secondary
 	if _, kept := retained.Get(); em {
@@ -80,33 +87,89 @@ func (c clerk) sizes(record *api.BondPricedDeal, d *deal, line bondLine) {
 }
 
 // terms are coupon, price and premium.
-func (c clerk) terms(record *api.BondPricedDeal, line bondLine, em bool) {
+func (c clerk) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
+	market, em := d.offer.market, d.feed.Market == api.EM
 	coupon := millis(line.coupon)
 	kind := "Fixed"
 	written := pick(c.dice, coupon+"%", coupon+"%", coupon+"%", coupon, eighths(line.coupon))
+	stepped, odd := c.chance(0.004), pickWeighted(c.dice, []weighted[string]{{40, "Step"}, {20, "Index-linked"}, {40, "PIK/Toggle"}})
 	switch {
 	case line.floating:
-		kind, written = "FRN", fmt.Sprintf("SOFR+%d", line.price)
-	case line.call > 0 && line.junior >= 3:
-		kind = "Fixed-to-Reset"
+		kind, written = "FRN", fmt.Sprintf("%s%+d", floater(line.cur.code), line.over(d.offer))
+	case line.call > 0 && (line.junior == 3 || line.perpetual):
+		kind = pick(c.dice, "Fixed-to-Reset", "FXD-FLT")
 	case line.coupon == 0:
 		kind = "Zero"
+	case stepped:
+		kind = odd
+	}
+	if kind == "PIK/Toggle" {
+		written = millis(line.coupon) + "% cash/" + millis(line.coupon+750) + "% PIK"
 	}
 	record.Cpn, record.CpnType = c.text(0.99, written), c.text(0.97, kind)
 	record.NonBullet = c.text(presence(callable(line)), callable(line))
-	step := c.text(0.05, pick(c.dice, "25bp per notch", "SPT: +12.5bp", "1.25x/notch"))
-	spread := c.text(0.94, pick(c.dice, line.spread(), line.spread()+"bp"))
-	swap := c.text(0.35, fmt.Sprintf("MS%+d", line.price+12))
-	record.Yield = c.text(0.88, millis(line.coupon+int64(c.between(-300, 120)))+"%")
-	record.Gov = c.text(0.6, pick(c.dice, fmt.Sprintf("T%+d", line.price+20), fmt.Sprintf("DBR 2.5%% Feb-34%+d", line.price+33), fmt.Sprintf("B%+d.2", line.price+30)))
-	nip := pick(c.dice, "5", "3-5", "5bp", "-2", "flat", "c.10bp", "5bp inside FV", "n/a", "NM")
-	record.Nip = c.text(0.45, nip)
-	premium := object(c, 1, api.BondPremium{Nip: c.text(0.5, nip), EarlyTrading: c.text(0.3, pick(c.dice, "+3/5bp tighter", "100.25/100.50", "T+238/235", "unch"))})
+	step := c.text(0.06, pick(c.dice, "25bp per notch", "SPT: +12.5bp", "1.25x/notch"))
+	spread := c.text(byMarket(market, 0.94, 0.75, 0.9), pick(c.dice, line.spread(d.offer), line.spread(d.offer), line.spread(d.offer)+"bp"))
+	swap := c.text(0.65, fmt.Sprintf("MS%+d", line.price+12))
+	record.Yield = c.text(0.88, millis(line.yield)+"%")
+	record.Gov = c.text(0.7, line.government(c.dice, d.struck))
+	nip := premiumText(c.dice, line.premium)
+	share := byMarket(market, 0.45, 0.03, 0.25)
+	if market == api.IG && line.cur.code == "EUR" {
+		share = 0.65
+	}
+	record.Nip = c.text(share, nip)
+	premium := object(c, 1, api.BondPremium{Nip: c.text(share, nip), EarlyTrading: c.text(0.3, pick(c.dice, "+3/5bp tighter", "100.25/100.50", "T+238/235", "unch"))})
 	if value, _ := premium.Get(); em {
 		record.Swap, record.Premium = swap, api.Some(value)
 	} else {
 		record.Step, record.Spread = step, spread
 	}
+}
+
+// government is a price over the government's bonds, at times over a certain one.
+func (l bondLine) government(r *dice, at time.Time) string {
+	over, certain := l.price+r.between(15, 40), r.chance(0.4)
+	year := at.AddDate(l.years, 0, 0).Format("06")
+	switch {
+	case l.cur.code == "EUR" && certain:
+		return fmt.Sprintf("DBR 2.5%% Feb-%s%+d", year, over)
+	case l.cur.code == "EUR":
+		return fmt.Sprintf("B%+d.2", over)
+	case l.cur.code == "GBP" && certain:
+		return fmt.Sprintf("UKT 4.25%% Jul-%s%+d", year, over)
+	case l.cur.code == "GBP":
+		return fmt.Sprintf("G%+d", over)
+	}
+	return fmt.Sprintf("T%+d", over)
+}
+
+// premiumText is a new issue premium as people write it.
+func premiumText(r *dice, premium int) string {
+	plain := fmt.Sprint(premium)
+	switch how := r.IntN(20); {
+	case how < 9:
+		return plain
+	case how < 12 && premium >= 0:
+		return fmt.Sprintf("%d-%d", premium, premium+2)
+	case how < 15:
+		return plain + "bp"
+	case how == 15 && premium > 0:
+		return "c." + plain + "bp"
+	case how == 16 && premium < 0:
+		return fmt.Sprintf("%dbp inside FV", -premium)
+	case how == 17:
+		return pick(r, "n/a", "NM")
+	case premium == 0:
+		return "flat"
+	}
+	return plain
+}
+
+// floater is what floating coupons of a currency are quoted over.
+func floater(code string) string {
+	base := map[string]string{"EUR": "3mE", "GBP": "SONIA", "AUD": "BBSW", "CHF": "SARON", "JPY": "TONA"}[code]
+	return cmp.Or(base, "SOFR")
 }
 
 // eighths is a coupon in eighths where it is one.
@@ -126,17 +189,26 @@ func callable(line bondLine) string {
 }
 
 // spread is the final price over its basis; a line sold on yield has one all the same.
-func (l bondLine) spread() string {
+func (l bondLine) spread(o offer) string {
 	if l.basis == "" {
-		return fmt.Sprintf("T%+d", l.price-330)
+		government := cmp.Or(map[string]string{"EUR": "B", "GBP": "UKT"}[l.cur.code], "T")
+		return fmt.Sprintf("%s%+d", government, l.over(o))
 	}
 	return l.quote(l.price)
+}
+
+// over is the final price over what money without risk costs, in basis points.
+func (l bondLine) over(o offer) int {
+	if l.basis == "" {
+		return l.price - int(rates(l.cur, o.target)/10)
+	}
+	return l.price
 }
 
 // due are maturity and calls.
 func (c clerk) due(record *api.BondPricedDeal, d *deal, line bondLine) {
 	neither, far := c.chance(c.q.NoMaturity), c.chance(c.q.FarMaturity)
-	end := date(line.maturity(d.offer.at))
+	end := date(line.maturity(d.offer.target))
 	if far {
 		end = "9999-12-31"
 	}
@@ -148,50 +220,61 @@ func (c clerk) due(record *api.BondPricedDeal, d *deal, line bondLine) {
 	record.Perpetual = opt(c, max(0.7, 1-share), line.perpetual)
 	share = 0
 	if line.call > 0 {
-		share = 0.95
+		share = 0.98
 	}
-	record.FirstCallDate = opt(c, share, date(d.offer.at.AddDate(max(line.call, 1), 0, 7)))
+	record.FirstCallDate = opt(c, share, date(d.offer.target.AddDate(max(line.call, 1), 0, 7)))
 }
 
 // texts are the long ones. They have a stream of their own: the draws in them vary in number.
-func (c clerk) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondLine) {
+func (c clerk) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondLine, f facts) {
 	t := clerk{stream(d.seed, tagText), c.q}
 	said := reportOf(t.dice, stepPrice, who.name, line.structure(), line.quote(line.price))
-	record.Message = t.text(0.96, said.message)
+	record.Message = t.text(certain(f.message), said.message)
 	record.AdditionalInfo = t.text(0.35, strings.Join(some(t.dice, 3, remarks), "\t"))
-	entries := []string{
-		fmt.Sprintf("%s: mandate announced.", d.born.AddDate(0, 0, -2).Format("2 January")),
-		fmt.Sprintf("%s: books opened at %s.", d.born.Format("2 January"), line.stage(stepThoughts)),
-		fmt.Sprintf("%s: priced at %s.", d.born.Format("2 January"), line.quote(line.price)),
+	if !f.history {
+		record.DealHistory = t.text(0, "")
+		return
 	}
-	record.DealHistory = t.text(0.6, longHistory(t.dice, entries))
+	told, eve := d.struck.Format("2 January"), d.struck.AddDate(0, 0, -2).Format("2 January")
+	record.DealHistory = t.text(1, longHistory(t.dice, []string{
+		eve + ": mandate announced.",
+		told + ": books opened at " + line.stage(stepThoughts) + ".",
+		told + ": guidance at " + line.stage(stepGuidance) + ".",
+		told + ": priced at " + line.quote(line.price) + ".",
+	}))
 }
 
 // codes come late: what a step will still bring is not there yet.
-func (c clerk) codes(record *api.BondPricedDeal, d *deal, line bondLine) {
-	record.BloombergCode, record.FIGICode = c.text(0.8, line.bloomberg), c.text(0.85, line.figi)
-	code := line.isin
+func (c clerk) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts) {
+	codes := line.codes(d.tap)
+	record.BloombergCode, record.FIGICode = c.text(certain(f.bloomberg), codes.bloomberg), c.text(certain(f.figi), codes.figi)
+	code := codes.isin
 	if two := c.chance(0.01); two {
-		code += "/" + line.tempISIN
+		code += "/" + codes.tempISIN
 	}
-	record.ISINCode = c.text(0.92, code)
+	record.ISINCode = c.text(certain(f.isin), code)
 	if d.pending(stepTempISIN) {
-		record.ISINCode = api.Some(line.tempISIN)
+		record.ISINCode = api.Some(codes.tempISIN)
 	}
 }
 
-// pricingTime is the local time of pricing with its offset.
-func (c clerk) pricingTime(at time.Time) api.Opt[string] {
+// pricingTime is the local time of pricing with its offset. Nobody noted it in the early years.
+func (c clerk) pricingTime(d *deal) api.Opt[string] {
 	bad, how := c.chance(c.q.BadPricingTime), c.IntN(4)
-	zone := pick(c.dice, "+00:00", "+01:00", "-05:00", "-04:00", "+08:00", "+05:30", "+09:00")
-	written := at.Format("15:04") + zone
-	if c.chance(0.15) {
-		written = at.Format("T15:04:05Z")
+	zone := zoneOf(d.offer.currency().code)
+	local := zone.local(d.struck)
+	written := local.Format("15:04") + zone.suffix(d.struck)
+	if utc := c.chance(0.15); utc && date(d.struck) == d.pricingDate() {
+		written = d.struck.Format("T15:04:05Z")
 	}
 	if bad {
-		written = []string{"24:10+00:00", at.Format("15:04"), at.Format("15.04") + "+01", "T20:00:30-05:00"}[how]
+		written = []string{"24:10+00:00", local.Format("15:04"), local.Format("15.04") + "+01", "T20:00:30-05:00"}[how]
 	}
-	return c.text(0.7, written)
+	share := 0.7
+	if d.struck.Year() < 2018 {
+		share = 0
+	}
+	return c.text(share, written)
 }
 
 // investors and areas are keys of the stats maps, free texts as they are.
@@ -201,24 +284,45 @@ var (
 	awkward   = []string{"", "a.b.c", "$type", "_links", "'; --", "usd", "null", " ", "Å", "A\u030a", "key\twith\ttabs", "1"}
 )
 
-func (c clerk) stats(line bondLine) api.Opt[api.BondStats] {
-	books := int64(float64(line.amount)*line.cover/5e7+1) * 5e7
-	return object(c, 0.55, api.BondStats{
-		FinalBooks:    opt(c, 0.8, c.number(fmt.Sprint(books))),
-		FinalAccounts: opt(c, 0.4, int32(c.between(12, 480))),
-		InvestorType:  opt(c, 0.35, c.shares(investors)),
-		Geography:     opt(c, 0.35, c.shares(areas)),
+// stats are there for somewhat more than half of the bonds, most of them with the final books. They
+// hang on the fact alone, so that a step that brings them changes the record.
+func (c clerk) stats(d *deal, line bondLine, f facts) api.Opt[api.BondStats] {
+	t := clerk{stream(d.seed, tagFacts, 2), c.q}
+	if !f.stats {
+		return opt(t, 0, api.BondStats{})
+	}
+	_, told := d.offer.statsShares()
+	books := int64(math.Round(float64(line.amount)*line.cover/5e7)+1) * 5e7
+	if empty := t.chance(t.q.EmptyObject / 2); empty {
+		return opt(t, 1, api.BondStats{})
+	}
+	return opt(t, 1, api.BondStats{
+		FinalBooks:    opt(t, told, t.number(money(books))),
+		FinalAccounts: opt(t, 0.15/0.55, int32(t.between(12, 480))),
+		InvestorType:  opt(t, 0.14/0.55, t.shares(investors)),
+		Geography:     opt(t, 0.16/0.55, t.shares(areas)),
 	})
 }
 
-// shares are percentages that mostly sum to 100.
+// shares are percentages that mostly sum to 100, or nearly.
 func (c clerk) shares(keys []string) api.NumberMap {
-	entries, left := api.NumberMap{}, 1000
-	odd := stream(c.Uint64())
-	for i, key := range some(c.dice, c.between(3, 7), keys) {
-		share := min(c.between(20, 400), left)
+	entries, odd := api.NumberMap{}, stream(c.Uint64())
+	weights, total := make([]float64, c.between(3, 8)), 0.0
+	for i := range weights {
+		weights[i] = 0.1 - math.Log(1-c.Float64())
+		total += weights[i]
+	}
+	left := int64(100)
+	if wrong := c.chance(0.02); wrong {
+		left = int64(c.between(80, 130))
+	}
+	for i, key := range some(c.dice, len(weights), keys) {
+		share := int64(math.Round(100 * weights[i] / total))
+		if i == len(weights)-1 {
+			share = max(left, 0)
+		}
 		left -= share
-		value := c.number(millis(int64(share) * 100))
+		value := c.number(money(share))
 		if odd.chance(c.q.NegativeZero) {
 			value = "-0.0"
 		}
@@ -232,19 +336,23 @@ func (c clerk) shares(keys []string) api.NumberMap {
 	return entries
 }
 
-// evolution is the way from first thoughts to the price.
+// evolution is the way from first thoughts to the price: of some bonds nothing of it was kept, of
+// old ones less than of new ones.
 func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
-	shuffled, none := c.chance(c.q.Unordered), c.chance(c.q.EmptyList)
-	kinds := [][]stepKind{{stepFinal}, {stepThoughts, stepFinal}, {stepThoughts, stepGuidance, stepFinal}, {stepThoughts, stepGuidance, stepRevised, stepFinal}}
-	stages := kinds[pickWeighted(c.dice, []weighted[int]{{9, 0}, {25, 1}, {40, 2}, {19, 3}})]
+	shuffled := c.chance(c.q.Unordered)
+	counts := []weighted[int]{{7, 0}, {9, 1}, {25, 2}, {40, 3}, {15, 4}, {4, 5}}
+	if d.struck.Year() < 2013 {
+		counts = []weighted[int]{{15, 0}, {25, 1}, {30, 2}, {22, 3}, {7, 4}, {1, 5}}
+	}
+	stages := [][]stepKind{
+		{}, {stepFinal}, {stepThoughts, stepFinal}, {stepThoughts, stepGuidance, stepFinal},
+		{stepThoughts, stepGuidance, stepRevised, stepFinal}, {stepThoughts, stepThoughts, stepGuidance, stepRevised, stepFinal},
+	}[pickWeighted(c.dice, counts)]
 	entries := []api.BondPriceEvolution{}
-	at := d.born.Truncate(time.Minute).Add(-time.Duration(len(stages)*75) * time.Minute)
+	at := d.struck.Truncate(time.Minute).Add(-time.Duration(len(stages)*75) * time.Minute)
 	for _, stage := range stages {
 		entries = append(entries, api.BondPriceEvolution{Date: instant(at), Value: c.say(line.stage(stage))})
 		at = at.Add(time.Duration(c.between(0, 75)) * time.Minute)
-	}
-	if none {
-		return []api.BondPriceEvolution{}
 	}
 	if shuffled {
 		slices.Reverse(entries)
@@ -252,14 +360,42 @@ func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
 	return entries
 }
 
-var roles = []string{"Bookrunner", "Active Bookrunner", "Passive Bookrunner", "Joint Lead Manager", "Lead Manager", "Co-Lead", "Co-Manager", "Global Coordinator", "B&D", "Structurer", "bookrunner", "BOOKRUNNER"}
+// roles are what banks do; the others of a deal mostly just sell it.
+var roles = []weighted[string]{
+	{46, "Bookrunner"}, {8, "Active Bookrunner"}, {8, "Passive Bookrunner"}, {10, "Joint Lead Manager"}, {6, "Lead Manager"}, {4, "Co-Lead"},
+	{8, "Co-Manager"}, {3, "Global Coordinator"}, {2, "B&D"}, {1, "Structurer"}, {2, "bookrunner"}, {2, "BOOKRUNNER"},
+}
 
-func (c clerk) banks() []api.BondBank {
+// syndicate is how many banks a deal has: the median and the spread of a lognormal.
+func syndicate(market api.Market, code string) (median, sigma float64) {
+	switch {
+	case market == api.EM:
+		return 3.35, 0.77
+	case market == api.HY:
+		return 5.37, 0.47
+	case market == api.LL:
+		return 3.91, 0.70
+	case market == api.CF:
+		return 11.9, 0.573
+	case market == api.AF:
+		return 4.86, 0.65
+	case code == "USD":
+		return 7.55, 0.593
+	}
+	return 4.65, 0.475
+}
+
+// bankCount draws the number of banks.
+func (c clerk) bankCount(market api.Market, code string) int {
+	median, sigma := syndicate(market, code)
+	return min(max(int(math.Round(c.lognormal(median, sigma))), 1), len(banks))
+}
+
+func (c clerk) banks(d *deal, line bondLine) []api.BondBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
-	count := min(max(int(c.lognormal(5, 0.6)), 1), 30)
 	list := []api.BondBank{}
-	for _, name := range some(c.dice, count, banks) {
-		list = append(list, api.BondBank{Name: c.say(name), Status: pick(c.dice, roles...)})
+	for _, name := range some(c.dice, c.bankCount(d.offer.market, line.cur.code), banks) {
+		list = append(list, api.BondBank{Name: c.say(name), Status: pickWeighted(c.dice, roles)})
 	}
 	if none {
 		return []api.BondBank{}
@@ -292,7 +428,14 @@ func (c clerk) flags(record *api.BondPricedDeal, plan bondPlan, line bondLine, e
 	record.SeniorPreferred, record.SeniorNonPreferred = line.junior == 1, line.junior == 2
 	record.HoldCo = plan.issuer.bankish && c.chance(0.4)
 	record.OpCo = plan.issuer.bankish && !record.HoldCo && c.chance(0.4)
-	record.CoC, record.CUC, record.MWC = c.chance(0.6), c.chance(0.4), c.chance(0.6)
+	coc, cuc, mwc := 0.75, 0.60, 0.80
+	switch {
+	case line.junior == 3 || plan.issuer.bankish || plan.issuer.official():
+		coc, cuc, mwc = 0.02, 0.05, 0.05
+	case plan.market == api.HY:
+		coc, cuc, mwc = 0.95, 0.10, 0.85
+	}
+	record.CoC, record.CUC, record.MWC = c.chance(coc), c.chance(cuc), c.chance(mwc)
 }
 
 // bondLinks are the record's links; an increase mostly links to its original.

@@ -7,7 +7,7 @@ import (
 )
 
 // correct makes a priced bond's record what it was before the steps that are still to come.
-func correct(record *api.BondPricedDeal, d *deal, c clerk) {
+func correct(record *api.BondPricedDeal, d *deal, c clerk, line bondLine) {
 	late := func(kind stepKind) bool { return d.pending(kind) }
 	if late(stepStats) {
 		record.Stats = api.Opt[api.BondStats]{}
@@ -28,7 +28,10 @@ func correct(record *api.BondPricedDeal, d *deal, c clerk) {
 		record.Banks = slices.Insert(record.Banks, 0, api.BondBank{Name: bank(int(d.id)), Status: "Bookrunner"})
 	}
 	if late(stepNominal) {
-		record.Nominal = c.money(d.bondLine().amount*10, d.bondLine().cur)
+		record.Nominal = c.money(line.amount*10, line.cur)
+	}
+	if late(stepUSD) {
+		record.Nominal.Converted.USD = "0"
 	}
 	if late(stepMaturity) {
 		record.Maturity = api.Some(date(d.born.AddDate(1, 0, 0)))

@@ -21,14 +21,26 @@ const (
 	tagTap
 	tagTrack
 	tagMisfit
+	tagRegime
+	tagRoute
+	tagReturn
+	tagFlip
+	tagSkew
+	tagFacts
+	tagMoney
+	tagClock
+	tagCodes
 )
 
 // offer is what a deal is about: an expected deal and the priced records that come of it share one.
 type offer struct {
 	world  uint64 // the market's seed: its borrowers
 	seed   uint64
+	who    uint64 // picks the borrower
 	market api.Market
-	at     time.Time // when it was announced, or priced where it never was
+	at     time.Time // when it is announced, where it is
+	target time.Time // the day on which it is to be priced, at midnight
+	mood   regime    // of the week in which it is priced
 }
 
 // deal is one record of a feed: what it is about, what will happen to it, and how much of that has.
@@ -36,15 +48,20 @@ type deal struct {
 	feed   api.Feed
 	id     int64
 	offer  offer
-	line   int    // which line of the offer a bond priced record is, or a tap's expected deal adds to
-	tap    uint64 // of an increase: its seed; 0: none
+	target time.Time // of an expected deal: the day on which it is to be priced
+	line   int       // which line of the offer a bond priced record is, or a tap's expected deal adds to
+	tap    uint64    // of an increase: its seed; 0: none
 	seed   uint64
 	script []step
 	done   int // steps of the script that have happened
 
 	born    time.Time // when it appeared
 	updated time.Time
-	omitted bool // left out of the list
+	changed time.Time // of an expected deal: what it says of its last change
+	struck  time.Time // of a priced deal: when it was priced
+	dated   int32     // of a priced deal: the pricing date in days since 1970, 0: none
+	omitted bool      // left out of the list
+	moved   bool      // its shelf has yet to find its place
 
 	parent      *deal   // of an increase: the original record
 	outstanding int64   // of an original: the size of its line, increases included
@@ -53,6 +70,25 @@ type deal struct {
 	priced      []int64 // of an expected deal: the priced record of each line, 0 for none yet
 
 	body []byte // nil when something has changed since it was made
+}
+
+// date sets the pricing date: the local one of a bond. A few loans have none.
+func (d *deal) date() {
+	at := d.struck
+	if d.feed.Service == api.Bond {
+		at = zoneOf(d.offer.currency().code).local(at)
+	} else if stream(d.seed, tagFacts, 1).chance(0.03) {
+		return
+	}
+	d.dated = int32(at.Unix() / 86400)
+}
+
+// pricingDate is the date as the API writes it.
+func (d *deal) pricingDate() string {
+	if d.dated == 0 {
+		return ""
+	}
+	return date(time.Unix(int64(d.dated)*86400, 0))
 }
 
 // step is something that happens to a deal.
@@ -70,6 +106,8 @@ const (
 	stepList                     // the list has it again
 	stepLeave                    // the deal is gone, by id too
 	stepReappear                 // a deal that was gone is back
+	stepMove                     // the deal belongs to another market
+	stepRestate                  // a new version of the API says more of the deal
 
 	stepNews        // a report without prices
 	stepThoughts    // initial price thoughts; a loan is launched
@@ -86,6 +124,8 @@ const (
 	stepBump        // changed moves and nothing else
 	stepSilentEdit  // the text is corrected and changed does not move
 	stepCommitments // a loan's commitments are due
+	stepTypo        // a typing error is corrected
+	stepLink        // the link to a priced record comes late
 
 	stepStats
 	stepISIN
@@ -102,6 +142,7 @@ const (
 	stepFlip     // a wrong correction …
 	stepFlop     // … is taken back
 	stepSign     // a loan is signed
+	stepUSD      // an amount is converted
 	stepAnnounce // an increase of the deal is announced
 )
 
@@ -135,8 +176,14 @@ func (d *deal) updatedSince() string {
 
 // issuer is who the deal is for.
 func (o offer) issuer() issuer {
-	index := splitmix(o.seed^o.world) % poolSize
-	return makeIssuer(o.world, o.market, int(index))
+	share := float64(splitmix(o.who^o.world)>>11) / (1 << 53)
+	return makeIssuer(o.world, o.market, int(poolSize*share*share)) // some come often
+}
+
+// pricedFeed is the list in which the deals of a feed are once priced.
+func pricedFeed(feed api.Feed) api.Feed {
+	feed.Kind = api.Priced
+	return feed
 }
 
 func marketTag(market api.Market) uint64 {

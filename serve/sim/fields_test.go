@@ -290,7 +290,7 @@ func TestOptionalFieldsAreSometimesAbsentAndSometimesNull(t *testing.T) {
 }
 
 func TestAllValuesOfEnumsOccur(t *testing.T) {
-	counts := observe(t, sim.Config{Seed: 6, Deals: 250, Expected: 60}, 3)
+	counts := observe(t, sim.Config{Seed: 8, Deals: 400, Expected: 120}, 2)
 	together := newCensus()
 	byMarket := map[api.Market]census{}
 	for feed, count := range counts {

@@ -36,13 +36,21 @@ func (c clerk) loanBorrower(who issuer, plan loanPlan, market api.Market, priced
 	if market == api.AF {
 		borrower.AssetCategory = asset
 	}
-	multiple := c.text(0.4, pick(c.dice, "5.2x", "4.5x/6.0x", "3.75x net"))
+	multiple := c.text(levered(market), pick(c.dice, "5.2x", "4.5x/6.0x", "3.75x net", "4.8x", "6.1x"))
 	rating := c.loanRating(who)
 	if priced {
 		borrower.LeveragedMultiple, borrower.Ratings = multiple, api.Some(rating)
 	}
 	borrower.Sponsors = c.sponsors(plan)
 	return borrower
+}
+
+// levered is the share of borrowers whose debt is given as a multiple.
+func levered(market api.Market) float64 {
+	if market == api.LL {
+		return 0.55
+	}
+	return 0.05
 }
 
 // sponsors is the sponsor group, which may be {}.
@@ -74,8 +82,8 @@ func (c clerk) notch(scale []string, quality int) string {
 	return pickWeighted(c.dice, []weighted[string]{{80, text}, {6, text + " (stable)"}, {5, text + " (neg)"}, {3, "(P)" + text}, {2, text + "/Sta"}, {1, text + "(EXP)"}, {3, "NR"}})
 }
 
-// presence of the agencies' ratings by market.
-var agencies = map[api.Market][3]float64{api.IG: {0.68, 0.74, 0.55}, api.HY: {0.88, 0.90, 0.40}, api.EM: {0.55, 0.50, 0.52}}
+// presence of the agencies' ratings by market, of records that have any.
+var agencies = map[api.Market][3]float64{api.IG: {0.70, 0.76, 0.57}, api.HY: {0.91, 0.93, 0.41}, api.EM: {0.57, 0.52, 0.54}}
 
 func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
 	share := agencies[market]

@@ -8,8 +8,13 @@ import (
 
 // appear puts a new deal into its feed and sets its script going.
 func (m *Market) appear(d *deal, at time.Time) {
-	d.id = m.shelves[d.feed].nextID(d.seed)
+	if d.id == 0 {
+		d.id = m.shelves[d.feed].nextID(d.seed)
+	}
 	d.born, d.updated = at, at
+	if d.feed.Kind == api.Expected {
+		d.changed = at
+	}
 	d.script = m.scriptOf(d)
 	m.shelves[d.feed].put(d)
 	m.scheduleNext(d)
@@ -32,36 +37,50 @@ func (m *Market) happen(d *deal, at time.Time) {
 		d.omitted = false
 	case stepLeave:
 		m.shelves[d.feed].take(d)
-		d.body = nil
+		m.returnLater(d, at)
+	case stepMove:
+		m.moveMarket(d, at)
 	case stepReappear:
-		d.updated, d.body = at, nil
+		d.updated = at
 		m.shelves[d.feed].put(d)
 	case stepPrice:
 		m.price(d, step.line, at)
-		m.touch(d, at)
+		m.touch(d, step, at)
 	case stepAnnounce:
 		m.announceIncrease(d, at)
 	default:
-		m.touch(d, at)
+		m.touch(d, step, at)
 	}
 	m.scheduleNext(d)
 }
 
 // touch moves a deal to the top of its list.
-func (m *Market) touch(d *deal, at time.Time) {
+func (m *Market) touch(d *deal, s step, at time.Time) {
 	shelf := m.shelves[d.feed]
 	if shelf.byID[d.id] != d {
 		return // it has been removed
 	}
-	shelf.take(d)
-	d.updated, d.body = at, nil
-	shelf.put(d)
+	d.updated = at
+	if d.feed.Kind == api.Expected && s.kind != stepSilentEdit {
+		d.changed = at.Add(m.skew(d))
+	}
+	shelf.move(d)
+}
+
+// skew is by how much the clock of whoever changed a deal was wrong.
+func (m *Market) skew(d *deal) time.Duration {
+	r := stream(d.seed, tagSkew, uint64(d.done))
+	wrong, by := r.chance(m.config.Quirks.ClockSkew), time.Duration(r.between(-90, 40))*time.Minute
+	if wrong {
+		return by
+	}
+	return 0
 }
 
 // announce begins a new offer with its expected deal.
 func (m *Market) announce(service api.Service, o offer) {
 	feed := api.Feed{Service: service, Market: o.market, Kind: api.Expected}
-	m.appear(&deal{feed: feed, offer: o, line: -1, seed: mix(o.seed, tagScript, 1)}, o.at)
+	m.appear(&deal{feed: feed, offer: o, target: o.target, line: -1, seed: mix(o.seed, tagScript, 1)}, o.at)
 }
 
 // announceIncrease begins the expected deal of an increase: a tap of a bond's line, an add-on to a
@@ -70,30 +89,74 @@ func (m *Market) announceIncrease(original *deal, at time.Time) {
 	tap := mix(original.seed, tagTap, uint64(original.done))
 	feed := original.feed
 	feed.Kind = api.Expected
-	m.appear(&deal{feed: feed, offer: original.offer, line: original.line, tap: tap, seed: mix(tap, 1), parent: original}, at)
+	r, target := stream(tap), at.Truncate(day)
+	if wait := r.between(0, 2); feed.Service == api.Loan {
+		target = businessDays(target, wait+2)
+	} else if wait > 0 {
+		target = businessDays(target, wait-1)
+	}
+	m.appear(&deal{feed: feed, offer: original.offer, target: target, line: original.line, tap: tap, seed: mix(tap, 1), parent: original}, at)
 }
 
-// price makes the priced record of an expected deal's line and links to it.
+// returnLater brings a few of the deals that left unpriced back within months, as new ones.
+func (m *Market) returnLater(d *deal, at time.Time) {
+	if d.feed.Kind != api.Expected || d.priced != nil || d.tap != 0 {
+		return
+	}
+	r := stream(d.seed, tagReturn)
+	if !r.chance(0.1) {
+		return
+	}
+	target := nextBusinessDay(at.AddDate(0, 0, r.between(10, 180)).Truncate(day))
+	o := m.newOffer(d.offer.market, mix(d.offer.seed, tagReturn), target)
+	o.who = d.offer.who
+	m.timeline.schedule(o.at, func(at time.Time) {
+		o.at = at
+		m.announce(d.feed.Service, o)
+	})
+}
+
+// price lets a line of an expected deal be priced: it links to the priced record at once; the record
+// comes some minutes later, very rarely under another id than the link says.
 func (m *Market) price(d *deal, line int, at time.Time) {
 	if d.priced == nil {
 		d.priced = make([]int64, mostLines)
 	}
-	d.priced[line] = m.newPriced(d.feed.Service, d.offer, line, d.tap, d.parent, at).id
+	r, shelf := stream(d.seed, tagFlip, uint64(line)), m.shelves[pricedFeed(d.feed)]
+	wait := time.Duration(min(max(r.lognormal(12*60, 0.8), 120), 5400)) * time.Second
+	id := shelf.nextID(r.Uint64())
+	d.priced[line] = id
+	if r.chance(m.config.Quirks.DanglingLink) {
+		id = shelf.nextID(r.Uint64())
+	}
+	p := pricing{service: d.feed.Service, offer: d.offer, line: line, tap: d.tap, parent: d.parent, id: id, struck: at}
+	m.timeline.schedule(at.Add(wait), func(at time.Time) { m.newPriced(p, at) })
 }
 
-// newPriced makes a priced record. A bond's has one line of the offer; a loan's has all.
-func (m *Market) newPriced(service api.Service, o offer, line int, tap uint64, parent *deal, at time.Time) *deal {
+// pricing is what makes a priced record. A bond's has one line of the offer; a loan's has all.
+type pricing struct {
+	service api.Service
+	offer   offer
+	line    int
+	tap     uint64
+	parent  *deal
+	id      int64 // 0: the next
+	struck  time.Time
+}
+
+// newPriced makes a priced record.
+func (m *Market) newPriced(p pricing, at time.Time) {
 	d := &deal{
-		feed:  api.Feed{Service: service, Market: o.market, Kind: api.Priced},
-		offer: o, line: line, tap: tap, parent: parent,
-		seed: mix(o.seed, tagPriced, uint64(line), tap),
+		feed:  api.Feed{Service: p.service, Market: p.offer.market, Kind: api.Priced},
+		offer: p.offer, line: p.line, tap: p.tap, parent: p.parent, id: p.id, struck: p.struck,
+		seed: mix(p.offer.seed, tagPriced, uint64(p.line), p.tap),
 	}
-	if service == api.Bond {
+	d.date()
+	if p.service == api.Bond {
 		m.growLine(d, at)
 	}
 	m.appear(d, at)
 	m.listTwice(d, at)
-	return d
 }
 
 // growLine adds a bond record's size to that of its line. Most increases restate the original's
@@ -109,7 +172,7 @@ func (m *Market) growLine(d *deal, at time.Time) {
 	original.outstanding += amount
 	if stream(d.seed, tagTap).chance(0.6) {
 		original.restated = original.outstanding - original.bondLine().amount
-		m.touch(original, at)
+		m.touch(original, step{}, at)
 	}
 }
 
@@ -119,10 +182,31 @@ func (m *Market) listTwice(d *deal, at time.Time) {
 	if d.feed.Service != api.Bond || d.feed.Market != api.EM || d.parent != nil {
 		return
 	}
-	if !stream(d.seed, tagTap, 2).chance(m.config.Quirks.TwoLists) {
+	if stream(d.seed, tagTap, 2).chance(m.config.Quirks.TwoLists) {
+		m.appear(d.twin(api.IG), at)
+	}
+}
+
+// moveMarket takes a bond out of its feed and puts it into another, where it belongs, under a new
+// id.
+func (m *Market) moveMarket(d *deal, at time.Time) {
+	if m.shelves[d.feed].byID[d.id] != d {
 		return
 	}
-	twin := &deal{feed: api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}, offer: d.offer, line: d.line, seed: mix(d.seed, 2)}
-	twin.outstanding = d.outstanding
-	m.appear(twin, at)
+	m.shelves[d.feed].take(d)
+	to := api.IG
+	if d.feed.Market == api.IG {
+		to = pick(stream(d.seed, tagReturn), api.HY, api.EM)
+	}
+	m.appear(d.twin(to), at)
+}
+
+// twin is the same security as a record of another market.
+func (d *deal) twin(market api.Market) *deal {
+	twin := &deal{
+		feed: api.Feed{Service: api.Bond, Market: market, Kind: api.Priced}, offer: d.offer, line: d.line, tap: d.tap,
+		parent: d.parent, seed: mix(d.seed, 2), struck: d.struck, outstanding: d.outstanding, before: d.before, restated: d.restated,
+	}
+	twin.date()
+	return twin
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"dealflow/schemas/api"
@@ -10,28 +12,27 @@ import (
 func (m *Market) loanExpectedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	tranches := len(d.loanPlan().tranches)
-	span := map[api.Market]int{api.LL: r.between(3, 12), api.CF: r.between(5, 25), api.AF: r.between(5, 20)}[d.feed.Market]
-	pricing := businessTime(r, businessDays(d.born, span), 10, 16)
+	pricing := later(businessTime(r, d.target, 10, 16), s.born.Add(6*time.Hour))
 	along := func(share float64) time.Time { // on a business day, as everything
-		at := d.born.Add(time.Duration(share * float64(pricing.Sub(d.born))))
-		if weekend(at) {
-			at = at.Add(2 * day)
-		}
-		return at
+		return nextBusinessDay(d.born.Add(time.Duration(share * float64(pricing.Sub(d.born)))))
+	}
+	before := func(low, high float64) time.Time { // business days before pricing
+		return nextBusinessDay(later(pricing.Add(-time.Duration((low+(high-low)*r.Float64())*float64(day))), along(0.6)))
 	}
 	s.add(along(0.1), stepNews)
 	s.add(along(0.25), stepThoughts)
-	s.add(along(0.45), stepGuidance)
+	s.add(along(0.40), stepGuidance)
 	if added := r.chance(0.08); added && tranches > 1 {
 		s.addLine(along(0.5), stepAddLine, tranches-1)
 	}
-	s.add(along(0.8), stepCommitments)
-	if r.chance(0.4) {
-		s.add(along(0.9), stepRevised)
+	commitments := before(1, 2.5)
+	s.add(commitments, stepCommitments)
+	if r.chance(0.5) {
+		s.add(before(0.8, 3), stepRevised)
 	}
-	s.add(along(0.95), stepFinal)
-	if r.chance(0.08) {
-		addFade(&s, r, pricing)
+	s.add(later(before(0.1, 0.8), commitments), stepFinal)
+	if r.chance(regimeTerms[d.offer.mood].loanPull) {
+		m.addLoanFade(&s, r, pricing)
 	} else {
 		s.add(pricing.Add(time.Minute), stepPrice)
 		s.add(midnight(pricing.Add(time.Minute)), stepLeave)
@@ -40,9 +41,17 @@ func (m *Market) loanExpectedScript(d *deal) []step {
 	return s.ordered()
 }
 
+// addLoanFade lets a loan go without pricing; one that is put off may stay for weeks.
+func (m *Market) addLoanFade(s *script, r *dice, end time.Time) {
+	if r.chance(0.7) {
+		s.add(end, stepPostpone)
+		end = end.AddDate(0, 0, r.between(1, 30))
+	}
+	s.add(end.Add(time.Duration(r.between(1, 20))*time.Hour), stepLeave)
+}
+
 // loanStory is what a loan in syndication has come to.
 type loanStory struct {
-	changed time.Time
 	report
 	stage    string
 	tranches []loanState
@@ -67,7 +76,7 @@ func (m *Market) renderLoanExpected(d *deal) any {
 	story := m.tellLoan(d, plan)
 	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.LoanExpectedDeal{
-		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(story.changed),
+		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.95, story.message),
 		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, false),
 		UseOfProceeds: c.proceeds(plan),
@@ -96,9 +105,9 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 	}
 	return api.LoanExpectedTranche{
 		Name: c.say(state.name), Status: c.text(0.9, state.status), Type: c.text(0.95, t.kind.long), ShortType: c.text(0.9, t.kind.short),
-		Currency: c.text(0.96, t.cur.code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice, d.born)),
+		Currency: c.text(0.96, t.cur.code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
 		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
-		Timing: c.text(0.7, state.timing), FIGICode: c.text(0.2, t.figi), Changed: opt(c, 0.95, instant(state.changed)),
+		Timing: c.text(0.7, state.timing), FIGICode: c.text(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
 		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 	}
 }
@@ -127,7 +136,7 @@ func newLoanState(d *deal, t loanTranche, i int) loanState {
 	return loanState{
 		index: i, name: t.name, status: "Expected", changed: d.born,
 		volume: pick(r, volume, "up to "+volume, volume+" (expected)", t.cur.volumeText(t.amount*9/10), "TBC"),
-		timing: pick(r, "Launch this week", "Q2", "Tomorrow", "w/c 9 Mar", "Subject to market", "H1"),
+		timing: pick(r, "Launch this week", fmt.Sprintf("Q%d", (int(d.born.Month())+2)/3), "Tomorrow", "w/c "+d.born.AddDate(0, 0, 7).Format("2 Jan"), "Subject to market", "H1"),
 	}
 }
 
@@ -138,9 +147,11 @@ func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
 		l.message += " (corrects spelling)"
 		return
 	}
-	l.changed = s.at
 	switch s.kind {
-	case stepBump:
+	case stepBump, stepLink:
+		return
+	case stepTypo:
+		l.message = strings.Replace(l.message, ".", "", 1)
 		return
 	case stepRename:
 		for i := range l.tranches {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -16,8 +17,8 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	first := plan.tranches[0]
 	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.short, first.quote(first.margin))
 	record := api.LoanPricedDeal{
-		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, 0.97, date(d.born)),
-		Headline: t.text(0.9, said.headline), Message: t.text(0.85*messageThere(d), said.message),
+		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, presence(d.pricingDate()), d.pricingDate()),
+		Headline: t.text(0.9, said.headline), Message: t.text(messageThere(d), said.message),
 		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, true),
 		UseOfProceeds: c.proceeds(plan),
 		DealTotal:     opt(c, 0.9, c.dealTotal(plan)),
@@ -30,6 +31,7 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	for i, t := range plan.tranches {
 		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i))
 	}
+	m.unbornLoan(&record, d)
 	return &record
 }
 
@@ -46,13 +48,13 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 	tranche := api.LoanPricedTranche{
 		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.text(0.9, "Priced"),
 		Type: c.text(0.97, t.kind.long), ShortType: c.text(0.9, t.kind.short), Currency: c.text(0.97, t.cur.code),
-		Maturity: c.text(0.9, t.maturity(c.dice, d.born)), ExtensionOptions: c.text(0.3, pick(c.dice, "+1+1", "1+1", "None", "+1")),
-		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pick(c.dice, t.quote(t.margin), t.quote(t.margin), t.quote(t.margin), "Undisclosed")),
-		OID: c.text(0.6, t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
-		BloombergCode: c.text(0.5, t.code), FIGICode: c.text(0.5, t.figi),
+		Maturity: c.text(0.9, t.maturity(c.dice)), ExtensionOptions: c.text(extendable(d, t), pick(c.dice, "+1+1", "+1+1", "1+1", "None", "+1")),
+		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pickWeighted(c.dice, []weighted[string]{{92, t.quote(t.margin)}, {3, fmt.Sprintf("%dbp", t.margin)}, {5, "Undisclosed"}})),
+		OID: c.text(quoted(d), t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
+		BloombergCode: c.text(0.65, t.code), FIGICode: c.text(0.6, t.figi),
 		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 		FxRate:               object(c, 0.9, api.FxRate{USD: api.Some(c.number(t.cur.rate()))}),
-		PricingDate:          opt(c, 0.9, date(d.born)),
+		PricingDate:          opt(c, 0.9, date(d.struck)),
 		PIK:                  pickWeighted(c.dice, []weighted[api.LoanPIK]{{95, api.LoanPIK{Status: "None"}}, {5, api.LoanPIK{Status: "Cash/PIK toggle", Value: int32(c.between(1, 40) * 25)}}}),
 		AllIn:                c.chance(0.1),
 		FixedRate:            t.fixed,
@@ -61,7 +63,7 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 		SustainabilityLinked: t.linked,
 		Club:                 plan.club,
 		Rating:               c.loanRating(plan.issuer),
-		Banks:                c.lenders(d.feed.Market),
+		Banks:                c.lenders(d.feed.Market, t.cur.code),
 		Tenor:                opt(c, 0.9, int32(t.months)),
 	}
 	c.correctTranche(&tranche, d, t)
@@ -88,6 +90,12 @@ func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTra
 	if d.pending(stepNominal) {
 		thousandth := t.amount / 1000 // entered in the wrong unit
 		tranche.Nominal = api.Some(api.LoanNominalTranche{Amount: api.Some(c.number(money(thousandth))), Converted: c.converted(thousandth, t.cur)})
+	}
+	if d.pending(stepUSD) {
+		if nominal, there := tranche.Nominal.Get(); there {
+			nominal.Converted.USD = "0"
+			tranche.Nominal = api.Some(nominal)
+		}
 	}
 	if d.pending(stepMaturity) {
 		tranche.Maturity = api.Some("TBC")
@@ -144,15 +152,27 @@ func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
 	return total
 }
 
-// lenders are a tranche's banks; corporate loans have many.
-func (c clerk) lenders(market api.Market) []api.LoanBank {
-	median := 5.0
-	if market == api.CF {
-		median = 11
+// extendable is the share of tranches that say how they can be extended.
+func extendable(d *deal, t loanTranche) float64 {
+	if d.feed.Market == api.CF && t.kind.short == "RCF" {
+		return 0.55
 	}
+	return 0.1
+}
+
+// quoted is the share of tranches that have a price.
+func quoted(d *deal) float64 {
+	if d.feed.Market == api.LL {
+		return 0.7
+	}
+	return 0.1
+}
+
+// lenders are a tranche's banks; corporate loans have many.
+func (c clerk) lenders(market api.Market, code string) []api.LoanBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.LoanBank{}
-	for _, name := range some(c.dice, min(max(int(c.lognormal(median, 0.6)), 1), 45), banks) {
+	for _, name := range some(c.dice, c.bankCount(market, code), banks) {
 		list = append(list, api.LoanBank{Name: c.say(name), Type: api.LoanBankType{MLA: c.chance(0.5), Bookrunner: c.chance(0.4), Participant: c.chance(0.3)}})
 	}
 	if none {

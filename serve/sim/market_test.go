@@ -108,7 +108,9 @@ var pricedLink = regexp.MustCompile(`"pricedDeal":\{"href":"(/v3/[^"]+/)([0-9]+)
 // stay until midnight, deals that leave are gone by id, and all kinds of ends and changes occur.
 func TestLifecycle(t *testing.T) {
 	clock := sim.NewManualClock(epoch)
-	market := sim.New(sim.Config{Seed: 17, Deals: 100, PerDay: 12, Epoch: epoch, Clock: clock.Now})
+	quirks := sim.DefaultQuirks()
+	quirks.Removal, quirks.Reappear = 3, 0.5 // of too few deals to wait for
+	market := sim.New(sim.Config{Seed: 17, Deals: 100, PerDay: 12, Epoch: epoch, Clock: clock.Now, Quirks: &quirks})
 	type key struct {
 		feed api.Feed
 		id   int64
@@ -117,6 +119,7 @@ func TestLifecycle(t *testing.T) {
 	versions := map[key][]string{}
 	gone := map[key]bool{}
 	found := map[string]int{}
+	linked := map[key]time.Time{} // priced deals that a link led to, and since when
 	for range 16 * 24 {
 		now := map[key]bool{}
 		for _, feed := range api.Feeds() {
@@ -163,8 +166,8 @@ func TestLifecycle(t *testing.T) {
 					priced := feed
 					priced.Kind = api.Priced
 					id, _ := strconv.ParseInt(string(link[2]), 10, 64)
-					if _, err := market.Get(t.Context(), priced, id); err != nil && !gone[key{priced, id}] && last[key{priced, id}].Body == nil {
-						found["dangling link"]++ // removed within the hour
+					if _, again := linked[key{priced, id}]; !again {
+						linked[key{priced, id}] = clock.Now()
 					}
 					if string(link[1]) != priced.Path()+"/" {
 						t.Errorf("%v links to %s", k, link[1])
@@ -193,9 +196,14 @@ func TestLifecycle(t *testing.T) {
 				t.Errorf("%v priced and left at %s, not at midnight", k, clock.Now())
 			}
 		}
+		for k, since := range linked {
+			if clock.Now().Sub(since) == 2*time.Hour && last[k].Body == nil { // a record comes within 90 minutes
+				found["dangling link"]++
+			}
+		}
 		clock.Advance(time.Hour)
 	}
-	if links := found["priced link bond"] + found["priced link loan"]; found["dangling link"]*50 > links {
+	if links := found["priced link bond"] + found["priced link loan"]; found["dangling link"]*30 > links || found["dangling link"] == 0 {
 		t.Errorf("%d of %d links lead nowhere", found["dangling link"], links)
 	}
 	for _, what := range []string{"changed priced", "changed expected", "left priced", "left expected", "withdrawn", "omitted", "increase", "priced link bond", "priced link loan", "A→B→A", "reappeared"} {
@@ -293,8 +301,8 @@ func TestQuirksOccurAndCanBeSwitchedOff(t *testing.T) {
 		"no borrower":          regexp.MustCompile(`"pricingDate":"[^"]*",("pricingTime":[^,]*,)?"currency"`),
 		"no links":             regexp.MustCompile(`"_links":\{\}\}\n`),
 	} {
-		if quirk.MatchString(plain) && name != "empty object" { // by chance no member is there
-
+		common := name == "empty object" || name == "no evolution" // by chance no member is there
+		if quirk.MatchString(plain) && !common {
 			t.Errorf("%s: occurs with all quirks off: %q", name, quirk.FindString(plain))
 		}
 		if !quirk.MatchString(usual) {
@@ -332,28 +340,5 @@ func TestRealClockRuns(t *testing.T) {
 	}
 	if first.Before(epoch) {
 		t.Errorf("the clock began at %s, before %s", first, epoch)
-	}
-}
-
-func BenchmarkBuild(b *testing.B) {
-	for _, deals := range []int{200, 5000} {
-		b.Run(strconv.Itoa(deals), func(b *testing.B) {
-			for b.Loop() {
-				market := sim.New(sim.Config{Seed: 1, Deals: deals, Expected: 50})
-				for _, feed := range api.Feeds() {
-					market.Deals(feed)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkListPage(b *testing.B) {
-	market := sim.New(sim.Config{Seed: 1, Deals: 5000, Expected: 50})
-	query := serve.Query{Feed: api.Feeds()[0], Limit: 100}
-	for b.Loop() {
-		if _, err := market.List(b.Context(), query); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -24,6 +24,7 @@ var currencies = map[string]currency{
 	"BRL": {"BRL", 198_700, 2}, "ZAR": {"ZAR", 53_210, 8}, "IDR": {"IDR", 63, 8000}, "KES": {"KES", 7_730, 30},
 }
 
+// currencyOf is one of a market's currencies, whatever the day.
 func currencyOf(d *dice, market api.Market) currency {
 	return currencies[pickWeighted(d, currencyMix[market])]
 }
@@ -37,17 +38,22 @@ var currencyMix = map[api.Market][]weighted[string]{
 	api.AF: {{70, "USD"}, {15, "EUR"}, {5, "AUD"}, {4, "GBP"}, {2, "NOK"}, {2, "JPY"}, {2, "BRL"}},
 }
 
+// usual are the sizes, in millions, that many deals have.
+var usual = []float64{300, 500, 750, 1000, 1250, 1500, 2000}
+
 // size draws an amount in whole units: lognormal in millions, mostly round.
 func size(d *dice, cur currency, medianMillions, sigma float64) int64 {
-	millions := d.lognormal(medianMillions, sigma) * cur.scale
-	step := 50.0
-	if !d.chance(0.72) {
-		step = 25
-	}
-	if millions < 100 {
+	millions := d.lognormal(medianMillions, sigma)
+	round, snaps, step := d.chance(0.70), d.chance(0.5), 50.0
+	if !round || millions < 150 {
 		step = 5
 	}
-	return int64(max(math.Round(millions/step), 1) * step * 1e6)
+	for _, u := range usual {
+		if snaps && round && math.Abs(millions-u) < 0.12*u {
+			millions = u
+		}
+	}
+	return int64(max(math.Round(millions/step), 1) * step * cur.scale * 1e6)
 }
 
 // usd is an amount's value as the text of a JSON number, exact.

@@ -14,7 +14,7 @@ type issuer struct {
 }
 
 // poolSize is the number of borrowers of a market; they come back.
-const poolSize = 600
+const poolSize = 3000
 
 // makeIssuer is one borrower of a market's pool.
 func makeIssuer(world uint64, market api.Market, index int) issuer {
@@ -34,6 +34,11 @@ func makeIssuer(world uint64, market api.Market, index int) issuer {
 	it.ticker = strings.ToUpper(stem[:min(len(stem), d.between(3, 5))])
 	it.quality = qualityOf(d, market)
 	return it
+}
+
+// official says whether a borrower is a state or belongs to one.
+func (i issuer) official() bool {
+	return i.kind == "SSA" || i.kind == "Agency" || i.kind == "Sovereign" || i.kind == "Sub-sovereign"
 }
 
 // coin makes a word that is no company's.

@@ -2,19 +2,18 @@ package sim
 
 // Quirks are rates, from 0 (never) to 1 (always), of what makes real records awkward to read. They
 // are drawn per chance: per record, member or list, as each field says. Changing a rate leaves the
-// rest of the market as it is, but for ListOmission, BumpOnly, SilentEdit, FlipFlop and TwoLists,
-// which are events.
+// rest of the market as it is, but for what happens, which may move ids.
 type Quirks struct {
 	// What a record says.
 
 	NumberSpelling  float64 // per number: 1.475E9, 1000000000.0, 99.500 instead of the shortest text
 	NegativeZero    float64 // per entry of a stats map: -0.0
 	HugeNumber      float64 // per bond priced record: a nominal beyond 2^53
-	ZeroUSD         float64 // per amount: converted.usd is 0 though the amount is not
+	ZeroUSD         float64 // per amount: converted.usd is 0 though the amount is not; for twice as many deals at first
 	NullOptional    float64 // per absent optional member: null instead of nothing
 	EmptyText       float64 // per absent optional text: "" instead of nothing
 	EmptyObject     float64 // per object whose members are all optional: {}
-	EmptyList       float64 // per required list (banks, price evolution; loans' tranches far less): []
+	EmptyList       float64 // per required list (banks; loans' tranches far less): []
 	NoBorrower      float64 // per bond priced record: no borrower
 	NoLinks         float64 // per record: no _links
 	DuplicateBank   float64 // per list of banks: one bank twice
@@ -27,6 +26,7 @@ type Quirks struct {
 	LinkExtras      float64 // per link: type, title, templated and the other members of a link object
 	ForeignOriginal float64 // per original link: an address on another host
 	OriginalMissing float64 // per increase: no original link
+	LinksDiffer     float64 // per priced deal: by id, its links are others than in the list
 
 	// What happens.
 
@@ -35,6 +35,11 @@ type Quirks struct {
 	SilentEdit   float64 // per expected deal: once, the text is corrected and changed does not move
 	FlipFlop     float64 // per priced deal: a correction is taken back within hours
 	TwoLists     float64 // per EM bond: the same security is in IG too, under another id
+	ClockSkew    float64 // per change of an expected deal: changed is off by up to 90 minutes, either way
+	DanglingLink float64 // per priced line: the expected deal's link leads nowhere
+	Removal      float64 // factor on the removals of priced deals: at 1, 0.4 to 1 per cent of them by market
+	Reappear     float64 // per removed priced deal: it comes back with the same id
+	MarketMove   float64 // per bond priced deal: it moves to another market, under another id
 
 	// What breaks the document; off by default.
 
@@ -50,10 +55,10 @@ func DefaultQuirks() Quirks {
 		NegativeZero:    0.01,
 		HugeNumber:      0.001,
 		ZeroUSD:         0.01,
-		NullOptional:    0.15,
+		NullOptional:    0.02,
 		EmptyText:       0.01,
 		EmptyObject:     0.04,
-		EmptyList:       0.05,
+		EmptyList:       0.02,
 		NoBorrower:      0.005,
 		NoLinks:         0.003,
 		DuplicateBank:   0.02,
@@ -69,7 +74,12 @@ func DefaultQuirks() Quirks {
 		ListOmission:    0.04,
 		BumpOnly:        0.03,
 		SilentEdit:      0.02,
-		FlipFlop:        0.02,
+		FlipFlop:        0.01,
 		TwoLists:        0.015,
+		ClockSkew:       0.002,
+		DanglingLink:    0.015,
+		Removal:         1,
+		Reappear:        0.05,
+		MarketMove:      0.0015,
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -45,12 +46,12 @@ func (s *script) ordered() []step {
 			gone = false
 		case gone:
 			continue
-		case step.kind == stepLeave:
+		case step.kind == stepLeave, step.kind == stepMove:
 			gone = true
 		}
 		steps = append(steps, step)
 	}
-	return steps
+	return slices.Clip(steps)
 }
 
 // editDelay is how long after pricing a correction comes: mostly the same day, sometimes years.
@@ -59,10 +60,9 @@ func editDelay(d *dice) time.Duration {
 	between := func(low, high time.Duration) time.Duration {
 		return low + time.Duration(spread*float64(high-low))
 	}
-	const day = 24 * time.Hour
 	switch {
-	case roll < 0.45:
-		return between(10*time.Minute, 4*time.Hour)
+	case roll < 0.45: // the same day, an hour and a half in the mean
+		return time.Minute + min(time.Duration(-1.5*math.Log(1-spread)*float64(time.Hour)), 8*time.Hour)
 	case roll < 0.70:
 		return between(16*time.Hour, 28*time.Hour)
 	case roll < 0.85:
@@ -70,50 +70,74 @@ func editDelay(d *dice) time.Duration {
 	case roll < 0.95:
 		return between(8*day, 60*day)
 	}
-	return between(60*day, 900*day)
+	return between(60*day, 1826*day)
 }
 
-// edits are what may be corrected in a priced record, how often, and where.
-var edits = []struct {
-	kind stepKind
-	bond float64
-	loan float64
-}{
-	{stepStats, 0.45, 0},
-	{stepISIN, 0.37, 0},
-	{stepFIGI, 0.45, 0.40},
-	{stepBloomberg, 0.25, 0.25},
-	{stepRating, 0.12, 0.10},
-	{stepBank, 0.10, 0.10},
-	{stepNominal, 0.01, 0.02},
-	{stepMaturity, 0.01, 0.01},
-	{stepFlags, 0.015, 0.015},
-	{stepTerms, 0.06, 0.08},
-	{stepMessage, 0.20, 0.15},
-	{stepSign, 0, 0.60},
+// edit is what may be corrected in a priced record: how often where a record is ever edited, and the
+// delay, unless it comes along with others.
+type edit struct {
+	kind     stepKind
+	share    float64
+	from, to time.Duration
 }
 
-// pricedScript is the life of a priced record: corrections, bundled into few moments, increases,
-// and perhaps its removal.
+// everEdited is the share of priced records that are corrected at all.
+var everEdited = map[api.Service]float64{api.Bond: 0.75, api.Loan: 0.60}
+
+// edits of a record. What is filled in late can be so only where it will be there.
+func (d *deal) edits(q *Quirks) []edit {
+	f, ever := d.facts(), everEdited[d.feed.Service]
+	if d.feed.Service == api.Loan {
+		return []edit{
+			{stepFIGI, 0.30 / ever, day, 20 * day}, {stepBloomberg, 0.25 / ever, time.Hour, 5 * day},
+			{stepRating, 0.10 / ever, time.Hour, 90 * day}, {stepBank, 0.10 / ever, time.Hour, 10 * day},
+			{stepTerms, 0.06 / ever, time.Hour, 3 * day}, {stepUSD, 2 * q.ZeroUSD / ever, time.Hour, 2 * day},
+			{stepNominal, 0.006 / ever, time.Hour, 5 * day}, {stepMaturity, 0.008 / ever, time.Hour, 30 * day},
+			{stepFlags, 0.015 / ever, time.Hour, 60 * day}, {stepMessage, 0.15 / ever, time.Hour, 2 * day},
+			{stepSign, 0.95, 7 * day, 42 * day},
+		}
+	}
+	late := func(there bool, share float64) float64 {
+		if !there {
+			return 0
+		}
+		return share
+	}
+	return []edit{
+		{stepStats, late(f.stats, 0.98), time.Hour, 3 * day},
+		{stepISIN, late(f.isin, 0.37/0.92/ever), time.Hour, 5 * day},
+		{stepFIGI, late(f.figi, 0.45/0.85/ever), day, 20 * day},
+		{stepBloomberg, late(f.bloomberg, 0.25/0.85/ever), time.Hour, 5 * day},
+		{stepRating, 0.12 / ever, time.Hour, 90 * day}, {stepBank, 0.10 / ever, time.Hour, 10 * day},
+		{stepTerms, 0.06 / ever, time.Hour, 3 * day}, {stepUSD, 2 * q.ZeroUSD / ever, time.Hour, 2 * day},
+		{stepNominal, 0.006 / ever, time.Hour, 5 * day}, {stepMaturity, 0.008 / ever, time.Hour, 30 * day},
+		{stepFlags, 0.015 / ever, time.Hour, 60 * day}, {stepMessage, late(f.message, 0.20/0.96/ever), time.Hour, 2 * day},
+	}
+}
+
+// pricedScript is the life of a priced record: corrections, most of them together in one moment,
+// increases, and perhaps its removal.
 func (m *Market) pricedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
-	moments := []time.Duration{editDelay(r), editDelay(r)}
-	edited := r.chance(0.85)
-	for _, edit := range edits {
-		rate, wait := edit.bond, moments[r.IntN(2)]
-		if d.feed.Service == api.Loan {
-			rate = edit.loan
-		}
-		if alone := editDelay(r); r.chance(0.3) {
+	together, edited := editDelay(r), r.chance(everEdited[d.feed.Service])
+	any := false
+	for _, e := range d.edits(m.config.Quirks) {
+		alone := time.Duration(float64(e.from) * math.Pow(float64(e.to)/float64(e.from), r.Float64()))
+		wait := together
+		if r.chance(0.3) || e.kind == stepSign {
 			wait = alone
 		}
-		if r.chance(rate/0.85) && edited {
-			s.add(d.born.Add(wait), edit.kind)
+		if r.chance(e.share) && edited {
+			s.add(d.born.Add(wait), e.kind)
+			any = true
 		}
+	}
+	if edited && !any {
+		s.add(d.born.Add(together), stepTerms)
 	}
 	m.addFlipFlop(&s, r)
 	m.addIncreases(&s, r, d)
-	addRemoval(&s, r)
+	m.addRemoval(&s, r, d)
 	return s.ordered()
 }
 
@@ -128,30 +152,63 @@ func (m *Market) addFlipFlop(s *script, r *dice) {
 // addIncreases announces taps of a bond and add-ons to a loan, days to years after.
 func (m *Market) addIncreases(s *script, r *dice, d *deal) {
 	if temp := r.chance(0.12); temp && d.tap != 0 && d.feed.Service == api.Bond {
-		s.add(d.born.AddDate(0, 0, r.between(40, 45)), stepTempISIN)
-	}
-	rate := 0.10
-	if d.feed.Service == api.Loan {
-		rate = 0.05
+		s.add(d.struck.AddDate(0, 0, r.between(40, 45)), stepTempISIN)
 	}
 	for range 2 {
-		days := int(r.lognormal(120, 1.6))
-		at := businessTime(r, s.born.AddDate(0, 0, 1+min(days, 3000)), 7, 11)
-		if r.chance(rate) && d.tap == 0 {
+		days := int(r.lognormal(340, 1.1))
+		if soon := r.between(1, 5); r.chance(0.15) {
+			days = soon
+		}
+		at := businessTime(r, s.born.AddDate(0, 0, min(days, 8*365)), 7, 11)
+		if r.chance(d.increases()/2) && d.tap == 0 && d.feed.Market == d.offer.market {
 			s.add(at, stepAnnounce)
 		}
 	}
 }
 
-// addRemoval takes a few records away, mostly within days, and brings some of them back.
-func addRemoval(s *script, r *dice) {
-	wait, back := editDelay(r), time.Duration(r.between(6, 200))*time.Hour
-	removed, reappears := r.chance(0.012), r.chance(0.25)
-	if !removed {
-		return
+// increases is how many increases of a line there will be, in the mean.
+func (d *deal) increases() float64 {
+	mean := supply[d.feed.Market].increases
+	if d.feed.Market != api.IG {
+		return mean
 	}
-	s.add(s.born.Add(wait), stepLeave)
-	if reappears {
-		s.add(s.born.Add(wait+back), stepReappear)
+	switch who := d.offer.issuer(); {
+	case who.official():
+		return 0.29
+	case who.bankish:
+		return 0.055
 	}
+	return 0.03
+}
+
+// removed is the share of priced records that are removed, at the default rate of Quirks.Removal.
+var removed = map[api.Market]float64{api.IG: 0.004, api.HY: 0.006, api.EM: 0.008, api.LL: 0.008, api.CF: 0.008, api.AF: 0.010}
+
+// addRemoval takes a few records away, mostly within days, and brings some of them back; very few
+// bonds move to another market.
+func (m *Market) addRemoval(s *script, r *dice, d *deal) {
+	wait, back := removalDelay(r), time.Duration(r.between(6, 200))*time.Hour
+	gone := r.chance(removed[d.feed.Market] * m.config.Quirks.Removal)
+	reappears, misplaced := r.chance(m.config.Quirks.Reappear), r.chance(m.config.Quirks.MarketMove)
+	switch {
+	case misplaced && d.feed.Service == api.Bond && d.feed.Market == d.offer.market:
+		s.add(s.born.Add(wait), stepMove)
+	case gone:
+		s.add(s.born.Add(wait), stepLeave)
+		if reappears {
+			s.add(s.born.Add(wait+back), stepReappear)
+		}
+	}
+}
+
+// removalDelay is how long a record stands that is removed.
+func removalDelay(r *dice) time.Duration {
+	roll, spread := r.Float64(), r.Float64()
+	switch {
+	case roll < 0.60:
+		return time.Duration((0.5 + 23*spread) * float64(time.Hour))
+	case roll < 0.85:
+		return time.Duration((1 + 6*spread) * float64(day))
+	}
+	return time.Duration((7 + 393*spread) * float64(day))
 }

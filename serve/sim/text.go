@@ -48,10 +48,14 @@ func reportOf(d *dice, kind stepKind, who, what, price string) report {
 	return report{headline, passage(d, first)}
 }
 
-// passage follows a first sentence with some of the usual ones.
+// passage follows a first sentence with some of the usual ones: mostly few, rarely all of them.
 func passage(d *dice, first string) string {
+	return passageOf(d, first, 1+min(int(d.lognormal(3.5, 0.7)), len(remarks)))
+}
+
+func passageOf(d *dice, first string, count int) string {
 	glue := pick(d, " ", " ", " ", "\r\n\r\n", "\n", "<br/>")
-	sentences := append([]string{first}, some(d, d.between(0, 5), remarks)...)
+	sentences := append([]string{first}, some(d, count, remarks)...)
 	return strings.Join(sentences, glue)
 }
 
@@ -81,7 +85,7 @@ func longHistory(d *dice, entries []string) string {
 		if i > 0 {
 			text.WriteString(pick(d, "\n\n", "\r\n\r\n"))
 		}
-		text.WriteString(passage(d, entry))
+		text.WriteString(passageOf(d, entry, d.between(3, 11)))
 	}
 	return text.String()
 }

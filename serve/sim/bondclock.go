@@ -1,0 +1,45 @@
+package sim
+
+import "time"
+
+// currency is what an offer is sold in; on some days some currencies rest.
+func (o offer) currency() currency {
+	mix := currencyMix[o.market]
+	choices := make([]weighted[string], 0, len(mix))
+	for _, share := range mix {
+		choices = append(choices, weighted[string]{share.weight * currencyFactor(o.market, share.value, o.target), share.value})
+	}
+	return currencies[pickWeighted(stream(o.seed, tagMoney), choices)]
+}
+
+// opening is when the books of an offer open on a day: early in the morning of the place where it is
+// run.
+func (o offer) opening(date time.Time) time.Time {
+	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.currency().code)
+	at := r.between(0, 90*60)
+	switch zone {
+	case newYork:
+		return zone.at(date, 8*60+15).Add(time.Duration(at) * time.Second)
+	case hongKong:
+		return zone.at(date, 8*60+45).Add(time.Duration(at/2) * time.Second)
+	}
+	return zone.at(date, 8*60+5).Add(time.Duration(at*7/9) * time.Second)
+}
+
+// closing is when the first line of an offer is priced on a day.
+func (o offer) closing(date time.Time) time.Time {
+	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.currency().code)
+	share := r.Float64()
+	minutes := func(low, high float64) time.Time {
+		return zone.at(date, 0).Add(time.Duration((low + share*(high-low)) * float64(time.Minute))).Truncate(time.Second)
+	}
+	switch {
+	case zone == hongKong:
+		return minutes(18*60, 25*60) // past midnight at times
+	case o.market == "HY":
+		return minutes(11*60, 15*60)
+	case zone == newYork:
+		return minutes(14*60, 16*60+30)
+	}
+	return minutes(13*60, 16*60)
+}
