@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,15 +14,10 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Account is a client of the API: the account's name and password.
-type Account struct {
-	ClientID string // must not hold a colon, which ends the id in HTTP Basic
-	Secret   string
-}
-
 // Config says what to serve, and to whom.
 type Config struct {
-	// Accounts may ask for tokens. Defaults to one account, "demo" with the secret "demo".
+	// Accounts may ask for tokens. Defaults to BuiltinAccounts, and then Serve takes loopback
+	// listeners only.
 	Accounts []Account
 
 	// BaseURL is {base_url}, put before every link. It may have a path, and then the API lies under
@@ -39,14 +35,39 @@ type Config struct {
 	// Log receives one record per request, and what lies behind every 500. Defaults to none.
 	Log *slog.Logger
 
+	// MaxConnections bounds the connections that Serve keeps open at once; others wait. Defaults to
+	// 1024.
+	MaxConnections int
+
 	// MaxPageSize clamps a client's wish. Defaults to 1000.
 	MaxPageSize int
+
+	// RetryAfterDate writes Retry-After as a date instead of seconds.
+	RetryAfterDate bool
+
+	// SigningKeys sign tokens and cursors, each at least MinSigningKey bytes long, the newest first.
+	// All of them verify, so that a key can be replaced without ending what it signed. Servers with
+	// the same keys and accounts take each other's tokens and cursors. Defaults to a random key, which
+	// ends with the process.
+	SigningKeys [][]byte
 
 	// Source is the market served. Required.
 	Source Source
 
+	// TLS makes Serve speak https. Defaults to plain http.
+	TLS *tls.Config
+
 	// TokenTTL is how long a token is good, by the Source's clock; whole seconds. Defaults to 1 h.
 	TokenTTL time.Duration
+}
+
+// BuiltinAccounts are the accounts of a server that nobody gave any: a VIP account without limits, and
+// a Free Trial account that meets its rate limit soon.
+func BuiltinAccounts() []Account {
+	return []Account{
+		{ClientID: "demo", Secret: "demo", Type: VIP},
+		{ClientID: "trial", Secret: "trial", Type: FreeTrial, Rate: 10, Burst: 20},
+	}
 }
 
 // Validate gives all faults of the configuration at once, or nil. Zero values are no faults where
@@ -57,19 +78,19 @@ func (c Config) Validate() error {
 	if c.Source == nil {
 		fault("Source: a market to serve is required")
 	}
-	for i, account := range c.Accounts {
-		if account.ClientID == "" || account.Secret == "" {
-			fault("Accounts[%d]: ClientID and Secret must not be empty", i)
-		}
-		if strings.Contains(account.ClientID, ":") {
-			fault("Accounts[%d]: ClientID must not hold a colon", i)
+	if err := validateAccounts(c.Accounts); err != nil {
+		fault("Accounts: %w", err)
+	}
+	for i, key := range c.SigningKeys {
+		if len(key) < MinSigningKey {
+			fault("SigningKeys[%d]: %d bytes, want %d at least", i, len(key), MinSigningKey)
 		}
 	}
 	if err := validateBaseURL(c.BaseURL); err != nil {
 		fault("BaseURL: %w", err)
 	}
-	if c.DefaultPageSize < 0 || c.MaxPageSize < 0 {
-		fault("DefaultPageSize and MaxPageSize must not be negative")
+	if c.DefaultPageSize < 0 || c.MaxPageSize < 0 || c.MaxConnections < 0 {
+		fault("DefaultPageSize, MaxPageSize and MaxConnections must not be negative")
 	}
 	if c.MaxPageSize > 0 && c.DefaultPageSize > c.MaxPageSize {
 		fault("DefaultPageSize %d is larger than MaxPageSize %d", c.DefaultPageSize, c.MaxPageSize)
@@ -106,11 +127,12 @@ func validateBaseURL(text string) error {
 // withDefaults fills what was left zero.
 func (c Config) withDefaults() Config {
 	if len(c.Accounts) == 0 {
-		c.Accounts = []Account{{ClientID: "demo", Secret: "demo"}}
+		c.Accounts = BuiltinAccounts()
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
 	c.MaxPageSize = cmp.Or(c.MaxPageSize, 1000)
 	c.DefaultPageSize = cmp.Or(c.DefaultPageSize, min(100, c.MaxPageSize))
 	c.TokenTTL = cmp.Or(c.TokenTTL, time.Hour)

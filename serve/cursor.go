@@ -1,37 +1,49 @@
 package serve
 
 import (
-	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"dealflow/schemas/api"
 )
 
-var errSeeker = errors.New("not a position in this list")
+var errSeeker = errors.New("not a position in this list under these filters")
 
-// encodeSeeker makes the opaque cursor of a position. It names its feed, so that a cursor taken to
-// another list is refused.
-func encodeSeeker(feed api.Feed, at Position) string {
-	text := fmt.Sprintf("1 %s %d %d", feed, at.UpdatedAt.UnixNano(), at.ID)
-	return base64.RawURLEncoding.EncodeToString([]byte(text))
+// cursorHead is the size of a position: seconds, nanoseconds, id.
+const cursorHead = 8 + 4 + 8
+
+// encodeSeeker makes the opaque cursor of a position in a walk. It is sealed for that walk alone.
+func (ring keyring) encodeSeeker(walk string, at Position, state string) string {
+	payload := make([]byte, cursorHead, cursorHead+len(state))
+	binary.BigEndian.PutUint64(payload, uint64(at.UpdatedAt.Unix()))
+	binary.BigEndian.PutUint32(payload[8:], uint32(at.UpdatedAt.Nanosecond()))
+	binary.BigEndian.PutUint64(payload[12:], uint64(at.ID))
+	return ring.seal(sealCursor, walk, append(payload, state...))
 }
 
-// decodeSeeker reads back exactly what encodeSeeker writes.
-func decodeSeeker(feed api.Feed, seeker string) (Position, error) {
-	text, err := base64.RawURLEncoding.Strict().DecodeString(seeker)
-	if err != nil {
-		return Position{}, errSeeker
+// decodeSeeker reads back what encodeSeeker wrote for the same walk, and nothing else.
+func (ring keyring) decodeSeeker(walk, seeker string) (at Position, state string, err error) {
+	payload, _, ok := ring.open(sealCursor, walk, seeker)
+	if !ok || len(payload) < cursorHead {
+		return Position{}, "", errSeeker
 	}
-	var nanos, id int64
-	if _, err := fmt.Fscanf(strings.NewReader(string(text)), "1 "+feed.String()+" %d %d", &nanos, &id); err != nil {
-		return Position{}, errSeeker
+	seconds, nanos := int64(binary.BigEndian.Uint64(payload)), int64(binary.BigEndian.Uint32(payload[8:]))
+	at = Position{time.Unix(seconds, nanos).UTC(), int64(binary.BigEndian.Uint64(payload[12:]))}
+	return at, string(payload[cursorHead:]), nil
+}
+
+// walkOf names a walk: what a cursor must not be carried away from. The page size may change on the
+// way.
+func walkOf(v *visit, q Query) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q %s", v.account.ClientID, v.instant, q.Feed)
+	for _, at := range []time.Time{q.UpdatedSince, q.ChangedFrom, q.ChangedTo} {
+		b.WriteByte(' ')
+		if !at.IsZero() {
+			b.WriteString(at.UTC().Format(time.RFC3339Nano))
+		}
 	}
-	at := Position{time.Unix(0, nanos).UTC(), id}
-	if encodeSeeker(feed, at) != seeker {
-		return Position{}, errSeeker
-	}
-	return at, nil
+	fmt.Fprintf(&b, " %t %q %q", q.UpdatedAfter, q.PricingDateFrom, q.PricingDateTo)
+	return b.String()
 }

@@ -1,11 +1,10 @@
 package serve
 
 import (
-	"math"
+	"cmp"
+	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
-	"time"
 
 	"dealflow/schemas/api"
 )
@@ -17,15 +16,40 @@ func (s *Server) list(service api.Service, kind api.Kind) handlerFunc {
 		if err != nil {
 			return err
 		}
-		query, err := s.listQuery(feed, r.URL.Query())
+		params, err := readParams(feed, r.URL.RawQuery)
 		if err != nil {
 			return err
 		}
-		page, err := s.config.Source.List(r.Context(), query)
+		query, err := params.read(feed)
 		if err != nil {
 			return err
 		}
-		respond(w, r, http.StatusOK, typeHAL, appendPage(nil, s.base(r), r.URL.Query(), query, page))
+		v := visitOf(r)
+		walk := walkOf(v, query)
+		if seeker := params[paramSeeker]; seeker != "" {
+			after, state, err := s.keys.decodeSeeker(walk, seeker)
+			if err != nil {
+				return badRequest("%s: %v; take it from a next link as it is", paramSeeker, err)
+			}
+			query.After, query.State = &after, state
+		}
+		query.Limit = min(cmp.Or(query.Limit, s.config.DefaultPageSize), s.config.MaxPageSize)
+		if kind == api.Priced {
+			query.PricingDateFrom = max(query.PricingDateFrom, v.account.firstDay(s.now()))
+		}
+		page, err := v.source.List(r.Context(), query)
+		if errors.Is(err, ErrNotFound) && query.State != "" {
+			return badRequest("%s: the state of the list that it walks is gone; begin again from the first page", paramSeeker)
+		}
+		if err != nil {
+			return err
+		}
+		next := ""
+		if page.More && len(page.Records) > 0 {
+			last := page.Records[len(page.Records)-1]
+			next = s.keys.encodeSeeker(walk, Position{last.UpdatedAt, last.ID}, page.State)
+		}
+		respondPage(w, r, s.base(r), feed, params, page, next)
 		return nil
 	}
 }
@@ -41,9 +65,14 @@ func (s *Server) deal(service api.Service, kind api.Kind) handlerFunc {
 		if err != nil {
 			return err
 		}
-		record, err := s.config.Source.Get(r.Context(), feed, id)
+		v := visitOf(r)
+		record, err := v.source.Get(r.Context(), feed, id)
 		if err != nil {
 			return err
+		}
+		// The allowance ends where it ends now, however far back the past is that is asked for.
+		if kind == api.Priced && record.PricingDate < v.account.firstDay(s.now()) {
+			return ErrForbidden
 		}
 		respond(w, r, http.StatusOK, typeHAL, appendBased(nil, record.Body, s.base(r)))
 		return nil
@@ -61,31 +90,4 @@ func pathID(r *http.Request, feed api.Feed) (int64, error) {
 		return 0, badRequest("id %s: want an int%d", quote(r.PathValue("id")), bits)
 	}
 	return id, nil
-}
-
-// listQuery reads the parameters of a list. Those it does not know are left alone.
-func (s *Server) listQuery(feed api.Feed, params url.Values) (Query, error) {
-	query := Query{Feed: feed, Limit: s.config.DefaultPageSize}
-	if text := params.Get(paramPageSize); text != "" {
-		size, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || size < 1 || size > math.MaxInt32 {
-			return Query{}, badRequest("%s %s: want a positive int32", paramPageSize, quote(text))
-		}
-		query.Limit = min(int(size), s.config.MaxPageSize)
-	}
-	if text := params.Get(paramUpdatedSince); text != "" && feed.HasUpdatedSince() {
-		since, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return Query{}, badRequest("%s %s: want a date-time such as 2026-03-02T04:23:57Z", paramUpdatedSince, quote(text))
-		}
-		query.UpdatedSince = since.Truncate(time.Second)
-	}
-	if text := params.Get(paramSeeker); text != "" {
-		after, err := decodeSeeker(feed, text)
-		if err != nil {
-			return Query{}, badRequest("%s: %v; take it from a next link as it is", paramSeeker, err)
-		}
-		query.After = &after
-	}
-	return query, nil
 }

@@ -72,15 +72,3 @@ func respondHAL(w http.ResponseWriter, r *http.Request, value any) error {
 	respond(w, r, http.StatusOK, typeHAL, body)
 	return nil
 }
-
-// base is {base_url} without a trailing slash: the configured one, or the one the client used. It goes
-// into JSON as it is: neither may hold quotes or backslashes, by Config.Validate and by net/http.
-func (s *Server) base(r *http.Request) string {
-	switch {
-	case s.config.BaseURL != "":
-		return s.config.BaseURL
-	case r.TLS != nil:
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,19 +19,24 @@ import (
 type failure struct {
 	status  int
 	message string
+	wait    time.Duration // until it makes sense to ask again; 429 only
 }
 
 func (f failure) Error() string { return f.message }
 
 func badRequest(format string, args ...any) failure {
-	return failure{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+	return failure{status: api.StatusBadRequest, message: fmt.Sprintf(format, args...)}
+}
+
+func tooMany(wait time.Duration) failure {
+	return failure{status: api.StatusTooMany, message: "too many requests: wait as long as Retry-After says", wait: wait}
 }
 
 var (
-	errNoPath       = failure{http.StatusNotFound, "no such path"}
-	errNoToken      = failure{http.StatusUnauthorized, "a bearer token is required: ask for one at /oauth/token"}
-	errTokenInvalid = failure{http.StatusUnauthorized, "the bearer token is not valid or has expired"}
-	errCredentials  = failure{http.StatusUnauthorized, "client id and secret are required as HTTP Basic credentials, and must match an account"}
+	errNoPath       = failure{status: api.StatusNotFound, message: "no such path"}
+	errNoToken      = failure{status: api.StatusUnauthorized, message: "a bearer token is required: ask for one at /oauth/token"}
+	errTokenInvalid = failure{status: api.StatusUnauthorized, message: "the bearer token is not valid or has expired"}
+	errCredentials  = failure{status: api.StatusUnauthorized, message: "client id and secret are required as HTTP Basic credentials, and must match an account"}
 )
 
 // statusOf maps kinds of errors to status and message. What it does not know is a fault of the
@@ -40,23 +47,28 @@ func statusOf(err error) (status int, message string) {
 	case errors.As(err, &told):
 		return told.status, told.message
 	case errors.Is(err, ErrNotFound):
-		return http.StatusNotFound, ErrNotFound.Error()
+		return api.StatusNotFound, ErrNotFound.Error()
 	case errors.Is(err, ErrForbidden):
-		return http.StatusForbidden, ErrForbidden.Error()
+		return api.StatusForbidden, ErrForbidden.Error()
 	}
-	return http.StatusInternalServerError, "internal error"
+	return api.StatusInternalError, "internal error"
 }
 
 // fail answers with the API's error body.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	v := visitOf(r)
 	status, message := statusOf(err)
-	body := api.ErrorBody{Timestamp: stamp(s.now()), ErrorID: uuid.NewString(), Message: message}
+	body := api.ErrorBody{Timestamp: stamp(v.source.Now()), ErrorID: uuid.NewString(), Message: message}
+	v.errorID = body.ErrorID
 	gone := errors.Is(err, context.Canceled) && r.Context().Err() != nil // nobody is left to read the answer
-	if status == http.StatusInternalServerError && !gone {
+	if status == api.StatusInternalError && !gone {
 		s.config.Log.Error("request failed", "path", r.URL.Path, "error_id", body.ErrorID, "error", err)
 	}
-	if status == http.StatusUnauthorized {
+	switch status {
+	case api.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", challenge(err))
+	case api.StatusTooMany:
+		w.Header().Set("Retry-After", s.retryAfter(err))
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -67,10 +79,25 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // challenge names the scheme that a refused request should have used.
 func challenge(err error) string {
-	if errors.Is(err, errCredentials) {
+	switch {
+	case errors.Is(err, errCredentials):
 		return `Basic realm="dealflow", charset="UTF-8"`
+	case errors.Is(err, errTokenInvalid):
+		return `Bearer realm="dealflow", error="invalid_token"`
 	}
 	return `Bearer realm="dealflow"`
+}
+
+// retryAfter is the wait of a 429 in whole seconds, rounded up, or as a date after that of the answer.
+func (s *Server) retryAfter(err error) string {
+	var told failure
+	errors.As(err, &told)
+	seconds := max(1, math.Ceil(told.wait.Seconds()))
+	if s.config.RetryAfterDate {
+		// A second more: the Date of the answer is cut to a whole one.
+		return s.now().Add(time.Duration(seconds+1) * time.Second).Format(http.TimeFormat)
+	}
+	return strconv.FormatFloat(seconds, 'f', 0, 64)
 }
 
 // stamp is an instant as the API writes it.

@@ -8,23 +8,16 @@ import (
 	"dealflow/schemas/api"
 )
 
-// The parameters of lists (API document, Query parameter sets).
-const (
-	paramPageSize     = "pageSize"
-	paramSeeker       = "seeker"
-	paramUpdatedSince = "updatedSince"
-)
-
 // appendPage appends a page of a list: its deals, and links to the first and the next page that
-// carry the client's other parameters on.
-func appendPage(dst []byte, base string, params url.Values, query Query, page Page) []byte {
+// carry the client's other parameters on. Without a cursor for it there is no next page.
+func appendPage(dst []byte, base string, feed api.Feed, params params, page Page, next string) []byte {
 	size := 512
 	for _, record := range page.Records {
 		size += len(record.Body) + 4*len(base) + 1
 	}
 	dst = slices.Grow(dst, size)
 	dst = append(dst, `{"_embedded":{"`...)
-	dst = append(dst, query.Feed.ListKey()...)
+	dst = append(dst, feed.ListKey()...)
 	dst = append(dst, `":[`...)
 	for i, record := range page.Records {
 		if i > 0 {
@@ -33,21 +26,20 @@ func appendPage(dst []byte, base string, params url.Values, query Query, page Pa
 		dst = appendBased(dst, record.Body, base)
 	}
 	dst = append(dst, `]},"_links":{"first":`...)
-	dst = appendLink(dst, base, query.Feed, params, "")
-	if page.More && len(page.Records) > 0 {
-		last := page.Records[len(page.Records)-1]
+	dst = appendLink(dst, base, feed, params, "")
+	if next != "" {
 		dst = append(dst, `,"next":`...)
-		dst = appendLink(dst, base, query.Feed, params, encodeSeeker(query.Feed, Position{last.UpdatedAt, last.ID}))
+		dst = appendLink(dst, base, feed, params, next)
 	}
 	return append(dst, `}}`...)
 }
 
 // appendLink appends a link object to the list. Encoded parameters hold nothing that JSON would
 // have to escape.
-func appendLink(dst []byte, base string, feed api.Feed, params url.Values, seeker string) []byte {
+func appendLink(dst []byte, base string, feed api.Feed, params params, seeker string) []byte {
 	carried := url.Values{}
-	for _, name := range []string{paramPageSize, paramUpdatedSince} {
-		if value := params.Get(name); value != "" {
+	for _, name := range filters(feed) {
+		if value := params[name]; value != "" {
 			carried.Set(name, value)
 		}
 	}
@@ -64,21 +56,25 @@ func appendLink(dst []byte, base string, feed api.Feed, params url.Values, seeke
 	return append(dst, `"}`...)
 }
 
-// hrefOpening is how an href under the API begins in a Record's Body. Inside a JSON string the
-// quotes would be escaped, so this can only be a real member.
-var hrefOpening = []byte(`"href":"/`)
+// hrefOpening is how an href under the API begins in a Record's Body, before its slash. Inside a JSON
+// string the quotes would be escaped, so this can only be a real member.
+var hrefOpening = []byte(`"href":"`)
 
-// appendBased appends a record with base put before its hrefs.
+// appendBased appends a record with base put before its hrefs. It looks for slashes, which are rare,
+// and then at what stands before them.
 func appendBased(dst, body []byte, base string) []byte {
-	for {
-		i := bytes.Index(body, hrefOpening)
+	done := 0
+	for from := 0; ; {
+		i := bytes.IndexByte(body[from:], '/')
 		if i < 0 {
-			return append(dst, body...)
+			return append(dst, body[done:]...)
 		}
-		slash := i + len(hrefOpening) - 1
-		dst = append(dst, body[:slash]...)
-		dst = append(dst, base...)
-		dst = append(dst, '/')
-		body = body[slash+1:]
+		slash := from + i
+		if bytes.HasSuffix(body[done:slash], hrefOpening) {
+			dst = append(dst, body[done:slash]...)
+			dst = append(dst, base...)
+			done = slash
+		}
+		from = slash + 1
 	}
 }

@@ -4,37 +4,106 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
 // handle checks access and turns a handler's error into an answer.
-func (s *Server) handle(access access, handler handlerFunc) http.Handler {
+func (s *Server) handle(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if access == bearer {
-			if err := s.authorize(r); err != nil {
-				s.fail(w, r, err)
-				return
-			}
+		v := visitOf(r)
+		v.route = route.path
+		if err := s.admit(route.access, r); err != nil {
+			s.fail(w, r, err)
+			return
 		}
-		if err := handler(w, r); err != nil {
+		if err := route.handler(w, r); err != nil {
 			s.fail(w, r, err)
 		}
 	})
 }
 
+// admit lets a request in, or says why not.
+func (s *Server) admit(access access, r *http.Request) error {
+	switch access {
+	case open:
+		return nil
+	case home:
+		if !atHome(r) {
+			return errNoPath
+		}
+		return nil
+	case homeOrBearer:
+		if atHome(r) {
+			return nil
+		}
+	}
+	account, err := s.authorize(r)
+	if err != nil {
+		return err
+	}
+	visitOf(r).account = account
+	return s.enter(r)
+}
+
 // wrap puts around everything what every answer needs: the market's date, a line in the access
-// log, and 500 instead of a broken connection when a handler panics.
+// log, a count, and 500 instead of a broken connection when a handler panics.
 func (s *Server) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // for a duration only; instants are the Source's
-		answer := &answer{ResponseWriter: w, now: s.now}
+		v := &visit{source: s.config.Source}
+		r = withVisit(r, v)
+		answer := &answer{ResponseWriter: w, visit: v}
+		s.metrics.begin()
 		defer func() {
-			s.config.Log.Info("request", "method", r.Method, "path", r.URL.Path, "status", answer.status, "bytes", answer.bytes, "dur", time.Since(began))
+			took := time.Since(began)
+			s.metrics.end(v.route, r.Method, answer.status, answer.bytes, took)
+			s.logAccess(r, answer, took)
 		}()
 		defer s.recoverPanic(answer, r)
+		answer.Header().Set("X-Content-Type-Options", "nosniff")
+		answer.Header().Set("Cache-Control", "no-store")
+		if err := wellFormed(r); err != nil {
+			s.fail(answer, r, err)
+			return
+		}
 		next.ServeHTTP(answer, r)
 	})
+}
+
+// wellFormed refuses what the routes must not see: hosts that cannot stand in a link, and paths that
+// net/http would redirect, with a body that is not the API's.
+func wellFormed(r *http.Request) error {
+	if !plainHost(r.Host) {
+		return badRequest("the Host header is missing or malformed")
+	}
+	p := r.URL.Path
+	if !strings.HasPrefix(p, "/") {
+		return badRequest("the request must name a path")
+	}
+	clean := path.Clean(p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	if clean != p {
+		return errNoPath
+	}
+	return nil
+}
+
+// logAccess writes a line per request. It holds neither headers nor parameters, since tokens and
+// secrets travel there.
+func (s *Server) logAccess(r *http.Request, a *answer, took time.Duration) {
+	fields := []any{"method", r.Method, "path", r.URL.Path, "status", a.status, "bytes", a.bytes, "dur", took, "remote", r.RemoteAddr}
+	if a.visit.account != nil {
+		fields = append(fields, "account", a.visit.account.ClientID)
+	}
+	if a.visit.errorID != "" {
+		fields = append(fields, "error_id", a.visit.errorID)
+	}
+	s.config.Log.Info("request", fields...)
 }
 
 func (s *Server) recoverPanic(answer *answer, r *http.Request) {
@@ -52,7 +121,7 @@ func (s *Server) recoverPanic(answer *answer, r *http.Request) {
 // earlier than what the response tells, and that keeps what the access log says.
 type answer struct {
 	http.ResponseWriter
-	now    func() time.Time
+	visit  *visit
 	status int // 0 until the header is out
 	bytes  int
 }
@@ -60,7 +129,7 @@ type answer struct {
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
-		a.Header().Set("Date", a.now().Format(http.TimeFormat))
+		a.Header().Set("Date", a.visit.source.Now().UTC().Format(http.TimeFormat))
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -77,5 +146,5 @@ func (a *answer) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// now is the market's present in UTC.
+// now is the present of the market as it is now, in UTC.
 func (s *Server) now() time.Time { return s.config.Source.Now().UTC() }

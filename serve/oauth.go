@@ -1,94 +1,68 @@
 package serve
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 )
 
-// accountKeys holds a digest per account. Digests have one length and hide the secrets, so that
-// comparing them takes one time for all guesses.
-type accountKeys [][sha256.Size]byte
+// A token's payload is its expiry in microseconds, a print of the account's secret, and the client
+// id. A changed secret, a removed account and a removed key end it, no list of tokens is kept.
+const (
+	expirySize  = 8
+	printSize   = 8
+	tokenHead   = expirySize + printSize
+	longestForm = 16 << 10
+)
 
-func digestAccounts(accounts []Account) accountKeys {
-	keys := make(accountKeys, len(accounts))
-	for i, account := range accounts {
-		keys[i] = digest(account.ClientID, account.Secret)
+// issue makes a token for an account.
+func (s *Server) issue(a *account, now time.Time) string {
+	payload := make([]byte, expirySize, tokenHead+len(a.ClientID))
+	binary.BigEndian.PutUint64(payload, uint64(now.Add(s.config.TokenTTL).UnixMicro()))
+	payload = append(payload, s.keys[0].print(a)...)
+	payload = append(payload, a.ClientID...)
+	return s.keys.seal(sealToken, "", payload)
+}
+
+// bearerOf finds the account that a token was issued to; nil if the token is good no longer, or
+// never was.
+func (s *Server) bearerOf(token string, now time.Time) *account {
+	payload, key, ok := s.keys.open(sealToken, "", token)
+	if !ok || len(payload) < tokenHead {
+		return nil
 	}
-	return keys
-}
-
-// digest is over id and secret as they travel in HTTP Basic; an id holds no colon.
-func digest(id, secret string) [sha256.Size]byte { return sha256.Sum256([]byte(id + ":" + secret)) }
-
-// match says whether the credentials are an account's. All accounts are always compared.
-func (k accountKeys) match(id, secret string) bool {
-	asked := digest(id, secret)
-	found := 0
-	for _, key := range k {
-		found |= subtle.ConstantTimeCompare(key[:], asked[:])
+	if now.UnixMicro() >= int64(binary.BigEndian.Uint64(payload)) {
+		return nil
 	}
-	return found == 1
-}
-
-// tokens issues and checks bearer tokens: an expiry, signed with a key that lives as long as the
-// server does. No token is stored.
-type tokens struct {
-	key [32]byte
-	ttl time.Duration
-}
-
-func newTokens(ttl time.Duration) *tokens {
-	t := &tokens{ttl: ttl}
-	rand.Read(t.key[:]) // never fails
-	return t
-}
-
-const expirySize, nonceSize = 8, 8
-
-func (t *tokens) issue(now time.Time) string {
-	payload := make([]byte, expirySize+nonceSize, expirySize+nonceSize+sha256.Size)
-	binary.BigEndian.PutUint64(payload, uint64(now.Add(t.ttl).UnixNano()))
-	rand.Read(payload[expirySize:])
-	return base64.RawURLEncoding.EncodeToString(append(payload, t.sign(payload)...))
-}
-
-func (t *tokens) valid(token string, now time.Time) bool {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) != expirySize+nonceSize+sha256.Size {
-		return false
+	account := s.accounts.byID[string(payload[tokenHead:])]
+	if account == nil || string(payload[expirySize:tokenHead]) != string(key.print(account)) {
+		return nil
 	}
-	payload, signature := raw[:expirySize+nonceSize], raw[expirySize+nonceSize:]
-	if !hmac.Equal(signature, t.sign(payload)) {
-		return false
-	}
-	return now.UnixNano() < int64(binary.BigEndian.Uint64(payload))
+	return account
 }
 
-func (t *tokens) sign(payload []byte) []byte {
-	mac := hmac.New(sha256.New, t.key[:])
-	mac.Write(payload)
-	return mac.Sum(nil)
+// print tells an account's secret from another without telling the secret.
+func (k signingKey) print(a *account) []byte {
+	return k.mac("secret " + a.SecretHash + ":" + a.Secret)[:printSize]
 }
 
-// authorize checks the request's bearer token.
-func (s *Server) authorize(r *http.Request) error {
+// authorize finds the account of the request's bearer token. Tokens follow the clock of the market
+// as it is now, under an as-of path too.
+func (s *Server) authorize(r *http.Request) (*account, error) {
 	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !found || !strings.EqualFold(scheme, "Bearer") {
-		return errNoToken
+		return nil, errNoToken
 	}
-	if !s.tokens.valid(strings.TrimSpace(token), s.now()) {
-		return errTokenInvalid
+	account := s.bearerOf(strings.TrimSpace(token), s.now())
+	if account == nil {
+		return nil, errTokenInvalid
 	}
-	return nil
+	return account, nil
 }
 
 // tokenBody is the answer of the token endpoint.
@@ -100,35 +74,66 @@ type tokenBody struct {
 
 // token is POST /oauth/token (API document, Authentication).
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
+	v := visitOf(r)
 	id, secret, ok := r.BasicAuth()
-	if !ok || !s.known(id, secret) {
+	if !ok {
 		return errCredentials
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	account, err := s.authenticate(r.Context(), id, secret)
+	if err != nil {
+		return err
+	}
+	if account == nil {
+		return errCredentials
+	}
+	v.account = account
+	if err := s.enter(r); err != nil {
+		return err
+	}
+	if err := grant(w, r); err != nil {
+		return err
+	}
+	body, err := json.Marshal(tokenBody{s.issue(account, s.now()), "Bearer", int32(s.config.TokenTTL / time.Second)})
+	if err != nil {
+		return err
+	}
+	respond(w, r, http.StatusOK, typeJSON, body)
+	return nil
+}
+
+// grant checks the form of a token request: grant_type stands in the form or in the query.
+func grant(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
 	if err := r.ParseForm(); err != nil {
+		var tooLong *http.MaxBytesError
+		if errors.As(err, &tooLong) {
+			return failure{status: http.StatusRequestEntityTooLarge, message: "the form is too long"}
+		}
 		return badRequest("cannot read the form: want application/x-www-form-urlencoded")
 	}
 	if grant := r.Form.Get("grant_type"); grant != "client_credentials" {
 		return badRequest("grant_type %s: want client_credentials", quote(grant))
 	}
-	body, err := json.Marshal(tokenBody{s.tokens.issue(s.now()), "Bearer", int32(s.config.TokenTTL / time.Second)})
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	respond(w, r, http.StatusOK, typeJSON, body)
 	return nil
 }
 
-// known takes the credentials as they are, or percent-encoded as RFC 6749 (2.3.1) has it.
-func (s *Server) known(id, secret string) bool {
-	if s.keys.match(id, secret) {
-		return true
+// authenticate takes the credentials as they are, or percent-encoded as RFC 6749 (2.3.1) has it.
+func (s *Server) authenticate(ctx context.Context, id, secret string) (*account, error) {
+	account, err := s.accounts.authenticate(ctx, id, secret)
+	if account != nil || err != nil {
+		return account, err
 	}
-	plainID, err := url.QueryUnescape(id)
-	if err != nil || strings.Contains(plainID, ":") {
-		return false
+	plainID, plainSecret, ok := unescape(id, secret)
+	if !ok {
+		return nil, nil
 	}
-	plainSecret, err := url.QueryUnescape(secret)
-	return err == nil && s.keys.match(plainID, plainSecret)
+	return s.accounts.authenticate(ctx, plainID, plainSecret)
+}
+
+// unescape decodes credentials that are percent-encoded; ok says whether that gives others.
+func unescape(id, secret string) (plainID, plainSecret string, ok bool) {
+	plainID, errID := url.QueryUnescape(id)
+	plainSecret, errSecret := url.QueryUnescape(secret)
+	ok = errID == nil && errSecret == nil && !strings.Contains(plainID, ":") && (plainID != id || plainSecret != secret)
+	return plainID, plainSecret, ok
 }

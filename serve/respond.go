@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
+	"dealflow/schemas/api"
 )
 
 const (
@@ -25,6 +27,17 @@ var gzipWriters = sync.Pool{New: func() any {
 	}
 	return w
 }}
+
+// pages holds buffers for pages, which are large and short-lived.
+var pages = sync.Pool{New: func() any { return new([]byte) }}
+
+// respondPage sends a page of a list.
+func respondPage(w http.ResponseWriter, r *http.Request, base string, feed api.Feed, params params, page Page, next string) {
+	buffer := pages.Get().(*[]byte)
+	defer pages.Put(buffer)
+	*buffer = appendPage((*buffer)[:0], base, feed, params, page, next)
+	respond(w, r, http.StatusOK, typeHAL, *buffer)
+}
 
 // respond sends a whole body, compressed where the client takes that. An error in writing means
 // that the client has gone: there is nobody to tell.

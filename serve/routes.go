@@ -7,66 +7,91 @@ import (
 	"dealflow/schemas/api"
 )
 
-// route is one line of the API's surface (API document, Endpoints).
+// route is one line of the server's surface.
 type route struct {
 	method  string
 	path    string // relative to {base_url}
+	part    part
 	access  access
 	handler handlerFunc
 }
 
-// access says who may call a route.
-type access bool
+// part says whose surface a route belongs to.
+type part string
 
 const (
-	open   access = false
-	bearer access = true // a valid token only
+	documented part = "the API document, Endpoints" // also as of an instant: /as-of/{instant}/…
+	ours       part = "beside it, for those who run or read the API"
+)
+
+// access says who may call a route.
+type access string
+
+const (
+	open         access = "anybody"
+	bearer       access = "a valid token"
+	home         access = "this machine, where the server listens on loopback; others find no such path"
+	homeOrBearer access = "this machine, or a valid token"
 )
 
 // handlerFunc answers a request, or says by an error why it cannot.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
-// routes is the whole surface of the API.
+// routes is the whole surface of the server.
 func (s *Server) routes() []route {
 	return []route{
-		{http.MethodPost, "/oauth/token", open, s.token},
-		{http.MethodGet, "/v3", bearer, s.services},
-		{http.MethodGet, "/v3/loan", bearer, s.markets(api.Loan)},
-		{http.MethodGet, "/v3/bond", bearer, s.markets(api.Bond)},
-		{http.MethodGet, "/v3/loan/{market}", bearer, s.market(api.Loan)},
-		{http.MethodGet, "/v3/bond/{market}", bearer, s.market(api.Bond)},
-		{http.MethodGet, "/v3/loan/{market}/priced-deal", bearer, s.list(api.Loan, api.Priced)},
-		{http.MethodGet, "/v3/loan/{market}/priced-deal/{id}", bearer, s.deal(api.Loan, api.Priced)},
-		{http.MethodGet, "/v3/loan/{market}/expected-deal", bearer, s.list(api.Loan, api.Expected)},
-		{http.MethodGet, "/v3/loan/{market}/expected-deal/{id}", bearer, s.deal(api.Loan, api.Expected)},
-		{http.MethodGet, "/v3/bond/{market}/priced-deal", bearer, s.list(api.Bond, api.Priced)},
-		{http.MethodGet, "/v3/bond/{market}/priced-deal/{id}", bearer, s.deal(api.Bond, api.Priced)},
-		{http.MethodGet, "/v3/bond/{market}/expected-deal", bearer, s.list(api.Bond, api.Expected)},
-		{http.MethodGet, "/v3/bond/{market}/expected-deal/{id}", bearer, s.deal(api.Bond, api.Expected)},
+		{http.MethodPost, "/oauth/token", documented, open, s.token},
+		{http.MethodGet, "/v3", documented, bearer, s.services},
+		{http.MethodGet, "/v3/loan", documented, bearer, s.markets(api.Loan)},
+		{http.MethodGet, "/v3/bond", documented, bearer, s.markets(api.Bond)},
+		{http.MethodGet, "/v3/loan/{market}", documented, bearer, s.market(api.Loan)},
+		{http.MethodGet, "/v3/bond/{market}", documented, bearer, s.market(api.Bond)},
+		{http.MethodGet, "/v3/loan/{market}/priced-deal", documented, bearer, s.list(api.Loan, api.Priced)},
+		{http.MethodGet, "/v3/loan/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Loan, api.Priced)},
+		{http.MethodGet, "/v3/loan/{market}/expected-deal", documented, bearer, s.list(api.Loan, api.Expected)},
+		{http.MethodGet, "/v3/loan/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Loan, api.Expected)},
+		{http.MethodGet, "/v3/bond/{market}/priced-deal", documented, bearer, s.list(api.Bond, api.Priced)},
+		{http.MethodGet, "/v3/bond/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Bond, api.Priced)},
+		{http.MethodGet, "/v3/bond/{market}/expected-deal", documented, bearer, s.list(api.Bond, api.Expected)},
+		{http.MethodGet, "/v3/bond/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Bond, api.Expected)},
+
+		{http.MethodGet, "/openapi.json", ours, open, s.openapi},
+		{http.MethodGet, "/docs", ours, open, s.docs},
+		{http.MethodGet, "/healthz", ours, open, s.health},
+		{http.MethodGet, "/metrics", ours, homeOrBearer, s.showMetrics},
+		{http.MethodPost, "/_sim/advance", ours, home, s.advance},
 	}
 }
 
 // mux serves the routes under the base URL's own path. Known paths answer other methods with 405,
-// and unknown paths answer 404, both with the API's error body and only to clients with a token.
+// and unknown paths answer 404, both with the API's error body and to those only that may call the
+// route, or have a token.
 func (s *Server) mux() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range s.routes() {
-		path := s.path + route.path
+		paths := []string{s.path + route.path}
+		if route.part == documented {
+			paths = append(paths, s.path+asOfPath+"{instant}"+route.path)
+		}
 		allow := route.method
 		if route.method == http.MethodGet {
 			allow += ", " + http.MethodHead // GET patterns answer HEAD too
 		}
-		mux.Handle(route.method+" "+path, s.handle(route.access, route.handler))
-		mux.Handle(path, s.handle(route.access, methodNotAllowed(allow)))
+		other := route
+		other.handler = methodNotAllowed(allow)
+		for _, path := range paths {
+			mux.Handle(route.method+" "+path, s.handle(route))
+			mux.Handle(path, s.handle(other))
+		}
 	}
-	mux.Handle("/", s.handle(bearer, func(http.ResponseWriter, *http.Request) error { return errNoPath }))
+	mux.Handle("/", s.handle(route{access: bearer, handler: func(http.ResponseWriter, *http.Request) error { return errNoPath }}))
 	return mux
 }
 
 func methodNotAllowed(allow string) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allow)
-		return failure{http.StatusMethodNotAllowed, r.Method + " is not allowed here; allowed: " + allow}
+		return failure{status: api.StatusNotAllowed, message: quote(r.Method) + " is not allowed here; allowed: " + allow}
 	}
 }
 
@@ -84,7 +109,7 @@ func pathMarket(r *http.Request, service api.Service) (api.Market, error) {
 			return market, nil
 		}
 	}
-	return "", failure{http.StatusNotFound, "no market " + quote(text) + " under /v3/" + string(service)}
+	return "", failure{status: api.StatusNotFound, message: "no market " + quote(text) + " under /v3/" + string(service)}
 }
 
 // quote makes a client's text safe and short enough to show it again.

@@ -44,7 +44,7 @@ func TestConfigNamesAllFaults(t *testing.T) {
 		Accounts: []serve.Account{{ClientID: "a:b", Secret: "s"}, {ClientID: "x"}},
 		BaseURL:  "ftp://x", DefaultPageSize: 5, MaxPageSize: 2, TokenTTL: time.Millisecond,
 	})
-	for _, want := range []string{"Source", "Accounts[0]", "Accounts[1]", "BaseURL", "DefaultPageSize", "TokenTTL"} {
+	for _, want := range []string{"Source", "account 1", "account 2", "BaseURL", "DefaultPageSize", "TokenTTL"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}

@@ -2,21 +2,27 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // Server answers the API's requests from a Source. Its methods may be called concurrently.
 type Server struct {
-	config  Config // with defaults
-	keys    accountKeys
-	tokens  *tokens
-	path    string // the base URL's own path, without a trailing slash
-	handler http.Handler
+	config   Config // with defaults
+	accounts *accounts
+	keys     keyring
+	metrics  *metrics
+	builtin  bool   // the accounts are those that everybody knows
+	path     string // the base URL's own path, without a trailing slash
+	handler  http.Handler
 }
 
 // New prepares a server. The error names all faults of the configuration.
@@ -24,12 +30,16 @@ func New(config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
+	builtin := len(config.Accounts) == 0
 	config = config.withDefaults()
 	base, err := url.Parse(config.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	s := &Server{config: config, keys: digestAccounts(config.Accounts), tokens: newTokens(config.TokenTTL), path: base.Path}
+	s := &Server{
+		config: config, accounts: newAccounts(config.Accounts), keys: newKeyring(config.SigningKeys),
+		metrics: newMetrics(), builtin: builtin, path: base.Path,
+	}
 	s.handler = s.wrap(s.mux())
 	return s, nil
 }
@@ -53,7 +63,15 @@ func HTTPServer(handler http.Handler) *http.Server {
 // most Config.DrainTimeout) and returns nil. It closes l and leaves no goroutine behind. The error
 // says why the listener failed, or that requests had to be cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if tcp, ok := l.Addr().(*net.TCPAddr); s.builtin && ok && !tcp.IP.IsLoopback() {
+		return errors.Join(fmt.Errorf("serve %s: the built-in accounts, which everybody knows, are for loopback only", l.Addr()), l.Close())
+	}
+	l = netutil.LimitListener(l, s.config.MaxConnections)
+	if s.config.TLS != nil {
+		l = tls.NewListener(l, s.config.TLS)
+	}
 	server := HTTPServer(s.handler)
+	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug) // clients that break off, mostly
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- s.drain(ctx, server) })
 	err := server.Serve(l)

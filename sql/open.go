@@ -6,6 +6,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/marcboeker/go-duckdb/v2"
 )
@@ -22,6 +25,43 @@ func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	return db, nil
+}
+
+// OpenApart is Open for a catalog that may be replaced while it is open. A process has one DuckDB
+// instance a path: whoever opens a path that is open already gets the file that stood there before. So
+// the file is opened under a name of its own, in a new folder in workDir ("" means the system's).
+// done closes the database and removes that name.
+func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, done func() error, err error) {
+	folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("work folder: %w", err)
+	}
+	apart := filepath.Join(folder, filepath.Base(path))
+	if err = linkOrCopy(path, apart); err == nil {
+		db, err = Open(ctx, apart, root)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(folder)) }, nil
+}
+
+// linkOrCopy gives a file a second name; on another filesystem, a second copy.
+func linkOrCopy(from, to string) (err error) {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
 }
 
 // connect opens a DuckDB file; setup runs on every new connection.

@@ -53,6 +53,7 @@ func FeedRunColumns() []Column {
 		{Name: "waited_ms", Type: Int64, Unit: "milliseconds", Doc: "Time spent waiting at the server's wish or before trying again."},
 		{Name: "sweeps", Type: Int64, Doc: "Sweeps after the first walk until nothing was new."},
 		{Name: "confirmations", Type: Int64, Doc: "Absent deals asked for by id."},
+		{Name: "base_url", Type: Text, Doc: "The address of the API that the feed was pulled from."},
 	}
 }
 
@@ -96,7 +97,7 @@ func FeedRunRow(c *Commit, f *FeedRun) map[string]any {
 		"removed": f.Removed, "reappeared": f.Reappeared, "unchanged": f.Unchanged,
 		"quarantined": f.Quarantined, "drift": f.DriftCount(), "pages": f.Pages, "requests": f.Requests,
 		"bytes": f.Bytes, "retries": f.Retries, "waited_ms": f.WaitedMS, "sweeps": f.Sweeps,
-		"confirmations": f.Confirmations,
+		"confirmations": f.Confirmations, "base_url": f.BaseURL,
 	}
 	if f.Error == "" {
 		row["error"] = nil

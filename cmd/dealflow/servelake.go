@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/load"
+	"dealflow/serve"
+	"dealflow/serve/lakesource"
+	"dealflow/sql"
+)
+
+// servingMemory bounds what DuckDB takes for the queries of a server.
+const servingMemory = "1GB"
+
+// lakeMarket opens the lake of the settings as a market to serve: as of now, and on with every commit,
+// or standing still as of an instant (RFC 3339). closeAll must be called when nothing is served any more.
+func (a *app) lakeMarket(ctx context.Context, asOf string) (source serve.Source, closeAll func() error, err error) {
+	at, err := time.Parse(time.RFC3339, asOf)
+	if asOf != "" && err != nil {
+		return nil, nil, usagef("--as-of %q: want an instant such as 2026-11-01T06:00:00Z", asOf)
+	}
+	l, err := a.openLake(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	opener := catalogs{app: a, lake: l}
+	market, err := lakesource.New(ctx, lakesource.Config{Newer: opener.newer})
+	if err != nil {
+		return nil, nil, err
+	}
+	if asOf == "" {
+		return market, market.Close, nil
+	}
+	past, err := market.AsOf(ctx, at)
+	if errors.Is(err, serve.ErrNotFound) {
+		err = usagef("--as-of %s: the lake knows of nothing until then", asOf)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, market.Close())
+	}
+	return past, market.Close, nil
+}
+
+// catalogs opens the catalogs of a lake that grows.
+type catalogs struct {
+	app  *app
+	lake *load.Lake
+}
+
+// newer implements lakesource.Config.Newer. One question to the store finds out that nothing is new.
+func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, error) {
+	if than > 0 {
+		found, err := c.lake.HasCommit(ctx, than+1)
+		if err != nil || !found {
+			return nil, err
+		}
+	}
+	// A writer may replace the published catalog between two looks at it; then the next try finds it.
+	for range 3 {
+		l, err := load.Open(ctx, c.lake.Store())
+		if err != nil {
+			return nil, err
+		}
+		catalog, err := c.open(ctx, l)
+		if err != nil || catalog != nil {
+			return catalog, err
+		}
+	}
+	return nil, errors.New("the lake's catalog changes faster than it can be opened; is another program writing to the lake all the time?")
+}
+
+// open opens the catalog of the lake's present state; nil if it was replaced meanwhile.
+func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.Catalog, err error) {
+	file, err := pipeline.OpenCatalog(ctx, l, c.app.settings.workDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }() // what is open stays open
+	db, done, err := sql.OpenApart(ctx, file.Path, file.Root, c.app.settings.workDir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := prepare(ctx, db)
+	if err != nil || commit != l.Log().Number {
+		return nil, errors.Join(err, done())
+	}
+	return &lakesource.Catalog{DB: db, Close: done}, nil
+}
+
+// prepare bounds a catalog's memory and reads which commit it shows.
+func prepare(ctx context.Context, db *stdsql.DB) (commit int64, err error) {
+	if _, err := db.ExecContext(ctx, "SET memory_limit = '"+servingMemory+"'"); err != nil {
+		return 0, fmt.Errorf("catalog: %w", err)
+	}
+	err = db.QueryRowContext(ctx, `SELECT "commit" FROM _dealflow.catalog`).Scan(&commit)
+	return commit, err
+}

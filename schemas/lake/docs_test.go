@@ -1,0 +1,129 @@
+package lake_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/tables from the columns")
+
+const docsDir = "../../docs/tables"
+
+// TestDocsTables holds docs/tables to the columns; with -update it writes them.
+func TestDocsTables(t *testing.T) {
+	pages := map[string]string{"README.md": tablesIndex()}
+	for _, table := range lake.Tables() {
+		pages[table.Name+".md"] = tablePage(table)
+	}
+	if *update {
+		if err := os.MkdirAll(docsDir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range pages {
+		path := filepath.Join(docsDir, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != want {
+			t.Errorf("docs/tables/%s does not say what the columns are (%v): go test ./schemas/lake -update", name, err)
+		}
+	}
+	entries, err := os.ReadDir(docsDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if _, known := pages[entry.Name()]; !known {
+			t.Errorf("docs/tables/%s is of no table", entry.Name())
+		}
+	}
+}
+
+func tablesIndex() string {
+	var b strings.Builder
+	b.WriteString("# Tables\n\nThe flattened tables, one page each. Made from the columns in `schemas/lake` by `go test ./schemas/lake -update`.\n\n| table | rows | columns |\n|---|---|---|\n")
+	for _, table := range lake.Tables() {
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %d |\n", table.Name, table.Name, table.Doc, len(table.HistoryColumns()))
+	}
+	return b.String()
+}
+
+func tablePage(table *lake.Table) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s Made from the columns in `schemas/lake/%s.go`.\n\n", table.Name, table.Doc, table.Name)
+	row := "One row per deal and version."
+	if table.Rows != "" {
+		row = fmt.Sprintf("One row per entry of `%s`.", table.Rows)
+	}
+	var keys []string
+	for _, key := range table.KeyColumns() {
+		keys = append(keys, "`"+key.Name+"`")
+	}
+	fmt.Fprintf(&b, "%s Feeds: %s. Key: %s. Snapshots have `snapshot_date` as their last column.\n\n", row, feedsOf(table), strings.Join(keys, ", "))
+	b.WriteString("| no. | column | type | from | markets | meaning |\n|---:|---|---|---|---|---|\n")
+	for _, column := range table.SnapshotColumns() {
+		from := "key"
+		if column.Pointer != "" {
+			from = "`" + column.Pointer + "`" + parts[column.Part]
+		}
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", column.Number, column.Name, column.Type.SQL(), from, marketsOf(table, &column), meaning(&column))
+	}
+	return b.String()
+}
+
+// parts says which part of a value a column holds.
+var parts = map[lake.Part]string{lake.Key: " (its key)", lake.HrefID: " (the number at its end)"}
+
+func feedsOf(table *lake.Table) string {
+	var names []string
+	for _, feed := range api.Feeds() {
+		if feed.Service == table.Service && feed.Kind == table.Kind {
+			names = append(names, "`"+feed.String()+"`")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func marketsOf(table *lake.Table, column *lake.Column) string {
+	var in, out []string
+	for _, market := range api.Markets(table.Service) {
+		if column.In(market) {
+			in = append(in, string(market))
+		} else {
+			out = append(out, string(market))
+		}
+	}
+	if len(out) == 0 {
+		return "all"
+	}
+	return strings.Join(in, ", ")
+}
+
+// meaning is the column's sentence, its unit and what it may hold.
+func meaning(column *lake.Column) string {
+	text := column.Doc
+	if column.Unit != "" {
+		text += " Unit: " + column.Unit + "."
+	}
+	for _, market := range []api.Market{"", api.IG, api.HY, api.EM, api.LL, api.CF, api.AF} {
+		if values := column.Allowed[market]; len(values) > 0 {
+			text += fmt.Sprintf(" %s: %s.", cmp.Or(string(market), "Values"), strings.Join(values, ", "))
+		}
+	}
+	if column.Since > 1 {
+		text += fmt.Sprintf(" Since schema version %d.", column.Since)
+	}
+	return strings.ReplaceAll(text, "|", `\|`)
+}

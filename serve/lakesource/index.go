@@ -1,0 +1,284 @@
+package lakesource
+
+import (
+	"cmp"
+	"context"
+	stdsql "database/sql"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+)
+
+// index lists the deals of a feed that stood in a state. It is never changed.
+type index struct {
+	feed    api.Feed
+	at      instant
+	ordered []entry // in the list's order
+	byID    []int32 // places in ordered, by deal_id
+}
+
+// entry is a deal without its payload.
+type entry struct {
+	known   instant // of the version that held
+	id      int64
+	changed instant // the deal's own; none where it has none
+	version int32
+	priced  int32 // pricing date in days since 1970; none where it has none
+}
+
+// none stands for a date that a deal does not have.
+const none = -1 << 31
+
+func (e *entry) pricingDate() string {
+	if e.priced == none {
+		return ""
+	}
+	return time.Unix(int64(e.priced)*24*3600, 0).UTC().Format(time.DateOnly)
+}
+
+// position is where an entry stands in the list.
+func (e *entry) position() serve.Position {
+	return serve.Position{UpdatedAt: e.known.time(), ID: e.id}
+}
+
+// compare orders places in a list: newest first, equal instants by falling id; lists that tell no
+// update by falling id alone.
+func compare(feed api.Feed, a, b serve.Position) int {
+	if feed.HasUpdatedSince() {
+		if c := b.UpdatedAt.Compare(a.UpdatedAt); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(b.ID, a.ID)
+}
+
+// find is the entry of a deal; nil if it did not stand.
+func (x *index) find(id int64) *entry {
+	i, found := slices.BinarySearchFunc(x.byID, id, func(place int32, id int64) int { return cmp.Compare(x.ordered[place].id, id) })
+	if !found {
+		return nil
+	}
+	return &x.ordered[x.byID[i]]
+}
+
+// after is the part of the list behind a position.
+func (x *index) after(at *serve.Position) []entry {
+	if at == nil {
+		return x.ordered
+	}
+	i, found := slices.BinarySearchFunc(x.ordered, *at, func(e entry, at serve.Position) int { return compare(x.feed, e.position(), at) })
+	if found {
+		i++
+	}
+	return x.ordered[i:]
+}
+
+// page chooses the deals that a query asks for, and says whether more follow.
+func (x *index) page(q serve.Query) (chosen []entry, more bool, err error) {
+	in, err := newBounds(x.feed, q)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range x.after(q.After) {
+		if in.past(&e) {
+			break // the list goes on with older deals only
+		}
+		if !in.hold(&e) {
+			continue
+		}
+		if len(chosen) == q.Limit {
+			return chosen, true, nil
+		}
+		chosen = append(chosen, e)
+	}
+	return chosen, false, nil
+}
+
+// bounds are a query's filters in the units of entries.
+type bounds struct {
+	since                  instant // the least known_at
+	priced                 bool
+	pricedFrom, pricedTo   int32
+	changed                bool
+	changedFrom, changedTo instant
+}
+
+const farthest = 1<<63 - 1
+
+func newBounds(feed api.Feed, q serve.Query) (bounds, error) {
+	in := bounds{
+		since:   -farthest,
+		priced:  q.PricingDateFrom != "" || q.PricingDateTo != "",
+		changed: !q.ChangedFrom.IsZero() || !q.ChangedTo.IsZero(), changedFrom: -farthest, changedTo: farthest,
+	}
+	if !q.UpdatedSince.IsZero() && feed.HasUpdatedSince() {
+		in.since = ceiling(q.UpdatedSince)
+		if in.since == instantOf(q.UpdatedSince) && q.UpdatedAfter {
+			in.since++
+		}
+	}
+	if !q.ChangedFrom.IsZero() {
+		in.changedFrom = ceiling(q.ChangedFrom)
+	}
+	if !q.ChangedTo.IsZero() {
+		in.changedTo = instantOf(q.ChangedTo)
+	}
+	var err error
+	if in.pricedFrom, err = days(q.PricingDateFrom, none+1); err == nil {
+		in.pricedTo, err = days(q.PricingDateTo, 1<<31-1)
+	}
+	return in, err
+}
+
+// ceiling is the first of the lake's instants that is not before t.
+func ceiling(t time.Time) instant {
+	at := instantOf(t)
+	if at.time().Before(t) {
+		at++
+	}
+	return at
+}
+
+// days reads a date as days since 1970; empty is otherwise.
+func days(date string, otherwise int32) (int32, error) {
+	if date == "" {
+		return otherwise, nil
+	}
+	t, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return 0, fmt.Errorf("date %q: want YYYY-MM-DD", date)
+	}
+	return int32(t.Unix() / (24 * 3600)), nil
+}
+
+// past says that an entry was known before the bound.
+func (in *bounds) past(e *entry) bool { return e.known < in.since }
+
+// hold says whether an entry lies within the filters.
+func (in *bounds) hold(e *entry) bool {
+	if in.priced && (e.priced == none || e.priced < in.pricedFrom || e.priced > in.pricedTo) {
+		return false
+	}
+	return !in.changed || e.changed != none && e.changed >= in.changedFrom && e.changed <= in.changedTo
+}
+
+// dates names the columns of a feed's deals that its filters look at.
+func dates(feed api.Feed) (priced, changed string) {
+	switch {
+	case feed.Kind == api.Expected:
+		return "NULL", "epoch_us(f.changed)"
+	case feed.Service == api.Bond:
+		return "f.pricing_date - DATE '1970-01-01'", "NULL"
+	}
+	return "f.priced_date - DATE '1970-01-01'", "NULL"
+}
+
+// readIndex reads the index of a feed as of a state.
+func readIndex(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*index, error) {
+	priced, changed := dates(feed)
+	order := "d.deal_id DESC"
+	if feed.HasUpdatedSince() {
+		order = "d.valid_from DESC, " + order
+	}
+	rows, err := db.QueryContext(ctx, fmt.Sprintf(`
+SELECT epoch_us(d.valid_from), d.deal_id, d.version, %s, %s
+FROM deals_as_of(%s) d
+LEFT JOIN (FROM _dealflow.history_%s WHERE market = $2) f ON f.deal_id = d.deal_id AND f.version = d.version
+WHERE d.service = $1 AND d.market = $2 AND d.kind = $3
+ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, order), string(feed.Service), string(feed.Market), string(feed.Kind))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	x := &index{feed: feed, at: at}
+	for rows.Next() {
+		e := entry{}
+		var priced, changed stdsql.NullInt64
+		if err := rows.Scan(&e.known, &e.id, &e.version, &priced, &changed); err != nil {
+			return nil, err
+		}
+		e.priced, e.changed = none, none
+		if priced.Valid {
+			e.priced = int32(priced.Int64)
+		}
+		if changed.Valid {
+			e.changed = instant(changed.Int64)
+		}
+		x.ordered = append(x.ordered, e)
+	}
+	x.byID = make([]int32, len(x.ordered))
+	for i := range x.byID {
+		x.byID[i] = int32(i)
+	}
+	slices.SortFunc(x.byID, func(a, b int32) int { return cmp.Compare(x.ordered[a].id, x.ordered[b].id) })
+	return x, rows.Err()
+}
+
+// indexes keeps the indexes that were used last.
+type indexes struct {
+	limit int           // deals
+	turn  chan struct{} // held by whoever reads one: two requests need not read the same
+
+	mu   sync.Mutex
+	held []*index // used last at the end
+}
+
+// maxIndexes bounds how many indexes are kept, however small they are.
+const maxIndexes = 12 * 16
+
+// of gives the index of a feed as of a state.
+func (c *indexes) of(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*index, error) {
+	if x := c.use(feed, at); x != nil {
+		return x, nil
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if x := c.use(feed, at); x != nil { // it was read while this one waited
+		return x, nil
+	}
+	x, err := readIndex(ctx, db, feed, at)
+	if err != nil {
+		return nil, fmt.Errorf("%s as of %s: %w", feed, at, err)
+	}
+	c.keep(x)
+	return x, nil
+}
+
+// use finds an index that is held.
+func (c *indexes) use(feed api.Feed, at instant) *index {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.held, func(x *index) bool { return x.feed == feed && x.at == at })
+	if i < 0 {
+		return nil
+	}
+	x := c.held[i]
+	c.held = append(slices.Delete(c.held, i, i+1), x)
+	return x
+}
+
+// keep holds an index, and lets go of those that were not used for longest.
+func (c *indexes) keep(x *index) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = append(c.held, x)
+	deals := 0
+	for _, x := range c.held {
+		deals += len(x.ordered)
+	}
+	drop := 0
+	for drop < len(c.held)-1 && (deals > c.limit || len(c.held)-drop > maxIndexes) {
+		deals -= len(c.held[drop].ordered)
+		drop++
+	}
+	c.held = slices.Delete(c.held, 0, drop)
+}

@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// The parameters of lists (API document, Query parameter sets).
+const (
+	paramPageSize        = "pageSize"
+	paramSeeker          = "seeker"
+	paramUpdatedSince    = "updatedSince"
+	paramPricingDateFrom = "pricingDateFrom"
+	paramPricingDateTo   = "pricingDateTo"
+	paramChangedFrom     = "changedFrom"
+	paramChangedTo       = "changedTo"
+)
+
+// filters are the parameters of a feed's set besides seeker: A for priced lists, B for expected
+// loans, C for expected bonds. Links to other pages carry them on.
+func filters(feed api.Feed) []string {
+	switch {
+	case feed.Kind == api.Priced:
+		return []string{paramPageSize, paramPricingDateFrom, paramPricingDateTo, paramUpdatedSince}
+	case feed.Service == api.Loan:
+		return []string{paramPageSize, paramUpdatedSince}
+	}
+	return []string{paramChangedFrom, paramChangedTo, paramPageSize}
+}
+
+// params are the parameters that a list knows, of those that a request names; the others are as good
+// as not there.
+type params map[string]string
+
+// readParams takes the known parameters of a query. A name that stands twice could mean either value,
+// and is refused; an empty value is as good as none.
+func readParams(feed api.Feed, query string) (params, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, badRequest("the query cannot be read: %s", quote(query))
+	}
+	known := params{}
+	for _, name := range append(filters(feed), paramSeeker) {
+		switch given := values[name]; {
+		case len(given) > 1:
+			return nil, badRequest("%s stands %d times", name, len(given))
+		case len(given) == 1 && given[0] != "":
+			known[name] = given[0]
+		}
+	}
+	return known, nil
+}
+
+// read makes the query of a list. All parameters narrow it down together.
+func (p params) read(feed api.Feed) (Query, error) {
+	query := Query{Feed: feed}
+	size, err := p.size()
+	if err != nil {
+		return Query{}, err
+	}
+	query.Limit = size
+	for name, into := range map[string]*time.Time{
+		paramUpdatedSince: &query.UpdatedSince, paramChangedFrom: &query.ChangedFrom, paramChangedTo: &query.ChangedTo,
+	} {
+		if *into, err = p.instant(name); err != nil {
+			return Query{}, err
+		}
+	}
+	query.UpdatedAfter = strings.Contains(p[paramUpdatedSince], ".")
+	if query.PricingDateFrom, err = p.date(paramPricingDateFrom); err != nil {
+		return Query{}, err
+	}
+	if query.PricingDateTo, err = p.date(paramPricingDateTo); err != nil {
+		return Query{}, err
+	}
+	if query.PricingDateTo != "" && query.PricingDateFrom > query.PricingDateTo {
+		return Query{}, badRequest("%s lies after %s", paramPricingDateFrom, paramPricingDateTo)
+	}
+	if !query.ChangedTo.IsZero() && query.ChangedFrom.After(query.ChangedTo) {
+		return Query{}, badRequest("%s lies after %s", paramChangedFrom, paramChangedTo)
+	}
+	return query, nil
+}
+
+// size is the page size that the client wishes, 0 for none.
+func (p params) size() (int, error) {
+	text, ok := p[paramPageSize]
+	if !ok {
+		return 0, nil
+	}
+	size, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || size < 1 || size > math.MaxInt32 {
+		return 0, badRequest("%s %s: want a positive int32", paramPageSize, quote(text))
+	}
+	return int(size), nil
+}
+
+// instant reads a date-time, the zero time if it is not there.
+func (p params) instant(name string) (time.Time, error) {
+	text, ok := p[name]
+	if !ok {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || strings.Contains(text, ",") {
+		return time.Time{}, badRequest("%s %s: want a date-time such as 2026-03-02T04:23:57Z (a + is written %%2B in a query)", name, quote(text))
+	}
+	if at = at.UTC(); at.IsZero() {
+		at = at.Add(1) // the zero time would be no bound at all
+	}
+	return at, nil
+}
+
+// date reads a date, "" if it is not there.
+func (p params) date(name string) (string, error) {
+	text, ok := p[name]
+	if !ok {
+		return "", nil
+	}
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return "", badRequest("%s %s: want a date such as 2026-03-02", name, quote(text))
+	}
+	return text, nil
+}

@@ -1,0 +1,95 @@
+package serve_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"dealflow/schemas/api"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+)
+
+// seeds is how many markets the property is held against: a few, or as many as DEALFLOW_SEEDS says.
+func seeds(t *testing.T) int {
+	text := os.Getenv("DEALFLOW_SEEDS")
+	if text == "" {
+		return 6
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("DEALFLOW_SEEDS: %v", err)
+	}
+	return n
+}
+
+// TestUpdatedSinceIsExact follows saved links of any deal, by any page size, after any time: the list
+// behind a link holds every deal that was updated since, and nothing that was updated before the
+// link's second.
+func TestUpdatedSinceIsExact(t *testing.T) {
+	for seed := range uint64(seeds(t)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			quirks := sim.DefaultQuirks()
+			quirks.ListOmission = 0 // an omitted deal need not be seen
+			client, source, clock := market(t, sim.Config{Seed: seed, Deals: 8 + r.IntN(30), PerDay: 4 + r.Float64()*20, Quirks: &quirks})
+			clock.Advance(time.Duration(r.Int64N(int64(60 * time.Hour))))
+			for _, feed := range api.Feeds() {
+				if !feed.HasUpdatedSince() {
+					continue
+				}
+				link, at := savedLink(client, source, feed, r)
+				if link == "" {
+					continue
+				}
+				clock.Advance(time.Duration(r.Int64N(int64(30 * time.Hour))))
+				checkUpdatedSince(t, client, source, feed, fmt.Sprintf("%s&pageSize=%d", link, 1+r.IntN(20)), at.Truncate(time.Second))
+			}
+		})
+	}
+}
+
+// savedLink takes the updatedSince link of any deal, and the instant of the deal's last update.
+func savedLink(client *client, source *sim.Market, feed api.Feed, r *rand.Rand) (string, time.Time) {
+	deals := client.deals(feed, client.page(feed.Path()+"?pageSize=1000"))
+	updated := map[int64]time.Time{}
+	for _, deal := range source.Deals(feed) {
+		updated[deal.ID] = deal.UpdatedAt
+	}
+	for _, i := range r.Perm(len(deals)) {
+		if deals[i].updatedSince != "" {
+			return deals[i].updatedSince, updated[deals[i].id]
+		}
+	}
+	return "", time.Time{}
+}
+
+func checkUpdatedSince(t *testing.T, client *client, source *sim.Market, feed api.Feed, path string, since time.Time) {
+	t.Helper()
+	got := map[int64]bool{}
+	for next := path; next != ""; {
+		page := client.page(next)
+		for _, deal := range client.deals(feed, page) {
+			if got[deal.id] {
+				t.Errorf("%s: %d stands twice", path, deal.id)
+			}
+			got[deal.id] = true
+		}
+		next = page.Links[api.LinkNext].Href
+	}
+	truth := map[int64]serve.Record{}
+	for _, deal := range source.Deals(feed) {
+		truth[deal.ID] = deal
+		if newer := !deal.UpdatedAt.Before(since); newer != got[deal.ID] {
+			t.Errorf("%s: %d, updated %s: in the list %t", path, deal.ID, deal.UpdatedAt, got[deal.ID])
+		}
+	}
+	for id := range got {
+		if _, there := truth[id]; !there {
+			t.Errorf("%s: %d is no deal", path, id)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"dealflow/serve/sim"
+	"dealflow/serve/sourcetest"
+)
+
+// TestSource holds the market to what every source promises.
+func TestSource(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Config{New: func(t testing.TB) sourcetest.World {
+		quirks := sim.DefaultQuirks()
+		quirks.ListOmission = 0 // an omitted deal need not be seen
+		clock := sim.NewManualClock(epoch)
+		market := sim.New(sim.Config{Seed: 21, Deals: 40, PerDay: 8, Epoch: epoch, Clock: clock.Now, Quirks: &quirks})
+		return sourcetest.World{Source: market, Advance: func(testing.TB) { clock.Advance(24 * time.Hour) }}
+	}})
+}
