@@ -8,7 +8,7 @@ SEEDS   ?= 6
 SOAK    ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint bench fuzz generate soak clean FORCE
+.PHONY: help build demo test race lint bench fuzz interop generate soak clean FORCE
 
 help: ## Say what there is
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 	$(LINT) run ./...
 
 bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline
+	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./serve ./serve/sim
 
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \
@@ -42,8 +42,12 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} || exit 1; \
 	done
 
+interop: $(BIN) ## Check with other languages: a generated client, DuckDB and pyarrow (needs Python)
+	.ci/interop/run
+
 generate: ## Rewrite golden files (look at the difference before you commit it)
-	$(GO) test ./transform ./schemas/... -update
+	$(GO) test ./transform ./schemas/lake -update
+	$(GO) test ./cmd/dealflow -run TestReadme -update
 
 soak: ## Hold ever more seeds against the truth, for SOAK=10m
 	DEALFLOW_SEEDS=100000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pipeline; test $$? -eq 124

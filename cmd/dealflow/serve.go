@@ -19,12 +19,14 @@ import (
 )
 
 type serveOptions struct {
-	sim   bool
-	seed  uint64
-	deals int
-	start string
-	speed float64
-	asOf  string
+	sim    bool
+	seed   uint64
+	deals  int
+	years  int
+	quirks bool
+	start  string
+	speed  float64
+	asOf   string
 
 	listen     string
 	baseURL    string
@@ -83,6 +85,8 @@ The API is described at /docs and /openapi.json. Pull from it with:
 	flags.StringVar(&o.asOf, "as-of", "", "serve the lake as it was known at this instant, such as 2026-11-01T06:00:00Z")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
 	flags.IntVar(&o.deals, "deals", 200, "priced deals standing in each market at the start")
+	flags.IntVar(&o.years, "years", 0, "years of history behind the start, at the size of the real markets; 0: the small market of --deals")
+	flags.BoolVar(&o.quirks, "quirks", true, "deals are as awkward to read as real ones")
 	flags.StringVar(&o.start, "start", "", "where the market's time starts, such as 2026-03-02T08:00:00Z (default: now)")
 	flags.Float64Var(&o.speed, "speed", 1, "how much faster than real time the market's time runs; 0: it stands still")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8900", "address to listen on; loopback only without --accounts")
@@ -176,12 +180,16 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 			return "", nil, usagef("--start %q: want an instant such as 2026-03-02T08:00:00Z", o.start)
 		}
 	}
-	if o.deals < 1 || o.speed < 0 {
-		return "", nil, usagef("--deals must be at least 1, and --speed not less than 0")
+	if o.deals < 1 || o.years < 0 || o.speed < 0 {
+		return "", nil, usagef("--deals must be at least 1, --years and --speed not less than 0")
 	}
 	// The market's history starts at midnight, so that a server started twice on a day shows the same
 	// deals.
-	market := sim.New(sim.Config{Seed: o.seed, Deals: o.deals, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)})
+	shape := sim.Config{Seed: o.seed, Deals: o.deals, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
+	if !o.quirks {
+		shape.Quirks = &sim.Quirks{}
+	}
+	market := sim.New(shape)
 	config.Source = market
 	if len(config.SigningKeys) == 0 {
 		// Servers of the same market take each other's cursors: its accounts are no secret anyway.

@@ -31,7 +31,7 @@ var doors = map[string][]string{
 }
 
 // testsOnly are packages that no program may contain.
-var testsOnly = []string{"internal/testkit", "load/store/storetest", "load/store/faultstore", "load/store/tracestore"}
+var testsOnly = []string{"internal/testkit", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
 
 // pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
 var pure = map[string][]string{

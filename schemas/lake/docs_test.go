@@ -2,18 +2,16 @@ package lake_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"dealflow/internal/testkit"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/tables from the columns")
 
 const docsDir = "../../docs/tables"
 
@@ -23,22 +21,8 @@ func TestDocsTables(t *testing.T) {
 	for _, table := range lake.Tables() {
 		pages[table.Name+".md"] = tablePage(table)
 	}
-	if *update {
-		if err := os.MkdirAll(docsDir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for name, want := range pages {
-		path := filepath.Join(docsDir, name)
-		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(path)
-		if err != nil || string(got) != want {
-			t.Errorf("docs/tables/%s does not say what the columns are (%v): go test ./schemas/lake -update", name, err)
-		}
+		testkit.Golden(t, filepath.Join(docsDir, name), []byte(want))
 	}
 	entries, err := os.ReadDir(docsDir)
 	if err != nil {

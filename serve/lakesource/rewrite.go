@@ -2,6 +2,7 @@ package lakesource
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 
@@ -49,7 +50,7 @@ func (w *rewriter) body(payload []byte, from string, known instant) ([]byte, err
 	if err := w.value(plain); err != nil {
 		return nil, err
 	}
-	if _, err := w.dec.ReadToken(); err != io.EOF {
+	if _, err := w.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, &api.Reject{Reason: api.RejectInvalidJSON, Detail: "text after the record"}
 	}
 	return append(w.out, payload[w.copied:]...), nil

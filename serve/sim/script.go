@@ -120,7 +120,7 @@ func (d *deal) edits(q *Quirks) []edit {
 func (m *Market) pricedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	together, edited := editDelay(r), r.chance(everEdited[d.feed.Service])
-	any := false
+	corrected := false
 	for _, e := range d.edits(m.config.Quirks) {
 		alone := time.Duration(float64(e.from) * math.Pow(float64(e.to)/float64(e.from), r.Float64()))
 		wait := together
@@ -129,10 +129,10 @@ func (m *Market) pricedScript(d *deal) []step {
 		}
 		if r.chance(e.share) && edited {
 			s.add(d.born.Add(wait), e.kind)
-			any = true
+			corrected = true
 		}
 	}
-	if edited && !any {
+	if edited && !corrected {
 		s.add(d.born.Add(together), stepTerms)
 	}
 	m.addFlipFlop(&s, r)

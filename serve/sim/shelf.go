@@ -68,10 +68,12 @@ func (s *shelf) settled() []*deal {
 			continue
 		}
 		before, _ := slices.BinarySearchFunc(rest, d, s.compare)
-		merged = append(append(merged, rest[:before]...), d)
+		merged = append(merged, rest[:before]...)
+		merged = append(merged, d)
 		rest = rest[before:]
 	}
-	s.ordered, s.moved = append(merged, rest...), nil
+	merged = append(merged, rest...)
+	s.ordered, s.moved = merged, nil
 	return s.ordered
 }
 
