@@ -29,6 +29,8 @@ func (e *StatusError) Error() string {
 	fmt.Fprintf(&b, "%s %s: %d %s", e.Op, e.URL, e.Status, http.StatusText(e.Status))
 	if e.Message != "" {
 		fmt.Fprintf(&b, ": %s", printable(e.Message))
+	} else if known, ok := api.StatusByCode(e.Status); ok {
+		fmt.Fprintf(&b, ": %s", known.Meaning) // the API said nothing: the table that its server answers by does
 	}
 	if e.ErrorID != "" {
 		fmt.Fprintf(&b, " (errorId %s)", printable(e.ErrorID))

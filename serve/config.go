@@ -32,6 +32,9 @@ type Config struct {
 	// 10 s.
 	DrainTimeout time.Duration
 
+	// Faults go wrong on purpose, to try clients on. Defaults to none.
+	Faults Faults
+
 	// Log receives one record per request, and what lies behind every 500. Defaults to none.
 	Log *slog.Logger
 
@@ -85,6 +88,9 @@ func (c Config) Validate() error {
 		if len(key) < MinSigningKey {
 			fault("SigningKeys[%d]: %d bytes, want %d at least", i, len(key), MinSigningKey)
 		}
+	}
+	if err := c.Faults.validate(); err != nil {
+		fault("Faults: %w", err)
 	}
 	if err := validateBaseURL(c.BaseURL); err != nil {
 		fault("BaseURL: %w", err)

@@ -19,6 +19,13 @@ func (s *Server) handle(route route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
+		if s.misfortune != nil && route.access == bearer {
+			var err error
+			if w, err = s.misfortune.strike(w, r); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
 		if err := route.handler(w, r); err != nil {
 			s.fail(w, r, err)
 		}

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// A token's payload is its expiry in microseconds, a print of the account's secret, and the client
-// id. A changed secret, a removed account and a removed key end it, no list of tokens is kept.
+// A token's payload is its expiry in microseconds, a print of the account's secret, a serial number
+// (the market's clock may stand still, and each token is another), and the client id. A changed secret, a removed account and a removed key end it, no list of tokens is kept.
 const (
 	expirySize  = 8
 	printSize   = 8
-	tokenHead   = expirySize + printSize
+	serialSize  = 8
+	tokenHead   = expirySize + printSize + serialSize
 	longestForm = 16 << 10
 )
 
@@ -25,6 +26,7 @@ func (s *Server) issue(a *account, now time.Time) string {
 	payload := make([]byte, expirySize, tokenHead+len(a.ClientID))
 	binary.BigEndian.PutUint64(payload, uint64(now.Add(s.config.TokenTTL).UnixMicro()))
 	payload = append(payload, s.keys[0].print(a)...)
+	payload = binary.BigEndian.AppendUint64(payload, s.issued.Add(1))
 	payload = append(payload, a.ClientID...)
 	return s.keys.seal(sealToken, "", payload)
 }
@@ -40,7 +42,7 @@ func (s *Server) bearerOf(token string, now time.Time) *account {
 		return nil
 	}
 	account := s.accounts.byID[string(payload[tokenHead:])]
-	if account == nil || string(payload[expirySize:tokenHead]) != string(key.print(account)) {
+	if account == nil || string(payload[expirySize:expirySize+printSize]) != string(key.print(account)) {
 		return nil
 	}
 	return account

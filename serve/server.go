@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -23,6 +24,9 @@ type Server struct {
 	builtin  bool   // the accounts are those that everybody knows
 	path     string // the base URL's own path, without a trailing slash
 	handler  http.Handler
+
+	issued     atomic.Uint64 // tokens
+	misfortune *misfortune   // nil: nothing goes wrong on purpose
 }
 
 // New prepares a server. The error names all faults of the configuration.
@@ -39,6 +43,9 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, accounts: newAccounts(config.Accounts), keys: newKeyring(config.SigningKeys),
 		metrics: newMetrics(), builtin: builtin, path: base.Path,
+	}
+	if config.Faults != (Faults{Seed: config.Faults.Seed}) {
+		s.misfortune = &misfortune{faults: config.Faults}
 	}
 	s.handler = s.wrap(s.mux())
 	return s, nil

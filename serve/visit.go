@@ -19,6 +19,8 @@ type visit struct {
 	instant string   // the instant of an as-of path, in one spelling; "" under the plain path
 	prefix  string   // "/as-of/…" as the client spells it: its links must begin as its base does
 	errorID string
+
+	oddLinks bool // links are spelled as they usually are not
 }
 
 type visitKey struct{}
@@ -74,6 +76,9 @@ func (s *Server) base(r *http.Request) string {
 		base = "https://" + r.Host
 	default:
 		base = "http://" + r.Host
+	}
+	if visitOf(r).oddLinks {
+		base = oddly(base)
 	}
 	return base + visitOf(r).prefix
 }

@@ -24,6 +24,7 @@ type serveOptions struct {
 	deals  int
 	years  int
 	quirks bool
+	faults float64
 	start  string
 	speed  float64
 	asOf   string
@@ -86,6 +87,7 @@ The API is described at /docs and /openapi.json. Pull from it with:
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
 	flags.IntVar(&o.deals, "deals", 200, "priced deals standing in each market at the start")
 	flags.IntVar(&o.years, "years", 0, "years of history behind the start, at the size of the real markets; 0: the small market of --deals")
+	flags.Float64Var(&o.faults, "faults", 0, "rate, 0 to 1, at which answers go wrong on purpose: 500, 429, broken bodies, expired tokens and cursors, odd links")
 	flags.BoolVar(&o.quirks, "quirks", true, "deals are as awkward to read as real ones")
 	flags.StringVar(&o.start, "start", "", "where the market's time starts, such as 2026-03-02T08:00:00Z (default: now)")
 	flags.Float64Var(&o.speed, "speed", 1, "how much faster than real time the market's time runs; 0: it stands still")
@@ -132,6 +134,10 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
 	}
+	if o.faults < 0 || o.faults > 1 {
+		return config, usagef("--faults %v: want a rate from 0 to 1", o.faults)
+	}
+	config.Faults = serve.AllFaults(o.seed, o.faults)
 	var err error
 	if config.SigningKeys, err = a.signingKeys(); err != nil {
 		return config, err

@@ -163,7 +163,7 @@ func (n *nights) recover(t *testing.T, s store.Store) {
 // of it.
 func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool) {
 	t.Helper()
-	w := &world{clock: n.clock, market: n.market, url: n.url, pages: n.pages, store: s}
+	w := &world{clock: n.clock, market: n.market, url: n.url, pages: n.pages, attempts: n.attempts, store: s}
 	look := func(what string, want map[string][]oracle.Row) {
 		w.ask(t, func(db *stdsql.DB) {
 			n.truth.compare(t, db, what, func(table string) string { return table }, want)

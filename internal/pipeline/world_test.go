@@ -38,13 +38,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a market, served over HTTP, and a lake that is filled from it. Virtual time stands still
 // during a run.
 type world struct {
-	clock  *sim.ManualClock
-	market *sim.Market // nil where the market is a book
-	url    string
-	root   string
-	store  store.Store
-	pages  int // the client's wish of deals a page
-	meddle atomic.Pointer[meddler]
+	clock    *sim.ManualClock
+	market   *sim.Market // nil where the market is a book
+	url      string
+	root     string
+	store    store.Store
+	pages    int // the client's wish of deals a page
+	attempts int // of the client at one request; 0: as many as it does by itself
+	meddle   atomic.Pointer[meddler]
 }
 
 // meddler answers a request in the server's place, or says that it has not.
@@ -65,7 +66,7 @@ func newWorld(t testing.TB, config sim.Config) *world {
 
 func worldOf(t testing.TB, clock *sim.ManualClock, source serve.Source) *world {
 	t.Helper()
-	w := &world{clock: clock, root: filepath.Join(t.TempDir(), "lake"), pages: 25}
+	w := &world{clock: clock, root: filepath.Join(t.TempDir(), "lake"), pages: 25, attempts: 2}
 	server, err := serve.New(serve.Config{Source: source})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func (w *world) client(t testing.TB, secret string) (*extract.Client, api.Base) 
 	}
 	client, err := extract.New(extract.Config{
 		Base: base, ClientID: "demo", ClientSecret: api.NewSecret(secret), PageSize: w.pages,
-		MaxAttempts: 2, Backoff: time.Millisecond,
+		MaxAttempts: w.attempts, Backoff: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,127 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Faults are rates, from 0 (never) to 1 (always), of what goes wrong between a client and a real API,
+// so that clients can be tried against it. They strike requests that need a token. What is drawn for
+// the n-th such request of a server depends on the seed alone.
+type Faults struct {
+	Seed          uint64
+	ServerError   float64 // per request: 500
+	TooMany       float64 // per request: 429 with Retry-After of a second
+	Truncated     float64 // per request: the connection breaks within the body
+	TokenExpired  float64 // per request: its token is good no longer, unless it is quite new
+	CursorExpired float64 // per page after the first: 400, as for a cursor that is known no longer
+	LinkSpelling  float64 // per answer: links spell the scheme in capitals
+}
+
+// AllFaults gives every fault the same rate.
+func AllFaults(seed uint64, rate float64) Faults {
+	return Faults{Seed: seed, ServerError: rate, TooMany: rate, Truncated: rate, TokenExpired: rate, CursorExpired: rate, LinkSpelling: rate}
+}
+
+func (f Faults) validate() error {
+	for _, rate := range []float64{f.ServerError, f.TooMany, f.Truncated, f.TokenExpired, f.CursorExpired, f.LinkSpelling} {
+		if rate < 0 || rate > 1 {
+			return fmt.Errorf("rate %v: want 0 to 1", rate)
+		}
+	}
+	return nil
+}
+
+// misfortune deals out faults. It is safe for concurrent use.
+type misfortune struct {
+	faults Faults
+	count  atomic.Uint64
+
+	mu     sync.Mutex
+	tokens map[string]int // uses of a token; less than 0: it has expired
+}
+
+const (
+	// newToken is the number of uses for which a token does not expire: a client that was refused and
+	// asked for another must get on.
+	newToken = 50
+	// maxTokens bounds the tokens that are remembered.
+	maxTokens = 1000
+)
+
+// expire counts a use of the request's token and says whether it has expired, now or before.
+func (m *misfortune) expire(r *http.Request, hit bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tokens == nil || len(m.tokens) > maxTokens {
+		m.tokens = map[string]int{}
+	}
+	token := r.Header.Get("Authorization")
+	uses := m.tokens[token]
+	switch {
+	case uses < 0:
+	case hit && uses >= newToken:
+		uses = -1
+	default:
+		uses++
+	}
+	m.tokens[token] = uses
+	return uses < 0
+}
+
+var (
+	errStruck     = errors.New("a fault that was asked for")
+	errOldCursor  = badRequest("%s: the cursor is known no longer; begin again", paramSeeker)
+	shortestCut   = 200 // bytes of a body that go out before the connection breaks
+	faultWaitTime = time.Second
+)
+
+// strike draws the faults of a request: an error to answer with, or a writer that breaks.
+func (m *misfortune) strike(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, error) {
+	dice := rand.New(rand.NewPCG(m.faults.Seed, m.count.Add(1)))
+	hit := func(rate float64) bool { return dice.Float64() < rate }
+	// All are drawn, whatever comes of them: one rate leaves the others' draws as they are.
+	broken, busy, expired, lost := hit(m.faults.ServerError), hit(m.faults.TooMany), hit(m.faults.TokenExpired), hit(m.faults.CursorExpired)
+	cut, odd := hit(m.faults.Truncated), hit(m.faults.LinkSpelling)
+	visitOf(r).oddLinks = odd
+	switch {
+	case broken:
+		return w, errStruck
+	case busy:
+		return w, tooMany(faultWaitTime)
+	case m.expire(r, expired):
+		return w, errTokenInvalid
+	case lost && r.URL.Query().Has(paramSeeker):
+		return w, errOldCursor
+	case cut:
+		return &breaking{ResponseWriter: w, left: shortestCut + dice.IntN(4*shortestCut)}, nil
+	}
+	return w, nil
+}
+
+// breaking cuts the connection off within the body.
+type breaking struct {
+	http.ResponseWriter
+	left int
+}
+
+func (b *breaking) Write(p []byte) (int, error) {
+	if len(p) < b.left {
+		b.left -= len(p)
+		return b.ResponseWriter.Write(p)
+	}
+	_, _ = b.ResponseWriter.Write(p[:b.left])
+	panic(http.ErrAbortHandler)
+}
+
+// oddly spells a base URL's scheme in capitals, which says the same.
+func oddly(base string) string {
+	scheme, rest, _ := strings.Cut(base, "://")
+	return strings.ToUpper(scheme) + "://" + rest
+}
