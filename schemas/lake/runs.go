@@ -1,8 +1,10 @@
 package lake
 
+import "slices"
+
 // RunColumns returns the columns of the catalog's table runs. The caller owns the slice.
 func RunColumns() []Column {
-	return []Column{
+	return slices.Concat([]Column{
 		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
 		{Name: "command", Type: Text, Doc: "run, sync, compact, expire or replay."},
 		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
@@ -13,9 +15,21 @@ func RunColumns() []Column {
 		{Name: "outcome", Type: Text, Doc: "done, or partial where a feed failed or was held."},
 		{Name: "dealflow_version", Type: Text, Doc: "The program that made the commit."},
 		{Name: "feeds", Type: Int32, Doc: "Number of feeds that the run asked for."},
+	}, trafficColumns(), changeColumns())
+}
+
+// trafficColumns say what was fetched.
+func trafficColumns() []Column {
+	return []Column{
 		{Name: "pages", Type: Int64, Doc: "List pages read."},
 		{Name: "requests", Type: Int64, Doc: "Requests sent."},
 		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bodies read, as sent over the network."},
+	}
+}
+
+// changeColumns say what came of the deals.
+func changeColumns() []Column {
+	return []Column{
 		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
 		{Name: "changed", Type: Int64, Doc: "Deals whose content changed."},
 		{Name: "removed", Type: Int64, Doc: "Deals that were removed."},
@@ -28,7 +42,7 @@ func RunColumns() []Column {
 
 // FeedRunColumns returns the columns of the catalog's table feed_runs. The caller owns the slice.
 func FeedRunColumns() []Column {
-	return []Column{
+	return slices.Concat([]Column{
 		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
 		{Name: "feed", Type: Text, Doc: "service/market/kind, such as bond/ig/priced."},
 		{Name: "service", Type: Text, Doc: "bond or loan."},
@@ -39,22 +53,13 @@ func FeedRunColumns() []Column {
 		{Name: "started_at", Type: Timestamp, Doc: "When the feed's extraction started."},
 		{Name: "finished_at", Type: Timestamp, Doc: "When the feed's files were written."},
 		{Name: "deals", Type: Int64, Doc: "Deals in the snapshot."},
-		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
-		{Name: "changed", Type: Int64, Doc: "Deals whose content changed."},
-		{Name: "removed", Type: Int64, Doc: "Deals that were removed."},
-		{Name: "reappeared", Type: Int64, Doc: "Deals that had been removed and stand again."},
-		{Name: "unchanged", Type: Int64, Doc: "Deals whose content is as it was."},
-		{Name: "quarantined", Type: Int64, Doc: "Records that could not be read."},
-		{Name: "drift", Type: Int64, Doc: "Values that depart from the API document."},
-		{Name: "pages", Type: Int64, Doc: "List pages read."},
-		{Name: "requests", Type: Int64, Doc: "Requests sent."},
-		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bodies read, as sent over the network."},
+	}, changeColumns(), trafficColumns(), []Column{
 		{Name: "retries", Type: Int64, Doc: "Requests sent again."},
 		{Name: "waited_ms", Type: Int64, Unit: "milliseconds", Doc: "Time spent waiting at the server's wish or before trying again."},
 		{Name: "sweeps", Type: Int64, Doc: "Sweeps after the first walk until nothing was new."},
 		{Name: "confirmations", Type: Int64, Doc: "Absent deals asked for by id."},
 		{Name: "base_url", Type: Text, Doc: "The address of the API that the feed was pulled from."},
-	}
+	})
 }
 
 // RunRow gives a commit as a row of runs, column by name.
