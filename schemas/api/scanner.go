@@ -1,0 +1,261 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// The classes of bytes that matter to the scanner.
+const (
+	isOther = iota
+	isSpace
+	isQuote
+	isOpen
+	isClose
+	isPunct
+)
+
+var class = [256]uint8{
+	' ': isSpace, '\t': isSpace, '\n': isSpace, '\r': isSpace,
+	'"': isQuote, '{': isOpen, '[': isOpen, '}': isClose, ']': isClose, ',': isPunct, ':': isPunct,
+}
+
+// scanner walks over JSON text. Its position stands at the beginning of whatever is read next.
+type scanner struct {
+	data  []byte
+	pos   int
+	depth int // objects and arrays entered by members and elements
+}
+
+// fault wraps what is wrong with where.
+func (s *scanner) fault(err error, what string) error {
+	return fmt.Errorf("byte %d: %s: %w", s.pos, what, err)
+}
+
+func (s *scanner) want(what string) error {
+	if s.pos >= len(s.data) {
+		return s.fault(errTruncated, "want "+what)
+	}
+	return fmt.Errorf("byte %d: want %s, got %s", s.pos, what, shorten(s.data[s.pos:min(s.pos+1, len(s.data))]))
+}
+
+// peek is the byte at the position, 0 at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.data) {
+		return s.data[s.pos]
+	}
+	return 0
+}
+
+// space moves over white space.
+func (s *scanner) space() {
+	for s.pos < len(s.data) && class[s.data[s.pos]] == isSpace {
+		s.pos++
+	}
+}
+
+// document reads one object with nothing but white space around it.
+func (s *scanner) document(visit func(name []byte) error) error {
+	if err := s.members(visit); err != nil {
+		return err
+	}
+	s.space()
+	if s.pos < len(s.data) {
+		return s.want("the end")
+	}
+	return nil
+}
+
+// members reads an object and calls visit for each member with the position at its value; visit
+// moves over the value. The name is unescaped and lives until visit returns.
+func (s *scanner) members(visit func(name []byte) error) error {
+	return s.sequence('{', '}', func() error {
+		name, err := s.text()
+		if err != nil {
+			return err
+		}
+		s.space()
+		if s.peek() != ':' {
+			return s.want("':'")
+		}
+		s.pos++
+		s.space()
+		return visit(name)
+	})
+}
+
+// sequence reads what stands between open and end, separated by commas.
+func (s *scanner) sequence(open, end byte, item func() error) error {
+	s.space()
+	if s.peek() != open {
+		return s.want(fmt.Sprintf("%q", open))
+	}
+	if s.depth >= maxDepth {
+		return s.fault(errTooDeep, "value")
+	}
+	s.pos++
+	s.depth++
+	s.space()
+	if s.peek() == end {
+		s.pos++
+		s.depth--
+		return nil
+	}
+	for {
+		s.space()
+		if err := item(); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case end:
+			s.pos++
+			s.depth--
+			return nil
+		default:
+			return s.want(fmt.Sprintf("',' or %q", end))
+		}
+	}
+}
+
+// text reads a string and gives it unescaped; without escapes, as a sub-slice of the data.
+func (s *scanner) text() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.want("a string")
+	}
+	start := s.pos
+	if err := s.skipString(); err != nil {
+		return nil, err
+	}
+	raw := s.data[start+1 : s.pos-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw, nil
+	}
+	var text string
+	if err := json.Unmarshal(s.data[start:s.pos], &text); err != nil {
+		return nil, fmt.Errorf("byte %d: %w", start, err)
+	}
+	return []byte(text), nil
+}
+
+// skipString moves over a string.
+func (s *scanner) skipString() error {
+	end := stringEnd(s.data, s.pos)
+	if end < 0 {
+		return s.fault(errTruncated, "string")
+	}
+	s.pos = end
+	return nil
+}
+
+// stringEnd finds the end of the string whose first quote stands at start: the position after the
+// first quote that an even number of backslashes precedes; -1 if there is none.
+func stringEnd(data []byte, start int) int {
+	first := start + 1
+	for at := first; ; {
+		i := bytes.IndexByte(data[at:], '"')
+		if i < 0 {
+			return -1
+		}
+		at += i
+		slash := at
+		for slash > first && data[slash-1] == '\\' {
+			slash--
+		}
+		at++
+		if (at-1-slash)%2 == 0 {
+			return at
+		}
+	}
+}
+
+// strictValue moves over any value; one that is neither object, array nor string must be a literal
+// or a number.
+func (s *scanner) strictValue() error {
+	start := s.pos
+	if err := s.value(); err != nil {
+		return err
+	}
+	switch token := s.data[start:s.pos]; token[0] {
+	case '{', '[', '"':
+		return nil
+	default:
+		if !isLiteral(token) && !isNumber(token) {
+			s.pos = start
+			return s.want("a JSON value")
+		}
+	}
+	return nil
+}
+
+// value moves over any value, of which it checks no more than that brackets pair up and strings end.
+func (s *scanner) value() error {
+	switch class[s.peek()] {
+	case isOpen:
+		return s.skipNested()
+	case isQuote:
+		return s.skipString()
+	}
+	start := s.pos
+	for s.pos < len(s.data) && class[s.data[s.pos]] == isOther {
+		s.pos++
+	}
+	if s.pos == start {
+		return s.want("a value")
+	}
+	return nil
+}
+
+// skipNested moves over an object or an array.
+func (s *scanner) skipNested() error {
+	var objects [maxDepth / 64]uint64 // bit d: level d is an object
+	data, at, depth := s.data, s.pos, 0
+	for at < len(data) {
+		switch c := data[at]; class[c] {
+		case isQuote:
+			if at = stringEnd(data, at); at < 0 {
+				at = len(data)
+			}
+			continue
+		case isOpen:
+			if s.depth+depth >= maxDepth {
+				s.pos = at
+				return s.fault(errTooDeep, "value")
+			}
+			if bit := uint64(1) << (depth % 64); c == '{' {
+				objects[depth/64] |= bit
+			} else {
+				objects[depth/64] &^= bit
+			}
+			depth++
+		case isClose:
+			depth--
+			if object := objects[depth/64]>>(depth%64)&1 == 1; object != (c == '}') {
+				s.pos = at
+				return s.want("the other closing bracket")
+			}
+			if depth == 0 {
+				s.pos = at + 1
+				return nil
+			}
+		}
+		at++
+	}
+	s.pos = len(data)
+	return s.fault(errTruncated, "value")
+}
+
+// null moves over a null; false if something else stands there.
+func (s *scanner) null() bool {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte("null")) {
+		return false
+	}
+	if end := s.pos + 4; end < len(s.data) && class[s.data[end]] == isOther {
+		return false
+	}
+	s.pos += 4
+	return true
+}
