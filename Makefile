@@ -39,7 +39,7 @@ bench: ## Run the benchmarks
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \
 	  pkg=$$(dirname $$(grep -rlE "^func $$target\(" --include='*_test.go' . | head -1)); \
-	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} || exit 1; \
+	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x || exit 1; \
 	done
 
 interop: $(BIN) ## Check with other languages: a generated client, DuckDB and pyarrow (needs Python)
