@@ -168,11 +168,7 @@ func (g *Log) ended(feed api.Feed, day, outcome string) bool {
 // BaseURL is the address from which a feed's last complete snapshot was pulled; "" for none.
 func (g *Log) BaseURL(feed api.Feed) string {
 	for run := range g.feedRuns(feed, lake.OutcomeDone) {
-		for i := range run.Feeds {
-			if run.Feeds[i].Feed == feed {
-				return run.Feeds[i].BaseURL
-			}
-		}
+		return run.Feed(feed).BaseURL
 	}
 	return ""
 }
@@ -182,8 +178,8 @@ func (g *Log) feedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
 		for i := len(g.Runs) - 1; i >= 0; i-- {
 			run := &g.Runs[i]
-			had := slices.ContainsFunc(run.Feeds, func(f lake.FeedRun) bool { return f.Feed == feed && f.Outcome == outcome })
-			if run.SnapshotDate != "" && had && !yield(run) {
+			f := run.Feed(feed)
+			if run.SnapshotDate != "" && f != nil && f.Outcome == outcome && !yield(run) {
 				return
 			}
 		}

@@ -18,15 +18,13 @@ import (
 //go:embed views/*.sql macros/*.sql
 var statements embed.FS
 
-// Catalog says what a catalog shall show. All fields but MemoryLimit must be set.
+// Catalog says what a catalog shall show. All fields must be set.
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
 	Commit int64         // the commit it shows
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
-
-	MemoryLimit string // of DuckDB while it builds, such as "256MB"; "" leaves DuckDB's default
 }
 
 // Build writes the catalog to a new file at path.
@@ -45,11 +43,6 @@ func (c *Catalog) Build(ctx context.Context, path string) (err error) {
 }
 
 func (c *Catalog) build(ctx context.Context, conn *stdsql.Conn) error {
-	if c.MemoryLimit != "" {
-		if _, err := conn.ExecContext(ctx, "SET memory_limit = "+literal(c.MemoryLimit)); err != nil {
-			return fmt.Errorf("catalog: %w", err)
-		}
-	}
 	steps := []struct {
 		name string
 		text func() (string, error)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"dealflow/extract"
@@ -61,7 +60,7 @@ account and no network. All names in it are invented.`,
 	return cmd
 }
 
-func runDemo(ctx context.Context, a *app, o demoOptions) error {
+func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 	if o.nights < 3 || o.deals < 1 {
 		return usagef("want at least 3 --nights and 1 of --deals")
 	}
@@ -162,14 +161,7 @@ func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pip
 		return nil, err
 	}
 	defer client.Close()
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.Run(ctx, pipeline.Config{
-		Client: client, Base: base, Store: s, RunID: id.String(), Clock: a.Now, ServerClock: true,
-		WorkDir: a.settings.workDir, Version: version(), Log: a.logger(),
-	})
+	return a.pull(ctx, pipeline.Config{Client: client, Base: base, Store: s, ServerClock: true})
 }
 
 // demoExamples are the questions that the demo asks.

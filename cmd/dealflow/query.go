@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	stdsql "database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,7 +50,7 @@ The statement comes from the argument, from --file, or from stdin.`,
 	return cmd
 }
 
-func runQuery(ctx context.Context, a *app, o queryOptions, args []string) (err error) {
+func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error {
 	if a.settings.json {
 		o.format = "json"
 	}
@@ -71,20 +72,14 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) (err e
 		if o.format == "parquet" {
 			return writeParquet(ctx, db, statement, o.out)
 		}
-		out := a.Stdout
-		if o.out != "" {
-			file, err := os.Create(o.out)
-			if err != nil {
-				return err
-			}
-			defer func() {
-				if closeErr := file.Close(); err == nil {
-					err = closeErr
-				}
-			}()
-			out = file
+		if o.out == "" {
+			return printQuery(ctx, db, statement, o.format, a.Stdout)
 		}
-		return printQuery(ctx, db, statement, o.format, out)
+		file, err := os.Create(o.out)
+		if err != nil {
+			return err
+		}
+		return errors.Join(printQuery(ctx, db, statement, o.format, file), file.Close())
 	})
 }
 

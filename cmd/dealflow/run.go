@@ -11,7 +11,6 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/pipeline"
-	"dealflow/load/store"
 	"dealflow/schemas/api"
 )
 
@@ -88,7 +87,10 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 		return &usageError{err}
 	}
 	defer client.Close()
-	result, err := a.runOnce(ctx, client, base, lakeStore, feeds, o, show)
+	result, err := a.pull(ctx, pipeline.Config{
+		Client: client, Base: base, Store: lakeStore, ServerClock: a.settings.clock == "server", Feeds: feeds,
+		SnapshotDate: o.snapshotDate, AcceptClock: o.acceptClock, AcceptRemovals: o.acceptRemovals, FeedDone: show.feedDone,
+	})
 	show.end()
 	if result != nil {
 		if printErr := a.printRun(result); printErr != nil {
@@ -106,16 +108,14 @@ func (a *app) observationClock() func() time.Time {
 	return a.Now
 }
 
-func (a *app) runOnce(ctx context.Context, client *extract.Client, base api.Base, s store.Store, feeds []api.Feed, o runOptions, show *progress) (*pipeline.Result, error) {
+// pull runs the pipeline once. cfg names what differs from run to run; the rest is the program's.
+func (a *app) pull(ctx context.Context, cfg pipeline.Config) (*pipeline.Result, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
-	return pipeline.Run(ctx, pipeline.Config{
-		Client: client, Base: base, Store: s, RunID: id.String(), Clock: a.Now, ServerClock: a.settings.clock == "server",
-		Feeds: feeds, SnapshotDate: o.snapshotDate, AcceptClock: o.acceptClock, AcceptRemovals: o.acceptRemovals,
-		WorkDir: a.settings.workDir, Version: version(), Log: a.logger(), FeedDone: show.feedDone,
-	})
+	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.settings.workDir, version(), a.logger()
+	return pipeline.Run(ctx, cfg)
 }
 
 // printRun tells what a run did: one JSON object on stdout, or a line on stderr.

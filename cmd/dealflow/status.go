@@ -81,17 +81,15 @@ func statusOfFeed(log *load.Log, feed api.Feed) feedStatus {
 	s := feedStatus{Feed: feed}
 	for i := len(log.Runs) - 1; i >= 0 && (s.Last == nil || s.KnownAt == nil); i-- {
 		run := &log.Runs[i]
-		for j := range run.Feeds {
-			f := &run.Feeds[j]
-			if f.Feed != feed {
-				continue
-			}
-			if s.Last == nil {
-				s.Last = f
-			}
-			if f.Outcome == lake.OutcomeDone && s.KnownAt == nil {
-				s.KnownAt, s.SnapshotDate = &run.KnownAt, run.SnapshotDate
-			}
+		f := run.Feed(feed)
+		if f == nil {
+			continue
+		}
+		if s.Last == nil {
+			s.Last = f
+		}
+		if f.Outcome == lake.OutcomeDone && s.KnownAt == nil {
+			s.KnownAt, s.SnapshotDate = &run.KnownAt, run.SnapshotDate
 		}
 	}
 	return s

@@ -274,13 +274,8 @@ func (r *run) readDeal(f *feedResult, flattener *transform.Flattener, d liveDeal
 func (r *run) baseOf(runID string, feed api.Feed) (api.Base, error) {
 	for i := range r.lake.Log().Runs {
 		c := &r.lake.Log().Runs[i]
-		if c.RunID != runID {
-			continue
-		}
-		for j := range c.Feeds {
-			if c.Feeds[j].Feed == feed {
-				return api.ParseBase(c.Feeds[j].BaseURL)
-			}
+		if f := c.Feed(feed); c.RunID == runID && f != nil {
+			return api.ParseBase(f.BaseURL)
 		}
 	}
 	return api.Base{}, fmt.Errorf("the log lacks run %s, which brought the deal's last version", runID)

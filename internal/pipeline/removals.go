@@ -116,10 +116,11 @@ func (r *run) judge(ctx context.Context, f *feedResult, absent []int64, fates ma
 	}
 	now := r.now()
 	r.observed(now)
+	flattener := transform.NewFlattener(f.Feed, r.Base)
 	for _, id := range absent {
 		switch fates[id] {
 		case extract.Gone:
-			f.removals = append(f.removals, removal{id, reasonOf(f.Feed, r.Base, last[id]), now})
+			f.removals = append(f.removals, removal{id, reasonOf(flattener, last[id]), now})
 		case extract.OutOfEntitlement:
 			f.removals = append(f.removals, removal{id, lake.ReasonOutOfEntitlement, now})
 		case extract.Standing:
@@ -141,8 +142,7 @@ func (r *run) seen(f *feedResult, id int64) {
 
 // reasonOf says why a deal is gone: an expected deal whose last payload linked to a priced one has
 // priced.
-func reasonOf(feed api.Feed, base api.Base, last load.Payload) string {
-	f := transform.NewFlattener(feed, base)
+func reasonOf(f *transform.Flattener, last load.Payload) string {
 	if _, err := f.Read(last.Bytes); err == nil && f.HasPricedDeal() {
 		return lake.ReasonPriced
 	}

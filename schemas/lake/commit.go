@@ -74,6 +74,17 @@ type Commit struct {
 	Checks          []Check   `json:"checks"`
 }
 
+// Feed finds what became of a feed in the run; nil where the run did not ask for it. It points into the
+// commit.
+func (c *Commit) Feed(feed api.Feed) *FeedRun {
+	for i := range c.Feeds {
+		if c.Feeds[i].Feed == feed {
+			return &c.Feeds[i]
+		}
+	}
+	return nil
+}
+
 // FeedRun is what became of one feed in a run. Counts are of deals, except where the name says
 // otherwise.
 type FeedRun struct {
