@@ -12,7 +12,8 @@ import (
 )
 
 // TestWalkOverAMovingList walks all lists while the market moves between any two pages: no page
-// fails, and every deal that stood in the list unchanged from first to last page is seen once.
+// fails, no cursor comes twice, and every deal that stood in the list unchanged from first to last page
+// is seen once.
 func TestWalkOverAMovingList(t *testing.T) {
 	quirks := sim.DefaultQuirks()
 	quirks.ListOmission = 0 // an omitted deal need not be seen
@@ -26,7 +27,12 @@ func TestWalkOverAMovingList(t *testing.T) {
 				before := source.Deals(feed)
 				seen := map[int64]int{}
 				next := fmt.Sprintf("%s?pageSize=%d", feed.Path(), 1+r.IntN(12))
+				followed := map[string]bool{}
 				for next != "" {
+					if followed[next] {
+						t.Fatalf("%s: the link %s came twice", feed, next)
+					}
+					followed[next] = true
 					page := client.page(next)
 					for _, deal := range client.deals(feed, page) {
 						seen[deal.id]++
