@@ -4,7 +4,7 @@
 // Gives: a store.Store whose objects are plain files, so that any tool can read them.
 // Keeps: a file appears under its name only when it is whole and on disk: it is written beside,
 // fsynced, then linked (create-only) or renamed, and its folder is fsynced.
-// Fails: store.ErrNotFound, store.ErrExists; a filesystem without hard links is refused, because
+// Fails: store.ErrNotFound, store.ErrExists, store.ErrChanged; a filesystem without hard links is refused, because
 // there create-only cannot be had.
 // May change here: how durability is reached.
 package dirstore
@@ -31,6 +31,8 @@ type Dir struct{ root string }
 var (
 	_ store.Store        = (*Dir)(nil)
 	_ store.RandomReader = (*Dir)(nil)
+	_ store.Replacer     = (*Dir)(nil)
+	_ store.Cleaner      = (*Dir)(nil)
 )
 
 // New gives the store in the folder root, which need not exist yet: the first Put makes it.
@@ -54,13 +56,18 @@ func (d *Dir) path(key string) (string, error) {
 
 // Put implements store.Store.
 func (d *Dir) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
-	if err := d.put(ctx, key, body, mode); err != nil {
+	place := d.replace
+	if mode == store.CreateOnly {
+		place = link
+	}
+	if err := d.put(ctx, key, body, place); err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
 	return nil
 }
 
-func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) (err error) {
+// put writes body beside the object; place then brings the finished file under its name.
+func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, place func(from, to string) error) (err error) {
 	name, err := d.path(key)
 	if err != nil {
 		return err
@@ -81,12 +88,7 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, mode stor
 	if err := fill(ctx, temp, body); err != nil {
 		return err
 	}
-	if mode == store.CreateOnly {
-		err = link(temp.Name(), name)
-	} else {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
+	if err := place(temp.Name(), name); err != nil {
 		return err
 	}
 	return syncFolder(folder)
@@ -198,10 +200,29 @@ func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
 		start = filepath.Join(d.root, filepath.FromSlash(prefix[:i]))
 	}
 	var objects []store.Object
-	err := filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
+	err := d.files(ctx, start, func(key string, info fs.FileInfo) {
+		if !strings.HasPrefix(info.Name(), store.TempPrefix) && strings.HasPrefix(key, prefix) {
+			objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
+		}
+	})
+	slices.SortFunc(objects, func(a, b store.Object) int { return strings.Compare(a.Key, b.Key) })
+	return objects, err
+}
+
+// files calls found for every file under a folder, unfinished ones too. What vanishes on the way is
+// passed over.
+func (d *Dir) files(ctx context.Context, start string, found func(key string, info fs.FileInfo)) error {
+	return filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
+		if errors.Is(err, fs.ErrNotExist) || err == nil && entry.IsDir() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -209,24 +230,11 @@ func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
 			return err
 		}
 		rel, err := filepath.Rel(d.root, name)
-		if err != nil {
-			return err
-		}
-		key := filepath.ToSlash(rel)
-		if entry.IsDir() || strings.HasPrefix(entry.Name(), store.TempPrefix) || !strings.HasPrefix(key, prefix) {
-			return nil
-		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err == nil {
-			objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
+			found(filepath.ToSlash(rel), info)
 		}
 		return err
 	})
-	slices.SortFunc(objects, func(a, b store.Object) int { return strings.Compare(a.Key, b.Key) })
-	return objects, err
 }
 
 // Delete implements store.Store.

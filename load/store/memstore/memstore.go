@@ -3,18 +3,20 @@
 // Takes: nothing.
 // Gives: a store.Store that lives as long as the value.
 // Keeps: what every store keeps; bodies are copied in and never changed.
-// Fails: store.ErrNotFound, store.ErrExists.
+// Fails: store.ErrNotFound, store.ErrExists, store.ErrChanged.
 // May change here: nothing that storetest does not hold.
 package memstore
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,16 +28,21 @@ import (
 type Mem struct {
 	mu      sync.RWMutex
 	objects map[string]object
+	puts    int64 // so far
 }
 
 type object struct {
 	data     []byte
 	modified time.Time
+	put      int64 // the number of the put that made it
 }
+
+func (o object) tag() string { return strconv.FormatInt(o.put, 10) }
 
 var (
 	_ store.Store        = (*Mem)(nil)
 	_ store.RandomReader = (*Mem)(nil)
+	_ store.Replacer     = (*Mem)(nil)
 )
 
 // URL implements store.Store.
@@ -43,6 +50,40 @@ func (m *Mem) URL() string { return "memory" }
 
 // Put implements store.Store.
 func (m *Mem) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	return m.put(ctx, key, body, func(_ object, exists bool) error {
+		if exists && mode == store.CreateOnly {
+			return store.ErrExists
+		}
+		return nil
+	})
+}
+
+// Tag implements store.Replacer: no two puts have the same.
+func (m *Mem) Tag(ctx context.Context, key string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	o, ok := m.objects[key]
+	if !ok {
+		return "", fmt.Errorf("look at %s: %w", key, store.ErrNotFound)
+	}
+	return o.tag(), nil
+}
+
+// ReplaceIf implements store.Replacer.
+func (m *Mem) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
+	return m.put(ctx, key, body, func(o object, exists bool) error {
+		if !exists || o.tag() != tag {
+			return store.ErrChanged
+		}
+		return nil
+	})
+}
+
+// put stores body unless refuse, which sees what is there, says no.
+func (m *Mem) put(ctx context.Context, key string, body io.ReadSeeker, refuse func(o object, exists bool) error) error {
 	if err := store.CheckKey(key); err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
@@ -55,13 +96,15 @@ func (m *Mem) Put(ctx context.Context, key string, body io.ReadSeeker, mode stor
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, exists := m.objects[key]; exists && mode == store.CreateOnly {
-		return fmt.Errorf("put %s: %w", key, store.ErrExists)
+	o, exists := m.objects[key]
+	if err := refuse(o, exists); err != nil {
+		return fmt.Errorf("put %s: %w", key, err)
 	}
 	if m.objects == nil {
 		m.objects = map[string]object{}
 	}
-	m.objects[key] = object{data, time.Now()}
+	m.puts++
+	m.objects[key] = object{data, time.Now(), m.puts}
 	return nil
 }
 
@@ -121,10 +164,14 @@ func (m *Mem) Delete(ctx context.Context, keys ...string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	var faults []error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, key := range keys {
+		if err := store.CheckKey(key); err != nil {
+			faults = append(faults, fmt.Errorf("delete: %w", err))
+		}
 		delete(m.objects, key)
 	}
-	return nil
+	return errors.Join(faults...)
 }

@@ -9,7 +9,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		return new(memstore.Mem)
+	storetest.Run(t, storetest.Config{
+		Open:       func(*testing.T) store.Store { return new(memstore.Mem) },
+		LargeBytes: 1 << 20,
+		Objects:    2500,
 	})
 }

@@ -1,0 +1,81 @@
+package dirstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"dealflow/load/store"
+)
+
+// lockName is a file in the root that those hold who replace objects. It is a lock of the operating
+// system's, which ends with its process, so the file says nothing by being there.
+const lockName = store.TempPrefix + "lock"
+
+// Tag implements store.Replacer: the SHA-256 of the object. Reading it whole is dear for large objects;
+// those that are ever replaced are small.
+func (d *Dir) Tag(ctx context.Context, key string) (string, error) {
+	f, err := d.open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, &contextReader{ctx, f})
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("look at %s: %w", key, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// ReplaceIf implements store.Replacer. It is exact against every Put and ReplaceIf, also of other
+// processes on the same machine, and on other machines where the filesystem shares locks.
+func (d *Dir) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
+	err := d.put(ctx, key, body, func(from, to string) error {
+		return d.locked(func() error {
+			now, err := d.Tag(ctx, key)
+			if errors.Is(err, store.ErrNotFound) || err == nil && now != tag {
+				return store.ErrChanged
+			}
+			if err != nil {
+				return err
+			}
+			return os.Rename(from, to)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("replace %s: %w", key, err)
+	}
+	return nil
+}
+
+// replace brings a finished file under its name. It waits for a ReplaceIf between its look and its
+// rename.
+func (d *Dir) replace(from, to string) error {
+	return d.locked(func() error { return os.Rename(from, to) })
+}
+
+// locked calls f while nobody else replaces an object.
+func (d *Dir) locked(f func() error) error {
+	file, err := os.OpenFile(filepath.Join(d.root, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err == nil {
+		err = f()
+	} else {
+		err = fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Errors of Probe; compare with errors.Is.
+var (
+	// ErrIgnoresCreateOnly says that the store lets a create-only put replace an object: two writers
+	// could both believe that they made a commit.
+	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at once could lose a commit; use a store that honours it, or --single-writer if there is only ever one")
+	// ErrIgnoresReplaceIf says that the store replaces an object although it changed since it was seen.
+	// Commits are safe there; what is derived from them may be replaced by something older.
+	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: the catalog could be replaced by an older one until the next run publishes it again")
+)
+
+// probeTimeout bounds the removal of the probe's object after ctx has ended.
+const probeTimeout = 30 * time.Second
+
+// Probe finds out whether a store keeps the promises that commits rest on: it puts an object of its own
+// twice, create-only, and tries to replace it under a wrong tag. It fails with ErrIgnoresCreateOnly, or
+// with ErrIgnoresReplaceIf where only that promise is broken, or with the error of the store. It removes
+// its object in any case.
+func Probe(ctx context.Context, s Store) (err error) {
+	key := "_dealflow/probe-" + strings.ToLower(rand.Text())
+	defer func() {
+		clean, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), probeTimeout, errors.New("removing the probe took too long"))
+		defer cancel()
+		err = errors.Join(err, s.Delete(clean, key))
+	}()
+	if err := probeCreateOnly(ctx, s, key); err != nil {
+		return fmt.Errorf("probe %s: %w", s.URL(), err)
+	}
+	if replacer, ok := s.(Replacer); ok {
+		if err := probeReplaceIf(ctx, s, replacer, key); err != nil {
+			return fmt.Errorf("probe %s: %w", s.URL(), err)
+		}
+	}
+	return nil
+}
+
+// probeCreateOnly looks at the content, too: a store could refuse the second put and yet have applied it.
+func probeCreateOnly(ctx context.Context, s Store, key string) error {
+	if err := s.Put(ctx, key, strings.NewReader("first"), CreateOnly); err != nil {
+		return err
+	}
+	if err := s.Put(ctx, key, strings.NewReader("second"), CreateOnly); err == nil {
+		return ErrIgnoresCreateOnly
+	} else if !errors.Is(err, ErrExists) {
+		return err
+	}
+	return want(ctx, s, key, "first", ErrIgnoresCreateOnly)
+}
+
+func probeReplaceIf(ctx context.Context, s Store, replacer Replacer, key string) error {
+	seen, err := replacer.Tag(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := replacer.ReplaceIf(ctx, key, strings.NewReader("third"), seen); err != nil {
+		return err
+	}
+	if err := replacer.ReplaceIf(ctx, key, strings.NewReader("fourth"), seen); err == nil {
+		return ErrIgnoresReplaceIf
+	} else if !errors.Is(err, ErrChanged) {
+		return err
+	}
+	return want(ctx, s, key, "third", ErrIgnoresReplaceIf)
+}
+
+// want fails with otherwise where the object holds something else.
+func want(ctx context.Context, s Store, key, content string, otherwise error) error {
+	r, err := s.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	got, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	if string(got) != content {
+		return otherwise
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package s3store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// do sends a request, again where that may help. op and key are for its error.
+func (s *Store) do(ctx context.Context, op, key string, send func(context.Context) error) error {
+	_, err := s.try(ctx, op, key, send)
+	return err
+}
+
+// try is do that also tells whether an attempt before the last one may have been applied although its
+// answer was lost.
+func (s *Store) try(ctx context.Context, op, key string, send func(context.Context) error) (unsure bool, err error) {
+	for attempt := 1; ; attempt++ {
+		sent, err := s.send(ctx, send)
+		if err == nil {
+			s.gate.passed(sent)
+			return unsure, nil
+		}
+		fault := s.fault(op, key, err)
+		if ctx.Err() != nil {
+			return unsure, fault.ended(ctx)
+		}
+		if !fault.again || attempt == s.cfg.Attempts {
+			return unsure, fault
+		}
+		if fault.retryAfter > s.cfg.LongestWait {
+			return unsure, fmt.Errorf("asked to wait %s, longer than the %s that are allowed: %w", fault.retryAfter, s.cfg.LongestWait, fault)
+		}
+		unsure = unsure || fault.mayBeApplied()
+		if fault.slowDown {
+			s.gate.hold(sent, fault.retryAfter)
+			continue // the next attempt waits at the gate
+		}
+		if err := sleep(ctx, backoff(s.cfg.Wait, s.cfg.LongestWait, attempt-1)); err != nil {
+			return unsure, fault.ended(ctx)
+		}
+	}
+}
+
+// send waits for the gate and for its turn, then sends once.
+func (s *Store) send(ctx context.Context, send func(context.Context) error) (sent time.Time, err error) {
+	if err := s.slots.Acquire(ctx, 1); err != nil {
+		return time.Time{}, err
+	}
+	defer s.slots.Release(1)
+	if err := s.gate.wait(ctx); err != nil {
+		return time.Time{}, err
+	}
+	sent = time.Now()
+	return sent, send(ctx)
+}

@@ -1,0 +1,255 @@
+// Package s3store keeps the lake in S3-compatible storage.
+//
+// Takes: s3://bucket/prefix, and endpoint, region and credentials where the AWS tools look for them.
+// Gives: a store.Store that is also a store.RandomReader, store.Replacer and store.Cleaner.
+// Keeps: an object appears whole or not at all; a body is never held in memory; no more requests run at
+// once than Config.Parallel, and when the provider asks to slow down, all of them wait.
+// Fails: *Error, which names operation, object, the provider's code and request id, and never a secret;
+// errors.Is finds store.ErrNotFound, store.ErrExists and store.ErrChanged in it.
+// May change here: what a provider turns out to need.
+package s3store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
+	"golang.org/x/sync/semaphore"
+
+	"dealflow/load/store"
+)
+
+// responseTimeout is how long a provider may be silent: before it answers a request that it has been
+// sent, and between two pieces of an object's body.
+const responseTimeout = time.Minute
+
+// defaultRegion goes with endpoints of one's own, where the name rarely matters.
+const defaultRegion = "us-east-1"
+
+// Config says where the lake lies and how to talk to its provider. Zero fields take the defaults.
+type Config struct {
+	// URL is s3://bucket or s3://bucket/prefix. It must be set.
+	URL string
+	// Static, where set, is used instead of the environment (AWS_…) and the files of the AWS tools,
+	// which are then not read.
+	Static *Static
+	// PathStyle puts the bucket into the path instead of the host name. Auto: with an endpoint of one's
+	// own.
+	PathStyle Choice
+	// Checksums adds a checksum to every upload and validates those of downloads, beside the signature
+	// over the body. Auto: with AWS only, because others refuse how it is sent.
+	Checksums Choice
+	// Parallel is the greatest number of requests at once. Default 8.
+	Parallel int
+	// Attempts is how often a request is sent before it fails for good. Default 8.
+	Attempts int
+	// Wait is the first wait before another attempt; it doubles each time and is spread at random.
+	// Default 200 ms.
+	Wait time.Duration
+	// LongestWait bounds a single wait; a provider that asks for a longer one is not waited for.
+	// Default 30 s.
+	LongestWait time.Duration
+	// MultipartAbove is the size in bytes above which a body is uploaded in parts. Default 16 MiB.
+	MultipartAbove int64
+	// PartBytes is the size of a part; providers want 5 MiB at least. It grows where there would be more
+	// than 10,000. Default 16 MiB.
+	PartBytes int64
+	// ListPage is the number of objects asked for in one page of a listing, 1,000 at most and by default.
+	ListPage int32
+	// ReadAhead is what a read at an offset fetches at least, in bytes. An open reader holds up to four
+	// times that. Default 1 MiB.
+	ReadAhead int64
+}
+
+// Static is an endpoint and an account, given outright. Printed, it hides its secret.
+type Static struct {
+	Endpoint  string // such as http://127.0.0.1:7070
+	Region    string // "": us-east-1
+	AccessKey string
+	SecretKey string
+}
+
+// String names the endpoint only.
+func (s Static) String() string { return s.Endpoint }
+
+// GoString is String.
+func (s Static) GoString() string { return s.Endpoint }
+
+// Choice is a setting with a default that depends on the provider.
+type Choice string
+
+// The choices.
+const (
+	Auto Choice = ""
+	On   Choice = "on"
+	Off  Choice = "off"
+)
+
+func (c Choice) or(auto bool) bool { return c == On || c == Auto && auto }
+
+// Store is a store in a bucket. It is safe for concurrent use. Close ends its idle connections.
+type Store struct {
+	cfg    Config
+	client *s3.Client
+	bucket string
+	root   string // "" or a prefix that ends with a slash
+	slots  *semaphore.Weighted
+	gate   gate
+	idle   func()
+	single deleteMode
+}
+
+var (
+	_ store.Store        = (*Store)(nil)
+	_ store.RandomReader = (*Store)(nil)
+	_ store.Replacer     = (*Store)(nil)
+	_ store.Cleaner      = (*Store)(nil)
+)
+
+// New prepares a store; it sends nothing to the provider. ctx bounds reading the configuration.
+func New(ctx context.Context, cfg Config) (*Store, error) {
+	bucket, root, err := parseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	cfg.setDefaults()
+	settings, err := cfg.settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("settings for %s: %w", cfg.URL, err)
+	}
+	// Freezing comes last: the files of the AWS tools may name certificates of their own.
+	transport := settings.HTTPClient.(*awshttp.BuildableClient).WithTransportOptions(func(t *http.Transport) {
+		t.ResponseHeaderTimeout = responseTimeout
+		t.MaxIdleConnsPerHost = cfg.Parallel
+	}).Freeze()
+	settings.HTTPClient = transport
+	s := &Store{
+		cfg: cfg, bucket: bucket, root: root,
+		client: s3.NewFromConfig(settings, cfg.apply),
+		slots:  semaphore.NewWeighted(int64(cfg.Parallel)),
+		gate:   gate{first: cfg.Wait, longest: cfg.LongestWait},
+		idle:   func() {},
+	}
+	if c, ok := transport.(interface{ CloseIdleConnections() }); ok {
+		s.idle = c.CloseIdleConnections
+	}
+	if o := s.client.Options(); o.Region == "" {
+		return nil, errors.New("no region is set: give AWS_REGION, or a region in the AWS profile")
+	}
+	return s, nil
+}
+
+// URL implements store.Store.
+func (s *Store) URL() string { return strings.TrimSuffix("s3://"+s.bucket+"/"+s.root, "/") }
+
+// Close ends idle connections. The store may still be used.
+func (s *Store) Close() error {
+	s.idle()
+	return nil
+}
+
+// key is the object's name in the bucket.
+func (s *Store) key(key string) *string { return aws.String(s.root + key) }
+
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$`)
+
+func parseURL(text string) (bucket, root string, err error) {
+	rest, ok := strings.CutPrefix(text, "s3://")
+	bucket, prefix, _ := strings.Cut(rest, "/")
+	if !ok || !bucketName.MatchString(bucket) {
+		return "", "", fmt.Errorf("lake %q: want s3://bucket or s3://bucket/prefix", text)
+	}
+	if prefix = strings.TrimSuffix(prefix, "/"); prefix == "" {
+		return bucket, "", nil
+	}
+	if err := store.CheckKey(prefix); err != nil {
+		return "", "", fmt.Errorf("lake %q: %w", text, err)
+	}
+	return bucket, prefix + "/", nil
+}
+
+func (c *Config) setDefaults() {
+	c.Parallel = orDefault(c.Parallel, 8)
+	c.Attempts = orDefault(c.Attempts, 8)
+	c.Wait = orDefault(c.Wait, 200*time.Millisecond)
+	c.LongestWait = orDefault(c.LongestWait, 30*time.Second)
+	c.MultipartAbove = orDefault(c.MultipartAbove, 16<<20)
+	c.PartBytes = orDefault(c.PartBytes, 16<<20)
+	c.ListPage = orDefault(c.ListPage, 1000)
+	c.ReadAhead = orDefault(c.ReadAhead, 1<<20)
+}
+
+func orDefault[T int | int32 | int64 | time.Duration](value, byDefault T) T {
+	if value > 0 {
+		return value
+	}
+	return byDefault
+}
+
+// settings finds endpoint, region and credentials.
+func (c *Config) settings(ctx context.Context) (aws.Config, error) {
+	client := awshttp.NewBuildableClient()
+	if s := c.Static; s != nil {
+		settings := aws.Config{
+			Region: s.Region, BaseEndpoint: aws.String(s.Endpoint), HTTPClient: client,
+			Credentials: credentials.NewStaticCredentialsProvider(s.AccessKey, s.SecretKey, ""),
+		}
+		return settings, nil
+	}
+	return config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+}
+
+// apply sets what depends on the endpoint, which may be AWS's own or another's. Attempts are counted
+// here, not by the SDK: a create-only put must know whether an earlier one may have been applied.
+func (c *Config) apply(o *s3.Options) {
+	others := o.BaseEndpoint != nil && !ofAWS(*o.BaseEndpoint)
+	if others && o.Region == "" {
+		o.Region = defaultRegion
+	}
+	o.UsePathStyle = c.PathStyle.or(o.UsePathStyle || o.BaseEndpoint != nil)
+	if c.Checksums.or(!others) {
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenSupported
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenSupported
+	} else {
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+		o.APIOptions = append(o.APIOptions, signBody)
+	}
+	o.Retryer = aws.NopRetryer{}
+	o.Logger = logging.Nop{}
+	o.DisableLogOutputChecksumValidationSkipped = true
+}
+
+// signBody has the body's SHA-256 signed over TLS, too, where the SDK would leave it out: it is what the
+// provider checks the body by when there is no other checksum, and some refuse a put without it.
+func signBody(stack *middleware.Stack) error {
+	signed := &v4.ComputePayloadSHA256{}
+	if _, ok := stack.Finalize.Get(signed.ID()); !ok {
+		return nil
+	}
+	_, err := stack.Finalize.Swap(signed.ID(), signed)
+	return err
+}
+
+// ofAWS says whether an endpoint belongs to AWS, such as that of a private network.
+func ofAWS(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
+}

@@ -1,0 +1,106 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"dealflow/load/store"
+)
+
+func put(t *testing.T, s store.Store, key, body string, mode store.PutMode) {
+	t.Helper()
+	if err := s.Put(t.Context(), key, strings.NewReader(body), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, s store.Store, key string) string {
+	t.Helper()
+	r, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// list gives the keys under a prefix and fails where they are out of order or doubled.
+func list(t *testing.T, s store.Store, prefix string) []string {
+	t.Helper()
+	var keys []string
+	for o, err := range s.List(t.Context(), prefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(keys) > 0 && o.Key <= keys[len(keys)-1] {
+			t.Errorf("list %q: %q comes after %q", prefix, o.Key, keys[len(keys)-1])
+		}
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// wantNothing fails where the store holds an object or an unfinished put.
+func wantNothing(t *testing.T, s store.Store) {
+	t.Helper()
+	if got := list(t, s, ""); got != nil {
+		t.Errorf("left: %v", got)
+	}
+	wantNoLeftovers(t, s)
+}
+
+// large gives n bytes that do not compress and do not repeat.
+func large(n int64) []byte {
+	data := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data) // it never fails
+	return data
+}
+
+// wantObject compares an object with what was put.
+func wantObject(t *testing.T, s store.Store, key string, want []byte) {
+	t.Helper()
+	if got := get(t, s, key); got != string(want) {
+		t.Errorf("%s has %d bytes, want %d, or they differ", key, len(got), len(want))
+	}
+}
+
+// onlySeeker hides all but the methods of io.ReadSeeker.
+type onlySeeker struct{ io.ReadSeeker }
+
+var errBroken = errors.New("the body breaks")
+
+// breaking is a body whose reading fails from an offset on.
+type breaking struct {
+	*bytes.Reader
+	at int64
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	place, err := b.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	if place >= b.at {
+		return 0, errBroken
+	}
+	return b.Reader.Read(p[:min(int64(len(p)), b.at-place)])
+}
+
+func (b *breaking) ReadAt(p []byte, offset int64) (int, error) {
+	if offset+int64(len(p)) > b.at {
+		return 0, errBroken
+	}
+	return b.Reader.ReadAt(p, offset)
+}
+
+// WriteTo keeps io.Copy from going round Read.
+func (b *breaking) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{b})
+}
