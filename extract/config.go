@@ -54,8 +54,8 @@ type Config struct {
 	StallTimeout   time.Duration // longest time without a byte from the server; default 60 s
 	MaxBody        int64         // bytes of one body after decompression; default 256 MiB
 	MaxPages       int           // pages of one walk; default 100,000
-	MaxSweeps      int           // sweeps after the first walk until a list must have settled; default 20
-	Rate           float64       // requests per second of all feeds together; default 0: unlimited
+	MaxSweeps      int           // sweeps until a list must have settled; default 20
+	Rate           float64       // most requests per second of all feeds together; 429 answers lower it for a while; default 0: unlimited
 }
 
 func (c Config) withDefaults() Config {

@@ -3,11 +3,13 @@
 // it, and asks by id for deals that a list no longer shows.
 //
 // Takes: a Config (address, credentials, limits) and, per feed, a Spool to put payloads into.
-// Gives: a Snapshot (counts, the updatedSince link to keep), the spooled payloads with their hashes and
-// instants of observation, the records that cannot be read, and the fate of absent deals.
+// Gives: a Snapshot (counts, the updatedSince link to keep) of the whole feed or of what changed since such a
+// link, the spooled payloads with their hashes and instants of observation, the records that cannot be
+// read, and the fate of absent deals.
 // Keeps: the token goes to the base's origin and nowhere else; a snapshot is returned only once it is proved
-// complete; a later payload of a deal replaces the earlier; every wait is bounded by the context;
-// memory grows with the number of deals, not with their size.
+// complete (docs/extraction.md has the argument); a later payload of a deal replaces the earlier where it
+// says something else; every wait is bounded by the context, counted and shown; memory grows with the
+// number of deals, not with their size.
 // Fails: *AuthError (credentials refused), *StatusError (an answer that no repetition cures, with the API's errorId),
 // *LinkError (a link that leaves the API), *UnsettledError (a list that moves faster than it can be
 // read), a context error where a wait would pass the deadline. Each names the feed, page and URL.

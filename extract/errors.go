@@ -67,6 +67,7 @@ type UnsettledError struct {
 	Rounds int           // walks and sweeps made
 	Fresh  int           // new or changed deals in the last of them
 	Took   time.Duration // time the last of them took
+	Sweep  error         // why no sweep could follow the walks; nil: that was not the trouble
 }
 
 func (e *UnsettledError) Error() string {
@@ -74,9 +75,16 @@ func (e *UnsettledError) Error() string {
 	if e.Took > 0 {
 		rate = fmt.Sprintf(", %.3g a second", float64(e.Fresh)/e.Took.Seconds())
 	}
-	return fmt.Sprintf("the list did not settle in %d rounds: the last one still brought %d new or changed deals in %s%s",
+	text := fmt.Sprintf("the list did not settle in %d rounds: the last one still brought %d new or changed deals in %s%s",
 		e.Rounds, e.Fresh, e.Took.Round(time.Millisecond), rate)
+	if e.Sweep != nil {
+		return text + "; and the server does not take changedFrom, which would bring the changes alone: " + e.Sweep.Error()
+	}
+	return text + "; pull the feed at a quieter hour"
 }
+
+// Unwrap gives the server's answer to changedFrom, if that is why.
+func (e *UnsettledError) Unwrap() error { return e.Sweep }
 
 // IsForbiddenOrMissing says whether the very first list request of a feed was answered 403 or 404: the
 // feed is not part of the account.

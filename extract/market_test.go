@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -39,10 +40,13 @@ type market struct {
 	size      int  // records a page
 	strict    bool // updatedSince excludes its own second
 	positions bool // cursors count positions instead of naming the last deal
+	varies    bool // links are spelled in a new way in each record, which says the same
 
 	mu       sync.Mutex
 	now      time.Time
+	dated    time.Time // the Date of the last answer without a network, to one client at a time
 	deals    map[api.Feed]map[int64]*deal
+	spelled  int                                               // records so far
 	issued   int                                               // tokens so far; the last one is valid
 	requests []string                                          // as "GET /path?query"
 	before   func(r *http.Request)                             // called with mu held, before a GET is answered
@@ -87,7 +91,19 @@ func (m *market) record(feed api.Feed, d *deal) string {
 	if feed.HasUpdatedSince() {
 		since = fmt.Sprintf(`,"updatedSince":{"href":"%s%s?updatedSince=%s"}`, m.base, feed.Path(), d.updated.Format(time.RFC3339))
 	}
-	return fmt.Sprintf(`{"%s":%d,"rev":%d,"_links":{"self":{"href":"%s%s"}%s}}`, feed.IDKey(), d.id, d.rev, m.base, feed.DealPath(d.id), since)
+	self := m.base + feed.DealPath(d.id)
+	if m.varies {
+		m.spelled++
+		self += fmt.Sprintf("?answer=%d", m.spelled)
+	}
+	return fmt.Sprintf(`{"%s":%d,"rev":%d,"_links":{"self":{"href":"%s"}%s}}`, feed.IDKey(), d.id, d.rev, self, since)
+}
+
+// sameRecord says that two records of the market have equal content.
+func sameRecord(a, b []byte) bool {
+	one, _, _ := bytes.Cut(a, []byte(`,"_links"`))
+	other, _, _ := bytes.Cut(b, []byte(`,"_links"`))
+	return bytes.Equal(one, other)
 }
 
 func (m *market) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -143,10 +159,11 @@ func (m *market) get(w http.ResponseWriter, r *http.Request, path string) {
 func (m *market) list(w http.ResponseWriter, r *http.Request, feed api.Feed) {
 	query := r.URL.Query()
 	since, _ := time.Parse(time.RFC3339, query.Get("updatedSince"))
+	changed, _ := time.Parse(time.RFC3339, query.Get("changedFrom"))
 	var deals []*deal
 	for _, d := range m.deals[feed] {
 		at := d.updated.Truncate(time.Second)
-		if query.Get("updatedSince") == "" || at.After(since) || !m.strict && at.Equal(since) {
+		if (query.Get("updatedSince") == "" || at.After(since) || !m.strict && at.Equal(since)) && !at.Before(changed) {
 			deals = append(deals, d)
 		}
 	}
@@ -233,6 +250,7 @@ func (m *market) RoundTrip(r *http.Request) (*http.Response, error) {
 func (m *market) date() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.dated = m.now.Truncate(time.Second)
 	return m.now
 }
 
@@ -258,9 +276,11 @@ func newClient(t testing.TB, cfg Config) *Client {
 	return c
 }
 
-func newSpool(t testing.TB, feed api.Feed) *Spool {
+func newSpool(t testing.TB, feed api.Feed) *Spool { return newSpoolBy(t, feed, nil) }
+
+func newSpoolBy(t testing.TB, feed api.Feed, same func(a, b []byte) bool) *Spool {
 	t.Helper()
-	s, err := NewSpool(t.TempDir(), feed)
+	s, err := NewSpool(t.TempDir(), feed, same)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,9 +295,17 @@ func newSpool(t testing.TB, feed api.Feed) *Spool {
 // snapshot reads a feed of the market.
 func (m *market) snapshot(t *testing.T, feed api.Feed) (Snapshot, *Spool, error) {
 	t.Helper()
-	spool := newSpool(t, feed)
+	spool := newSpoolBy(t, feed, m.same())
 	s, err := newClient(t, m.config()).Snapshot(context.Background(), feed, spool)
 	return s, spool, err
+}
+
+// same is the comparison that the market needs.
+func (m *market) same() func(a, b []byte) bool {
+	if m.varies {
+		return sameRecord
+	}
+	return nil
 }
 
 // compare holds the spool against the market as it stands; deals that the market no longer has may be there too.
@@ -287,7 +315,7 @@ func (m *market) compare(t *testing.T, feed api.Feed, spool *Spool) {
 		payload, err := spool.Payload(id, nil)
 		if err != nil {
 			t.Errorf("deal %d is missing: %v", id, err)
-		} else if want := m.record(feed, d); string(payload) != want {
+		} else if want := m.record(feed, d); string(payload) != want && (!m.varies || !sameRecord(payload, []byte(want))) {
 			t.Errorf("deal %d is %s, want %s", id, payload, want)
 		}
 	}

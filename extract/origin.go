@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
 
 	"dealflow/schemas/api"
 )
@@ -13,6 +16,7 @@ import (
 // origin is the one place that requests may go to: the base's scheme, host and port, under its path.
 type origin struct {
 	base api.Base
+	home string // the base's scheme://host[:port] as requests spell it
 	path string // the base's path, without a trailing slash
 }
 
@@ -21,11 +25,41 @@ func newOrigin(base api.Base) (origin, error) {
 	if err != nil {
 		return origin{}, fmt.Errorf("base URL: %w", err)
 	}
-	return origin{base: base, path: u.Path}, nil
+	home, err := spelled(u)
+	if err != nil {
+		return origin{}, fmt.Errorf("base URL: %w", err)
+	}
+	return origin{base: base, home: home, path: u.Path}, nil
+}
+
+// spelled gives scheme://host[:port] as it is dialled: international names in their ASCII form, lower
+// case, without the default port. Lower case must come last: in Unicode, İ has the plain i for its lower
+// case, and a name with it would pass for the API's while the request went to another.
+func spelled(u *url.URL) (string, error) {
+	name := u.Hostname()
+	ascii, err := name, error(nil)
+	if strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		ascii, err = idna.Lookup.ToASCII(name) // what net/http does with it
+	}
+	if err != nil {
+		return "", err
+	}
+	base, err := api.ParseBase(u.Scheme + "://" + strings.Replace(u.Host, name, ascii, 1))
+	return base.Origin(), err
+}
+
+// absolute gives the address of a link that was saved relative to the base. The error is a *LinkError.
+func (o origin) absolute(saved string) (string, error) {
+	whole := saved
+	if strings.HasPrefix(saved, "/") && !strings.HasPrefix(saved, "//") {
+		whole = o.base.String() + saved
+	}
+	return o.resolve(o.base.String()+"/", whole)
 }
 
 // resolve makes a link that stood in the answer to the request from absolute, and refuses it where it
-// leaves the origin. The error is a *LinkError.
+// leaves the origin. However the link spells the origin, the result spells it in one way: so a circle is
+// seen for what it is. The error is a *LinkError.
 func (o origin) resolve(from, link string) (string, error) {
 	u, err := url.Parse(from)
 	if err == nil {
@@ -38,6 +72,7 @@ func (o origin) resolve(from, link string) (string, error) {
 	if reason := o.refuses(u); reason != "" {
 		return "", &LinkError{Link: link, Reason: reason}
 	}
+	u.Scheme, u.Host, _ = strings.Cut(o.home, "://")
 	return u.String(), nil
 }
 
@@ -46,8 +81,7 @@ func (o origin) refuses(u *url.URL) string {
 	if u.User != nil {
 		return "carries credentials"
 	}
-	target, err := api.ParseBase(u.Scheme + "://" + u.Host)
-	if err != nil || target.Origin() != o.base.Origin() {
+	if target, err := spelled(u); err != nil || target != o.home {
 		return fmt.Sprintf("leaves %s, so it is not followed: the token stays with that address; if the API has moved, set --api", o.base.Origin())
 	}
 	// Dot segments, escaped ones too, must not climb out of the base's path.

@@ -7,26 +7,22 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // pacer decides when a request may leave. All feeds share one, because the limit is the account's: a
 // server that asks one feed to wait has asked them all.
 type pacer struct {
-	limiter *rate.Limiter // nil: no limit of our own
+	rate *adaptiveRate
 
 	mu     sync.Mutex
-	until  time.Time
+	until  time.Time // no request leaves before
 	reason string
 }
 
-func newPacer(perSecond float64) *pacer {
-	if perSecond == 0 {
-		return &pacer{}
-	}
-	return &pacer{limiter: rate.NewLimiter(rate.Limit(perSecond), 1)}
-}
+// waiter waits, and shows and counts the wait.
+type waiter func(ctx context.Context, d time.Duration, reason string) error
+
+func newPacer(perSecond float64) *pacer { return &pacer{rate: newAdaptiveRate(perSecond)} }
 
 // hold stops all requests for d from now. A shorter hold never ends a longer one.
 func (p *pacer) hold(d time.Duration, reason string) {
@@ -34,6 +30,7 @@ func (p *pacer) hold(d time.Duration, reason string) {
 	defer p.mu.Unlock()
 	if until := time.Now().Add(d); until.After(p.until) {
 		p.until, p.reason = until, reason
+		p.rate.silent(until)
 	}
 }
 
@@ -43,66 +40,66 @@ func (p *pacer) held() (time.Duration, string) {
 	return time.Until(p.until), p.reason
 }
 
-// admit returns when a request may leave. It calls waiting before each wait for a hold.
-func (p *pacer) admit(ctx context.Context, waiting func(d time.Duration, reason string)) error {
+// admit returns when a request may leave, with the era of the rate that it leaves in.
+func (p *pacer) admit(ctx context.Context, wait waiter) (era int, err error) {
 	for {
-		if err := p.passHold(ctx, waiting); err != nil {
-			return err
+		if err := p.passHold(ctx, wait); err != nil {
+			return 0, err
 		}
-		if err := p.takeTurn(ctx); err != nil {
-			return err
+		if err := p.takeTurn(ctx, wait); err != nil {
+			return 0, err
 		}
 		// A hold may have begun while this request waited for its turn.
 		if left, _ := p.held(); left <= 0 {
-			return nil
+			return p.rate.left(), nil
 		}
 	}
 }
 
 // passHold waits until nothing is held.
-func (p *pacer) passHold(ctx context.Context, waiting func(d time.Duration, reason string)) error {
+func (p *pacer) passHold(ctx context.Context, wait waiter) error {
 	for {
 		left, reason := p.held()
 		if left <= 0 {
-			return nil
+			return ended(ctx)
 		}
 		// Not all feeds in the same instant; never earlier than asked.
 		left += rand.N(min(left/10, time.Second) + 1)
-		waiting(left, reason)
-		if err := sleep(ctx, left); err != nil {
+		if err := wait(ctx, left, reason); err != nil {
 			return fmt.Errorf("%s: %w", reason, err)
 		}
 	}
 }
 
-// takeTurn waits until our own rate allows a request.
-func (p *pacer) takeTurn(ctx context.Context) error {
-	if p.limiter == nil {
+// takeTurn waits until the rate allows a request.
+func (p *pacer) takeTurn(ctx context.Context, wait waiter) error {
+	turn := p.rate.reserve()
+	delay := turn.Delay()
+	if delay <= 0 {
 		return nil
 	}
-	turn := p.limiter.Reserve()
-	if err := sleep(ctx, turn.Delay()); err != nil {
+	if err := wait(ctx, delay, "keeping to the rate"); err != nil {
 		turn.Cancel()
 		return fmt.Errorf("rate limit: %w", err)
 	}
 	return nil
 }
 
-// sleep waits for d, or fails at once where the context's deadline comes before the wait is over: what
-// would be late anyway need not be waited for.
-func sleep(ctx context.Context, d time.Duration) error {
-	if ctx.Err() != nil {
-		return ended(ctx)
-	}
-	if d <= 0 {
-		return nil
-	}
+// tooLong refuses a wait that the context's deadline would end: what would be late anyway need not be
+// waited for. The cause that the caller has given the deadline is not in this error: a context tells
+// it only once the deadline has passed.
+func tooLong(ctx context.Context, d time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline); left < d {
 			return fmt.Errorf("would have to wait %s, but the deadline is in %s: %w",
 				d.Round(time.Millisecond), left.Round(time.Millisecond), context.DeadlineExceeded)
 		}
 	}
+	return nil
+}
+
+// sleep waits for d or for the end of the context.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -113,10 +110,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ended is the error of a context that is done, with its cause.
+// ended is the error of a context that is done, with its cause; nil while it is not done.
 func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	err := ctx.Err()
+	if cause := context.Cause(ctx); err != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
 	}
-	return ctx.Err()
+	return err
 }

@@ -19,7 +19,8 @@ type leaf struct {
 	url      string // as requested
 	page     api.Page
 	observed time.Time
-	answer   *answer // owns the bytes of the page's records
+	dated    time.Time // by the server's clock; observed, if it does not tell
+	answer   *answer   // owns the bytes of the page's records
 }
 
 // fetch gets one list page.
@@ -39,37 +40,61 @@ func (j *job) fetch(ctx context.Context, link string) (*leaf, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", link, err)
 	}
+	dated, err := answer.date()
+	if err != nil {
+		dated = observed
+	}
 	j.tally.pages.Add(1)
 	j.log.Debug("page", "url", link, "records", len(page.Records), "bytes", answer.body.Len())
-	return &leaf{url: link, page: page, observed: observed, answer: answer}, nil
+	return &leaf{url: link, page: page, observed: observed, dated: dated, answer: answer}, nil
 }
+
+// maxTokens bounds the tokens that are tried for one request.
+const maxTokens = 8
 
 // get sends a GET request with the token and gives its answer, whose body has passed check. A body
-// that has not is taken for damaged on the way, and the request is repeated. A 401 renews the token,
-// once.
+// that has not is taken for damaged on the way, and the request is repeated. A 401 has the token
+// renewed: once by this request, while others may have renewed it meanwhile, any number of times in a
+// walk.
 func (j *job) get(ctx context.Context, link string, check func(body []byte) error) (*answer, error) {
-	got, used, err := j.getWith(ctx, link, "", check)
-	if statusOf(err) != http.StatusUnauthorized {
-		return got, err
+	stale := ""
+	for range maxTokens {
+		got, used, err := j.getWith(ctx, link, stale, check)
+		if statusOf(err) != http.StatusUnauthorized {
+			return got, err
+		}
+		if stale != "" && used.mine {
+			return nil, deny(err)
+		}
+		j.log.Info("token refused, getting a new one", "url", link)
+		stale = used.access
 	}
-	j.log.Info("token refused, getting a new one", "url", link)
-	got, _, err = j.getWith(ctx, link, used, check)
-	if statusOf(err) == http.StatusUnauthorized {
-		denied := &AuthError{StatusError: *refusal(err)}
-		denied.Hint = "the API refuses a token that it has just issued; " + authHint
-		return nil, denied
-	}
-	return got, err
+	return nil, fmt.Errorf("GET %s: %d tokens in a row were refused, each while another was being issued; the account's tokens may end each other: is it in use elsewhere?",
+		link, maxTokens)
 }
 
-// getWith is get with any token but the stale one; it gives the access token that it used last.
-func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte) error) (got *answer, used string, err error) {
+// deny is what a 401 to a token that was issued for this very request means.
+func deny(err error) error {
+	denied := &AuthError{StatusError: *refusal(err)}
+	denied.Hint = "the API refuses a token that it has just issued; " + authHint
+	return denied
+}
+
+// usedToken is the token that a request was sent with last.
+type usedToken struct {
+	access string
+	mine   bool // it was asked for by this request
+}
+
+// getWith is get with any token but the stale one.
+func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte) error) (got *answer, used usedToken, err error) {
 	err = j.repeat(ctx, "GET "+link, func(ctx context.Context) error {
-		token, err := j.client.tokens.get(ctx, stale)
+		token, renewed, err := j.client.tokens.get(ctx, stale)
 		if err != nil {
 			return err
 		}
-		used = token.AccessToken
+		used.mine = renewed || used.mine && used.access == token.AccessToken
+		used.access = token.AccessToken
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 		if err != nil {
 			return &LinkError{Link: link, Reason: "cannot be requested"}
@@ -105,7 +130,7 @@ func (j *job) judge(request *http.Request, a *answer) error {
 	status.RetryAfter = after
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable && ordered:
-		return &again{err: status, hold: true, after: after, ordered: ordered}
+		return &again{err: status, hold: true, after: after, ordered: ordered, slower: a.status == http.StatusTooManyRequests}
 	case a.status >= http.StatusInternalServerError, a.status == http.StatusRequestTimeout:
 		return &again{err: status}
 	case a.status == http.StatusForbidden:

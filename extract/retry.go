@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -19,6 +21,7 @@ const mostThrottled = 10
 type again struct {
 	err     error
 	hold    bool          // every feed has to wait, for at least after
+	slower  bool          // the requests came too fast
 	after   time.Duration // what the server asked for
 	ordered bool          // the server asked for a wait
 }
@@ -32,10 +35,11 @@ func (e *again) Unwrap() error { return e.err }
 func (j *job) repeat(ctx context.Context, what string, try func(context.Context) error) error {
 	failures, throttled := 0, 0
 	for {
-		if err := j.client.pace.admit(ctx, j.waiting(what)); err != nil {
+		era, err := j.client.pace.admit(ctx, j.waiter(what))
+		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		err := try(ctx)
+		err = try(ctx)
 		var retry *again
 		switch {
 		case err == nil:
@@ -56,7 +60,7 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 		if retry.after > j.client.cfg.MaxWait {
 			return fmt.Errorf("asked to wait %s, longer than the %s that are allowed: %w", retry.after, j.client.cfg.MaxWait, retry.err)
 		}
-		if err := j.pause(ctx, what, retry, failures+throttled); err != nil {
+		if err := j.pause(ctx, what, era, retry, failures+throttled); err != nil {
 			return fmt.Errorf("%w (after: %w)", err, retry.err)
 		}
 		j.tally.retries.Add(1)
@@ -64,12 +68,16 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 }
 
 // pause waits between two attempts.
-func (j *job) pause(ctx context.Context, what string, retry *again, attempt int) error {
+func (j *job) pause(ctx context.Context, what string, era int, retry *again, attempt int) error {
 	backoff := j.client.backoff(attempt)
 	j.log.Warn("request failed", "url", what, "attempt", attempt, "error", retry.err)
+	if retry.slower {
+		if rate, lowered := j.client.pace.rate.slower(era); lowered {
+			j.log.Info("slowing down", "requests_per_second", rate)
+		}
+	}
 	if !retry.hold {
-		j.waiting(what)(backoff, "repeating a failed request")
-		return sleep(ctx, backoff)
+		return j.waiter(what)(ctx, backoff, "repeating a failed request")
 	}
 	wait := retry.after
 	if !retry.ordered || wait == 0 {
@@ -77,18 +85,26 @@ func (j *job) pause(ctx context.Context, what string, retry *again, attempt int)
 	}
 	j.client.pace.hold(wait, "the API asked to wait")
 	// The wait itself happens in admit, where every feed meets it; here only the deadline is judged.
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
-		return sleep(ctx, wait)
-	}
-	return nil
+	return tooLong(ctx, wait)
 }
 
-// waiting gives the function that counts, logs and shows a wait.
-func (j *job) waiting(what string) func(time.Duration, string) {
-	return func(d time.Duration, reason string) {
-		j.tally.waited.Add(int64(d))
-		j.log.Info("waiting", "url", what, "wait", d, "reason", reason)
+// waiter gives the function that waits, and counts, logs and shows the wait: as it begins, and with
+// the time it really took.
+func (j *job) waiter(what string) waiter {
+	return func(ctx context.Context, d time.Duration, reason string) error {
+		if err := tooLong(ctx, d); err != nil {
+			return err
+		}
+		level := slog.LevelInfo
+		if d < time.Second {
+			level = slog.LevelDebug
+		}
+		j.log.Log(ctx, level, "waiting", "url", what, "wait", d, "reason", reason)
 		j.progress(d, reason)
+		j.tally.waits.Add(1)
+		began := time.Now()
+		defer func() { j.tally.waited.Add(int64(time.Since(began))) }()
+		return sleep(ctx, d)
 	}
 }
 
@@ -102,11 +118,17 @@ func (c *Client) backoff(attempt int) time.Duration {
 }
 
 // retryAfter reads a Retry-After header: seconds, or an HTTP date, which is compared with the answer's
-// own Date so that the two clocks need not agree (RFC 9110 §10.2.3).
+// own Date so that the two clocks need not agree (RFC 9110 §10.2.3). It is never negative, and false
+// for a text of neither form. More seconds than a Duration holds are the longest Duration: a wait that
+// is too long to be waited for must not pass for none.
 func retryAfter(header http.Header) (time.Duration, bool) {
 	text := strings.TrimSpace(header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+	seconds, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case err == nil && seconds <= math.MaxInt64/uint64(time.Second):
 		return time.Duration(seconds) * time.Second, true
+	case err == nil, errors.Is(err, strconv.ErrRange):
+		return math.MaxInt64, true
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {

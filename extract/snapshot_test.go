@@ -19,7 +19,7 @@ import (
 // a list is read, the spool then holds every deal as it stands at the last request.
 func TestSnapshotOfAMovingList(t *testing.T) {
 	swept, doubled := 0, 0
-	for seed := range uint64(120) {
+	for seed := range uint64(240) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			feed := []api.Feed{bondPriced, loanExpected}[seed%2]
@@ -27,6 +27,7 @@ func TestSnapshotOfAMovingList(t *testing.T) {
 			m.size = 1 + rng.IntN(12)
 			m.strict = seed/2%2 == 0
 			m.positions = seed/4%2 == 0
+			m.varies = seed/8%2 == 0
 			apart := []time.Duration{0, 300 * time.Millisecond, 10 * time.Second}[rng.IntN(3)]
 			m.fill(feed, rng.IntN(90), apart)
 			moves := rng.IntN(30)
@@ -43,6 +44,9 @@ func TestSnapshotOfAMovingList(t *testing.T) {
 			m.compare(t, feed, spool)
 			if s.Deals != spool.Len() || s.Pages != m.seen("GET") || s.Requests != s.Pages {
 				t.Errorf("counts are off: %+v, %d deals", s, spool.Len())
+			}
+			if !s.LastObserved.Equal(m.dated) {
+				t.Errorf("last observed at %s, want the last answer's Date %s", s.LastObserved, m.dated)
 			}
 			if s.UpdatedSince != "" && !strings.HasPrefix(s.UpdatedSince, feed.Path()+"?updatedSince=") {
 				t.Errorf("kept link %q is not relative to the base", s.UpdatedSince)
@@ -62,7 +66,7 @@ func (m *market) move(feed api.Feed, rng *rand.Rand) {
 	if len(ids) == 0 {
 		return
 	}
-	switch some := ids[rng.IntN(len(ids))]; rng.IntN(6) {
+	switch some := ids[rng.IntN(len(ids))]; rng.IntN(7) {
 	case 0, 1, 2:
 		m.touch(feed, some)
 	case 3:
@@ -71,6 +75,8 @@ func (m *market) move(feed api.Feed, rng *rand.Rand) {
 		if !m.positions { // known limit: a removal shifts unread deals in front of such a cursor
 			delete(m.deals[feed], some)
 		}
+	case 6: // it jumps ahead and says the same
+		m.deals[feed][some].updated = m.now
 	case 5: // everything restated in one second
 		if rng.IntN(5) == 0 {
 			for _, id := range ids {
@@ -133,18 +139,39 @@ func TestSnapshotOfAListWithoutUpdatedSince(t *testing.T) {
 	}
 }
 
+// TestSnapshotThatDoesNotSettle: a list that changes, or grows, faster than it is read ends in an error with the rate.
 func TestSnapshotThatDoesNotSettle(t *testing.T) {
-	for feed, rounds := range map[api.Feed]int{bondPriced: 21, bondExpected: 5} {
-		m := newMarket().fill(feed, 35, time.Minute)
-		m.before = func(r *http.Request) {
-			m.now = m.now.Add(time.Second)
-			m.touch(feed, 1000)
-		}
-		_, _, err := m.snapshot(t, feed)
-		var unsettled *UnsettledError
-		if !errors.As(err, &unsettled) || unsettled.Rounds != rounds || unsettled.Fresh == 0 || !strings.Contains(err.Error(), "a second") {
-			t.Errorf("%s: got %v", feed, err)
-		}
+	for name, test := range map[string]struct {
+		feed   api.Feed
+		grows  bool
+		rounds int
+	}{
+		"changing":          {bondPriced, false, 21},
+		"growing":           {bondPriced, true, 21},
+		"loan growing":      {loanExpected, true, 21},
+		"expected changing": {bondExpected, false, 25},
+		"expected growing":  {bondExpected, true, 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMarket().fill(test.feed, 35, time.Minute)
+			next := int64(9000)
+			m.before = func(r *http.Request) {
+				m.now = m.now.Add(time.Second)
+				m.touch(test.feed, 1000)
+				if test.grows {
+					next-- // in a list by id: behind the reader
+					m.touch(test.feed, next-8000)
+				}
+			}
+			_, _, err := m.snapshot(t, test.feed)
+			var unsettled *UnsettledError
+			if !errors.As(err, &unsettled) || unsettled.Rounds != test.rounds || unsettled.Fresh == 0 || unsettled.Sweep != nil || !strings.Contains(err.Error(), "a second; pull") {
+				t.Errorf("got %v", err)
+			}
+			if test.grows && unsettled != nil && unsettled.Fresh < 2 {
+				t.Errorf("%d fresh in the last round, want what was added meanwhile", unsettled.Fresh)
+			}
+		})
 	}
 }
 
@@ -160,10 +187,56 @@ func TestSnapshotRestartsWhereACursorHasExpired(t *testing.T) {
 		return false
 	}
 	s, spool, err := m.snapshot(t, bondPriced)
-	if err != nil || s.Deals != 35 || expired != 2 {
+	if err != nil || s.Deals != 35 || expired != 2 || s.Restarts != 2 {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	m.compare(t, bondPriced, spool)
+}
+
+// TestSweepRestartsFromItsKeptLink: the cursor of a sweep expires; the head of the list is not asked for again.
+func TestSweepRestartsFromItsKeptLink(t *testing.T) {
+	m := newMarket().fill(bondPriced, 35, time.Minute)
+	m.before = func(r *http.Request) {
+		if len(m.requests) == 4 { // within the walk: what a sweep has pages of
+			m.now = m.now.Add(time.Minute)
+			for id := range int64(20) {
+				m.touch(bondPriced, 1000+id)
+			}
+		}
+	}
+	expired := 0
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if query := r.URL.Query(); query.Has("updatedSince") && query.Has("seeker") && expired < 3 {
+			expired++
+			fail(w, http.StatusGone, "seeker has expired")
+			return true
+		}
+		return false
+	}
+	s, spool, err := m.snapshot(t, bondPriced)
+	if err != nil || s.Deals != 35 || expired != 3 || s.Restarts != 3 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	m.compare(t, bondPriced, spool)
+	heads := slices.DeleteFunc(m.requests, func(r string) bool { return r != "GET /flow/v3/bond/ig/priced-deal?pageSize=1000" })
+	if len(heads) != 1 {
+		t.Errorf("the whole list was begun %d times, want once", len(heads))
+	}
+}
+
+func TestCursorThatAlwaysExpires(t *testing.T) {
+	m := newMarket().fill(bondPriced, 35, time.Minute)
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.RawQuery, "seeker") {
+			fail(w, http.StatusBadRequest, "seeker has expired")
+			return true
+		}
+		return false
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err == nil || !strings.Contains(err.Error(), "stopped taking its own cursor in 4 walks") || !strings.Contains(err.Error(), "page 2") || s.Restarts != 3 {
+		t.Errorf("got %+v, %v", s, err)
+	}
 }
 
 func TestSnapshotSetsUnreadableRecordsAside(t *testing.T) {
@@ -217,6 +290,7 @@ func TestFeedOutsideTheAccount(t *testing.T) {
 		"first page missing":   {"/priced-deal", 404, true},
 		"first page refused":   {"/priced-deal", 400, false},
 		"later page missing":   {"seeker=", 404, false},
+		"later page forbidden": {"seeker=", 403, false},
 		"sweep missing":        {"updatedSince=", 404, false},
 		"token forbidden":      {"/oauth/token", 403, false},
 		"token missing":        {"/oauth/token", 404, false},
@@ -230,9 +304,9 @@ func TestFeedOutsideTheAccount(t *testing.T) {
 				}
 				return false
 			}
-			_, _, err := m.snapshot(t, bondPriced)
-			if got := IsForbiddenOrMissing(err); err == nil || got != test.want {
-				t.Errorf("got %v for %v", got, err)
+			s, _, err := m.snapshot(t, bondPriced)
+			if got := IsForbiddenOrMissing(err); err == nil || got != test.want || s.Restarts != 0 {
+				t.Errorf("got %v for %v, after %d restarts", got, err, s.Restarts)
 			}
 		})
 	}
@@ -296,7 +370,7 @@ func TestEndlessList(t *testing.T) {
 
 func TestSpoolErrorsNameTheFile(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
-	spool, err := NewSpool(t.TempDir(), bondPriced)
+	spool, err := NewSpool(t.TempDir(), bondPriced, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

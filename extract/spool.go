@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"errors"
@@ -31,6 +32,7 @@ const (
 type Spool struct {
 	feed api.Feed
 	file *os.File
+	same func(a, b []byte) bool // nil: equal bytes only
 
 	mu          sync.Mutex
 	out         *bufio.Writer
@@ -38,9 +40,18 @@ type Spool struct {
 	flushed     int64 // bytes that are in the file
 	deals       map[int64]place
 	hrefs       hrefs
+	older       []byte // scratch for payloads that are read back
 	rejects     []Rejected
-	rejectKeys  map[[sha256.Size]byte]bool
+	rejectAt    map[rejectKey]int // in rejects
 	rejectBytes int
+}
+
+// rejectKey tells rejected records apart: by id and reason, or else by their bytes.
+type rejectKey struct {
+	id     int64
+	hasID  bool
+	reason api.RejectReason
+	sum    [sha256.Size]byte // zero where there is an id
 }
 
 // place is where a deal's payload lies, kept small: there is one for each deal.
@@ -72,27 +83,34 @@ type Rejected struct {
 	URL        string      // of the page that held it
 }
 
-// NewSpool creates an empty spool with a work file in dir, which must exist.
-func NewSpool(dir string, feed api.Feed) (*Spool, error) {
+// NewSpool creates an empty spool with a work file in dir, which must exist. same says that two
+// payloads of a deal have equal content though their bytes differ; nil: equal bytes alone are equal
+// content. It is called one at a time, under the spool's lock, and must not keep the slices.
+func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, error) {
 	file, err := os.CreateTemp(dir, strings.ReplaceAll(feed.String(), "/", "-")+"-*.spool")
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	return &Spool{
-		feed: feed, file: file, out: bufio.NewWriterSize(file, 256<<10),
-		deals: map[int64]place{}, rejectKeys: map[[sha256.Size]byte]bool{},
+		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, 256<<10),
+		deals: map[int64]place{}, rejectAt: map[rejectKey]int{},
 	}, nil
 }
 
 // Put keeps a deal's payload, of which head was read, as of observedAt. fresh says that the spool did
-// not hold these very bytes for the deal: the deal is new or changed. The payload is copied. A payload
-// that was already there keeps its first instant of observation.
+// not hold this content for the deal: the deal is new or changed. The payload is copied.
+//
+// Of payloads with equal content the first is kept, with its instant of observation: a server that
+// spells its links in another way in each answer then fills no disk, and what the spool says does
+// not depend on how many sweeps there were.
 func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh bool, err error) {
 	hash := sha256.Sum256(payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if held, ok := s.deals[head.ID]; ok && held.hash == hash {
-		return false, nil
+	if held, ok := s.deals[head.ID]; ok {
+		if equal, err := s.holds(held, hash, payload); equal || err != nil {
+			return false, err
+		}
 	}
 	if len(payload) > math.MaxUint32 {
 		return false, fmt.Errorf("spool %s: deal %d: %d bytes are too many", s.file.Name(), head.ID, len(payload))
@@ -109,22 +127,55 @@ func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh 
 	return true, nil
 }
 
-// PutReject keeps a record that cannot be read as a deal, once however often it is met. The bytes are
-// copied.
-func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
-	key := sha256.Sum256(r.Raw)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rejectKeys[key] {
+// holds says whether what lies at a place says the same as a payload. Only where the bytes differ is it
+// read back. The caller has the lock.
+func (s *Spool) holds(held place, hash [sha256.Size]byte, payload []byte) (bool, error) {
+	if held.hash == hash {
+		return true, nil
+	}
+	if s.same == nil {
 		return false, nil
 	}
-	if len(s.rejects) >= maxRejects || s.rejectBytes+len(r.Raw) > maxRejectBytes {
-		return false, fmt.Errorf("%d records (%d bytes) cannot be read as deals, the last because of: %w", len(s.rejects)+1, s.rejectBytes+len(r.Raw), r.Reject)
+	if err := s.flush(held); err != nil {
+		return false, err
+	}
+	var err error
+	if s.older, err = s.read(held, s.older); err != nil {
+		return false, err
+	}
+	return s.same(s.older, payload), nil
+}
+
+// PutReject keeps a record that cannot be read as a deal. Of records with the same id and reason the
+// latest is kept, as of a deal's payloads, and only the first is fresh: there is no telling whether an
+// unreadable record says the same as before, and one whose links are spelled in ever new ways must not
+// keep a list from settling. Records without an id are told apart by their bytes. The bytes are copied.
+func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
+	key := rejectKey{id: r.ID, hasID: r.HasID, reason: r.Reject.Reason}
+	if !r.HasID {
+		key.sum = sha256.Sum256(r.Raw)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, known := s.rejectAt[key]
+	if known && bytes.Equal(s.rejects[at].Raw, r.Raw) {
+		return false, nil
+	}
+	size := s.rejectBytes + len(r.Raw)
+	if known {
+		size -= len(s.rejects[at].Raw)
+	}
+	if !known && len(s.rejects) >= maxRejects || size > maxRejectBytes {
+		return false, fmt.Errorf("%d records (%d bytes) cannot be read as deals, the last because of: %w", len(s.rejects)+1, size, r.Reject)
 	}
 	r.Raw = slices.Clone(r.Raw)
+	s.rejectBytes = size
+	if known {
+		s.rejects[at] = r
+		return false, nil
+	}
+	s.rejectAt[key] = len(s.rejects)
 	s.rejects = append(s.rejects, r)
-	s.rejectKeys[key] = true
-	s.rejectBytes += len(r.Raw)
 	return true, nil
 }
 
@@ -166,9 +217,14 @@ func (s *Spool) Payload(id int64, buf []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.read(p, buf)
+}
+
+// read reads what lies at a place, which is in the file.
+func (s *Spool) read(p place, buf []byte) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(p.length))[:p.length]
 	if _, err := s.file.ReadAt(buf, p.offset); err != nil {
-		return nil, fmt.Errorf("spool %s: deal %d: %w", s.file.Name(), id, err)
+		return nil, fmt.Errorf("spool %s: %w", s.file.Name(), err)
 	}
 	return buf, nil
 }
@@ -181,13 +237,19 @@ func (s *Spool) locate(id int64) (place, error) {
 	if !ok {
 		return place{}, fmt.Errorf("spool %s: holds no deal %d", s.file.Name(), id)
 	}
-	if p.offset+int64(p.length) > s.flushed {
-		if err := s.out.Flush(); err != nil {
-			return place{}, fmt.Errorf("spool: %w", err)
-		}
-		s.flushed = s.size
+	return p, s.flush(p)
+}
+
+// flush sees to it that what lies at a place is in the file. The caller has the lock.
+func (s *Spool) flush(p place) error {
+	if p.offset+int64(p.length) <= s.flushed {
+		return nil
 	}
-	return p, nil
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	s.flushed = s.size
+	return nil
 }
 
 // Rejects returns the records that cannot be read as deals, by id and bytes, those without an id

@@ -17,7 +17,7 @@ import (
 
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
-	s, err := NewSpool(dir, bondPriced)
+	s, err := NewSpool(dir, bondPriced, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSpool(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, err := NewSpool(filepath.Join(dir, "absent"), bondPriced); err == nil {
+	if _, err := NewSpool(filepath.Join(dir, "absent"), bondPriced, nil); err == nil {
 		t.Error("a spool in a folder that is not there")
 	}
 }

@@ -37,19 +37,19 @@ func newTokens(request requestToken) *tokens {
 }
 
 // get gives a token that is not due for renewal and is not stale, the access token that the caller
-// has just seen refused ("" for none).
-func (t *tokens) get(ctx context.Context, stale string) (*oauth2.Token, error) {
+// has just seen refused ("" for none); renewed says that it was issued for this call.
+func (t *tokens) get(ctx context.Context, stale string) (token *oauth2.Token, renewed bool, err error) {
 	if err := t.enter(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer t.leave()
 	if t.current != nil && t.current.AccessToken != stale && (t.current.Expiry.IsZero() || time.Until(t.current.Expiry) > 0) {
-		return t.current, nil
+		return t.current, false, nil
 	}
 	if _, err := t.replace(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return t.current, nil
+	return t.current, true, nil
 }
 
 // renew asks for a token even where the current one would do, and gives the Date of the answer.

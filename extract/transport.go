@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -127,7 +128,7 @@ func readBody(response *http.Response, wire *meter, limit int64) (*bytes.Buffer,
 		limit = min(limit, maxErrorBody)
 	}
 	var reader io.Reader = wire
-	switch encoding := response.Header.Get("Content-Encoding"); {
+	switch encoding := strings.ToLower(response.Header.Get("Content-Encoding")); {
 	case response.Uncompressed, encoding == "", encoding == "identity":
 	case encoding == "gzip":
 		unzip, err := gunzip(wire)

@@ -99,7 +99,7 @@ func (b Base) underPath(path, whole string) string {
 
 // canonicalHost is a host in lower case, without the scheme's default port.
 func canonicalHost(scheme, host string) string {
-	host = strings.ToLower(host)
+	host = strings.Map(lowerASCII, host) // other letters may be another host's
 	if scheme == "https" {
 		return strings.TrimSuffix(host, ":443")
 	}
@@ -113,4 +113,11 @@ func (b Base) RelativeBytes(href []byte) []byte {
 		return href[n:]
 	}
 	return []byte(b.Relative(string(href)))
+}
+
+func lowerASCII(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		return r - 'A' + 'a'
+	}
+	return r
 }

@@ -1,0 +1,203 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// TestSnapshotSettlesByContent: a server that spells its links anew in each answer never gives the same
+// bytes twice, and yet has told all.
+func TestSnapshotSettlesByContent(t *testing.T) {
+	for _, feed := range []api.Feed{bondPriced, loanExpected, bondExpected} {
+		t.Run(feed.String(), func(t *testing.T) {
+			// All in one second, so that a priced list offers no link to sweep from and is walked again whole.
+			m := newMarket().fill(feed, 35, 0)
+			m.varies = true
+			spool := newSpoolBy(t, feed, sameRecord)
+			s, err := newClient(t, m.config()).Snapshot(context.Background(), feed, spool)
+			if err != nil || s.Deals != 35 || s.Sweeps != 1 {
+				t.Fatalf("got %+v, %v", s, err)
+			}
+			// The bytes of the first reading are kept: the answers were counted from 1 on.
+			for _, id := range spool.IDs() {
+				payload, err := spool.Payload(id, nil)
+				var answer int
+				if _, after, ok := strings.Cut(string(payload), "?answer="); ok {
+					_, _ = fmt.Sscan(strings.TrimRight(strings.SplitN(after, `"`, 2)[0], `"`), &answer)
+				}
+				if err != nil || answer < 1 || answer > 35 {
+					t.Errorf("deal %d: got %s of answer %d, %v", id, payload, answer, err)
+				}
+			}
+
+			_, err = newClient(t, m.config()).Snapshot(context.Background(), feed, newSpool(t, feed))
+			var unsettled *UnsettledError
+			if !errors.As(err, &unsettled) {
+				t.Errorf("by its bytes alone the list settled: %v", err)
+			}
+		})
+	}
+}
+
+// TestCheckSeesADealThatJumpsAhead: in the last sweep nothing is new, and yet the first page has another
+// order than before; so there may be more that was missed, and it is swept again.
+func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
+	for name, jump := range map[string]func(d *deal, now time.Time){
+		"with the same content":   func(d *deal, now time.Time) { d.updated = now },
+		"with another content":    func(d *deal, now time.Time) { d.updated = now; d.rev++ },
+		"in place, newly written": func(d *deal, now time.Time) { d.rev++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMarket().fill(bondPriced, 35, time.Minute)
+			m.varies = true
+			m.before = func(r *http.Request) {
+				switch n := len(m.requests); n {
+				case 4: // within the walk: what the sweeps have pages of
+					m.now = m.now.Add(time.Minute)
+					for id := range int64(20) {
+						m.touch(bondPriced, 1000+id)
+					}
+				case 9, 10: // token, walk of 4, sweep of 3 with news: one without begins; its first page is gone
+					m.now = m.now.Add(time.Minute)
+					if n == 10 {
+						jump(m.deals[bondPriced][1019], m.now)
+					}
+				}
+			}
+			s, spool, err := m.snapshot(t, bondPriced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Sweeps < 3 {
+				t.Errorf("got %+v, want a third sweep: %v", s, m.requests)
+			}
+			m.compare(t, bondPriced, spool)
+		})
+	}
+}
+
+// TestListThatIsNotInOrderOfUpdate: its links would skip what stands further down, so they are not
+// followed; the list is walked until nothing is new, and no link is kept for a sync.
+func TestListThatIsNotInOrderOfUpdate(t *testing.T) {
+	m := newMarket().fill(bondPriced, 8, time.Minute)
+	base := m.base + bondPriced.Path()
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		if r.URL.Query().Has("updatedSince") {
+			t.Errorf("a link was followed: %s", r.URL)
+		}
+		var records []string
+		for _, id := range []int64{3, 0, 7, 1, 5, 2, 6, 4} {
+			records = append(records, m.record(bondPriced, m.deals[bondPriced][1000+id]))
+		}
+		half, next := records[:4], fmt.Sprintf(`,"next":{"href":"%s?seeker=4"}`, base)
+		if r.URL.Query().Has("seeker") {
+			half, next = records[4:], ""
+		}
+		fmt.Fprintf(w, `{"_embedded":{"pricedDeals":[%s]},"_links":{"first":{"href":"%s"}%s}}`, strings.Join(half, ","), base, next)
+		return true
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err != nil || s.Deals != 8 || s.UpdatedSince != "" || s.Sweeps != 1 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestSpoolComparesContent(t *testing.T) {
+	asked := 0
+	s := newSpoolBy(t, bondPriced, func(a, b []byte) bool {
+		asked++
+		return strings.EqualFold(string(a), string(b))
+	})
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for i, test := range []struct {
+		payload string
+		fresh   bool
+		keeps   string
+		asked   int
+	}{
+		{"abc", true, "abc", 0},
+		{"abc", false, "abc", 0}, // equal bytes are not compared further
+		{"ABC", false, "abc", 1},
+		{"abcd", true, "abcd", 2},
+		{"ABC", true, "ABC", 3}, // back again is a change
+		{"abc", false, "ABC", 4},
+	} {
+		since := fmt.Sprintf("/l?updatedSince=2026-03-01T10:00:0%dZ", i)
+		fresh, err := s.Put(api.Head{ID: 7, HasID: true, UpdatedSince: since}, []byte(test.payload), at.Add(time.Duration(i)*time.Hour))
+		got, readErr := s.Payload(7, nil)
+		if err != nil || readErr != nil || fresh != test.fresh || string(got) != test.keeps || asked != test.asked {
+			t.Errorf("%d: fresh %v, kept %s, compared %d times, %v, %v", i, fresh, got, asked, err, readErr)
+		}
+		if e, _ := s.Entry(7); fresh != e.ObservedAt.Equal(at.Add(time.Duration(i)*time.Hour)) || fresh != (e.UpdatedSince == since) {
+			t.Errorf("%d: fresh %v, but observed at %s under %s", i, fresh, e.ObservedAt, e.UpdatedSince)
+		}
+	}
+	if _, err := s.Put(api.Head{ID: 8, HasID: true}, []byte("abc"), at); err != nil || asked != 4 {
+		t.Errorf("another deal was compared: %v", err)
+	}
+}
+
+// TestRejectsSettle: a record that cannot be read and whose links vary is new once.
+func TestRejectsSettle(t *testing.T) {
+	s := newSpool(t, bondPriced)
+	put := func(id int64, hasID bool, reason api.RejectReason, raw string, want bool) {
+		t.Helper()
+		fresh, err := s.PutReject(Rejected{Raw: []byte(raw), Reject: &api.Reject{Reason: reason}, ID: id, HasID: hasID})
+		if err != nil || fresh != want {
+			t.Errorf("%s: fresh %v, %v", raw, fresh, err)
+		}
+	}
+	put(7, true, api.RejectInvalidUTF8, "a", true)
+	put(7, true, api.RejectInvalidUTF8, "b", false)
+	put(7, true, api.RejectDuplicateMember, "c", true)
+	put(8, true, api.RejectInvalidUTF8, "b", true)
+	put(0, false, api.RejectNoID, "d", true)
+	put(0, false, api.RejectNoID, "e", true)
+	put(0, false, api.RejectNoID, "d", false)
+	var raws []string
+	for _, r := range s.Rejects() {
+		raws = append(raws, string(r.Raw))
+	}
+	if want := []string{"d", "e", "b", "c", "b"}; !slices.Equal(raws, want) {
+		t.Errorf("kept %v, want %v: the latest of each deal and reason", raws, want)
+	}
+	if s.rejectBytes != 5 {
+		t.Errorf("%d bytes counted, want 5", s.rejectBytes)
+	}
+}
+
+// TestPutFailsWhereTheFileCannotBeRead: content cannot be compared, so nothing is decided.
+func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
+	s, err := NewSpool(t.TempDir(), bondPriced, func(a, b []byte) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := api.Head{ID: 7, HasID: true}
+	if _, err := s.Put(head, []byte("abc"), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Payload(7, nil); err != nil { // it is in the file now
+		t.Fatal(err)
+	}
+	if err := os.Truncate(s.file.Name(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := s.Put(head, []byte("ABC"), time.Now()); err == nil || fresh || !strings.Contains(err.Error(), s.file.Name()) {
+		t.Errorf("got %v, %v", fresh, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

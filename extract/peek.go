@@ -1,0 +1,21 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+
+	"dealflow/schemas/api"
+)
+
+// Peek gets the first page of a feed's list and gives the number of records on it: enough to see that
+// the account may read it. Errors are those of Snapshot.
+func (c *Client) Peek(ctx context.Context, feed api.Feed) (records int, err error) {
+	j := c.job(feed, "peek")
+	j.round = 1
+	first, err := j.fetchFirst(ctx, j.list())
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", feed, j.describe(&pageError{number: 1, err: err}))
+	}
+	defer first.answer.release()
+	return len(first.page.Records), nil
+}
