@@ -85,6 +85,8 @@ type job struct {
 	spool  *Spool // nil for token requests
 	phase  string
 	round  int
+
+	waitedAt time.Time // when secondPassed last waited, by the server's clock
 }
 
 func (c *Client) job(feed api.Feed, phase string) *job {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,22 +29,19 @@ const (
 const confirmers = 4
 
 // Confirm asks for deals by id that a complete snapshot lacks, and gives the fate of each. Deals that
-// still stand go into the spool. probe is the id of a deal that the list shows: by-id answers are
-// believed only if it answers 200; 0 leaves that out. An answer other than 200, 403 and 404 is an
-// error for the feed. Whether to ask at all, and what follows, is the caller's to decide.
-func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids []int64, probe int64, spool *Spool) (map[int64]Fate, error) {
+// still stand go into the spool. probes are deals that the list shows: by-id answers are believed only
+// if one of them answers 200 (a deal may leave between list and question); none leaves that out. An
+// answer other than 200, 403 and 404 is an error for the feed. Whether to ask at all, and what follows,
+// is the caller's to decide.
+func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids, probes []int64, spool *Spool) (map[int64]Fate, error) {
 	j := c.job(feed, "confirm")
 	j.spool = spool
 	fates := make(map[int64]Fate, len(ids))
 	if len(ids) == 0 {
 		return fates, nil
 	}
-	if probe != 0 {
-		if fate, err := j.ask(ctx, probe, nil); err != nil {
-			return nil, fmt.Errorf("%s: probe deal %d: %w", feed, probe, err)
-		} else if fate != Standing {
-			return nil, fmt.Errorf("%s: deal %d is in the list but by id the API says %s: by-id answers cannot be believed", feed, probe, fate)
-		}
+	if err := j.believe(ctx, probes); err != nil {
+		return nil, fmt.Errorf("%s: %w", feed, err)
 	}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -65,14 +64,46 @@ func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids []int64, probe 
 	return fates, nil
 }
 
+// believe asks for listed deals until one answers 200.
+func (j *job) believe(ctx context.Context, probes []int64) error {
+	var said []string
+	for _, id := range probes {
+		fate, err := j.ask(ctx, id, nil)
+		if err != nil {
+			return fmt.Errorf("probe deal %d: %w", id, err)
+		}
+		if fate == Standing {
+			return nil
+		}
+		said = append(said, fmt.Sprintf("deal %d is %s", id, fate))
+	}
+	if said == nil {
+		return nil
+	}
+	return fmt.Errorf("the list shows deals of which the API says otherwise by id (%s): by-id answers cannot be believed", strings.Join(said, ", "))
+}
+
+// namelessAnswers is how often a deal may be answered by something without an id until that is taken for
+// the deal's own record, which cannot be read: the deal stands all the same.
+const namelessAnswers = 3
+
 // ask gets one deal by id and spools it; into nil: it is only asked for.
 func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
 	link := j.client.cfg.Base.String() + j.feed.DealPath(id)
+	nameless := 0
 	answer, err := j.get(ctx, link, func(body []byte) error {
-		_, err := api.ReadHead(body, j.feed)
+		head, err := api.ReadHead(body, j.feed)
 		var reject *api.Reject
-		if errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject) {
+		switch {
+		case head.HasID && head.ID != id:
+			return fmt.Errorf("it is about another deal, %d", head.ID)
+		case head.HasID:
+			return nil
+		case errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
 			return err // an answer cut short, or a page of some proxy
+		}
+		if nameless++; nameless < namelessAnswers {
+			return err
 		}
 		return nil
 	})
@@ -87,12 +118,6 @@ func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
 		return "", err
 	}
 	defer answer.release()
-	record := bytes.TrimSpace(answer.body.Bytes())
-	if head, err := api.ReadHead(record, j.feed); !head.HasID {
-		return "", fmt.Errorf("GET %s: %w", link, err)
-	} else if head.ID != id {
-		return "", fmt.Errorf("GET %s: the answer is about another deal, %d", link, head.ID)
-	}
 	if into == nil {
 		return Standing, nil
 	}
@@ -100,7 +125,20 @@ func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
 	if err != nil {
 		return "", fmt.Errorf("GET %s: %w", link, err)
 	}
-	_, _, err = into.take(record, observed, link)
+	err = into.takeAnswer(bytes.TrimSpace(answer.body.Bytes()), id, observed, link)
 	j.progress(0, "")
 	return Standing, err
+}
+
+// takeAnswer spools the answer to a question by id; where the record does not tell its id, it is the one
+// that was asked for.
+func (s *Spool) takeAnswer(record []byte, id int64, observed time.Time, url string) error {
+	head, err := api.ReadHead(record, s.feed)
+	var reject *api.Reject
+	if !head.HasID && errors.As(err, &reject) {
+		_, err = s.PutReject(Rejected{Raw: record, Reject: reject, ID: id, HasID: true, ObservedAt: observed, URL: url})
+		return err
+	}
+	_, _, err = s.take(record, observed, url)
+	return err
 }

@@ -22,6 +22,7 @@ func TestSnapshotSettlesByContent(t *testing.T) {
 			// All in one second, so that a priced list offers no link to sweep from and is walked again whole.
 			m := newMarket().fill(feed, 35, 0)
 			m.varies = true
+			m.now = m.now.Add(time.Minute)
 			spool := newSpoolBy(t, feed, sameRecord)
 			s, err := newClient(t, m.config()).Snapshot(context.Background(), feed, spool)
 			if err != nil || s.Deals != 35 || s.Sweeps != 1 {

@@ -17,7 +17,7 @@ const maxRestarts = 3
 type pass struct {
 	keeper
 	pages    int
-	fresh    int       // deals new or changed, records newly rejected
+	fresh    int       // deals new or changed, or newly unreadable
 	opening  []mark    // of the first page
 	began    time.Time // when the first page was answered, by the server's clock where it tells
 	observed time.Time // the latest of all pages
@@ -67,7 +67,9 @@ func (j *job) take(p *pass, l *leaf) error {
 		if err != nil {
 			return err
 		}
-		if fresh {
+		// A record without a readable id is no deal's: the list may be complete without it, and a server that
+		// spells it anew in each answer would never have told all.
+		if fresh && head.HasID {
 			p.fresh++
 		}
 		at, _ := api.UpdatedSinceTime(head.UpdatedSince)

@@ -147,11 +147,15 @@ func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s 
 	if j.round == 1 || p.fresh > 0 {
 		return false, nil
 	}
-	if p.pages == 1 || !j.feed.HasUpdatedSince() {
+	if p.pages == 1 {
 		return true, nil
 	}
 	// Nothing new in several pages: it holds if none jumped ahead meanwhile, which the first page would
-	// show.
+	// show. But entries tell whole seconds: what jumps ahead in the newest entry's own second cannot be told
+	// from it, so that second must have passed.
+	if passed, err := j.secondPassed(ctx, p); err != nil || !passed {
+		return false, err
+	}
 	j.phase = "check"
 	page, err := j.fetchFirst(ctx, start)
 	if err != nil {
@@ -164,7 +168,19 @@ func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s 
 		return false, err
 	}
 	s.LastObserved = latest(s.LastObserved, now.observed)
-	return now.fresh == 0 && slices.Equal(now.opening, p.opening), nil
+	// The order says something only where it is stated.
+	return now.fresh == 0 && (!j.feed.HasUpdatedSince() || slices.Equal(now.opening, p.opening)), nil
+}
+
+// secondPassed says whether the second of a pass's newest entry was over when its first page was
+// answered. If not, it waits for a second, after which the caller makes another pass. A clock of the
+// server that stood still meanwhile is that of a market that stands still.
+func (j *job) secondPassed(ctx context.Context, p *pass) (bool, error) {
+	if p.began.IsZero() || p.began.After(p.first) || p.began.Equal(j.waitedAt) {
+		return true, nil
+	}
+	j.waitedAt = p.began
+	return false, j.waiter(j.list())(ctx, time.Second, "for the list's newest second to pass")
 }
 
 // unsweepable says that a list did not settle, where a refused changedFrom is the trouble.

@@ -403,7 +403,7 @@ func TestConfirm(t *testing.T) {
 	c := newClient(t, m.config())
 	spool := newSpool(t, bondPriced)
 	ctx := context.Background()
-	fates, err := c.Confirm(ctx, bondPriced, []int64{1000, 1001, 12, 77}, 1002, spool)
+	fates, err := c.Confirm(ctx, bondPriced, []int64{1000, 1001, 12, 77}, []int64{1002}, spool)
 	if err != nil || len(fates) != 4 || fates[1000] != Standing || fates[1001] != Standing || fates[12] != Gone || fates[77] != OutOfEntitlement {
 		t.Fatalf("got %v, %v", fates, err)
 	}
@@ -417,16 +417,16 @@ func TestConfirm(t *testing.T) {
 		t.Errorf("%d confirmations counted", n)
 	}
 	for name, test := range map[string]struct {
-		ids   []int64
-		probe int64
-		want  string
+		ids    []int64
+		probes []int64
+		want   string
 	}{
-		"probe gone":    {[]int64{12}, 13, "bond/ig/priced: deal 13 is in the list but by id the API says gone"},
-		"probe refused": {[]int64{12}, 77, "cannot be believed"},
-		"another deal":  {[]int64{88}, 0, "about another deal, 89"},
-		"server error":  {[]int64{12, 99}, 1000, "bond/ig/priced: deal 99: gave up after 8 attempts: GET https://api.example.test/flow/v3/bond/ig/priced-deal/99: 500 Internal Server Error: sorry (errorId 5e0f7a52"},
+		"probe gone":    {[]int64{12}, []int64{13, 12}, "by id (deal 13 is gone, deal 12 is gone): by-id answers cannot be believed"},
+		"probe refused": {[]int64{12}, []int64{77}, "cannot be believed"},
+		"another deal":  {[]int64{88}, nil, "about another deal, 89"},
+		"server error":  {[]int64{12, 99}, []int64{13, 1000}, "bond/ig/priced: deal 99: gave up after 8 attempts: GET https://api.example.test/flow/v3/bond/ig/priced-deal/99: 500 Internal Server Error: sorry (errorId 5e0f7a52"},
 	} {
-		if fates, err := c.Confirm(ctx, bondPriced, test.ids, test.probe, spool); err == nil || fates != nil || !strings.Contains(err.Error(), test.want) {
+		if fates, err := c.Confirm(ctx, bondPriced, test.ids, test.probes, spool); err == nil || fates != nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, %v", name, fates, err)
 		}
 	}
@@ -442,7 +442,7 @@ func TestConfirmTakesNoFateFromTheTokenEndpoint(t *testing.T) {
 			}
 			return r.Method == http.MethodPost
 		}
-		fates, err := newClient(t, m.config()).Confirm(context.Background(), bondPriced, []int64{1000}, 0, newSpool(t, bondPriced))
+		fates, err := newClient(t, m.config()).Confirm(context.Background(), bondPriced, []int64{1000}, nil, newSpool(t, bondPriced))
 		if err == nil {
 			t.Errorf("%d: got %v", status, fates)
 		}

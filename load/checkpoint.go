@@ -22,6 +22,9 @@ import (
 // checkpointEvery is the number of commits between checkpoints.
 const checkpointEvery = 50
 
+// CheckpointDue says whether Settle will write a checkpoint, for which it needs the heads of all deals.
+func (g *Log) CheckpointDue() bool { return g.Number-g.checkpoint >= checkpointEvery }
+
 // checkpointLine is one line of a checkpoint; exactly one of its parts is set. The head comes first.
 type checkpointLine struct {
 	Head *checkpointHead `json:"checkpoint,omitempty"`

@@ -1,8 +1,14 @@
 package load_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -192,6 +198,46 @@ func TestConflict(t *testing.T) {
 	if l := open(t, s); l.Log().Number != 1 {
 		t.Errorf("commit %d, want 1", l.Log().Number)
 	}
+}
+
+// TestCommitBeingPut meets a store that refuses a commit because another writer is putting it, before that
+// one's object can be read: the run waits until it is known who won.
+func TestCommitBeingPut(t *testing.T) {
+	for name, theirs := range map[string]bool{"theirs arrives": true, "theirs never does": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &early{Mem: new(memstore.Mem), refusals: 3}
+				if theirs {
+					s.theirs = []byte("of another run")
+				}
+				run := begin(t, open(t, s), testkit.Allocator(t), testStart)
+				defer closeRun(t, run)
+				_, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart)})
+				if theirs != errors.Is(err, load.ErrConflict) || !theirs && err != nil {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// early refuses to create commits a number of times; then the other writer's object is there, or never.
+type early struct {
+	*memstore.Mem
+	refusals int
+	theirs   []byte
+}
+
+func (s *early) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if !strings.HasPrefix(key, lake.CommitsPrefix) || s.refusals == 0 {
+		return s.Mem.Put(ctx, key, body, mode)
+	}
+	if s.refusals--; s.refusals == 0 && s.theirs != nil {
+		if err := s.Mem.Put(ctx, key, bytes.NewReader(s.theirs), mode); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("put %s: %w", key, store.ErrExists)
 }
 
 // TestKnownAtRises refuses a commit that is not later than the last one.

@@ -59,6 +59,14 @@ func (l *Lake) Log() *Log { return &l.log }
 // Store is where the lake lies.
 func (l *Lake) Store() store.Store { return l.store }
 
+// Refresh reads the log anew: another run may have committed.
+func (l *Lake) Refresh(ctx context.Context) error {
+	if err := l.refresh(ctx); err != nil {
+		return fmt.Errorf("read the log of %s again: %w", l.store.URL(), err)
+	}
+	return nil
+}
+
 // refresh reads the newest checkpoint and the commits after it, by number until one is absent.
 func (l *Lake) refresh(ctx context.Context) error {
 	log, err := l.newestCheckpoint(ctx)
@@ -165,25 +173,52 @@ func (g *Log) ended(feed api.Feed, day, outcome string) bool {
 	return false
 }
 
-// BaseURL is the address from which a feed's last complete snapshot was pulled; "" for none.
-func (g *Log) BaseURL(feed api.Feed) string {
-	for run := range g.feedRuns(feed, lake.OutcomeDone) {
-		return run.Feed(feed).BaseURL
-	}
-	return ""
-}
-
 // feedRuns yields the runs that took snapshots and in which the feed had the outcome, newest first.
 func (g *Log) feedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
-		for i := len(g.Runs) - 1; i >= 0; i-- {
-			run := &g.Runs[i]
-			f := run.Feed(feed)
-			if run.SnapshotDate != "" && f != nil && f.Outcome == outcome && !yield(run) {
+		for run := range g.pulls(feed, outcome) {
+			if run.SnapshotDate != "" && !yield(run) {
 				return
 			}
 		}
 	}
+}
+
+// pulls yields the runs of any command in which the feed had the outcome, newest first.
+func (g *Log) pulls(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
+	return func(yield func(*lake.Commit) bool) {
+		for i := len(g.Runs) - 1; i >= 0; i-- {
+			f := g.Runs[i].Feed(feed)
+			if f != nil && f.Outcome == outcome && !yield(&g.Runs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// SinceSnapshot returns the runs that pulled a feed since its last complete snapshot: the one that took
+// it first, then those of syncs. Nil for a feed that the lake does not hold.
+func (g *Log) SinceSnapshot(feed api.Feed) []*lake.Commit {
+	var found []*lake.Commit
+	for run := range g.pulls(feed, lake.OutcomeDone) {
+		found = append(found, run)
+		if run.SnapshotDate != "" {
+			slices.Reverse(found)
+			return found
+		}
+	}
+	return nil
+}
+
+// UpdatedSince is the link from which a feed's next sync goes on, relative to the API's base URL; "" if
+// the feed has offered none.
+func (g *Log) UpdatedSince(feed api.Feed) string {
+	for run := range g.pulls(feed, lake.OutcomeDone) {
+		if link := run.Feed(feed).UpdatedSince; link != "" {
+			return link
+		}
+	}
+	return ""
 }
 
 // HasCommit says whether the lake has a commit of that number, also one made since the lake was opened.

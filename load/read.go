@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -119,6 +120,37 @@ func (n newestVersions) heads() map[api.Feed]lake.Heads {
 	return all
 }
 
+// ObservedAfter gives, for the versions that became known after an instant, when the newest of each
+// deal was observed.
+func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after lake.Instant) (map[api.Feed]map[int64]time.Time, error) {
+	found := map[api.Feed]map[int64]time.Time{}
+	columns := []string{"service", "market", "kind", "deal_id", "known_at", "observed_at"}
+	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
+		err := l.scan(ctx, mem, f, columns, nil, func(rec arrow.Record) error {
+			text := func(i, row int) string { return strings.Clone(rec.Column(i).(*array.String).Value(row)) }
+			micros := func(i, row int) int64 { return int64(rec.Column(i).(*array.Timestamp).Value(row)) }
+			for row := range int(rec.NumRows()) {
+				if micros(4, row) <= after.UnixMicro() {
+					continue
+				}
+				feed := api.Feed{Service: api.Service(text(0, row)), Market: api.Market(text(1, row)), Kind: api.Kind(text(2, row))}
+				if found[feed] == nil {
+					found[feed] = map[int64]time.Time{}
+				}
+				id, at := rec.Column(3).(*array.Int64).Value(row), time.UnixMicro(micros(5, row)).UTC()
+				if at.After(found[feed][id]) {
+					found[feed][id] = at
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // Payload is what history holds of a version: the bytes, and the run that brought them.
 type Payload struct {
 	Bytes []byte
@@ -205,9 +237,17 @@ func only(wanted []int) groupPlan {
 	}
 }
 
+// scanRows is about how many rows a scan holds at a time.
+const scanRows = 8192
+
 // scan reads columns of a file, in the order given, row group by row group; a nil plan means all. The
 // record is good during the call only.
-func (l *Lake) scan(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, plan groupPlan, row func(arrow.Record) error) (err error) {
+func (l *Lake) scan(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, plan groupPlan, row func(arrow.Record) error) error {
+	return l.scanBatches(ctx, mem, f, columns, scanRows, plan, row)
+}
+
+// scanBatches is scan with records of so many rows at most.
+func (l *Lake) scanBatches(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, rows int64, plan groupPlan, row func(arrow.Record) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read %s: %w", f.Path, err)
@@ -224,7 +264,7 @@ func (l *Lake) scan(ctx context.Context, mem memory.Allocator, f lake.File, colu
 	}
 	defer pf.Close()
 	// The reader reserves memory for a whole batch at once, however few the rows.
-	batch := max(1, min(pf.NumRows(), 8192))
+	batch := max(1, min(pf.NumRows(), rows))
 	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
 	if err != nil {
 		return err

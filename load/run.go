@@ -3,7 +3,6 @@ package load
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -21,6 +19,10 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
+
+// Grace is how long a file that no commit names is left alone: a run under way may have written it. A
+// run older than half of it must not commit any more.
+const Grace = 7 * 24 * time.Hour
 
 // Run collects the files of one execution until its commit. Its methods are safe for concurrent use,
 // except Commit. Close removes its work folder.
@@ -70,17 +72,16 @@ func (r *Run) Snapshot(table *lake.Table, market api.Market, date string) (*Writ
 
 // History opens a file of a table's history.
 func (r *Run) History(table *lake.Table, market api.Market) (*Writer, error) {
-	return r.history(table.Name, market, table.HistoryColumns())
+	return r.history(table.Name, market, r.started.Year(), table.HistoryColumns())
 }
 
 // DealVersions opens a file of history/deal_versions.
 func (r *Run) DealVersions(market api.Market) (*Writer, error) {
-	return r.history(lake.DealVersions, market, lake.DealVersionColumns())
+	return r.history(lake.DealVersions, market, r.started.Year(), lake.DealVersionColumns())
 }
 
-func (r *Run) history(table string, market api.Market, columns []lake.Column) (*Writer, error) {
+func (r *Run) history(table string, market api.Market, year int, columns []lake.Column) (*Writer, error) {
 	name := lake.HistoryTable(table)
-	year := r.started.Year()
 	return newWriter(r, lake.File{
 		Path:          lake.HistoryKey(table, market, year, r.id, r.number(name, market)),
 		Table:         name,
@@ -99,6 +100,14 @@ func (r *Run) number(table string, market api.Market) int {
 	return n
 }
 
+// Discard forgets the files written so far: the next commit does not name them, and they stay behind as
+// garbage. A run that lost a commit begins its files anew, under further numbers.
+func (r *Run) Discard() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.files = nil
+}
+
 // put stores a finished file and remembers it for the commit.
 func (r *Run) put(ctx context.Context, file lake.File, body io.ReadSeeker) error {
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
@@ -111,65 +120,6 @@ func (r *Run) put(ctx context.Context, file lake.File, body io.ReadSeeker) error
 	defer r.mu.Unlock()
 	r.files = append(r.files, file)
 	return nil
-}
-
-// Quarantined is a record that could not be read as a deal.
-type Quarantined struct {
-	Reject     *api.Reject
-	DealID     int64 // where HasID
-	HasID      bool
-	Raw        []byte
-	Page       string // where it came from, relative to the API's base URL
-	ObservedAt time.Time
-}
-
-// quarantineLine is one line of a quarantine file.
-type quarantineLine struct {
-	Feed       api.Feed         `json:"feed"`
-	RunID      string           `json:"run_id"`
-	Reason     api.RejectReason `json:"reason"`
-	Detail     string           `json:"detail,omitempty"`
-	DealID     *int64           `json:"deal_id,omitempty"`
-	Page       string           `json:"page,omitempty"`
-	ObservedAt lake.Instant     `json:"observed_at"`
-	Raw        string           `json:"raw,omitempty"`
-	RawBase64  string           `json:"raw_base64,omitempty"` // where the bytes are not UTF-8
-}
-
-// Quarantine keeps the records of a feed that could not be read, with their bytes and reasons.
-func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantined) error {
-	if len(records) == 0 {
-		return nil
-	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	for _, q := range records {
-		line := quarantineLine{
-			Feed: feed, RunID: r.id, Reason: q.Reject.Reason, Detail: q.Reject.Detail,
-			Page: q.Page, ObservedAt: lake.At(q.ObservedAt),
-		}
-		if q.HasID {
-			line.DealID = &q.DealID
-		}
-		if utf8.Valid(q.Raw) {
-			line.Raw = string(q.Raw)
-		} else {
-			line.RawBase64 = base64.StdEncoding.EncodeToString(q.Raw)
-		}
-		if err := enc.Encode(line); err != nil {
-			return fmt.Errorf("quarantine %s: %w", feed, err)
-		}
-	}
-	packer, err := zstdEncoder()
-	if err != nil {
-		return fmt.Errorf("quarantine %s: %w", feed, err)
-	}
-	packed := packer.EncodeAll(text.Bytes(), nil)
-	return r.put(ctx, lake.File{
-		Path: lake.QuarantineKey(feed, r.id), Table: "quarantine", Partition: map[string]string{"feed": feed.String()},
-		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: digest(packed),
-	}, bytes.NewReader(packed))
 }
 
 // Replaced returns the live snapshot files of a feed and day: those that a new snapshot replaces.
@@ -214,27 +164,57 @@ func (r *Run) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	return &c, nil
 }
 
+// A store may refuse a commit because another writer is just putting it, before that one's object can be
+// read: putCommit then tries again, so often and with such a wait in between, doubled each time.
+const (
+	commitTries = 8
+	commitWait  = 50 * time.Millisecond
+)
+
 // putCommit writes the commit's object. On a refusal, and on no answer, it reads the object back: our
-// bytes mean success.
+// bytes mean success, others that another run won.
 func (r *Run) putCommit(ctx context.Context, number int64, data []byte) error {
-	key := lake.CommitKey(number)
-	putErr := r.lake.store.Put(ctx, key, bytes.NewReader(data), store.CreateOnly)
-	if putErr == nil {
-		return nil
+	wait := commitWait
+	for try := 1; ; try++ {
+		putErr := r.lake.store.Put(ctx, lake.CommitKey(number), bytes.NewReader(data), store.CreateOnly)
+		if putErr == nil {
+			return nil
+		}
+		found, err := r.readBack(ctx, number)
+		switch {
+		case err == nil && bytes.Equal(found, data):
+			return nil
+		case err == nil:
+			return fmt.Errorf("commit %d: %w", number, ErrConflict)
+		case !errors.Is(err, store.ErrNotFound):
+			return fmt.Errorf("commit %d may or may not have been made (reading it back: %w): %w", number, err, putErr)
+		case !errors.Is(putErr, store.ErrExists) || try == commitTries:
+			return fmt.Errorf("commit %d: %w", number, putErr)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return fmt.Errorf("commit %d: %w", number, errors.Join(err, putErr))
+		}
+		wait *= 2
 	}
-	// The answer may be lost although the put was not; reading back outlives a cancelled run.
-	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+}
+
+// readBack reads a commit of which it is not known whether it was made. The answer may be lost although
+// the put was not, so this outlives a cancelled run.
+func (r *Run) readBack(ctx context.Context, number int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	found, err := readObject(back, r.lake.store, key)
-	switch {
-	case err == nil && bytes.Equal(found, data):
+	return readObject(ctx, r.lake.store, lake.CommitKey(number))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
 		return nil
-	case err == nil:
-		return fmt.Errorf("commit %d: %w", number, ErrConflict)
-	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("commit %d: %w", number, putErr)
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return fmt.Errorf("commit %d may or may not have been made (reading it back: %w): %w", number, err, putErr)
 }
 
 // Settle writes what is derived from a commit: every 50 commits a checkpoint with the heads of all
@@ -243,7 +223,7 @@ func (r *Run) putCommit(ctx context.Context, number int64, data []byte) error {
 func (r *Run) Settle(ctx context.Context, heads map[api.Feed]lake.Heads) error {
 	l := r.lake
 	var checkpointErr error
-	if l.log.Number-l.log.checkpoint >= checkpointEvery {
+	if l.log.CheckpointDue() {
 		checkpointErr = l.writeCheckpoint(ctx, heads)
 	}
 	data, err := json.Marshal(hint{Commit: l.log.Number, Checkpoint: l.log.checkpoint})

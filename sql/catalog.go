@@ -18,9 +18,10 @@ import (
 //go:embed views/*.sql macros/*.sql
 var statements embed.FS
 
-// Catalog says what a catalog shall show. All fields must be set.
+// Catalog says what a catalog shall show. All fields but Index must be set.
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
+	Index  string        // local Parquet file with what the catalog keeps of deal_versions; needed where Root is no folder of this machine
 	Commit int64         // the commit it shows
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
@@ -39,7 +40,10 @@ func (c *Catalog) Build(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	return c.build(ctx, conn)
+	if c.Index == "" {
+		return c.build(ctx, conn)
+	}
+	return c.buildAfar(ctx, conn)
 }
 
 func (c *Catalog) build(ctx context.Context, conn *stdsql.Conn) error {
@@ -104,6 +108,7 @@ type tableData struct {
 
 type indexData struct {
 	Versions string
+	Index    string // a FROM clause's source with the version index's columns
 	Catalog  *Catalog
 	Columns  []lake.Column // of deal_versions
 	Runs     []lake.Column
@@ -112,10 +117,14 @@ type indexData struct {
 
 func (c *Catalog) indexData() indexData {
 	columns := lake.DealVersionColumns()
-	return indexData{
+	data := indexData{
 		Versions: c.source(lake.HistoryTable(lake.DealVersions), columns), Catalog: c, Columns: columns,
-		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(),
+		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Index: "_dealflow.history_deal_versions",
 	}
+	if c.Index != "" {
+		data.Index = "read_parquet(" + literal(c.Index) + ")"
+	}
+	return data
 }
 
 // render fills a statement's template.

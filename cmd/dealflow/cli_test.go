@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +21,9 @@ import (
 
 // TestMain lets the scripts run the program as a command of its own.
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main() // exits
+	}
 	testscript.Main(m, map[string]func(){"dealflow": main})
 }
 
@@ -27,22 +34,83 @@ func TestScripts(t *testing.T) {
 		Dir:           "../../testdata/cli",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			market := sim.New(sim.Config{Seed: 1, Deals: 20, Clock: sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC)).Now})
-			server, err := serve.New(serve.Config{Source: market})
+			m := &scriptMarket{clock: sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC))}
+			server, err := serve.New(serve.Config{Source: sim.New(sim.Config{Seed: 1, Deals: 20, Clock: m.clock.Now})})
 			if err != nil {
 				return err
 			}
-			http := httptest.NewServer(server.Handler())
-			env.Defer(http.Close)
-			env.Setenv("API", http.URL)
-			env.Setenv("DEALFLOW_API", http.URL)
+			m.api = server.Handler()
+			api := httptest.NewServer(m)
+			env.Defer(api.Close)
+			env.Values[scriptMarket{}] = m
+			env.Setenv("API", api.URL)
+			env.Setenv("DEALFLOW_API", api.URL)
 			env.Setenv("DEALFLOW_CLOCK", "server")
 			env.Setenv("DEALFLOW_CLIENT_ID", "demo")
 			env.Setenv("DEALFLOW_CLIENT_SECRET", "demo")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit, "advance": advance, "spoil": spoil},
 	})
+}
+
+// scriptMarket is the market of a script, with which commands of the script may meddle.
+type scriptMarket struct {
+	clock   *sim.ManualClock
+	api     http.Handler
+	spoiled atomic.Pointer[string]
+}
+
+// spoilings are members that a spoiled market puts before the others of a record.
+var spoilings = map[string]string{
+	"repeat":  `{"canary":1,"canary":2,`, // the record cannot be read
+	"unknown": `{"canary":1,`,            // it departs from the API document
+}
+
+// ServeHTTP answers as the API does; where the market is spoiled, so are the records of a priced bond list.
+func (m *scriptMarket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	spoiling := m.spoiled.Load()
+	if spoiling == nil || !strings.HasPrefix(r.URL.Path, "/v3/bond/ig/priced-deal") {
+		m.api.ServeHTTP(w, r)
+		return
+	}
+	r.Header.Del("Accept-Encoding")
+	answer := httptest.NewRecorder()
+	m.api.ServeHTTP(answer, r)
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(answer.Code)
+	_, _ = strings.NewReplacer(`{"dealId":`, *spoiling+`"dealId":`).WriteString(w, answer.Body.String())
+}
+
+func marketOf(ts *testscript.TestScript) *scriptMarket {
+	return ts.Value(scriptMarket{}).(*scriptMarket)
+}
+
+// advance is a script's command "advance DURATION": the market's time moves on.
+func advance(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: advance DURATION")
+	}
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	clock := marketOf(ts).clock
+	clock.Set(clock.Now().Add(d))
+}
+
+// spoil is a script's command "spoil HOW": from now on the records of bond/ig/priced are spoiled; "! spoil"
+// mends them.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	m := marketOf(ts)
+	if neg {
+		m.spoiled.Store(nil)
+		return
+	}
+	how := spoilings[strings.Join(args, " ")]
+	if how == "" {
+		ts.Fatalf("usage: spoil repeat, spoil unknown or ! spoil")
+	}
+	m.spoiled.Store(&how)
 }
 
 // wantExit is a script's command "exits CODE COMMAND ARGS…": the command must end with that code.

@@ -161,7 +161,7 @@ func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pip
 		return nil, err
 	}
 	defer client.Close()
-	return a.pull(ctx, pipeline.Config{Client: client, Base: base, Store: s, ServerClock: true})
+	return a.pull(ctx, pipeline.Run, pipeline.Config{Client: client, Base: base, Store: s, ServerClock: true})
 }
 
 // demoExamples are the questions that the demo asks.

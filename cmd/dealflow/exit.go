@@ -67,12 +67,18 @@ func exitCode(ctx context.Context, err error) int {
 		return 2
 	case errors.As(err, &auth):
 		return 4
+	case errors.Is(err, pipeline.ErrContract):
+		return 5
 	case errors.Is(err, load.ErrConflict):
 		return 11
 	case errors.Is(err, pipeline.ErrFeedsHeld):
 		return 6
+	case errors.Is(err, pipeline.ErrDeadline):
+		return 12
 	case errors.Is(err, pipeline.ErrFeedsFailed) && !errors.Is(err, pipeline.ErrNothingDone):
 		return 3
+	case errors.Is(err, load.ErrDamage):
+		return 7
 	case errors.Is(err, load.ErrNoLake):
 		return 10
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

@@ -12,16 +12,26 @@ import (
 
 // openLake opens the lake of the settings.
 func (a *app) openLake(ctx context.Context) (*load.Lake, error) {
-	s, err := a.settings.store()
+	s, err := a.settings.store(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return load.Open(ctx, s)
 }
 
-// withCatalog opens the catalog of a lake for the length of a call.
-func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB) error) (err error) {
-	catalog, err := pipeline.OpenCatalog(ctx, l, a.settings.workDir)
+// openCatalog opens the file of a lake's catalog.
+func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*pipeline.Catalog, error) {
+	cache, err := a.settings.cache()
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.OpenCatalog(ctx, l, a.settings.workDir, cache)
+}
+
+// withCatalog opens the catalog of a lake for the length of a call, in which these statements may be
+// executed.
+func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB) error, statements ...string) (err error) {
+	catalog, err := a.openCatalog(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -34,5 +44,8 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := catalog.Fetch(ctx, db, statements...); err != nil {
+		return err
+	}
 	return use(db)
 }

@@ -80,7 +80,7 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 			return err
 		}
 		return errors.Join(printQuery(ctx, db, statement, o.format, file), file.Close())
-	})
+	}, statement)
 }
 
 // statement finds the SQL to run.

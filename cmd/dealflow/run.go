@@ -4,26 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dealflow/extract"
 	"dealflow/internal/pipeline"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
+
+// pullOptions are the flags of the commands that pull from the API.
+type pullOptions struct {
+	feeds        string
+	pageSize     int
+	authEncoding string
+	rate         float64
+	attempts     int
+	deadline     time.Duration
+	contract     string
+	acceptClock  bool
+}
+
+func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
+	a.settings.addAPI(flags)
+	flags.StringVar(&o.feeds, "feeds", "", "feeds to pull, comma-separated, such as bond/ig/priced (default: all twelve)")
+	flags.IntVar(&o.pageSize, "page-size", 0, "deals on a page, as a wish (default 1000)")
+	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "how id and secret enter the Basic header: raw or rfc6749")
+	flags.Float64Var(&o.rate, "rate", 0, "requests per second at most, of all feeds together (default: no limit)")
+	flags.IntVar(&o.attempts, "attempts", 0, "tries of one request before giving up (default 8)")
+	flags.DurationVar(&o.deadline, "deadline", 0, "time from the start after which feeds that are not complete have failed, such as 2h (default: none)")
+	flags.StringVar(&o.contract, "contract", string(pipeline.ContractReport), "what to do with data that departs from the API document in a new way: report, or freeze to commit nothing")
+	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
+}
 
 // runOptions are the flags of run.
 type runOptions struct {
-	feeds          string
+	pullOptions
 	snapshotDate   string
-	pageSize       int
-	authEncoding   string
-	rate           float64
-	attempts       int
-	acceptClock    bool
 	acceptRemovals bool
+	singleWriter   bool
 }
 
 func newRun(a *app) *cobra.Command {
@@ -39,47 +63,42 @@ again and replace the day.
 
 Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW_CLIENT_SECRET_FILE.`,
 		Example: `  dealflow run --api https://api.example.com --lake /data/deals
-  dealflow run --feeds bond/ig/priced,loan/ll/priced
+  dealflow run --feeds bond/ig/priced,loan/ll/priced --deadline 2h
   dealflow run --json | jq .commit`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	a.settings.addAPI(flags)
-	flags.StringVar(&o.feeds, "feeds", "", "feeds to pull, comma-separated, such as bond/ig/priced (default: all twelve)")
+	o.add(a, flags)
 	flags.StringVar(&o.snapshotDate, "snapshot-date", "", "day of the snapshot, YYYY-MM-DD (default: the UTC date of the start)")
-	flags.IntVar(&o.pageSize, "page-size", 0, "deals on a page, as a wish (default 1000)")
-	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "how id and secret enter the Basic header: raw or rfc6749")
-	flags.Float64Var(&o.rate, "rate", 0, "requests per second at most, of all feeds together (default: no limit)")
-	flags.IntVar(&o.attempts, "attempts", 0, "tries of one request before giving up (default 8)")
-	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
 	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "go on although more deals vanished than usual")
+	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot create an object only once: nobody else may ever write to the lake")
 	return cmd
 }
 
 func runRun(ctx context.Context, a *app, o runOptions) error {
-	feeds, err := api.ParseFeeds(o.feeds)
-	if err != nil {
-		return usagef("--feeds: %w", err)
-	}
 	if _, err := time.Parse(time.DateOnly, o.snapshotDate); o.snapshotDate != "" && err != nil {
 		return usagef("--snapshot-date %q: want YYYY-MM-DD", o.snapshotDate)
 	}
-	base, err := a.settings.base()
+	return a.pullWith(ctx, o.pullOptions, pipeline.Run, func(cfg *pipeline.Config) {
+		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
+	})
+}
+
+// execution is pipeline.Run or one of its like.
+type execution func(context.Context, pipeline.Config) (*pipeline.Result, error)
+
+// pullWith executes with the settings and flags, and prints what came of it. more adds what only one
+// command has.
+func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pipeline.Config)) error {
+	cfg, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := a.settings.credentials(); err != nil {
-		return err
-	}
-	lakeStore, err := a.settings.store()
-	if err != nil {
-		return err
-	}
-	show := newProgress(a.Stderr, feeds)
+	show := newProgress(a.Stderr, cfg.Feeds)
 	defer show.end()
 	client, err := extract.New(extract.Config{
-		Base: base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
+		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
 		Clock: a.observationClock(), Log: a.logger(), Progress: show.page,
 	})
@@ -87,10 +106,11 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 		return &usageError{err}
 	}
 	defer client.Close()
-	result, err := a.pull(ctx, pipeline.Config{
-		Client: client, Base: base, Store: lakeStore, ServerClock: a.settings.clock == "server", Feeds: feeds,
-		SnapshotDate: o.snapshotDate, AcceptClock: o.acceptClock, AcceptRemovals: o.acceptRemovals, FeedDone: show.feedDone,
-	})
+	cfg.Client, cfg.FeedDone = client, show.feedDone
+	if more != nil {
+		more(&cfg)
+	}
+	result, err := a.pull(ctx, execute, cfg)
 	show.end()
 	if result != nil {
 		if printErr := a.printRun(result); printErr != nil {
@@ -98,6 +118,29 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 		}
 	}
 	return err
+}
+
+// pullConfig checks the settings and flags that say what to pull, and from where.
+func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pipeline.Config, err error) {
+	if cfg.Feeds, err = api.ParseFeeds(o.feeds); err != nil {
+		return cfg, usagef("--feeds: %w", err)
+	}
+	cfg.Contract = pipeline.Contract(o.contract)
+	if cfg.Contract != pipeline.ContractReport && cfg.Contract != pipeline.ContractFreeze {
+		return cfg, usagef("--contract %q: want %s or %s", o.contract, pipeline.ContractReport, pipeline.ContractFreeze)
+	}
+	if o.deadline < 0 {
+		return cfg, usagef("--deadline %s: want a time that lies ahead", o.deadline)
+	}
+	if cfg.Base, err = a.settings.base(); err != nil {
+		return cfg, err
+	}
+	if err := a.settings.credentials(); err != nil {
+		return cfg, err
+	}
+	cfg.Store, err = a.settings.store(ctx)
+	cfg.ServerClock, cfg.Deadline, cfg.AcceptClock = a.settings.clock == "server", o.deadline, o.acceptClock
+	return cfg, err
 }
 
 // observationClock is the machine's, or nil for the server's.
@@ -109,16 +152,26 @@ func (a *app) observationClock() func() time.Time {
 }
 
 // pull runs the pipeline once. cfg names what differs from run to run; the rest is the program's.
-func (a *app) pull(ctx context.Context, cfg pipeline.Config) (*pipeline.Result, error) {
+func (a *app) pull(ctx context.Context, execute execution, cfg pipeline.Config) (*pipeline.Result, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
 	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.settings.workDir, version(), a.logger()
-	return pipeline.Run(ctx, cfg)
+	cfg.Owner = owner()
+	return execute(ctx, cfg)
 }
 
-// printRun tells what a run did: one JSON object on stdout, or a line on stderr.
+// owner names this process for people who read the lease.
+func owner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s, process %d", host, os.Getpid())
+}
+
+// printRun tells what a run did: one JSON object on stdout, or lines on stderr.
 func (a *app) printRun(r *pipeline.Result) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
@@ -126,10 +179,30 @@ func (a *app) printRun(r *pipeline.Result) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(a.Stderr, "warning: "+warning)
 	}
-	if r.Commit == 0 {
-		return nil
+	for i := range r.Feeds {
+		printDrift(a.Stderr, &r.Feeds[i])
 	}
-	_, err := fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s\n",
-		r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds)
+	var err error
+	switch {
+	case r.Commit > 0:
+		_, err = fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s\n",
+			r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds)
+	case r.Outcome == pipeline.OutcomeUnchanged:
+		_, err = fmt.Fprintf(a.Stderr, "nothing is new in %s, %.1f s\n", r.Lake, r.Seconds)
+	}
 	return err
+}
+
+// driftLines is how many departures of a feed are shown; the rest are in --json and `runs show`.
+const driftLines = 5
+
+// printDrift shows in what the data of a feed departs from the API document.
+func printDrift(w io.Writer, f *lake.FeedRun) {
+	for i, d := range f.Drift {
+		if i == driftLines {
+			fmt.Fprintf(w, "drift: %s: and %d more; `dealflow runs show` lists them\n", f.Feed, len(f.Drift)-driftLines)
+			return
+		}
+		fmt.Fprintf(w, "drift: %s: %s at %s, %d times, such as %s\n", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example))
+	}
 }

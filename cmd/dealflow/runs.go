@@ -19,6 +19,7 @@ func newRuns(a *app) *cobra.Command {
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runRuns(cmd.Context(), a, last) },
 	}
+	cmd.AddCommand(newRunsShow(a))
 	cmd.Flags().IntVar(&last, "last", 20, "number of runs to list; 0 for all")
 	return cmd
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
@@ -76,20 +75,23 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 
 // open opens the catalog of the lake's present state; nil if it was replaced meanwhile.
 func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.Catalog, err error) {
-	file, err := pipeline.OpenCatalog(ctx, l, c.app.settings.workDir)
+	file, err := c.app.openCatalog(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }() // what is open stays open
 	db, done, err := sql.OpenApart(ctx, file.Path, file.Root, c.app.settings.workDir)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, file.Close())
 	}
+	closeAll := func() error { return errors.Join(done(), file.Close()) }
 	commit, err := prepare(ctx, db)
-	if err != nil || commit != l.Log().Number {
-		return nil, errors.Join(err, done())
+	if err == nil {
+		err = file.Fetch(ctx, db, lakesource.Reads())
 	}
-	return &lakesource.Catalog{DB: db, Close: done}, nil
+	if err != nil || commit != l.Log().Number {
+		return nil, errors.Join(err, closeAll())
+	}
+	return &lakesource.Catalog{DB: db, Close: closeAll}, nil
 }
 
 // prepare bounds a catalog's memory and reads which commit it shows.

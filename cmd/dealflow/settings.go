@@ -2,18 +2,22 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
+	"dealflow/load/store/s3store"
 	"dealflow/schemas/api"
 )
 
@@ -28,6 +32,8 @@ type settings struct {
 	api     string
 	clock   string
 	workDir string
+	caching string // folder
+	cacheGB int
 	json    bool
 	verbose bool
 
@@ -37,8 +43,10 @@ type settings struct {
 
 func (s *settings) addGlobal(flags *pflag.FlagSet) {
 	flags.StringVar(&s.config, "config", "", "settings file (YAML; default "+defaultConfig+" if it is there)")
-	flags.StringVar(&s.lake, "lake", "lake", "folder of the lake [DEALFLOW_LAKE]")
+	flags.StringVar(&s.lake, "lake", "lake", "folder of the lake, or s3://bucket/prefix [DEALFLOW_LAKE]")
 	flags.StringVar(&s.workDir, "work-dir", "", "local folder for unfinished files (default: the system's) [DEALFLOW_WORK_DIR]")
+	flags.StringVar(&s.caching, "cache-dir", "", "local folder for copies of the files of a lake on S3 (default: the user's cache folder) [DEALFLOW_CACHE_DIR]")
+	flags.IntVar(&s.cacheGB, "cache-gb", 20, "size of that folder at most, in GB [DEALFLOW_CACHE_GB]")
 	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "log what is being done")
 }
@@ -61,7 +69,7 @@ func (s *settings) load(cmd *cobra.Command, getenv func(string) string) error {
 		value, ok := file[name]
 		return value, ok
 	}
-	for _, flag := range []string{"lake", "api", "clock", "work-dir"} {
+	for _, flag := range []string{"lake", "api", "clock", "work-dir", "cache-dir", "cache-gb"} {
 		f := cmd.Flags().Lookup(flag)
 		if f == nil || f.Changed {
 			continue
@@ -99,7 +107,7 @@ func (s *settings) loadSecret(value string, find func(string) (string, bool)) er
 }
 
 // fileKeys are the settings that the file may hold.
-var fileKeys = []string{"lake", "api", "clock", "work_dir", "client_id", "client_secret_file"}
+var fileKeys = []string{"lake", "api", "clock", "work_dir", "cache_dir", "cache_gb", "client_id", "client_secret_file"}
 
 // readFile reads the settings file as names and texts.
 func (s *settings) readFile(getenv func(string) string) (map[string]string, error) {
@@ -134,15 +142,38 @@ func (s *settings) readFile(getenv func(string) string) (map[string]string, erro
 	return file, nil
 }
 
-// store opens the place of the lake.
-func (s *settings) store() (store.Store, error) {
-	if strings.Contains(s.lake, "://") {
-		return nil, usagef("--lake %s: want a local folder", s.lake)
-	}
-	if s.lake == "" {
-		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder")
+// store opens the place of the lake. For S3 the settings of the AWS tools hold: AWS_* in the environment,
+// profiles, AWS_ENDPOINT_URL_S3.
+func (s *settings) store(ctx context.Context) (store.Store, error) {
+	scheme, _, remote := strings.Cut(s.lake, "://")
+	switch {
+	case s.lake == "":
+		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
+	case remote && scheme == "s3":
+		return s3store.New(ctx, s3store.Config{URL: s.lake})
+	case remote:
+		return nil, usagef("--lake %s: want a local folder or s3://bucket/prefix", s.lake)
 	}
 	return dirstore.New(s.lake)
+}
+
+// cache opens the folder for copies of a remote lake's files; nil for a lake in a folder.
+func (s *settings) cache() (*load.Cache, error) {
+	if !strings.Contains(s.lake, "://") {
+		return nil, nil
+	}
+	if s.cacheGB < 0 {
+		return nil, usagef("--cache-gb %d: want 0 or more", s.cacheGB)
+	}
+	folder := s.caching
+	if folder == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return nil, usagef("no folder for the cache: set --cache-dir (%w)", err)
+		}
+		folder = filepath.Join(user, "dealflow")
+	}
+	return load.NewCache(folder, int64(s.cacheGB)*1e9)
 }
 
 // base checks the API's address.

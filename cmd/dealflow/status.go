@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
 )
 
 // statusResult is the object that status --json prints; fields are only ever added.
@@ -51,22 +50,25 @@ func runStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	s := statusOf(ctx, l, a.Now())
+	published, err := pipeline.PublishedCommit(ctx, l, a.settings.workDir)
+	if err != nil {
+		return err
+	}
+	s := statusOf(l, a.Now())
+	s.CatalogCommit = published
 	if a.settings.json {
 		return printJSON(a.Stdout, s)
 	}
 	return a.printStatus(s)
 }
 
-func statusOf(ctx context.Context, l *load.Lake, now time.Time) *statusResult {
+func statusOf(l *load.Lake, now time.Time) *statusResult {
 	log := l.Log()
 	last := &log.Runs[len(log.Runs)-1]
 	s := &statusResult{
 		Lake: l.Store().URL(), Commit: log.Number, KnownAt: log.KnownAt, AgeSeconds: int64(now.Sub(log.KnownAt.Time).Seconds()),
 		SnapshotDate: log.SnapshotDay(), Outcome: last.Outcome,
 	}
-	// A catalog that cannot be read counts as none.
-	s.CatalogCommit, _ = sql.CommitOf(ctx, filepath.Join(s.Lake, lake.CatalogKey))
 	for _, file := range log.AllFiles() {
 		s.Files++
 		s.Bytes += file.Bytes

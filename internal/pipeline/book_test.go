@@ -85,6 +85,13 @@ func (b *book) writeBody(feed api.Feed, id int64, body string) {
 	b.deals[feed][id] = &entry{body: body, updated: b.clock.Now()}
 }
 
+// edit changes a deal's bytes without moving it in its list.
+func (b *book) edit(feed api.Feed, id int64, body string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deals[feed][id].body = body
+}
+
 // strike takes deals out of the book.
 func (b *book) strike(feed api.Feed, ids ...int64) {
 	b.mu.Lock()

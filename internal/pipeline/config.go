@@ -14,6 +14,17 @@ import (
 	"dealflow/schemas/lake"
 )
 
+// Contract says what a run does with values that depart from the API document in a way that the last
+// commit did not have.
+type Contract string
+
+const (
+	// ContractReport commits and reports them.
+	ContractReport Contract = "report"
+	// ContractFreeze commits nothing until somebody has looked: ErrContract.
+	ContractFreeze Contract = "freeze"
+)
+
 // Config says what a run shall do. Fields without a default must be set.
 type Config struct {
 	Client *extract.Client // of this run alone: its counts become the run's
@@ -28,13 +39,18 @@ type Config struct {
 
 	Feeds          []api.Feed       // default: all twelve
 	SnapshotDate   string           // YYYY-MM-DD; default: the UTC date of the run's start
+	Deadline       time.Duration    // feeds not proved complete by then, counted from the start, have failed; default: none
+	Contract       Contract         // default ContractReport
 	AcceptClock    bool             // go on with a clock that seems wrong
 	AcceptRemovals bool             // go on where the removal guard would hold a feed
+	SingleWriter   bool             // go on with a store that cannot create an object only once: nobody else may write
 	Workers        int              // feeds flattened at once; default 2
 	WorkDir        string           // local folder for unfinished files; default: the system's
+	Owner          string           // who runs, for people who read the lease; default "dealflow"
 	Version        string           // of this program
 	Memory         memory.Allocator // default: Go's
 	Log            *slog.Logger     // default: nothing is logged
+	NoCatalog      bool             // publish no catalog after the commit
 
 	// FeedDone is called when a feed is finished, whatever its outcome, from several goroutines;
 	// nil: nobody watches.
@@ -42,6 +58,15 @@ type Config struct {
 }
 
 func (c *Config) withDefaults() (Config, error) {
+	d, err := c.withoutClient()
+	if d.Client == nil {
+		err = errors.Join(errors.New("pipeline: Client is not set"), err)
+	}
+	return d, err
+}
+
+// withoutClient is withDefaults for what asks no API.
+func (c *Config) withoutClient() (Config, error) {
 	d := *c
 	var faults []error
 	require := func(ok bool, name string) {
@@ -49,7 +74,6 @@ func (c *Config) withDefaults() (Config, error) {
 			faults = append(faults, fmt.Errorf("pipeline: %s is not set", name))
 		}
 	}
-	require(d.Client != nil, "Client")
 	require(d.Store != nil, "Store")
 	require(d.RunID != "", "RunID")
 	require(d.Clock != nil, "Clock")
@@ -58,11 +82,21 @@ func (c *Config) withDefaults() (Config, error) {
 			faults = append(faults, fmt.Errorf("snapshot date %q: want YYYY-MM-DD", d.SnapshotDate))
 		}
 	}
+	switch d.Contract {
+	case "":
+		d.Contract = ContractReport
+	case ContractReport, ContractFreeze:
+	default:
+		faults = append(faults, fmt.Errorf("contract %q: want %s or %s", d.Contract, ContractReport, ContractFreeze))
+	}
 	if len(d.Feeds) == 0 {
 		d.Feeds = api.Feeds()
 	}
 	if d.Workers <= 0 {
 		d.Workers = 2
+	}
+	if d.Owner == "" {
+		d.Owner = "dealflow"
 	}
 	if d.Memory == nil {
 		d.Memory = memory.DefaultAllocator

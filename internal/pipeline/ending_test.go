@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
 	"dealflow/internal/pipeline"
-	"dealflow/load"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 )
@@ -98,37 +96,4 @@ func TestCancelledFeedsAreNotDone(t *testing.T) {
 	if number := w.log(t).Number; number != 0 {
 		t.Errorf("commit %d, want none", number)
 	}
-}
-
-// TestConflict lets a run commit while another, from the same state, is about to: that one is told and
-// changes nothing.
-func TestConflict(t *testing.T) {
-	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 3, "")
-	w.night(t, 0, feeds(priced))
-	w.evening(1)
-	b.write(priced, 1, `"message":"changed"`)
-	var won *pipeline.Result
-	cfg := w.config(t)
-	feeds(priced)(&cfg)
-	cfg.FeedDone = func(lake.FeedRun) { won = w.mustRun(t, feeds(priced)) }
-	result, err := pipeline.Run(t.Context(), cfg)
-	if !errors.Is(err, load.ErrConflict) || result.Commit != 0 || result.Outcome != lake.OutcomeFailed {
-		t.Errorf("got %v, commit %d %s; want ErrConflict, no commit", err, result.Commit, result.Outcome)
-	}
-	if won.Commit != 2 {
-		t.Errorf("the other run: commit %d, want 2", won.Commit)
-	}
-	log := w.log(t)
-	if log.Number != 2 || log.Runs[1].RunID != won.RunID {
-		t.Errorf("the log ends with commit %d of run %s, want 2 of %s", log.Number, log.Runs[1].RunID, won.RunID)
-	}
-	for _, file := range log.AllFiles() {
-		if strings.Contains(file.Path, cfg.RunID) {
-			t.Errorf("%s is live, which the run that lost has written", file.Path)
-		}
-	}
-	wholeState(t, w.store)
-	wantEmpty(t, cfg.WorkDir)
 }

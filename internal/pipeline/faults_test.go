@@ -14,8 +14,6 @@ func TestTruthUnderFaults(t *testing.T) {
 	w := newWorld(t, sim.Config{Seed: 3, Deals: 40})
 	faults := serve.AllFaults(3, 0.05)
 	faults.TooMany = 0.002 // each costs a real second
-	// A re-walked list settles by its bytes: links that are spelled now so, now so, keep it from that.
-	faults.LinkSpelling = 0
 	server, err := serve.New(serve.Config{Source: w.market, Faults: faults})
 	if err != nil {
 		t.Fatal(err)

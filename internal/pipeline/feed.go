@@ -18,12 +18,40 @@ import (
 // feedResult is a feed on its way through a run.
 type feedResult struct {
 	lake.FeedRun
-	spool     *extract.Spool
-	decisions []transform.Decision
-	removals  []removal
-	kept      []int64    // known deals that keep their last version although this run has no payload of them
-	heads     lake.Heads // after the run
+	spool        *extract.Spool
+	err          error // what Error says
+	unidentified bool  // some records had no readable id: any deal may be among them
+	decided
 }
+
+// decided is what a run makes of a feed, against what was known of it.
+type decided struct {
+	decisions  []transform.Decision
+	removals   []removal
+	kept       []int64        // known deals that keep their last version although this run has no payload of them
+	superseded map[int64]bool // deals of which another run has committed a later observation
+	heads      lake.Heads     // after the run
+	news       int            // versions, and records newly put into quarantine
+}
+
+func newFeedResult(r *run, feed api.Feed) *feedResult {
+	f := &feedResult{FeedRun: lake.FeedRun{
+		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.now()), Drift: []lake.Drift{},
+	}}
+	f.forget()
+	return f
+}
+
+// forget goes back to before anything was decided.
+func (f *feedResult) forget() {
+	f.decided = decided{superseded: map[int64]bool{}}
+	f.Deals, f.Added, f.Changed, f.Removed, f.NotEntitled, f.Reappeared, f.Unchanged, f.Quarantined = 0, 0, 0, 0, 0, 0, 0, 0
+	f.SyncMissed, f.SyncMissedIDs = 0, nil
+}
+
+func (f *feedResult) hasNews() bool { return f.news > 0 }
+
+func (f *feedResult) observations() observations { return observations{f.spool, f.superseded} }
 
 func (f *feedResult) close() error {
 	if f.spool == nil {
@@ -32,39 +60,66 @@ func (f *feedResult) close() error {
 	return f.spool.Close()
 }
 
+// observations is the spool as transform sees it, without the superseded deals.
+type observations struct {
+	spool   *extract.Spool
+	without map[int64]bool
+}
+
+// IDs implements transform.Payloads.
+func (o observations) IDs() []int64 {
+	return slices.DeleteFunc(o.spool.IDs(), func(id int64) bool { return o.without[id] })
+}
+
+// PayloadHash implements transform.Payloads.
+func (o observations) PayloadHash(id int64) lake.Digest {
+	entry, _ := o.spool.Entry(id)
+	return entry.PayloadHash
+}
+
+// Payload implements transform.Payloads.
+func (o observations) Payload(id int64, buf []byte) ([]byte, error) { return o.spool.Payload(id, buf) }
+
 // feed pulls one feed and writes its files. The error is one that ends the run; a failure of the feed
 // alone is its outcome.
 func (r *run) feed(ctx context.Context, feed api.Feed) (*feedResult, error) {
-	f := &feedResult{FeedRun: lake.FeedRun{
-		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.now()), Drift: []lake.Drift{},
-	}}
+	f := newFeedResult(r, feed)
 	var err error
-	if f.spool, err = extract.NewSpool(r.work, feed); err != nil {
+	if f.spool, err = extract.NewSpool(r.work, feed, sameContent(r.Base)); err != nil {
 		return f, err
 	}
-	if err := r.extract(ctx, f); err != nil {
+	began := r.Clock()
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	err = r.read(bounded, f)
+	f.ExtractMS = r.Clock().Sub(began).Milliseconds()
+	if err != nil || f.Outcome != lake.OutcomeDone {
 		return f, r.outcome(ctx, f, err)
 	}
-	if err := r.workers.Acquire(ctx, 1); err != nil {
-		return f, err
-	}
-	defer r.workers.Release(1)
-	if err := r.write(ctx, f); err != nil {
-		return f, fmt.Errorf("%s: %w", feed, err)
-	}
-	r.count(f)
-	return f, nil
+	return f, r.decideAndWrite(ctx, f)
 }
 
-// extract fills the spool with a complete snapshot and finds out what became of absent deals.
-func (r *run) extract(ctx context.Context, f *feedResult) error {
+// sameContent compares payloads as versions are compared: a server may spell the same deal in
+// different ways from answer to answer. Two of a deal that cannot be read are alike, too: both would go
+// into quarantine.
+func sameContent(base api.Base) func(a, b []byte) bool {
+	canonical := transform.NewCanonicalizer(base)
+	return func(a, b []byte) bool {
+		one, oneErr := canonical.Hash(a)
+		other, otherErr := canonical.Hash(b)
+		return one == other && (oneErr == nil) == (otherErr == nil)
+	}
+}
+
+// readSnapshot fills the spool with a complete snapshot and finds out what became of absent deals.
+func (r *run) readSnapshot(ctx context.Context, f *feedResult) error {
 	snapshot, err := r.Client.Snapshot(ctx, f.Feed, f.spool)
 	if err != nil {
 		return err
 	}
 	r.observed(snapshot.LastObserved)
-	f.UpdatedSince = snapshot.UpdatedSince
-	return r.settleAbsent(ctx, f, snapshot.Unidentified > 0)
+	f.UpdatedSince, f.unidentified = snapshot.UpdatedSince, snapshot.Unidentified > 0
+	return r.settleAbsent(ctx, f)
 }
 
 // outcome turns a feed's error into its outcome, or gives it back where it ends the run.
@@ -72,6 +127,10 @@ func (r *run) outcome(ctx context.Context, f *feedResult, err error) error {
 	var auth *extract.AuthError
 	if ctx.Err() != nil || errors.As(err, &auth) {
 		return err
+	}
+	r.count(f)
+	if err == nil {
+		return nil
 	}
 	var held *heldError
 	switch {
@@ -83,8 +142,8 @@ func (r *run) outcome(ctx context.Context, f *feedResult, err error) error {
 	default:
 		f.Outcome = lake.OutcomeFailed
 	}
-	f.Error = err.Error()
-	r.count(f)
+	f.err = r.late(err)
+	f.Error = f.err.Error()
 	return nil
 }
 
@@ -92,50 +151,74 @@ func (r *run) outcome(ctx context.Context, f *feedResult, err error) error {
 func (r *run) count(f *feedResult) {
 	c := r.Client.Counts(f.Feed)
 	f.Pages, f.Requests, f.Bytes = int64(c.Pages), int64(c.Requests), c.Bytes
-	f.Retries, f.WaitedMS = int64(c.Retries), c.Waited.Milliseconds()
-	f.Sweeps, f.Confirmations = int64(c.Sweeps), int64(c.Confirmations)
+	f.Retries, f.Waits, f.WaitedMS = int64(c.Retries), int64(c.Waits), c.Waited.Milliseconds()
+	f.Sweeps, f.Restarts, f.Confirmations = int64(c.Sweeps), int64(c.Restarts), int64(c.Confirmations)
 	f.FinishedAt = lake.At(r.now())
 }
 
-// observations is the spool as transform sees it.
-type observations struct{ *extract.Spool }
-
-func (o observations) PayloadHash(id int64) lake.Digest {
-	entry, _ := o.Entry(id)
-	return entry.PayloadHash
-}
-
-// write decides the feed's versions and writes its snapshot, the history of its new versions, and its
-// quarantine.
-func (r *run) write(ctx context.Context, f *feedResult) error {
-	known := r.heads[f.Feed]
-	var err error
-	f.decisions, err = transform.Decide(known, observations{f.spool}, transform.NewCanonicalizer(r.Base), r.lake.Log().BaseURL(f.Feed) == f.BaseURL)
-	if err != nil {
+// decideAndWrite waits for its turn, decides the feed's versions, and writes its files.
+func (r *run) decideAndWrite(ctx context.Context, f *feedResult) error {
+	if err := r.workers.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	if err := r.quarantine(ctx, f); err != nil {
+	defer r.workers.Release(1)
+	began := r.Clock()
+	if err := r.decide(f); err != nil {
+		return fmt.Errorf("%s: %w", f.Feed, err)
+	}
+	if err := errors.Join(r.quarantine(ctx, f), r.writeRows(ctx, f)); err != nil {
+		return fmt.Errorf("%s: %w", f.Feed, err)
+	}
+	f.WriteMS = r.Clock().Sub(began).Milliseconds()
+	r.count(f)
+	return nil
+}
+
+// decide numbers the feed's new versions.
+func (r *run) decide(f *feedResult) (err error) {
+	known := r.heads[f.Feed]
+	f.decisions, err = transform.Decide(known, f.observations(), transform.NewCanonicalizer(r.Base), r.sameBase(f.Feed))
+	if err != nil {
 		return err
 	}
 	f.heads = maps.Clone(known)
 	if f.heads == nil {
 		f.heads = lake.Heads{}
 	}
+	synced := r.syncedTo(f.Feed)
 	for _, d := range f.decisions {
 		if d.Reject == nil {
 			f.heads[d.ID] = d.Head
 		}
 		f.tally(d)
+		f.noteMissed(d, synced)
 	}
 	for _, gone := range f.removals {
 		f.heads[gone.id] = transform.Removal(known[gone.id])
+		f.news++
 		f.Removed++
+		if gone.reason == lake.ReasonOutOfEntitlement {
+			f.NotEntitled++
+		}
 	}
-	return r.writeRows(ctx, f)
+	return nil
+}
+
+// sameBase says whether all that is known of a feed was last seen under this run's base URL.
+func (r *run) sameBase(feed api.Feed) bool {
+	for _, run := range r.lake.Log().SinceSnapshot(feed) {
+		if run.Feed(feed).BaseURL != r.Base.String() {
+			return false
+		}
+	}
+	return true
 }
 
 // tally counts one decision.
 func (f *feedResult) tally(d transform.Decision) {
+	if d.Change != "" {
+		f.news++
+	}
 	switch {
 	case d.Reject != nil && d.Kept:
 		f.kept = append(f.kept, d.ID)
@@ -151,29 +234,6 @@ func (f *feedResult) tally(d transform.Decision) {
 	}
 }
 
-// quarantine puts aside what cannot be read as a deal.
-func (r *run) quarantine(ctx context.Context, f *feedResult) error {
-	var records []load.Quarantined
-	for _, q := range f.spool.Rejects() {
-		records = append(records, load.Quarantined{
-			Reject: q.Reject, DealID: q.ID, HasID: q.HasID, Raw: q.Raw, Page: r.Base.Relative(q.URL), ObservedAt: q.ObservedAt,
-		})
-	}
-	for _, d := range f.decisions {
-		if d.Reject == nil {
-			continue
-		}
-		raw, err := f.spool.Payload(d.ID, nil)
-		if err != nil {
-			return err
-		}
-		entry, _ := f.spool.Entry(d.ID)
-		records = append(records, load.Quarantined{Reject: d.Reject, DealID: d.ID, HasID: true, Raw: raw, ObservedAt: entry.ObservedAt})
-	}
-	f.Quarantined = int64(len(records))
-	return r.load.Quarantine(ctx, f.Feed, records)
-}
-
 // liveDeal is a deal of the snapshot.
 type liveDeal struct {
 	id      int64
@@ -182,8 +242,19 @@ type liveDeal struct {
 	old     *load.Payload // of a kept deal: its last version; nil: the spool has it
 }
 
-// liveDeals lists the snapshot's deals by deal_id.
-func (r *run) liveDeals(ctx context.Context, f *feedResult) ([]liveDeal, error) {
+// deals lists by deal_id the deals whose rows are written: all of the snapshot, or, where none is
+// written, those with a new version.
+func (r *run) deals(ctx context.Context, f *feedResult) ([]liveDeal, error) {
+	if !r.complete {
+		var fresh []liveDeal
+		for _, d := range f.decisions {
+			if d.Change != "" {
+				fresh = append(fresh, liveDeal{id: d.ID, version: d.Version, fresh: true})
+			}
+		}
+		f.Deals = int64(len(f.decisions))
+		return fresh, nil
+	}
 	known := r.heads[f.Feed]
 	want := make(map[int64]int32, len(f.kept))
 	for _, id := range f.kept {
@@ -211,15 +282,14 @@ func (r *run) liveDeals(ctx context.Context, f *feedResult) ([]liveDeal, error) 
 // writeRows flattens every deal of the snapshot once, into the snapshot's files and, for a new
 // version, into those of history.
 func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
-	deals, err := r.liveDeals(ctx, f)
+	deals, err := r.deals(ctx, f)
 	if err != nil {
 		return err
 	}
-	batches, err := transform.NewSnapshotBatches(r.Memory, f.Feed, r.day)
+	snapshot, err := r.snapshotFiles(f.Feed)
 	if err != nil {
 		return err
 	}
-	snapshot := newTableFiles(batches, func(t *lake.Table) (*load.Writer, error) { return r.load.Snapshot(t, f.Feed.Market, r.day) })
 	history := newTableFiles(transform.NewHistoryBatches(r.Memory, f.Feed), func(t *lake.Table) (*load.Writer, error) { return r.load.History(t, f.Feed.Market) })
 	defer func() { err = errors.Join(err, snapshot.end(), history.end()) }()
 
@@ -243,6 +313,18 @@ func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
 	}
 	f.Drift = flattener.Drift()
 	return errors.Join(snapshot.finish(ctx), history.finish(ctx))
+}
+
+// snapshotFiles opens the files of a feed's snapshot; a run that reads changes alone writes none.
+func (r *run) snapshotFiles(feed api.Feed) (*tableFiles, error) {
+	if !r.complete {
+		return nil, nil
+	}
+	batches, err := transform.NewSnapshotBatches(r.Memory, feed, r.day)
+	if err != nil {
+		return nil, err
+	}
+	return newTableFiles(batches, func(t *lake.Table) (*load.Writer, error) { return r.load.Snapshot(t, feed.Market, r.day) }), nil
 }
 
 // readDeal stages the rows of one deal. A kept deal's links are relative to the address it came from.

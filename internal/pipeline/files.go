@@ -5,17 +5,21 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
 
-// tableFiles writes the tables of one feed, each into a file that is begun with its first row group.
+// tableFiles writes the tables of one feed, each into a file that is begun with its first row group. A
+// nil one writes nothing.
 type tableFiles struct {
 	batches *transform.Batches
 	open    func(*lake.Table) (*load.Writer, error)
 	writers []*load.Writer
+	seen    func(table int, rows arrow.Record) // called before rows are written; nil: nobody looks
 }
 
 func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) *tableFiles {
@@ -24,6 +28,9 @@ func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*load.Wri
 
 // append adds the staged rows, and writes the tables whose row group is full.
 func (t *tableFiles) append(f *transform.Flattener, id int64, version int32) error {
+	if t == nil {
+		return nil
+	}
 	t.batches.Append(f, id, version)
 	for table := range t.writers {
 		if t.batches.Bytes(table) >= load.RowGroupBytes {
@@ -49,11 +56,17 @@ func (t *tableFiles) flush(table int) error {
 	}
 	batch := t.batches.Take(table)
 	defer batch.Record.Release()
+	if t.seen != nil {
+		t.seen(table, batch.Record)
+	}
 	return t.writers[table].Write(batch.Record, batch.MinDealID, batch.MaxDealID)
 }
 
 // finish writes what is left and puts the files into the lake.
 func (t *tableFiles) finish(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
 	for table := range t.writers {
 		if err := t.flush(table); err != nil {
 			return err
@@ -70,6 +83,9 @@ func (t *tableFiles) finish(ctx context.Context) error {
 
 // end frees what finish has not.
 func (t *tableFiles) end() error {
+	if t == nil {
+		return nil
+	}
 	var errs []error
 	for _, w := range t.writers {
 		if w != nil {

@@ -107,7 +107,7 @@ func (w *world) move(t *testing.T) {
 // quarantined reads what a run put aside of a feed: bytes by reason and id.
 func (w *world) quarantined(t *testing.T, feed api.Feed, runID string) map[string]string {
 	t.Helper()
-	packed, err := w.store.Get(t.Context(), lake.QuarantineKey(feed, runID))
+	packed, err := w.store.Get(t.Context(), lake.QuarantineKey(feed, runID, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,13 +34,13 @@ func (e *heldError) Error() string {
 	return e.why + "; look at the source, then run again with --accept-removals if it is right"
 }
 
-// settleAbsent finds out what became of known deals that the complete snapshot lacks. unidentified
-// says that some records had no readable id: any deal may be among them, so nothing is removed.
-func (r *run) settleAbsent(ctx context.Context, f *feedResult, unidentified bool) error {
+// settleAbsent finds out what became of known deals that the complete snapshot lacks. Where some
+// records had no readable id, any deal may be among them, so nothing is removed.
+func (r *run) settleAbsent(ctx context.Context, f *feedResult) error {
 	known := r.heads[f.Feed]
 	listed := f.spool.IDs()
 	absent := r.reallyAbsent(f, known)
-	if unidentified {
+	if f.unidentified {
 		f.kept = append(f.kept, absent...)
 		return nil
 	}
@@ -52,21 +52,31 @@ func (r *run) settleAbsent(ctx context.Context, f *feedResult, unidentified bool
 			return err
 		}
 	}
-	var probe int64
-	if len(listed) > 0 {
-		probe = listed[0]
-	}
-	fates, err := r.Client.Confirm(ctx, f.Feed, absent, probe, f.spool)
+	fates, err := r.Client.Confirm(ctx, f.Feed, absent, probes(listed), f.spool)
 	if err != nil {
 		return err
 	}
 	return r.judge(ctx, f, absent, fates)
 }
 
+// probes chooses listed deals by which it is seen whether by-id answers can be believed: the first, the
+// last, and one in between.
+func probes(listed []int64) []int64 {
+	if len(listed) < 3 {
+		return listed
+	}
+	return []int64{listed[0], listed[len(listed)/2], listed[len(listed)-1]}
+}
+
 // reallyAbsent lists known deals that neither the spool nor the rejected records hold. A deal whose
-// record was rejected keeps its last version.
+// record was rejected keeps its last version, and so does one that another run has seen later.
 func (r *run) reallyAbsent(f *feedResult, known lake.Heads) []int64 {
-	absent := transform.Absent(known, observations{f.spool})
+	absent := slices.DeleteFunc(transform.Absent(known, f.observations()), func(id int64) bool {
+		if f.superseded[id] {
+			f.kept = append(f.kept, id)
+		}
+		return f.superseded[id]
+	})
 	for _, q := range f.spool.Rejects() {
 		if i, found := slices.BinarySearch(absent, q.ID); q.HasID && found {
 			f.kept = append(f.kept, q.ID)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -156,7 +157,7 @@ func TestEveryFeedFails(t *testing.T) {
 	if result.Commit != 0 || result.Outcome != lake.OutcomeFailed {
 		t.Errorf("got commit %d, %s; want none, failed", result.Commit, result.Outcome)
 	}
-	wantEmpty(t, w.root)
+	wantEmpty(t, filepath.Join(w.root, "_dealflow"))
 }
 
 // TestNotPartOfTheAccount skips feeds that the account has never seen, also when the day is run

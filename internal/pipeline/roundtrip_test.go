@@ -67,7 +67,7 @@ func (w *world) lakeMarket(t testing.TB) *lakesource.Source {
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
-		file, err := pipeline.OpenCatalog(ctx, l, dir)
+		file, err := pipeline.OpenCatalog(ctx, l, dir, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -21,14 +21,22 @@ import (
 // all later instants.
 const clockTolerance = 10 * time.Minute
 
-// run is one execution of Run.
+// run is one execution of Run, Sync or RetryQuarantined.
 type run struct {
 	Config
+	command  string
+	complete bool                                      // feeds are read whole: snapshots are written, and absent deals asked for
+	plan     func(context.Context) ([]api.Feed, error) // chooses the feeds
+	read     func(context.Context, *feedResult) error  // fills a feed's spool
+
 	lake    *load.Lake
 	load    *load.Run
+	lease   *leaseKeeper
 	heads   map[api.Feed]lake.Heads
-	day     string
-	started time.Time
+	day     string              // of the snapshots; "" where none are written
+	began   time.Time           // by the machine's clock
+	started time.Time           // by the run's clock
+	until   time.Time           // the deadline, by the machine's clock; zero for none
 	work    string              // folder for spools
 	workers *semaphore.Weighted // bounds the feeds that are flattened at once
 
@@ -39,73 +47,150 @@ type run struct {
 // Run pulls complete snapshots of the configured feeds into the lake, as one commit. Of the feeds,
 // those go that lack the day's snapshot; where none lacks it, all go again and replace the day.
 //
-// The Result is nil only where the run ended before any feed was begun. With ErrFeedsFailed and
-// ErrFeedsHeld the other feeds are committed, unless Result.Commit is 0. Of the rooms' errors
-// *extract.AuthError and load.ErrConflict mean that nothing was committed.
-func Run(ctx context.Context, cfg Config) (result *Result, err error) {
-	cfg, err = cfg.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	began := cfg.Clock()
-	r := &run{Config: cfg, workers: semaphore.NewWeighted(int64(cfg.Workers))}
-	if err := r.open(ctx); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
+// The Result is nil only where the run ended before any feed was begun. With ErrFeedsFailed,
+// ErrFeedsHeld and ErrDeadline the other feeds are committed, unless Result.Commit is 0. Of the other
+// errors *extract.AuthError, ErrContract and load.ErrConflict mean that nothing was committed.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	r := &run{command: "run", complete: true}
+	r.plan, r.read = r.lacking, r.readSnapshot
+	return r.execute(ctx, cfg)
+}
 
-	result = &Result{Command: "run", Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed, Warnings: []string{}}
-	defer func() { result.Seconds = cfg.Clock().Sub(began).Seconds() }()
-	feeds, err := r.feeds(ctx, r.plan())
-	defer func() { err = errors.Join(err, closeFeeds(feeds)) }()
-	for _, f := range feeds {
-		result.Feeds = append(result.Feeds, f.FeedRun)
+// execute goes from the first request to the commit.
+func (r *run) execute(ctx context.Context, cfg Config) (result *Result, err error) {
+	if r.Config, err = cfg.withDefaults(); err != nil {
+		return nil, err
 	}
+	r.began = r.Clock()
+	r.workers = semaphore.NewWeighted(int64(r.Workers))
+	busy, err := r.open(ctx)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
-	if err := r.commit(ctx, feeds, result); err != nil {
-		return result, err
+	defer func() { err = errors.Join(err, r.close(ctx)) }()
+	result = &Result{
+		Command: r.command, Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed,
+		Feeds: []lake.FeedRun{}, Warnings: []string{},
 	}
-	return result, result.verdict()
+	if busy != nil {
+		result.Outcome = lake.OutcomeSkipped
+		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was pulled", busy.Command, busy.RunID, busy.Owner))
+		return result, nil
+	}
+	defer func() { result.Seconds = r.Clock().Sub(r.began).Seconds() }()
+	return result, r.pull(ctx, result)
+}
+
+// pull reads the feeds, commits them, and publishes what follows from the commit.
+func (r *run) pull(ctx context.Context, result *Result) (err error) {
+	watch := stopwatch{clock: r.Clock, last: r.began}
+	result.Stages.Open = watch.lap()
+	plan, err := r.plan(ctx)
+	if err != nil {
+		return err
+	}
+	feeds, err := r.feeds(ctx, plan)
+	defer func() { err = errors.Join(err, closeFeeds(feeds)) }()
+	result.take(feeds)
+	result.Stages.Feeds = watch.lap()
+	if err != nil {
+		return err
+	}
+	err = r.commit(ctx, feeds, result)
+	result.Stages.Commit = watch.lap()
+	result.warnMissed()
+	if err != nil || result.Commit == 0 {
+		return err
+	}
+	r.settle(ctx, result)
+	result.Stages.Catalog = watch.lap()
+	return result.verdict()
 }
 
 // open finds out, before any work, that the server answers, the credentials hold, the lake can be
-// read and the clocks make sense.
-func (r *run) open(ctx context.Context) error {
-	server, err := r.Client.ServerTime(ctx)
+// read and written, and the clocks make sense. busy is the lease of another run, before which this one
+// gives way.
+func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	server, err := r.Client.ServerTime(bounded)
 	if err != nil {
-		return err
+		return nil, r.late(err)
 	}
 	r.started = r.Clock()
 	if r.ServerClock {
 		r.started = server
 	}
 	r.latest = r.started
-	r.lake, err = load.Open(ctx, r.Store)
-	if err != nil && !errors.Is(err, load.ErrNoLake) {
-		return err
+	if err := r.openLake(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.checkClock(server); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.chooseDay(); err != nil {
-		return err
+		return nil, err
 	}
 	if r.heads, err = r.lake.Heads(ctx, r.Memory); err != nil {
-		return err
+		return nil, err
+	}
+	return r.begin(ctx)
+}
+
+// begin looks at a store that is new, takes the lease, and makes the folders for unfinished files.
+func (r *run) begin(ctx context.Context) (busy *load.Lease, err error) {
+	if r.lake.Log().Number == 0 {
+		if err := r.probe(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if r.lease, busy, err = r.takeLease(ctx); err != nil {
+		return nil, err
 	}
 	if r.work, err = os.MkdirTemp(r.WorkDir, "dealflow-spool-*"); err != nil {
-		return fmt.Errorf("work folder: %w", err)
+		return nil, errors.Join(fmt.Errorf("work folder: %w", err), r.lease.drop(ctx))
 	}
 	r.load, err = r.lake.Begin(load.RunConfig{ID: r.RunID, Started: r.started, WorkDir: r.WorkDir, Memory: r.Memory})
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(r.work))
+		return nil, errors.Join(err, os.RemoveAll(r.work), r.lease.drop(ctx))
 	}
-	return nil
+	return busy, nil
 }
 
-func (r *run) close() error { return errors.Join(r.load.Close(), os.RemoveAll(r.work)) }
+func (r *run) close(ctx context.Context) error {
+	return errors.Join(r.load.Close(), os.RemoveAll(r.work), r.lease.drop(ctx))
+}
+
+// bounded gives a context that ends with the run's deadline, which the first call fixes.
+func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	switch {
+	case r.Deadline <= 0:
+		return context.WithCancel(ctx)
+	case !r.until.IsZero():
+		return context.WithDeadlineCause(ctx, r.until, ErrDeadline)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, r.Deadline, ErrDeadline)
+	r.until, _ = bounded.Deadline()
+	return bounded, cancel
+}
+
+// late marks an error as due to the run's deadline where it is. A wait that would pass the deadline
+// fails before it.
+func (r *run) late(err error) error {
+	if r.Deadline > 0 && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrDeadline) {
+		return fmt.Errorf("%w: %w", ErrDeadline, err)
+	}
+	return err
+}
+
+// openLake reads the log. Where there is no lake yet, only a complete run may begin one.
+func (r *run) openLake(ctx context.Context) (err error) {
+	r.lake, err = load.Open(ctx, r.Store)
+	if errors.Is(err, load.ErrNoLake) && r.complete {
+		return nil
+	}
+	return err
+}
 
 func (r *run) checkClock(server time.Time) error {
 	if r.AcceptClock {
@@ -123,6 +208,9 @@ func (r *run) checkClock(server time.Time) error {
 
 // chooseDay fixes the snapshot's day, which is never older than the last one.
 func (r *run) chooseDay() error {
+	if !r.complete {
+		return nil
+	}
 	r.day = r.SnapshotDate
 	if r.day == "" {
 		r.day = lake.DateOf(r.started)
@@ -133,17 +221,17 @@ func (r *run) chooseDay() error {
 	return nil
 }
 
-// plan chooses the feeds to pull. A feed that was found that day to be no part of the account does not
-// lack the snapshot: it goes with the others when all go again.
-func (r *run) plan() []api.Feed {
+// lacking is the plan of a complete run. A feed that was found that day to be no part of the account
+// does not lack the snapshot: it goes with the others when all go again.
+func (r *run) lacking(context.Context) ([]api.Feed, error) {
 	log := r.lake.Log()
 	lacking := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
 		return log.HasSnapshot(f, r.day) || log.Skipped(f, r.day)
 	})
 	if len(lacking) == 0 {
-		return r.Feeds
+		return r.Feeds, nil
 	}
-	return lacking
+	return lacking, nil
 }
 
 // feeds pulls feeds side by side. A feed's own failure is in its outcome; the error is one that ends
@@ -207,55 +295,4 @@ func (r *run) knownAt() lake.Instant {
 		}
 	}
 	return at
-}
-
-// commit writes deal_versions, the commit, and what is derived from it.
-func (r *run) commit(ctx context.Context, feeds []*feedResult, result *Result) error {
-	done := slices.DeleteFunc(slices.Clone(feeds), func(f *feedResult) bool { return f.Outcome != lake.OutcomeDone })
-	if len(done) == 0 {
-		if err := result.verdict(); err != nil {
-			return fmt.Errorf("%w: %w", ErrNothingDone, err)
-		}
-		return fmt.Errorf("%w: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds", ErrNothingDone)
-	}
-	known := r.knownAt()
-	if err := r.writeVersions(ctx, done, known); err != nil {
-		return err
-	}
-	commit := lake.Commit{
-		Command: "run", KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.now()),
-		SnapshotDate: r.day, Outcome: lake.OutcomeDone, Feeds: result.Feeds, Remove: []string{}, Checks: []lake.Check{},
-	}
-	if result.verdict() != nil {
-		commit.Outcome = lake.OutcomePartial
-	}
-	for _, f := range done {
-		commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
-	}
-	made, err := r.load.Commit(ctx, commit)
-	if err != nil {
-		return err
-	}
-	result.Commit, result.KnownAt, result.Outcome, result.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
-	for _, file := range made.Add {
-		result.BytesWritten += file.Bytes
-	}
-	for _, f := range done {
-		r.heads[f.Feed] = f.heads
-	}
-	r.settle(ctx, result)
-	return nil
-}
-
-// settle writes what is derived from the commit. The commit stands whatever comes of it, so failures
-// are warnings.
-func (r *run) settle(ctx context.Context, result *Result) {
-	warn := func(what string, err error) {
-		if err != nil {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("%s: %v", what, err))
-			r.Log.Warn(what, "err", err)
-		}
-	}
-	warn("the hint or checkpoint was not written; the next start takes longer", r.load.Settle(ctx, r.heads))
-	warn("the catalog was not published; `dealflow catalog` does it", Publish(ctx, r.lake, r.WorkDir))
 }

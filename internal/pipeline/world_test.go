@@ -200,7 +200,7 @@ func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir())
+	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type Commit struct {
 	FormatVersion   int       `json:"format_version"`
 	Number          int64     `json:"commit"`
 	RunID           string    `json:"run_id"`  // UUIDv7
-	Command         string    `json:"command"` // run, sync, compact, expire or replay
+	Command         string    `json:"command"` // run, sync, quarantine, compact, expire or replay
 	KnownAt         Instant   `json:"known_at"`
 	PreviousSHA256  string    `json:"previous_sha256"` // of the previous commit's bytes; "" for the first
 	DealflowVersion string    `json:"dealflow_version"`
@@ -99,6 +99,7 @@ type FeedRun struct {
 	Added         int64    `json:"added"`
 	Changed       int64    `json:"changed"`
 	Removed       int64    `json:"removed"`
+	NotEntitled   int64    `json:"out_of_entitlement"` // of the removed: answered 403 by id
 	Reappeared    int64    `json:"reappeared"`
 	Unchanged     int64    `json:"unchanged"`
 	Quarantined   int64    `json:"quarantined"`
@@ -106,11 +107,21 @@ type FeedRun struct {
 	Requests      int64    `json:"requests"`
 	Bytes         int64    `json:"bytes"` // of bodies, as sent over the network
 	Retries       int64    `json:"retries"`
+	Waits         int64    `json:"waits"`
 	WaitedMS      int64    `json:"waited_ms"`
 	Sweeps        int64    `json:"sweeps"`
+	Restarts      int64    `json:"restarts"` // walks and sweeps begun again because the server no longer took a cursor
 	Confirmations int64    `json:"confirmations"`
+	ExtractMS     int64    `json:"extract_ms"` // until the feed was proved complete, confirmations included
+	WriteMS       int64    `json:"write_ms"`   // flattening and writing; waiting for a turn is in neither
+	SyncMissed    int64    `json:"sync_missed"`
+	SyncMissedIDs []int64  `json:"sync_missed_ids,omitempty"` // the first SyncMissedListed of them
 	Drift         []Drift  `json:"drift"`
 }
+
+// SyncMissedListed bounds the deals that a run lists of those that syncs had missed: changes whose
+// updatedSince link is older than what a sync before the run had already followed.
+const SyncMissedListed = 100
 
 // DriftCount adds up the drift of the feed.
 func (f *FeedRun) DriftCount() int64 {

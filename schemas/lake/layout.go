@@ -14,6 +14,7 @@ const (
 	CommitsPrefix     = "_dealflow/commits/"
 	CheckpointsPrefix = "_dealflow/checkpoints/"
 	LatestKey         = "_dealflow/latest.json"
+	LeaseKey          = "_dealflow/lease.json"
 	CatalogKey        = "catalog.duckdb"
 )
 
@@ -54,7 +55,14 @@ func HistoryKey(table string, market api.Market, year int, runID string, n int) 
 	return fmt.Sprintf("history/%s/market=%s/year=%04d/%s-%d.parquet", table, market, year, runID, n)
 }
 
-// QuarantineKey is the key of a feed's records that a run could not read.
-func QuarantineKey(feed api.Feed, runID string) string {
-	return fmt.Sprintf("quarantine/%s/%s.ndjson.zst", feed, runID)
+// QuarantineTable is the commit's name for the records that could not be read.
+const QuarantineTable = "quarantine"
+
+// QuarantineKey is the key of a feed's records that a run could not read. n is 0 but for a run that lost
+// a commit and wrote its files again.
+func QuarantineKey(feed api.Feed, runID string, n int) string {
+	if n > 0 {
+		runID = fmt.Sprintf("%s-%d", runID, n)
+	}
+	return fmt.Sprintf("%s/%s/%s.ndjson.zst", QuarantineTable, feed, runID)
 }

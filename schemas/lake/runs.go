@@ -6,7 +6,7 @@ import "slices"
 func RunColumns() []Column {
 	return slices.Concat([]Column{
 		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
-		{Name: "command", Type: Text, Doc: "run, sync, compact, expire or replay."},
+		{Name: "command", Type: Text, Doc: "run, sync, quarantine, compact, expire or replay."},
 		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
 		{Name: "known_at", Type: Timestamp, Doc: "The instant of the commit: later than everything observed for it."},
 		{Name: "started_at", Type: Timestamp, Doc: "When the run started."},
@@ -59,6 +59,10 @@ func FeedRunColumns() []Column {
 		{Name: "sweeps", Type: Int64, Doc: "Sweeps after the first walk until nothing was new."},
 		{Name: "confirmations", Type: Int64, Doc: "Absent deals asked for by id."},
 		{Name: "base_url", Type: Text, Doc: "The address of the API that the feed was pulled from."},
+		{Name: "out_of_entitlement", Type: Int64, Doc: "Of the removed deals, those that the account may no longer see."},
+		{Name: "sync_missed", Type: Int64, Doc: "Changes that syncs before this run should have seen and had not."},
+		{Name: "extract_ms", Type: Int64, Unit: "milliseconds", Doc: "Time until the feed was proved complete."},
+		{Name: "write_ms", Type: Int64, Unit: "milliseconds", Doc: "Time to flatten and write the feed."},
 	})
 }
 
@@ -102,7 +106,8 @@ func FeedRunRow(c *Commit, f *FeedRun) map[string]any {
 		"removed": f.Removed, "reappeared": f.Reappeared, "unchanged": f.Unchanged,
 		"quarantined": f.Quarantined, "drift": f.DriftCount(), "pages": f.Pages, "requests": f.Requests,
 		"bytes": f.Bytes, "retries": f.Retries, "waited_ms": f.WaitedMS, "sweeps": f.Sweeps,
-		"confirmations": f.Confirmations, "base_url": f.BaseURL,
+		"confirmations": f.Confirmations, "base_url": f.BaseURL, "out_of_entitlement": f.NotEntitled,
+		"sync_missed": f.SyncMissed, "extract_ms": f.ExtractMS, "write_ms": f.WriteMS,
 	}
 	if f.Error == "" {
 		row["error"] = nil

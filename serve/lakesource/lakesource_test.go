@@ -76,7 +76,7 @@ func (w *world) newer(dir string) func(context.Context, int64) (*lakesource.Cata
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
-		file, err := pipeline.OpenCatalog(ctx, l, dir)
+		file, err := pipeline.OpenCatalog(ctx, l, dir, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,16 @@ type Catalog struct {
 	Close func() error // closes DB, and frees what else opening it took
 }
 
+// Reads names the tables that a Source asks, as a statement does: their files must be at hand when the
+// catalog is opened.
+func Reads() string {
+	text := "FROM _dealflow.history_" + lake.DealVersions
+	for _, feed := range api.Feeds() {
+		text += ", _dealflow.history_" + lake.FeedTables(feed)[0].Name
+	}
+	return text
+}
+
 // Config says where the lake is.
 type Config struct {
 	// IndexDeals bounds the deals in the indexes that are kept in memory, at about 40 bytes each: the

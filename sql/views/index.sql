@@ -18,7 +18,7 @@ SELECT service, market, kind, deal_id, version, change, reason,
        lead(known_at) OVER deal AS valid_to,
        first_value(known_at) OVER deal AS first_known_at,
        run_id
-FROM _dealflow.history_deal_versions
+FROM {{.Index}}
 WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
 ORDER BY service, market, kind, deal_id, version;
 

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dealflow/internal/pipeline"
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+func newQuarantine(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quarantine",
+		Short: "Show the records that could not be read, and try them again",
+		Long: `Records that cannot be read as a deal (no object, no usable id, a repeated member name, no valid UTF-8)
+are kept with their bytes and the reason. A deal whose record is in quarantine keeps its last version;
+where the id cannot be read, its feed declares no removals until it can.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return cmd.Help()
+			}
+			return usagef("unknown command %q; see `dealflow quarantine --help`", words[0])
+		},
+	}
+	cmd.AddCommand(newQuarantineList(a), newQuarantineShow(a), newQuarantineRetry(a))
+	return cmd
+}
+
+// quarantined is a record in quarantine, as `quarantine list --json` prints it: once, however many runs
+// have met it.
+type quarantined struct {
+	ID      string       `json:"id"` // of the record: for `quarantine show`
+	Feed    api.Feed     `json:"feed"`
+	DealID  *int64       `json:"deal_id"` // null where it cannot be read
+	Reason  string       `json:"reason"`
+	Detail  string       `json:"detail"`
+	Open    bool         `json:"open"` // the feed's last run or a sync after it met it
+	Runs    int          `json:"runs"` // that met it
+	First   lake.Instant `json:"first_observed_at"`
+	Last    lake.Instant `json:"last_observed_at"`
+	Bytes   int          `json:"bytes"`
+	Page    string       `json:"page"` // where it stood, relative to the API's base URL
+	payload []byte
+}
+
+func newQuarantineList(a *app) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the records that could not be read when their feed was pulled last",
+		Example: "  dealflow quarantine list --all --json",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listQuarantine(cmd.Context(), a, all) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also those of earlier runs")
+	return cmd
+}
+
+func listQuarantine(ctx context.Context, a *app, all bool) error {
+	records, err := a.quarantine(ctx)
+	if err != nil {
+		return err
+	}
+	if !all {
+		records = slices.DeleteFunc(records, func(q quarantined) bool { return !q.Open })
+	}
+	if a.settings.json {
+		return printJSON(a.Stdout, records)
+	}
+	var rows [][]string
+	for _, q := range records {
+		deal, state := "-", "past"
+		if q.DealID != nil {
+			deal = fmt.Sprint(*q.DealID)
+		}
+		if q.Open {
+			state = "open"
+		}
+		rows = append(rows, []string{q.ID, q.Feed.String(), deal, state, q.Reason, fmt.Sprint(q.Runs), q.First.String(), size(int64(q.Bytes)), printable(q.Detail)})
+	}
+	return printTable(a.Stdout, []string{"id", "feed", ">deal", "state", "reason", ">runs", "first observed", ">size", "detail"}, rows)
+}
+
+// quarantine reads all records in quarantine, by feed and id.
+func (a *app) quarantine(ctx context.Context) ([]quarantined, error) {
+	l, err := a.openLake(ctx)
+	if err != nil {
+		return nil, err
+	}
+	records := []quarantined{}
+	for _, feed := range api.Feeds() {
+		of, err := quarantineOf(ctx, l, feed)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, of...)
+	}
+	return records, nil
+}
+
+func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantined, error) {
+	met, err := l.Quarantined(ctx, feed)
+	if err != nil {
+		return nil, err
+	}
+	open := l.Log().SinceSnapshot(feed)
+	byID := map[string]*quarantined{}
+	for _, q := range met {
+		id := recordID(feed, q.Raw)
+		r := byID[id]
+		if r == nil {
+			r = &quarantined{ID: id, Feed: feed, First: q.ObservedAt, Bytes: len(q.Raw), payload: q.Raw}
+			byID[id] = r
+		}
+		if q.HasID {
+			r.DealID = &q.DealID
+		}
+		r.Reason, r.Detail, r.Page, r.Last = string(q.Reject.Reason), q.Reject.Detail, q.Page, q.ObservedAt
+		r.Runs++
+		r.Open = r.Open || slices.ContainsFunc(open, func(c *lake.Commit) bool { return c.RunID == q.RunID })
+	}
+	records := make([]quarantined, 0, len(byID))
+	for _, r := range byID {
+		records = append(records, *r)
+	}
+	slices.SortFunc(records, func(x, y quarantined) int {
+		return cmp.Or(x.First.Compare(y.First.Time), cmp.Compare(x.ID, y.ID))
+	})
+	return records, nil
+}
+
+// recordID names a record by its feed and bytes, so that it has the same name in each run that meets it.
+func recordID(feed api.Feed, raw []byte) string {
+	sum := sha256.Sum256(append([]byte(feed.String()+"\n"), raw...))
+	return hex.EncodeToString(sum[:6])
+}
+
+func newQuarantineShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show <id>",
+		Short:   "Print the bytes of a record, as they were received",
+		Example: "  dealflow quarantine show 5f2a90c1d3e4 > record.json",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, words []string) error { return showQuarantine(cmd.Context(), a, words[0]) },
+	}
+}
+
+func showQuarantine(ctx context.Context, a *app, id string) error {
+	records, err := a.quarantine(ctx)
+	if err != nil {
+		return err
+	}
+	records = slices.DeleteFunc(records, func(q quarantined) bool { return !strings.HasPrefix(q.ID, id) })
+	switch {
+	case len(records) == 0:
+		return usagef("no record %s is in quarantine; `dealflow quarantine list --all` lists them", id)
+	case len(records) > 1:
+		return usagef("%d records in quarantine begin with %s; give more of the id", len(records), id)
+	}
+	q := records[0]
+	fmt.Fprintf(a.Stderr, "%s, page %s: %s\n", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail))
+	_, err = a.Stdout.Write(q.payload)
+	return err
+}
+
+func newQuarantineRetry(a *app) *cobra.Command {
+	var o pullOptions
+	cmd := &cobra.Command{
+		Use:   "retry",
+		Short: "Ask the API again for the deals in quarantine, by id, and commit what can be read now",
+		Long: `retry asks by id for each deal that was in quarantine when its feed was pulled last, and commits the
+ones that can be read now: history only, one commit. Records whose id cannot be read wait for the next
+run, which reads the whole list. It never declares a removal.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.pullWith(cmd.Context(), o, pipeline.RetryQuarantined, nil)
+		},
+	}
+	o.add(a, cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,137 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Quarantined is a record that could not be read as a deal. Where it comes from the lake, RunID and
+// Feed say from where, and Raw holds the very bytes that were received.
+type Quarantined struct {
+	Feed       api.Feed
+	RunID      string // the run that met it; filled by reading
+	Reject     *api.Reject
+	DealID     int64 // where HasID
+	HasID      bool
+	Raw        []byte
+	Page       string // where it came from, relative to the API's base URL
+	ObservedAt lake.Instant
+}
+
+// quarantineLine is one line of a quarantine file.
+type quarantineLine struct {
+	Feed       api.Feed         `json:"feed"`
+	RunID      string           `json:"run_id"`
+	Reason     api.RejectReason `json:"reason"`
+	Detail     string           `json:"detail,omitempty"`
+	DealID     *int64           `json:"deal_id,omitempty"`
+	Page       string           `json:"page,omitempty"`
+	ObservedAt lake.Instant     `json:"observed_at"`
+	Raw        string           `json:"raw,omitempty"`
+	RawBase64  string           `json:"raw_base64,omitempty"` // where the bytes are not UTF-8
+}
+
+func (q *Quarantined) line(runID string) quarantineLine {
+	line := quarantineLine{
+		Feed: q.Feed, RunID: runID, Reason: q.Reject.Reason, Detail: q.Reject.Detail,
+		Page: q.Page, ObservedAt: q.ObservedAt,
+	}
+	if q.HasID {
+		line.DealID = &q.DealID
+	}
+	if utf8.Valid(q.Raw) {
+		line.Raw = string(q.Raw)
+	} else {
+		line.RawBase64 = base64.StdEncoding.EncodeToString(q.Raw)
+	}
+	return line
+}
+
+func (l *quarantineLine) record() (Quarantined, error) {
+	q := Quarantined{
+		Feed: l.Feed, RunID: l.RunID, Reject: &api.Reject{Reason: l.Reason, Detail: l.Detail},
+		Raw: []byte(l.Raw), Page: l.Page, ObservedAt: l.ObservedAt,
+	}
+	if l.DealID != nil {
+		q.DealID, q.HasID = *l.DealID, true
+	}
+	if l.RawBase64 == "" {
+		return q, nil
+	}
+	var err error
+	q.Raw, err = base64.StdEncoding.DecodeString(l.RawBase64)
+	return q, err
+}
+
+// Quarantine keeps the records of a feed that could not be read, with their bytes and reasons.
+func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantined) error {
+	if len(records) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	for i := range records {
+		if err := enc.Encode(records[i].line(r.id)); err != nil {
+			return fmt.Errorf("quarantine %s: %w", feed, err)
+		}
+	}
+	packer, err := zstdEncoder()
+	if err != nil {
+		return fmt.Errorf("quarantine %s: %w", feed, err)
+	}
+	packed := packer.EncodeAll(text.Bytes(), nil)
+	return r.put(ctx, lake.File{
+		Path: lake.QuarantineKey(feed, r.id, r.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
+		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: digest(packed),
+	}, bytes.NewReader(packed))
+}
+
+// Quarantined reads the records of a feed that could not be read as deals, oldest run first.
+func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, error) {
+	var records []Quarantined
+	for _, file := range l.log.Files(lake.QuarantineTable) {
+		if file.Partition["feed"] != feed.String() {
+			continue
+		}
+		found, err := l.readQuarantine(ctx, file.Path)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, found...)
+	}
+	return records, nil
+}
+
+func (l *Lake) readQuarantine(ctx context.Context, path string) ([]Quarantined, error) {
+	text, err := readZstd(ctx, l.store, path)
+	if err != nil {
+		return nil, err
+	}
+	var records []Quarantined
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var line quarantineLine
+		err := dec.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			return records, nil
+		}
+		var q Quarantined
+		if err == nil {
+			q, err = line.record()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: record %d: %w", path, len(records)+1, err)
+		}
+		records = append(records, q)
+	}
+}
