@@ -1,0 +1,195 @@
+package pipeline_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/s3test"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// TestRaces lets two runs commit at the same time, over and over, while the market moves: exactly one of
+// them takes each number, the other one decides again and takes the next; nothing is lost, nothing is
+// there twice. DEALFLOW_RACES says how often on each kind of store; default 6.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T, w *world) store.Store{
+		"folder": func(_ *testing.T, w *world) store.Store { return w.store },
+		"memory": func(*testing.T, *world) store.Store { return &memstore.Mem{} },
+		"s3":     func(t *testing.T, _ *world) store.Store { return s3test.Start(t, s3test.Options{}).Store(t, "races") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, b := newBook(t)
+			w.store = open(t, w)
+			b.writeAll(priced, 1, 20, `"message":"A"`)
+			b.writeAll(loanExpected, 1, 5, `"message":"A"`)
+			w.night(t, 0, feeds(priced, loanExpected), quietly)
+			for race := range numberOf(t, "DEALFLOW_RACES", 6) {
+				runRace(t, w, b, uint64(race))
+			}
+			checkLake(t, w.store)
+		})
+	}
+}
+
+func quietly(c *pipeline.Config) { c.NoCatalog = true }
+
+func numberOf(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)))
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+// checkLake proves a lake, every byte of it.
+func checkLake(t *testing.T, s store.Store) {
+	t.Helper()
+	report, err := load.Verify(t.Context(), s, load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)})
+	if err != nil {
+		t.Fatalf("verify: %v\n%+v", err, report)
+	}
+}
+
+func runRace(t *testing.T, w *world, b *book, seed uint64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	w.later(24 * time.Hour)
+	stir(b, random)
+	before := w.log(t).Number
+	meeting := newMeeting(2)
+	configs := [2]pipeline.Config{}
+	for i := range configs {
+		cfg := w.config(t)
+		feeds(priced, loanExpected)(&cfg)
+		quietly(&cfg)
+		cfg.Store = &meets{Store: w.store, meeting: meeting}
+		configs[i] = cfg
+	}
+	if random.IntN(2) == 0 {
+		var once sync.Once
+		configs[0].FeedDone = func(lake.FeedRun) { once.Do(func() { w.later(time.Minute); stir(b, random) }) }
+	}
+	var wg sync.WaitGroup
+	for i := range configs {
+		wg.Go(func() {
+			if _, err := pipeline.Run(t.Context(), configs[i]); err != nil {
+				t.Errorf("race %d, run %d: %v", seed, i, err)
+			}
+		})
+	}
+	wg.Wait()
+	log := w.log(t)
+	ids := []string{configs[0].RunID, configs[1].RunID}
+	if log.Number != before+2 {
+		t.Fatalf("race %d: commit %d after %d, want two more", seed, log.Number, before)
+	}
+	for _, run := range log.Runs[before:] {
+		if !slices.Contains(ids, run.RunID) {
+			t.Errorf("race %d: commit %d is of another run", seed, run.Number)
+		}
+	}
+	w.later(time.Minute)
+	w.mustRun(t, feeds(priced, loanExpected), quietly)
+	wantBook(t, w, b)
+}
+
+// stir changes, adds and removes a few deals.
+func stir(b *book, random *rand.Rand) {
+	for range 1 + random.IntN(3) {
+		id := 1 + random.Int64N(25)
+		switch random.IntN(6) {
+		case 0:
+			b.strike(priced, id)
+		case 1:
+			b.write(loanExpected, 1+random.Int64N(8), fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
+		default:
+			b.write(priced, id, fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
+		}
+	}
+}
+
+// wantBook checks that the deals which the lake has standing are those of the book, in their present
+// bytes.
+func wantBook(t *testing.T, w *world, b *book) {
+	t.Helper()
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for feed, deals := range b.deals {
+		standing := map[int64]int32{}
+		for id, head := range heads[feed] {
+			if !head.Removed {
+				standing[id] = head.Version
+			}
+		}
+		if len(standing) != len(deals) {
+			t.Fatalf("%s: the lake has %d deals standing, the market %d", feed, len(standing), len(deals))
+		}
+		for id := range deals {
+			if standing[id] == 0 {
+				t.Fatalf("%s: the lake lacks deal %d", feed, id)
+			}
+		}
+	}
+}
+
+// meeting lets a number of callers go on once all are there.
+type meeting struct {
+	mu   sync.Mutex
+	left int
+	all  chan struct{}
+}
+
+func newMeeting(n int) *meeting { return &meeting{left: n, all: make(chan struct{})} }
+
+func (m *meeting) join(ctx context.Context) {
+	m.mu.Lock()
+	m.left--
+	if m.left == 0 {
+		close(m.all)
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.all:
+	case <-ctx.Done():
+	}
+}
+
+// meets is the store of a run that makes its first commit only when all others are about to, too.
+type meets struct {
+	store.Store
+	meeting *meeting
+	once    sync.Once
+}
+
+func (s *meets) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if strings.HasPrefix(key, lake.CommitsPrefix) {
+		s.once.Do(func() { s.meeting.join(ctx) })
+	}
+	return s.Store.Put(ctx, key, body, mode)
+}

@@ -1,0 +1,210 @@
+package load
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// dataPrefixes are the folders of data files.
+var dataPrefixes = []string{"history/", lake.QuarantineTable + "/", "snapshots/"}
+
+// checkFiles looks at each file that the log names, as a whole: is it there, what does its footer say,
+// has it the bytes that were committed. It counts what else lies there.
+func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
+	// The listing comes after the log: a file that is committed in between is no missing one.
+	sizes := map[string]int64{}
+	for _, prefix := range dataPrefixes {
+		for object, err := range v.store.List(ctx, prefix) {
+			if err != nil {
+				return err
+			}
+			if _, live := v.log.files[object.Key]; live {
+				sizes[object.Key] = object.Size
+				continue
+			}
+			v.garbage.Files++
+			v.garbage.Bytes += object.Size
+		}
+	}
+	return v.each(ctx, len(files), func(ctx context.Context, i int) error {
+		size, present := sizes[files[i].Path]
+		return v.checkFile(ctx, files[i], size, present)
+	})
+}
+
+func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, present bool) error {
+	fault := func(check Check, format string, args ...any) {
+		v.spoil(f)
+		v.find(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
+	}
+	shape, err := shapeOf(f)
+	if err != nil {
+		fault(FilePath, "%v", err)
+	}
+	switch {
+	case !present:
+		fault(FilePresent, "the log names the file, but it is not there")
+		return nil
+	case size != f.Bytes:
+		fault(FileSize, "the file has %d bytes, its commit says %d", size, f.Bytes)
+		return nil
+	}
+	if err == nil && f.Table != lake.QuarantineTable {
+		if err := v.checkFooter(ctx, f, shape); err != nil {
+			return err
+		}
+	}
+	if !v.cfg.reads(f.Path) {
+		return nil
+	}
+	if err := v.checkBytes(ctx, f); err != nil {
+		return err
+	}
+	switch {
+	case !v.sound(f):
+		return nil
+	case f.Table == lake.QuarantineTable:
+		return v.checkQuarantine(ctx, f)
+	case !v.cfg.full():
+		return v.checkRowsAlone(ctx, f, shape)
+	}
+	return nil
+}
+
+// checkBytes holds the SHA-256 of a file's bytes against its commit.
+func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
+	watch := watchStore(v.store)
+	sum, n, err := hashObject(ctx, watch, f.Path)
+	v.files.Add(1)
+	v.bytes.Add(n)
+	if err != nil {
+		return v.stumble(ctx, f, watch, err)
+	}
+	if sum != f.SHA256 {
+		v.spoil(f)
+		v.find(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the bytes have SHA-256 %.12s, its commit says %.12s", sum, f.SHA256)})
+	}
+	return nil
+}
+
+func hashObject(ctx context.Context, s store.Store, key string) (sum string, n int64, err error) {
+	r, err := s.Get(ctx, key)
+	if err != nil {
+		return "", 0, err
+	}
+	defer r.Close() // read-only: a failing close loses nothing
+	hash := sha256.New()
+	n, err = io.Copy(hash, contextReader{ctx, r})
+	return hex.EncodeToString(hash.Sum(nil)), n, err
+}
+
+// contextReader ends with the context's error once that is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// checkQuarantine reads the records that were put aside.
+func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
+	watch := watchStore(v.store)
+	records, err := (&Lake{store: watch}).readQuarantine(ctx, f.Path)
+	if err != nil {
+		return v.stumble(ctx, f, watch, err)
+	}
+	v.rows.Add(int64(len(records)))
+	if int64(len(records)) != f.Rows {
+		v.find(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the file has %d records, its commit says %d", len(records), f.Rows)})
+	}
+	for i := range records {
+		if of := records[i].Feed.String(); of != f.Partition["feed"] {
+			v.find(Finding{Check: RowPartition, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("record %d is of %s, the file of %s", i+1, of, f.Partition["feed"])})
+		}
+	}
+	return nil
+}
+
+// footer is what a Parquet file says of itself.
+type footer struct {
+	rows   int64
+	schema *arrow.Schema
+	meta   map[string]string
+}
+
+// checkFooter holds a file's footer against its commit and its table.
+func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) error {
+	watch := watchStore(v.store)
+	foot, err := readFooter(ctx, watch, f.Path)
+	if err != nil {
+		return v.stumble(ctx, f, watch, err)
+	}
+	fault := func(check Check, format string, args ...any) {
+		v.find(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
+	}
+	if foot.rows != f.Rows {
+		fault(FileRows, "the file has %d rows, its commit says %d", foot.rows, f.Rows)
+	}
+	want := fileMetadata(f)
+	for _, key := range metadataKeys {
+		if foot.meta[key] != want[key] {
+			fault(FileMetadata, "its %s is %q, want %q", key, foot.meta[key], want[key])
+		}
+	}
+	if f.SchemaVersion > lake.SchemaVersion {
+		v.spoil(f)
+		fault(NotChecked, "the file is of schema version %d, this program knows up to %d: its columns and rows were not looked at", f.SchemaVersion, lake.SchemaVersion)
+	} else if difference := shape.differs(foot.schema); difference != "" {
+		v.spoil(f)
+		fault(FileSchema, "%s", difference)
+	}
+	return nil
+}
+
+// readFooter reads a Parquet file's footer and nothing else. The library panics on some that are
+// damaged; that is an error here.
+func readFooter(ctx context.Context, s store.Store, key string) (foot *footer, err error) {
+	r, err := openAt(ctx, s, key)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // read-only: a failing close loses nothing
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its footer makes no sense: %v", p)
+		}
+	}()
+	pf, err := file.NewParquetReader(r)
+	if err != nil {
+		return nil, err
+	}
+	meta := pf.MetaData()
+	foot = &footer{rows: meta.GetNumRows(), meta: map[string]string{}}
+	for _, pair := range meta.KeyValueMetadata() {
+		foot.meta[pair.Key] = pair.GetValue()
+	}
+	var inGroups int64
+	for i := range pf.NumRowGroups() {
+		inGroups += meta.RowGroup(i).NumRows()
+	}
+	if inGroups != foot.rows {
+		return nil, fmt.Errorf("its footer says %d rows, and %d in row groups", foot.rows, inGroups)
+	}
+	foot.schema, err = pqarrow.FromParquet(meta.Schema, &pqarrow.ArrowReadProperties{}, nil)
+	return foot, err
+}

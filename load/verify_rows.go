@@ -1,0 +1,244 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/schemas/lake"
+)
+
+// rowKey is the key of a row of a flattened table within its market; ordinals that the table has not
+// are 0.
+type rowKey struct {
+	deal           int64
+	version        int32
+	outer, ordinal int32 // the list entry, and before it that of the list around it
+}
+
+func (k rowKey) compare(o rowKey) int {
+	return cmp.Or(cmp.Compare(k.deal, o.deal), cmp.Compare(k.version, o.version), cmp.Compare(k.outer, o.outer), cmp.Compare(k.ordinal, o.ordinal))
+}
+
+// sameList says whether two rows are of one list.
+func (k rowKey) sameList(o rowKey) bool {
+	return k.deal == o.deal && k.version == o.version && k.outer == o.outer
+}
+
+// fileRows walks the rows of one flattened file and holds each against the file and the row before.
+type fileRows struct {
+	v     *verifier
+	file  lake.File
+	shape *shape
+
+	rows     int64
+	last     rowKey
+	min, max int64
+}
+
+// checkRowsAlone looks at the rows of a file without regard to other files.
+func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape) error {
+	if shape.table == nil {
+		return v.readVersions(ctx, f, nil)
+	}
+	return v.walkRows(ctx, f, shape, func(rowKey, arrow.Record, int) {})
+}
+
+// walkRows checks a flattened file's rows and hands each on, with the record that it lies in.
+func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(rowKey, arrow.Record, int)) error {
+	rows := &fileRows{v: v, file: f, shape: shape}
+	err := v.scanFile(ctx, f, names(shape.columns), func(record arrow.Record) {
+		for i := range int(record.NumRows()) {
+			each(rows.check(record, i), record, i)
+		}
+	})
+	if err == nil && v.sound(f) {
+		v.checkCounts(f, rows.rows, rows.min, rows.max)
+	}
+	return err
+}
+
+// scanFile reads columns of a file whose footer was found right. The error is the context's; any other
+// is noted.
+func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, row func(arrow.Record)) error {
+	watch := watchStore(v.store)
+	err := (&Lake{store: watch}).scan(ctx, v.cfg.Memory, f, columns, nil, func(record arrow.Record) error {
+		v.rows.Add(record.NumRows())
+		row(record)
+		return nil
+	})
+	return v.stumble(ctx, f, watch, err)
+}
+
+// checkCounts holds what was counted in a file against its commit.
+func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
+	if rows != f.Rows {
+		v.find(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("%d rows were read, its commit says %d", rows, f.Rows)})
+	}
+	if least != f.MinDealID || greatest != f.MaxDealID {
+		v.find(Finding{Check: FileRange, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(
+			"its deal_ids go from %d to %d, its commit says from %d to %d", least, greatest, f.MinDealID, f.MaxDealID)})
+	}
+}
+
+// check holds one row against its file and the row before it.
+func (r *fileRows) check(record arrow.Record, i int) rowKey {
+	key := r.key(record, i)
+	if market := record.Column(0).(*array.String).Value(i); market != r.file.Partition["market"] {
+		r.faultAt(key, RowPartition, "the row is of market %q, the file of %s", market, r.file.Partition["market"])
+	}
+	if r.shape.snapshot {
+		if day := record.Column(int(record.NumCols()) - 1).(*array.Date32).Value(i); day != r.shape.day {
+			r.faultAt(key, RowPartition, "the row is of %s, the file of %s", day.FormattedString(), r.file.Partition["snapshot_date"])
+		}
+	}
+	order := 1
+	if r.rows > 0 {
+		order = key.compare(r.last)
+	} else {
+		r.min, r.max = key.deal, key.deal
+	}
+	r.min, r.max = min(r.min, key.deal), max(r.max, key.deal)
+	switch {
+	case order == 0:
+		r.faultAt(key, RowKey, "the row's key stands twice in the file (%s)", r.place(key))
+	case order < 0:
+		r.faultAt(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.place(key), r.last.deal, r.last.version, r.place(r.last))
+	default:
+		r.checkOrdinal(key)
+	}
+	r.rows++
+	r.last = key
+	return key
+}
+
+// checkOrdinal holds that the entries of a list are numbered 1, 2, 3.
+func (r *fileRows) checkOrdinal(key rowKey) {
+	want := int32(1)
+	if r.rows > 0 && key.sameList(r.last) {
+		want = r.last.ordinal + 1
+	}
+	if r.shape.table.Depth() > 0 && key.ordinal != want {
+		r.faultAt(key, RowOrdinal, "the row (%s) should be entry %d of its list", r.place(key), want)
+	}
+	if r.shape.table.Depth() > 1 && key.outer < 1 {
+		r.faultAt(key, RowOrdinal, "the row (%s) should be of a list entry from 1", r.place(key))
+	}
+}
+
+// key reads a row's key.
+func (r *fileRows) key(record arrow.Record, i int) rowKey {
+	number := func(column int) int32 { return record.Column(column).(*array.Int32).Value(i) }
+	key := rowKey{deal: record.Column(1).(*array.Int64).Value(i), version: number(2)}
+	switch r.shape.table.Depth() {
+	case 1:
+		key.ordinal = number(3)
+	case 2:
+		key.outer, key.ordinal = number(3), number(4)
+	}
+	return key
+}
+
+// place says where in its version a row stands.
+func (r *fileRows) place(key rowKey) string {
+	switch r.shape.table.Depth() {
+	case 0:
+		return "of the deal itself"
+	case 1:
+		return fmt.Sprintf("ordinal %d", key.ordinal)
+	}
+	return fmt.Sprintf("ordinals %d, %d", key.outer, key.ordinal)
+}
+
+func (r *fileRows) faultAt(key rowKey, check Check, format string, args ...any) {
+	r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.deal, key.version))
+}
+
+// rowSum is the sum of the 128-bit hashes of rows, so that rows may come in any order; zero for none.
+type rowSum struct{ a, b uint64 }
+
+func (s *rowSum) add(o rowSum) {
+	s.a += o.a
+	s.b += o.b
+}
+
+// rowHasher hashes rows: their ordinals and the columns that all files of a table have.
+type rowHasher struct {
+	seeds [2]maphash.Seed
+	skip  int             // leading columns that are not hashed: market, deal_id, version
+	names map[string]bool // of the columns that are hashed
+	buf   []byte
+}
+
+// newRowHasher hashes the columns that a schema version has. Where files of several versions are
+// compared, it is the oldest: later columns are not in all of them.
+func newRowHasher(table *lake.Table, schemaVersion int) *rowHasher {
+	h := &rowHasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3, names: map[string]bool{}}
+	for _, name := range names(since(table.HistoryColumns(), schemaVersion))[h.skip:] {
+		h.names[name] = true
+	}
+	return h
+}
+
+// columns chooses what is hashed of records of a schema.
+func (h *rowHasher) columns(schema *arrow.Schema) []int {
+	var chosen []int
+	for i, field := range schema.Fields() {
+		if i >= h.skip && h.names[field.Name] {
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen
+}
+
+func (h *rowHasher) hash(record arrow.Record, columns []int, row int) rowSum {
+	h.buf = h.buf[:0]
+	for _, c := range columns {
+		h.buf = appendCell(h.buf, record.Column(c), row)
+	}
+	return rowSum{maphash.Bytes(h.seeds[0], h.buf), maphash.Bytes(h.seeds[1], h.buf)}
+}
+
+// appendCell writes a value so that no two lists of values look alike.
+func appendCell(buf []byte, column arrow.Array, row int) []byte {
+	if column.IsNull(row) {
+		return append(buf, 0)
+	}
+	buf = append(buf, 1)
+	switch a := column.(type) {
+	case *array.String:
+		text := a.Value(row)
+		return append(binary.AppendUvarint(buf, uint64(len(text))), text...)
+	case *array.Boolean:
+		if a.Value(row) {
+			return append(buf, 1)
+		}
+		return append(buf, 0)
+	case *array.Int32:
+		return binary.LittleEndian.AppendUint32(buf, uint32(a.Value(row)))
+	case *array.Int64:
+		return binary.LittleEndian.AppendUint64(buf, uint64(a.Value(row)))
+	case *array.Date32:
+		return binary.LittleEndian.AppendUint32(buf, uint32(a.Value(row)))
+	case *array.Timestamp:
+		return binary.LittleEndian.AppendUint64(buf, uint64(a.Value(row)))
+	case *array.Decimal128:
+		n := a.Value(row)
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(buf, n.LowBits()), uint64(n.HighBits()))
+	}
+	panic(fmt.Sprintf("no flattened table has a column of type %s", column.DataType()))
+}
+
+// oldest is the least schema version of files; the current one where there are none.
+func oldest(files []lake.File) int {
+	if len(files) == 0 {
+		return lake.SchemaVersion
+	}
+	return slices.MinFunc(files, func(a, b lake.File) int { return cmp.Compare(a.SchemaVersion, b.SchemaVersion) }).SchemaVersion
+}

@@ -1,0 +1,263 @@
+package load_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/faultstore"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// What verify finds in whole lakes, sound and damaged, stands in internal/pipeline, where such lakes can
+// be made. Here is what it does by itself: with stores that fail, many findings, and parts of the files.
+
+// soundLake has one deal, with its row in history.
+func soundLake(t *testing.T) *memstore.Mem {
+	t.Helper()
+	s := new(memstore.Mem)
+	l, mem := open(t, s), testkit.Allocator(t)
+	run := begin(t, l, mem, testStart)
+	defer closeRun(t, run)
+	payload := []byte("{}")
+	versions := transform.NewVersionBatches(mem)
+	defer versions.Release()
+	feed := api.Feed{Service: api.Bond, Market: testFeed.Market, Kind: api.Expected} // its table is small
+	versions.Append(&transform.DealVersion{
+		Feed: feed, DealID: 1, Version: 1, Change: lake.Added, KnownAt: testStart, ObservedAt: testStart, RunID: runID(testStart),
+		PayloadHash: sha256.Sum256(payload), Payload: payload,
+	})
+	table := lake.FeedTables(feed)[0]
+	row := array.NewRecordBuilder(mem, lake.ArrowSchema(table.HistoryColumns()))
+	defer row.Release()
+	for i, key := range []string{string(feed.Market), "1", "1"} {
+		if err := row.Field(i).AppendValueFromString(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, column := range row.Fields()[3:] {
+		column.AppendNull()
+	}
+	batch, record := versions.Take(), row.NewRecord()
+	defer batch.Record.Release()
+	defer record.Release()
+	history, err1 := run.History(table, feed.Market)
+	dealVersions, err2 := run.DealVersions(feed.Market)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	err := errors.Join(history.Write(record, 1, 1), history.Finish(t.Context()), dealVersions.Write(batch.Record, 1, 1), dealVersions.Finish(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart), Outcome: lake.OutcomeDone}); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Settle(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func full(t *testing.T) load.VerifyConfig {
+	return load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)}
+}
+
+// TestVerifyEveryByte flips bits of all objects of a lake in turn, and cuts each off everywhere: whatever
+// the damage, verify gives a report, and where all data is read the report says so.
+func TestVerifyEveryByte(t *testing.T) {
+	s := soundLake(t)
+	stride := 19
+	if testing.Short() {
+		stride = 53
+	}
+	if report, err := load.Verify(t.Context(), s, full(t)); err != nil || len(report.Findings) > 0 {
+		t.Fatalf("a sound lake: %v, %+v", err, report)
+	}
+	tried := 0
+	for object, err := range s.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := content(t, s, object.Key)
+		for at := 0; at < len(data); at += stride {
+			for what, damaged := range map[string][]byte{
+				"flipped": append(append(append([]byte{}, data[:at]...), data[at]^1<<(at%8)), data[at+1:]...), "cut off": data[:at],
+			} {
+				tried++
+				spoilt := clone(t, s)
+				overwrite(t, spoilt, object.Key, damaged)
+				for _, cfg := range []load.VerifyConfig{{}, {ReadData: true}} {
+					report, err := load.Verify(t.Context(), spoilt, cfg)
+					var format *lake.FormatError
+					switch {
+					case report == nil && !errors.As(err, &format):
+						t.Fatalf("%s %s at %d: %v", object.Key, what, at, err)
+					case report == nil || strings.HasPrefix(object.Key, "_dealflow/"):
+						// The hint is not trusted, and nothing says what the newest commit should be.
+					case cfg.ReadData && !errors.Is(err, load.ErrDamage):
+						t.Errorf("%s %s at %d: got %v, want damage", object.Key, what, at, err)
+					}
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d damages were tried", tried)
+	}
+}
+
+// TestVerifyCannotLook fails each call to the store in turn: that is an error, and no damage, because it
+// says nothing about the lake.
+func TestVerifyCannotLook(t *testing.T) {
+	s := soundLake(t)
+	count := &faultstore.Store{Store: s}
+	if _, err := load.Verify(t.Context(), count, full(t)); err != nil {
+		t.Fatal(err)
+	}
+	calls := count.Calls()
+	for at := int64(1); at <= calls; at++ {
+		for _, kind := range faultstore.Kinds {
+			report, err := load.Verify(t.Context(), &faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true}, full(t))
+			switch {
+			case errors.Is(err, load.ErrDamage):
+				t.Errorf("call %d of %d, %s: taken for damage: %+v", at, calls, kind, report.Findings)
+			case at == 1: // the hint, which is read again
+				if err != nil || len(report.Findings) > 0 {
+					t.Errorf("hint, %s: got %v, %v", kind, err, report)
+				}
+			case !errors.Is(err, faultstore.ErrInjected):
+				t.Errorf("call %d of %d, %s: got %v, want the store's error", at, calls, kind, err)
+			}
+		}
+	}
+}
+
+// TestVerifyWithoutLake looks where there is none.
+func TestVerifyWithoutLake(t *testing.T) {
+	if report, err := load.Verify(t.Context(), new(memstore.Mem), full(t)); report != nil || !errors.Is(err, load.ErrNoLake) {
+		t.Errorf("got %v, %v; want ErrNoLake", report, err)
+	}
+}
+
+// TestVerifyLostLog looks at a lake that has lost all commits, but not its checkpoint.
+func TestVerifyLostLog(t *testing.T) {
+	s := longLog(t)
+	for n := range int64(103) {
+		remove(t, s, lake.CommitKey(n+1))
+	}
+	report, err := load.Verify(t.Context(), s, load.VerifyConfig{})
+	if !errors.Is(err, load.ErrDamage) || report.Commit != 100 {
+		t.Fatalf("got %v, %v; want damage, and the state of commit 100", report, err)
+	}
+	if f := report.Findings[0]; f.Check != load.LogNumbers || !strings.Contains(f.Detail, "commits 1 to 50 are missing") && !strings.Contains(f.Detail, "commits 1 to 100 are missing") {
+		t.Errorf("found first: %+v", f)
+	}
+}
+
+// TestVerifyCancelled ends with the context.
+func TestVerifyCancelled(t *testing.T) {
+	s := soundLake(t)
+	for at := range 8 { // hint, commit, and of two files footer, bytes and rows
+		ctx, cancel := context.WithCancel(t.Context())
+		report, err := load.Verify(ctx, &cancelling{Store: s, left: at, cancel: cancel}, full(t))
+		cancel()
+		if report != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at call %d: got %v, %v; want context.Canceled", at, report, err)
+		}
+	}
+}
+
+// cancelling cancels a context when so many objects have been opened.
+type cancelling struct {
+	store.Store
+	mu     sync.Mutex
+	left   int
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left--; c.left < 0 {
+		c.cancel()
+	}
+	return c.Store.Get(ctx, key)
+}
+
+// TestVerifySlices reads a lake in seven parts: each file once.
+func TestVerifySlices(t *testing.T) {
+	s := longLog(t)
+	all, err := load.Verify(t.Context(), s, full(t))
+	if all == nil {
+		t.Fatal(err)
+	}
+	var files, bytes, rows int64
+	for slice := range 7 {
+		cfg := full(t)
+		cfg.Slice, cfg.Slices = slice+1, 7
+		part, err := load.Verify(t.Context(), s, cfg)
+		if part == nil {
+			t.Fatal(err)
+		}
+		if part.Checked.FilesRead == 0 || part.Checked.FilesRead > part.Checked.Files/3 {
+			t.Errorf("slice %d has %d of %d files", slice+1, part.Checked.FilesRead, part.Checked.Files)
+		}
+		files, bytes, rows = files+part.Checked.FilesRead, bytes+part.Checked.BytesRead, rows+part.Checked.RowsRead
+	}
+	if c := all.Checked; files != c.Files || files != c.FilesRead || bytes != c.BytesRead || rows != c.RowsRead {
+		t.Errorf("slices read %d files, %d bytes, %d rows; the whole has %d, %d, %d", files, bytes, rows, c.Files, c.BytesRead, c.RowsRead)
+	}
+	for _, bad := range []load.VerifyConfig{{ReadData: true, Slice: 8, Slices: 7}, {ReadData: true, Slices: 7}, {Slice: 1, Slices: 7}, {ReadData: true, Slices: -1}} {
+		if _, err := load.Verify(t.Context(), s, bad); err == nil || errors.Is(err, load.ErrDamage) {
+			t.Errorf("%+v: got %v, want an error", bad, err)
+		}
+	}
+}
+
+// TestVerifyManyFindings bounds what is listed, counts the rest, and lists the same ones each time.
+func TestVerifyManyFindings(t *testing.T) {
+	s := longLog(t) // 114 versions with payloads of other hashes, and without rows
+	first, err := load.Verify(t.Context(), s, full(t))
+	if !errors.Is(err, load.ErrDamage) {
+		t.Fatalf("got %v, want damage", err)
+	}
+	listed := map[load.Check]int{}
+	for _, f := range first.Findings {
+		listed[f.Check]++
+	}
+	for _, check := range []load.Check{load.PayloadHash, load.HistoryRows} {
+		if listed[check] != load.MaxListed {
+			t.Errorf("%d of %s are listed, want %d", listed[check], check, load.MaxListed)
+		}
+	}
+	var more int64
+	for _, u := range first.Unlisted {
+		more += u.Count
+	}
+	if want := int64(len(first.Findings)) + more; first.Damage+first.Notes != want || more != 2*14 {
+		t.Errorf("%d damages and %d notes, %d listed and %d not; want 28 not", first.Damage, first.Notes, len(first.Findings), more)
+	}
+	for range 5 {
+		again, err := load.Verify(t.Context(), s, full(t))
+		if again == nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(first, again) {
+			t.Fatalf("first %+v, then %+v", first, again)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// versionEntry is what the index of versions holds of one: 40 bytes. Of hashes it holds the first eight
+// bytes, enough to tell two apart.
+type versionEntry struct {
+	deal        int64
+	knownAt     int64 // microseconds
+	content     uint64
+	payload     uint64
+	version     int32
+	change      changeCode
+	hashVersion uint8
+}
+
+type changeCode uint8
+
+const (
+	unknownChange changeCode = iota
+	wasAdded
+	wasChanged
+	wasRemoved
+	wasReappeared
+)
+
+var changeCodes = map[string]changeCode{lake.Added: wasAdded, lake.Changed: wasChanged, lake.Removed: wasRemoved, lake.Reappeared: wasReappeared}
+
+// versionIndex holds all versions of a feed, sorted by deal and version.
+type versionIndex []versionEntry
+
+func (x versionIndex) sort() {
+	slices.SortFunc(x, func(a, b versionEntry) int {
+		return cmp.Or(cmp.Compare(a.deal, b.deal), cmp.Compare(a.version, b.version))
+	})
+}
+
+// find gives the place of a version, or -1.
+func (x versionIndex) find(deal int64, version int32) int {
+	i, found := slices.BinarySearchFunc(x, rowKey{deal: deal, version: version}, func(e versionEntry, k rowKey) int {
+		return cmp.Or(cmp.Compare(e.deal, k.deal), cmp.Compare(e.version, k.version))
+	})
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// stands says whether the version at a place is the one that stands as of an instant.
+func (x versionIndex) stands(i int, at int64) bool {
+	last := i+1 == len(x) || x[i+1].deal != x[i].deal || x[i+1].knownAt > at
+	return last && x[i].knownAt <= at && x[i].change != wasRemoved
+}
+
+// checkVersions reads deal_versions, market by market, and gives the index of each feed. Where a file of
+// it is damaged, a feed has none: then nothing can be held against it.
+func (v *verifier) checkVersions(ctx context.Context, files []lake.File) (map[api.Feed]versionIndex, error) {
+	markets := marketsOf(nil)
+	indexes := make([]map[api.Feed]versionIndex, len(markets))
+	err := v.each(ctx, len(markets), func(ctx context.Context, i int) error {
+		of := slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
+			return f.Table != lake.HistoryTable(lake.DealVersions) || f.Partition["market"] != string(markets[i])
+		})
+		var err error
+		indexes[i], err = v.marketVersions(ctx, of)
+		return err
+	})
+	all := map[api.Feed]versionIndex{}
+	for i, market := range markets {
+		for _, feed := range allFeeds {
+			if indexes[i] != nil && feed.Market == market {
+				all[feed] = indexes[i][feed]
+				v.versions += int64(len(all[feed]))
+			}
+		}
+	}
+	return all, err
+}
+
+// marketVersions reads the versions of a market's feeds and checks them; nil where they are not known
+// wholly.
+func (v *verifier) marketVersions(ctx context.Context, files []lake.File) (map[api.Feed]versionIndex, error) {
+	index := map[api.Feed]versionIndex{}
+	for _, f := range files {
+		if !v.sound(f) {
+			continue
+		}
+		if err := v.readVersions(ctx, f, index); err != nil {
+			return nil, err
+		}
+	}
+	if v.log.broken || !v.allSound(files) {
+		return nil, nil
+	}
+	for feed := range index {
+		index[feed].sort()
+		v.checkDeals(feed, index[feed])
+		index[feed] = slices.CompactFunc(index[feed], func(a, b versionEntry) bool { return a.deal == b.deal && a.version == b.version })
+	}
+	return index, nil
+}
+
+// The columns of deal_versions that are read, in their order.
+var versionColumns = []string{
+	"service", "market", "kind", "deal_id", "version", "change", "reason", "known_at", "run_id", "content_hash", "hash_version", "payload_hash", "payload",
+}
+
+// versionFile walks the rows of one file of deal_versions.
+type versionFile struct {
+	v        *verifier
+	file     lake.File
+	instants map[string]int64 // known_at by run
+	last     map[api.Kind]rowKey
+	rows     int64
+	min, max int64
+}
+
+// readVersions checks the rows of a file of deal_versions by themselves, and adds them to the index,
+// which may be nil.
+func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.Feed]versionIndex) error {
+	rows := &versionFile{v: v, file: f, instants: v.log.instants(), last: map[api.Kind]rowKey{}}
+	err := v.scanFile(ctx, f, versionColumns, func(record arrow.Record) {
+		c := versionRecord{record}
+		for i := range int(record.NumRows()) {
+			entry := c.entry(i)
+			feed, ok := c.feed(i)
+			if !ok || string(feed.Market) != f.Partition["market"] {
+				rows.misplaced(c, i, entry)
+				continue
+			}
+			rows.check(c, i, feed, entry)
+			if index != nil {
+				index[feed] = append(index[feed], entry)
+			}
+		}
+	})
+	if err == nil && v.sound(f) {
+		v.checkCounts(f, rows.rows, rows.min, rows.max)
+	}
+	return err
+}
+
+var allFeeds = api.Feeds()
+
+// versionRecord is a record with versionColumns.
+type versionRecord struct{ arrow.Record }
+
+func (c versionRecord) text(column, i int) string { return c.Column(column).(*array.String).Value(i) }
+
+func (c versionRecord) null(column, i int) bool { return c.Column(column).IsNull(i) }
+
+func (c versionRecord) hash(column, i int) []byte {
+	if c.null(column, i) {
+		return nil
+	}
+	return c.Column(column).(*array.FixedSizeBinary).Value(i)
+}
+
+// feed finds a row's feed among all; ok is false where there is none of that name. What it gives does not
+// lie in the record's memory.
+func (c versionRecord) feed(i int) (feed api.Feed, ok bool) {
+	for _, feed := range allFeeds {
+		if string(feed.Service) == c.text(0, i) && string(feed.Market) == c.text(1, i) && string(feed.Kind) == c.text(2, i) {
+			return feed, true
+		}
+	}
+	return api.Feed{}, false
+}
+
+// hashPrefix is the beginning of a hash; 0 for none.
+func hashPrefix(hash []byte) uint64 {
+	if len(hash) == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(hash)
+}
+
+func (c versionRecord) entry(i int) versionEntry {
+	return versionEntry{
+		deal: c.Column(3).(*array.Int64).Value(i), version: c.Column(4).(*array.Int32).Value(i),
+		change: changeCodes[c.text(5, i)], knownAt: int64(c.Column(7).(*array.Timestamp).Value(i)),
+		content: hashPrefix(c.hash(9, i)), hashVersion: uint8(c.Column(10).(*array.Int32).Value(i)), payload: hashPrefix(c.hash(11, i)),
+	}
+}
+
+// misplaced notes a row of another market than the file's, or of no feed that there is.
+func (r *versionFile) misplaced(c versionRecord, i int, e versionEntry) {
+	r.count(e)
+	r.v.find(Finding{Check: RowPartition, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(
+		"the row is of %s %s %s, the file of market %s", c.text(0, i), c.text(1, i), c.text(2, i), r.file.Partition["market"])}.about(e.deal, e.version))
+}
+
+// count takes a row into the file's figures.
+func (r *versionFile) count(e versionEntry) {
+	if r.rows == 0 {
+		r.min, r.max = e.deal, e.deal
+	}
+	r.rows++
+	r.min, r.max = min(r.min, e.deal), max(r.max, e.deal)
+}
+
+// check holds a row against the row before it, its commit, and its own payload.
+func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntry) {
+	fault := func(check Check, format string, args ...any) {
+		r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
+	}
+	r.checkOrder(feed, e, fault)
+	runID := c.text(8, i)
+	switch known, ok := r.instants[runID]; {
+	case !ok && !r.v.log.broken:
+		fault(VersionKnownAt, "it names run %s, which has made no commit", runID)
+	case ok && known != e.knownAt:
+		fault(VersionKnownAt, "it says that it was known at %s, but the commit of its run %s was at %s", micros(e.knownAt), runID, micros(known))
+	}
+	r.checkContent(c, i, e, fault)
+}
+
+type faultFunc func(check Check, format string, args ...any)
+
+// checkOrder holds that the rows of a kind are sorted.
+func (r *versionFile) checkOrder(feed api.Feed, e versionEntry, fault faultFunc) {
+	r.count(e)
+	key := rowKey{deal: e.deal, version: e.version}
+	last, begun := r.last[feed.Kind]
+	switch order := key.compare(last); {
+	case begun && order == 0:
+		fault(RowKey, "the row's key stands twice in the file")
+	case begun && order < 0:
+		fault(RowOrder, "the row stands behind deal %d version %d", last.deal, last.version)
+	}
+	r.last[feed.Kind] = key
+}
+
+// checkContent holds what a version carries against what it says that it is.
+func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault faultFunc) {
+	has := []bool{!c.null(9, i), !c.null(11, i), !c.null(12, i)} // content_hash, payload_hash, payload
+	reason := ""
+	if !c.null(6, i) {
+		reason = c.text(6, i)
+	}
+	known := slices.Contains([]string{lake.ReasonGone, lake.ReasonPriced, lake.ReasonOutOfEntitlement}, reason)
+	switch {
+	case e.change == unknownChange:
+		fault(VersionChange, "its change is %q", c.text(5, i))
+	case e.change == wasRemoved && (slices.Contains(has, true) || !known):
+		fault(VersionRemoval, "a removal with reason %q has content hash, payload hash, payload: %t; want a reason and none of these", reason, has)
+	case e.change != wasRemoved && (slices.Contains(has, false) || reason != ""):
+		fault(VersionRemoval, "a version that is no removal has reason %q; content hash, payload hash, payload: %t; want all of these and no reason", reason, has)
+	}
+	if has[1] && has[2] {
+		if sum := sha256.Sum256([]byte(c.text(12, i))); string(sum[:]) != string(c.hash(11, i)) {
+			fault(PayloadHash, "the payload has SHA-256 %.6x, its payload_hash is %.6x", sum, c.hash(11, i))
+		}
+	}
+}
+
+// micros writes an instant.
+func micros(at int64) string { return lake.At(time.UnixMicro(at)).String() }
+
+// checkDeals holds the versions of each deal of a feed against each other.
+func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
+	table := lake.HistoryTable(lake.DealVersions)
+	for i := range index {
+		e := &index[i]
+		fault := func(check Check, format string, args ...any) {
+			v.find(Finding{Check: check, Path: versionsFolder(feed), Table: table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
+		}
+		if i == 0 || index[i-1].deal != e.deal {
+			if e.version != 1 {
+				fault(VersionNumbers, "it is the deal's first version that is there; want 1")
+			} else if e.change != wasAdded {
+				fault(VersionChange, "the deal's first version is not `added`")
+			}
+			continue
+		}
+		checkSuccession(&index[i-1], e, fault)
+	}
+}
+
+// checkSuccession holds a version against the one before it.
+func checkSuccession(before, e *versionEntry, fault faultFunc) {
+	if e.version == before.version {
+		fault(RowKey, "the version stands twice in history")
+		return
+	}
+	if e.version != before.version+1 {
+		fault(VersionNumbers, "the version before it is %d", before.version)
+	}
+	if e.knownAt <= before.knownAt {
+		fault(VersionIntervals, "it was known at %s, the version before it at %s: their intervals overlap", micros(e.knownAt), micros(before.knownAt))
+	}
+	if wants := before.change == wasRemoved; e.version == before.version+1 && (wants != (e.change == wasReappeared) || e.change == wasAdded) {
+		fault(VersionChange, "it is %s, after a version that is %s", e.change, before.change)
+	}
+	if e.change == wasChanged && e.content == before.content && e.hashVersion == before.hashVersion {
+		fault(VersionContent, "it says `changed`, but its content is that of the version before it")
+	}
+}
+
+// String is the word for a change in deal_versions.
+func (c changeCode) String() string {
+	for word, code := range changeCodes {
+		if code == c {
+			return "`" + word + "`"
+		}
+	}
+	return "unknown"
+}
+
+// versionsFolder is where the versions of a feed lie.
+func versionsFolder(feed api.Feed) string {
+	return fmt.Sprintf("history/%s/market=%s", lake.DealVersions, feed.Market)
+}
