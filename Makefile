@@ -3,12 +3,16 @@ GO      ?= go
 BIN     := bin/dealflow
 LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 
+# A real S3 server for the tests, in a module of its own so that the product does not depend on it.
+S3      := bin/versitygw
+test race: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
+
 # Seeds of the end-to-end truth test: few here, more in .ci/run, as many as you like in `make soak`.
 SEEDS   ?= 6
 SOAK    ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint bench fuzz interop generate soak clean FORCE
+.PHONY: help build demo test race lint bench fuzz interop generate soak sim clean FORCE
 
 help: ## Say what there is
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,10 +25,14 @@ $(BIN): FORCE
 demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, first answers
 	@$(BIN) demo --nights 10 --seed 1 --dir demo-lake
 
-test: ## Run the tests: unit, golden, real servers, the truth end to end
+$(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the tests run
+	cd .ci/s3server && $(GO) build -trimpath -o ../../$(S3) github.com/versity/versitygw/cmd/versitygw
+	@touch $(S3)
+
+test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
 	DEALFLOW_SEEDS=$(SEEDS) $(GO) test -timeout 20m ./...
 
-race: ## Run the tests under the race detector, with small counts
+race: $(S3) ## Run the tests under the race detector, with small counts
 	DEALFLOW_SEEDS=1 $(GO) test -race -short -timeout 40m ./...
 
 lint: ## Check format, vet, linters, and that go.mod is tidy
@@ -51,6 +59,9 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 
 soak: ## Hold ever more seeds against the truth, for SOAK=10m
 	DEALFLOW_SEEDS=100000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pipeline; test $$? -eq 124
+
+sim: ## Simulate whole lives of a lake, SEEDS of them (SEEDS=20000)
+	DEALFLOW_SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -failfast -run TestSeeds ./internal/simulation
 
 clean: ## Remove what building and the demo leave behind
 	rm -rf bin demo-lake

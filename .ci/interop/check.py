@@ -1,15 +1,17 @@
 """Programs of another language, against a running server and a lake.
 
-usage: check.py BASE_URL LAKE
+usage: check.py BASE_URL LAKE READER
 
-Reads one page of each feed with a client generated from the OpenAPI file, and the lake with DuckDB and
-pyarrow.
+Reads one page of each feed with a client generated from the OpenAPI file, and the lake with DuckDB, with
+pyarrow, and with the reader that was written from docs/lake-format.md.
 """
 
 import base64
 import glob
 import importlib
+import subprocess
 import sys
+import tempfile
 
 import duckdb
 import httpx
@@ -61,6 +63,29 @@ def read_lake(lake: str) -> None:
     print(f"{rows} snapshot rows through pyarrow {pyarrow.__version__}")
 
 
+def read_by_hand(lake: str, reader: str) -> None:
+    """The example reader, which knows the lake's format alone, gives what the catalog gives."""
+    catalog = duckdb.connect(f"{lake}/catalog.duckdb", read_only=True)
+    catalog.execute("SET VARIABLE lake = ?", [lake])
+    catalog.execute("SET TimeZone = 'UTC'")
+    (first,) = catalog.execute("SELECT min(known_at)::VARCHAR FROM runs").fetchone()
+    for table in ("bond_priced_deals", "bond_expected_tranches", "loan_priced_tranche_banks"):
+        for source, instant in ((table, []), (f"{table}_as_of(TIMESTAMPTZ '{first}')", [first])):
+            printed = subprocess.run([sys.executable, reader, lake, table, *instant], check=True, capture_output=True).stdout
+            with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+                file.write(printed)
+                file.flush()
+                got = f"read_csv('{file.name}', all_varchar = true, allow_quoted_nulls = false)"
+                want = f"(SELECT columns(* EXCLUDE known_at)::VARCHAR FROM {source})"
+                (more, less) = catalog.execute(
+                    f"SELECT (SELECT count(*) FROM (FROM {got} EXCEPT ALL FROM {want})), (SELECT count(*) FROM (FROM {want} EXCEPT ALL FROM {got}))"
+                ).fetchone()
+            rows = printed.count(b"\n") - 1
+            assert rows > 0 and more == less == 0, f"{source}: {rows} rows by hand, {more} of them not in the catalog, {less} lacking"
+            print(f"{source}: {rows} rows by hand, the same as in the catalog")
+
+
 if __name__ == "__main__":
     read_feeds(sys.argv[1])
     read_lake(sys.argv[2])
+    read_by_hand(sys.argv[2], sys.argv[3])

@@ -1,0 +1,397 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/extract"
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/faultstore"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+)
+
+// life is what becomes of a market and its lake over some nights.
+type life struct {
+	t        *testing.T
+	seed     uint64
+	dice     *rand.Rand
+	feeds    []api.Feed
+	market   *market
+	listener *listener
+	store    *memstore.Mem
+	work     string
+	mem      memory.Allocator
+	pageSize int
+	beat     time.Duration
+	zip      bool
+	ledger   *ledger
+	complete map[api.Feed]time.Time // when the last complete pull of a feed began
+	runs     int
+	diary    []string
+	tally    map[string]int // what the executions came to
+}
+
+// newLife must be called in a bubble.
+func newLife(t *testing.T, seed uint64) *life {
+	dice := diceOf(seed, "life")
+	all := api.Feeds()
+	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	l := &life{
+		t: t, seed: seed, dice: dice, feeds: all[:1+dice.IntN(4)], store: new(memstore.Mem), work: t.TempDir(), mem: testkit.Allocator(t),
+		pageSize: 1 + dice.IntN(20), beat: []time.Duration{time.Second, 20 * time.Millisecond}[dice.IntN(2)], zip: dice.IntN(4) == 0,
+		ledger: newLedger(), complete: map[api.Feed]time.Time{}, tally: map[string]int{},
+	}
+	l.market = newMarket(seed, l.feeds, []int{3, 12, 30}[dice.IntN(3)])
+	ttl := time.Hour
+	if dice.IntN(4) == 0 {
+		ttl = 20 * time.Second
+	}
+	l.listener = server(t, l.market, serve.Config{TokenTTL: ttl, SigningKeys: [][]byte{slices.Repeat([]byte{'k'}, serve.MinSigningKey)}})
+	return l
+}
+
+// plan is what one execution has to live with.
+type plan struct {
+	unrest  int     // things that happen to each feed, at most: at any instant, and behind the back of answers
+	faults  float64 // a request meets one with this probability
+	skew    time.Duration
+	server  bool          // instants are the server's
+	accept  bool          // removals are accepted
+	crash   int64         // the store fails at this call and after it; 0: never
+	applied bool          // the call that fails is done nonetheless
+	cancel  time.Duration // the run is cancelled after this time; 0: never
+	ends    time.Duration // the run's deadline; 0: none
+	day     string        // of the snapshot; "": that of the clock
+}
+
+// draw draws what goes wrong.
+func (l *life) draw() plan {
+	p := plan{server: l.dice.IntN(2) == 0, accept: l.dice.IntN(2) == 0}
+	if l.dice.IntN(3) > 0 {
+		p.unrest = []int{3, 10, 30}[l.dice.IntN(3)]
+	}
+	if l.dice.IntN(2) == 0 {
+		p.faults = []float64{0.01, 0.05, 0.1}[l.dice.IntN(3)]
+	}
+	switch l.dice.IntN(8) {
+	case 0, 1, 2:
+		p.skew = time.Duration(l.dice.Int64N(int64(18*time.Minute))) - 9*time.Minute
+	case 3:
+		p.skew = []time.Duration{-12 * time.Minute, 12 * time.Minute}[l.dice.IntN(2)]
+	}
+	switch l.dice.IntN(8) {
+	case 0, 1:
+		p.crash, p.applied = 1+l.dice.Int64N(80), l.dice.IntN(2) == 0
+	case 2:
+		p.cancel = time.Duration(1 + l.dice.Int64N(int64(40*l.beat)))
+	case 3:
+		p.ends = time.Duration(1 + l.dice.Int64N(int64(80*l.beat)))
+	}
+	return p
+}
+
+// live lives through some nights and then a quiet one, after which the lake is the market.
+func (l *life) live() {
+	midnight := time.Now().Truncate(24 * time.Hour)
+	for range 2 + l.dice.IntN(5) {
+		midnight = midnight.Add(24 * time.Hour)
+		evening := midnight.Add(-2*time.Hour + time.Duration(l.dice.IntN(100))*time.Minute)
+		if l.dice.IntN(6) == 0 {
+			evening = midnight.Add(-24*time.Hour + 20*time.Minute) // just after midnight
+		}
+		if evening.After(time.Now()) {
+			l.day(evening)
+		}
+		for l.execute("run", l.draw()); l.t.Context().Err() == nil && l.dice.IntN(4) == 0; {
+			l.execute("run", l.draw()) // the same day
+		}
+		if l.t.Failed() {
+			return
+		}
+	}
+	l.market.calm()
+	l.sleep(midnight.Add(24*time.Hour + 22*time.Hour))
+	l.execute("run", plan{accept: true, server: true})
+	l.wantMarket()
+}
+
+// day lets the time pass until the evening, with syncs on the way.
+func (l *life) day(evening time.Time) {
+	now := time.Now()
+	if l.dice.IntN(8) == 0 {
+		l.market.empty(l.feeds[l.dice.IntN(len(l.feeds))], []string{"remove", "omit"}[l.dice.IntN(2)])
+	}
+	l.market.stir([]int{0, 4, 15}[l.dice.IntN(3)], now, evening)
+	for range l.dice.IntN(4) {
+		l.sleep(time.Now().Add(time.Duration(l.dice.Int64N(int64(time.Until(evening)/2) + 1))))
+		l.execute("sync", l.draw())
+	}
+	l.sleep(evening)
+}
+
+func (l *life) sleep(until time.Time) { time.Sleep(time.Until(until)) }
+
+// execute runs one command under a plan and judges what it leaves behind.
+func (l *life) execute(command string, p plan) {
+	if l.t.Failed() {
+		return
+	}
+	l.t.Helper()
+	l.runs++
+	n := newNetwork(l.seed+uint64(l.runs)<<40, l.listener)
+	n.beat, n.zip, n.slow = l.beat, l.zip, l.dice.IntN(4)
+	n.fault = func(_ site, dice *rand.Rand) fault {
+		if dice.Float64() >= p.faults {
+			return none
+		}
+		return anyFaults[dice.IntN(len(anyFaults))]
+	}
+	l.market.stir(p.unrest, time.Now(), time.Now().Add(60*n.beat))
+	l.market.ambush(p.unrest)
+	s := &span{command: command, from: time.Now(), skew: p.skew, complete: maps.Clone(l.complete)}
+	result, err := l.run(command, p, n)
+	s.to, s.calls = time.Now(), n.calls
+	l.market.ambush(0)
+	if errors.Is(err, context.Canceled) {
+		err = context.Canceled // which feed was the first to say so is a matter of chance
+	}
+	l.note("%s from %s to %s, %+v: %v", command, s.from.Format(clockForm), s.to.Format(clockForm), p, err)
+	for _, line := range n.trace {
+		l.diary = append(l.diary, "    "+line)
+	}
+	l.judge(s, p, result, err)
+}
+
+func (l *life) note(form string, args ...any) { l.diary = append(l.diary, fmt.Sprintf(form, args...)) }
+
+// client pulls over a network.
+func (l *life) client(p plan, n *network) (*extract.Client, api.Base) {
+	l.t.Helper()
+	at, err := api.ParseBase(base)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	config := extract.Config{
+		Base: at, ClientID: "demo", ClientSecret: api.NewSecret("demo"), PageSize: l.pageSize, Transport: n,
+		Backoff: longestJitter, MaxBackoff: longestJitter,
+	}
+	if !p.server {
+		config.Clock = p.clock
+	}
+	client, err := extract.New(config)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return client, at
+}
+
+// clock is the machine's.
+func (p plan) clock() time.Time { return time.Now().Add(p.skew) }
+
+// run calls the pipeline.
+func (l *life) run(command string, p plan, n *network) (*pipeline.Result, error) {
+	client, at := l.client(p, n)
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	if p.cancel > 0 {
+		defer time.AfterFunc(p.cancel, cancel).Stop()
+	}
+	var s store.Store = l.store
+	if p.crash > 0 {
+		s = &faultstore.Store{Store: l.store, FailAt: p.crash, Applied: p.applied}
+	}
+	cfg := pipeline.Config{
+		Client: client, Base: at, Store: s, RunID: fmt.Sprintf("00000000-0000-7000-8000-%012d", l.runs),
+		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: true,
+		Deadline: p.ends, Workers: 1 + l.runs%2,
+		WorkDir: l.work, Version: "test", Memory: l.mem,
+	}
+	defer func() { n.close(); synctest.Wait() }()
+	if command == "sync" {
+		return pipeline.Sync(ctx, cfg)
+	}
+	return pipeline.Run(ctx, cfg)
+}
+
+// judge reads the lake back and holds it against the market, the execution's own word, and the error
+// against the plan.
+func (l *life) judge(s *span, p plan, result *pipeline.Result, err error) {
+	l.t.Helper()
+	if err != nil {
+		l.wantReason(s, p, err)
+	}
+	opened, openErr := load.Open(l.t.Context(), l.store)
+	if openErr != nil && !errors.Is(openErr, load.ErrNoLake) {
+		l.t.Fatal(openErr)
+	}
+	log := opened.Log()
+	before := l.ledger.clone()
+	fresh, followErr := l.ledger.follow(log, l.store, l.mem)
+	if followErr != nil {
+		l.t.Error(followErr)
+		return
+	}
+	l.wantHeads(opened)
+	made := log.Number - before.commit
+	switch {
+	case made > 1 || made < 0:
+		l.t.Errorf("an execution made %d commits", made)
+	case made == 0 && len(fresh) > 0:
+		l.t.Errorf("%d versions came without a commit", len(fresh))
+	case made == 0 && result != nil && result.Commit != 0, made == 1 && err == nil && (result == nil || result.Commit != log.Number):
+		l.t.Errorf("the result says commit %+v, the log %d", result, log.Number)
+	case made == 1 && !log.KnownAt.After(before.known):
+		l.t.Errorf("known at %s, not after the last one, %s", log.KnownAt, before.known)
+	}
+	j := &judge{t: l.t, market: l.market, store: l.store, mem: l.mem, oracle: tables(), pick: l.dice.IntN}
+	switch {
+	case made == 1:
+		l.tally[s.command+" committed"]++
+		l.judgeCommit(j, s, p, log, before, fresh)
+	case s.command == "run" && err == nil:
+		l.t.Error("a run neither commits nor fails")
+	case err == nil && result.Outcome == pipeline.OutcomeUnchanged:
+		l.tally["sync without news"]++
+		for i := range result.Feeds {
+			if f := &result.Feeds[i]; f.Outcome == lake.OutcomeDone {
+				j.feed(s, f.Feed, before, l.ledger)
+			}
+		}
+	case err == nil:
+		l.tally[s.command+" "+result.Outcome]++
+	default:
+		l.tally[s.command+" failed"]++
+	}
+}
+
+func (l *life) judgeCommit(j *judge, s *span, p plan, log *load.Log, before *ledger, fresh []*version) {
+	l.t.Helper()
+	commit := &log.Runs[len(log.Runs)-1]
+	done := map[api.Feed]bool{}
+	for i := range commit.Feeds {
+		f := &commit.Feeds[i]
+		l.tally[s.command+" feed "+f.Outcome]++
+		if f.Outcome != lake.OutcomeDone {
+			l.wantFailed(f, p, before)
+			continue
+		}
+		done[f.Feed] = true
+		j.feed(s, f.Feed, before, l.ledger)
+		j.counts(f, fresh)
+		if s.command == "run" {
+			j.snapshot(log, f.Feed, f, commit.SnapshotDate, l.ledger)
+			l.complete[f.Feed] = s.from
+		}
+	}
+	for _, v := range fresh {
+		if !done[v.feed()] {
+			l.t.Errorf("%s is not done, but has a new version of deal %d", v.feed(), v.DealID)
+		}
+		if !v.KnownAt.Equal(commit.KnownAt.Time) || v.RunID != commit.RunID {
+			l.t.Errorf("%s deal %d: known at %s by run %s, the commit is %s of %s", v.feed(), v.DealID, v.KnownAt, v.RunID, commit.KnownAt, commit.RunID)
+		}
+		if v.ObservedAt.After(commit.KnownAt.Time) {
+			l.t.Errorf("%s deal %d: observed at %s, known at %s", v.feed(), v.DealID, v.ObservedAt, v.KnownAt)
+		}
+	}
+}
+
+// wantHeads checks that the lake's own reading of its history is that of the ledger.
+func (l *life) wantHeads(opened *load.Lake) {
+	l.t.Helper()
+	heads, err := opened.Heads(l.t.Context(), l.mem)
+	if err != nil {
+		l.t.Error(err)
+		return
+	}
+	for feed, newest := range l.ledger.newest {
+		if len(heads[feed]) != len(newest) {
+			l.t.Errorf("%s: %d heads, history has %d deals", feed, len(heads[feed]), len(newest))
+		}
+		for id, v := range newest {
+			if h := heads[feed][id]; h.Version != v.Version || h.Removed == v.live() {
+				l.t.Errorf("%s deal %d: head %+v, history %s", feed, id, h, describe(v))
+			}
+		}
+	}
+}
+
+// wantReason checks that an execution failed for a reason that the plan gave it.
+func (l *life) wantReason(s *span, p plan, err error) {
+	l.t.Helper()
+	text := err.Error()
+	last := l.ledger.known
+	switch {
+	case p.crash > 0 && errors.Is(err, faultstore.ErrInjected):
+	case p.cancel > 0 && errors.Is(err, context.Canceled):
+	case p.ends > 0 && errors.Is(err, pipeline.ErrDeadline):
+	case errors.Is(err, pipeline.ErrClock) && (p.skew.Abs() > 10*time.Minute && !p.server || s.from.Add(min(p.skew, 0)).Before(last.Add(-9*time.Minute))):
+	case strings.Contains(text, "is older than the last one") && p.skew != 0:
+	case errors.Is(err, load.ErrNoLake) && s.command == "sync" && l.ledger.commit == 0:
+	case errors.Is(err, pipeline.ErrNothingDone) && s.command == "sync":
+	case errors.Is(err, pipeline.ErrFeedsFailed), errors.Is(err, pipeline.ErrFeedsHeld): // each feed has its own reason
+	default:
+		l.t.Errorf("it failed without need: %v", err)
+	}
+}
+
+// wantFailed checks that a feed is not done for a reason of its own.
+func (l *life) wantFailed(f *lake.FeedRun, p plan, before *ledger) {
+	l.t.Helper()
+	switch {
+	case f.Outcome == lake.OutcomeHeld && !p.accept && len(before.live(f.Feed)) > 10:
+	case p.ends > 0 && strings.Contains(f.Error, "deadline"):
+	case f.Outcome == lake.OutcomeSkipped:
+	case strings.Contains(f.Error, "did not settle"):
+	case strings.Contains(f.Error, "by-id answers cannot be believed"): // all listed deals that were asked for have gone meanwhile
+	default:
+		l.t.Errorf("%s %s without need: %s", f.Feed, f.Outcome, f.Error)
+	}
+}
+
+// wantMarket checks that, after a quiet run, the lake holds what the market holds, and its files are
+// whole.
+func (l *life) wantMarket() {
+	l.t.Helper()
+	opened, err := load.Open(l.t.Context(), l.store)
+	if err != nil {
+		l.t.Error(err)
+		return
+	}
+	wantWholeFiles(l.t, opened.Log(), l.store)
+	for _, feed := range l.feeds {
+		if f := opened.Log().Runs[len(opened.Log().Runs)-1].Feed(feed); f == nil || f.Outcome != lake.OutcomeDone {
+			l.t.Errorf("%s is not done after a quiet run: %+v", feed, f)
+			continue
+		}
+		book := l.market.books[feed]
+		nobody := slices.ContainsFunc(book.ids, func(id int64) bool { s := book.deals[id].now(); return s.listed() && s.broken == nameless })
+		for _, id := range book.ids {
+			s, v, said := book.deals[id].now(), l.ledger.newest[feed][id], l.ledger.payload[feed][id]
+			switch {
+			case listedWhole(s) && (!v.live() || said.content != s.content):
+				l.t.Errorf("%s deal %d: the market has %s, the lake %s", feed, id, stamp(s.content), describe(v))
+			case v.live() && !s.there() && !nobody:
+				l.t.Errorf("%s deal %d is nowhere, the lake has %s", feed, id, describe(v))
+			case v.live() && s.readable() && !nobody && said.content != s.content:
+				l.t.Errorf("%s deal %d: by id the market has %s, the lake %s", feed, id, stamp(s.content), describe(v))
+			}
+		}
+	}
+}

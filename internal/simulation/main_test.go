@@ -1,0 +1,81 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"go.uber.org/goleak"
+
+	"dealflow/internal/testkit/oracle"
+	_ "dealflow/load" // its zstd codec takes the place of the Parquet library's own
+	"dealflow/load/store"
+)
+
+var oneSeed = flag.Int64("seed", -1, "simulate this seed alone, and say what happens")
+
+func TestMain(m *testing.M) {
+	warmUp()
+	debug.SetGCPercent(400) // heaps here are small, and would be swept all the time
+	goleak.VerifyTestMain(m)
+}
+
+// warmUp makes the codecs' encoder and decoder, which hand out their workers through channels: made inside
+// of one bubble, they could not be used in another.
+func warmUp() {
+	codec, err := compress.GetCodec(compress.Codecs.Zstd)
+	if err != nil {
+		panic(err)
+	}
+	packed := codec.EncodeLevel(make([]byte, 0, 100), []byte("warm"), compress.DefaultCompressionLevel)
+	codec.Decode(make([]byte, 4), packed)
+}
+
+// count is a number from the environment, or what it is without.
+func count(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// full says whether everything is to be tried, not a sample.
+func full() bool { return os.Getenv("DEALFLOW_FULL") == "1" }
+
+var tables = sync.OnceValue(func() *oracle.Oracle {
+	md, err := os.ReadFile("../../testdata/tables.md")
+	if err != nil {
+		panic(err)
+	}
+	o, err := oracle.Parse(md)
+	if err != nil {
+		panic(err)
+	}
+	return o
+})
+
+func bytesOf(t testing.TB, s store.Store, key string) []byte {
+	t.Helper()
+	r, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
