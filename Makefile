@@ -50,7 +50,7 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x || exit 1; \
 	done
 
-interop: $(BIN) ## Check with other languages: a generated client, DuckDB and pyarrow (needs Python)
+interop: $(BIN) $(S3) ## Check with other languages: a generated client, DuckDB and pyarrow (needs Python)
 	.ci/interop/run
 
 generate: ## Rewrite golden files (look at the difference before you commit it)

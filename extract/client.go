@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -120,6 +121,16 @@ func (c *Client) observed(a *answer) (time.Time, error) {
 		return a.date()
 	}
 	return c.cfg.Clock().UTC(), nil
+}
+
+// resolve is the origin's, whose error must not show what the server may have put into the link.
+func (c *Client) resolve(from, link string) (string, error) {
+	resolved, err := c.origin.resolve(from, link)
+	var refused *LinkError
+	if errors.As(err, &refused) {
+		refused.Link = c.redact(refused.Link)
+	}
+	return resolved, err
 }
 
 // hide keeps a text out of all messages from now on.

@@ -95,12 +95,12 @@ func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
 		head, err := api.ReadHead(body, j.feed)
 		var reject *api.Reject
 		switch {
+		case errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
+			return err // an answer cut short, or a page of some proxy
 		case head.HasID && head.ID != id:
 			return fmt.Errorf("it is about another deal, %d", head.ID)
 		case head.HasID:
 			return nil
-		case errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
-			return err // an answer cut short, or a page of some proxy
 		}
 		if nameless++; nameless < namelessAnswers {
 			return err

@@ -61,7 +61,7 @@ func (j *job) pass(ctx context.Context, start string) (*pass, error) {
 func (j *job) take(p *pass, l *leaf) error {
 	p.pages = l.number
 	p.page()
-	resolve := func(href string) (string, error) { return j.client.origin.resolve(l.url, href) }
+	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
 	for _, record := range l.page.Records {
 		fresh, head, err := j.spool.take(record, l.observed, l.url)
 		if err != nil {

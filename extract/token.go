@@ -159,7 +159,7 @@ func readToken(answer *answer) (*oauth2.Token, error) {
 		return nil, errors.New("the answer is no token: access_token is empty")
 	}
 	if body.TokenType != "" && !strings.EqualFold(body.TokenType, "bearer") {
-		return nil, fmt.Errorf("the token is of type %s, want bearer", printable(body.TokenType))
+		return nil, errors.New("the token is of another type than bearer") // the server's word for it may hold what it was sent
 	}
 	token := &oauth2.Token{AccessToken: body.AccessToken, TokenType: "Bearer"}
 	if life := time.Duration(min(body.ExpiresIn, 1e9) * float64(time.Second)); life > 0 {

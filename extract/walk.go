@@ -58,7 +58,7 @@ func (j *job) follow(ctx context.Context, start string, leaves chan<- *leaf) err
 		if next == "" {
 			return nil
 		}
-		if link, err = j.client.origin.resolve(from, next); err != nil {
+		if link, err = j.client.resolve(from, next); err != nil {
 			return fmt.Errorf("page %d: next: %w", number, err)
 		}
 		if seen[link] {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,30 +13,6 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/serve/sim"
 )
-
-// TestSameBytes pulls one market several times over some nights: the files of the flattened tables are
-// the same to the byte, however many feeds are flattened at once and however long the pages are.
-func TestSameBytes(t *testing.T) {
-	t.Parallel()
-	var want []string
-	for _, way := range []struct{ workers, pages int }{{2, 1000}, {1, 7}, {2, 7}} {
-		w := newWorld(t, sim.Config{Seed: 11, Deals: 20})
-		w.pages = way.pages
-		for n := range 3 {
-			w.night(t, 3*n, func(c *pipeline.Config) { c.Workers = way.workers })
-		}
-		got := sumsOf(w.log(t))
-		if want == nil {
-			want = got
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d workers, %d deals a page: got\n%s\nwant\n%s", way.workers, way.pages, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
-	if tables := foldersOf(want); tables != 2*17 {
-		t.Errorf("%d tables have files, want snapshots and history of all 17", tables)
-	}
-}
 
 // foldersOf counts the tables among the folders of sums.
 func foldersOf(sums []string) int {

@@ -200,7 +200,11 @@ func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir(), nil)
+	cache, err := load.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir(), cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,6 +212,7 @@ func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fetch(t, catalog, db)
 	defer func() {
 		if err := errors.Join(db.Close(), catalog.Close()); err != nil {
 			t.Error(err)

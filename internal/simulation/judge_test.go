@@ -25,15 +25,31 @@ type span struct {
 	complete map[api.Feed]time.Time // when the last complete pull before it began
 }
 
-// lastPass is when the last walk or sweep of a feed began.
+// lastPass is when the last walk or sweep of a feed began. Where a list's order is not stated, a last look
+// at page one, after a pass of several pages, is none: it says nothing about later pages.
 func (s *span) lastPass(feed api.Feed) time.Time {
-	var at time.Time
+	type pass struct {
+		at    time.Time
+		pages int
+	}
+	var passes []pass
 	for _, c := range s.calls {
-		if c.feed == feed && c.first() && c.at.After(at) {
-			at = c.at
+		switch {
+		case c.feed != feed:
+		case c.first():
+			passes = append(passes, pass{c.at, 1})
+		case c.what == "next" && len(passes) > 0:
+			passes[len(passes)-1].pages++
 		}
 	}
-	return at
+	n := len(passes)
+	switch {
+	case n == 0:
+		return time.Time{}
+	case n > 1 && !feed.HasUpdatedSince() && passes[n-1].pages == 1 && passes[n-2].pages > 1:
+		return passes[n-2].at
+	}
+	return passes[n-1].at
 }
 
 // judge holds commits against what the market was.

@@ -1,0 +1,235 @@
+package pipeline_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/s3test"
+	"dealflow/load"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// TestTruthOnS3 is the truth with the lake on a real S3 server: the catalog is built from afar, published
+// there, fetched, and read through the cache.
+func TestTruthOnS3(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 7, Deals: 25})
+	w.store = s3test.Start(t, s3test.Options{}).Store(t, "truth")
+	checkNights(t, w, 3)
+	w.later(1)
+	checkLake(t, w.store)
+}
+
+// TestFetchOnDemand brings the files of the tables that a query names, and no others; and none twice.
+func TestFetchOnDemand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
+	w.store = new(memstore.Mem) // no folder of this machine either
+	w.night(t, 0)
+	w.night(t, 1)
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cache, err := load.NewCache(filepath.Join(dir, "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		query string
+		want  []string // folders
+	}{
+		{"SELECT count(*) FROM deals", nil},
+		{"FROM runs", nil},
+		{"SELECT count(*) FROM bond_priced_banks", []string{"history/bond_priced_banks"}},
+		{"SELECT count(*) FROM Loan_Expected_Deals_AS_OF(now())", []string{"history/loan_expected_deals"}},
+		{"SELECT count(*) FROM snapshots.loan_priced_tranches", []string{"history/loan_priced_tranches", "snapshots/loan_priced_tranches"}},
+		{"SELECT count(*) FROM history.deal_versions", []string{"history/deal_versions"}},
+	} {
+		catalog, err := pipeline.OpenCatalog(t.Context(), l, dir, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if catalog.Private {
+			t.Error("the published catalog was not used")
+		}
+		db, err := sql.Open(t.Context(), catalog.Path, catalog.Root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := catalog.Fetch(t.Context(), db, test.query); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(test.query); err != nil {
+			t.Errorf("%s: %v", test.query, err)
+		}
+		found, err := filepath.Glob(catalog.Root + "/*/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found {
+			found[i] = strings.TrimPrefix(found[i], catalog.Root+"/")
+		}
+		if !slices.Equal(found, test.want) {
+			t.Errorf("%s: fetched %q, want %q", test.query, found, test.want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := catalog.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "cache", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range left {
+		if len(filepath.Base(name)) != 64 {
+			t.Errorf("left in the cache: %s", name)
+		}
+	}
+}
+
+// TestCacheRefusesOtherBytes does not take an object for the one that the commit names, and keeps no more
+// than it may.
+func TestCacheRefusesOtherBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
+	w.store = new(memstore.Mem)
+	w.night(t, 0, quietly)
+	files := w.log(t).AllFiles()
+	cache, err := load.NewCache(t.TempDir(), files[0].Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Fetch(t.Context(), w.store, files, folder); err != nil {
+		t.Fatal(err)
+	}
+	held, err := filepath.Glob(filepath.Join(filepath.Dir(folder), strings.Repeat("?", 64)))
+	if err != nil || len(held) > 3 {
+		t.Errorf("%d files held where one of %d has room, %v", len(held), len(files), err)
+	}
+	wrong := files[0]
+	wrong.SHA256 = strings.Repeat("0", 64)
+	wrong.Path = files[1].Path
+	other, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cache.Fetch(t.Context(), w.store, []lake.File{wrong}, other)
+	if err == nil || !strings.Contains(err.Error(), "dealflow verify") || !strings.Contains(err.Error(), wrong.Path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestMetamorphic pulls the same nights in different ways: the same versions come of it, and the same bytes
+// of the seventeen tables.
+func TestMetamorphic(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, way := range []struct {
+		name    string
+		prepare func(t *testing.T, w *world)
+		change  change
+	}{
+		{"plain", func(*testing.T, *world) {}, func(*pipeline.Config) {}},
+		{"pages of one", func(_ *testing.T, w *world) { w.pages = 1 }, func(*pipeline.Config) {}},
+		{"pages of a thousand", func(_ *testing.T, w *world) { w.pages = 1000 }, func(*pipeline.Config) {}},
+		{"one worker", func(*testing.T, *world) {}, func(c *pipeline.Config) { c.Workers = 1 }},
+		{"eight workers", func(*testing.T, *world) {}, func(c *pipeline.Config) { c.Workers = 8 }},
+		{"memory", func(_ *testing.T, w *world) { w.store = new(memstore.Mem) }, func(*pipeline.Config) {}},
+		{"S3", func(t *testing.T, w *world) { w.store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pipeline.Config) {}},
+	} {
+		w := newWorld(t, sim.Config{Seed: 12, Deals: 20})
+		way.prepare(t, w)
+		for night := range 3 {
+			w.night(t, 3*night, quietly, way.change)
+		}
+		got := sumsOf(w.log(t))
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got other files than plain", way.name)
+		}
+	}
+	if tables := foldersOf(want); tables != 2*17 {
+		t.Errorf("%d tables have files, want snapshots and history of all 17", tables)
+	}
+}
+
+// TestMetamorphicSyncs ends in the same contents of all deals, with the same versions where syncs saw no more
+// than the nights did.
+func TestMetamorphicSyncs(t *testing.T) {
+	t.Parallel()
+	contents := func(syncs bool) map[api.Feed]map[int64]lake.Digest {
+		w := newWorld(t, sim.Config{Seed: 13, Deals: 30})
+		w.store = new(memstore.Mem)
+		for night := range 4 {
+			if syncs && night > 0 {
+				w.clock.Set(epoch.AddDate(0, 0, night).Add(15 * 3600e9))
+				w.mustSync(t, quietly)
+			}
+			w.evening(night)
+			if _, err := w.run(t, quietly); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l, err := load.Open(t.Context(), w.store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := map[api.Feed]map[int64]lake.Digest{}
+		for feed, of := range heads {
+			live[feed] = map[int64]lake.Digest{}
+			for id, head := range of {
+				if !head.Removed {
+					live[feed][id] = head.ContentHash
+				}
+			}
+		}
+		checkLake(t, w.store)
+		return live
+	}
+	with, without := contents(true), contents(false)
+	if got, want := fmt.Sprint(with), fmt.Sprint(without); got != want {
+		t.Error("with syncs in between the deals that stand differ from those without")
+	}
+}
+
+// everything names all tables, so that a remote lake's files are all at hand.
+func everything() string {
+	text := "history.deal_versions history snapshots"
+	for _, table := range lake.Tables() {
+		text += " " + table.Name
+	}
+	return text
+}
+
+// fetch brings all files of a remote lake to where the catalog looks for them.
+func fetch(t testing.TB, catalog *pipeline.Catalog, db *stdsql.DB) {
+	t.Helper()
+	if err := catalog.Fetch(t.Context(), db, everything()); err != nil {
+		t.Fatal(err)
+	}
+}
