@@ -5,7 +5,7 @@ LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 
 # A real S3 server for the tests, in a module of its own so that the product does not depend on it.
 S3      := bin/versitygw
-test race: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
+test race soak: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
 
 # Seeds of the end-to-end truth test: few here, more in .ci/run, as many as you like in `make soak`.
 SEEDS   ?= 6
@@ -57,7 +57,10 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 	$(GO) test ./transform ./schemas/lake -update
 	$(GO) test ./cmd/dealflow -run TestReadme -update
 
-soak: ## Hold ever more seeds against the truth, for SOAK=10m
+soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
+	DEALFLOW_SIM_SEEDS=20000 DEALFLOW_DOUBLE=10000 DEALFLOW_CRAWLS=10000 DEALFLOW_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
+	DEALFLOW_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pipeline
+	DEALFLOW_KILLS=500 $(GO) test -count=1 -timeout 0 -run TestKilled ./cmd/dealflow
 	DEALFLOW_SEEDS=100000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pipeline; test $$? -eq 124
 
 sim: ## Simulate whole lives of a lake, SEEDS of them (SEEDS=20000)

@@ -1,0 +1,142 @@
+package pipeline_test
+
+import (
+	stdsql "database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/dirstore"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// lakeV1 is a lake of format version 1 as it was written when that format came about. It is never written
+// again: this program and each later one must read it.
+const lakeV1 = "../../testdata/lake/v1"
+
+// TestLakeV1 reads that lake: it is proved sound, every question gives what it gave then, and a further
+// night goes on from it.
+func TestLakeV1(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	copyStore(t, folder(t, lakeV1), w.store)
+	checkLake(t, w.store)
+	var got strings.Builder
+	w.ask(t, func(db *stdsql.DB) {
+		for _, query := range lakeV1Questions(w.log(t)) {
+			fmt.Fprintf(&got, "%s\n  %s\n", query, strings.Join(lines(t, db, query), "\n  "))
+		}
+	})
+	testkit.Golden(t, "../../testdata/lake/v1.golden", []byte(got.String()))
+
+	w.clock.Set(w.log(t).KnownAt.Add(time.Hour))
+	b.writeAll(priced, 1, 3, `"message":"years later"`)
+	before := w.log(t).Number
+	result, err := w.run(t, feeds(priced))
+	if err != nil || result.Commit != before+1 {
+		t.Fatalf("a further night: %v", err)
+	}
+	checkLake(t, w.store)
+}
+
+// lakeV1Questions are asked of that lake.
+func lakeV1Questions(log *load.Log) []string {
+	questions := []string{
+		`SELECT "commit", command, known_at, snapshot_date, outcome, added, changed, removed, reappeared, quarantined, drift FROM runs WHERE command <> 'sync' ORDER BY ALL`,
+		"SELECT service, market, kind, deal_id, version, valid_from FROM deals ORDER BY ALL",
+		"SELECT service, kind, deal_id, version, change, reason, known_at, content_hash, payload_hash FROM history.deal_versions WHERE deal_id <> 1 ORDER BY ALL",
+	}
+	for _, table := range lake.Tables() {
+		if (table.Service == priced.Service && table.Kind == priced.Kind) || (table.Service == loanExpected.Service && table.Kind == loanExpected.Kind) {
+			for _, from := range []string{table.Name, "snapshots." + table.Name, asOf(log.Runs[0].KnownAt)(table.Name), asOf(log.Runs[len(log.Runs)/2].KnownAt)(table.Name)} {
+				questions = append(questions, "SELECT count(*), md5(string_agg(t::VARCHAR, chr(10) ORDER BY t::VARCHAR)) FROM "+from+" t")
+			}
+		}
+	}
+	return questions
+}
+
+var writeLakeV1 = flag.Bool("write-lake-v1", false, "write testdata/lake/v1, which must be absent; for a new format number only")
+
+// TestWriteLakeV1 is how that lake was made.
+func TestWriteLakeV1(t *testing.T) {
+	if !*writeLakeV1 {
+		t.Skip("a written lake is never written again")
+	}
+	if _, err := os.Stat(lakeV1); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("%s is there", lakeV1)
+	}
+	w, b := newBook(t)
+	w.store = new(memstore.Mem)
+	both := feeds(priced, loanExpected)
+	rich := map[string]string{
+		"bond": `"dealType":"ORIGINAL","pricingDate":"2026-01-05","currency":"EUR","nominal":{"amount":500.25,"converted":{"usd":583.123456}},"isinCode":"XS0000000001",` +
+			`"banks":[{"name":"Bank A","status":"Bookrunner"},{"name":"Bank B","status":"Co-Manager"}],"priceEvolution":[{"date":"2026-01-05T08:00:00Z","value":"IPTs MS+90"},{"date":"2026-01-05T11:00:00Z","value":"MS+75"}],` +
+			`"stats":{"finalBooks":1.9,"finalAccounts":120,"investorType":{"Fund Managers":61.5,"Banks":38.5},"geography":{"Nordics":100}},"green":true,"unheard":"of"`,
+		"loan": `"stage":"Launched","borrower":{"name":"Borrower","region":"Western Europe","sponsors":{"sponsorBacked":true,"sponsors":[{"name":"Sponsor"}]}},` +
+			`"tranches":[{"name":"TLB","currency":"EUR","volume":"EUR1.2bn","margin":"E+400","nominal":{"amount":1200,"converted":{"usd":1400.5}}},null]`,
+	}
+	b.writeAll(priced, 1, 6, rich["bond"])
+	w.later(time.Hour)
+	b.writeAll(loanExpected, 1, 4, rich["loan"])
+	b.write(priced, 6, rich["bond"])
+	w.night(t, 0, both, quietly)
+	for n := range 46 {
+		w.later(5 * time.Minute)
+		b.write(priced, 1, fmt.Sprintf(`"message":"edit %d"`, n))
+		w.mustSync(t, both, quietly)
+	}
+	b.strike(priced, 2)
+	b.strike(loanExpected, 3)
+	b.writeBody(priced, 4, `{"dealId":4,"dealId":4}`)
+	w.night(t, 1, both, quietly)
+	b.write(priced, 2, rich["bond"])
+	b.forbid(priced, 5)
+	b.write(priced, 4, `"message":"readable again"`)
+	w.night(t, 2, both, quietly)
+	cfg := w.config(t)
+	cfg.NoCatalog = true
+	if _, err := pipeline.Compact(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	w.night(t, 3, both, quietly)
+	w.night(t, 4, both, quietly)
+
+	to, err := dirstore.New(lakeV1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for object, err := range w.store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live(w.log(t), object.Key) {
+			if err := to.Put(t.Context(), object.Key, strings.NewReader(string(bytesOf(t, w.store, object.Key))), store.CreateOnly); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(lakeV1, ".tmp-lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// live says whether an object is part of a lake.
+func live(log *load.Log, key string) bool {
+	for _, file := range log.AllFiles() {
+		if file.Path == key {
+			return true
+		}
+	}
+	return strings.HasPrefix(key, "_dealflow/")
+}

@@ -1,0 +1,87 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/store/memstore"
+	"dealflow/load/store/tracestore"
+)
+
+// TestTrace holds what each command does to the store, and in which order: data files, then the commit, then
+// what is derived from it.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	mem := new(memstore.Mem)
+	w.store = mem
+	b.writeAll(loanExpected, 1, 4, `"tranches":[{"name":"A"}]`)
+	var got strings.Builder
+	trace := func(what string, execute func(cfg pipeline.Config) error) {
+		t.Helper()
+		s := &tracestore.Store{Store: mem}
+		cfg := w.config(t)
+		cfg.Workers, cfg.Store = 1, s
+		feeds(loanExpected)(&cfg)
+		if err := execute(cfg); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		fmt.Fprintf(&got, "-- %s --\n", what)
+		for _, line := range s.Lines() {
+			got.WriteString(anonymous(line, cfg.RunID) + "\n")
+		}
+	}
+	run := func(cfg pipeline.Config) error {
+		_, err := pipeline.Run(t.Context(), cfg)
+		return err
+	}
+	w.evening(0)
+	trace("first run", run)
+	w.evening(1)
+	b.write(loanExpected, 2, `"tranches":[{"name":"B"}]`)
+	trace("run", run)
+	w.later(time.Hour)
+	b.write(loanExpected, 3, `"tranches":[{"name":"B"}]`)
+	trace("sync", func(cfg pipeline.Config) error {
+		_, err := pipeline.Sync(t.Context(), cfg)
+		return err
+	})
+	trace("sync without news", func(cfg pipeline.Config) error {
+		_, err := pipeline.Sync(t.Context(), cfg)
+		return err
+	})
+	w.later(time.Hour)
+	trace("compact", func(cfg pipeline.Config) error {
+		_, err := pipeline.Compact(t.Context(), cfg)
+		return err
+	})
+	trace("replay", func(cfg pipeline.Config) error {
+		_, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Force: true})
+		return err
+	})
+	w.evening(60)
+	trace("run, later", run)
+	trace("expire", func(cfg pipeline.Config) error {
+		_, err := pipeline.Expire(t.Context(), pipeline.ExpireConfig{Config: cfg, Keep: load.Retention{Days: 30, MonthEnds: false}, Apply: true})
+		return err
+	})
+	testkit.Golden(t, "../../testdata/traces/commands.trace", []byte(got.String()))
+}
+
+var (
+	uuidForm   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	randomForm = regexp.MustCompile(`(probe|clock)-[a-z0-9]{20,}`)
+)
+
+// anonymous takes out of a line what differs from time to time.
+func anonymous(line, runID string) string {
+	line = strings.ReplaceAll(line, runID, "RUN")
+	line = uuidForm.ReplaceAllString(line, "EARLIER")
+	return randomForm.ReplaceAllString(line, "$1-RANDOM")
+}
