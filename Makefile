@@ -42,7 +42,7 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 	$(LINT) run ./...
 
 bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./serve ./serve/sim
+	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./serve ./serve/sim ./cmd/dealflow
 
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \

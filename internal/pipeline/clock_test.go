@@ -13,6 +13,7 @@ import (
 	"dealflow/extract"
 	"dealflow/internal/pipeline"
 	"dealflow/load"
+	"dealflow/schemas/lake"
 )
 
 // wantEmpty checks that nothing lies in a folder, or that there is none.
@@ -181,5 +182,19 @@ func TestRefusedOnTheWay(t *testing.T) {
 	}
 	if log := w.log(t); log.Number != 1 || result.Commit != 0 {
 		t.Errorf("commit %d, result %d; want 1, 0", log.Number, result.Commit)
+	}
+}
+
+// TestTooOldToCommit refuses to commit after half the time that files without a commit are left alone.
+func TestTooOldToCommit(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	b.writeAll(priced, 1, 3, "")
+	w.evening(0)
+	result, err := w.run(t, feeds(priced), quietly, func(c *pipeline.Config) {
+		c.FeedDone = func(lake.FeedRun) { w.later(load.Grace/2 + time.Minute) }
+	})
+	if err == nil || !strings.Contains(err.Error(), "run again") || result.Commit != 0 || w.log(t).Number != 0 {
+		t.Errorf("got %v, commit %d; want it refused", err, result.Commit)
 	}
 }
