@@ -157,6 +157,9 @@ func (r *run) settle(ctx context.Context, result *Result) {
 		}
 	}
 	warn("the hint or checkpoint was not written; the next start takes longer", r.load.Settle(ctx, r.heads))
+	var err error
+	result.Compaction, err = r.compactIfNeeded(ctx)
+	warn("history was not compacted; `dealflow compact` does it", err)
 	warn("the lease was not given back; it runs out by itself", r.lease.drop(ctx))
 	if !r.NoCatalog {
 		warn("the catalog was not published; `dealflow catalog` does it", Publish(ctx, r.lake, r.WorkDir))

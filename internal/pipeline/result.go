@@ -28,6 +28,9 @@ type Result struct {
 	Stages       StageSeconds   `json:"stage_seconds"`
 	Warnings     []string       `json:"warnings"`
 
+	// Compaction is the commit that merged history files behind this one; nil where there were not many.
+	Compaction *MaintainResult `json:"compaction,omitempty"`
+
 	late bool // some feed was not done by the deadline
 }
 

@@ -361,7 +361,7 @@ func (b *book) strike(more bool) {
 
 func (b *book) record(id int64) serve.Record {
 	s := b.deals[id].now()
-	spelling := len(b.deals[id].states)     // a touched deal is spelled anew
+	spelling := len(b.deals[id].states) // a touched deal is spelled anew
 	if b.market.vary {
 		spelling = b.answers
 	}

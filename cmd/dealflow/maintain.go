@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"dealflow/internal/pipeline"
+)
+
+// maintainOptions are the flags of the commands that rewrite or drop files without pulling anything.
+type maintainOptions struct{ acceptClock bool }
+
+func (o *maintainOptions) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
+}
+
+// maintainConfig is the configuration of such a command: it asks no API.
+func (a *app) maintainConfig(ctx context.Context, o maintainOptions) (cfg pipeline.Config, err error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return cfg, fmt.Errorf("run id: %w", err)
+	}
+	s, err := a.settings.store(ctx)
+	return pipeline.Config{
+		Store: s, RunID: id.String(), Clock: a.Now, AcceptClock: o.acceptClock, WorkDir: a.settings.workDir,
+		Owner: owner(), Version: version(), Log: a.logger(),
+	}, err
+}
+
+// printMaintained tells what became of such a command: warnings, and the commit.
+func (a *app) printMaintained(r *pipeline.MaintainResult) {
+	for _, warning := range r.Warnings {
+		fmt.Fprintln(a.Stderr, "warning: "+warning)
+	}
+	if r.Commit > 0 {
+		fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %d files (%s) in place of %d (%s), %.1f s\n",
+			r.Commit, r.Lake, r.KnownAt, r.Outcome, r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved), r.Seconds)
+	}
+}

@@ -1,0 +1,306 @@
+package pipeline_test
+
+import (
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/oracle"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
+)
+
+// TestCompact merges what nights and syncs have written: no answer changes, and the second time there is
+// nothing to do.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	for name, fill := range map[string]func(*testing.T) *world{
+		"removals, quarantine, two a day": eventfulNights, "syncs between nights": syncedNights, "kinds in the other order": otherOrder,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := fill(t)
+			before, files := w.answers(t), w.log(t).AllFiles()
+			w.later(time.Hour)
+			result := w.mustCompact(t)
+			log := w.log(t)
+			if result.Commit != log.Number || result.Outcome != lake.OutcomeDone || len(log.AllFiles()) != len(files)+result.FilesAdded-result.FilesRemoved || result.FilesAdded >= result.FilesRemoved {
+				t.Errorf("got %+v; the lake has %d files at commit %d, before it had %d", result, len(log.AllFiles()), log.Number, len(files))
+			}
+			folders := map[string]string{}
+			for _, f := range log.AllFiles() {
+				if !strings.HasPrefix(f.Path, "history/") {
+					continue
+				}
+				folder := f.Table + " " + f.Partition["market"]
+				if folders[folder] != "" {
+					t.Errorf("%s and %s were not merged", folders[folder], f.Path)
+				}
+				folders[folder] = f.Path
+			}
+			wantPublished(t, w.store, result.Commit)
+			wantAnswers(t, w.answers(t), before)
+			wantSound(t, w.store)
+			again := w.mustCompact(t)
+			if again.Outcome != pipeline.OutcomeUnchanged || again.Commit != 0 || w.log(t).Number != result.Commit {
+				t.Errorf("the second time: got %+v, want nothing", again)
+			}
+		})
+	}
+}
+
+// wantPublished checks which commit the catalog shows.
+func wantPublished(t *testing.T, s store.Store, commit int64) {
+	t.Helper()
+	l, err := load.Open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := pipeline.PublishedCommit(t.Context(), l, t.TempDir()); err != nil || n != commit {
+		t.Errorf("the catalog shows commit %d, %v; want %d", n, err, commit)
+	}
+}
+
+// otherOrder has versions of expected deals before those of priced ones in its files, and nights in which
+// only one kind brings any.
+func otherOrder(t *testing.T) *world {
+	w, b := newBook(t)
+	b.writeAll(priced, 1, 9, `"message":"A"`)
+	b.writeAll(expected, 1, 9, `"message":"A"`)
+	w.night(t, 0, feeds(expected, priced), quiet)
+	b.write(priced, 3, `"message":"B"`)
+	b.write(expected, 2, `"message":"B"`)
+	w.night(t, 1, feeds(priced, expected), quiet)
+	b.write(expected, 2, `"message":"C"`)
+	w.night(t, 2, feeds(expected, priced), quiet)
+	b.write(priced, 10, `"message":"C"`)
+	b.strike(priced, 9)
+	w.night(t, 3, feeds(expected, priced))
+	return w
+}
+
+// TestCompactSameBytes merges the same files twice: the same rows give the same bytes.
+func TestCompactSameBytes(t *testing.T) {
+	t.Parallel()
+	w := syncedNights(t)
+	var sums [][]string
+	for range 2 {
+		cfg := w.upkeep(t)
+		cfg.Store, cfg.NoCatalog = copyStore(t, w.store, new(memstore.Mem)), true
+		if _, err := pipeline.Compact(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		l, err := load.Open(t.Context(), cfg.Store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []string
+		for _, f := range l.Log().AllFiles() {
+			of = append(of, f.Table+" "+f.SHA256)
+		}
+		slices.Sort(of)
+		sums = append(sums, of)
+	}
+	if !slices.Equal(sums[0], sums[1]) {
+		t.Error("the merged files differ from time to time")
+	}
+}
+
+// TestCompactBehindOthers lets runs commit while files are being merged: the merge is as good behind them.
+func TestCompactBehindOthers(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	b.writeAll(priced, 1, 5, `"message":"A"`)
+	w.night(t, 0, feeds(priced), quiet)
+	b.write(priced, 1, `"message":"B"`)
+	w.night(t, 1, feeds(priced), quiet)
+	others := func(n int) func() {
+		return func() {
+			if n--; n < 0 {
+				return
+			}
+			w.later(time.Minute)
+			b.write(priced, 1, fmt.Sprintf(`"message":"%d"`, n))
+			w.mustRun(t, feeds(priced), quiet)
+		}
+	}
+	cfg := w.upkeep(t)
+	cfg.Store = &overtaken{Store: w.store, before: others(2)}
+	result, err := pipeline.Compact(t.Context(), cfg)
+	if err != nil || result.Commit != 5 {
+		t.Fatalf("got %+v, %v; want commit 5", result, err)
+	}
+	log := w.log(t)
+	if last := log.Runs[4]; last.Command != "compact" || !last.KnownAt.After(log.Runs[3].KnownAt.Time) {
+		t.Errorf("the last commit is %s of %s, behind %s", last.Command, last.KnownAt, log.Runs[3].KnownAt)
+	}
+	wantSound(t, w.store)
+
+	w.later(time.Hour)
+	cfg = w.upkeep(t)
+	cfg.Store = &overtaken{Store: w.store, before: others(99)}
+	result, err = pipeline.Compact(t.Context(), cfg)
+	if !errors.Is(err, load.ErrConflict) || result.Commit != 0 || w.log(t).Number != 9 {
+		t.Errorf("against others without end: got %+v, %v at commit %d; want ErrConflict after four tries", result, err, w.log(t).Number)
+	}
+	wantSound(t, w.store)
+}
+
+// TestCompactOnce lets another compaction replace the same files: only one of the two is part of the lake.
+func TestCompactOnce(t *testing.T) {
+	t.Parallel()
+	for name, command := range maintenance {
+		if name == "expire" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := eventfulNights(t)
+			before := w.answers(t)
+			w.later(time.Hour)
+			cfg := w.upkeep(t)
+			cfg.Store = &overtaken{Store: w.store, before: func() {
+				other := w.upkeep(t)
+				// The lease is politeness; here it has run out.
+				if err := w.store.Delete(t.Context(), lake.LeaseKey); err != nil {
+					t.Error(err)
+				}
+				if _, err := pipeline.Compact(t.Context(), other); err != nil {
+					t.Error(err)
+				}
+			}}
+			result, err := command(t.Context(), cfg)
+			if !errors.Is(err, load.ErrConflict) || result.Commit != 0 {
+				t.Errorf("got %+v, %v; want ErrConflict", result, err)
+			}
+			wantAnswers(t, w.answers(t), before)
+			wantSound(t, w.store)
+		})
+	}
+}
+
+// TestCompactRefusesDamage merges no file that is not what was committed: its damage could never be seen
+// again.
+func TestCompactRefusesDamage(t *testing.T) {
+	t.Parallel()
+	sound := shortLake(t)
+	for name, damage := range map[string]string{
+		"flipped bit":      "flip history.bond_priced_deals/IG@1 data",
+		"other cell":       "rows history.bond_priced_deals/IG@1 set 1 message damaged",
+		"rows in no order": "rows history.bond_priced_deals/IG@1 swap 1 2",
+		"other count":      "commit commit@1 count history.bond_priced_deals/IG@1 3",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
+			d := &damager{T: t, store: w.store}
+			d.do(strings.Fields(damage))
+			if name == "other cell" { // as if the file alone had changed
+				for n := range int64(3) {
+					d.put(lake.CommitKey(n+1), bytesOf(t, sound.store, lake.CommitKey(n+1)))
+				}
+			}
+			result, err := pipeline.Compact(t.Context(), w.upkeep(t))
+			if err == nil || !strings.Contains(err.Error(), "history/bond_priced_deals/market=IG") || !strings.Contains(err.Error(), "dealflow verify") || result.Commit != 0 {
+				t.Errorf("got %+v, %v; want an error that names the file and what to do", result, err)
+			}
+			if now := w.log(t).Number; now != 3 {
+				t.Errorf("commit %d was made", now)
+			}
+		})
+	}
+}
+
+// TestCompactByItself merges behind a run where a folder has come to have more than 32 small files.
+func TestCompactByItself(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	b.writeAll(expected, 1, 3, "")
+	w.night(t, 0, feeds(expected), quiet)
+	count := func() (files int) {
+		for _, f := range w.log(t).AllFiles() {
+			if f.Table == "history.bond_expected_deals" {
+				files++
+			}
+		}
+		return files
+	}
+	for n := 2; n <= 33; n++ {
+		w.later(5 * time.Minute)
+		b.write(expected, int64(n%3+1), fmt.Sprintf(`"message":"%d"`, n))
+		w.mustSync(t, feeds(expected), quiet)
+		if n == 33 {
+			break
+		}
+		if result, err := pipeline.CompactBehind(t.Context(), w.upkeep(t)); result != nil || err != nil || count() != n {
+			t.Fatalf("with %d files: got %+v, %v, %d files; want nothing", n, result, err, count())
+		}
+	}
+	before := w.answers(t)
+	cfg := w.upkeep(t)
+	if _, err := pipeline.CompactBehind(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if w.log(t).Runs[33].RunID == cfg.RunID {
+		t.Error("the compaction bears the name of the run that it follows")
+	}
+	if all := commands(w.log(t)); len(all) != 34 || all[33] != "compact" || count() != 1 {
+		t.Errorf("commits %q, %d files; want a compaction behind 33 runs, and one file", all, count())
+	}
+	wantAnswers(t, w.answers(t), before)
+	wantSound(t, w.store)
+}
+
+// TestCompactWritesCheckpoints counts its commits with the others.
+func TestCompactWritesCheckpoints(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	b.writeAll(expected, 1, 3, "")
+	w.night(t, 0, feeds(expected), quiet)
+	for n := 0; w.log(t).Number < 49; n++ {
+		w.later(5 * time.Minute)
+		b.write(expected, 1, fmt.Sprintf(`"message":"%d"`, n))
+		w.mustSync(t, feeds(expected), quiet)
+	}
+	if result := w.mustCompact(t); result.Commit != 50 {
+		t.Fatalf("commit %d, want 50", result.Commit)
+	}
+	for _, key := range []string{lake.CheckpointKey(50), lake.StateKey(50)} {
+		bytesOf(t, w.store, key)
+	}
+	wantSound(t, w.store)
+	b.write(expected, 1, `"message":"later"`)
+	w.later(time.Hour)
+	wantCounts(t, w.mustSync(t, feeds(expected)), expected, [6]int64{0, 1, 0, 0, 2, 0})
+}
+
+// TestCompactWholeMarket goes on over a market with all feeds, run by run.
+func TestCompactWholeMarket(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 21, Deals: 15})
+	tr := newTruth(t, api.Feeds()...)
+	var want map[string][]oracle.Row
+	for n := range 3 {
+		w.evening(n * 2)
+		if _, err := w.run(t, quiet); err != nil {
+			t.Fatal(err)
+		}
+		want = tr.rows(t, w)
+		w.later(time.Hour)
+		w.mustCompact(t)
+	}
+	w.ask(t, func(db *stdsql.DB) {
+		tr.compare(t, db, "compacted", func(table string) string { return table }, want)
+		wantAgreement(t, db, api.Feeds()...)
+		wantInstants(t, db)
+	})
+}

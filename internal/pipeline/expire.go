@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// ExpireConfig says what expire keeps.
+type ExpireConfig struct {
+	Config
+	Keep  load.Retention
+	Apply bool // false: only say what would be done; nothing at all is written then
+}
+
+// ExpireResult says what expire removed, or would remove. It is the object that --json prints; fields are
+// only ever added.
+type ExpireResult struct {
+	MaintainResult
+	Applied       bool          `json:"applied"`         // false: this is what would be done
+	KeepDays      int           `json:"keep_days"`       // counted back from the newest snapshot
+	KeepMonthEnds bool          `json:"keep_month_ends"` // and the last snapshot of each month
+	Expired       []ExpiredFeed `json:"expired"`         // snapshots that the policy does not keep
+	Garbage       load.Garbage  `json:"garbage"`         // data files that are no part of the lake, and whose grace has passed
+	Checkpoints   load.Garbage  `json:"checkpoints"`     // that newer ones have replaced
+	Unfinished    int           `json:"unfinished"`      // puts that never ended
+	Waiting       load.Garbage  `json:"waiting"`         // garbage that a later expire removes, once its grace has passed
+}
+
+// ExpiredFeed is the expired snapshots of one feed.
+type ExpiredFeed struct {
+	Feed  api.Feed `json:"feed"`
+	Days  []string `json:"days"` // YYYY-MM-DD, oldest first
+	Files int      `json:"files"`
+	Bytes int64    `json:"bytes"`
+}
+
+// Expire drops the snapshots that a policy does not keep, as one commit, then removes what the lake can
+// do without by the store's clock (load.Lake.Waste): what the commit dropped goes when its grace has
+// passed, with a later expire. History is never touched. It may be run again after any failure.
+//
+// Where another run holds the lease, nothing is done (lake.OutcomeSkipped). Errors and the result are
+// those of Compact; after an error behind the commit Result.Commit is set.
+func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
+	if cfg.Keep.Days < 1 {
+		return nil, fmt.Errorf("expire: keep %d days: want 1 or more", cfg.Keep.Days)
+	}
+	result := &ExpireResult{Applied: cfg.Apply, KeepDays: cfg.Keep.Days, KeepMonthEnds: cfg.Keep.MonthEnds, Expired: []ExpiredFeed{}}
+	if !cfg.Apply {
+		if err := result.preview(ctx, cfg); err != nil {
+			return nil, err
+		}
+		return result, nil
+	}
+	begun, err := maintain(ctx, cfg.Config, "expire", &result.MaintainResult, func(ctx context.Context, r *run) error {
+		if err := r.expireSnapshots(ctx, cfg.Keep, result); err != nil {
+			return err
+		}
+		return r.sweep(ctx, result)
+	})
+	if !begun {
+		return nil, err
+	}
+	return result, err
+}
+
+// expireSnapshots drops snapshots from the lake.
+func (r *run) expireSnapshots(ctx context.Context, keep load.Retention, result *ExpireResult) error {
+	expired, err := r.lake.Log().Expired(keep)
+	if err != nil {
+		return err
+	}
+	result.take(expired)
+	var remove []string
+	for _, day := range expired {
+		for _, file := range day.Files {
+			remove = append(remove, file.Path)
+		}
+	}
+	if len(remove) == 0 {
+		return nil
+	}
+	return r.commitMaintenance(ctx, remove, &result.MaintainResult)
+}
+
+// take adds up the days feed by feed.
+func (r *ExpireResult) take(expired []load.ExpiredDay) {
+	for _, day := range expired {
+		if n := len(r.Expired); n == 0 || r.Expired[n-1].Feed != day.Feed {
+			r.Expired = append(r.Expired, ExpiredFeed{Feed: day.Feed})
+		}
+		of := &r.Expired[len(r.Expired)-1]
+		of.Days = append(of.Days, day.Day)
+		of.Files += len(day.Files)
+		for _, file := range day.Files {
+			of.Bytes += file.Bytes
+		}
+	}
+}
+
+// sweep removes garbage.
+func (r *run) sweep(ctx context.Context, result *ExpireResult) error {
+	now, err := r.lake.StoreTime(ctx, r.RunID)
+	if err != nil {
+		return err
+	}
+	waste, err := r.lake.Waste(ctx, now)
+	if err != nil {
+		return err
+	}
+	result.count(waste)
+	if _, err := r.lake.Sweep(ctx, waste); err != nil {
+		return fmt.Errorf("expire: some garbage could not be removed; the next expire tries again: %w", err)
+	}
+	if result.Commit == 0 {
+		result.Outcome = OutcomeUnchanged
+		if len(waste.Data)+len(waste.Checkpoints)+len(waste.Unfinished) > 0 {
+			result.Outcome = lake.OutcomeDone
+		}
+	}
+	return nil
+}
+
+func (r *ExpireResult) count(w *load.Waste) {
+	for _, object := range w.Data {
+		r.Garbage.Files++
+		r.Garbage.Bytes += object.Size
+	}
+	for _, object := range w.Checkpoints {
+		r.Checkpoints.Files++
+		r.Checkpoints.Bytes += object.Size
+	}
+	r.Unfinished, r.Waiting = len(w.Unfinished), w.Waiting
+}
+
+// preview finds what would be done. It asks the machine's clock: asking the store's would write to it.
+func (r *ExpireResult) preview(ctx context.Context, cfg ExpireConfig) error {
+	config, err := cfg.withoutClient()
+	if err != nil {
+		return err
+	}
+	l, err := load.Open(ctx, config.Store)
+	if err != nil {
+		return err
+	}
+	began := config.Clock()
+	r.MaintainResult = MaintainResult{Command: "expire", Lake: l.Store().URL(), RunID: config.RunID, Outcome: OutcomeUnchanged, Warnings: []string{}}
+	expired, err := l.Log().Expired(cfg.Keep)
+	if err != nil {
+		return err
+	}
+	r.take(expired)
+	waste, err := l.Waste(ctx, began)
+	if err != nil {
+		return err
+	}
+	r.count(waste)
+	r.Seconds = config.Clock().Sub(began).Seconds()
+	return nil
+}

@@ -1,0 +1,120 @@
+package load
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// StoredVersion is a version with a payload, as deal_versions holds it.
+type StoredVersion struct {
+	DealID  int64
+	Version int32
+	RunID   string // the run that brought it
+	Payload []byte
+}
+
+// Versions calls each for the versions of a feed that have a payload, by deal and version. The Copies are
+// of deal_versions, CompactFiles of them at most; they are read side by side. A payload that has not the
+// hash beside it is an error. What each gets is good during the call only.
+func (c *Copies) Versions(ctx context.Context, feed api.Feed, each func(*StoredVersion) error) error {
+	columns := pickColumns(lake.DealVersionColumns(), "kind", "deal_id", "version", "run_id", "payload_hash", "payload")
+	return c.each(ctx, feed.Kind, columns, func(at merged) error {
+		cell := func(column int) arrow.Array { return at.record.Column(at.from[column]) }
+		if cell(5).IsNull(at.row) {
+			return nil // a removal
+		}
+		payload := []byte(cell(5).(*array.String).Value(at.row))
+		sum := sha256.Sum256(payload)
+		if hash := cell(4).(*array.FixedSizeBinary); hash.IsNull(at.row) || string(hash.Value(at.row)) != string(sum[:]) {
+			return fmt.Errorf("%s deal %d version %d: the payload is not the one that was received (its hash differs); run `dealflow verify --read-data`", feed, at.key.deal, at.key.version)
+		}
+		return each(&StoredVersion{
+			DealID: at.key.deal, Version: at.key.version, RunID: cell(3).(*array.String).Value(at.row), Payload: payload,
+		})
+	})
+}
+
+// Part makes Copies of some of the files, which share the copies with c and need no Close.
+func (c *Copies) Part(files []lake.File) *Copies {
+	return &Copies{folder: c.folder, lake: c.lake, mem: c.mem, files: files}
+}
+
+// Payloads is Lake.Payloads from copies of all files of deal_versions of the feed's market.
+func (c *Copies) Payloads(ctx context.Context, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
+	return c.lake.Payloads(ctx, c.mem, feed, versions)
+}
+
+// Standing gives the version of each deal of a feed that stood at an instant, from copies of all files of
+// deal_versions of the feed's market.
+func (c *Copies) Standing(ctx context.Context, feed api.Feed, at lake.Instant) (map[int64]int32, error) {
+	newest := map[int64]int32{}
+	removed := map[int64]int32{} // the newest removal
+	for _, f := range c.files {
+		err := c.lake.scan(ctx, c.mem, f, []string{"kind", "deal_id", "version", "known_at", "change"}, nil, func(record arrow.Record) error {
+			for row := range int(record.NumRows()) {
+				known := int64(record.Column(3).(*array.Timestamp).Value(row))
+				if known > at.UnixMicro() || record.Column(0).(*array.String).Value(row) != string(feed.Kind) {
+					continue
+				}
+				id, version := record.Column(1).(*array.Int64).Value(row), record.Column(2).(*array.Int32).Value(row)
+				newest[id] = max(newest[id], version)
+				if record.Column(4).(*array.String).Value(row) == lake.Removed {
+					removed[id] = max(removed[id], version)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for id, version := range removed {
+		if newest[id] == version {
+			delete(newest, id)
+		}
+	}
+	return newest, nil
+}
+
+func pickColumns(columns []lake.Column, names ...string) []lake.Column {
+	picked := make([]lake.Column, len(names))
+	for i, name := range names {
+		for _, column := range columns {
+			if column.Name == name {
+				picked[i] = column
+			}
+		}
+	}
+	return picked
+}
+
+// SnapshotInstants gives, for each day of which a snapshot of the feed was committed, the instant as of
+// which it holds: that of the last commit that took it. A snapshot that was replayed keeps its instant.
+func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
+	taken := map[string]lake.Instant{}
+	for run := range g.feedRuns(feed, lake.OutcomeDone) {
+		if _, newer := taken[run.SnapshotDate]; !newer {
+			taken[run.SnapshotDate] = run.KnownAt
+		}
+	}
+	return taken
+}
+
+// OutdatedVersions lists the files of deal_versions of a market that are of an older schema version, in
+// groups that a Merge can take.
+func (g *Log) OutdatedVersions(market api.Market) [][]lake.File {
+	var groups [][]lake.File
+	for _, files := range g.folders(func(f *lake.File) bool {
+		return f.Table == lake.HistoryTable(lake.DealVersions) && f.Partition["market"] == string(market) && f.SchemaVersion < lake.SchemaVersion
+	}) {
+		groups = append(groups, portions(files, 1)...)
+	}
+	return groups
+}

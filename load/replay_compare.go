@@ -1,0 +1,110 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// Comparison holds the rows that were written anew for a partition of a flattened table against those of
+// its files of before: as multisets, because files may lie in any order. It keeps a hash of each row,
+// some 30 bytes, until that has met its like. It is not safe for concurrent use.
+type Comparison struct {
+	table   *lake.Table
+	columns map[string]bool // that all files have
+	seed    maphash.Seed
+	counts  map[uint64]int32 // of a row, by hash: how many more there are now than before
+	buf     []byte
+
+	Before  int64 // rows that were read
+	Now     int64 // rows that were written
+	Damaged int   // files of before that are gone, or are not what was committed: they were not read
+}
+
+// NewComparison begins a comparison with the files of a partition.
+func NewComparison(table *lake.Table, before []lake.File) *Comparison {
+	c := &Comparison{table: table, columns: map[string]bool{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
+	columns := append(table.KeyColumns(), since(slices.Clone(table.Columns), oldest(before))...)
+	for _, name := range names(columns) {
+		c.columns[name] = true
+	}
+	return c
+}
+
+// Wrote takes rows that were written anew.
+func (c *Comparison) Wrote(record arrow.Record) {
+	c.Now += record.NumRows()
+	c.add(record, 1)
+}
+
+// Had reads files of before.
+func (c *Comparison) Had(ctx context.Context, r *Run, files []lake.File) error {
+	var wanted []string
+	for _, name := range names(c.table.HistoryColumns()) {
+		if c.columns[name] {
+			wanted = append(wanted, name)
+		}
+	}
+	for _, f := range files {
+		if err := c.had(ctx, r, f, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) had(ctx context.Context, r *Run, f lake.File, columns []string) (err error) {
+	copies, err := r.Copies(ctx, []lake.File{f})
+	if errors.Is(err, errNotCommitted) || errors.Is(err, store.ErrNotFound) {
+		c.Damaged++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, copies.Close()) }()
+	return copies.lake.scan(ctx, r.mem, f, columns, nil, func(record arrow.Record) error {
+		c.Before += record.NumRows()
+		c.add(record, -1)
+		return nil
+	})
+}
+
+func (c *Comparison) add(record arrow.Record, n int32) {
+	var columns []arrow.Array
+	for i, field := range record.Schema().Fields() {
+		if c.columns[field.Name] {
+			columns = append(columns, record.Column(i))
+		}
+	}
+	for row := range int(record.NumRows()) {
+		c.buf = c.buf[:0]
+		for _, column := range columns {
+			c.buf = appendCell(c.buf, column, row)
+		}
+		hash := maphash.Bytes(c.seed, c.buf)
+		if c.counts[hash] += n; c.counts[hash] == 0 {
+			delete(c.counts, hash)
+		}
+	}
+}
+
+// Different is the number of rows that are now as they were not before, or were before as they are not
+// now, whichever is more.
+func (c *Comparison) Different() int64 {
+	var now, before int64
+	for _, n := range c.counts {
+		if n > 0 {
+			now += int64(n)
+		} else {
+			before -= int64(n)
+		}
+	}
+	return max(now, before)
+}
