@@ -96,8 +96,8 @@ func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 const clockPrefix = "_dealflow/clock-"
 
 // StoreTime finds the store's own time, by which it dates its objects: it puts an object, looks at its
-// date, and removes it. id makes the object's key unique. What another such call has left behind is
-// removed too, once it is older than the grace.
+// date, and removes it. id makes the object's key unique. What other such calls, and probes of the store,
+// have left behind is removed too, once it is older than the grace.
 func (l *Lake) StoreTime(ctx context.Context, id string) (now time.Time, err error) {
 	key := clockPrefix + id
 	if err := l.store.Put(ctx, key, strings.NewReader("what time is it?\n"), store.Replace); err != nil {
@@ -122,7 +122,11 @@ func (l *Lake) StoreTime(ctx context.Context, id string) (now time.Time, err err
 	if now.IsZero() {
 		return now, fmt.Errorf("the store's time: the listing lacks %s, which was just put: nothing can be removed safely on such a store", key)
 	}
-	for _, object := range objects {
+	probes, err := l.list(ctx, store.ProbePrefix)
+	if err != nil {
+		return now, err
+	}
+	for _, object := range append(objects, probes...) {
 		if object.Modified.Before(now.Add(-Grace)) {
 			gone = append(gone, object.Key)
 		}

@@ -25,7 +25,7 @@ of before become garbage, which expire removes when its grace has passed.`,
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a, o) },
 	}
-	o.add(cmd.Flags())
+	o.add(a, cmd.Flags())
 	return cmd
 }
 

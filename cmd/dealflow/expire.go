@@ -39,7 +39,7 @@ Without --apply nothing is written: it shows what would be done.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExpire(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	o.add(flags)
+	o.add(a, flags)
 	flags.IntVar(&o.keep.Days, "keep-days", 35, "days of snapshots to keep, counted back from the newest")
 	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "keep the last snapshot of each month for ever")
 	flags.BoolVar(&o.apply, "apply", false, "do it")

@@ -13,7 +13,8 @@ import (
 // maintainOptions are the flags of the commands that rewrite or drop files without pulling anything.
 type maintainOptions struct{ acceptClock bool }
 
-func (o *maintainOptions) add(flags *pflag.FlagSet) {
+func (o *maintainOptions) add(a *app, flags *pflag.FlagSet) {
+	a.settings.addClock(flags)
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
 }
 
@@ -25,7 +26,7 @@ func (a *app) maintainConfig(ctx context.Context, o maintainOptions) (cfg pipeli
 	}
 	s, err := a.settings.store(ctx)
 	return pipeline.Config{
-		Store: s, RunID: id.String(), Clock: a.Now, AcceptClock: o.acceptClock, WorkDir: a.settings.workDir,
+		Store: s, RunID: id.String(), Clock: a.Now, ServerClock: a.settings.clock == "server", AcceptClock: o.acceptClock, WorkDir: a.settings.workDir,
 		Owner: owner(), Version: version(), Log: a.logger(),
 	}, err
 }

@@ -35,7 +35,7 @@ damaged tables.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	o.add(flags)
+	o.add(a, flags)
 	flags.BoolVar(&o.snapshots, "snapshots", false, "the retained snapshots too")
 	flags.BoolVar(&o.force, "force", false, "replace all files, also where they are right")
 	return cmd

@@ -166,11 +166,11 @@ func TestExpireGarbage(t *testing.T) {
 	}
 	old := []string{
 		"history/deal_versions/market=IG/year=2026/lost-0.parquet", "snapshots/bond_expected_deals/market=IG/snapshot_date=2026-01-05/lost-0.parquet",
-		"quarantine/bond/ig/expected/lost.ndjson.zst", "_dealflow/clock-lost",
+		"quarantine/bond/ig/expected/lost.ndjson.zst", "_dealflow/clock-lost", store.ProbePrefix + "lost",
 		lake.CheckpointKey(1), lake.StateKey(1),
 	}
 	never := []string{
-		"notes.txt", "snapshots.txt", "historyfile", "other/history/lost.parquet", "_dealflow/probe-lost", "_dealflow/commits/readme", "_dealflow/checkpoints/readme",
+		"notes.txt", "snapshots.txt", "historyfile", "other/history/lost.parquet", "_dealflow/commits/readme", "_dealflow/checkpoints/readme",
 		lake.CheckpointKey(3), lake.StateKey(3), lake.CheckpointKey(4), lake.CheckpointKey(99), lake.CommitKey(99),
 	}
 	w.evening(0)

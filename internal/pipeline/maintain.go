@@ -43,12 +43,15 @@ func maintain(ctx context.Context, cfg Config, command string, result *MaintainR
 	if r.Config, err = cfg.withoutClient(); err != nil {
 		return false, err
 	}
-	r.ServerClock = false // no server is asked
 	r.began = r.Clock()
-	r.started, r.latest = r.began, r.began
+	r.started = r.began
 	if err := r.openLake(ctx); err != nil {
 		return false, err
 	}
+	if r.ServerClock {
+		r.started = r.lake.Log().KnownAt.Time // no server is asked: its clock is known by the last commit alone
+	}
+	r.latest = r.started
 	if err := r.checkClock(r.started); err != nil {
 		return false, err
 	}

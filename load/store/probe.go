@@ -20,6 +20,10 @@ var (
 	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: the catalog could be replaced by an older one until the next run publishes it again")
 )
 
+// ProbePrefix begins the keys of the objects that Probe puts and removes. One that is old was left behind by
+// a process that was killed.
+const ProbePrefix = "_dealflow/probe-"
+
 // probeTimeout bounds the removal of the probe's object after ctx has ended.
 const probeTimeout = 30 * time.Second
 
@@ -28,7 +32,7 @@ const probeTimeout = 30 * time.Second
 // with ErrIgnoresReplaceIf where only that promise is broken, or with the error of the store. It removes
 // its object in any case.
 func Probe(ctx context.Context, s Store) (err error) {
-	key := "_dealflow/probe-" + strings.ToLower(rand.Text())
+	key := ProbePrefix + strings.ToLower(rand.Text())
 	defer func() {
 		clean, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), probeTimeout, errors.New("removing the probe took too long"))
 		defer cancel()
