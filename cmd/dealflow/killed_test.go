@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -80,7 +80,7 @@ func testKilled(t *testing.T, open func(*testing.T, int) place) {
 	finished := 0
 	for n := range kills {
 		p := open(t, n+1)
-		copyLake(t, k.base, p.store)
+		storetest.Copy(t, k.base, p.store)
 		after := time.Duration(random.Int64N(int64(k.took) + 1))
 		if k.program(t, p, after, "run") == 0 {
 			finished++
@@ -111,7 +111,7 @@ func newKilledRuns(t *testing.T, open func(*testing.T, int) place) *killedRuns {
 	if code := k.program(t, p, 0, "run"); code != 0 {
 		t.Fatalf("first night: exit code %d", code)
 	}
-	copyLake(t, p.store, k.base)
+	storetest.Copy(t, p.store, k.base)
 	clock.Set(clock.Now().AddDate(0, 0, 1))
 	began := time.Now()
 	if code := k.program(t, p, 0, "run"); code != 0 {
@@ -145,29 +145,6 @@ func (k *killedRuns) program(t *testing.T, p place, after time.Duration, args ..
 		t.Logf("%v: %v\n%s", args, err, said.String())
 	}
 	return cmd.ProcessState.ExitCode()
-}
-
-func copyLake(t *testing.T, from, to store.Store) {
-	t.Helper()
-	for object, err := range from.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := from.Get(t.Context(), object.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := to.Put(t.Context(), object.Key, bytes.NewReader(data), store.CreateOnly); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // liveFiles lists folder and SHA-256 of the live files of the flattened tables: what runs that saw the same

@@ -14,6 +14,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
@@ -206,7 +207,7 @@ func TestCompactRefusesDamage(t *testing.T) {
 			d.do(strings.Fields(damage))
 			if name == "other cell" { // as if the file alone had changed
 				for n := range int64(3) {
-					d.put(lake.CommitKey(n+1), bytesOf(t, sound.store, lake.CommitKey(n+1)))
+					d.put(lake.CommitKey(n+1), storetest.Bytes(t, sound.store, lake.CommitKey(n+1)))
 				}
 			}
 			result, err := pipeline.Compact(t.Context(), w.upkeep(t))
@@ -275,7 +276,7 @@ func TestCompactWritesCheckpoints(t *testing.T) {
 		t.Fatalf("commit %d, want 50", result.Commit)
 	}
 	for _, key := range []string{lake.CheckpointKey(50), lake.StateKey(50)} {
-		bytesOf(t, w.store, key)
+		storetest.Bytes(t, w.store, key)
 	}
 	wantSound(t, w.store)
 	b.write(expected, 1, `"message":"later"`)

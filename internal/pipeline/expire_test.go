@@ -13,6 +13,7 @@ import (
 	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/load/store/storetest"
 	"dealflow/load/store/tracestore"
 	"dealflow/schemas/lake"
 )
@@ -136,7 +137,7 @@ func bytesByKey(t *testing.T, s store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, key := range keysOf(t, s) {
-		all[key] = string(bytesOf(t, s, key))
+		all[key] = string(storetest.Bytes(t, s, key))
 	}
 	return all
 }
@@ -212,7 +213,7 @@ func TestExpireReadsTheStoresClock(t *testing.T) {
 	if err != nil || result.Garbage.Files != 0 || result.Waiting.Files != 1 {
 		t.Errorf("got %+v, %v; want a file waiting", result, err)
 	}
-	bytesOf(t, s, "history/stray")
+	storetest.Bytes(t, s, "history/stray")
 }
 
 // TestExpireBesideARun lets a run commit between the steps: what it wrote is not garbage, however old the

@@ -1,13 +1,11 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	stdsql "database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -21,6 +19,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
@@ -211,29 +210,8 @@ func TestStoreStumbles(t *testing.T) {
 // copyStore copies all objects and gives the copy.
 func copyStore(t *testing.T, from, to store.Store) store.Store {
 	t.Helper()
-	for object, err := range from.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := to.Put(t.Context(), object.Key, bytes.NewReader(bytesOf(t, from, object.Key)), store.CreateOnly); err != nil {
-			t.Fatal(err)
-		}
-	}
+	storetest.Copy(t, from, to)
 	return to
-}
-
-func bytesOf(t *testing.T, s store.Store, key string) []byte {
-	t.Helper()
-	r, err := s.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // wholeState reads what a lake holds and checks that every file that the log names is there, with the
@@ -249,7 +227,7 @@ func wholeState(t *testing.T, s store.Store) state {
 		t.Fatal(err)
 	}
 	for _, file := range l.Log().AllFiles() {
-		data := bytesOf(t, s, file.Path)
+		data := storetest.Bytes(t, s, file.Path)
 		sum := sha256.Sum256(data)
 		if int64(len(data)) != file.Bytes || hex.EncodeToString(sum[:]) != file.SHA256 {
 			t.Errorf("%s: got %d bytes, SHA-256 %x; the commit says %d, %s", file.Path, len(data), sum, file.Bytes, file.SHA256)

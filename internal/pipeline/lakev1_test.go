@@ -17,6 +17,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
 )
 
@@ -121,7 +122,7 @@ func TestWriteLakeV1(t *testing.T) {
 			t.Fatal(err)
 		}
 		if live(w.log(t), object.Key) {
-			if err := to.Put(t.Context(), object.Key, strings.NewReader(string(bytesOf(t, w.store, object.Key))), store.CreateOnly); err != nil {
+			if err := to.Put(t.Context(), object.Key, strings.NewReader(string(storetest.Bytes(t, w.store, object.Key))), store.CreateOnly); err != nil {
 				t.Fatal(err)
 			}
 		}

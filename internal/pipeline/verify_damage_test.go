@@ -26,6 +26,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -156,24 +157,24 @@ func (d *damager) do(words []string) {
 	key := d.key(words[1])
 	switch words[0] {
 	case "flip": // KEY data|footer|structure|magic: one bit
-		data := bytesOf(d.T, d.store, key)
+		data := storetest.Bytes(d.T, d.store, key)
 		at := map[string]int{"data": 40, "footer": bytes.LastIndex(data, []byte("dealflow lake format")), "structure": len(data) - 60, "magic": len(data) - 2}[words[2]]
 		data[at] ^= 0x10
 		d.put(key, data)
 	case "truncate":
-		data := bytesOf(d.T, d.store, key)
+		data := storetest.Bytes(d.T, d.store, key)
 		d.put(key, data[:len(data)/2])
 	case "delete":
 		d.check(d.store.Delete(d.Context(), key))
 	case "copy": // KEY TO
-		d.put(d.key(words[2]), bytesOf(d.T, d.store, key))
+		d.put(d.key(words[2]), storetest.Bytes(d.T, d.store, key))
 	case "swap":
 		other := d.key(words[2])
-		one, two := bytesOf(d.T, d.store, key), bytesOf(d.T, d.store, other)
+		one, two := storetest.Bytes(d.T, d.store, key), storetest.Bytes(d.T, d.store, other)
 		d.put(key, two)
 		d.put(other, one)
 	case "replace": // KEY OLD NEW: a text
-		d.put(key, bytes.Replace(bytesOf(d.T, d.store, key), []byte(words[2]), []byte(words[3]), 1))
+		d.put(key, bytes.Replace(storetest.Bytes(d.T, d.store, key), []byte(words[2]), []byte(words[3]), 1))
 	case "write": // KEY TEXT
 		d.put(key, []byte(strings.Join(words[2:], " ")+"\n"))
 	case "rows": // FILE EDIT…: as if it had been committed so
@@ -223,7 +224,7 @@ func (d *damager) key(word string) string {
 
 func (d *damager) read(n int64) *lake.Commit {
 	d.Helper()
-	c, err := lake.DecodeCommit(bytesOf(d.T, d.store, lake.CommitKey(n)))
+	c, err := lake.DecodeCommit(storetest.Bytes(d.T, d.store, lake.CommitKey(n)))
 	d.check(err)
 	return c
 }
@@ -296,7 +297,7 @@ func (d *damager) alter(f *lake.File, what, value string) {
 	case "market":
 		f.Partition["market"] = value
 	case "folder":
-		body := bytesOf(d.T, d.store, f.Path)
+		body := storetest.Bytes(d.T, d.store, f.Path)
 		d.check(d.store.Delete(d.Context(), f.Path))
 		f.Path = strings.Replace(f.Path, "market="+f.Partition["market"], "market="+value, 1)
 		f.Partition["market"] = value
@@ -306,7 +307,7 @@ func (d *damager) alter(f *lake.File, what, value string) {
 	case "count":
 		f.Rows = n
 	case "rehash":
-		f.SHA256 = hexSum(bytesOf(d.T, d.store, f.Path))
+		f.SHA256 = hexSum(storetest.Bytes(d.T, d.store, f.Path))
 	case "schema":
 		f.SchemaVersion = int(n)
 	default:
@@ -324,7 +325,7 @@ func (d *damager) packed(key, old, replacement string) {
 	enc, err4 := zstd.NewWriter(nil)
 	d.check(errors.Join(err1, err2, err3, err4))
 	defer dec.Close()
-	text, err := dec.DecodeAll(bytesOf(d.T, d.store, key), nil)
+	text, err := dec.DecodeAll(storetest.Bytes(d.T, d.store, key), nil)
 	d.check(err)
 	changed := bytes.Replace(text, []byte(from), []byte(to), 1)
 	if bytes.Equal(changed, text) {
@@ -339,7 +340,7 @@ func (d *damager) packed(key, old, replacement string) {
 // recommit has a file's commit say what its bytes are now.
 func (d *damager) recommit(key string, edit func(*lake.File)) {
 	d.Helper()
-	data := bytesOf(d.T, d.store, key)
+	data := storetest.Bytes(d.T, d.store, key)
 	d.rechain(func(c *lake.Commit) {
 		for i := range c.Add {
 			if f := &c.Add[i]; f.Path == key {
@@ -403,7 +404,7 @@ func (d *damager) rows(key string, edit []string) {
 // readFile reads a Parquet file whole.
 func (d *damager) readFile(key string) (fields []arrow.Field, columns []arrow.Array, meta map[string]string) {
 	d.Helper()
-	pf, err := file.NewParquetReader(bytes.NewReader(bytesOf(d.T, d.store, key)))
+	pf, err := file.NewParquetReader(bytes.NewReader(storetest.Bytes(d.T, d.store, key)))
 	d.check(err)
 	defer pf.Close()
 	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)

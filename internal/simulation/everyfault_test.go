@@ -17,6 +17,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -94,7 +95,7 @@ func (n *nights) again() *memstore.Mem {
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		if err := s.Put(n.t.Context(), object.Key, bytes.NewReader(bytesOf(n.t, n.first, object.Key)), store.CreateOnly); err != nil {
+		if err := s.Put(n.t.Context(), object.Key, bytes.NewReader(storetest.Bytes(n.t, n.first, object.Key)), store.CreateOnly); err != nil {
 			n.t.Fatal(err)
 		}
 	}

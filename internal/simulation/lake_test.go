@@ -20,6 +20,7 @@ import (
 	"dealflow/internal/testkit/oracle"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -230,7 +231,7 @@ func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string,
 func wantWholeFiles(t *testing.T, log *load.Log, s store.Store) {
 	t.Helper()
 	for _, f := range log.AllFiles() {
-		if data := bytesOf(t, s, f.Path); int64(len(data)) != f.Bytes || sumOf(data) != f.SHA256 {
+		if data := storetest.Bytes(t, s, f.Path); int64(len(data)) != f.Bytes || sumOf(data) != f.SHA256 {
 			t.Errorf("%s: got %d bytes, SHA-256 %s; the commit says %d, %s", f.Path, len(data), sumOf(data), f.Bytes, f.SHA256)
 		}
 	}

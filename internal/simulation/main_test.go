@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
-	"io"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 
 	"dealflow/internal/testkit/oracle"
 	_ "dealflow/load" // its zstd codec takes the place of the Parquet library's own
-	"dealflow/load/store"
 )
 
 var oneSeed = flag.Int64("seed", -1, "simulate this seed alone, and say what happens")
@@ -60,20 +58,6 @@ var tables = sync.OnceValue(func() *oracle.Oracle {
 	}
 	return o
 })
-
-func bytesOf(t testing.TB, s store.Store, key string) []byte {
-	t.Helper()
-	r, err := s.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)

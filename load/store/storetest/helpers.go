@@ -18,7 +18,8 @@ func put(t *testing.T, s store.Store, key, body string, mode store.PutMode) {
 	}
 }
 
-func get(t *testing.T, s store.Store, key string) string {
+// Bytes reads an object whole.
+func Bytes(t testing.TB, s store.Store, key string) []byte {
 	t.Helper()
 	r, err := s.Get(t.Context(), key)
 	if err != nil {
@@ -28,7 +29,25 @@ func get(t *testing.T, s store.Store, key string) string {
 	if err := errors.Join(err, r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return string(data)
+	return data
+}
+
+// Copy copies all objects of a store into another, which must not hold any of them.
+func Copy(t testing.TB, from, to store.Store) {
+	t.Helper()
+	for object, err := range from.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Put(t.Context(), object.Key, bytes.NewReader(Bytes(t, from, object.Key)), store.CreateOnly); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func get(t *testing.T, s store.Store, key string) string {
+	t.Helper()
+	return string(Bytes(t, s, key))
 }
 
 // list gives the keys under a prefix and fails where they are out of order or doubled.
