@@ -16,12 +16,12 @@ func TestManySyncs(t *testing.T) {
 	w, b := newBook(t)
 	w.store = new(memstore.Mem)
 	b.writeAll(priced, 1, 5, "")
-	w.night(t, 0, feeds(priced), quietly)
+	w.night(t, 0, feeds(priced), quiet)
 	merged, most := 0, 0
 	for n := range 40 {
 		w.later(5 * time.Minute)
 		b.write(priced, 1+int64(n%5), fmt.Sprintf(`"message":"%d"`, n))
-		result := w.mustSync(t, feeds(priced), quietly)
+		result := w.mustSync(t, feeds(priced), quiet)
 		if result.Compaction != nil {
 			merged++
 			if result.Compaction.Commit != result.Commit+1 || result.Compaction.RunID == result.RunID {
@@ -35,7 +35,7 @@ func TestManySyncs(t *testing.T) {
 	}
 	w.later(time.Hour)
 	w.mustRun(t, feeds(priced))
-	checkLake(t, w.store)
+	wantSound(t, w.store)
 	w.ask(t, func(db *stdsql.DB) {
 		wantLines(t, db, "SELECT count(*), max(version) FROM history.bond_priced_deals", "45 9")
 		wantLines(t, db, "SELECT deal_id, message FROM bond_priced_deals ORDER BY deal_id", "1 35", "2 36", "3 37", "4 38", "5 39")

@@ -191,7 +191,7 @@ func TestTooOldToCommit(t *testing.T) {
 	w, b := newBook(t)
 	b.writeAll(priced, 1, 3, "")
 	w.evening(0)
-	result, err := w.run(t, feeds(priced), quietly, func(c *pipeline.Config) {
+	result, err := w.run(t, feeds(priced), quiet, func(c *pipeline.Config) {
 		c.FeedDone = func(lake.FeedRun) { w.later(load.Grace/2 + time.Minute) }
 	})
 	if err == nil || !strings.Contains(err.Error(), "run again") || result.Commit != 0 || w.log(t).Number != 0 {

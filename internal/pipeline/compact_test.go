@@ -221,46 +221,6 @@ func TestCompactRefusesDamage(t *testing.T) {
 	}
 }
 
-// TestCompactByItself merges behind a run where a folder has come to have more than 32 small files.
-func TestCompactByItself(t *testing.T) {
-	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, feeds(expected), quiet)
-	count := func() (files int) {
-		for _, f := range w.log(t).AllFiles() {
-			if f.Table == "history.bond_expected_deals" {
-				files++
-			}
-		}
-		return files
-	}
-	for n := 2; n <= 33; n++ {
-		w.later(5 * time.Minute)
-		b.write(expected, int64(n%3+1), fmt.Sprintf(`"message":"%d"`, n))
-		w.mustSync(t, feeds(expected), quiet)
-		if n == 33 {
-			break
-		}
-		if result, err := pipeline.CompactBehind(t.Context(), w.upkeep(t)); result != nil || err != nil || count() != n {
-			t.Fatalf("with %d files: got %+v, %v, %d files; want nothing", n, result, err, count())
-		}
-	}
-	before := w.answers(t)
-	cfg := w.upkeep(t)
-	if _, err := pipeline.CompactBehind(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	if w.log(t).Runs[33].RunID == cfg.RunID {
-		t.Error("the compaction bears the name of the run that it follows")
-	}
-	if all := commands(w.log(t)); len(all) != 34 || all[33] != "compact" || count() != 1 {
-		t.Errorf("commits %q, %d files; want a compaction behind 33 runs, and one file", all, count())
-	}
-	wantAnswers(t, w.answers(t), before)
-	wantSound(t, w.store)
-}
-
 // TestCompactWritesCheckpoints counts its commits with the others.
 func TestCompactWritesCheckpoints(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func TestLakeV1(t *testing.T) {
 	t.Parallel()
 	w, b := newBook(t)
 	copyStore(t, folder(t, lakeV1), w.store)
-	checkLake(t, w.store)
+	wantSound(t, w.store)
 	var got strings.Builder
 	w.ask(t, func(db *stdsql.DB) {
 		for _, query := range lakeV1Questions(w.log(t)) {
@@ -47,7 +47,7 @@ func TestLakeV1(t *testing.T) {
 	if err != nil || result.Commit != before+1 {
 		t.Fatalf("a further night: %v", err)
 	}
-	checkLake(t, w.store)
+	wantSound(t, w.store)
 }
 
 // lakeV1Questions are asked of that lake.
@@ -91,27 +91,27 @@ func TestWriteLakeV1(t *testing.T) {
 	w.later(time.Hour)
 	b.writeAll(loanExpected, 1, 4, rich["loan"])
 	b.write(priced, 6, rich["bond"])
-	w.night(t, 0, both, quietly)
+	w.night(t, 0, both, quiet)
 	for n := range 46 {
 		w.later(5 * time.Minute)
 		b.write(priced, 1, fmt.Sprintf(`"message":"edit %d"`, n))
-		w.mustSync(t, both, quietly)
+		w.mustSync(t, both, quiet)
 	}
 	b.strike(priced, 2)
 	b.strike(loanExpected, 3)
 	b.writeBody(priced, 4, `{"dealId":4,"dealId":4}`)
-	w.night(t, 1, both, quietly)
+	w.night(t, 1, both, quiet)
 	b.write(priced, 2, rich["bond"])
 	b.forbid(priced, 5)
 	b.write(priced, 4, `"message":"readable again"`)
-	w.night(t, 2, both, quietly)
+	w.night(t, 2, both, quiet)
 	cfg := w.config(t)
 	cfg.NoCatalog = true
 	if _, err := pipeline.Compact(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	w.night(t, 3, both, quietly)
-	w.night(t, 4, both, quietly)
+	w.night(t, 3, both, quiet)
+	w.night(t, 4, both, quiet)
 
 	to, err := dirstore.New(lakeV1)
 	if err != nil {

@@ -39,16 +39,14 @@ func TestRaces(t *testing.T) {
 			w.store = open(t, w)
 			b.writeAll(priced, 1, 20, `"message":"A"`)
 			b.writeAll(loanExpected, 1, 5, `"message":"A"`)
-			w.night(t, 0, feeds(priced, loanExpected), quietly)
+			w.night(t, 0, feeds(priced, loanExpected), quiet)
 			for race := range numberOf(t, "DEALFLOW_RACES", 6) {
 				runRace(t, w, b, uint64(race))
 			}
-			checkLake(t, w.store)
+			wantSound(t, w.store)
 		})
 	}
 }
-
-func quietly(c *pipeline.Config) { c.NoCatalog = true }
 
 func numberOf(t *testing.T, variable string, otherwise int) int {
 	t.Helper()
@@ -57,15 +55,6 @@ func numberOf(t *testing.T, variable string, otherwise int) int {
 		t.Fatalf("%s: %v", variable, err)
 	}
 	return n
-}
-
-// checkLake proves a lake, every byte of it.
-func checkLake(t *testing.T, s store.Store) {
-	t.Helper()
-	report, err := load.Verify(t.Context(), s, load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)})
-	if err != nil {
-		t.Fatalf("verify: %v\n%+v", err, report)
-	}
 }
 
 func runRace(t *testing.T, w *world, b *book, seed uint64) {
@@ -79,7 +68,7 @@ func runRace(t *testing.T, w *world, b *book, seed uint64) {
 	for i := range configs {
 		cfg := w.config(t)
 		feeds(priced, loanExpected)(&cfg)
-		quietly(&cfg)
+		quiet(&cfg)
 		cfg.Store = &meets{Store: w.store, meeting: meeting}
 		configs[i] = cfg
 	}
@@ -107,7 +96,7 @@ func runRace(t *testing.T, w *world, b *book, seed uint64) {
 		}
 	}
 	w.later(time.Minute)
-	w.mustRun(t, feeds(priced, loanExpected), quietly)
+	w.mustRun(t, feeds(priced, loanExpected), quiet)
 	wantBook(t, w, b)
 }
 

@@ -27,7 +27,7 @@ func TestTruthOnS3(t *testing.T) {
 	w.store = s3test.Start(t, s3test.Options{}).Store(t, "truth")
 	checkNights(t, w, 3)
 	w.later(1)
-	checkLake(t, w.store)
+	wantSound(t, w.store)
 }
 
 // TestFetchOnDemand brings the files of the tables that a query names, and no others; and none twice.
@@ -108,7 +108,7 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
 	w.store = new(memstore.Mem)
-	w.night(t, 0, quietly)
+	w.night(t, 0, quiet)
 	files := w.log(t).AllFiles()
 	cache, err := load.NewCache(t.TempDir(), files[0].Bytes)
 	if err != nil {
@@ -159,7 +159,7 @@ func TestMetamorphic(t *testing.T) {
 		w := newWorld(t, sim.Config{Seed: 12, Deals: 20})
 		way.prepare(t, w)
 		for night := range 3 {
-			w.night(t, 3*night, quietly, way.change)
+			w.night(t, 3*night, quiet, way.change)
 		}
 		got := sumsOf(w.log(t))
 		if want == nil {
@@ -184,10 +184,10 @@ func TestMetamorphicSyncs(t *testing.T) {
 		for night := range 4 {
 			if syncs && night > 0 {
 				w.clock.Set(epoch.AddDate(0, 0, night).Add(15 * 3600e9))
-				w.mustSync(t, quietly)
+				w.mustSync(t, quiet)
 			}
 			w.evening(night)
-			if _, err := w.run(t, quietly); err != nil {
+			if _, err := w.run(t, quiet); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -208,7 +208,7 @@ func TestMetamorphicSyncs(t *testing.T) {
 				}
 			}
 		}
-		checkLake(t, w.store)
+		wantSound(t, w.store)
 		return live
 	}
 	with, without := contents(true), contents(false)

@@ -35,7 +35,7 @@ func every() int64 {
 
 func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...change) (*pipeline.Result, error)) {
 	into := func(s store.Store) (*pipeline.Result, error) {
-		return execute(t, feeds(n.feeds...), quietly, func(c *pipeline.Config) { c.Store = s })
+		return execute(t, feeds(n.feeds...), quiet, func(c *pipeline.Config) { c.Store = s })
 	}
 	count := &faultstore.Store{Store: copyStore(t, n.first, new(memstore.Mem))}
 	if _, err := into(count); err != nil {
@@ -63,7 +63,7 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...change) (
 			}
 			wantState(t, "in the end, "+what, wholeState(t, s), want)
 			if at%10 == 1 {
-				checkLake(t, s)
+				wantSound(t, s)
 			}
 			if t.Failed() {
 				t.FailNow()

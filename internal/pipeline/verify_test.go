@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 
-	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -90,9 +89,6 @@ func TestSoundLakes(t *testing.T) {
 		})
 	}
 }
-
-// quiet has a run publish no catalog, which takes most of its time.
-func quiet(c *pipeline.Config) { c.NoCatalog = true }
 
 func nightsOfAMarket(t *testing.T) *world {
 	w := newWorld(t, sim.Config{Seed: 7, Deals: 40})

@@ -150,6 +150,9 @@ type change func(*pipeline.Config)
 
 func feeds(of ...api.Feed) change { return func(c *pipeline.Config) { c.Feeds = of } }
 
+// quiet publishes no catalog, which takes the most time where little is pulled.
+func quiet(c *pipeline.Config) { c.NoCatalog = true }
+
 // run runs now.
 func (w *world) run(t testing.TB, changes ...change) (*pipeline.Result, error) {
 	t.Helper()
