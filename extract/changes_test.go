@@ -179,3 +179,21 @@ func TestChangesFollowNoLinkThatLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryOfTheFuture keeps a link that is old enough although the first entry is dated in the future: were
+// that entry's instant believed, a link of this very second would be kept, and what else changes in it missed.
+func TestEntryOfTheFuture(t *testing.T) {
+	m := newMarket().fill(bondPriced, 30, time.Minute)
+	present := m.now
+	m.now = present.Add(48 * time.Hour)
+	m.touch(bondPriced, 1000)
+	m.now = present
+	m.touch(bondPriced, 1001)
+	s, err := newClient(t, m.config()).Changes(context.Background(), bondPriced, "", newSpool(t, bondPriced))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := api.UpdatedSinceTime(s.UpdatedSince); !ok || at.After(present.Add(-overlap)) {
+		t.Errorf("kept %s, want a link of %s or before", s.UpdatedSince, present.Add(-overlap))
+	}
+}

@@ -11,7 +11,8 @@ const overlap = 2 * time.Second
 // following the link finds it. That holds for lists in order of update, so the keeper looks at the
 // order as well.
 type keeper struct {
-	first time.Time // of the first entry that has a readable link
+	dated time.Time // when the first page was answered, by the server's clock; zero where it does not tell
+	first time.Time // of the first entry that has a readable link, but for those dated after the answer
 	last  time.Time // of the entry before, on the same page
 	keep  string    // absolute; "" until found
 	rises bool      // an entry is newer than the one before it, by more than the overlap
@@ -30,6 +31,8 @@ func (k *keeper) consider(at time.Time, href string, resolve func(string) (strin
 	}
 	k.last = at
 	switch {
+	case k.first.IsZero() && !k.dated.IsZero() && at.After(k.dated):
+		// Not an instant of the past: as the first entry it would have a link kept that is too young.
 	case k.first.IsZero():
 		k.first = at
 	case k.keep == "" && !at.After(k.first.Add(-overlap)):

@@ -19,7 +19,6 @@ type pass struct {
 	pages    int
 	fresh    int       // deals new or changed, or newly unreadable
 	opening  []mark    // of the first page
-	began    time.Time // when the first page was answered, by the server's clock where it tells
 	observed time.Time // the latest of all pages
 	took     time.Duration
 }
@@ -60,6 +59,9 @@ func (j *job) pass(ctx context.Context, start string) (*pass, error) {
 // take spools the records of one page.
 func (j *job) take(p *pass, l *leaf) error {
 	p.pages = l.number
+	if l.number == 1 {
+		p.dated = l.dated
+	}
 	p.page()
 	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
 	for _, record := range l.page.Records {
@@ -79,9 +81,6 @@ func (j *job) take(p *pass, l *leaf) error {
 		if err := p.consider(at, head.UpdatedSince, resolve); err != nil {
 			return err
 		}
-	}
-	if l.number == 1 {
-		p.began = l.dated
 	}
 	p.observed = latest(p.observed, l.observed)
 	j.progress(0, "")

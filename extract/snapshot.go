@@ -90,7 +90,7 @@ func (j *job) snapshot(ctx context.Context, s *Snapshot) error {
 		}
 		s.LastObserved = latest(s.LastObserved, p.observed)
 		if before == nil {
-			began = p.began
+			began = p.dated
 		}
 		whole := j.phase == "walk"
 		kept = j.keep(p, kept)
@@ -176,10 +176,10 @@ func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s 
 // answered. If not, it waits for a second, after which the caller makes another pass. A clock of the
 // server that stood still meanwhile is that of a market that stands still.
 func (j *job) secondPassed(ctx context.Context, p *pass) (bool, error) {
-	if p.began.IsZero() || p.began.After(p.first) || p.began.Equal(j.waitedAt) {
+	if p.dated.IsZero() || p.dated.After(p.first) || p.dated.Equal(j.waitedAt) {
 		return true, nil
 	}
-	j.waitedAt = p.began
+	j.waitedAt = p.dated
 	return false, j.waiter(j.list())(ctx, time.Second, "for the list's newest second to pass")
 }
 

@@ -28,6 +28,9 @@ var errNotCommitted = errors.New("this is not what was committed")
 // fetchers is the number of files that are fetched at once.
 const fetchers = 8
 
+// abandoned is how old an unfinished download is whose process has died.
+const abandoned = 24 * time.Hour
+
 // Cache keeps copies of a lake's data files in a local folder, named by their SHA-256: those never
 // change, so a copy is good for ever, whichever lake it came from. Several processes may share a folder.
 type Cache struct {
@@ -81,22 +84,27 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 		return err
 	}
 	held := filepath.Join(c.dir, file.SHA256)
-	err := os.Link(held, target)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := c.download(ctx, s, file, held); err != nil {
+	// A copy of another size was cut off by a power loss.
+	if info, err := os.Stat(held); err == nil && info.Size() == file.Bytes {
+		if err := os.Link(held, target); err == nil {
+			now := time.Now()
+			return os.Chtimes(target, now, now) // the same file: it was used now
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		} // else another process has just made room
+	}
+	var err error
+	for range readTries {
+		if err = c.download(ctx, s, file, target, held); err == nil || ctx.Err() != nil || errors.Is(err, errNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		err = os.Link(held, target)
 	}
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	return os.Chtimes(target, now, now) // the same file: it was used now
+	return err
 }
 
-// download brings an object under its hash, unless what comes is not what the commit names.
-func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, held string) (err error) {
+// download brings an object to target and under its hash, unless what comes is not what the commit names.
+// What stands at target stays whatever another process removes from the cache.
+func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, target, held string) (err error) {
 	from, err := s.Get(ctx, file.Path)
 	if err != nil {
 		return err
@@ -113,11 +121,17 @@ func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, hel
 	}()
 	sum := sha256.New()
 	size, err := io.Copy(io.MultiWriter(to, sum), from)
+	if err == nil {
+		err = to.Sync()
+	}
 	if err := errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	if got := sumOf(sum); got != file.SHA256 || size != file.Bytes {
 		return fmt.Errorf("%w: the object has %d bytes with SHA-256 %.12s…, the commit names %d with %.12s…; run `dealflow verify --read-data`", errNotCommitted, size, got, file.Bytes, file.SHA256)
+	}
+	if err := os.Link(to.Name(), target); err != nil {
+		return err
 	}
 	return os.Rename(to.Name(), held)
 }
@@ -134,8 +148,11 @@ func (c *Cache) makeRoom() error {
 	var total int64
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), store.TempPrefix) {
+		if err != nil || e.IsDir() {
 			continue // gone meanwhile, or not a copy
+		}
+		if strings.HasPrefix(e.Name(), store.TempPrefix) && time.Since(info.ModTime()) < abandoned {
+			continue // on its way; an older one was left behind, and goes as the oldest do
 		}
 		copies = append(copies, info)
 		total += info.Size()

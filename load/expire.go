@@ -164,6 +164,9 @@ func (l *Lake) Waste(ctx context.Context, now time.Time) (*Waste, error) {
 	if err := l.Refresh(ctx); err != nil {
 		return nil, err
 	}
+	if err := l.wholeLog(ctx); err != nil {
+		return nil, err
+	}
 	data = slices.DeleteFunc(data, func(o store.Object) bool { return l.log.Live(o.Key) })
 	w := &Waste{Checkpoints: replacedCheckpoints(checkpoints, l.log.Number, old)}
 	if w.Unfinished, err = l.unfinished(ctx, old); err != nil || len(data) == 0 {
@@ -193,6 +196,20 @@ func (l *Lake) list(ctx context.Context, prefix string) ([]store.Object, error) 
 		found = append(found, object)
 	}
 	return found, nil
+}
+
+// wholeLog refuses a log with a hole: what the commits behind it have added would pass for garbage.
+func (l *Lake) wholeLog(ctx context.Context) error {
+	objects, err := l.list(ctx, lake.CommitsPrefix)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CommitKey(n) && n > l.log.Number+1 {
+			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d is there; nothing was removed; restore what is missing from a copy, and run `dealflow verify`", l.log.Number, n)
+		}
+	}
+	return nil
 }
 
 func (l *Lake) unfinished(ctx context.Context, before time.Time) ([]store.Leftover, error) {

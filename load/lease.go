@@ -23,15 +23,19 @@ type Lease struct {
 // LeaseLife is how long a lease holds. Its owner renews it in time; after a crash it runs out.
 const LeaseLife = 15 * time.Minute
 
+// leaseSkew is how far the owner's clock may be ahead of ours. A lease that ends later than a life and
+// that from now was written by a clock that was wrong, and might stand for years.
+const leaseSkew = 10 * time.Minute
+
 // Lease reads the lease that stands at now; nil where there is none, it has run out, or it cannot be
-// read.
+// read or believed.
 func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
 	data, err := readObject(ctx, l.store, lake.LeaseKey)
 	if err != nil {
 		return nil
 	}
 	var lease Lease
-	if json.Unmarshal(data, &lease) != nil || !lease.ExpiresAt.After(now) {
+	if json.Unmarshal(data, &lease) != nil || !lease.ExpiresAt.After(now) || lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)) {
 		return nil
 	}
 	return &lease
@@ -51,7 +55,8 @@ func (l *Lake) TakeLease(ctx context.Context, lease Lease) error {
 
 // DropLease removes the run's lease, and leaves another's.
 func (l *Lake) DropLease(ctx context.Context, runID string, now time.Time) error {
-	if held := l.Lease(ctx, now); held == nil || held.RunID != runID {
+	held := l.Lease(ctx, now)
+	if held == nil || held.RunID != runID {
 		return nil
 	}
 	if err := l.store.Delete(ctx, lake.LeaseKey); err != nil {

@@ -74,19 +74,59 @@ func (l *Lake) refresh(ctx context.Context) error {
 		return err
 	}
 	for {
-		data, err := readObject(ctx, l.store, lake.CommitKey(log.Number+1))
-		if errors.Is(err, store.ErrNotFound) {
+		if err := l.readCommits(ctx, log); err != nil {
+			return err
+		}
+		later, err := l.laterCommit(ctx, log.Number)
+		if err != nil {
+			return err
+		}
+		if later == 0 {
 			break
+		}
+		// Others may have committed since; if not, the log has a hole, and going on from before it would
+		// begin another history.
+		found, err := l.HasCommit(ctx, log.Number+1)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("the log is damaged: commit %d is missing, but commit %d is there; restore it from a copy, and run `dealflow verify`", log.Number+1, later)
+		}
+	}
+	l.log = *log
+	return nil
+}
+
+// readCommits adds the commits to a log that follow it.
+func (l *Lake) readCommits(ctx context.Context, log *Log) error {
+	for {
+		key := lake.CommitKey(log.Number + 1)
+		data, err := readObject(ctx, l.store, key)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if err := log.append(data); err != nil {
-			return fmt.Errorf("%s: %w", lake.CommitKey(log.Number+1), err)
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	l.log = *log
-	return nil
+}
+
+// laterCommit looks behind the end of a log: at the next number but one, and at the one that the hint
+// names. 0: there is nothing.
+func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
+	for _, number := range []int64{end + 2, l.readHint(ctx).Commit} {
+		if number <= end+1 {
+			continue
+		}
+		if found, err := l.HasCommit(ctx, number); err != nil || found {
+			return number, err
+		}
+	}
+	return 0, nil
 }
 
 // append adds a commit's bytes to what the log adds up to.
@@ -233,16 +273,23 @@ func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 	return true, r.Close()
 }
 
+// readTries is how often an object is read whose body breaks off.
+const readTries = 3
+
 func readObject(ctx context.Context, s store.Store, key string) ([]byte, error) {
-	r, err := s.Get(ctx, key)
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		r, err := s.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err == nil {
+			return data, nil
+		}
+		if try == readTries || ctx.Err() != nil {
+			return nil, fmt.Errorf("read %s: %w", key, err)
+		}
 	}
-	data, err := io.ReadAll(r)
-	if err := errors.Join(err, r.Close()); err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return data, nil
 }
 
 func digest(data []byte) string {

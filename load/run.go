@@ -189,7 +189,7 @@ func (r *Run) putCommit(ctx context.Context, number int64, data []byte) error {
 		case !errors.Is(err, store.ErrNotFound):
 			return fmt.Errorf("commit %d may or may not have been made (reading it back: %w): %w", number, err, putErr)
 		case !errors.Is(putErr, store.ErrExists) || try == commitTries:
-			return fmt.Errorf("commit %d: %w", number, putErr)
+			return fmt.Errorf("commit %d is not there, unless its put is still on the way (`dealflow runs` shows it then): %w", number, putErr)
 		}
 		if err := pause(ctx, wait); err != nil {
 			return fmt.Errorf("commit %d: %w", number, errors.Join(err, putErr))

@@ -11,7 +11,6 @@ import (
 )
 
 func newCompact(a *app) *cobra.Command {
-	var o maintainOptions
 	cmd := &cobra.Command{
 		Use:   "compact",
 		Short: "Merge small history files into larger ones, as one commit",
@@ -23,14 +22,13 @@ Each call takes one step: of very many files it makes fewer, and the next call g
 of before become garbage, which expire removes when its grace has passed.`,
 		Example: "  dealflow compact --lake /data/deals",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a) },
 	}
-	o.add(a, cmd.Flags())
 	return cmd
 }
 
-func runCompact(ctx context.Context, a *app, o maintainOptions) error {
-	cfg, err := a.maintainConfig(ctx, o)
+func runCompact(ctx context.Context, a *app) error {
+	cfg, err := a.maintainConfig(ctx)
 	if err != nil {
 		return err
 	}

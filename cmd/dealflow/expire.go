@@ -14,7 +14,6 @@ import (
 
 // expireOptions are the flags of expire.
 type expireOptions struct {
-	maintainOptions
 	keep  load.Retention
 	apply bool
 }
@@ -39,7 +38,6 @@ Without --apply nothing is written: it shows what would be done.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExpire(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	o.add(a, flags)
 	flags.IntVar(&o.keep.Days, "keep-days", 35, "days of snapshots to keep, counted back from the newest")
 	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "keep the last snapshot of each month for ever")
 	flags.BoolVar(&o.apply, "apply", false, "do it")
@@ -50,7 +48,7 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	if o.keep.Days < 1 {
 		return usagef("--keep-days %d: want 1 or more", o.keep.Days)
 	}
-	cfg, err := a.maintainConfig(ctx, o.maintainOptions)
+	cfg, err := a.maintainConfig(ctx)
 	if err != nil {
 		return err
 	}

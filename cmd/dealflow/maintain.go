@@ -5,28 +5,19 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
 
 	"dealflow/internal/pipeline"
 )
 
-// maintainOptions are the flags of the commands that rewrite or drop files without pulling anything.
-type maintainOptions struct{ acceptClock bool }
-
-func (o *maintainOptions) add(a *app, flags *pflag.FlagSet) {
-	a.settings.addClock(flags)
-	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
-}
-
 // maintainConfig is the configuration of such a command: it asks no API.
-func (a *app) maintainConfig(ctx context.Context, o maintainOptions) (cfg pipeline.Config, err error) {
+func (a *app) maintainConfig(ctx context.Context) (cfg pipeline.Config, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return cfg, fmt.Errorf("run id: %w", err)
 	}
 	s, err := a.settings.store(ctx)
 	return pipeline.Config{
-		Store: s, RunID: id.String(), Clock: a.Now, ServerClock: a.settings.clock == "server", AcceptClock: o.acceptClock, WorkDir: a.settings.workDir,
+		Store: s, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
 		Owner: owner(), Version: version(), Log: a.logger(),
 	}, err
 }

@@ -13,7 +13,6 @@ import (
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
-	maintainOptions
 	snapshots, force bool
 }
 
@@ -35,14 +34,13 @@ damaged tables.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	o.add(a, flags)
 	flags.BoolVar(&o.snapshots, "snapshots", false, "the retained snapshots too")
 	flags.BoolVar(&o.force, "force", false, "replace all files, also where they are right")
 	return cmd
 }
 
 func runReplay(ctx context.Context, a *app, o replayOptions) error {
-	cfg, err := a.maintainConfig(ctx, o.maintainOptions)
+	cfg, err := a.maintainConfig(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,10 +53,6 @@ func (s *settings) addGlobal(flags *pflag.FlagSet) {
 
 func (s *settings) addAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&s.api, "api", "", "base URL of the API, such as https://host (…/v3 lies under it) [DEALFLOW_API]")
-	s.addClock(flags)
-}
-
-func (s *settings) addClock(flags *pflag.FlagSet) {
 	flags.StringVar(&s.clock, "clock", "machine", "where instants come from: machine, or server for simulated and replayed markets [DEALFLOW_CLOCK]")
 }
 

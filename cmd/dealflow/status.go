@@ -17,13 +17,14 @@ import (
 type statusResult struct {
 	Lake          string       `json:"lake"`
 	Commit        int64        `json:"commit"`
-	KnownAt       lake.Instant `json:"known_at"`
+	KnownAt       lake.Instant `json:"known_at"` // of the last commit that pulled anything; age and outcome are its, too
 	AgeSeconds    int64        `json:"age_seconds"`
 	SnapshotDate  string       `json:"snapshot_date"`
 	Outcome       string       `json:"outcome"`
 	CatalogCommit int64        `json:"catalog_commit"` // 0: there is none
 	Files         int          `json:"files"`
 	Bytes         int64        `json:"bytes"`
+	OlderFiles    int          `json:"older_files"` // of an older schema: `dealflow replay` makes them anew
 	Feeds         []feedStatus `json:"feeds"`
 }
 
@@ -31,8 +32,9 @@ type statusResult struct {
 type feedStatus struct {
 	Feed         api.Feed      `json:"feed"`
 	SnapshotDate string        `json:"snapshot_date"` // of the newest complete snapshot; "" for none
-	KnownAt      *lake.Instant `json:"known_at"`
-	Last         *lake.FeedRun `json:"last"` // the last attempt; null where there was none
+	Deals        int64         `json:"deals"`         // in that snapshot
+	KnownAt      *lake.Instant `json:"known_at"`      // of the newest commit that pulled it: run, sync or retry
+	Last         *lake.FeedRun `json:"last"`          // the last attempt; null where there was none
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -64,14 +66,20 @@ func runStatus(ctx context.Context, a *app) error {
 
 func statusOf(l *load.Lake, now time.Time) *statusResult {
 	log := l.Log()
-	last := &log.Runs[len(log.Runs)-1]
-	s := &statusResult{
-		Lake: l.Store().URL(), Commit: log.Number, KnownAt: log.KnownAt, AgeSeconds: int64(now.Sub(log.KnownAt.Time).Seconds()),
-		SnapshotDate: log.SnapshotDay(), Outcome: last.Outcome,
+	s := &statusResult{Lake: l.Store().URL(), Commit: log.Number, SnapshotDate: log.SnapshotDay()}
+	// A lake is as fresh as its last pull: maintenance brings nothing new.
+	for i := range log.Runs {
+		if run := &log.Runs[i]; len(run.Feeds) > 0 {
+			s.KnownAt, s.Outcome = run.KnownAt, run.Outcome
+		}
 	}
+	s.AgeSeconds = int64(now.Sub(s.KnownAt.Time).Seconds())
 	for _, file := range log.AllFiles() {
 		s.Files++
 		s.Bytes += file.Bytes
+		if file.SchemaVersion < lake.SchemaVersion {
+			s.OlderFiles++
+		}
 	}
 	for _, feed := range api.Feeds() {
 		s.Feeds = append(s.Feeds, statusOfFeed(log, feed))
@@ -81,17 +89,19 @@ func statusOf(l *load.Lake, now time.Time) *statusResult {
 
 func statusOfFeed(log *load.Log, feed api.Feed) feedStatus {
 	s := feedStatus{Feed: feed}
-	for i := len(log.Runs) - 1; i >= 0 && (s.Last == nil || s.KnownAt == nil); i-- {
+	for i := range log.Runs {
 		run := &log.Runs[i]
 		f := run.Feed(feed)
 		if f == nil {
 			continue
 		}
-		if s.Last == nil {
-			s.Last = f
+		s.Last = f
+		if f.Outcome != lake.OutcomeDone {
+			continue
 		}
-		if f.Outcome == lake.OutcomeDone && s.KnownAt == nil {
-			s.KnownAt, s.SnapshotDate = &run.KnownAt, run.SnapshotDate
+		s.KnownAt = &run.KnownAt
+		if run.SnapshotDate != "" {
+			s.SnapshotDate, s.Deals = run.SnapshotDate, f.Deals
 		}
 	}
 	return s
@@ -107,11 +117,14 @@ func (a *app) printStatus(s *statusResult) error {
 	}
 	fmt.Fprintf(a.Stdout, "lake      %s\ncommit    %d, %s\nknown at  %s (%s ago)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n\n",
 		s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, catalog, s.Files, size(s.Bytes))
+	if s.OlderFiles > 0 {
+		fmt.Fprintf(a.Stdout, "%d files are of an older schema; `dealflow replay` makes them anew\n\n", s.OlderFiles)
+	}
 	var rows [][]string
 	for _, f := range s.Feeds {
 		row := []string{f.Feed.String(), f.SnapshotDate, "never pulled", "", "", "", "", "", ""}
 		if last := f.Last; last != nil {
-			row = []string{f.Feed.String(), f.SnapshotDate, last.Outcome, fmt.Sprint(last.Deals), fmt.Sprint(last.Added), fmt.Sprint(last.Changed),
+			row = []string{f.Feed.String(), f.SnapshotDate, last.Outcome, fmt.Sprint(f.Deals), fmt.Sprint(last.Added), fmt.Sprint(last.Changed),
 				fmt.Sprint(last.Removed), fmt.Sprint(last.Quarantined), fmt.Sprint(last.DriftCount())}
 		}
 		rows = append(rows, row)

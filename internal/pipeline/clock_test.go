@@ -194,7 +194,7 @@ func TestTooOldToCommit(t *testing.T) {
 	result, err := w.run(t, feeds(priced), quiet, func(c *pipeline.Config) {
 		c.FeedDone = func(lake.FeedRun) { w.later(load.Grace/2 + time.Minute) }
 	})
-	if err == nil || !strings.Contains(err.Error(), "run again") || result.Commit != 0 || w.log(t).Number != 0 {
+	if err == nil || !strings.Contains(err.Error(), "run it again") || result.Commit != 0 || w.log(t).Number != 0 {
 		t.Errorf("got %v, commit %d; want it refused", err, result.Commit)
 	}
 }

@@ -61,8 +61,8 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 	if err := r.holdsContract(done); err != nil {
 		return err
 	}
-	if age := r.Clock().Sub(r.began); age > load.Grace/2 {
-		return fmt.Errorf("the run is %s old: a file that no commit names may be removed after %s, so it does not commit any more; run again", age.Round(time.Minute), load.Grace)
+	if err := r.youngEnough(); err != nil {
+		return err
 	}
 	known := r.knownAt()
 	if err := r.writeVersions(ctx, done, known); err != nil {
@@ -90,6 +90,14 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 	}
 	for _, f := range done {
 		r.heads[f.Feed] = f.heads
+	}
+	return nil
+}
+
+// youngEnough refuses a run that may have lost files by now: nobody deletes what is younger than the grace.
+func (r *run) youngEnough() error {
+	if age := r.Clock().Sub(r.began); age > load.Grace/2 {
+		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", r.command, age.Round(time.Minute), load.Grace)
 	}
 	return nil
 }

@@ -36,19 +36,26 @@ func Compact(ctx context.Context, cfg Config) (*MaintainResult, error) {
 // compact merges where a folder has at least so many small files.
 func (r *run) compact(ctx context.Context, least int, result *MaintainResult) error {
 	var remove []string
+	var faults []error
 	for _, group := range r.lake.Log().Compactable(least) {
 		if err := r.load.Merge(ctx, group); err != nil {
-			return fmt.Errorf("compact: %w", err)
+			// What is damaged stays as it is; it does not keep the rest from being merged.
+			if faults = append(faults, fmt.Errorf("compact: %w", err)); ctx.Err() != nil {
+				return errors.Join(faults...)
+			}
+			continue
 		}
 		for _, file := range group {
 			remove = append(remove, file.Path)
 		}
 	}
 	if len(remove) == 0 {
-		result.Outcome = OutcomeUnchanged
-		return nil
+		if len(faults) == 0 {
+			result.Outcome = OutcomeUnchanged
+		}
+		return errors.Join(faults...)
 	}
-	return r.commitMaintenance(ctx, remove, result)
+	return errors.Join(append(faults, r.commitMaintenance(ctx, remove, result))...)
 }
 
 // compactIfNeeded merges history files behind the run's own commit, where there have come to be many, as

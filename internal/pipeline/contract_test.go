@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dealflow/internal/pipeline"
+	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
@@ -166,5 +167,29 @@ func TestSyncQuarantinesOnce(t *testing.T) {
 	w.mustSync(t, feeds(priced))
 	if files := w.log(t).Files(lake.QuarantineTable); len(files) != 2 || files[0].Rows != 1 || files[1].Rows != 1 {
 		t.Errorf("quarantine files %+v, want two of a record each", files)
+	}
+}
+
+// TestSyncQuarantinesAgain keeps a record that a sync meets although an earlier night has put the same bytes
+// aside: the deal was readable in between.
+func TestSyncQuarantinesAgain(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	const bad = `{"dealId":2,"x":1,"x":2}`
+	b.writeAll(priced, 1, 6, `"message":"A"`)
+	b.writeBody(priced, 2, bad)
+	w.night(t, 0, feeds(priced), quiet)
+	b.write(priced, 2, `"message":"A"`)
+	w.night(t, 1, feeds(priced), quiet)
+	w.later(time.Hour)
+	b.writeBody(priced, 2, bad)
+	result := w.mustSync(t, feeds(priced), quiet)
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := pipeline.OpenQuarantine(t.Context(), l, priced)
+	if err != nil || len(held) != 1 || held[0].DealID != 2 || held[0].RunID != result.RunID {
+		t.Errorf("open in quarantine: got %+v, %v; want deal 2 of the sync", held, err)
 	}
 }

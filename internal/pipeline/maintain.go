@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -48,13 +47,9 @@ func maintain(ctx context.Context, cfg Config, command string, result *MaintainR
 	if err := r.openLake(ctx); err != nil {
 		return false, err
 	}
-	if r.ServerClock {
-		r.started = r.lake.Log().KnownAt.Time // no server is asked: its clock is known by the last commit alone
-	}
-	r.latest = r.started
-	if err := r.checkClock(r.started); err != nil {
-		return false, err
-	}
+	// Such a commit changes no answer. Its instant is that of the last one and a microsecond, so no clock that
+	// is wrong can spoil the instants to come.
+	r.ServerClock, r.latest = true, r.lake.Log().KnownAt.Time
 	busy, err := r.begin(ctx)
 	if err != nil {
 		return false, err
@@ -98,8 +93,8 @@ func (r *run) commitMaintenance(ctx context.Context, remove []string, result *Ma
 }
 
 func (r *run) commitMaintenanceOnce(ctx context.Context, remove []string, result *MaintainResult) error {
-	if age := r.Clock().Sub(r.began); age > load.Grace/2 {
-		return fmt.Errorf("%s is %s old: a file that no commit names may be removed after %s, so it does not commit any more; run again", r.command, age.Round(time.Minute), load.Grace)
+	if err := r.youngEnough(); err != nil {
+		return err
 	}
 	var bytesRemoved int64
 	for _, path := range remove {

@@ -21,7 +21,7 @@ func (r *run) quarantine(ctx context.Context, f *feedResult) error {
 	}
 	f.Quarantined = int64(len(records))
 	if len(records) > 0 && !r.complete {
-		held, err := r.lake.Quarantined(ctx, f.Feed)
+		held, err := OpenQuarantine(ctx, r.lake, f.Feed)
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,12 @@ func (r *run) syncedTo(feed api.Feed) time.Time {
 	if !r.complete || len(runs) < 2 {
 		return time.Time{}
 	}
-	at, _ := api.UpdatedSinceTime(runs[len(runs)-1].Feed(feed).UpdatedSince)
-	return at
+	for _, run := range slices.Backward(runs[1:]) {
+		if at, ok := api.UpdatedSinceTime(run.Feed(feed).UpdatedSince); ok {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // noteMissed counts a new version whose updatedSince link is older than what syncs have followed: they

@@ -1,0 +1,139 @@
+package load_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dealflow/load"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// TestHoleInTheLog refuses a lake of which a commit is missing: going on from before it would begin another
+// history, and what the commits behind it have added would pass for garbage.
+func TestHoleInTheLog(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		missing []int64
+		opens   bool
+	}{
+		{"one", []int64{3}, false},
+		{"several, but the hint knows of later ones", []int64{3, 4}, false},
+		{"the newest: nobody can tell", []int64{6}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := new(memstore.Mem)
+			l := open(t, s)
+			for n := range 6 {
+				night(t, l, n, added(int64(n+1), 1, 'a'))
+			}
+			for _, n := range test.missing {
+				if err := s.Delete(t.Context(), lake.CommitKey(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := load.Open(t.Context(), s)
+			if (err == nil) != test.opens {
+				t.Errorf("open: got %v", err)
+			}
+			if !test.opens && (!strings.Contains(err.Error(), "commit 3 is missing") || !strings.Contains(err.Error(), "dealflow verify")) {
+				t.Errorf("open: %v does not say which commit is missing and what to do", err)
+			}
+		})
+	}
+}
+
+// TestWasteNeedsTheWholeLog finds no garbage in a lake whose log has a hole that only a listing shows.
+func TestWasteNeedsTheWholeLog(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	for n := range 6 {
+		night(t, l, n, added(int64(n+1), 1, 'a'))
+	}
+	if err := s.Delete(t.Context(), lake.CommitKey(2), lake.CommitKey(3), lake.LatestKey); err != nil {
+		t.Fatal(err)
+	}
+	cut := open(t, s)
+	if n := cut.Log().Number; n != 1 {
+		t.Fatalf("the log ends with %d, want 1: nothing else shows the hole", n)
+	}
+	if waste, err := cut.Waste(t.Context(), time.Now().AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
+		t.Errorf("got %+v, %v; want it refused", waste, err)
+	}
+}
+
+// TestLeaseOfAWrongClock believes no lease that would stand for longer than a life.
+func TestLeaseOfAWrongClock(t *testing.T) {
+	l := open(t, new(memstore.Mem))
+	now := testStart
+	for ahead, stands := range map[time.Duration]bool{time.Minute: true, load.LeaseLife + 5*time.Minute: true, load.LeaseLife + time.Hour: false, -time.Second: false} {
+		if err := l.TakeLease(t.Context(), load.Lease{RunID: "x", ExpiresAt: lake.At(now.Add(ahead))}); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Lease(t.Context(), now) != nil; got != stands {
+			t.Errorf("a lease that ends %s from now: stands %t, want %t", ahead, got, stands)
+		}
+	}
+}
+
+// TestCacheMendsItself replaces a copy that a power loss has cut off.
+func TestCacheMendsItself(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	night(t, l, 0, added(1, 1, 'a'))
+	file := l.Log().AllFiles()[0]
+	dir := t.TempDir()
+	cache, err := load.NewCache(dir, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, file.SHA256), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Fetch(t.Context(), s, []lake.File{file}, folder); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(folder, file.Path))
+	if err != nil || int64(len(data)) != file.Bytes {
+		t.Errorf("got %d bytes of %d, %v", len(data), file.Bytes, err)
+	}
+}
+
+// TestCacheWithoutRoom serves callers side by side although nothing may stay.
+func TestCacheWithoutRoom(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	for n := range 4 {
+		night(t, l, n, added(int64(n+1), 1, 'a'))
+	}
+	files := l.Log().AllFiles()
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for range 4 {
+		cache, err := load.NewCache(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			for range 10 {
+				folder, err := cache.Folder()
+				if err == nil {
+					err = cache.Fetch(t.Context(), s, files, folder)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
