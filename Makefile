@@ -55,7 +55,7 @@ interop: $(BIN) $(S3) ## Check with other languages: a generated client, DuckDB 
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
 	$(GO) test ./transform ./schemas/lake -update
-	$(GO) test ./cmd/dealflow -run TestReadme -update
+	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc" -update
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	DEALFLOW_SIM_SEEDS=20000 DEALFLOW_DOUBLE=10000 DEALFLOW_CRAWLS=10000 DEALFLOW_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation

@@ -22,8 +22,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// errNotCommitted says that a file has other bytes than those that were committed.
-var errNotCommitted = errors.New("this is not what was committed")
+// ErrNotCommitted says that a file holds something else than what was committed.
+var ErrNotCommitted = errors.New("this is not what was committed")
 
 // fetchers is the number of files that are fetched at once.
 const fetchers = 8
@@ -95,7 +95,7 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 	}
 	var err error
 	for range readTries {
-		if err = c.download(ctx, s, file, target, held); err == nil || ctx.Err() != nil || errors.Is(err, errNotCommitted) || errors.Is(err, store.ErrNotFound) {
+		if err = c.download(ctx, s, file, target, held); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, tar
 		return err
 	}
 	if got := sumOf(sum); got != file.SHA256 || size != file.Bytes {
-		return fmt.Errorf("%w: the object has %d bytes with SHA-256 %.12s…, the commit names %d with %.12s…; run `dealflow verify --read-data`", errNotCommitted, size, got, file.Bytes, file.SHA256)
+		return fmt.Errorf("%w: the object has %d bytes with SHA-256 %.12s…, the commit names %d with %.12s…; run `dealflow verify --read-data`", ErrNotCommitted, size, got, file.Bytes, file.SHA256)
 	}
 	if err := os.Link(to.Name(), target); err != nil {
 		return err

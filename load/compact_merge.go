@@ -218,8 +218,8 @@ func (cur *cursor) advance() (bool, error) {
 		}
 		key := cur.keys.of(cur.record, cur.row)
 		if cur.begun && key.compare(cur.key) <= 0 {
-			return false, fmt.Errorf("read %s: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
-				cur.file.Path, key.deal, key.version, cur.key.deal, cur.key.version)
+			return false, fmt.Errorf("read %s: %w: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
+				cur.file.Path, ErrNotCommitted, key.deal, key.version, cur.key.deal, cur.key.version)
 		}
 		cur.key, cur.begun = key, true
 		return true, nil

@@ -61,7 +61,7 @@ func (c *Comparison) Had(ctx context.Context, r *Run, files []lake.File) error {
 
 func (c *Comparison) had(ctx context.Context, r *Run, f lake.File, columns []string) (err error) {
 	copies, err := r.Copies(ctx, []lake.File{f})
-	if errors.Is(err, errNotCommitted) || errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.Damaged++
 		return nil
 	}

@@ -2,16 +2,15 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "rewrite the README's outputs")
+	"dealflow/internal/testkit"
+)
 
 const readmePath = "../../README.md"
 
@@ -70,7 +69,7 @@ func readmeBlock(t *testing.T, name string) string {
 func checkBlock(t *testing.T, name, want string) {
 	t.Helper()
 	got := readmeBlock(t, name)
-	if *update {
+	if testkit.Updating() {
 		data, err := os.ReadFile(readmePath)
 		if err != nil {
 			t.Fatal(err)

@@ -38,12 +38,14 @@ func (r *run) compact(ctx context.Context, least int, result *MaintainResult) er
 	var remove []string
 	var faults []error
 	for _, group := range r.lake.Log().Compactable(least) {
-		if err := r.load.Merge(ctx, group); err != nil {
+		err := r.load.Merge(ctx, group)
+		if errors.Is(err, load.ErrNotCommitted) {
 			// What is damaged stays as it is; it does not keep the rest from being merged.
-			if faults = append(faults, fmt.Errorf("compact: %w", err)); ctx.Err() != nil {
-				return errors.Join(faults...)
-			}
+			faults = append(faults, fmt.Errorf("compact: %w", err))
 			continue
+		}
+		if err != nil {
+			return fmt.Errorf("compact: %w", err)
 		}
 		for _, file := range group {
 			remove = append(remove, file.Path)

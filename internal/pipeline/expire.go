@@ -112,8 +112,8 @@ func (r *run) sweep(ctx context.Context, result *ExpireResult) error {
 		return err
 	}
 	result.count(waste)
-	if _, err := r.lake.Sweep(ctx, waste); err != nil {
-		return fmt.Errorf("expire: some garbage could not be removed; the next expire tries again: %w", err)
+	if gone, err := r.lake.Sweep(ctx, waste); err != nil {
+		return fmt.Errorf("expire: only %d files (%d bytes) of what is named as garbage could be removed; the next expire tries again: %w", gone.Files, gone.Bytes, err)
 	}
 	if result.Commit == 0 {
 		result.Outcome = OutcomeUnchanged

@@ -172,7 +172,7 @@ func TestExpireGarbage(t *testing.T) {
 	}
 	never := []string{
 		"notes.txt", "snapshots.txt", "historyfile", "other/history/lost.parquet", "_dealflow/commits/readme", "_dealflow/checkpoints/readme",
-		lake.CheckpointKey(3), lake.StateKey(3), lake.CheckpointKey(4), lake.CheckpointKey(99), lake.CommitKey(99),
+		lake.CheckpointKey(3), lake.StateKey(3), lake.CheckpointKey(4), lake.CheckpointKey(99),
 	}
 	w.evening(0)
 	put(old...)

@@ -12,6 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
+// Updating says whether -update was given.
+func Updating() bool { return *update }
+
 // Golden holds got against the file at path. Under -update it writes the file instead.
 func Golden(t testing.TB, path string, got []byte) {
 	t.Helper()
