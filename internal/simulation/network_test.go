@@ -205,7 +205,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	f := n.choose(s, r, dice)
 	answer, err := n.through(r, s, f)
 	back := next(time.Now(), n.beat, n.phase(s))
-	if f != none {
+	if s.mayBeRepeated(f) {
 		back = next(time.Now(), time.Second, n.phase(s))
 	}
 	n.note(call{s, arrives}, f, key, back)
@@ -214,6 +214,10 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return answer, err
 }
+
+// mayBeRepeated says whether the client may ask again after a random wait: after a fault, or because the
+// answer about a deal does not tell the deal's id.
+func (s site) mayBeRepeated(f fault) bool { return f != none || strings.HasPrefix(s.what, "deal ") }
 
 // choose draws the request's fault, and leaves out those that no client can outlive: a second 401 to the
 // same request, a cursor lost again and again.
@@ -237,7 +241,7 @@ func (n *network) note(c call, f fault, key string, back time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.trace = append(n.trace, fmt.Sprintf("%s %s %s", c.at.Format(clockForm+"000000"), c.site, f))
-	n.failed[key] = f != none
+	n.failed[key] = c.mayBeRepeated(f)
 	if f == none {
 		n.calls = append(n.calls, c)
 	}
