@@ -250,6 +250,16 @@ func (g *Log) SinceSnapshot(feed api.Feed) []*lake.Commit {
 	return nil
 }
 
+// RunsSinceSnapshot gives the ids of these runs. What one of them has put into quarantine is open: the
+// feed has not been pulled whole since. The caller owns the map.
+func (g *Log) RunsSinceSnapshot(feed api.Feed) map[string]bool {
+	runs := map[string]bool{}
+	for _, run := range g.SinceSnapshot(feed) {
+		runs[run.RunID] = true
+	}
+	return runs
+}
+
 // UpdatedSince is the link from which a feed's next sync goes on, relative to the API's base URL; "" if
 // the feed has offered none.
 func (g *Log) UpdatedSince(feed api.Feed) string {

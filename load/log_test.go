@@ -17,6 +17,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -75,22 +76,9 @@ func clone(t *testing.T, from store.Store) *memstore.Mem {
 		if err != nil {
 			t.Fatal(err)
 		}
-		overwrite(t, to, object.Key, content(t, from, object.Key))
+		overwrite(t, to, object.Key, storetest.Bytes(t, from, object.Key))
 	}
 	return to
-}
-
-func content(t *testing.T, s store.Store, key string) []byte {
-	t.Helper()
-	r, err := s.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err := errors.Join(err, r.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // damages are ways in which what is derived from the log can be wrong.
@@ -99,16 +87,16 @@ var damages = map[string]func(t *testing.T, s store.Store, key string){
 	"empty":   func(t *testing.T, s store.Store, key string) { overwrite(t, s, key, nil) },
 	"garbage": func(t *testing.T, s store.Store, key string) { overwrite(t, s, key, []byte("\x00garbage\n")) },
 	"truncated": func(t *testing.T, s store.Store, key string) {
-		data := content(t, s, key)
+		data := storetest.Bytes(t, s, key)
 		overwrite(t, s, key, data[:len(data)/2])
 	},
 	"flipped": func(t *testing.T, s store.Store, key string) {
-		data := content(t, s, key)
+		data := storetest.Bytes(t, s, key)
 		data[len(data)/2] ^= 0x40
 		overwrite(t, s, key, data)
 	},
 	"of another commit": func(t *testing.T, s store.Store, key string) {
-		overwrite(t, s, key, content(t, s, strings.Replace(key, "100", "050", 1)))
+		overwrite(t, s, key, storetest.Bytes(t, s, strings.Replace(key, "100", "050", 1)))
 	},
 }
 
@@ -179,7 +167,7 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	if err := run.Settle(t.Context(), heads); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(content(t, s, lake.LatestKey)), `{"commit":104,"checkpoint":104}`+"\n"; got != want {
+	if got, want := string(storetest.Bytes(t, s, lake.LatestKey)), `{"commit":104,"checkpoint":104}`+"\n"; got != want {
 		t.Errorf("hint: got %s, want %s", got, want)
 	}
 	with := summarise(t, s)

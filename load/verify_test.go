@@ -17,6 +17,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -92,7 +93,7 @@ func TestVerifyEveryByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := content(t, s, object.Key)
+		data := storetest.Bytes(t, s, object.Key)
 		for at := 0; at < len(data); at += stride {
 			for what, damaged := range map[string][]byte{
 				"flipped": append(append(append([]byte{}, data[:at]...), data[at]^1<<(at%8)), data[at+1:]...), "cut off": data[:at],

@@ -113,7 +113,7 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 	if err != nil {
 		return nil, err
 	}
-	open := l.Log().SinceSnapshot(feed)
+	open := l.Log().RunsSinceSnapshot(feed)
 	byID := map[string]*quarantined{}
 	for _, q := range met {
 		id := recordID(feed, q.Raw)
@@ -127,7 +127,7 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 		}
 		r.Reason, r.Detail, r.Page, r.Last = string(q.Reject.Reason), q.Reject.Detail, q.Page, q.ObservedAt
 		r.Runs++
-		r.Open = r.Open || slices.ContainsFunc(open, func(c *lake.Commit) bool { return c.RunID == q.RunID })
+		r.Open = r.Open || open[q.RunID]
 	}
 	records := make([]quarantined, 0, len(byID))
 	for _, r := range byID {

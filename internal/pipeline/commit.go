@@ -158,12 +158,7 @@ func (r *run) redo(ctx context.Context, f *feedResult, theirs map[int64]time.Tim
 // settle writes what is derived from the commit. The commit stands whatever comes of it, so failures
 // are warnings.
 func (r *run) settle(ctx context.Context, result *Result) {
-	warn := func(what string, err error) {
-		if err != nil {
-			result.warn(fmt.Sprintf("%s: %v", what, err))
-			r.Log.Warn(what, "err", err)
-		}
-	}
+	warn := r.warner(result)
 	warn("the hint or checkpoint was not written; the next start takes longer", r.load.Settle(ctx, r.heads))
 	var err error
 	result.Compaction, err = r.compactIfNeeded(ctx)
@@ -171,5 +166,15 @@ func (r *run) settle(ctx context.Context, result *Result) {
 	warn("the lease was not given back; it runs out by itself", r.lease.drop(ctx))
 	if !r.NoCatalog {
 		warn("the catalog was not published; `dealflow catalog` does it", Publish(ctx, r.lake, r.WorkDir))
+	}
+}
+
+// warner tells a failure of what follows a commit, in the result and in the log; no error is none.
+func (r *run) warner(result interface{ warn(text string) }) func(what string, err error) {
+	return func(what string, err error) {
+		if err != nil {
+			result.warn(fmt.Sprintf("%s: %v", what, err))
+			r.Log.Warn(what, "err", err)
+		}
 	}
 }

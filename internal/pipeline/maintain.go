@@ -119,12 +119,7 @@ func (r *run) commitMaintenanceOnce(ctx context.Context, remove []string, result
 // settleMaintenance writes what is derived from the commit. The commit stands whatever comes of it, so
 // failures are warnings.
 func (r *run) settleMaintenance(ctx context.Context, result *MaintainResult) {
-	warn := func(what string, err error) {
-		if err != nil {
-			result.warn(fmt.Sprintf("%s: %v", what, err))
-			r.Log.Warn(what, "err", err)
-		}
-	}
+	warn := r.warner(result)
 	warn("the hint or checkpoint was not written; the next start takes longer", r.settleLog(ctx))
 	warn("the lease was not given back; it runs out by itself", r.lease.drop(ctx))
 	if !r.NoCatalog {

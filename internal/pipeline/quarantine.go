@@ -97,15 +97,13 @@ func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 	return r.execute(ctx, cfg)
 }
 
-// OpenQuarantine lists the records of a feed that could not be read when it was pulled last: by its
-// last complete snapshot, or since.
+// OpenQuarantine lists the records of a feed that could not be read when it was pulled last
+// (load.Log.SinceSnapshot).
 func OpenQuarantine(ctx context.Context, l *load.Lake, feed api.Feed) ([]load.Quarantined, error) {
 	all, err := l.Quarantined(ctx, feed)
 	if err != nil {
 		return nil, err
 	}
-	runs := l.Log().SinceSnapshot(feed)
-	return slices.DeleteFunc(all, func(q load.Quarantined) bool {
-		return !slices.ContainsFunc(runs, func(c *lake.Commit) bool { return c.RunID == q.RunID })
-	}), nil
+	open := l.Log().RunsSinceSnapshot(feed)
+	return slices.DeleteFunc(all, func(q load.Quarantined) bool { return !open[q.RunID] }), nil
 }
