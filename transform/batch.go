@@ -24,6 +24,7 @@ type Batches struct {
 
 type tableBatch struct {
 	table   *lake.Table
+	values  []lake.Column // the table's columns that are no key
 	schema  *arrow.Schema
 	builder *array.RecordBuilder
 	rows    int
@@ -64,7 +65,7 @@ func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) [
 	for _, table := range lake.FeedTables(feed) {
 		schema := lake.ArrowSchema(columns(table))
 		b.tables = append(b.tables, tableBatch{
-			table: table, schema: schema, builder: array.NewRecordBuilder(mem, schema),
+			table: table, values: table.ValueColumns(), schema: schema, builder: array.NewRecordBuilder(mem, schema),
 			fixed: rowBytes(columns(table)),
 		})
 	}
@@ -122,7 +123,7 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 	t.bytes += n*(t.fixed+len(market)) + staged.textSize
 	columns := b.appendKeys(t, staged, dealID, version, market)
 	for c := range staged.width {
-		appendColumn(t.builder.Field(columns+c), t.table.Columns[c].Type, staged, c)
+		appendColumn(t.builder.Field(columns+c), t.values[c].Type, staged, c)
 	}
 	if b.snapshot {
 		date := t.builder.Field(columns + staged.width).(*array.Date32Builder)

@@ -66,8 +66,20 @@ func BenchmarkTokens(b *testing.B) {
 
 // BenchmarkFlatten takes a record into the Arrow rows of all its tables.
 func BenchmarkFlatten(b *testing.B) {
+	benchmarkFlatten(b, transform.NewFlattener)
+}
+
+// BenchmarkFlattenWithoutParsing does the same and leaves the helper columns empty: what is between the
+// two is the cost of reading texts.
+func BenchmarkFlattenWithoutParsing(b *testing.B) {
+	benchmarkFlatten(b, func(feed api.Feed, base api.Base) *transform.Flattener {
+		return transform.NewFlattener(feed, base).WithoutParsing()
+	})
+}
+
+func benchmarkFlatten(b *testing.B, newFlattener func(api.Feed, api.Base) *transform.Flattener) {
 	overFeeds(b, func(b *testing.B, feed api.Feed) func(int, []byte) {
-		f := transform.NewFlattener(feed, mustBase(b, samplesBase))
+		f := newFlattener(feed, mustBase(b, samplesBase))
 		batches := transform.NewHistoryBatches(memory.DefaultAllocator, feed)
 		b.Cleanup(batches.Release)
 		return func(i int, payload []byte) {

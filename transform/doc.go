@@ -6,10 +6,12 @@
 // payloads are new versions, content hashes, and the drift it met on the way.
 // Keeps: pure: no clock, network or disk. It is driven by the columns of schemas/lake: their JSON
 // pointers are compiled into one trie, and one walk over a payload's tokens fills the rows of the
-// deal and all its children. Every flattened column is a function of the deal's content alone.
+// deal and all its children; then the parsers of transform/text read the texts that have helper
+// columns. Every flattened column is a function of the deal's content alone.
 // Decimals come from the JSON text and never pass through a float. No input makes it panic.
 // Fails: a record that cannot be read as a deal is an *api.Reject (quarantine); a value that does
-// not fit its column is no error but NULL and drift.
+// not fit its column is no error but NULL and drift. A text that a parser does not read is neither:
+// its status says so.
 // May change here: a new type of column (scalar.go), a new way to find a column's value (walk.go).
 // The canonical form (canonical.go) never changes without a new lake.HashVersion.
 package transform

@@ -103,7 +103,7 @@ func readOracle(t testing.TB) *oracle.Oracle {
 	return o
 }
 
-// compareRows holds the rows that the flattener has staged against the oracle's.
+// compareRows holds the documented columns of the rows that the flattener has staged against the oracle's.
 func compareRows(t *testing.T, feed api.Feed, f *transform.Flattener, id int64, want map[string][]oracle.Row) {
 	t.Helper()
 	batches := transform.NewHistoryBatches(memory.DefaultAllocator, feed)
@@ -116,6 +116,7 @@ func compareRows(t *testing.T, feed api.Feed, f *transform.Flattener, id int64, 
 			got = append(got, decodeRow(t, text))
 		}
 		batch.Record.Release()
+		withoutHelpers(batch.Table, got)
 		if len(got) != len(want[batch.Table.Name]) {
 			t.Fatalf("%s: got %d rows, want %d", batch.Table.Name, len(got), len(want[batch.Table.Name]))
 		}

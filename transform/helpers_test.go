@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 func mustFeed(t testing.TB, text string) api.Feed {
@@ -22,4 +23,14 @@ func mustBase(t testing.TB, url string) api.Base {
 		t.Fatal(err)
 	}
 	return base
+}
+
+// withoutHelpers removes the columns that parsers fill from a table's rows: what is left is documented.
+func withoutHelpers[Row ~map[string]any](table *lake.Table, rows []Row) []Row {
+	for _, row := range rows {
+		for _, helper := range table.Helpers {
+			delete(row, helper.Name)
+		}
+	}
+	return rows
 }

@@ -50,6 +50,9 @@ type plan struct {
 	root   *node
 	id     *node // where the deal's id stands
 	market *node
+
+	derivations    [][]derivation // of each table
+	parserVersions []int          // of each table the column of the parsers' version; -1 for none
 }
 
 // linkFields are the documented members of a link object besides href: they have no column.
@@ -67,6 +70,9 @@ func compile(feed api.Feed) *plan {
 		for c := range table.Columns {
 			p.addColumn(t, c, &table.Columns[c])
 		}
+		derivations, version := derive(table)
+		p.derivations = append(p.derivations, derivations)
+		p.parserVersions = append(p.parserVersions, version)
 	}
 	p.documentLinks(p.root)
 	for _, m := range p.root.members {

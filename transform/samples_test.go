@@ -20,7 +20,8 @@ import (
 const samplesBase = "https://api.example.test"
 
 // TestSamples flattens the first page of each feed, as an independent implementation of the API
-// writes it, and compares all seventeen tables with rows computed by an independent reading.
+// writes it, and compares the documented columns of all seventeen tables with rows computed by an
+// independent reading.
 func TestSamples(t *testing.T) {
 	got := map[string][]string{}
 	for _, feed := range api.Feeds() {
@@ -35,7 +36,7 @@ func TestSamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-			if diff := cmp.Diff(decodeRows(t, want), decodeRows(t, got[table.Name])); diff != "" {
+			if diff := cmp.Diff(decodeRows(t, want), withoutHelpers(table, decodeRows(t, got[table.Name]))); diff != "" {
 				t.Errorf("rows differ (-want +got):\n%s", diff)
 			}
 		})

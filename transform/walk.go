@@ -12,6 +12,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/text"
 )
 
 // Flattener reads deals of one feed, one at a time, into rows of the feed's tables. It is reused from
@@ -24,11 +25,12 @@ type Flattener struct {
 	dec     *jsontext.Decoder
 	input   bytes.Buffer
 	payload []byte // of the deal being read; cells point into it
-	arena   []byte // texts that had to be unescaped
+	arena   []byte // texts that had to be unescaped or normalised
 	id      cell
 	tables  []rows
 	entries []mapEntry  // of the map being read
 	found   []departure // of the deal being read
+	reading text.Reading
 }
 
 // rows are the staged rows of one table for one deal.
@@ -67,7 +69,7 @@ func NewFlattener(feed api.Feed, base api.Base) *Flattener {
 	f := &Flattener{plan: compile(feed), base: base, dec: jsontext.NewDecoder(&bytes.Buffer{})}
 	f.tables = make([]rows, len(f.plan.tables))
 	for i, table := range f.plan.tables {
-		f.tables[i].width = len(table.Columns)
+		f.tables[i].width = len(table.Columns) + len(table.Helpers)
 	}
 	return f
 }
@@ -102,6 +104,7 @@ func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 		f.reset(nil)
 		return 0, rejection(err)
 	}
+	f.deriveAll()
 	for _, d := range f.found {
 		f.drift.add(d.pointer, d.kind, d.example)
 	}

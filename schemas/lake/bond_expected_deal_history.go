@@ -5,8 +5,9 @@ import "dealflow/schemas/api"
 func bondExpectedDealHistory() *Table {
 	return &Table{
 		Name: "bond_expected_deal_history", Service: api.Bond, Kind: api.Expected,
-		Rows: "/dealHistory/*",
-		Doc:  "News of expected bond deals, entry by entry.",
+		Rows:     "/dealHistory/*",
+		Identity: []string{"changed"},
+		Doc:      "News of expected bond deals, entry by entry.",
 		Columns: []Column{
 			{Number: 11, Name: "changed", Type: Timestamp, Pointer: "/dealHistory/*/changed", Doc: "When the entry was written."},
 			{Number: 12, Name: "headline", Type: Text, Distinct: true, Pointer: "/dealHistory/*/headline", Doc: "Headline of the entry, free text."},

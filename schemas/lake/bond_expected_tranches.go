@@ -5,8 +5,9 @@ import "dealflow/schemas/api"
 func bondExpectedTranches() *Table {
 	return &Table{
 		Name: "bond_expected_tranches", Service: api.Bond, Kind: api.Expected,
-		Rows: "/_embedded/tranches/*",
-		Doc:  "Tranches of expected bond deals.",
+		Rows:     "/_embedded/tranches/*",
+		Identity: []string{TrancheIdentity},
+		Doc:      "Tranches of expected bond deals.",
 		Columns: []Column{
 			{Number: 11, Name: "name", Type: Text, Pointer: "/_embedded/tranches/*/name", Doc: "Name of the tranche; neither unique nor stable."},
 			{Number: 12, Name: "changed", Type: Timestamp, Pointer: "/_embedded/tranches/*/changed", Doc: "When the source last changed the tranche."},
@@ -24,5 +25,11 @@ func bondExpectedTranches() *Table {
 			{Number: 24, Name: "priced_deal_href", Type: Text, Distinct: true, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: Href, Doc: "Link to the priced deal that came of it, relative to the API's base URL."},
 			{Number: 25, Name: "priced_deal_id", Type: Int64, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: HrefID, Doc: "deal_id of the priced deal that came of it: the number at the end of the link's path."},
 		},
+		Helpers: helperColumns(
+			helpers(1, ParseVolume, "volume", "currency", volumeParts),
+			helpers(2, ParseStructure, "structure", "", structureParts),
+			helpers(3, ParseEvolution, "price_evolution", "currency", evolutionParts),
+			helpers(4, ParseBooks, "books", "currency", booksParts),
+		),
 	}
 }

@@ -101,5 +101,16 @@ func bondPricedDeals() *Table {
 			{Number: 98, Name: "original_href", Type: Text, Distinct: true, Pointer: "/_links/original/href", Part: Href, Doc: "Link to the original priced deal, relative to the API's base URL."},
 			{Number: 99, Name: "original_deal_id", Type: Int64, Pointer: "/_links/original/href", Part: HrefID, Doc: "deal_id of the original priced deal: the number at the end of the link's path."},
 		},
+		Helpers: helperColumns(
+			renamed(helpers(1, ParsePricingTime, "pricing_time", "pricing_date", pricingTimeParts), "pricing_time_ts_utc", "pricing_ts_utc"),
+			helpers(2, ParseCoupon, "cpn", "", couponParts),
+			helpers(3, ParseStructure, "non_bullet", "", structureParts, PartTenorYears, PartCallYears, PartPerpetual, PartForm),
+			helpers(4, ParseSpread, "spread", "currency", spreadParts, withoutReference...),
+			helpers(5, ParseYield, "yield", "", yieldParts),
+			helpers(6, ParseSpread, "gov", "currency", spreadParts),
+			helpers(7, ParseNIP, "nip", "", nipParts),
+			helpers(8, ParseSpread, "swap", "currency", spreadParts, withoutReference...),
+			helpers(9, ParseNIP, "premium_nip", "", nipParts),
+		),
 	}
 }

@@ -6,7 +6,8 @@ func bondPricedGeographies() *Table {
 	return &Table{
 		Name: "bond_priced_geographies", Service: api.Bond, Kind: api.Priced,
 		Rows: "/stats/geography/*", Map: true,
-		Doc: "Allocation of priced bond deals by geography.",
+		Identity: []string{"geography"},
+		Doc:      "Allocation of priced bond deals by geography.",
 		Columns: []Column{
 			{Number: 11, Name: "geography", Type: Text, Pointer: "/stats/geography/*", Part: Key, Doc: "Geography of investors, free text: the key in the source's map."},
 			{Number: 12, Name: "value", Type: Price, Pointer: "/stats/geography/*", Unit: "as stated, usually percent", Doc: "Share of the allocation as stated, usually in percent."},

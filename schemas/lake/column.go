@@ -117,6 +117,8 @@ type Column struct {
 	Allowed map[api.Market][]string
 	// Since is the schema version that brought the column; 0 means the first.
 	Since int
+	// Parse says how a helper column is read from a text column; the zero value for any other.
+	Parse Parse
 }
 
 // In says whether the market's schema has the column.

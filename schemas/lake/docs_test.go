@@ -37,7 +37,7 @@ func TestDocsTables(t *testing.T) {
 
 func tablesIndex() string {
 	var b strings.Builder
-	b.WriteString("# Tables\n\nThe flattened tables, one page each. Made from the columns in `schemas/lake` by `go test ./schemas/lake -update`.\n\n| table | rows | columns |\n|---|---|---|\n")
+	b.WriteString("# Tables\n\nThe flattened tables, one page each. Made from the columns in `schemas/lake` by `go test ./schemas/lake -update`. Columns that parsers fill from texts are in [helper columns](../helper-columns.md).\n\n| table | rows | columns |\n|---|---|---|\n")
 	for _, table := range lake.Tables() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %d |\n", table.Name, table.Name, table.Doc, len(table.HistoryColumns()))
 	}
@@ -59,7 +59,13 @@ func tablePage(table *lake.Table) string {
 	b.WriteString("| no. | column | type | from | markets | meaning |\n|---:|---|---|---|---|---|\n")
 	for _, column := range table.SnapshotColumns() {
 		from := "key"
-		if column.Pointer != "" {
+		switch {
+		case column.IsHelper():
+			from = "parsed"
+			if column.Parse.From != "" {
+				from = "`" + column.Parse.From + "`, parsed"
+			}
+		case column.Pointer != "":
 			from = "`" + column.Pointer + "`" + parts[column.Part]
 		}
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", column.Number, column.Name, column.Type.SQL(), from, marketsOf(table, &column), meaning(&column))
@@ -100,6 +106,9 @@ func meaning(column *lake.Column) string {
 	text := column.Doc
 	if column.Unit != "" {
 		text += " Unit: " + column.Unit + "."
+	}
+	if column.Parse.Sign != "" {
+		text += " Positive: " + column.Parse.Sign + "."
 	}
 	for _, market := range []api.Market{"", api.IG, api.HY, api.EM, api.LL, api.CF, api.AF} {
 		if values := column.Allowed[market]; len(values) > 0 {

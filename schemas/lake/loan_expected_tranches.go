@@ -5,8 +5,9 @@ import "dealflow/schemas/api"
 func loanExpectedTranches() *Table {
 	return &Table{
 		Name: "loan_expected_tranches", Service: api.Loan, Kind: api.Expected,
-		Rows: "/tranches/*",
-		Doc:  "Tranches of expected loan deals.",
+		Rows:     "/tranches/*",
+		Identity: []string{TrancheIdentity},
+		Doc:      "Tranches of expected loan deals.",
 		Columns: []Column{
 			{Number: 11, Name: "name", Type: Text, Pointer: "/tranches/*/name", Doc: "Name of the tranche."},
 			{Number: 12, Name: "status", Type: Text, Pointer: "/tranches/*/status", Doc: "Status of the tranche, free text."},
@@ -23,5 +24,11 @@ func loanExpectedTranches() *Table {
 			{Number: 23, Name: "nominal_amount", Type: Money, Pointer: "/tranches/*/nominal/amount", Unit: "units of the currency, scale as stated", Doc: "Nominal amount of this record."},
 			{Number: 24, Name: "nominal_usd", Type: Money, Pointer: "/tranches/*/nominal/converted/usd", Unit: "USD", Doc: "Nominal amount of this record, converted to USD by the source."},
 		},
+		Helpers: helperColumns(
+			helpers(1, ParseVolume, "volume", "currency", volumeParts),
+			helpers(2, ParseMaturity, "maturity", "", maturityParts),
+			helpers(3, ParseMargin, "margin", "currency", marginParts),
+			helpers(4, ParseOID, "oid", "", oidParts),
+		),
 	}
 }

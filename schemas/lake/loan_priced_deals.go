@@ -36,5 +36,8 @@ func loanPricedDeals() *Table {
 			{Number: 37, Name: "deal_total_usd", Type: Money, Pointer: "/dealTotal/converted/usd", Unit: "USD", Doc: "Total of the deal, converted to USD by the source."},
 			{Number: 38, Name: "self_href", Type: Text, Distinct: true, Pointer: "/_links/self/href", Part: Href, Doc: "Link to this deal, relative to the API's base URL; whole where it points elsewhere."},
 		},
+		Helpers: helperColumns(
+			helpers(1, ParseLeverage, "borrower_leveraged_multiple", "", leverageParts),
+		),
 	}
 }

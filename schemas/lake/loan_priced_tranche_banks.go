@@ -5,8 +5,9 @@ import "dealflow/schemas/api"
 func loanPricedTrancheBanks() *Table {
 	return &Table{
 		Name: "loan_priced_tranche_banks", Service: api.Loan, Kind: api.Priced,
-		Rows: "/tranches/*/banks/*",
-		Doc:  "Banks of tranches of priced loan deals.",
+		Rows:     "/tranches/*/banks/*",
+		Identity: []string{TrancheIdentity, "name"},
+		Doc:      "Banks of tranches of priced loan deals.",
 		Columns: []Column{
 			{Number: 11, Name: "name", Type: Text, Pointer: "/tranches/*/banks/*/name", Doc: "Name of the bank as the source spells it."},
 			{Number: 12, Name: "type_mla", Type: Bool, Pointer: "/tranches/*/banks/*/type/mla", Doc: "The bank is a mandated lead arranger."},

@@ -5,8 +5,9 @@ import "dealflow/schemas/api"
 func loanPricedTranches() *Table {
 	return &Table{
 		Name: "loan_priced_tranches", Service: api.Loan, Kind: api.Priced,
-		Rows: "/tranches/*",
-		Doc:  "Tranches of priced loan deals.",
+		Rows:     "/tranches/*",
+		Identity: []string{TrancheIdentity},
+		Doc:      "Tranches of priced loan deals.",
 		Columns: []Column{
 			{Number: 11, Name: "tranche_id", Type: Int64, Distinct: true, Pointer: "/tranches/*/id", Doc: "The source's id of the tranche; the only natural key of a child."},
 			{Number: 12, Name: "name", Type: Text, Pointer: "/tranches/*/name", Doc: "Name of the tranche."},
@@ -39,5 +40,10 @@ func loanPricedTranches() *Table {
 			{Number: 39, Name: "rating_fitch", Type: Text, Pointer: "/tranches/*/rating/fitch", Doc: "Rating by Fitch scale, as written."},
 			{Number: 40, Name: "tenor", Type: Int32, Pointer: "/tranches/*/tenor", Doc: "Tenor, as stated (unit not documented)."},
 		},
+		Helpers: helperColumns(
+			helpers(1, ParseMaturity, "maturity", "", maturityParts),
+			helpers(2, ParseMargin, "margin", "currency", marginParts),
+			helpers(3, ParseOID, "oid", "", oidParts),
+		),
 	}
 }

@@ -1,25 +1,36 @@
 package lake
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"dealflow/schemas/api"
 )
 
-// SchemaVersion is the version of the flattened tables' columns. It rises when a column is added;
-// every version stays readable.
-const SchemaVersion = 1
+// SchemaVersion is the version of the flattened tables' columns and of what fills them. It rises when a
+// column is added and when a parser changes; every version stays readable.
+const SchemaVersion = 2
 
 // Table is one flattened table: which rows it has and where each column comes from.
 type Table struct {
 	Name    string
 	Service api.Service
 	Kind    api.Kind
-	Rows    string // pointer of the list or map whose entries are the rows; "" for one row per deal
-	Map     bool   // Rows is a map: entries are sorted by key, as UTF-8 bytes
-	Doc     string // one sentence
-	Columns []Column
+	Rows    string   // pointer of the list or map whose entries are the rows; "" for one row per deal
+	Map     bool     // Rows is a map: entries are sorted by key, as UTF-8 bytes
+	Doc     string   // one sentence
+	Columns []Column // documented: each has a place in the record
+	Helpers []Column // read from texts of Columns, by parsers
+
+	// Identity names the columns by which an entry of a list is known again in the deal's next version; of
+	// several entries alike the n-th is the n-th. A tranche of an expected deal is known by its lineage, one
+	// of a priced loan by its id, and so is the list around a bank: TrancheIdentity.
+	Identity []string
 }
+
+// TrancheIdentity stands in Identity for the tranche that an entry is, or belongs to.
+const TrancheIdentity = "tranche"
 
 // The key columns that flattened tables share. Their numbers lie below those of the documented
 // columns, which begin at 11.
@@ -48,8 +59,12 @@ func (t *Table) KeyColumns() []Column {
 	return keys
 }
 
-// HistoryColumns returns the columns of the table's history files: key, then documented columns.
-func (t *Table) HistoryColumns() []Column { return append(t.KeyColumns(), t.Columns...) }
+// ValueColumns returns the columns that are no key: documented ones, then helpers. The caller owns the
+// slice.
+func (t *Table) ValueColumns() []Column { return slices.Concat(t.Columns, t.Helpers) }
+
+// HistoryColumns returns the columns of the table's history files: key, documented columns, helpers.
+func (t *Table) HistoryColumns() []Column { return append(t.KeyColumns(), t.ValueColumns()...) }
 
 // SnapshotColumns returns the columns of the table's snapshot files: those of history, then
 // snapshot_date.

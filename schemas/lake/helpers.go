@@ -1,0 +1,269 @@
+package lake
+
+import "slices"
+
+// ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser
+// reads a text differently; SchemaVersion rises with it, so that the log tells which files await a
+// replay.
+const ParserVersion = 1
+
+// Parser names a reader of free text: the kind of text that a column holds.
+type Parser string
+
+// The parsers. What each reads is in docs/helper-columns.md.
+const (
+	ParseSpread      Parser = "spread"       // T+95, MS flat, DBR 2.5% Feb-34+118
+	ParseEvolution   Parser = "evolution"    // IPTs MS+130 area, 7.00-7.25%
+	ParseYield       Parser = "yield"        // 3.412%, 7.25% (8.1% PIK)
+	ParseCoupon      Parser = "coupon"       // 4 7/8%, SOFR+85
+	ParseNIP         Parser = "nip"          // 3-5, 5bp inside FV, flat
+	ParseStructure   Parser = "structure"    // 10NC5, 5yr FXD, PNC5.25
+	ParseVolume      Parser = "volume"       // EUR500m WNG, USD300m-500m
+	ParseBooks       Parser = "books"        // in excess of EUR3.2bn (incl. 150m JLM)
+	ParseMargin      Parser = "margin"       // S+CSA+350, E+400-425, 325bp
+	ParseOID         Parser = "oid"          // 99-99.5, par, 0.5% UF
+	ParseMaturity    Parser = "maturity"     // 2031-02-15, Feb-31, 7yr
+	ParseLeverage    Parser = "leverage"     // 5.2x, 4.5x/6.0x
+	ParsePricingTime Parser = "pricing_time" // 14:35+01:00, beside a date
+)
+
+// The statuses of a parsed text. A NULL text has none.
+const (
+	ParsedOK        = "OK"        // one number, or what the text says in full
+	ParsedYield     = "OK_YIELD"  // a yield where a spread may stand
+	ParsedRange     = "RANGE"     // from lo to hi: no point value
+	ParsedVerbal    = "VERBAL"    // words in place of a number: low 200s
+	ParsedNoNumber  = "NO_NUMBER" // says that there is none, or none yet: TBC, benchmark, Undisclosed
+	ParsedAmbiguous = "AMBIGUOUS" // more than one reading: MS-5-7
+	ParsedNot       = "UNPARSED"  // another text
+)
+
+// ParseStatuses lists the statuses. The caller owns the slice.
+func ParseStatuses() []string {
+	return []string{ParsedOK, ParsedYield, ParsedRange, ParsedVerbal, ParsedNoNumber, ParsedAmbiguous, ParsedNot}
+}
+
+// Parse says how a helper column comes from a text column of its table. The zero value means that a
+// column is no helper.
+type Parse struct {
+	Parser Parser
+	From   string // the text column
+	With   string // a column that helps to read it: the currency, or the pricing date; "" for none
+	Part   string // which part of what the parser reads the column holds
+	Sign   string // what a positive number means; "" where that goes without saying
+}
+
+// The parts of what parsers read.
+const (
+	PartStatus        = "status"
+	PartBenchmark     = "benchmark"
+	PartReference     = "reference"
+	PartCSA           = "csa"
+	PartBP            = "bp"
+	PartLoBP          = "lo_bp"
+	PartHiBP          = "hi_bp"
+	PartPct           = "pct"
+	PartLoPct         = "lo_pct"
+	PartHiPct         = "hi_pct"
+	PartYieldPct      = "yield_pct"
+	PartYieldLoPct    = "yield_lo_pct"
+	PartYieldHiPct    = "yield_hi_pct"
+	PartPIKPct        = "pik_pct"
+	PartStage         = "stage"
+	PartQuality       = "quality"
+	PartIndex         = "index"
+	PartMarginBP      = "margin_bp"
+	PartTenorYears    = "tenor_years"
+	PartTenorQuality  = "tenor_quality"
+	PartCallYears     = "call_years"
+	PartPerpetual     = "perpetual"
+	PartRateType      = "rate_type"
+	PartForm          = "form"
+	PartWillNotGrow   = "will_not_grow"
+	PartAmount        = "amount"
+	PartLo            = "lo"
+	PartHi            = "hi"
+	PartCurrency      = "currency"
+	PartImplied       = "currency_implied"
+	PartJLMAmount     = "jlm_amount"
+	PartCover         = "cover"
+	PartPrice         = "price"
+	PartFeePct        = "fee_pct"
+	PartDate          = "date"
+	PartYear          = "year"
+	PartMonth         = "month"
+	PartSenior        = "senior"
+	PartTotal         = "total"
+	PartInstant       = "ts_utc"
+	partParserVersion = "parser_version"
+)
+
+// outcome is one part of a parser's reading, as a column to be. Its offset is its place in the block of
+// numbers that a text column has: for good.
+type outcome struct {
+	offset int32
+	part   string
+	typ    Type
+	unit   string
+	sign   string
+	doc    string
+}
+
+const (
+	bp      = "basis points"
+	percent = "percent"
+	years   = "years"
+	units   = "units of the parsed currency"
+	wider   = "over the benchmark"
+)
+
+var spreadParts = []outcome{
+	{1, PartBenchmark, Text, "", "", "What the spread is over: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR and the like."},
+	{2, PartBP, Price, bp, wider, "The spread, where it is one number; NULL for a range."},
+	{3, PartLoBP, Price, bp, wider, "The spread's lower end; the spread itself where it is one number."},
+	{4, PartHiBP, Price, bp, wider, "The spread's upper end; the spread itself where it is one number."},
+	{5, PartReference, Text, "", "", "The benchmark's security as written, such as 2.5% Feb-34."},
+}
+
+var evolutionParts = []outcome{
+	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, as the text begins; NULL where it does not say."},
+	{2, PartBenchmark, Text, "", "", "What the spread is over: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR and the like."},
+	{3, PartBP, Price, bp, wider, "The spread, where it is one number; NULL for a range."},
+	{4, PartLoBP, Price, bp, wider, "The spread's lower end; the spread itself where it is one number."},
+	{5, PartHiBP, Price, bp, wider, "The spread's upper end; the spread itself where it is one number."},
+	{6, PartYieldPct, Price, percent, "", "The yield, where it is one number; NULL for a range."},
+	{7, PartYieldLoPct, Price, percent, "", "The yield's lower end; the yield itself where it is one number."},
+	{8, PartYieldHiPct, Price, percent, "", "The yield's upper end; the yield itself where it is one number."},
+	{9, PartQuality, Text, "", "", "AREA, WPIR (will price in range) or PLUS_MINUS; NULL for none."},
+}
+
+var nipParts = []outcome{
+	{1, PartBP, Price, bp, "new issue premium: over fair value; negative is inside it", "The premium, where it is one number; NULL for a range."},
+	{2, PartLoBP, Price, bp, "over fair value", "The premium's lower end; the premium itself where it is one number."},
+	{3, PartHiBP, Price, bp, "over fair value", "The premium's upper end; the premium itself where it is one number."},
+	{4, PartQuality, Text, "", "", "APPROXIMATE where the text says about; NULL otherwise."},
+}
+
+var yieldParts = []outcome{
+	{1, PartPct, Price, percent, "", "The yield, where it is one number; NULL for a range."},
+	{2, PartLoPct, Price, percent, "", "The yield's lower end; the yield itself where it is one number."},
+	{3, PartHiPct, Price, percent, "", "The yield's upper end; the yield itself where it is one number."},
+	{4, PartPIKPct, Price, percent, "", "The yield if interest is paid in kind."},
+}
+
+var couponParts = []outcome{
+	{1, PartPct, Price, percent, "", "The rate of the coupon; of a PIK toggle, paid in cash."},
+	{2, PartPIKPct, Price, percent, "", "The rate if interest is paid in kind."},
+	{3, PartIndex, Text, "", "", "The index of a floating coupon: SOFR, EURIBOR and the like."},
+	{4, PartMarginBP, Price, bp, "over the index", "The margin of a floating coupon."},
+}
+
+var structureParts = []outcome{
+	{1, PartTenorYears, Price, years, "", "Years to maturity; NULL for a perpetual."},
+	{2, PartTenorQuality, Text, "", "", "LONG or SHORT, as in long 5yr; NULL for neither."},
+	{3, PartCallYears, Price, years, "", "Years to the first call: the NC in 10NC5."},
+	{4, PartPerpetual, Bool, "", "", "Whether the text says perpetual."},
+	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL where the text does not say."},
+	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL where the text does not say."},
+	{7, PartWillNotGrow, Bool, "", "", "Whether the text says that the size will not grow."},
+}
+
+var volumeParts = []outcome{
+	{1, PartAmount, Money, units, "", "The size, where it is one number; NULL for a range, a minimum or a maximum."},
+	{2, PartLo, Money, units, "", "The size's lower end or minimum; the size itself where it is one number."},
+	{3, PartHi, Money, units, "", "The size's upper end or maximum; the size itself where it is one number."},
+	{4, PartCurrency, Text, "", "", "The currency that the text names; where it names none, the currency column's."},
+	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
+	{6, PartQuality, Text, "", "", "EXPECTED, WNG (will not grow), MIN, MAX, AREA or BENCHMARK; NULL for none."},
+}
+
+var booksParts = []outcome{
+	{1, PartAmount, Money, units, "", "The orders, where they are one number; NULL for a minimum."},
+	{2, PartLo, Money, units, "", "The orders at least; the orders themselves where they are one number."},
+	{3, PartHi, Money, units, "", "The orders at most; the orders themselves where they are one number."},
+	{4, PartCurrency, Text, "", "", "The currency that the text names; where it names none, the currency column's."},
+	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
+	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL for none."},
+	{7, PartJLMAmount, Money, units, "", "Of the orders, those of the joint lead managers."},
+	{8, PartCover, Price, "times the size", "", "How often the size is covered, where the text says that and no amount."},
+}
+
+var marginParts = []outcome{
+	{1, PartBenchmark, Text, "", "", "What the margin is over: SOFR, SONIA, EURIBOR, LIBOR and the like; NULL where the text names none or S+ in another currency."},
+	{2, PartBP, Price, bp, "over the benchmark", "The margin, where it is one number; NULL for a range."},
+	{3, PartLoBP, Price, bp, "over the benchmark", "The margin's lower end; the margin itself where it is one number."},
+	{4, PartHiBP, Price, bp, "over the benchmark", "The margin's upper end; the margin itself where it is one number."},
+	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment comes on top."},
+}
+
+var oidParts = []outcome{
+	{1, PartPrice, Price, "percent of nominal", "", "The issue price, where it is one number; NULL for a range."},
+	{2, PartLo, Price, "percent of nominal", "", "The price's lower end; the price itself where it is one number."},
+	{3, PartHi, Price, "percent of nominal", "", "The price's upper end; the price itself where it is one number."},
+	{4, PartFeePct, Price, percent, "", "An upfront fee in place of a price."},
+}
+
+var maturityParts = []outcome{
+	{1, PartDate, Date, "", "", "The day of maturity, where the text is a full date."},
+	{2, PartYear, Int32, "", "", "The year of maturity, where the text names a date or a month."},
+	{3, PartMonth, Int32, "", "", "The month of maturity, from 1, likewise."},
+	{4, PartTenorYears, Price, years, "", "Years to maturity, where the text is a tenor."},
+}
+
+var leverageParts = []outcome{
+	{1, PartSenior, Price, "times EBITDA", "", "Senior leverage, where the text gives senior and total."},
+	{2, PartTotal, Price, "times EBITDA", "", "Total leverage; the only one where the text gives one."},
+}
+
+var pricingTimeParts = []outcome{
+	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its date and time with the offset that the time names."},
+}
+
+// helpers are the columns that a parser gives for a text column. Each text column has a block of twenty
+// numbers, from 1000+20·block on; the last is its status.
+func helpers(block int32, parser Parser, from, with string, parts []outcome, only ...string) []Column {
+	base := 1000 + 20*block
+	var columns []Column
+	for _, o := range parts {
+		if len(only) > 0 && !slices.Contains(only, o.part) {
+			continue
+		}
+		columns = append(columns, Column{
+			Number: base + o.offset, Name: from + "_" + o.part, Type: o.typ, Unit: o.unit, Doc: o.doc, Since: 2,
+			Parse: Parse{Parser: parser, From: from, With: with, Part: o.part, Sign: o.sign},
+		})
+	}
+	return append(columns, Column{
+		Number: base + 19, Name: from + "_" + PartStatus, Type: Text, Since: 2,
+		Doc:   "How the text of " + from + " was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED; NULL where there is none.",
+		Parse: Parse{Parser: parser, From: from, With: with, Part: PartStatus},
+	})
+}
+
+// helperColumns puts the helpers of a table's texts together; the version of the parsers is the last.
+func helperColumns(of ...[]Column) []Column {
+	return append(slices.Concat(of...), Column{
+		Number: 1000, Name: partParserVersion, Type: Int32, Since: 2,
+		Doc:   "Version of the parsers that read the texts.",
+		Parse: Parse{Part: partParserVersion},
+	})
+}
+
+// IsHelper says whether the column is read from a text by a parser.
+func (c *Column) IsHelper() bool { return c.Parse != Parse{} }
+
+// IsParserVersion says whether the column holds the version of the parsers.
+func (c *Column) IsParserVersion() bool { return c.Parse.Part == partParserVersion }
+
+// withoutReference are the parts of a spread whose benchmark's security nobody asks for.
+var withoutReference = []string{PartBenchmark, PartBP, PartLoBP, PartHiBP}
+
+// renamed gives one column another name than text column and part make.
+func renamed(columns []Column, from, to string) []Column {
+	for i := range columns {
+		if columns[i].Name == from {
+			columns[i].Name = to
+		}
+	}
+	return columns
+}

@@ -1,0 +1,13 @@
+package transform
+
+// WithoutParsing makes f leave the helper columns empty, to measure what filling them costs.
+func (f *Flattener) WithoutParsing() *Flattener {
+	plan := *f.plan
+	plan.derivations = make([][]derivation, len(plan.tables))
+	plan.parserVersions = make([]int, len(plan.tables))
+	for t := range plan.parserVersions {
+		plan.parserVersions[t] = -1
+	}
+	f.plan = &plan
+	return f
+}

@@ -1,0 +1,27 @@
+package text_test
+
+import (
+	"testing"
+
+	"dealflow/transform/text"
+)
+
+// TestParsingAllocatesNothing reads the cases of all parsers with what a caller reuses.
+func TestParsingAllocatesNothing(t *testing.T) {
+	for _, parser := range text.Parsers() {
+		parse := text.Parser(parser)
+		arena := make([]byte, 0, 1024)
+		r := new(text.Reading)
+		for _, c := range casesOf(t, parser) {
+			raw, beside := []byte(" "+c.text), besideOf(c.beside)
+			allocs := testing.AllocsPerRun(10, func() {
+				normal, _ := text.Normalise(arena, raw)
+				*r = text.Reading{}
+				parse(normal, beside, r)
+			})
+			if allocs > 0 {
+				t.Errorf("%s %q: %v allocations", parser, c.text, allocs)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package text_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/testkit"
+	"dealflow/schemas/lake"
+	"dealflow/transform/text"
+)
+
+const casesDir = "../../testdata/parsing"
+
+// testCase is a line of a file in testdata/parsing: its text as written there, and what stands beside.
+type testCase struct {
+	written, text, beside string
+}
+
+// casesOf are the lines of a parser's file; a comment has only its written form.
+func casesOf(t testing.TB, parser lake.Parser) []testCase {
+	t.Helper()
+	data, err := os.ReadFile(casesPath(parser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []testCase
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(data), "\n"), "\n") {
+		c := testCase{written: line}
+		if !strings.HasPrefix(line, "#") {
+			cells := append(strings.Split(line, "|"), "")
+			c.written, c.beside = strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1])
+			c.text = c.written
+			if text, err := strconv.Unquote(c.written); err == nil {
+				c.text = text
+			}
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func casesPath(parser lake.Parser) string {
+	return filepath.Join(casesDir, string(parser)+".txt")
+}
+
+func (c *testCase) isComment() bool { return strings.HasPrefix(c.written, "#") }
+
+// besideOf reads what stands beside a text: a date, or else a currency.
+func besideOf(written string) text.Beside {
+	if written == "" {
+		return text.Beside{}
+	}
+	if _, err := time.Parse(time.DateOnly, written); err == nil {
+		return day(written)
+	}
+	return currency(written)
+}
+
+// TestCases reads the texts of testdata/parsing; with -update it writes the readings.
+func TestCases(t *testing.T) {
+	for _, parser := range text.Parsers() {
+		t.Run(string(parser), func(t *testing.T) {
+			var b strings.Builder
+			for _, c := range casesOf(t, parser) {
+				b.WriteString(c.written)
+				if !c.isComment() {
+					r := parse(parser, c.text, besideOf(c.beside))
+					b.WriteString(" | " + c.beside + strings.Repeat(" ", min(1, len(c.beside))) + "| " + render(&r))
+				}
+				b.WriteString("\n")
+			}
+			testkit.Golden(t, casesPath(parser), []byte(b.String()))
+		})
+	}
+}
+
+// TestEveryParserIsKnown holds the parsers to those that columns name, and each to a file of cases.
+func TestEveryParserIsKnown(t *testing.T) {
+	for _, table := range lake.Tables() {
+		for _, helper := range table.Helpers {
+			if !helper.IsParserVersion() && text.Parser(helper.Parse.Parser) == nil {
+				t.Errorf("%s.%s: no parser %q", table.Name, helper.Name, helper.Parse.Parser)
+			}
+		}
+	}
+	files, err := filepath.Glob(casesDir + "/*.txt")
+	if err != nil || len(files) != len(text.Parsers()) {
+		t.Errorf("got files %v %v, want one for each of %v", files, err, text.Parsers())
+	}
+}

@@ -1,0 +1,49 @@
+package text
+
+// parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK. The field implies
+// percent.
+func parseCoupon(text []byte, beside Beside, r *Reading) {
+	s := scanner{text}
+	if s.coupon(beside.Currency, r) && s.end() && yieldBounds.holdAll(&r.Main) &&
+		(!r.PIK.Set || yieldBounds.hold(r.PIK)) && (!r.Margin.Set || spreadBounds.hold(r.Margin)) {
+		r.Status = statusOK
+		return
+	}
+	*r = Reading{Status: unread(text, no)}
+}
+
+func (s *scanner) coupon(currency []byte, r *Reading) bool {
+	ahead := *s
+	if over, ok := ahead.benchmark(currency); ok {
+		var margin Range
+		if !over.floating || ahead.over(&margin) != yes || !margin.Point.Set {
+			return false
+		}
+		*s, r.Benchmark, r.Margin = ahead, over.name, margin.Point
+		return true
+	}
+	negative, _ := s.sign()
+	rate, ok := s.number(mixed)
+	if !ok {
+		return false
+	}
+	r.Main = exactly(rate.signed(negative))
+	return !s.unit(percent) || s.toggle(r)
+}
+
+// toggle reads what stands behind the rate in cash of a coupon that may be paid in kind. It is false
+// where that breaks off.
+func (s *scanner) toggle(r *Reading) (ok bool) {
+	if !s.noted("cash") {
+		return true
+	}
+	s.space()
+	if !s.char('/') {
+		return false
+	}
+	s.space()
+	if r.PIK, ok = s.number(mixed); !ok {
+		return false
+	}
+	return s.unit(percent) && s.noted("pik")
+}

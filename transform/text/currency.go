@@ -1,0 +1,58 @@
+package text
+
+import "strings"
+
+// codes are the currencies of ISO 4217 that money is raised in, those that the euro replaced left out,
+// and CNH, renminbi outside the mainland.
+const codes = `AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF
+CLP CNH CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS
+INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK
+MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
+STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XDR XOF XPF YER ZAR ZMW ZWG`
+
+// currencies are the codes as cells hold them, by their letters in lower case.
+var currencies = func() map[[3]byte][]byte {
+	all := map[[3]byte][]byte{}
+	for _, code := range strings.Fields(codes) {
+		all[[3]byte([]byte(strings.ToLower(code)))] = []byte(code)
+	}
+	return all
+}()
+
+// currencyOf finds a currency by its code in any case; nil for an unknown one.
+func currencyOf(code []byte) []byte {
+	if len(code) != 3 {
+		return nil
+	}
+	return currencies[[3]byte{lower(code[0]), lower(code[1]), lower(code[2])}]
+}
+
+// currency reads the code of a currency, € or £, and a space behind it; nil where none is next. Other
+// signs belong to several currencies.
+func (s *scanner) currency() (found []byte) {
+	ahead := *s
+	switch {
+	case ahead.has("€"):
+		found = currencyOf([]byte("EUR"))
+	case ahead.has("£"):
+		found = currencyOf([]byte("GBP"))
+	default:
+		found = currencyOf(ahead.letters())
+	}
+	if found != nil {
+		ahead.space()
+		*s = ahead
+	}
+	return found
+}
+
+// settleCurrency takes the currency of the text, else that of the column.
+func (r *Reading) settleCurrency(named []byte, beside Beside) {
+	r.Currency, r.Implied = named, No
+	if named == nil {
+		r.Currency, r.Implied = currencyOf(beside.Currency), Yes
+	}
+	if r.Currency == nil {
+		r.Implied = Unknown
+	}
+}

@@ -1,0 +1,48 @@
+package text
+
+// parseMargin reads a loan's margin: S+325, E+400-425, S+CSA+350, and 325bp over what the text does not
+// name.
+func parseMargin(text []byte, beside Beside, r *Reading) {
+	s := scanner{text}
+	v := s.margin(beside.Currency, r)
+	if v == yes && s.end() && spreadBounds.holdAll(&r.Main) {
+		r.Status = statusOf(&r.Main)
+		return
+	}
+	*r = Reading{Status: unread(text, v)}
+}
+
+func (s *scanner) margin(currency []byte, r *Reading) verdict {
+	over, named := s.benchmark(currency)
+	if !named {
+		return s.bareMargin(r)
+	}
+	r.Benchmark, r.CSA = over.name, flag(s.adjusted())
+	return s.over(&r.Main)
+}
+
+// bareMargin reads a margin without an index. It needs its unit: a bare number may be anything.
+func (s *scanner) bareMargin(r *Reading) (v verdict) {
+	var unitFound bool
+	r.Main, unitFound, v = s.span(false, decimal, basisPoints)
+	if v == yes && !unitFound {
+		return no
+	}
+	r.CSA = No
+	return v
+}
+
+// adjusted passes over +CSA, a credit spread adjustment.
+func (s *scanner) adjusted() bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('+') {
+		return false
+	}
+	ahead.space()
+	if !ahead.word("csa") {
+		return false
+	}
+	*s = ahead
+	return true
+}

@@ -1,0 +1,57 @@
+package text
+
+// monthNames are the months in the order of the year, by their first three letters.
+var monthNames = [12][2]string{
+	{"jan", "january"}, {"feb", "february"}, {"mar", "march"}, {"apr", "april"}, {"may", "may"}, {"jun", "june"},
+	{"jul", "july"}, {"aug", "august"}, {"sep", "september"}, {"oct", "october"}, {"nov", "november"}, {"dec", "december"},
+}
+
+// month reads the name of a month, whole or its first three letters.
+func (s *scanner) month() (month int64, ok bool) {
+	ahead := *s
+	var buffer [maxWord]byte
+	word := fold(&buffer, ahead.letters())
+	for i, names := range monthNames {
+		if string(word) == names[0] || string(word) == names[1] {
+			*s = ahead
+			return int64(i + 1), true
+		}
+	}
+	return 0, false
+}
+
+// monthAndYear reads Feb-31, Feb-2031, Feb 2031 or February 2031. Two digits of a year stand behind a
+// dash only: in Feb 31 they may be a day.
+func (s *scanner) monthAndYear() (month, year int64, ok bool) {
+	ahead := *s
+	month, ok = ahead.month()
+	if !ok {
+		return 0, 0, false
+	}
+	dash := ahead.char('-')
+	if !dash && !ahead.char(' ') {
+		return 0, 0, false
+	}
+	year, count := ahead.count()
+	switch {
+	case count == 2 && dash:
+		year += century
+	case count != 4:
+		return 0, 0, false
+	}
+	if year < firstYear || year > lastYear {
+		return 0, 0, false
+	}
+	*s = ahead
+	return month, year, true
+}
+
+// count reads up to nine digits as a whole number, and says how many there were.
+func (s *scanner) count() (n int64, digits int) {
+	for digits < 9 && len(s.rest) > 0 && isDigit(s.rest[0]) {
+		n = n*10 + int64(s.rest[0]-'0')
+		s.rest = s.rest[1:]
+		digits++
+	}
+	return n, digits
+}

@@ -1,0 +1,136 @@
+package text
+
+import (
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+)
+
+// digits is an unsigned number as a text has it: mantissa × 10^-fraction.
+type digits struct {
+	mantissa uint64
+	fraction int // digits behind the point
+}
+
+const (
+	maxDigits = 18 // of a mantissa: the number of digits before the point that the widest column holds
+	scale     = 6  // digits behind the point that the columns hold
+)
+
+// powers are the powers of ten up to the greatest unit (10^12) in millionths.
+var powers = func() (p [scale + 13]uint64) {
+	p[0] = 1
+	for i := 1; i < len(p); i++ {
+		p[i] = 10 * p[i-1]
+	}
+	return p
+}()
+
+// digits reads a number without a sign: digits, and a point between digits at most. Nothing that
+// belongs to a longer number may follow it: 1,250 and 1.250.000 are none.
+func (s *scanner) digits() (d digits, ok bool) {
+	whole := s.run(&d.mantissa)
+	if point := *s; point.char('.') {
+		if d.fraction = point.run(&d.mantissa); d.fraction > 0 {
+			*s = point
+		}
+	}
+	goesOn := len(s.rest) > 0 && (s.rest[0] == ',' || s.rest[0] == '.' && d.fraction > 0)
+	return d, whole > 0 && whole+d.fraction <= maxDigits && !goesOn
+}
+
+// run appends the digits that are next to a mantissa and returns their number. A mantissa of more than
+// maxDigits is worth nothing.
+func (s *scanner) run(mantissa *uint64) (n int) {
+	for n < len(s.rest) && isDigit(s.rest[n]) {
+		*mantissa = *mantissa*10 + uint64(s.rest[n]-'0')
+		n++
+	}
+	s.rest = s.rest[n:]
+	return n
+}
+
+// times gives the number times 10^unit (12 at the most) exactly; ok is false where the columns have
+// no room for all digits behind its point.
+func (d digits) times(unit int) (n Number, ok bool) {
+	shift := scale + unit - d.fraction
+	if shift < 0 {
+		return n, false
+	}
+	hi, lo := bits.Mul64(d.mantissa, powers[shift]) // below 10^18 × 10^18: hi has room for the sign
+	return Number{decimal128.New(int64(hi), lo), true}, true
+}
+
+// notation is how a number is written.
+type notation uint8
+
+const (
+	decimal notation = iota // 4.875
+	mixed                   // or with a fraction, 4 7/8
+	price                   // or par, which is 100
+)
+
+// number reads a number without a sign.
+func (s *scanner) number(as notation) (n Number, ok bool) {
+	if as == price && s.word("par") {
+		return whole(100), true
+	}
+	d, ok := s.digits()
+	if !ok {
+		return n, false
+	}
+	if as == mixed && d.fraction == 0 {
+		ahead := *s
+		if part, found := ahead.fraction(); found {
+			*s = ahead
+			n, ok = d.times(0)
+			return n.plus(part), ok
+		}
+	}
+	return d.times(0)
+}
+
+// denominators are of the fractions that prices are written in; six digits hold each of them exactly.
+var denominators = map[uint64]bool{2: true, 4: true, 8: true, 16: true, 32: true, 64: true}
+
+// fraction reads a space and a fraction below one, such as 7/8.
+func (s *scanner) fraction() (n Number, ok bool) {
+	if !s.char(' ') {
+		return n, false
+	}
+	above, ok1 := s.digits()
+	slash := s.char('/')
+	below, ok2 := s.digits()
+	if !ok1 || !slash || !ok2 || above.fraction+below.fraction > 0 || !denominators[below.mantissa] ||
+		above.mantissa == 0 || above.mantissa >= below.mantissa {
+		return n, false
+	}
+	return Number{decimal128.FromU64(above.mantissa * powers[scale] / below.mantissa), true}, true
+}
+
+// sign passes over a plus or a minus.
+func (s *scanner) sign() (negative, found bool) {
+	switch {
+	case s.char('-'):
+		return true, true
+	case s.char('+'):
+		return false, true
+	}
+	return false, false
+}
+
+func (n Number) signed(negative bool) Number {
+	if negative {
+		n.Millionths = n.Millionths.Negate()
+	}
+	return n
+}
+
+func (n Number) plus(m Number) Number { return Number{n.Millionths.Add(m.Millionths), true} }
+
+func (n Number) minus(m Number) Number { return Number{n.Millionths.Sub(m.Millionths), true} }
+
+func (n Number) less(m Number) bool { return n.Millionths.Less(m.Millionths) }
+
+// whole is a whole number.
+func whole(n int64) Number { return Number{decimal128.FromI64(n).Mul(million), true} }

@@ -1,0 +1,27 @@
+package text
+
+// parseOID reads an issue price of a loan: 99.5, 99-99.5, par, or an upfront fee in its place, 0.5% UF.
+// The field implies percent of nominal.
+func parseOID(text []byte, _ Beside, r *Reading) {
+	s := scanner{text}
+	if s.fee(r) && s.end() && feeBounds.hold(r.Fee) {
+		r.Status = statusOK
+		return
+	}
+	*r, s = Reading{}, scanner{text}
+	var v verdict
+	if r.Main, _, v = s.span(false, price, percent); v == yes && s.end() && priceBounds.holdAll(&r.Main) {
+		r.Status = statusOf(&r.Main)
+		return
+	}
+	*r = Reading{Status: unread(text, v)}
+}
+
+// fee reads a fee in percent that is paid up front.
+func (s *scanner) fee(r *Reading) (ok bool) {
+	if r.Fee, ok = s.number(decimal); !ok || !s.unit(percent) {
+		return false
+	}
+	s.space()
+	return s.oneOf("uf", "upfront fee", "upfront", "up-front fee", "up-front", "fee")
+}

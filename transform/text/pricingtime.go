@@ -1,0 +1,79 @@
+package text
+
+const (
+	secondsPerDay   = 86_400
+	microsPerSecond = 1_000_000
+	// maxOffset is the greatest distance of a clock on earth from UTC, in seconds.
+	maxOffset = 14 * 3600
+)
+
+// The years 1 to 9999, in days since 1970-01-01: instants outside cannot be written in the formats that
+// read the lake.
+const (
+	firstDay = -719_162
+	lastDay  = 2_932_896
+)
+
+// parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and puts it on the
+// date beside it. A time without an offset, or without a date, is no instant: AMBIGUOUS.
+func parsePricingTime(text []byte, beside Beside, r *Reading) {
+	s := scanner{text}
+	s.char('T')
+	seconds, ok := s.clock()
+	offset, known, valid := s.offset()
+	if !ok || !valid || !s.end() {
+		r.Status = unread(text, no)
+		return
+	}
+	if !known || !beside.Dated {
+		r.Status = statusAmbiguous
+		return
+	}
+	at := beside.Day*secondsPerDay + seconds - offset
+	if at < firstDay*secondsPerDay || at >= (lastDay+1)*secondsPerDay {
+		r.Status = statusUnparsed
+		return
+	}
+	r.Instant, r.Status = Integer{at * microsPerSecond, true}, statusOK
+}
+
+// clock reads hh:mm or hh:mm:ss as seconds since midnight.
+func (s *scanner) clock() (seconds int64, ok bool) {
+	hour, minute, ok := s.hourAndMinute()
+	if !ok || hour > 23 {
+		return 0, false
+	}
+	second, n := int64(0), 2
+	if s.char(':') {
+		second, n = s.count()
+	}
+	return hour*3600 + minute*60 + second, n == 2 && second <= 59
+}
+
+// hourAndMinute reads hh:mm.
+func (s *scanner) hourAndMinute() (hour, minute int64, ok bool) {
+	hour, h := s.count()
+	colon := s.char(':')
+	minute, m := s.count()
+	return hour, minute, h == 2 && colon && m == 2 && minute <= 59
+}
+
+// offset reads Z or ±hh:mm as seconds east of UTC. known is false where nothing is left to read; ok is
+// false for anything else.
+func (s *scanner) offset() (seconds int64, known, ok bool) {
+	switch {
+	case s.end():
+		return 0, false, true
+	case s.char('Z'):
+		return 0, true, true
+	}
+	west, found := s.sign()
+	hour, minute, ok := s.hourAndMinute()
+	if seconds = hour*3600 + minute*60; seconds > maxOffset {
+		ok = false
+	}
+	if west {
+		seconds = -seconds
+	}
+	return seconds, true, found && ok
+}

@@ -1,0 +1,195 @@
+package text_test
+
+import (
+	"bytes"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/schemas/lake"
+	"dealflow/transform/text"
+)
+
+// checkReading holds what is true of every reading.
+func checkReading(t *testing.T, parser lake.Parser, raw []byte, beside text.Beside) {
+	t.Helper()
+	original := bytes.Clone(raw)
+	normal, _ := text.Normalise(nil, raw)
+	var r, again text.Reading
+	text.Parser(parser)(normal, beside, &r)
+	if !bytes.Equal(raw, original) {
+		t.Fatalf("%s changed its text %q to %q", parser, original, raw)
+	}
+	twice, _ := text.Normalise(nil, normal)
+	text.Parser(parser)(twice, beside, &again)
+	if !bytes.Equal(normal, twice) || !reflect.DeepEqual(r, again) {
+		t.Fatalf("%s %q: normalised to %q, again to %q:\n%s\n%s", parser, raw, normal, twice, render(&r), render(&again))
+	}
+	checkStatus(t, parser, normal, &r)
+	checkRange(t, parser, normal, &r.Main)
+	checkRange(t, parser, normal, &r.Yield)
+	checkJustified(t, parser, normal, beside, &r)
+}
+
+// numbersOf are all numbers of a reading.
+func numbersOf(r *text.Reading) []text.Number {
+	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total}
+}
+
+// checkStatus wants a declared status that fits what is set.
+func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading) {
+	t.Helper()
+	status := string(r.Status)
+	if !slices.Contains(lake.ParseStatuses(), status) {
+		t.Fatalf("%s %q: got status %q", parser, normal, status)
+	}
+	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set
+	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown
+	open := r.Main.Lo.Set && r.Main.Hi.Set && !r.Main.Point.Set
+	var sound bool
+	switch status {
+	case lake.ParsedOK:
+		sound = (anything || flagged) && !r.Yield.Lo.Set && !open
+	case lake.ParsedRange:
+		sound = open
+	case lake.ParsedYield:
+		sound = !r.Main.Lo.Set && !r.Main.Hi.Set && r.Yield.Lo.Set == (parser == lake.ParseEvolution)
+	case lake.ParsedNoNumber:
+		sound = !anything && !flagged
+	default:
+		sound = !anything && !flagged && r.Benchmark == nil && r.Currency == nil && r.Quality == nil
+	}
+	if !sound {
+		t.Fatalf("%s %q: does not fit its status: %s", parser, normal, render(r))
+	}
+	if (r.Implied == text.Unknown) != (r.Currency == nil) {
+		t.Fatalf("%s %q: currency and whether it is implied: %s", parser, normal, render(r))
+	}
+}
+
+// checkRange wants lo ≤ point ≤ hi, and both ends where there is a point.
+func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) {
+	t.Helper()
+	falls := func(a, b text.Number) bool { return a.Set && b.Set && b.Millionths.Less(a.Millionths) }
+	if falls(r.Lo, r.Point) || falls(r.Point, r.Hi) || falls(r.Lo, r.Hi) {
+		t.Fatalf("%s %q: out of order: %s", parser, normal, renderRange(r))
+	}
+	if r.Point.Set && (!r.Lo.Set || !r.Hi.Set) {
+		t.Fatalf("%s %q: a point without both ends: %s", parser, normal, renderRange(r))
+	}
+}
+
+var (
+	numberText   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
+)
+
+// checkJustified wants every number of a reading to be one of the text, or to follow from the text by
+// a declared rule.
+func checkJustified(t *testing.T, parser lake.Parser, normal []byte, beside text.Beside, r *text.Reading) {
+	t.Helper()
+	if s := string(r.Status); s != lake.ParsedOK && s != lake.ParsedRange && s != lake.ParsedYield {
+		return // without numbers, as checkStatus has seen
+	}
+	sources := sourcesOf(normal)
+	for _, n := range numbersOf(r) {
+		if n.Set && !justified(rational(n), sources) {
+			t.Fatalf("%s %q: the number %s is not in the text: %s", parser, normal, renderNumber(n), render(r))
+		}
+	}
+	checkDay(t, parser, normal, r, sources)
+	if r.Instant.Set {
+		checkInstant(t, normal, beside, r.Instant.Value)
+	}
+}
+
+// checkDay wants day and year to be in the text, the year perhaps without its century, and the month as a
+// number or a name.
+func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, sources []*big.Rat) {
+	t.Helper()
+	if !r.Year.Set {
+		return
+	}
+	isSource := func(n int64) bool {
+		return slices.ContainsFunc(sources, func(source *big.Rat) bool { return source.Cmp(big.NewRat(n, 1)) == 0 })
+	}
+	month := time.Month(r.Month.Value)
+	sound := isSource(r.Year.Value) || isSource(r.Year.Value-2000)
+	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
+	if r.Date.Set {
+		at := time.Unix(86_400*r.Date.Value, 0).UTC()
+		sound = sound && int64(at.Year()) == r.Year.Value && at.Month() == month && isSource(int64(at.Day()))
+	}
+	if !sound {
+		t.Fatalf("%s %q: the date is not in the text: %s", parser, normal, render(r))
+	}
+}
+
+// checkInstant reads the time of day anew, on the date beside it.
+func checkInstant(t *testing.T, normal []byte, beside text.Beside, got int64) {
+	t.Helper()
+	date := time.Unix(86_400*beside.Day, 0).UTC()
+	clock := strings.TrimPrefix(string(normal), "T")
+	for _, layout := range []string{"15:04Z07:00", "15:04:05Z07:00"} {
+		if at, err := time.Parse(layout, clock); err == nil {
+			want := at.AddDate(date.Year(), int(date.Month())-1, date.Day()-1)
+			if want.UnixMicro() != got {
+				t.Fatalf("%q on %s: got %s, want %s", normal, date, time.UnixMicro(got).UTC(), want.UTC())
+			}
+			return
+		}
+	}
+	t.Fatalf("%q on %s: got %s, want no instant", normal, date, time.UnixMicro(got).UTC())
+}
+
+func rational(n text.Number) *big.Rat {
+	return new(big.Rat).SetFrac(n.Millionths.BigInt(), big.NewInt(1_000_000))
+}
+
+// sourcesOf are the numbers that a text names: as written, as fractions, and by words.
+func sourcesOf(normal []byte) []*big.Rat {
+	var sources []*big.Rat
+	add := func(s string) *big.Rat {
+		n, _ := new(big.Rat).SetString(s)
+		sources = append(sources, n)
+		return n
+	}
+	for _, s := range numberText.FindAll(normal, -1) {
+		add(string(s))
+	}
+	for _, m := range fractionText.FindAllSubmatch(normal, -1) {
+		if part, ok := new(big.Rat).SetString(string(m[2]) + "/" + string(m[3])); ok {
+			add(string(m[1])).Add(sources[len(sources)-1], part)
+		}
+	}
+	if lower := strings.ToLower(string(normal)); strings.Contains(lower, "par") {
+		add("100")
+	} else if strings.Contains(lower, "flat") {
+		add("0")
+	}
+	return sources
+}
+
+// justified says whether a number is one of the sources, with any sign, in any unit, by months in
+// years, or one of them plus or minus another.
+func justified(n *big.Rat, sources []*big.Rat) bool {
+	n = new(big.Rat).Abs(n)
+	for _, source := range sources {
+		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12)} {
+			if n.Cmp(new(big.Rat).Mul(source, unit)) == 0 {
+				return true
+			}
+		}
+		for _, other := range sources {
+			sum, difference := new(big.Rat).Add(source, other), new(big.Rat).Sub(source, other)
+			if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package text_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dealflow/schemas/lake"
+	"dealflow/transform/text"
+)
+
+// parse normalises a text and reads it.
+func parse(parser lake.Parser, raw string, beside text.Beside) text.Reading {
+	var r text.Reading
+	normal, _ := text.Normalise(nil, []byte(raw))
+	text.Parser(parser)(normal, beside, &r)
+	return r
+}
+
+// render is a reading as one line: the status, then what else is set. A flag stands there where it is
+// raised.
+func render(r *text.Reading) string {
+	parts := []string{string(r.Status)}
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	add("stage", string(r.Stage))
+	add("benchmark", string(r.Benchmark))
+	add("reference", strings.ReplaceAll(string(r.Reference), " ", "_"))
+	add("csa", raised(r.CSA))
+	add("main", renderRange(&r.Main))
+	add("yield", renderRange(&r.Yield))
+	for _, n := range []struct {
+		name string
+		n    text.Number
+	}{
+		{"pik", r.PIK}, {"margin", r.Margin}, {"fee", r.Fee}, {"jlm", r.JLM}, {"cover", r.Cover}, {"tenor", r.Tenor},
+		{"call", r.Call}, {"senior", r.Senior}, {"total", r.Total},
+	} {
+		add(n.name, renderNumber(n.n))
+	}
+	add("tenor_quality", string(r.Length))
+	add("perpetual", raised(r.Perpetual))
+	add("rate_type", string(r.RateType))
+	add("form", string(r.Form))
+	add("will_not_grow", raised(r.WillNotGrow))
+	add("currency", string(r.Currency))
+	add("implied", raised(r.Implied))
+	add("quality", string(r.Quality))
+	if r.Date.Set {
+		add("date", time.Unix(86_400*r.Date.Value, 0).UTC().Format(time.DateOnly))
+	}
+	add("year", renderInteger(r.Year))
+	add("month", renderInteger(r.Month))
+	if r.Instant.Set {
+		add("instant", time.UnixMicro(r.Instant.Value).UTC().Format(time.RFC3339Nano))
+	}
+	return strings.Join(parts, " ")
+}
+
+func raised(f text.Flag) string {
+	if f == text.Yes {
+		return "yes"
+	}
+	return ""
+}
+
+func renderNumber(n text.Number) string {
+	if !n.Set {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimRight(n.Millionths.ToString(6), "0"), ".")
+}
+
+func renderInteger(n text.Integer) string {
+	if !n.Set {
+		return ""
+	}
+	return fmt.Sprint(n.Value)
+}
+
+// renderRange is lo..hi, lo..point..hi, or the point alone where all three are the same.
+func renderRange(r *text.Range) string {
+	lo, point, hi := renderNumber(r.Lo), renderNumber(r.Point), renderNumber(r.Hi)
+	switch {
+	case lo == point && point == hi:
+		return point
+	case point == "":
+		return lo + ".." + hi
+	}
+	return lo + ".." + point + ".." + hi
+}

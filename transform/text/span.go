@@ -1,0 +1,83 @@
+package text
+
+// unit is the unit of a number.
+type unit uint8
+
+const (
+	basisPoints unit = iota // bp or bps
+	percent                 // %
+)
+
+// unit passes over a unit, if it is next.
+func (s *scanner) unit(u unit) bool {
+	ahead := *s
+	ahead.space()
+	if u == basisPoints && !ahead.oneOf("bp", "bps") || u == percent && !ahead.char('%') {
+		return false
+	}
+	*s = ahead
+	return true
+}
+
+// until passes over what stands between the two ends of a range.
+func (s *scanner) until() bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('-') && !ahead.char('/') && !ahead.word("to") {
+		return false
+	}
+	ahead.space()
+	*s = ahead
+	return true
+}
+
+// span reads a number whose sign has been read, or a range of two. unitFound says whether a unit stood
+// behind either. A range whose first number is negative and whose second has no sign (-5-7) is
+// ambiguous, and so is one that falls (105-10 may be short for 105-110).
+func (s *scanner) span(negative bool, as notation, behind unit) (r Range, unitFound bool, v verdict) {
+	first, ok := s.number(as)
+	if !ok {
+		return r, false, no
+	}
+	first = first.signed(negative)
+	unitFound = s.unit(behind)
+	ahead := *s
+	if !ahead.until() {
+		return exactly(first), unitFound, yes
+	}
+	lessThanZero, signed := ahead.sign()
+	second, ok := ahead.number(as)
+	if !ok {
+		return exactly(first), unitFound, yes
+	}
+	*s = ahead
+	unitFound = s.unit(behind) || unitFound
+	second = second.signed(lessThanZero)
+	if negative && !signed || second.less(first) {
+		return r, unitFound, ambiguous
+	}
+	return Range{Lo: first, Hi: second}, unitFound, yes
+}
+
+// plusMinus reads (+/-2) behind a number, with or without parentheses, and widens the range by it;
+// found says whether it stood there. The unit of the number may stand behind it.
+func (s *scanner) plusMinus(r *Range, behind unit) (found bool) {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.has("+/-") || !r.Point.Set || r.Lo != r.Hi {
+		return false
+	}
+	ahead.space()
+	by, ok := ahead.number(decimal)
+	if !ok {
+		return false
+	}
+	ahead.unit(behind)
+	if inside && !ahead.char(')') {
+		return false
+	}
+	*s = ahead
+	r.Lo, r.Hi = r.Point.minus(by), r.Point.plus(by)
+	return true
+}

@@ -1,0 +1,58 @@
+package text
+
+// parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m,
+// EUR benchmark. A size without a currency takes the column's.
+func parseVolume(text []byte, beside Beside, r *Reading) {
+	s := scanner{text}
+	v := s.volume(beside, r)
+	if v == yes && s.end() && amountBounds.holdAll(&r.Main) {
+		r.Status = statusOf(&r.Main)
+		return
+	}
+	*r = Reading{}
+	s = scanner{text}
+	named := s.currency()
+	switch {
+	case s.oneOf("benchmark-sized", "benchmark size", "benchmark") && s.end():
+		r.settleCurrency(named, beside)
+		r.Status, r.Quality = statusNoNumber, qualityBenchmark
+	case named != nil && !s.end() && saysNothing(s.rest):
+		r.settleCurrency(named, beside)
+		r.Status = statusNoNumber
+	default:
+		r.Status = unread(text, v)
+	}
+}
+
+func (s *scanner) volume(beside Beside, r *Reading) verdict {
+	var q qualifier
+	q.before(s)
+	named, v := s.size(&r.Main)
+	if r.settleCurrency(named, beside); v != yes {
+		return v
+	}
+	if r.Currency == nil {
+		return no
+	}
+	expected, wng := false, false
+	for more := true; more; {
+		switch {
+		case s.noted("expected", "exp"):
+			expected = true
+		case s.noted("wng", "will not grow"):
+			wng = true
+		default:
+			more = q.behind(s)
+		}
+	}
+	r.Quality, v = q.apply(&r.Main)
+	switch {
+	case v == yes && wng && q.least: // it will not grow, and it will
+		return ambiguous
+	case r.Quality == nil && wng:
+		r.Quality = qualityWNG
+	case r.Quality == nil && expected:
+		r.Quality = qualityExpected
+	}
+	return v
+}
