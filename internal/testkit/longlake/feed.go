@@ -1,0 +1,127 @@
+package longlake
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/transform"
+)
+
+// feed is one feed on its way through the nights. It is used by one goroutine at a time.
+type feed struct {
+	feed      api.Feed
+	base      api.Base
+	heads     lake.Heads
+	deals     observations           // of the last night
+	drift     map[int64][]lake.Drift // of the deals that stand and depart from the API document
+	canonical *transform.Canonicalizer
+	flattener *transform.Flattener
+
+	// Of the night:
+	news []news // by deal_id
+	run  lake.FeedRun
+}
+
+// news is a new version.
+type news struct {
+	id      int64
+	version int32
+	change  string
+	reason  string // of a removal
+	head    lake.Head
+}
+
+func newFeed(of api.Feed, base api.Base) *feed {
+	return &feed{
+		feed: of, base: base, heads: lake.Heads{}, deals: newObservations(), drift: map[int64][]lake.Drift{},
+		canonical: transform.NewCanonicalizer(base), flattener: transform.NewFlattener(of, base),
+	}
+}
+
+// night decides the versions of what was observed and writes their rows.
+func (f *feed) night(ctx context.Context, run *load.Run, night Night, records []serve.Record) error {
+	f.news = nil
+	f.run = lake.FeedRun{
+		Feed: f.feed, Outcome: lake.OutcomeDone, BaseURL: f.base.String(), UpdatedSince: f.updatedSince(records),
+		StartedAt: lake.At(night.Observed), FinishedAt: lake.At(night.KnownAt), Deals: int64(len(records)),
+	}
+	f.deals.observe(records)
+	absent := transform.Absent(f.heads, &f.deals)
+	if err := f.decide(); err != nil {
+		return err
+	}
+	if err := f.remove(absent); err != nil {
+		return err
+	}
+	slices.SortFunc(f.news, func(a, b news) int { return cmp.Compare(a.id, b.id) })
+	if err := f.writeRows(ctx, run, night); err != nil {
+		return err
+	}
+	f.run.Drift = f.driftTonight()
+	return nil
+}
+
+// decide numbers the new versions of the deals observed.
+func (f *feed) decide() error {
+	decisions, err := transform.Decide(f.heads, &f.deals, f.canonical, true)
+	if err != nil {
+		return err
+	}
+	for _, d := range decisions {
+		if d.Reject != nil {
+			return d.Reject // the market shows nothing that cannot be read
+		}
+		f.heads[d.ID] = d.Head
+		switch d.Change {
+		case lake.Added:
+			f.run.Added++
+		case lake.Changed:
+			f.run.Changed++
+		case lake.Reappeared:
+			f.run.Reappeared++
+		default:
+			f.run.Unchanged++
+			continue
+		}
+		f.news = append(f.news, news{id: d.ID, version: d.Version, change: d.Change, head: d.Head})
+	}
+	return nil
+}
+
+// remove ends the deals that do not answer any more. The market's truth is what an API says by id, so
+// there is nobody to ask.
+func (f *feed) remove(absent []int64) error {
+	for _, id := range absent {
+		reason, err := f.reason(id)
+		if err != nil {
+			return err
+		}
+		head := transform.Removal(f.heads[id])
+		f.heads[id] = head
+		f.news = append(f.news, news{id: id, version: head.Version, change: lake.Removed, reason: reason})
+		f.deals.forget(id)
+		delete(f.drift, id)
+	}
+	f.run.Removed, f.run.Confirmations = int64(len(absent)), int64(len(absent))
+	return nil
+}
+
+// reason says why a deal is gone: one whose last payload links to a priced deal has priced.
+func (f *feed) reason(id int64) (string, error) {
+	payload, err := f.deals.Payload(id, nil)
+	if err != nil {
+		return "", err
+	}
+	if _, err := f.flattener.Read(payload); err != nil {
+		return "", err
+	}
+	if f.flattener.HasPricedDeal() {
+		return lake.ReasonPriced, nil
+	}
+	return lake.ReasonGone, nil
+}

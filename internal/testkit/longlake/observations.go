@@ -1,0 +1,81 @@
+package longlake
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/transform"
+)
+
+// observations are the deals that a market shows in a night, as transform sees them. Payloads are made
+// when they are asked for: the market's bodies with absolute links, as they go over the network.
+type observations struct {
+	ids   []int64 // ascending
+	deals map[int64]observed
+}
+
+// observed is a deal with its body as the market keeps it.
+type observed struct {
+	body []byte
+	hash lake.Digest // of the payload
+}
+
+var _ transform.Payloads = (*observations)(nil)
+
+func newObservations() observations { return observations{deals: map[int64]observed{}} }
+
+// observe takes in what a market shows, by id. A deal that it shows no more stays readable until it is
+// forgotten.
+func (o *observations) observe(records []serve.Record) {
+	o.ids = make([]int64, len(records))
+	var payload []byte
+	for i, record := range records {
+		o.ids[i] = record.ID
+		// As long as nothing happens to a deal the market gives the same body: one look at where it lies
+		// spares hashing it again.
+		if last, ok := o.deals[record.ID]; ok && &last.body[0] == &record.Body[0] {
+			continue
+		}
+		payload = appendPayload(payload[:0], record.Body)
+		o.deals[record.ID] = observed{record.Body, sha256.Sum256(payload)}
+	}
+}
+
+func (o *observations) forget(id int64) { delete(o.deals, id) }
+
+// IDs implements transform.Payloads.
+func (o *observations) IDs() []int64 { return o.ids }
+
+// PayloadHash implements transform.Payloads.
+func (o *observations) PayloadHash(id int64) lake.Digest { return o.deals[id].hash }
+
+// Payload implements transform.Payloads.
+func (o *observations) Payload(id int64, buf []byte) ([]byte, error) {
+	deal, ok := o.deals[id]
+	if !ok {
+		return nil, fmt.Errorf("deal %d was not observed", id)
+	}
+	return appendPayload(buf[:0], deal.body), nil
+}
+
+// How a link under the API begins in a market's body, and in a payload.
+var (
+	inBody    = []byte(`"href":"/`)
+	inPayload = []byte(`"href":"` + Base + `/`)
+)
+
+// appendPayload appends a market's body with absolute links.
+func appendPayload(dst, body []byte) []byte {
+	for {
+		before, after, found := bytes.Cut(body, inBody)
+		dst = append(dst, before...)
+		if !found {
+			return dst
+		}
+		dst = append(dst, inPayload...)
+		body = after
+	}
+}

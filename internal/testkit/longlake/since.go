@@ -1,0 +1,47 @@
+package longlake
+
+import (
+	"time"
+
+	"dealflow/schemas/api"
+	"dealflow/serve"
+)
+
+// overlap is how much older than the list's first entry the one is whose link a sync goes on from.
+const overlap = 2 * time.Second
+
+// updatedSince is the link from which a sync would go on after reading the whole list, relative to the
+// base; "" where there is none.
+func (f *feed) updatedSince(records []serve.Record) string {
+	if !f.feed.HasUpdatedSince() {
+		return ""
+	}
+	first, _ := f.newest(records, time.Time{})
+	if first.IsZero() {
+		return ""
+	}
+	_, link := f.newest(records, first.Add(-overlap))
+	return f.base.Relative(link)
+}
+
+// newest gives the newest update, not after a bound unless that is zero, of a deal with an updatedSince
+// link, and the link. Of deals updated at the same instant the one with the greatest id stands first.
+func (f *feed) newest(records []serve.Record, bound time.Time) (time.Time, string) {
+	for {
+		var found *serve.Record
+		for i := range records {
+			r := &records[i]
+			if (bound.IsZero() || !r.UpdatedAt.After(bound)) && (found == nil || !r.UpdatedAt.Before(found.UpdatedAt)) {
+				found = r
+			}
+		}
+		if found == nil {
+			return time.Time{}, ""
+		}
+		head, err := api.ReadHead(appendPayload(nil, found.Body), f.feed)
+		if at, ok := api.UpdatedSinceTime(head.UpdatedSince); err == nil && ok {
+			return at, head.UpdatedSince
+		}
+		bound = found.UpdatedAt.Add(-time.Nanosecond) // a deal without links: look below it
+	}
+}

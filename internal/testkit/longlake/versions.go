@@ -1,0 +1,68 @@
+package longlake
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// writeVersions writes a market's file of history/deal_versions: the night's new versions of its feeds.
+func writeVersions(ctx context.Context, run *load.Run, market api.Market, feeds []*feed, night Night) (err error) {
+	batches := transform.NewVersionBatches(memory.DefaultAllocator)
+	defer batches.Release()
+	out := file{open: func() (*load.Writer, error) { return run.DealVersions(market) }}
+	defer func() { err = errors.Join(err, out.abort()) }()
+	for _, f := range feeds {
+		var payload []byte
+		for _, n := range f.news {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			version, err := f.version(n, night, payload)
+			if err != nil {
+				return err
+			}
+			batches.Append(version)
+			payload = version.Payload
+			if batches.Bytes() < load.RowGroupBytes {
+				continue
+			}
+			if err := out.write(batches.Take()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.write(batches.Take()); err != nil {
+		return err
+	}
+	return out.finish(ctx)
+}
+
+// version is a row of deal_versions. Its payload uses buf.
+func (f *feed) version(n news, night Night, buf []byte) (*transform.DealVersion, error) {
+	v := &transform.DealVersion{
+		Feed: f.feed, DealID: n.id, Version: n.version, Change: n.change, Reason: n.reason,
+		KnownAt: night.KnownAt, ObservedAt: night.Observed, RunID: night.RunID,
+		ContentHash: n.head.ContentHash, PayloadHash: n.head.PayloadHash,
+	}
+	if n.change == lake.Removed {
+		return v, nil
+	}
+	var err error
+	if v.Payload, err = f.deals.Payload(n.id, buf); err != nil {
+		return nil, err
+	}
+	head, err := api.ReadHead(v.Payload, f.feed)
+	if err != nil {
+		return nil, err
+	}
+	v.UpdatedSince = f.base.Relative(head.UpdatedSince)
+	v.SourceUpdatedAt, _ = api.UpdatedSinceTime(head.UpdatedSince)
+	return v, nil
+}
