@@ -147,10 +147,27 @@ type File struct {
 
 // Check is the result of one declared quality check of a run.
 type Check struct {
-	Name    string `json:"name"`
-	Outcome string `json:"outcome"`
-	Detail  string `json:"detail,omitempty"`
+	Name     string `json:"name"`
+	Severity string `json:"severity"` // warn or hold
+	Outcome  string `json:"outcome"`  // passed, warned, held, accepted or failed
+	Count    int64  `json:"count,omitempty"`
+	Detail   string `json:"detail,omitempty"`
 }
+
+// What a quality check that finds something does to its run.
+const (
+	SeverityWarn = "warn" // it is reported
+	SeverityHold = "hold" // nothing is committed
+)
+
+// The outcomes of a quality check.
+const (
+	CheckPassed   = "passed"
+	CheckWarned   = "warned"
+	CheckHeld     = "held"
+	CheckAccepted = "accepted" // would have held, and was let through by name
+	CheckFailed   = "failed"   // could not be asked
+)
 
 // Encode gives the commit's bytes: one JSON object and a newline.
 func (c *Commit) Encode() ([]byte, error) {

@@ -16,6 +16,10 @@ const (
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
 	CatalogKey        = "catalog.duckdb"
+
+	// The user's own files: which names mean one bank, or one borrower. No commit names them.
+	BankAliasesKey     = "aliases/banks.csv"
+	BorrowerAliasesKey = "aliases/borrowers.csv"
 )
 
 // CommitKey is the key of a commit's object.

@@ -40,6 +40,28 @@ func changeColumns() []Column {
 	}
 }
 
+// CheckColumns returns the columns of the catalog's table checks. The caller owns the slice.
+func CheckColumns() []Column {
+	return []Column{
+		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
+		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
+		{Name: "known_at", Type: Timestamp, Doc: "The instant of the commit."},
+		{Name: "name", Type: Text, Doc: "The check: its file in sql/checks."},
+		{Name: "severity", Type: Text, Doc: "warn, or hold: the run commits nothing where it finds something."},
+		{Name: "outcome", Type: Text, Doc: "passed, warned, accepted (would have held, and was let through by name) or failed (could not be asked)."},
+		{Name: "count", Type: Int64, Doc: "How much was found."},
+		{Name: "detail", Type: Text, Doc: "What was found, where, and an example."},
+	}
+}
+
+// CheckRow gives the values of a check's row, by column.
+func CheckRow(c *Commit, check *Check) map[string]any {
+	return map[string]any{
+		"run_id": c.RunID, "commit": c.Number, "known_at": c.KnownAt, "name": check.Name, "severity": check.Severity,
+		"outcome": check.Outcome, "count": check.Count, "detail": check.Detail,
+	}
+}
+
 // FeedRunColumns returns the columns of the catalog's table feed_runs. The caller owns the slice.
 func FeedRunColumns() []Column {
 	return slices.Concat([]Column{
