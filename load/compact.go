@@ -22,11 +22,13 @@ const CompactBytes = 64 << 20
 const CompactFiles = 256
 
 // Compactable chooses what a compaction would merge: groups of small history files of one table, market
-// and year under the current schema. A folder with fewer than least small files is left alone.
-func (g *Log) Compactable(least int) [][]lake.File {
+// and year under the current schema. A folder of the given year or a later one is left alone where it
+// has fewer than least small files. Nothing more comes into one of an earlier year: it is merged for good.
+func (g *Log) Compactable(year, least int) [][]lake.File {
 	var groups [][]lake.File
 	for _, small := range g.smallHistory() {
-		if len(small) >= max(least, 2) {
+		of, err := strconv.Atoi(small[0].Partition["year"])
+		if past := err == nil && of < year; past && len(small) >= 2 || len(small) >= max(least, 2) {
 			groups = append(groups, portions(small, 2)...)
 		}
 	}

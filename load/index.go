@@ -19,8 +19,8 @@ var indexColumns = []string{"service", "market", "kind", "deal_id", "version", "
 
 // WriteIndex writes what a catalog needs to know of every version of every deal into a new local Parquet
 // file: the columns of deal_versions that say what a version is and when it became known. Of the lake's
-// files only these columns are read, not the payloads.
-func (l *Lake) WriteIndex(ctx context.Context, mem memory.Allocator, path string) (err error) {
+// files only these columns are read, not the payloads. files are those of deal_versions.
+func (l *Lake) WriteIndex(ctx context.Context, mem memory.Allocator, files []lake.File, path string) (err error) {
 	var columns []lake.Column
 	for _, name := range indexColumns {
 		for _, c := range lake.DealVersionColumns() {
@@ -39,7 +39,7 @@ func (l *Lake) WriteIndex(ctx context.Context, mem memory.Allocator, path string
 		return errors.Join(fmt.Errorf("version index: %w", err), file.Close())
 	}
 	defer func() { err = errors.Join(err, w.Close()) }() // closes the file, too
-	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
+	for _, f := range files {
 		err := l.scan(ctx, mem, f, indexColumns, nil, func(rec arrow.Record) error {
 			row := array.NewRecord(schema, rec.Columns(), rec.NumRows())
 			defer row.Release()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,15 +31,27 @@ const leaseSkew = 10 * time.Minute
 // Lease reads the lease that stands at now; nil where there is none, it has run out, or it cannot be
 // read or believed.
 func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
-	data, err := readObject(ctx, l.store, lake.LeaseKey)
+	lease, err := l.readLease(ctx, now)
 	if err != nil {
 		return nil
 	}
+	return lease
+}
+
+// readLease is Lease; the error is the store's.
+func (l *Lake) readLease(ctx context.Context, now time.Time) (*Lease, error) {
+	data, err := readObject(ctx, l.store, lake.LeaseKey)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lease: %w", err)
+	}
 	var lease Lease
 	if json.Unmarshal(data, &lease) != nil || !lease.ExpiresAt.After(now) || lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)) {
-		return nil
+		return nil, nil
 	}
-	return &lease
+	return &lease, nil
 }
 
 // TakeLease writes the run's lease, in place of whatever lease there is.
@@ -55,9 +68,9 @@ func (l *Lake) TakeLease(ctx context.Context, lease Lease) error {
 
 // DropLease removes the run's lease, and leaves another's.
 func (l *Lake) DropLease(ctx context.Context, runID string, now time.Time) error {
-	held := l.Lease(ctx, now)
-	if held == nil || held.RunID != runID {
-		return nil
+	held, err := l.readLease(ctx, now)
+	if err != nil || held == nil || held.RunID != runID {
+		return err
 	}
 	if err := l.store.Delete(ctx, lake.LeaseKey); err != nil {
 		return fmt.Errorf("lease: %w", err)

@@ -286,6 +286,11 @@ func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 // readTries is how often an object is read whose body breaks off.
 const readTries = 3
 
+// Object reads a whole object of the lake. One that is not there is store.ErrNotFound.
+func (l *Lake) Object(ctx context.Context, key string) ([]byte, error) {
+	return readObject(ctx, l.store, key)
+}
+
 func readObject(ctx context.Context, s store.Store, key string) ([]byte, error) {
 	for try := 1; ; try++ {
 		r, err := s.Get(ctx, key)

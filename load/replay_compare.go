@@ -17,7 +17,9 @@ import (
 // some 30 bytes, until that has met its like. It is not safe for concurrent use.
 type Comparison struct {
 	table   *lake.Table
-	columns map[string]bool // that all files have
+	columns map[string]bool // in which rows must agree
+	helpers map[string]int  // the other helper columns, by their place in sums
+	sums    []uint64        // of each helper's values: 0 where they are now as they were before
 	seed    maphash.Seed
 	counts  map[uint64]int32 // of a row, by hash: how many more there are now than before
 	buf     []byte
@@ -29,12 +31,30 @@ type Comparison struct {
 
 // NewComparison begins a comparison with the files of a partition.
 func NewComparison(table *lake.Table, before []lake.File) *Comparison {
-	c := &Comparison{table: table, columns: map[string]bool{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
-	columns := append(table.KeyColumns(), since(slices.Clone(table.Columns), oldest(before))...)
-	for _, name := range names(columns) {
+	c := &Comparison{table: table, columns: map[string]bool{}, helpers: map[string]int{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
+	now := lake.File{SchemaVersion: lake.SchemaVersion}
+	for _, name := range names(agreeing(table, append(slices.Clone(before), now))) {
 		c.columns[name] = true
 	}
+	for i, name := range names(table.Helpers) {
+		if !c.columns[name] {
+			c.helpers[name] = i
+		}
+	}
+	c.sums = make([]uint64, len(table.Helpers))
 	return c
+}
+
+// Improved names the helper columns whose values are others than before: a newer parser read them. It is
+// good after all rows of before and now were given.
+func (c *Comparison) Improved() []string {
+	var improved []string
+	for i, name := range names(c.table.Helpers) {
+		if c.sums[i] != 0 {
+			improved = append(improved, name)
+		}
+	}
+	return improved
 }
 
 // Wrote takes rows that were written anew.
@@ -45,14 +65,8 @@ func (c *Comparison) Wrote(record arrow.Record) {
 
 // Had reads files of before.
 func (c *Comparison) Had(ctx context.Context, r *Run, files []lake.File) error {
-	var wanted []string
-	for _, name := range names(c.table.HistoryColumns()) {
-		if c.columns[name] {
-			wanted = append(wanted, name)
-		}
-	}
 	for _, f := range files {
-		if err := c.had(ctx, r, f, wanted); err != nil {
+		if err := c.had(ctx, r, f, names(since(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
 			return err
 		}
 	}
@@ -82,6 +96,9 @@ func (c *Comparison) add(record arrow.Record, n int32) {
 		if c.columns[field.Name] {
 			columns = append(columns, record.Column(i))
 		}
+		if at, ok := c.helpers[field.Name]; ok {
+			c.sums[at] += uint64(int64(n)) * c.sum(record, record.Column(i))
+		}
 	}
 	for row := range int(record.NumRows()) {
 		c.buf = c.buf[:0]
@@ -93,6 +110,23 @@ func (c *Comparison) add(record arrow.Record, n int32) {
 			delete(c.counts, hash)
 		}
 	}
+}
+
+// sum adds up hashes of a column's values, each with its row's key; a NULL counts nothing, so that a
+// column that files lack is one without values.
+func (c *Comparison) sum(record arrow.Record, column arrow.Array) (sum uint64) {
+	keys := len(c.table.KeyColumns())
+	for row := range column.Len() {
+		if column.IsNull(row) {
+			continue
+		}
+		c.buf = c.buf[:0]
+		for key := range keys {
+			c.buf = appendCell(c.buf, record.Column(key), row)
+		}
+		sum += maphash.Bytes(c.seed, appendCell(c.buf, column, row))
+	}
+	return sum
 }
 
 // Different is the number of rows that are now as they were not before, or were before as they are not

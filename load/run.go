@@ -138,19 +138,25 @@ func (g *Log) Replaced(feed api.Feed, date string) []string {
 	return paths
 }
 
-// Commit makes the run's files visible, all at once, as the next commit. The caller fills what the
-// run knows: command, instants, outcome, feeds, files to remove; the rest is filled here. ErrConflict
+// Prepare completes what is to be the next commit, of which the caller fills what the run knows: command,
+// instants, outcome, feeds, files to remove.
+func (r *Run) Prepare(c lake.Commit) lake.Commit {
+	c.FormatVersion = lake.FormatVersion
+	c.Number = r.lake.log.Number + 1
+	c.RunID = r.id
+	c.PreviousSHA256 = r.lake.log.SHA256
+	c.Add = slices.SortedFunc(slices.Values(r.files), func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
+	return c
+}
+
+// Commit makes the run's files visible, all at once, as the next commit, which it prepares. ErrConflict
 // says that another run took the number: nothing of this one is visible.
 func (r *Run) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	l := r.lake
 	if !c.KnownAt.After(l.log.KnownAt.Time) {
 		return nil, fmt.Errorf("commit %d: known_at %s does not lie after the last one, %s", l.log.Number+1, c.KnownAt, l.log.KnownAt)
 	}
-	c.FormatVersion = lake.FormatVersion
-	c.Number = l.log.Number + 1
-	c.RunID = r.id
-	c.PreviousSHA256 = l.log.SHA256
-	c.Add = slices.SortedFunc(slices.Values(r.files), func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
+	c = r.Prepare(c)
 	data, err := c.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("commit %d: %w", c.Number, err)

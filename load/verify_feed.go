@@ -104,7 +104,7 @@ func (c *feedCheck) tables(ctx context.Context) error {
 	for _, table := range lake.FeedTables(c.feed) {
 		files := slices.Concat(c.files[lake.HistoryTable(table.Name)], c.files[lake.SnapshotTable(table.Name)])
 		files = slices.DeleteFunc(files, func(f lake.File) bool { return !c.v.sound(f) })
-		hasher := newRowHasher(table, oldest(files))
+		hasher := newRowHasher(table, files)
 		history := newTally(len(c.index))
 		whole, err := c.take(ctx, c.files[lake.HistoryTable(table.Name)], history, hasher)
 		if err != nil {

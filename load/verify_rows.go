@@ -176,11 +176,10 @@ type rowHasher struct {
 	buf   []byte
 }
 
-// newRowHasher hashes the columns that a schema version has. Where files of several versions are
-// compared, it is the oldest: later columns are not in all of them.
-func newRowHasher(table *lake.Table, schemaVersion int) *rowHasher {
+// newRowHasher hashes the columns in which files of a table must agree.
+func newRowHasher(table *lake.Table, files []lake.File) *rowHasher {
 	h := &rowHasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3, names: map[string]bool{}}
-	for _, name := range names(since(table.HistoryColumns(), schemaVersion))[h.skip:] {
+	for _, name := range names(agreeing(table, files))[h.skip:] {
 		h.names[name] = true
 	}
 	return h
@@ -235,10 +234,12 @@ func appendCell(buf []byte, column arrow.Array, row int) []byte {
 	panic(fmt.Sprintf("no flattened table has a column of type %s", column.DataType()))
 }
 
-// oldest is the least schema version of files; the current one where there are none.
-func oldest(files []lake.File) int {
-	if len(files) == 0 {
-		return lake.SchemaVersion
+// agreeing lists the columns of a table in which rows of files must agree: those that all have; of what
+// parsers read only where all files are of one schema version, for parsers change from one to the next.
+func agreeing(table *lake.Table, files []lake.File) []lake.Column {
+	least, most := lake.SchemaVersion, 0
+	for _, f := range files {
+		least, most = min(least, f.SchemaVersion), max(most, f.SchemaVersion)
 	}
-	return slices.MinFunc(files, func(a, b lake.File) int { return cmp.Compare(a.SchemaVersion, b.SchemaVersion) }).SchemaVersion
+	return slices.DeleteFunc(since(table.HistoryColumns(), least), func(c lake.Column) bool { return c.IsHelper() && least < most })
 }

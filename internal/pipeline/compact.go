@@ -12,7 +12,8 @@ import (
 
 // compactAfter is the number of small history files of a table, market and year above which a run merges
 // them by itself. A sync every five minutes makes 288 a day; views open quickly up to some thousands of
-// files, and there are 18 tables in up to six markets.
+// files, and there are 18 tables in up to six markets. What reads wide tables pays for each file, so the
+// folders of past years are merged whatever their number: once, by the first run of a new year.
 const compactAfter = 32
 
 // Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so
@@ -37,7 +38,7 @@ func Compact(ctx context.Context, cfg Config) (*MaintainResult, error) {
 func (r *run) compact(ctx context.Context, least int, result *MaintainResult) error {
 	var remove []string
 	var faults []error
-	for _, group := range r.lake.Log().Compactable(least) {
+	for _, group := range r.lake.Log().Compactable(r.started.UTC().Year(), least) {
 		err := r.load.Merge(ctx, group)
 		if errors.Is(err, load.ErrNotCommitted) {
 			// What is damaged stays as it is; it does not keep the rest from being merged.
@@ -64,14 +65,14 @@ func (r *run) compact(ctx context.Context, least int, result *MaintainResult) er
 // a commit of its own under the run's lease; hint and checkpoint follow it. The result is nil where
 // there are not many. The run stands whatever comes of it.
 func (r *run) compactIfNeeded(ctx context.Context) (result *MaintainResult, err error) {
-	if len(r.lake.Log().Compactable(compactAfter+1)) == 0 {
+	now := r.now()
+	if len(r.lake.Log().Compactable(now.UTC().Year(), compactAfter+1)) == 0 {
 		return nil, nil
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
-	now := r.now()
 	c := &run{Config: r.Config, command: "compact", lake: r.lake, began: r.Clock(), started: now, latest: now}
 	c.RunID = id.String()
 	if c.load, err = c.lake.Begin(load.RunConfig{ID: c.RunID, Started: now, WorkDir: c.WorkDir, Memory: c.Memory}); err != nil {

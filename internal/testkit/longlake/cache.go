@@ -17,7 +17,7 @@ import (
 
 // builderVersion rises when the market, the flattening or this package gives other bytes, and neither
 // lake.SchemaVersion nor lake.ParserVersion tells it.
-const builderVersion = 1
+const builderVersion = 2
 
 const (
 	cacheFolder = "dealflow-tests"

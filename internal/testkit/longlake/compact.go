@@ -15,7 +15,7 @@ const compactAfter = 32
 
 // compactIfNeeded merges history files where a night has left many, as a commit a minute after it.
 func (b *builder) compactIfNeeded(ctx context.Context, known time.Time) error {
-	groups := b.lake.Log().Compactable(compactAfter + 1)
+	groups := b.lake.Log().Compactable(known.Year(), compactAfter+1)
 	if len(groups) == 0 {
 		return nil
 	}
