@@ -14,26 +14,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// buildAfar builds the catalog of a lake that DuckDB does not reach from here. DuckDB looks at the files
-// of a view when the view is made, so at each path an empty file of the table's columns stands in, in a
-// folder of its own; the catalog names the real root.
-func (c *Catalog) buildAfar(ctx context.Context, conn *stdsql.Conn) (err error) {
-	folder, err := os.MkdirTemp(filepath.Dir(c.Index), "stand-in-*")
-	if err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := c.standIn(ctx, conn, folder); err != nil {
-		return fmt.Errorf("catalog: stand-in files: %w", err)
-	}
-	if _, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+literal(folder)); err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
-	return c.build(ctx, conn)
-}
-
-// standIn puts an empty file at each live file's path under folder.
-func (c *Catalog) standIn(ctx context.Context, conn *stdsql.Conn, folder string) error {
+// standIn serves a lake that DuckDB does not reach from here. It looks at the files of a view when the view
+// is made, so in the local folder an empty file of the table's columns stands in for each that is not
+// there; the catalog names the real root.
+func (c *Catalog) standIn(ctx context.Context, conn *stdsql.Conn) error {
+	folder := c.Local
 	empty := map[string]string{} // by table and schema version
 	for _, file := range c.Files {
 		columns := columnsOf(file.Table)
@@ -53,7 +38,7 @@ func (c *Catalog) standIn(ctx context.Context, conn *stdsql.Conn, folder string)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := os.Link(empty[kind], path); err != nil {
+		if err := os.Link(empty[kind], path); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}

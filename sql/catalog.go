@@ -15,7 +15,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-//go:embed views/*.sql macros/*.sql
+//go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
 var statements embed.FS
 
 // Catalog says what a catalog shall show. All fields but Index must be set.
@@ -26,11 +26,60 @@ type Catalog struct {
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
+
+	// Previous is a local file with an earlier catalog of the lake, from which this one goes on: only what came
+	// since is derived from history. "", or a file that cannot serve: everything is derived anew.
+	Previous string
+	// Local is a folder of this machine with the history files of the flattened tables, each under its path,
+	// where Root is none; files of other tables come beside them. Index is then needed.
+	Local   string
+	Aliases Aliases
+	// Diff says what changed between versions; it is needed where a deal has two that are new.
+	Diff DiffFunc
 }
 
 // Build writes the catalog to a new file at path.
-func (c *Catalog) Build(ctx context.Context, path string) (err error) {
-	db, err := connect(path, false)
+func (c *Catalog) Build(ctx context.Context, path string) error {
+	layout, err := theLayout()
+	if err != nil {
+		return fmt.Errorf("catalog: layout: %w", err)
+	}
+	if c.Previous != "" {
+		done, err := c.buildOn(ctx, path, layout)
+		if done || err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(path, layout.file, 0o600); err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	return c.edit(ctx, path, func(conn *stdsql.Conn) error {
+		return c.refresh(ctx, conn, layout, since{instant: "-infinity", empty: true})
+	})
+}
+
+// buildOn makes the catalog from the earlier one; done is false where that cannot serve.
+func (c *Catalog) buildOn(ctx context.Context, path string, layout *layout) (done bool, err error) {
+	if err := copyFile(c.Previous, path); err != nil {
+		return false, errors.Join(ctx.Err(), os.RemoveAll(path))
+	}
+	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
+		from, ok := c.goOn(ctx, conn, layout)
+		if !ok {
+			return ctx.Err()
+		}
+		done = true
+		return c.refresh(ctx, conn, layout, from)
+	})
+	if done {
+		return true, err
+	}
+	return false, errors.Join(ctx.Err(), os.RemoveAll(path), os.RemoveAll(path+".wal"))
+}
+
+// edit opens a catalog file for writing.
+func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
+	db, err := connect(path, false, "SET parquet_metadata_cache = true")
 	if err != nil {
 		return err
 	}
@@ -40,64 +89,83 @@ func (c *Catalog) Build(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if c.Index == "" {
-		return c.build(ctx, conn)
-	}
-	return c.buildAfar(ctx, conn)
+	return work(conn)
 }
 
-func (c *Catalog) build(ctx context.Context, conn *stdsql.Conn) error {
-	steps := []struct {
-		name string
-		text func() (string, error)
-	}{
-		{"views/index.sql", func() (string, error) { return c.render("views/index.sql", c.indexData()) }},
-		{"tables", c.renderTables},
-		{"views/deals.sql", func() (string, error) { return c.render("views/deals.sql", nil) }},
-		{"macros/deals_as_of.sql", func() (string, error) { return c.render("macros/deals_as_of.sql", nil) }},
-	}
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
+// step is a part of a catalog's making.
+type step struct {
+	name string
+	do   func(context.Context, *stdsql.Conn) error
+}
+
+func doSteps(ctx context.Context, conn *stdsql.Conn, steps ...step) error {
 	for _, step := range steps {
-		text, err := step.text()
-		if err == nil {
-			_, err = conn.ExecContext(ctx, text)
-		}
-		if err != nil {
+		if err := step.do(ctx, conn); err != nil {
 			return fmt.Errorf("catalog: %s: %w", step.name, err)
-		}
-	}
-	if err := c.fillRuns(ctx, conn); err != nil {
-		return fmt.Errorf("catalog: runs: %w", err)
-	}
-	for _, statement := range []string{"COMMIT", "CHECKPOINT"} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("catalog: %w", err)
 		}
 	}
 	return nil
 }
 
-// renderTables renders, for each flattened table, its views and its as-of macro.
-func (c *Catalog) renderTables() (string, error) {
-	var all strings.Builder
-	for _, table := range lake.Tables() {
-		data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
-		data.History = c.source(lake.HistoryTable(table.Name), data.Columns)
-		data.Snapshots = c.source(lake.SnapshotTable(table.Name), data.SnapshotColumns)
-		for _, name := range []string{"views/table.sql", "macros/table_as_of.sql"} {
-			text, err := c.render(name, data)
-			if err != nil {
-				return "", err
-			}
-			all.WriteString(text)
+// statement is a step that executes a text.
+func statement(name string, text func() (string, error)) step {
+	return step{name, func(ctx context.Context, conn *stdsql.Conn) error {
+		all, err := text()
+		if err == nil {
+			_, err = conn.ExecContext(ctx, all)
 		}
-	}
-	return all.String(), nil
+		return err
+	}}
 }
 
-// tableData is what views/table.sql and macros/table_as_of.sql see.
+// file is a step that executes a template.
+func file(name string, data any) step {
+	return statement(name, func() (string, error) { return render(name, data) })
+}
+
+func literally(text string) step {
+	return statement(text, func() (string, error) { return text, nil })
+}
+
+// refresh makes a catalog that has the layout show the commit.
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, layout *layout, from since) error {
+	data := c.refreshData(layout)
+	var steps []step
+	if c.Index != "" {
+		steps = append(steps, step{"stand-in files", c.standIn}, literally("SET VARIABLE lake = "+literal(c.Local)))
+	}
+	return doSteps(ctx, conn, append(steps,
+		literally("BEGIN"),
+		file("refresh/files.sql", data), file("refresh/index.sql", data),
+		step{"runs", c.fillRuns}, step{"aliases", c.fillAliases},
+		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, from) }},
+		literally("COMMIT"), literally("CHECKPOINT"))...)
+}
+
+// refreshData is what the files of refresh/ see.
+type refreshData struct {
+	Catalog  *Catalog
+	Layout   string
+	Versions string // FROM clauses' sources
+	Index    string // with the version index's columns
+	Tables   []tableData
+}
+
+func (c *Catalog) refreshData(layout *layout) refreshData {
+	data := refreshData{
+		Catalog: c, Layout: layout.hash, Index: "_dealflow.history_deal_versions",
+		Versions: c.source(lake.HistoryTable(lake.DealVersions), lake.DealVersionColumns()),
+	}
+	if c.Index != "" {
+		data.Index = "read_parquet(" + literal(c.Index) + ")"
+	}
+	for _, table := range lake.Tables() {
+		data.Tables = append(data.Tables, c.tableData(table))
+	}
+	return data
+}
+
+// tableData is what the statements of a flattened table see.
 type tableData struct {
 	*lake.Table
 	Columns         []lake.Column // of history
@@ -106,30 +174,20 @@ type tableData struct {
 	Snapshots       string
 }
 
-type indexData struct {
-	Versions string
-	Index    string // a FROM clause's source with the version index's columns
-	Catalog  *Catalog
-	Columns  []lake.Column // of deal_versions
-	Runs     []lake.Column
-	FeedRuns []lake.Column
-}
-
-func (c *Catalog) indexData() indexData {
-	columns := lake.DealVersionColumns()
-	data := indexData{
-		Versions: c.source(lake.HistoryTable(lake.DealVersions), columns), Catalog: c, Columns: columns,
-		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Index: "_dealflow.history_deal_versions",
-	}
-	if c.Index != "" {
-		data.Index = "read_parquet(" + literal(c.Index) + ")"
-	}
+func (c *Catalog) tableData(table *lake.Table) tableData {
+	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
+	data.History = c.source(lake.HistoryTable(table.Name), data.Columns)
+	data.Snapshots = c.source(lake.SnapshotTable(table.Name), data.SnapshotColumns)
 	return data
 }
 
 // render fills a statement's template.
-func (c *Catalog) render(name string, data any) (string, error) {
-	text, err := fs.ReadFile(statements, name)
+func render(name string, data any) (string, error) {
+	return renderFrom(statements, name, data)
+}
+
+func renderFrom(files fs.FS, name string, data any) (string, error) {
+	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		return "", err
 	}

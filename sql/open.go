@@ -47,10 +47,14 @@ func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, 
 }
 
 // linkOrCopy gives a file a second name; on another filesystem, a second copy.
-func linkOrCopy(from, to string) (err error) {
+func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
+	return copyFile(from, to)
+}
+
+func copyFile(from, to string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
 		return err

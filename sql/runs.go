@@ -9,26 +9,32 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// fillRuns writes the tables runs and feed_runs from the commits. They go in as JSON, which DuckDB
+// fillRuns writes the tables runs, feed_runs and checks from the commits. They go in as JSON, which DuckDB
 // reads by name: one statement a table whatever the number of runs.
 func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn) error {
 	runs := make([]map[string]any, 0, len(c.Runs))
-	var feedRuns []map[string]any
+	var feedRuns, checks []map[string]any
 	for i := range c.Runs {
 		runs = append(runs, lake.RunRow(&c.Runs[i]))
 		for j := range c.Runs[i].Feeds {
 			feedRuns = append(feedRuns, lake.FeedRunRow(&c.Runs[i], &c.Runs[i].Feeds[j]))
 		}
+		for j := range c.Runs[i].Checks {
+			checks = append(checks, lake.CheckRow(&c.Runs[i], &c.Runs[i].Checks[j]))
+		}
 	}
 	if err := insertRows(ctx, conn, "runs", lake.RunColumns(), runs); err != nil {
 		return err
 	}
-	return insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), feedRuns)
+	if err := insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), feedRuns); err != nil {
+		return err
+	}
+	return insertRows(ctx, conn, "checks", lake.CheckColumns(), checks)
 }
 
 func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []lake.Column, rows []map[string]any) error {
-	if len(rows) == 0 {
-		return nil
+	if _, err := conn.ExecContext(ctx, "DELETE FROM main."+identifier(table)); err != nil || len(rows) == 0 {
+		return err
 	}
 	data, err := json.Marshal(rows)
 	if err != nil {

@@ -27,7 +27,11 @@ func runCatalog(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := pipeline.Publish(ctx, l, a.settings.workDir); err != nil {
+	cache, err := a.settings.cache()
+	if err != nil {
+		return err
+	}
+	if err := pipeline.Publish(ctx, l, a.settings.workDir, cache); err != nil {
 		return err
 	}
 	result := struct {

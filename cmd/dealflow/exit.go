@@ -67,7 +67,7 @@ func exitCode(ctx context.Context, err error) int {
 		return 2
 	case errors.As(err, &auth):
 		return 4
-	case errors.Is(err, pipeline.ErrContract):
+	case errors.Is(err, pipeline.ErrContract), errors.Is(err, pipeline.ErrQuality):
 		return 5
 	case errors.Is(err, load.ErrConflict):
 		return 11

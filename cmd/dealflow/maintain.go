@@ -15,9 +15,13 @@ func (a *app) maintainConfig(ctx context.Context) (cfg pipeline.Config, err erro
 	if err != nil {
 		return cfg, fmt.Errorf("run id: %w", err)
 	}
+	cache, err := a.settings.cache()
+	if err != nil {
+		return cfg, err
+	}
 	s, err := a.settings.store(ctx)
 	return pipeline.Config{
-		Store: s, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
+		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
 		Owner: owner(), Version: version(), Log: a.logger(),
 	}, err
 }

@@ -15,7 +15,7 @@ import (
 const readmePath = "../../README.md"
 
 // TestReadme holds what the README shows to what the program prints: the demonstration, the first SQL,
-// the exit codes. What differs from run to run (port, folder, seconds) is left out of the comparison.
+// the exit codes; and docs/analyses.md, whose examples are asked of the same lake. What differs from run to run (port, folder, seconds) is left out of the comparison.
 func TestReadme(t *testing.T) {
 	dir := t.TempDir() + "/demo-lake"
 	demo := runMain(t, "demo", "--nights", "10", "--seed", "1", "--dir", dir)
@@ -36,6 +36,7 @@ func TestReadme(t *testing.T) {
 		fmt.Fprintf(&table, "| %d | %s |\n", e.code, e.meaning)
 	}
 	checkBlock(t, "exits", table.String())
+	checkAnalysesDoc(t, dir)
 }
 
 // runMain runs the program in this process and gives its stdout.

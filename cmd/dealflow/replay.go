@@ -65,6 +65,9 @@ func (a *app) printReplayed(r *pipeline.ReplayResult) error {
 			}
 			verdict += " in " + strings.Join(t.Where, ", ")
 		}
+		if len(t.Improved) > 0 {
+			verdict += fmt.Sprintf("; read anew: %d helper columns (%s)", len(t.Improved), strings.Join(t.Improved, ", "))
+		}
 		rows = append(rows, []string{t.Table, fmt.Sprint(t.FilesBefore), fmt.Sprint(t.Replaced), fmt.Sprint(t.Rows), verdict})
 	}
 	if len(rows) > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +28,7 @@ type pullOptions struct {
 	attempts     int
 	deadline     time.Duration
 	contract     string
+	acceptChecks string
 	acceptClock  bool
 }
 
@@ -39,6 +41,7 @@ func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
 	flags.IntVar(&o.attempts, "attempts", 0, "tries of one request before giving up (default 8)")
 	flags.DurationVar(&o.deadline, "deadline", 0, "time from the start after which feeds that are not complete have failed, such as 2h (default: none)")
 	flags.StringVar(&o.contract, "contract", string(pipeline.ContractReport), "what to do with data that departs from the API document in a new way: report, or freeze to commit nothing")
+	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that shall hold nothing this time, comma-separated")
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
 }
 
@@ -136,6 +139,15 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pipeline.Confi
 		return cfg, err
 	}
 	if err := a.settings.credentials(); err != nil {
+		return cfg, err
+	}
+	if o.acceptChecks != "" {
+		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
+	}
+	if err := pipeline.KnowsChecks(cfg.AcceptChecks); err != nil {
+		return cfg, usagef("--accept-checks: %w", err)
+	}
+	if cfg.Cache, err = a.settings.cache(); err != nil {
 		return cfg, err
 	}
 	cfg.Store, err = a.settings.store(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type statusResult struct {
 	Files         int          `json:"files"`
 	Bytes         int64        `json:"bytes"`
 	OlderFiles    int          `json:"older_files"` // of an older schema: `dealflow replay` makes them anew
+	Checks        []lake.Check `json:"checks"`      // of the last pull: those that did not pass
 	Feeds         []feedStatus `json:"feeds"`
 }
 
@@ -66,11 +68,12 @@ func runStatus(ctx context.Context, a *app) error {
 
 func statusOf(l *load.Lake, now time.Time) *statusResult {
 	log := l.Log()
-	s := &statusResult{Lake: l.Store().URL(), Commit: log.Number, SnapshotDate: log.SnapshotDay()}
+	s := &statusResult{Lake: l.Store().URL(), Commit: log.Number, SnapshotDate: log.SnapshotDay(), Checks: []lake.Check{}}
 	// A lake is as fresh as its last pull: maintenance brings nothing new.
 	for i := range log.Runs {
 		if run := &log.Runs[i]; len(run.Feeds) > 0 {
 			s.KnownAt, s.Outcome = run.KnownAt, run.Outcome
+			s.Checks = slices.DeleteFunc(append([]lake.Check{}, run.Checks...), func(c lake.Check) bool { return c.Outcome == lake.CheckPassed })
 		}
 	}
 	s.AgeSeconds = int64(now.Sub(s.KnownAt.Time).Seconds())
@@ -119,6 +122,9 @@ func (a *app) printStatus(s *statusResult) error {
 		s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, catalog, s.Files, size(s.Bytes))
 	if s.OlderFiles > 0 {
 		fmt.Fprintf(a.Stdout, "%d files are of an older schema; `dealflow replay` makes them anew\n\n", s.OlderFiles)
+	}
+	for _, c := range s.Checks {
+		fmt.Fprintf(a.Stdout, "check %s %s: %s\n\n", c.Name, c.Outcome, c.Detail)
 	}
 	var rows [][]string
 	for _, f := range s.Feeds {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -18,19 +19,141 @@ import (
 	"dealflow/sql"
 )
 
-// build writes the catalog of a lake's present state into folder and gives its path.
-func build(ctx context.Context, l *load.Lake, folder string) (path string, err error) {
-	log := l.Log()
-	c := &sql.Catalog{Root: l.Store().URL(), Commit: log.Number, Known: log.KnownAt, Files: log.AllFiles(), Runs: log.Runs}
-	if !isLocal(l) {
-		c.Index = filepath.Join(folder, "index.parquet")
-		if err := l.WriteIndex(ctx, memory.DefaultAllocator, c.Index); err != nil {
-			return "", err
-		}
-		defer func() { err = errors.Join(err, os.Remove(c.Index)) }()
+// shown is the state of a lake that a catalog shows.
+type shown struct {
+	number int64
+	known  lake.Instant
+	files  []lake.File
+	runs   []lake.Commit
+}
+
+func shownBy(log *load.Log) shown {
+	return shown{log.Number, log.KnownAt, log.AllFiles(), log.Runs}
+}
+
+// with is the state after one more commit.
+func (s shown) with(c *lake.Commit) shown {
+	files := slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool { return slices.Contains(c.Remove, f.Path) })
+	return shown{c.Number, c.KnownAt, append(files, c.Add...), append(slices.Clone(s.runs), *c)}
+}
+
+// catalogMaker makes catalogs of a lake.
+type catalogMaker struct {
+	lake    *load.Lake
+	cache   *load.Cache // of a lake that is no folder of this machine; nil: one for this maker alone
+	workDir string
+	afresh  bool // nothing that an earlier catalog derived is taken over
+}
+
+// madeCatalog is a catalog that was made and may be published. close removes it.
+type madeCatalog struct {
+	path   string
+	local  string // where DuckDB finds the history files that it names
+	number int64
+	folder string
+	linked string // a folder in the cache; "" where there is none
+}
+
+func (m *madeCatalog) close() error {
+	if m == nil {
+		return nil
 	}
-	path = filepath.Join(folder, lake.CatalogKey)
-	return path, c.Build(ctx, path)
+	err := os.RemoveAll(m.folder)
+	if m.linked != "" {
+		err = errors.Join(err, os.RemoveAll(m.linked))
+	}
+	return err
+}
+
+// make makes the catalog of a state, beginning with what an earlier one derived: that at previous, or the
+// published one where that is "".
+func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made *madeCatalog, err error) {
+	folder, err := os.MkdirTemp(m.workDir, "dealflow-catalog-*")
+	if err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	made = &madeCatalog{path: filepath.Join(folder, lake.CatalogKey), number: s.number, folder: folder, local: m.lake.Store().URL()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, made.close())
+			made = nil
+		}
+	}()
+	c := &sql.Catalog{Root: m.lake.Store().URL(), Commit: s.number, Known: s.known, Files: s.files, Runs: s.runs, Previous: previous, Diff: m.diff(s)}
+	if c.Aliases, err = m.aliases(ctx); err != nil {
+		return made, err
+	}
+	if !isLocal(m.lake) {
+		if err := m.bringNear(ctx, c, made); err != nil {
+			return made, err
+		}
+	}
+	if c.Previous == "" && !m.afresh {
+		if c.Previous, err = publishedCatalog(ctx, m.lake, filepath.Join(folder, "previous.duckdb")); err != nil {
+			return made, err
+		}
+	}
+	return made, c.Build(ctx, made.path)
+}
+
+// bringNear fetches what DuckDB reads while a catalog is made: the version index, and the history files
+// of the flattened tables.
+func (m *catalogMaker) bringNear(ctx context.Context, c *sql.Catalog, made *madeCatalog) (err error) {
+	cache := m.cache
+	if cache == nil {
+		if cache, err = load.NewCache(filepath.Join(made.folder, "cache"), 0); err != nil {
+			return err
+		}
+	}
+	if made.linked, err = cache.Folder(); err != nil {
+		return err
+	}
+	made.local, c.Local = made.linked, made.linked
+	var versions, rows []lake.File
+	for _, f := range c.Files {
+		switch {
+		case f.Table == lake.HistoryTable(lake.DealVersions):
+			versions = append(versions, f)
+		case strings.HasPrefix(f.Table, lake.HistoryTable("")):
+			rows = append(rows, f)
+		}
+	}
+	c.Index = filepath.Join(made.folder, "index.parquet")
+	if err := m.lake.WriteIndex(ctx, memory.DefaultAllocator, versions, c.Index); err != nil {
+		return err
+	}
+	return cache.Fetch(ctx, m.lake.Store(), rows, made.linked)
+}
+
+// aliases reads the user's files of names.
+func (m *catalogMaker) aliases(ctx context.Context) (sql.Aliases, error) {
+	var files [2][]byte
+	for i, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
+		data, err := m.lake.Object(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return sql.Aliases{}, err
+		}
+		files[i] = data
+	}
+	aliases, err := sql.ParseAliases(files[0], files[1])
+	if err != nil {
+		return aliases, fmt.Errorf("aliases in %s: %w", m.lake.Store().URL(), err)
+	}
+	return aliases, nil
+}
+
+// publishedCatalog gives a local file with the published catalog; "" where there is none. One that lies
+// elsewhere is downloaded to path.
+func publishedCatalog(ctx context.Context, l *load.Lake, path string) (string, error) {
+	if isLocal(l) {
+		path = filepath.Join(l.Store().URL(), lake.CatalogKey)
+	} else if err := download(ctx, l, path); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", nil // then there is nothing to begin with
+	}
+	return path, nil
 }
 
 // isLocal says whether the lake is a folder of this machine, whose files DuckDB reads where they lie.
@@ -39,20 +162,22 @@ func isLocal(l *load.Lake) bool { return filepath.IsAbs(l.Store().URL()) }
 // maxPublications bounds the tries to publish a catalog while others publish theirs.
 const maxPublications = 5
 
-// Publish builds the catalog and puts it into the lake, unless a newer commit has come in between:
-// then its writer publishes. It never takes the place of a newer one. workDir is a local folder; ""
-// means the system's.
-func Publish(ctx context.Context, l *load.Lake, workDir string) (err error) {
-	folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
-	if err != nil {
-		return fmt.Errorf("work folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	path, err := build(ctx, l, folder)
+// Publish makes the catalog, all of it anew, and puts it into the lake, unless a newer commit has come in between: then its
+// writer publishes. It never takes the place of a newer one. workDir is a local folder; "" means the
+// system's. cache is as in OpenCatalog; nil will do.
+func Publish(ctx context.Context, l *load.Lake, workDir string, cache *load.Cache) (err error) {
+	maker := &catalogMaker{lake: l, cache: cache, workDir: workDir, afresh: true}
+	made, err := maker.make(ctx, shownBy(l.Log()), "")
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(path)
+	defer func() { err = errors.Join(err, made.close()) }()
+	return made.publish(ctx, l)
+}
+
+// publish puts the catalog into the lake.
+func (m *madeCatalog) publish(ctx context.Context, l *load.Lake) (err error) {
+	file, err := os.Open(m.path)
 	if err != nil {
 		return err
 	}
@@ -100,6 +225,7 @@ type Catalog struct {
 	lake    *load.Lake
 	cache   *load.Cache
 	folders []string
+	made    *madeCatalog // the private one; nil for none
 }
 
 // OpenCatalog gives the catalog of the lake's present state: the published one, or a private one where
@@ -119,26 +245,32 @@ func (c *Catalog) open(ctx context.Context, workDir string) error {
 			return nil
 		}
 	}
-	folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
-	if err != nil {
-		return fmt.Errorf("work folder: %w", err)
-	}
-	c.folders = append(c.folders, folder)
 	if !isLocal(c.lake) {
+		folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
+		if err != nil {
+			return fmt.Errorf("work folder: %w", err)
+		}
+		c.folders = append(c.folders, folder)
 		if c.Root, err = c.cache.Folder(); err != nil {
 			return err
 		}
 		c.folders = append(c.folders, c.Root)
-		if err := c.download(ctx, folder); err != nil || c.isCurrent(ctx) {
-			return err
-		}
-		if err := os.Remove(c.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.Path = filepath.Join(folder, lake.CatalogKey)
+		if err := download(ctx, c.lake, c.Path); err != nil || c.isCurrent(ctx) {
 			return err
 		}
 	}
-	c.Private = true
-	c.Path, err = build(ctx, c.lake, folder)
-	return err
+	maker := &catalogMaker{lake: c.lake, cache: c.cache, workDir: workDir}
+	previous := ""
+	if _, err := os.Stat(c.Path); err == nil {
+		previous = c.Path
+	}
+	var err error
+	if c.made, err = maker.make(ctx, shownBy(c.lake.Log()), previous); err != nil {
+		return err
+	}
+	c.Private, c.Path = true, c.made.path
+	return nil
 }
 
 // PublishedCommit reads which commit the published catalog shows; 0 where there is none that can be read.
@@ -150,7 +282,8 @@ func PublishedCommit(ctx context.Context, l *load.Lake, workDir string) (number 
 			return 0, fmt.Errorf("work folder: %w", err)
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-		if err := c.download(ctx, folder); err != nil {
+		c.Path = filepath.Join(folder, lake.CatalogKey)
+		if err := download(ctx, l, c.Path); err != nil {
 			return 0, err
 		}
 	}
@@ -166,10 +299,9 @@ func (c *Catalog) isCurrent(ctx context.Context) bool {
 	return err == nil && n == c.lake.Log().Number
 }
 
-// download fetches the published catalog, if there is one.
-func (c *Catalog) download(ctx context.Context, folder string) (err error) {
-	c.Path = filepath.Join(folder, lake.CatalogKey)
-	from, err := c.lake.Store().Get(ctx, lake.CatalogKey)
+// download fetches the published catalog to path, if there is one.
+func download(ctx context.Context, l *load.Lake, path string) (err error) {
+	from, err := l.Store().Get(ctx, lake.CatalogKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -177,7 +309,7 @@ func (c *Catalog) download(ctx context.Context, folder string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := os.Create(c.Path)
+	to, err := os.Create(path)
 	if err != nil {
 		return err
 	}
@@ -204,7 +336,7 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 
 // Close removes what is private.
 func (c *Catalog) Close() error {
-	var errs []error
+	errs := []error{c.made.close()}
 	for _, folder := range c.folders {
 		errs = append(errs, os.RemoveAll(folder))
 	}

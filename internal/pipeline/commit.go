@@ -80,6 +80,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 			commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
 		}
 	}
+	if err := r.check(ctx, &commit, result); err != nil {
+		return err
+	}
 	made, err := r.load.Commit(ctx, commit)
 	if err != nil {
 		return err
@@ -165,7 +168,7 @@ func (r *run) settle(ctx context.Context, result *Result) {
 	warn("history was not compacted; `dealflow compact` does it", err)
 	warn("the lease was not given back; it runs out by itself", r.lease.drop(ctx))
 	if !r.NoCatalog {
-		warn("the catalog was not published; `dealflow catalog` does it", Publish(ctx, r.lake, r.WorkDir))
+		warn("the catalog was not published; `dealflow catalog` does it", r.publish(ctx))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/extract"
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -50,7 +51,9 @@ type Config struct {
 	Version        string           // of this program
 	Memory         memory.Allocator // default: Go's
 	Log            *slog.Logger     // default: nothing is logged
-	NoCatalog      bool             // publish no catalog after the commit
+	AcceptChecks   []string         // names of quality checks that hold nothing this time
+	NoCatalog      bool             // make no catalog: nothing is checked before the commit or published after it
+	Cache          *load.Cache      // of a lake that is no folder of this machine; default: one for this run alone
 
 	// FeedDone is called when a feed is finished, whatever its outcome, from several goroutines;
 	// nil: nobody watches.
@@ -88,6 +91,9 @@ func (c *Config) withoutClient() (Config, error) {
 	case ContractReport, ContractFreeze:
 	default:
 		faults = append(faults, fmt.Errorf("contract %q: want %s or %s", d.Contract, ContractReport, ContractFreeze))
+	}
+	if err := KnowsChecks(d.AcceptChecks); err != nil {
+		faults = append(faults, err)
 	}
 	if len(d.Feeds) == 0 {
 		d.Feeds = api.Feeds()

@@ -34,6 +34,7 @@ type nights struct {
 	oldRows  map[string][]oracle.Row // what the market says, by table
 	newRows  map[string][]oracle.Row
 	truth    *truth
+	catalog  bool // runs make one, and check it before they commit
 }
 
 // state is what a lake holds, but for the names of runs.
@@ -69,7 +70,7 @@ func newNights(t *testing.T) *nights {
 // runInto runs now, into a store.
 func (n *nights) runInto(t *testing.T, s store.Store) (*pipeline.Result, error) {
 	t.Helper()
-	return n.run(t, feeds(n.feeds...), func(c *pipeline.Config) { c.Store = s })
+	return n.run(t, feeds(n.feeds...), func(c *pipeline.Config) { c.Store, c.NoCatalog = s, !n.catalog })
 }
 
 // calls counts the store calls of an undisturbed second night.
@@ -85,8 +86,8 @@ func (n *nights) calls(t *testing.T, s store.Store) int64 {
 // TestKilledRun fails each store call of a second night in turn, and all calls after it, as if the
 // process had died there: before the call was applied, or right after. The lake then shows the first
 // night or the second, whole; and the next run makes of it what an undisturbed one would have made.
-// This is held for every call, before it is applied in a folder and after it in memory, and for some
-// of them through the catalog.
+// This is held for every call of a run without a catalog, before it is applied in a folder and after it in
+// memory, and for some calls of one with a catalog through that.
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
@@ -109,6 +110,8 @@ func TestKilledRun(t *testing.T) {
 	if !testing.Short() && (seen[1] == 0 || seen[2] == 0) {
 		t.Errorf("kills by the commit that they left behind: %v, want some of 1 and of 2", seen)
 	}
+	n.catalog = true
+	calls = n.calls(t, folder(t, t.TempDir()))
 	commit := calls - 3 // the hint, a look for a newer commit, and the catalog follow
 	for _, c := range []struct {
 		at      int64
@@ -183,12 +186,20 @@ func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool
 
 // TestStoreStumbles fails each store call of a second night in turn, but none after it, every other
 // one applied: the run says so, unless it has found a way round; what it commits is whole, and the next
-// run completes it.
+// run completes it. Of a run with a catalog, which reads much more, some calls fail.
 func TestStoreStumbles(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
+	n.stumble(t, stride())
+	n.catalog = true
+	n.stumble(t, 23*stride())
+}
+
+// stumble fails calls, one in each run.
+func (n *nights) stumble(t *testing.T, stride int64) {
+	t.Helper()
 	calls := n.calls(t, new(memstore.Mem))
-	for at := int64(0); at < calls; at += stride() {
+	for at := int64(0); at < calls; at += stride {
 		s := copyStore(t, n.first, new(memstore.Mem))
 		_, err := n.runInto(t, &faultstore.Store{Store: s, FailAt: at + 1, Applied: at%2 == 0, Once: true})
 		left := wholeState(t, s)

@@ -123,7 +123,7 @@ func (r *run) settleMaintenance(ctx context.Context, result *MaintainResult) {
 	warn("the hint or checkpoint was not written; the next start takes longer", r.settleLog(ctx))
 	warn("the lease was not given back; it runs out by itself", r.lease.drop(ctx))
 	if !r.NoCatalog {
-		warn("the catalog was not published; `dealflow catalog` does it", Publish(ctx, r.lake, r.WorkDir))
+		warn("the catalog was not published; `dealflow catalog` does it", r.publish(ctx))
 	}
 }
 

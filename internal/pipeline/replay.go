@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +40,8 @@ type ReplayedTable struct {
 	Different   int64    `json:"different"`     // rows that were not what the payloads say, those of damaged files too; 0: equal
 	Damaged     int      `json:"damaged_files"` // that were gone, or not what was committed
 	Replaced    int      `json:"replaced_files"`
-	Where       []string `json:"where"` // the partitions with different rows
+	Where       []string `json:"where"`    // the partitions with different rows
+	Improved    []string `json:"improved"` // the helper columns that the present parsers read otherwise; those of a row count as equal
 }
 
 // Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the
@@ -56,7 +56,7 @@ type ReplayedTable struct {
 func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	result := &ReplayResult{Tables: []ReplayedTable{}}
 	begun, err := maintain(ctx, cfg.Config, "replay", &result.MaintainResult, func(ctx context.Context, r *run) error {
-		p := &replay{run: r, cfg: cfg, origins: originsOf(r.lake.Log()), live: liveFiles(r.lake.Log()), tables: map[string]*ReplayedTable{}}
+		p := &replay{run: r, cfg: cfg, origins: originsOf(r.lake.Log().Runs), live: liveFiles(r.lake.Log()), tables: map[string]*ReplayedTable{}}
 		if err := p.rebuildAll(ctx); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
@@ -87,15 +87,15 @@ type replay struct {
 }
 
 // originsOf finds which address each run pulled each feed from.
-func originsOf(log *load.Log) map[api.Feed]map[string]string {
+func originsOf(runs []lake.Commit) map[api.Feed]map[string]string {
 	origins := map[api.Feed]map[string]string{}
-	for i := range log.Runs {
-		for j := range log.Runs[i].Feeds {
-			f := &log.Runs[i].Feeds[j]
+	for i := range runs {
+		for j := range runs[i].Feeds {
+			f := &runs[i].Feeds[j]
 			if origins[f.Feed] == nil {
 				origins[f.Feed] = map[string]string{}
 			}
-			origins[f.Feed][log.Runs[i].RunID] = f.BaseURL
+			origins[f.Feed][runs[i].RunID] = f.BaseURL
 		}
 	}
 	return origins
@@ -242,7 +242,7 @@ func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
 // table finds or makes a table's report. p.mu is held.
 func (p *replay) table(name string) *ReplayedTable {
 	if p.tables[name] == nil {
-		p.tables[name] = &ReplayedTable{Table: name, Where: []string{}}
+		p.tables[name] = &ReplayedTable{Table: name, Where: []string{}, Improved: []string{}}
 	}
 	return p.tables[name]
 }
@@ -261,7 +261,9 @@ func (p *replay) report(result *ReplayResult) {
 	result.Equal = true
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
 		t := p.tables[name]
-		slices.SortFunc(t.Where, cmp.Compare)
+		slices.Sort(t.Where)
+		slices.Sort(t.Improved)
+		t.Improved = slices.Compact(t.Improved)
 		result.Tables = append(result.Tables, *t)
 		result.Equal = result.Equal && t.Different == 0
 	}

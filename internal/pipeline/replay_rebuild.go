@@ -145,6 +145,7 @@ func (b *rebuilt) note(t *rebuiltTable, different int64, replaced bool) {
 	of.Rows += t.compare.Now
 	of.Different += different
 	of.Damaged += t.compare.Damaged
+	of.Improved = append(of.Improved, t.compare.Improved()...)
 	if different > 0 { // as it is where a file is damaged: its rows are missing
 		of.Where = append(of.Where, b.where)
 	}

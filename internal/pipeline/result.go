@@ -26,6 +26,7 @@ type Result struct {
 	BytesWritten int64          `json:"bytes_written"` // their size
 	Seconds      float64        `json:"seconds"`       // of the machine's clock
 	Stages       StageSeconds   `json:"stage_seconds"`
+	Checks       []lake.Check   `json:"checks"` // of the commit, or of what was held; none where no catalog is made
 	Warnings     []string       `json:"warnings"`
 
 	// Compaction is the commit that merged history files behind this one; nil where there were not many.

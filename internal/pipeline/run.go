@@ -38,6 +38,7 @@ type run struct {
 	started time.Time           // by the run's clock
 	until   time.Time           // the deadline, by the machine's clock; zero for none
 	work    string              // folder for spools
+	catalog *madeCatalog        // of the commit that is about to be made, or was
 	workers *semaphore.Weighted // bounds the feeds that are flattened at once
 
 	mu     sync.Mutex
@@ -70,7 +71,7 @@ func (r *run) execute(ctx context.Context, cfg Config) (result *Result, err erro
 	defer func() { err = errors.Join(err, r.close(ctx)) }()
 	result = &Result{
 		Command: r.command, Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed,
-		Feeds: []lake.FeedRun{}, Warnings: []string{},
+		Feeds: []lake.FeedRun{}, Checks: []lake.Check{}, Warnings: []string{},
 	}
 	if busy != nil {
 		result.Outcome = lake.OutcomeSkipped
@@ -158,7 +159,7 @@ func (r *run) begin(ctx context.Context) (busy *load.Lease, err error) {
 }
 
 func (r *run) close(ctx context.Context) error {
-	return errors.Join(r.load.Close(), os.RemoveAll(r.work), r.lease.drop(ctx))
+	return errors.Join(r.load.Close(), os.RemoveAll(r.work), r.dropCatalog(), r.lease.drop(ctx))
 }
 
 // bounded gives a context that ends with the run's deadline, which the first call fixes.

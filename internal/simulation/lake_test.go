@@ -196,14 +196,14 @@ func rowsOf(s store.Store, key string, mem memory.Allocator, omit ...string) ([]
 }
 
 // tableRows reads a snapshot's table of one market and day, as the oracle spells rows, with the version
-// of each.
+// of each. What parsers read from the texts is not the oracle's matter.
 func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string, market api.Market, day string) ([]oracle.Row, error) {
 	var all []oracle.Row
 	for _, f := range log.Files(lake.SnapshotTable(table)) {
 		if f.Partition["market"] != string(market) || f.Partition["snapshot_date"] != day {
 			continue
 		}
-		rows, err := rowsOf(s, f.Path, mem, "snapshot_date")
+		rows, err := rowsOf(s, f.Path, mem, append(helpersOf(table), "snapshot_date")...)
 		if err != nil {
 			return nil, err
 		}
@@ -225,6 +225,16 @@ func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string,
 		}
 	}
 	return all, nil
+}
+
+// helpersOf names the helper columns of a table.
+func helpersOf(table string) (names []string) {
+	if of, ok := lake.TableByName(table); ok {
+		for _, c := range of.Helpers {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // wantWholeFiles checks that every file that the log names is there and holds what the log says.

@@ -1,26 +1,33 @@
--- The tables that the catalog holds itself: which commit it shows, the version index, and the runs.
--- Everything else are views over the lake's files.
+-- The tables that the catalog holds itself: which commit it shows, the version index, the runs, and what is derived from
+-- history. Everything else are views over the lake's files.
 CREATE SCHEMA _dealflow;
 CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
 
--- The files are named in one place: what else reads them goes through these views.
+-- The files are named in one place, which each commit renews: what else reads them goes through these views.
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
-CREATE TABLE _dealflow.catalog AS
-SELECT {{.Catalog.Commit}}::BIGINT AS "commit", {{lit .Catalog.Known.String}}::TIMESTAMPTZ AS known_at, {{lit .Catalog.Root}} AS root;
+CREATE TABLE _dealflow.catalog (
+  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR);
 
--- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where
--- valid_to is NULL.
-CREATE TABLE _dealflow.version_index AS
-SELECT service, market, kind, deal_id, version, change, reason,
-       known_at AS valid_from,
-       lead(known_at) OVER deal AS valid_to,
-       first_value(known_at) OVER deal AS first_known_at,
-       run_id
-FROM {{.Index}}
-WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
-ORDER BY service, market, kind, deal_id, version;
+-- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
+-- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing of it.
+CREATE TABLE _dealflow.version_index (
+  service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
+  valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
+
+-- Which tranche of a version of an expected deal is which: tranche_uid is the same from version to version. Matched
+-- by pricedDeal link, figi, exact name, (normal name, currency), position: in this order, from earlier versions only.
+CREATE TABLE _dealflow.tranche_lineage (
+  service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER, matched_by VARCHAR);
+
+-- What changed from each version of a deal to the next, in documented columns and child rows; and when each column of
+-- a feed (NULL: a row of the table) was first seen.
+CREATE TABLE _dealflow.field_change (
+  service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, known_at TIMESTAMPTZ,
+  table_name VARCHAR, row_key VARCHAR, field VARCHAR, change VARCHAR, was VARCHAR, "is" VARCHAR, change_kind VARCHAR);
+CREATE TABLE _dealflow.field_seen (
+  service VARCHAR, market VARCHAR, kind VARCHAR, table_name VARCHAR, field VARCHAR, first_known_at TIMESTAMPTZ);
 
 CREATE VIEW history.deal_versions AS
 SELECT f.*, v.valid_from, v.valid_to
@@ -42,4 +49,9 @@ CREATE TABLE feed_runs ({{range $i, $c := .FeedRuns}}{{if $i}}, {{end}}{{ident $
 COMMENT ON TABLE feed_runs IS 'One row per feed of a run.';
 {{- range .FeedRuns}}
 COMMENT ON COLUMN feed_runs.{{ident .Name}} IS {{lit .Doc}};
+{{- end}}
+CREATE TABLE checks ({{range $i, $c := .Checks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+COMMENT ON TABLE checks IS 'What the quality checks said of each commit.';
+{{- range .Checks}}
+COMMENT ON COLUMN checks.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}

@@ -1,0 +1,298 @@
+package pipeline_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/pipeline"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// derived are the tables that a catalog derives from history, version by version.
+var derived = []string{"_dealflow.tranche_lineage", "_dealflow.field_change"}
+
+// published opens the catalog that lies in the lake for the length of a call.
+func (w *world) published(t testing.TB, use func(*stdsql.DB)) {
+	t.Helper()
+	db, done, err := sql.OpenApart(t.Context(), filepath.Join(w.root, lake.CatalogKey), w.root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(db)
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rowsOf reads a whole answer as lines, sorted.
+func rowsOf(t testing.TB, db *stdsql.DB, statement string) []string {
+	t.Helper()
+	rows, err := sql.Query(t.Context(), db, statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	var lines []string
+	for rows.Next() {
+		lines = append(lines, strings.Join(rows.Texts(), "\t"))
+	}
+	if rows.Err() != nil {
+		t.Fatalf("%s: %v", statement, rows.Err())
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestDerivedForward lets the derived tables grow from commit to commit, with syncs, a compaction and a
+// replay between, and holds them equal to those that are derived from all of history at once.
+func TestDerivedForward(t *testing.T) {
+	w := newWorld(t, sim.Config{Seed: 11, Deals: 40, Birthdays: true})
+	w.night(t, 0)
+	for day := 1; day < 7; day++ {
+		w.clock.Set(epoch.AddDate(0, 0, day).Add(15 * time.Hour))
+		if _, err := pipeline.Sync(t.Context(), w.config(t)); err != nil {
+			t.Fatal(err)
+		}
+		w.night(t, day)
+		if day == 3 {
+			w.mustReplay(t, "force")
+		}
+	}
+	grown := map[string][]string{}
+	w.published(t, func(db *stdsql.DB) {
+		for _, table := range derived {
+			grown[table] = rowsOf(t, db, "FROM "+table)
+		}
+	})
+	w.publishAnew(t)
+	w.published(t, func(db *stdsql.DB) {
+		for _, table := range derived {
+			anew := rowsOf(t, db, "FROM "+table)
+			if len(anew) < 100 || !slices.Equal(grown[table], anew) {
+				t.Errorf("%s: %d rows that grew, %d derived at once; they must be the same, and some", table, len(grown[table]), len(anew))
+			}
+		}
+	})
+}
+
+// TestDerivedTakenOver checks that a catalog goes on with what the one before derived: a row that nothing
+// derives stays. After a replay, and with `catalog`, it starts afresh.
+func TestDerivedTakenOver(t *testing.T) {
+	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
+	w.night(t, 0)
+	w.night(t, 1)
+	marked := func() int {
+		n := 0
+		w.published(t, func(db *stdsql.DB) {
+			n = len(rowsOf(t, db, "FROM _dealflow.field_change WHERE was = 'mark'"))
+		})
+		return n
+	}
+	mark := func() {
+		path := filepath.Join(w.root, lake.CatalogKey)
+		db, err := stdsql.Open("duckdb", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("INSERT INTO _dealflow.field_change (was) VALUES ('mark')"); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark()
+	w.night(t, 2)
+	if marked() != 1 {
+		t.Error("a run derived everything anew")
+	}
+	w.mustReplay(t, "force")
+	w.night(t, 3)
+	if marked() != 0 {
+		t.Error("what was derived before a replay was taken over")
+	}
+	mark()
+	w.publishAnew(t)
+	if marked() != 0 {
+		t.Error("publishing the catalog anew took over what was derived before")
+	}
+}
+
+// publishAnew makes the catalog as `dealflow catalog` does.
+func (w *world) publishAnew(t testing.TB) {
+	t.Helper()
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pipeline.Publish(t.Context(), l, t.TempDir(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBackfill has the source begin to say more of its deals: that is no edit of them.
+func TestBackfill(t *testing.T) {
+	w, b := newBook(t)
+	b.writeAll(priced, 1, 30, `"spread":"T+95"`)
+	w.night(t, 0)
+	b.writeAll(priced, 1, 30, `"spread":"T+95","figiCode":"BBGZZ7KDP4W7"`)
+	w.evening(1)
+	if _, err := w.run(t); err != nil { // it warns of the backfill
+		t.Fatal(err)
+	}
+	b.write(priced, 1, `"spread":"T+96","figiCode":"BBGZZ7KDP4W7"`)
+	b.write(priced, 2, `"spread":"T+95","figiCode":"BBGZZ7KDP4W7","unheardOf":1`)
+	b.write(priced, 3, `"spread":"T+96","figiCode":"BBGZZ7KDP4W7","isinCode":"XS9123456782"`)
+	w.night(t, 2)
+	w.published(t, func(db *stdsql.DB) {
+		got := rowsOf(t, db, `SELECT deal_id, version, coalesce(field, '-'), change, change_kind FROM field_change WHERE deal_id <= 3`)
+		want := []string{
+			"1\t2\tfigi_code\tset\tbackfill", "1\t3\tspread\tedited\tedit",
+			"2\t2\tfigi_code\tset\tbackfill", "2\t3\t-\tother\tother",
+			"3\t2\tfigi_code\tset\tbackfill", "3\t3\tisin_code\tset\tedit", "3\t3\tspread\tedited\tedit",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// TestChangedRows follows child rows from version to version.
+func TestChangedRows(t *testing.T) {
+	w, b := newBook(t)
+	b.write(priced, 7, `"banks":[{"name":"Aspen","status":"Bookrunner"},{"name":"Birch","status":"Co-Lead"},{"name":"Aspen","status":"Bookrunner"}],"stats":{"investorType":{"FM":60,"HF":40}}`)
+	b.write(expected, 8, `"_embedded":{"tranches":[{"name":"5yr","currency":"EUR","status":"EXPECTED"},{"name":"10yr","currency":"EUR","status":"EXPECTED"}]}`)
+	w.night(t, 0)
+	b.write(priced, 7, `"banks":[{"name":"Birch","status":"Co-Lead"},{"name":"Aspen","status":"Bookrunner"},{"name":"Cedar","status":"B&D"}],"stats":{"investorType":{"FM":55,"HF":45}}`)
+	b.write(expected, 8, `"_embedded":{"tranches":[{"name":"Long 5yr","currency":"EUR","status":"EXPECTED"},{"name":"10yr","currency":"EUR","status":"EXPECTED","volume":"EUR500m"}]}`)
+	w.night(t, 1)
+	b.write(expected, 8, `"_embedded":{"tranches":[{"name":"10yr","currency":"EUR","status":"EXPECTED","volume":"EUR500m"},{"name":"LONG 5yr","currency":"EUR","status":"EXPECTED"},{"name":"2yr"}]}`)
+	w.night(t, 2)
+	w.published(t, func(db *stdsql.DB) {
+		got := rowsOf(t, db, `SELECT table_name, row_key, coalesce(field, '-'), change, coalesce(was, '-'), coalesce("is", '-') FROM field_change WHERE table_name NOT LIKE '%_deals'`)
+		want := []string{
+			"bond_expected_tranches\t1\tname\tedited\t5yr\tLong 5yr",
+			"bond_expected_tranches\t1\tname\tedited\tLong 5yr\tLONG 5yr",
+			"bond_expected_tranches\t2\tvolume\tset\t-\tEUR500m",
+			"bond_expected_tranches\t3\t-\trow added\t-\t2yr",
+			"bond_priced_banks\tAspen | Bookrunner | #2\t-\trow removed\tAspen | Bookrunner\t-",
+			"bond_priced_banks\tCedar | B&D\t-\trow added\t-\tCedar | B&D",
+			"bond_priced_investor_types\tFM\tvalue\tedited\t60\t55",
+			"bond_priced_investor_types\tHF\tvalue\tedited\t40\t45",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		lineage := rowsOf(t, db, "SELECT version, ordinal, tranche_uid, matched_by FROM _dealflow.tranche_lineage")
+		if want := []string{
+			"1\t1\t1\tnew", "1\t2\t2\tnew", "2\t1\t1\tposition", "2\t2\t2\tname",
+			"3\t1\t2\tname", "3\t2\t1\tnormal name and currency", "3\t3\t3\tnew",
+		}; !slices.Equal(lineage, want) {
+			t.Errorf("lineage %q, want %q", lineage, want)
+		}
+	})
+}
+
+// TestQuality checks that a hold leaves nothing behind that can be seen, that it can be let through by name,
+// and that what is let through or only warned of is told.
+func TestQuality(t *testing.T) {
+	w, b := newBook(t)
+	b.writeAll(priced, 1, 120, `"cpn":"3.375%","currency":"EUR"`)
+	first := w.night(t, 0)
+	if len(first.Checks) != len(sql.QualityChecks()) {
+		t.Fatalf("%d checks were asked, want %d", len(first.Checks), len(sql.QualityChecks()))
+	}
+	b.writeAll(priced, 1, 60, `"currency":"EUR"`)
+	w.evening(1)
+	result, err := w.run(t)
+	if err == nil || !strings.Contains(err.Error(), "emptied_columns") || !strings.Contains(err.Error(), "bond_priced_deals.cpn") || result.Commit != 0 {
+		t.Fatalf("got commit %d and %v, want a hold that names the check and the column", result.Commit, err)
+	}
+	if n := w.log(t).Number; n != 1 {
+		t.Fatalf("the log is at %d after a hold", n)
+	}
+	w.published(t, func(db *stdsql.DB) {
+		if got := rowsOf(t, db, "SELECT count(*), count(cpn) FROM bond_priced_deals"); got[0] != "120\t120" {
+			t.Errorf("after a hold the catalog shows %s", got[0])
+		}
+	})
+	result, err = w.run(t, func(c *pipeline.Config) { c.AcceptChecks = []string{"emptied_columns"} })
+	if err != nil || result.Commit != 2 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "emptied_columns") {
+		t.Fatalf("accepted: commit %d, %v, warnings %q", result.Commit, err, result.Warnings)
+	}
+	w.published(t, func(db *stdsql.DB) {
+		got := rowsOf(t, db, `SELECT "commit", severity, outcome, count FROM checks WHERE name = 'emptied_columns'`)
+		if want := []string{"1\thold\tpassed\t0", "2\thold\taccepted\t60"}; !slices.Equal(got, want) {
+			t.Errorf("checks %q, want %q", got, want)
+		}
+	})
+	kept := w.log(t).Runs[1].Checks
+	if i := slices.IndexFunc(kept, func(c lake.Check) bool { return c.Name == "emptied_columns" }); i < 0 || kept[i].Outcome != lake.CheckAccepted {
+		t.Errorf("the commit says %+v", kept)
+	}
+	if _, err := w.run(t, func(c *pipeline.Config) { c.AcceptChecks = []string{"no_such"} }); err == nil || !strings.Contains(err.Error(), "no_such") {
+		t.Errorf("an unknown check: %v", err)
+	}
+}
+
+// TestQualityChecks has each check find something.
+func TestQualityChecks(t *testing.T) {
+	rescaled := func(b *book, scale string) {
+		b.writeAll(priced, 1, 40, fmt.Sprintf(`"nominal":{"amount":500%s,"converted":{"usd":1}}`, scale))
+	}
+	for name, change := range map[string]func(*book){
+		"rescaled_amounts":  func(b *book) { rescaled(b, "") },
+		"mass_edits":        func(b *book) { b.writeAll(priced, 1, 150, `"spread":"T+1"`) },
+		"backfills":         func(b *book) { b.writeAll(priced, 41, 80, `"spread":"T+95","tier":"T2"`) },
+		"pricing_in_future": func(b *book) { b.write(priced, 41, `"spread":"T+95","pricingDate":"2036-01-01"`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, b := newBook(t)
+			b.writeAll(priced, 1, 150, `"spread":"T+95"`)
+			rescaled(b, "000000")
+			w.night(t, 0)
+			change(b)
+			w.evening(1)
+			result, err := w.run(t)
+			if result == nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(result.Checks, func(c lake.Check) bool { return c.Name == name })
+			if i < 0 || result.Checks[i].Outcome == lake.CheckPassed || result.Checks[i].Count == 0 || (err != nil) != (result.Checks[i].Outcome == lake.CheckHeld) {
+				t.Errorf("got %v, checks %+v", err, result.Checks)
+			}
+		})
+	}
+}
+
+// TestAliases puts files of aliases into a lake.
+func TestAliases(t *testing.T) {
+	w, b := newBook(t)
+	b.write(priced, 1, `"pricingDate":"2026-01-02","banks":[{"name":"Aspen Securities","status":"Bookrunner"}]`)
+	put := func(key, text string) {
+		t.Helper()
+		if err := w.store.Put(t.Context(), key, strings.NewReader(text), store.Replace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(lake.BankAliasesKey, "alias,canonical,valid_from\nASPEN  securities,Aspen,\nBirch,Aspen,2020-01-01\n")
+	w.night(t, 0)
+	w.published(t, func(db *stdsql.DB) {
+		if got := rowsOf(t, db, "SELECT alias, canonical, valid_from FROM _dealflow.bank_alias"); !slices.Equal(got, []string{"ASPEN  securities\tAspen\t", "Aspen\tAspen\t", "Birch\tAspen\t2020-01-01"}) {
+			t.Errorf("aliases %q", got)
+		}
+		if got := rowsOf(t, db, "SELECT length(alias_version) FROM _dealflow.catalog"); got[0] != "16" {
+			t.Errorf("alias version of length %s", got[0])
+		}
+	})
+}

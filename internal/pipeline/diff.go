@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+	"dealflow/transform"
+)
+
+// pairChunk is how many pairs of versions are compared at a time: their payloads are held together.
+const pairChunk = 2048
+
+// diff says what changed between versions of a state of the lake, from their payloads.
+func (m *catalogMaker) diff(s shown) sql.DiffFunc {
+	origins := originsOf(s.runs)
+	return func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error {
+		feed := pairs[0].Feed
+		contents, err := m.lake.Contents(ctx, memory.DefaultAllocator, s.filesOf(pairs), feed)
+		if err != nil {
+			return err
+		}
+		d := pairDiffer{differ: transform.NewDiffer(feed), origins: origins[feed], bases: map[string]api.Base{}}
+		for chunk := range slices.Chunk(pairs, pairChunk) {
+			var keys []load.VersionKey
+			for i := range chunk {
+				keys = append(keys, load.VersionKey{DealID: chunk[i].DealID, Version: chunk[i].Before}, load.VersionKey{DealID: chunk[i].DealID, Version: chunk[i].After})
+			}
+			payloads, err := contents.Read(ctx, keys)
+			if err != nil {
+				return err
+			}
+			for i := range chunk {
+				if err := emit(&chunk[i], d.compare(&chunk[i], payloads)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// filesOf lists the files of deal_versions in which the versions of pairs may lie: those of the runs that
+// brought them, and those that maintenance has made of several runs'.
+func (s shown) filesOf(pairs []lake.VersionPair) []lake.File {
+	wanted := map[string]bool{}
+	for i := range pairs {
+		wanted[pairs[i].BeforeRun], wanted[pairs[i].AfterRun] = true, true
+	}
+	pulled := map[string]bool{}
+	for i := range s.runs {
+		if len(s.runs[i].Feeds) > 0 {
+			pulled[s.runs[i].RunID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool {
+		name := path.Base(f.Path)
+		run := name[:max(strings.LastIndexByte(name, '-'), 0)]
+		return f.Table != lake.HistoryTable(lake.DealVersions) || pulled[run] && !wanted[run]
+	})
+}
+
+// pairDiffer compares the pairs of one feed.
+type pairDiffer struct {
+	differ  *transform.Differ
+	origins map[string]string // base URL by run
+	bases   map[string]api.Base
+}
+
+// compare gives what changed. Nothing where a payload cannot be read any more: then verify tells of it, and
+// the catalog that something has changed.
+func (d *pairDiffer) compare(p *lake.VersionPair, payloads map[load.VersionKey]load.Payload) []lake.FieldChange {
+	before, ok := d.content(payloads, load.VersionKey{DealID: p.DealID, Version: p.Before}, p.BeforeTranches)
+	if !ok {
+		return nil
+	}
+	after, ok := d.content(payloads, load.VersionKey{DealID: p.DealID, Version: p.After}, p.AfterTranches)
+	if !ok {
+		return nil
+	}
+	changes, err := d.differ.Diff(before, after)
+	if err != nil {
+		return nil
+	}
+	return changes
+}
+
+func (d *pairDiffer) content(payloads map[load.VersionKey]load.Payload, key load.VersionKey, tranches []int32) (transform.Content, bool) {
+	payload, ok := payloads[key]
+	if !ok {
+		return transform.Content{}, false
+	}
+	address := d.origins[payload.RunID]
+	base, known := d.bases[address]
+	if !known {
+		var err error
+		if base, err = api.ParseBase(address); err != nil {
+			return transform.Content{}, false
+		}
+		d.bases[address] = base
+	}
+	return transform.Content{Payload: payload.Bytes, Base: base, Tranches: tranches}, true
+}

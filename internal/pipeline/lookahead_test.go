@@ -1,0 +1,189 @@
+package pipeline_test
+
+import (
+	"cmp"
+	"crypto/sha256"
+	stdsql "database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+)
+
+// questions are all that the catalog answers as of an instant, which stands for %s: the flattened tables,
+// the index of deals, and the analyses.
+func questionsAsOf() map[string]string {
+	all := map[string]string{
+		"deals": "deals_as_of(%s)", "bond_priced": "bond_priced_as_of(%s)", "loan_priced": "loan_priced_as_of(%s)",
+		"pipeline": "pipeline_as_of(%s)", "execution_metrics": "execution_metrics(%s)", "execution_summary": "execution_summary(%s)",
+		"field_change": "field_change(%s)", "restatement_stats": "restatement_stats(1, %s)", "restatement_fields": "restatement_fields(1, %s)",
+		"tap_family": "tap_family(%s)", "maturity_wall": "maturity_wall(%s)", "loan_flex_and_terms": "loan_flex_and_terms(%s)",
+		"loan_terms_summary": "loan_terms_summary(%s)", "data_quality": "data_quality(%s)", "parse_coverage": "parse_coverage(%s)",
+		"conversion 2":  "pipeline_conversion(DATE '2026-01-06', 2, %s)",
+		"conversion 20": "pipeline_conversion(DATE '2026-01-05', 20, %s)",
+		"changes":       "changes(TIMESTAMPTZ '2026-01-06', %s)",
+	}
+	for _, table := range lake.Tables() {
+		all[table.Name] = table.Name + "_as_of(%s)"
+	}
+	for _, grain := range []string{"week", "quarter"} {
+		all["volume by "+grain] = "issuance_volume('" + grain + "', %s)"
+		all["growth by "+grain] = "issuance_growth('" + grain + "', %s)"
+	}
+	for _, market := range []string{"IG", "BOND", "LOAN"} {
+		all["league of "+market] = "league_table('" + market + "', DATE '2023-01-01', DATE '2026-12-31', %s)"
+	}
+	all["all banks"] = "league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', %s, scope := 'all')"
+	return all
+}
+
+// seen is what the catalog answered right after a commit: a digest by question.
+type seen struct {
+	at      lake.Instant
+	command string
+	digests map[string]string
+}
+
+// look asks all questions at once, each under an instant.
+func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) map[string]string {
+	t.Helper()
+	digests := map[string]string{}
+	for name, question := range questions {
+		rows := rowsOf(t, db, "FROM "+fmt.Sprintf(question, at))
+		digests[name] = fmt.Sprintf("%d rows, %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
+	}
+	return digests
+}
+
+// TestNoLookAhead is the theorem (design, History and the catalog): what the catalog answered right after a commit
+// about all that was known, it answers for good about every instant until the next commit. Nights and syncs
+// over a faulty API, removals and reappearances, an edit of the aliases' version aside, compaction, expiry and
+// replay come between.
+//
+// DEALFLOW_LOOKAHEAD says how many markets are tried, each for six days and with three instants of each interval:
+// its first, its middle, its last. By default it is one market for three days, and one of the three in turn.
+func TestNoLookAhead(t *testing.T) {
+	t.Parallel()
+	asked := os.Getenv("DEALFLOW_LOOKAHEAD")
+	seeds, err := strconv.ParseUint(cmp.Or(asked, "1"), 10, 16)
+	if err != nil || seeds == 0 {
+		t.Fatalf("DEALFLOW_LOOKAHEAD is %q, want a number from 1", asked)
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			checkNoLookAhead(t, seed, asked != "")
+		})
+	}
+}
+
+func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
+	quirks := sim.DefaultQuirks()
+	quirks.Removal, quirks.Reappear, quirks.FlipFlop = 20, 0.8, 0.2
+	days, deals := 3, 12
+	if long {
+		days, deals = 6, 25
+	}
+	w := newWorld(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
+	faults := serve.AllFaults(seed, 0.01)
+	faults.TooMany = 0 // each costs a real second
+	server, err := serve.New(serve.Config{Source: w.market, Faults: faults})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.serve(t, server.Handler())
+	w.attempts = 8
+
+	var past []seen
+	questions := questionsAsOf()
+	families := familiesOf(t, w, questions)
+	note := func() {
+		log := w.log(t)
+		last := log.Runs[len(log.Runs)-1]
+		if len(past) > 0 && past[len(past)-1].at == last.KnownAt {
+			return
+		}
+		w.ask(t, func(db *stdsql.DB) {
+			past = append(past, seen{last.KnownAt, last.Command, look(t, db, families(db), "'infinity'")})
+		})
+	}
+	for day := range days {
+		if day > 0 {
+			w.clock.Set(epoch.AddDate(0, 0, day).Add(13 * time.Hour))
+			if _, err := w.sync(t); err != nil {
+				t.Fatal(err)
+			}
+			note()
+		}
+		w.evening(day)
+		if _, err := w.run(t); err != nil {
+			t.Fatal(err)
+		}
+		note()
+		switch days - day {
+		case 3:
+			w.mustReplay(t, "force", "snapshots")
+			note()
+		case 2:
+			w.mustCompact(t)
+			note()
+			w.mustExpire(t, load.Retention{Days: 1}, true)
+			note()
+		}
+	}
+	w.ask(t, func(db *stdsql.DB) {
+		all := families(db)
+		for i, then := range past {
+			instants := []time.Time{then.at.Time}
+			if i+1 < len(past) {
+				next := past[i+1].at.Time
+				instants = append(instants, then.at.Add(next.Sub(then.at.Time)/2), next.Add(-time.Microsecond))
+			}
+			if !long {
+				instants = instants[i%len(instants):][:1]
+			}
+			for _, at := range instants {
+				compareSeen(t, then, lake.At(at), look(t, db, all, fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(at))))
+			}
+		}
+	})
+	if len(past) < 2*days {
+		t.Errorf("%d commits were looked at", len(past))
+	}
+}
+
+// familiesOf adds the timelines of some deals: those that the catalog knew first.
+func familiesOf(t *testing.T, w *world, questions map[string]string) func(*stdsql.DB) map[string]string {
+	done := false
+	return func(db *stdsql.DB) map[string]string {
+		if done {
+			return questions
+		}
+		done = true
+		for _, feed := range api.Feeds() {
+			for _, id := range rowsOf(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
+				if id != "" {
+					questions["timeline of "+feed.String()] = fmt.Sprintf("deal_timeline('%s', '%s', '%s', %s, ", feed.Service, feed.Market, feed.Kind, id) + "%s)"
+				}
+			}
+		}
+		return questions
+	}
+}
+
+func compareSeen(t *testing.T, then seen, at lake.Instant, now map[string]string) {
+	t.Helper()
+	for name, want := range then.digests {
+		if now[name] != want {
+			t.Errorf("%s: as of %s the catalog says %s; right after the %s of %s it said %s", name, at, now[name], then.command, then.at, want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package sql_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dealflow/sql"
+)
+
+func TestParseAliases(t *testing.T) {
+	got, err := sql.ParseAliases([]byte("\ufeffalias,canonical,valid_from\n\"Aspen, Birch\",Aspen,\nOld Oak,Oak,2024-02-29\n"), nil)
+	want := []sql.Alias{{"Aspen, Birch", "Aspen", ""}, {"Old Oak", "Oak", "2024-02-29"}, {"Aspen", "Aspen", ""}, {"Oak", "Oak", ""}}
+	if err != nil || !slices.Equal(got.Banks, want) || len(got.Borrowers) > 0 || got.Version == "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	other, err := sql.ParseAliases(nil, []byte("alias,canonical,valid_from\n"))
+	if err != nil || other.Version == got.Version {
+		t.Errorf("got %+v, %v", other, err)
+	}
+	if none, err := sql.ParseAliases(nil, nil); err != nil || none.Version != "" {
+		t.Errorf("got %+v, %v", none, err)
+	}
+	for text, wrong := range map[string]string{
+		"name,canonical,valid_from\n":              "banks.csv: its first line is",
+		"alias,canonical,valid_from\na,b\n":        "banks.csv",
+		"alias,canonical,valid_from\na,,\n":        "banks.csv line 2",
+		"alias,canonical,valid_from\na,b,1.2.24\n": `banks.csv line 2: valid_from "1.2.24"`,
+		"alias,canonical,valid_from\n\"a,b,\n":     "banks.csv",
+	} {
+		if _, err := sql.ParseAliases([]byte(text), nil); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%q: got %v, want %s", text, err, wrong)
+		}
+	}
+}
+
+// TestAnalyses checks that all analyses are described, and each once.
+func TestAnalyses(t *testing.T) {
+	names := map[string]bool{}
+	for _, a := range sql.Analyses() {
+		if names[a.Name] || !strings.HasSuffix(a.Title, ".") {
+			t.Errorf("%s: described twice, or %q is no sentence", a.Name, a.Title)
+		}
+		names[a.Name] = true
+	}
+	// The names that people rely on (domain notes, section 3).
+	for _, name := range []string{
+		"bond_priced_as_of", "loan_priced_as_of", "pipeline_as_of", "pipeline_conversion", "league_table", "execution_metrics", "issuance_volume",
+		"deal_timeline", "field_change", "restatement_stats", "tap_family", "maturity_wall", "loan_flex_and_terms", "data_quality", "parse_coverage", "changes",
+	} {
+		if !names[name] {
+			t.Errorf("no comment describes %s", name)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+-- bond_priced_as_of: The priced bond deals as they were known at an instant, each with what its children say in brief.
+--
+-- Definition: One row per priced bond deal that stood, as far as was known, at as_of: all columns of bond_priced_deals;
+--   then first_known_at and left_censored (it was there at its feed's first commit: when it became known says nothing);
+--   versions (known by as_of); borrower (canonical at the pricing date); grade_canon (HIGH_YIELD is SUB_INVESTMENT);
+--   spread_primary_* (IG and HY: spread; EM: swap; source says which; bp only of texts read as one number);
+--   nip_primary_* (IG and HY: nip; EM: premium_nip where it holds a number, else nip; bp is the middle of a range);
+--   esg_label (green, social, sustainability, slb; of several: multiple); banks and lead_banks (distinct canonical
+--   names); price_steps (rows of price evolution); counted and duplicate_of: a security that two markets list, by ISIN,
+--   pricing date, deal type and nominal amount, counts in the first of IG, HY and EM alone.
+-- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity' is all that is known.
+-- Units: Spreads and premia in basis points; amounts as in bond_priced_deals.
+-- Caveats: Duplicates are in it: sums take WHERE counted. Two records of one market are never duplicates of each other.
+-- Example: What priced in the last month known, security by security, and at which spread?
+--   SELECT market, deal_id, pricing_date, borrower, currency, nominal_amount, spread_primary_benchmark, spread_primary_bp
+--   FROM bond_priced_as_of('infinity')
+--   WHERE counted AND pricing_date >= date_trunc('month', (SELECT max(pricing_date) FROM bond_priced_deals))
+--   ORDER BY pricing_date, market, deal_id
+CREATE MACRO main.bond_priced_as_of(as_of) AS TABLE
+WITH banks AS (
+  SELECT market, deal_id, count(*) AS banks, count(*) FILTER (is_lead) AS lead_banks
+  FROM _dealflow.bond_banks(as_of)
+  GROUP BY market, deal_id
+), steps AS (
+  SELECT market, deal_id, count(*) AS price_steps
+  FROM main.bond_priced_price_evolution_as_of(as_of)
+  GROUP BY market, deal_id
+)
+SELECT d.* EXCLUDE (duplicate_of),
+       v.first_known_at, v.left_censored, d.version AS versions,
+       coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+       _dealflow.grade_canon(d.grade) AS grade_canon,
+       _dealflow.spread_primary_bp(d.market, d.spread_status, d.spread_bp, d.swap_status, d.swap_bp) AS spread_primary_bp,
+       CASE d.market WHEN 'EM' THEN d.swap_benchmark ELSE d.spread_benchmark END AS spread_primary_benchmark,
+       CASE d.market WHEN 'EM' THEN 'swap' ELSE 'spread' END AS spread_primary_source,
+       _dealflow.nip_primary_bp(d.market, d.nip_status, d.nip_lo_bp, d.nip_hi_bp,
+         d.premium_nip_status, d.premium_nip_lo_bp, d.premium_nip_hi_bp) AS nip_primary_bp,
+       CASE WHEN d.market = 'EM' AND d.premium_nip_status IN ('OK', 'RANGE')
+            THEN 'premium_nip' ELSE 'nip' END AS nip_primary_source,
+       _dealflow.esg_label(d.green, d.social, d.sustainable, d.sustainability_linked) AS esg_label,
+       coalesce(b.banks, 0) AS banks, coalesce(b.lead_banks, 0) AS lead_banks, coalesce(s.price_steps, 0) AS price_steps,
+       d.duplicate_of IS NULL AS counted, d.duplicate_of
+FROM _dealflow.bond_deals(as_of) d
+JOIN _dealflow.version_index v
+  ON v.service = 'bond' AND v.kind = 'priced' AND v.market = d.market AND v.deal_id = d.deal_id AND v.version = d.version
+LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+ AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
+LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id
+LEFT JOIN steps s ON s.market = d.market AND s.deal_id = d.deal_id;
+COMMENT ON MACRO TABLE main.bond_priced_as_of IS 'The priced bond deals as they were known at an instant, each with what its children say in brief.';

@@ -1,0 +1,31 @@
+-- changes: Every version of every deal that became known between two instants, with the fields that differ.
+--
+-- Definition: one row per version of a deal known after "from" and not after "to": the half-open interval (from, to],
+--   so that neighbouring intervals share no version and miss none.
+-- Parameters: "from", "to": instants (TIMESTAMPTZ). There is no as_of: what became known by "to" is known by "to".
+-- Units: known_at is an instant.
+-- Caveats: fields is NULL for added and removed, and empty where what changed lies outside all columns. A child row
+--   that came or went counts as its table's name alone.
+-- Example: What came, changed and went in the last seven days of the lake?
+--   SELECT service, market, kind, change, reason, count(*) AS versions
+--   FROM changes((SELECT max(known_at) - INTERVAL 7 DAYS FROM runs), (SELECT max(known_at) FROM runs))
+--   GROUP BY ALL
+--   ORDER BY ALL
+CREATE MACRO main.changes("from", "to") AS TABLE
+WITH found AS (
+  SELECT v.service, v.market, v.kind, v.deal_id, v.version, v.change, v.reason, v.valid_from
+  FROM _dealflow.version_index v
+  WHERE v.valid_from > "from"::TIMESTAMPTZ AND v.valid_from <= "to"::TIMESTAMPTZ
+), field_lists AS (
+  SELECT c.service, c.market, c.kind, c.deal_id, c.version,
+         list_sort(list(DISTINCT concat_ws('.', c.table_name, c.field))) AS fields
+  FROM _dealflow.field_change c
+  WHERE c.known_at > "from"::TIMESTAMPTZ AND c.known_at <= "to"::TIMESTAMPTZ AND c.table_name IS NOT NULL
+  GROUP BY ALL
+)
+SELECT v.service, v.market, v.kind, v.deal_id, v.change, v.reason, v.version, v.valid_from AS known_at,
+       CASE WHEN v.change IN ('changed', 'reappeared') THEN coalesce(l.fields, []::VARCHAR[]) END AS fields
+FROM found v
+LEFT JOIN field_lists l USING (service, market, kind, deal_id, version)
+ORDER BY known_at, v.service, v.market, v.kind, v.deal_id, v.version;
+COMMENT ON MACRO TABLE main.changes IS 'Every version of every deal that became known after "from" and not after "to", with the fields that differ.';

@@ -1,0 +1,142 @@
+-- deal_timeline: Everything that is known about one deal on one clock, from its announcement to its last increase.
+--
+-- Definition: starting from any record, its family is what links reach in at most 5 steps, both ways: from an expected
+--   deal to the priced deals that came of it, from an increase to its original. Events on the source's clock: announced
+--   (an expected deal's created), talk (each dated step of the price talk; detail is its text), priced (date and time of
+--   pricing, midnight UTC where only the date is known; detail is the spread and yield, of loans the margins, as
+--   text). Events on the lake's clock, when it came to know: listed (the first version of an expected deal), pricing
+--   known (of a priced one), increase (of one that increases another), update (detail lists what changed, at most 10
+--   fields), removed (detail is the reason), reappeared.
+-- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected' or
+--   'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
+-- Units: at is an instant; clock says whose: 'source' or 'known'.
+-- Caveats: events of the source's clock are those of each record's newest version known at as_of. The first version of a
+--   deal that was there when its feed was first read says when reading began, not when the deal was listed. A pricing
+--   without a time stands before the talk of its day. AT is a word of DuckDB's own: write "at" with its quotes.
+-- Example: The whole story of the newest increase of an investment-grade bond.
+--   SELECT "at", clock, kind, deal_id, version, event, detail
+--   FROM deal_timeline('bond', 'IG', 'priced',
+--     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
+CREATE MACRO main.deal_timeline(of_service, of_market, of_kind, of_deal_id, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH RECURSIVE known AS (
+  SELECT v.kind, v.deal_id, v.version, v.change, v.reason, v.valid_from
+  FROM _dealflow.version_index v
+  WHERE v.service = of_service AND v.market = of_market AND v.valid_from <= as_of::TIMESTAMPTZ
+), links AS (
+  SELECT 'expected' AS kind, t.deal_id, t.version, t.priced_deal_id AS other_id
+  FROM _dealflow.history_bond_expected_tranches t
+  WHERE of_service = 'bond' AND t.market = of_market AND t.priced_deal_id IS NOT NULL
+  UNION ALL
+  SELECT 'expected', e.deal_id, e.version, e.priced_deal_id
+  FROM _dealflow.history_loan_expected_deals e
+  WHERE of_service = 'loan' AND e.market = of_market AND e.priced_deal_id IS NOT NULL
+  UNION ALL
+  SELECT 'priced', p.deal_id, p.version, p.original_deal_id
+  FROM _dealflow.history_bond_priced_deals p
+  WHERE of_service = 'bond' AND p.market = of_market AND p.original_deal_id IS NOT NULL
+), known_links AS (
+  SELECT DISTINCT l.kind, l.deal_id, l.other_id
+  FROM links l
+  JOIN known k ON k.kind = l.kind AND k.deal_id = l.deal_id AND k.version = l.version
+), neighbours AS (
+  SELECT l.kind, l.deal_id, 'priced' AS other_kind, l.other_id FROM known_links l
+  UNION ALL
+  SELECT 'priced', l.other_id, l.kind, l.deal_id FROM known_links l
+), reached AS (
+  SELECT of_kind AS kind, of_deal_id::BIGINT AS deal_id, 0 AS steps
+  UNION
+  SELECT n.other_kind, n.other_id, r.steps + 1
+  FROM reached r
+  JOIN neighbours n ON n.kind = r.kind AND n.deal_id = r.deal_id
+  WHERE r.steps < 5
+), family AS (
+  SELECT DISTINCT r.kind, r.deal_id FROM reached r
+), versions AS (
+  SELECT k.kind, k.deal_id, k.version, k.change, k.reason, k.valid_from,
+         k.version = max(k.version) FILTER (k.change <> 'removed') OVER (PARTITION BY k.kind, k.deal_id) AS is_newest
+  FROM known k
+  JOIN family f ON f.kind = k.kind AND f.deal_id = k.deal_id
+), newest AS (
+  SELECT v.kind, v.deal_id, v.version FROM versions v WHERE v.is_newest
+), bonds_priced AS (
+  SELECT p.deal_id, p.version, p.deal_type,
+         coalesce(p.pricing_ts_utc, p.pricing_date::TIMESTAMP AT TIME ZONE 'UTC') AS priced_at,
+         nullif(concat_ws(', ', CASE WHEN p.market = 'EM' THEN p.swap ELSE p.spread END, p."yield"), '') AS price
+  FROM newest w
+  JOIN (
+    -- Columns are named in subqueries: of a table that is joined to a CTE directly, DuckDB reads them all.
+    SELECT market, deal_id, version, deal_type, pricing_date, pricing_ts_utc, spread, swap, "yield"
+    FROM _dealflow.history_bond_priced_deals
+    WHERE of_service = 'bond' AND market = of_market
+  ) p ON p.deal_id = w.deal_id AND p.version = w.version
+  WHERE w.kind = 'priced'
+), loans_priced AS (
+  SELECT p.deal_id, p.version, p.priced_date::TIMESTAMP AT TIME ZONE 'UTC' AS priced_at,
+         nullif(string_agg(t.margin, '; ' ORDER BY t.ordinal), '') AS price
+  FROM newest w
+  JOIN (
+    SELECT deal_id, version, priced_date
+    FROM _dealflow.history_loan_priced_deals
+    WHERE of_service = 'loan' AND market = of_market
+  ) p ON p.deal_id = w.deal_id AND p.version = w.version
+  LEFT JOIN (
+    SELECT deal_id, version, ordinal, margin
+    FROM _dealflow.history_loan_priced_tranches
+    WHERE of_service = 'loan' AND market = of_market
+  ) t ON t.deal_id = p.deal_id AND t.version = p.version
+  WHERE w.kind = 'priced'
+  GROUP BY p.deal_id, p.version, p.priced_date
+), announced AS (
+  SELECT e.deal_id, e.version, e.created
+  FROM newest w
+  JOIN (
+    SELECT deal_id, version, created
+    FROM _dealflow.history_bond_expected_deals
+    WHERE of_service = 'bond' AND market = of_market
+    UNION ALL
+    SELECT deal_id, version, created
+    FROM _dealflow.history_loan_expected_deals
+    WHERE of_service = 'loan' AND market = of_market
+  ) e ON e.deal_id = w.deal_id AND e.version = w.version
+  WHERE w.kind = 'expected'
+), field_lists AS (
+  SELECT c.kind, c.deal_id, c.version, list_sort(list(DISTINCT concat_ws('.', c.table_name, c.field))) AS fields
+  FROM _dealflow.field_change c
+  JOIN family f ON f.kind = c.kind AND f.deal_id = c.deal_id
+  WHERE c.service = of_service AND c.market = of_market AND c.table_name IS NOT NULL
+  GROUP BY c.kind, c.deal_id, c.version
+), events AS (
+  SELECT a.created AS at, 'source' AS clock, 'expected' AS kind, a.deal_id, a.version, 'announced' AS event, NULL AS detail
+  FROM announced a
+  UNION ALL
+  SELECT s.date, 'source', 'priced', s.deal_id, s.version, 'talk', s.value
+  FROM newest w
+  JOIN (
+    SELECT deal_id, version, date, value
+    FROM _dealflow.history_bond_priced_price_evolution
+    WHERE of_service = 'bond' AND market = of_market
+  ) s ON s.deal_id = w.deal_id AND s.version = w.version
+  WHERE w.kind = 'priced'
+  UNION ALL
+  SELECT b.priced_at, 'source', 'priced', b.deal_id, b.version, 'priced', b.price FROM bonds_priced b
+  UNION ALL
+  SELECT p.priced_at, 'source', 'priced', p.deal_id, p.version, 'priced', p.price FROM loans_priced p
+  UNION ALL
+  SELECT v.valid_from, 'known', v.kind, v.deal_id, v.version,
+         CASE WHEN v.change = 'added' AND v.kind = 'expected' THEN 'listed'
+              WHEN v.change = 'added' AND b.deal_type = 'INCREASE' THEN 'increase'
+              WHEN v.change = 'added' THEN 'pricing known'
+              WHEN v.change = 'changed' THEN 'update'
+              ELSE v.change END,
+         CASE v.change
+              WHEN 'changed' THEN array_to_string(l.fields[:10], ', ') || CASE WHEN len(l.fields) > 10 THEN ', …' ELSE '' END
+              WHEN 'removed' THEN v.reason END
+  FROM versions v
+  LEFT JOIN bonds_priced b ON v.kind = 'priced' AND b.deal_id = v.deal_id
+  LEFT JOIN field_lists l ON l.kind = v.kind AND l.deal_id = v.deal_id AND l.version = v.version
+)
+SELECT e.at, e.clock, of_service AS service, of_market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
+FROM events e
+WHERE e.at IS NOT NULL
+ORDER BY e.at, e.kind, e.deal_id, e.version, e.event, e.detail;
+COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything that was known at as_of about one deal and those it is linked with, on one clock.';

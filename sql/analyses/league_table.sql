@@ -1,0 +1,75 @@
+-- league_table: Banks by the volume that they led, in any market and period, as it was known at any instant.
+--
+-- Definition: Each deal that priced from from_date to to_date (both included) gives its nominal in USD to its k banks in
+--   equal parts. Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date; loans:
+--   tranche by tranche, by the deal's priced_date. Banks are canonical and distinct. rank is by credit, then name;
+--   share is the part of total_usd; deals are those in which the bank has credit; deals_total those behind total_usd;
+--   deals_unconverted those with a nominal (of a tranche) that has no USD: it is not in the table.
+-- Parameters: market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three; from_date, to_date DATE; as_of TIMESTAMPTZ:
+--   what was known at this instant ('infinity', the default: all that is known); scope: 'lead' (the default; bonds:
+--   bookrunners, lead managers, global coordinators and B&D; loans: bookrunners and mandated lead arrangers) or 'all'.
+-- Units: USD. Parts are cut to six digits and what is left over goes to the first bank by name: credits add up to
+--   total_usd exactly.
+-- Caveats: What no bank can be given stands as 'unallocated', without a rank, and is in total_usd. Banks are only merged
+--   as far as the aliases go.
+-- Example: Who led investment-grade bonds in the year before the latest pricing, as known now?
+--   SELECT rank, bank, (credit_usd / 1e6)::DECIMAL(18, 1) AS usd_millions, round(100 * share, 1) AS share_pct, deals
+--   FROM league_table('IG', (SELECT max(pricing_date) - 365 FROM bond_priced_deals), (SELECT max(pricing_date) FROM bond_priced_deals))
+--   ORDER BY rank NULLS LAST LIMIT 10
+CREATE MACRO main.league_table(market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead') AS TABLE
+WITH wanted AS ( -- beside a column market, the parameter of that name could not be read
+  SELECT unnest(CASE market WHEN 'BOND' THEN ['IG', 'HY', 'EM']
+                            WHEN 'LOAN' THEN ['LL', 'CF', 'AF'] ELSE [market] END) AS market
+), units AS ( -- what is shared among banks: a bond deal, a loan's tranche
+  SELECT d.market, d.deal_id, NULL AS tranche, d.nominal_usd
+  FROM _dealflow.bond_deals(as_of) d
+  SEMI JOIN wanted w ON w.market = d.market
+  WHERE d.pricing_date BETWEEN from_date AND to_date AND d.league_table_eligible AND d.duplicate_of IS NULL
+  UNION ALL
+  SELECT t.market, t.deal_id, t.ordinal AS tranche, t.nominal_usd
+  FROM main.loan_priced_tranches_as_of(as_of) t
+  JOIN main.loan_priced_deals_as_of(as_of) d ON d.market = t.market AND d.deal_id = t.deal_id
+  SEMI JOIN wanted w ON w.market = t.market
+  WHERE d.priced_date BETWEEN from_date AND to_date
+), entries AS (
+  SELECT b.market, b.deal_id, NULL AS tranche, b.bank, b.is_lead
+  FROM _dealflow.bond_bank_entries(as_of) b
+  SEMI JOIN wanted w ON w.market = b.market
+  WHERE b.pricing_date BETWEEN from_date AND to_date
+  UNION ALL
+  SELECT b.market, b.deal_id, b.tranche_ordinal AS tranche, b.bank, b.is_lead
+  FROM _dealflow.loan_bank_entries(as_of) b
+  SEMI JOIN wanted w ON w.market = b.market
+  WHERE b.priced_date BETWEEN from_date AND to_date
+), banks AS (
+  SELECT DISTINCT e.market, e.deal_id, e.tranche, e.bank
+  FROM entries e
+  WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN true
+             ELSE error('scope is lead or all, not ' || scope) END
+), shared AS ( -- in millionths of a dollar, which are whole
+  SELECT u.market, u.deal_id, coalesce(b.bank, 'unallocated') AS bank, b.bank IS NULL AS unallocated,
+         (u.nominal_usd * 1000000)::HUGEINT AS nominal,
+         count(*) OVER unit AS k, row_number() OVER (unit ORDER BY b.bank) AS place
+  FROM units u
+  LEFT JOIN banks b ON b.market = u.market AND b.deal_id = u.deal_id AND b.tranche IS NOT DISTINCT FROM u.tranche
+  WHERE u.nominal_usd <> 0
+  WINDOW unit AS (PARTITION BY u.market, u.deal_id, u.tranche)
+), credits AS (
+  SELECT s.bank, s.unallocated, count(DISTINCT (s.market, s.deal_id)) AS deals,
+         sum(s.nominal // s.k + CASE s.place WHEN 1 THEN s.nominal % s.k ELSE 0 END) AS credit
+  FROM shared s
+  GROUP BY ALL
+), totals AS (
+  SELECT sum(u.nominal_usd) AS total_usd,
+         count(DISTINCT (u.market, u.deal_id)) FILTER (u.nominal_usd <> 0) AS deals_total,
+         count(DISTINCT (u.market, u.deal_id)) FILTER (coalesce(u.nominal_usd, 0) = 0) AS deals_unconverted
+  FROM units u
+)
+SELECT CASE WHEN NOT c.unallocated THEN row_number() OVER (ORDER BY c.unallocated, c.credit DESC, c.bank) END AS rank,
+       c.bank, (c.credit::DECIMAL(30, 0) * 0.000001)::DECIMAL(24, 6) AS credit_usd,
+       c.credit / sum(c.credit) OVER () AS share, c.deals,
+       t.total_usd::DECIMAL(24, 6) AS total_usd, t.deals_total, t.deals_unconverted
+FROM credits c
+CROSS JOIN totals t
+ORDER BY c.unallocated, c.credit DESC, c.bank;
+COMMENT ON MACRO TABLE main.league_table IS 'Banks by the volume that they led, in any market and period, as it was known at any instant.';

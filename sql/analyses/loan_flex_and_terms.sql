@@ -1,0 +1,209 @@
+-- loan_flex_and_terms: Priced loan tranches with their terms, their yield, and how margin, price and size moved since launch.
+--
+-- Definition: one row per tranche of a priced loan deal as known at as_of. Ranges count by their middle. yield_bp is
+--   margin_mid_bp + 100 × (100 − oid_mid) ÷ 3: the discount spread over three years, no floor. The launch is the first
+--   version of the same tranche in the expected deal (the one that ever linked to this priced deal; of several the one
+--   with the highest deal_id) whose margin could be read. Tranches of the two deals are paired by name in normal form
+--   and currency, as the expected deal's newest version has them; of equal ones the first with the first. Flex is final
+--   minus launch: a lower margin is tighter, a higher one wider; where the margin did not move or is missing, a higher
+--   price is tighter, a lower one wider. purpose is the first that is true of lbo, sbo, dividend_recap, m&a, ipo, refi,
+--   gcp, other.
+-- Parameters: as_of: the instant (default: the newest state).
+-- Units: margins, yield_bp, margin_flex_bp in basis points; oid_mid, launch_oid_mid, oid_flex in percent of nominal;
+--   leverage_total times EBITDA; launch_volume_lo in units of the tranche's currency; size_ratio is a number.
+-- Caveats: a launch is what was first seen: with runs far apart, or in deals that were there when reading began, flex may
+--   have come before. The margins compared may be over different benchmarks. A tranche that changed its name or
+--   currency when it priced has no launch. size_ratio is NULL where launch size and tranche differ in currency.
+-- Example: Which share of term loans B flexed tighter, by year?
+--   SELECT year(priced_date) AS year, count(*) AS tranches, count(flex) AS with_flex,
+--          count(*) FILTER (flex = 'tighter') AS tighter, count(*) FILTER (flex = 'wider') AS wider
+--   FROM loan_flex_and_terms
+--   WHERE upper(short_type) = 'TLB'
+--   GROUP BY 1
+--   ORDER BY 1
+CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH deals AS (
+  SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+         d.borrower_sponsor_backed AS sponsor_backed, d.borrower_leveraged_multiple_total AS leverage_total,
+         CASE WHEN d.use_of_proceeds_lbo THEN 'lbo'
+              WHEN d.use_of_proceeds_sbo THEN 'sbo'
+              WHEN d.use_of_proceeds_dividend_recap THEN 'dividend_recap'
+              WHEN d.use_of_proceeds_mergers_and_acquisitions THEN 'm&a'
+              WHEN d.use_of_proceeds_pre_post_ipo THEN 'ipo'
+              WHEN d.use_of_proceeds_refi THEN 'refi'
+              WHEN d.use_of_proceeds_gcp THEN 'gcp'
+              WHEN d.use_of_proceeds_other THEN 'other' END AS purpose
+  FROM main.loan_priced_deals_as_of(as_of) d
+  LEFT JOIN _dealflow.borrower_name a
+    ON a.alias = _dealflow.normal_name(d.borrower_name)
+   AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
+), tranches AS (
+  SELECT t.market, t.deal_id, t.ordinal, t.tranche_id, t.name, t.short_type, t.currency, t.nominal_amount, t.covenant_light,
+         CASE WHEN t.margin_status IN ('OK', 'RANGE') THEN (t.margin_lo_bp + t.margin_hi_bp) / 2 END AS margin_mid_bp,
+         CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid,
+         _dealflow.normal_name(t.name) AS match_name,
+         row_number() OVER (PARTITION BY t.market, t.deal_id, _dealflow.normal_name(t.name), t.currency ORDER BY t.ordinal) AS match_place
+  FROM main.loan_priced_tranches_as_of(as_of) t
+), expected_versions AS (
+  SELECT e.market, e.deal_id, e.version, e.priced_deal_id
+  FROM history.loan_expected_deals e
+  WHERE e.valid_from <= as_of::TIMESTAMPTZ
+), linked AS (
+  SELECT e.market, e.priced_deal_id, max(e.deal_id) AS expected_deal_id
+  FROM expected_versions e
+  WHERE e.priced_deal_id IS NOT NULL
+  GROUP BY e.market, e.priced_deal_id
+), newest AS (
+  SELECT l.market, l.priced_deal_id, l.expected_deal_id, max(e.version) AS newest_version
+  FROM linked l
+  JOIN expected_versions e ON e.market = l.market AND e.deal_id = l.expected_deal_id
+  GROUP BY l.market, l.priced_deal_id, l.expected_deal_id
+), expected_tranches AS (
+  SELECT n.market, n.priced_deal_id, n.expected_deal_id, u.tranche_uid, t.version, t.version = n.newest_version AS is_newest,
+         t.ordinal, t.name, t.currency, t.volume_currency, t.volume_lo,
+         t.margin_status IN ('OK', 'RANGE') AND t.margin_lo_bp + t.margin_hi_bp IS NOT NULL AS has_margin,
+         (t.margin_lo_bp + t.margin_hi_bp) / 2 AS margin_mid_bp,
+         CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid
+  FROM newest n
+  JOIN (
+    -- Columns are named in a subquery: of a table that is joined to a CTE directly, DuckDB reads them all.
+    SELECT market, deal_id, version, ordinal, name, currency, volume_currency, volume_lo,
+           margin_status, margin_lo_bp, margin_hi_bp, oid_status, oid_lo, oid_hi
+    FROM _dealflow.history_loan_expected_tranches
+  ) t ON t.market = n.market AND t.deal_id = n.expected_deal_id AND t.version <= n.newest_version
+  JOIN _dealflow.tranche_lineage u
+    ON u.service = 'loan' AND u.market = t.market AND u.deal_id = t.deal_id AND u.version = t.version AND u.ordinal = t.ordinal
+), launches AS (
+  SELECT e.market, e.expected_deal_id, e.tranche_uid,
+         min_by({margin_mid_bp: e.margin_mid_bp, oid_mid: e.oid_mid, volume_currency: e.volume_currency, volume_lo: e.volume_lo},
+                e.version) FILTER (e.has_margin) AS launch
+  FROM expected_tranches e
+  GROUP BY e.market, e.expected_deal_id, e.tranche_uid
+), candidates AS (
+  SELECT e.market, e.priced_deal_id, e.expected_deal_id, e.tranche_uid, e.currency, _dealflow.normal_name(e.name) AS match_name,
+         row_number() OVER (PARTITION BY e.market, e.priced_deal_id, _dealflow.normal_name(e.name), e.currency ORDER BY e.ordinal) AS match_place
+  FROM expected_tranches e
+  WHERE e.is_newest
+), moves AS (
+  SELECT t.market, t.deal_id, t.ordinal, c.tranche_uid AS expected_tranche_uid,
+         l.launch.margin_mid_bp AS launch_margin_mid_bp, l.launch.oid_mid AS launch_oid_mid, l.launch.volume_lo AS launch_volume_lo,
+         t.margin_mid_bp - l.launch.margin_mid_bp AS margin_flex_bp,
+         t.oid_mid - l.launch.oid_mid AS oid_flex,
+         CASE WHEN l.launch.volume_currency = t.currency AND l.launch.volume_lo > 0
+              THEN t.nominal_amount::DOUBLE / l.launch.volume_lo::DOUBLE END AS size_ratio
+  FROM tranches t
+  JOIN candidates c
+    ON c.market = t.market AND c.priced_deal_id = t.deal_id
+   AND c.match_name = t.match_name AND c.currency = t.currency AND c.match_place = t.match_place
+  JOIN launches l ON l.market = c.market AND l.expected_deal_id = c.expected_deal_id AND l.tranche_uid = c.tranche_uid
+)
+SELECT t.market, t.deal_id, t.tranche_id, t.ordinal, d.priced_date, d.borrower, t.name, t.short_type, t.currency,
+       t.margin_mid_bp, t.oid_mid, t.margin_mid_bp + 100 * (100 - t.oid_mid) / 3 AS yield_bp,
+       t.covenant_light, d.sponsor_backed, d.leverage_total, d.purpose,
+       n.expected_deal_id, m.expected_tranche_uid,
+       m.launch_margin_mid_bp, m.launch_oid_mid, m.launch_volume_lo, m.margin_flex_bp, m.oid_flex, m.size_ratio,
+       CASE WHEN m.margin_flex_bp < 0 THEN 'tighter'
+            WHEN m.margin_flex_bp > 0 THEN 'wider'
+            WHEN m.oid_flex > 0 THEN 'tighter'
+            WHEN m.oid_flex < 0 THEN 'wider'
+            WHEN m.margin_flex_bp = 0 OR m.oid_flex = 0 THEN 'none' END AS flex
+FROM tranches t
+JOIN deals d ON d.market = t.market AND d.deal_id = t.deal_id
+LEFT JOIN newest n ON n.market = t.market AND n.priced_deal_id = t.deal_id
+LEFT JOIN moves m ON m.market = t.market AND m.deal_id = t.deal_id AND m.ordinal = t.ordinal
+ORDER BY t.market, t.deal_id, t.ordinal;
+COMMENT ON MACRO TABLE main.loan_flex_and_terms IS 'Priced loan tranches as known at as_of, with their terms, their yield, and how margin, price and size moved since launch.';
+
+CREATE VIEW main.loan_flex_and_terms AS FROM main.loan_flex_and_terms();
+COMMENT ON VIEW main.loan_flex_and_terms IS 'Priced loan tranches as of now, with their terms, their yield, and how margin, price and size moved since launch.';
+COMMENT ON COLUMN main.loan_flex_and_terms.market IS 'Market of the feed: LL, CF or AF.';
+COMMENT ON COLUMN main.loan_flex_and_terms.deal_id IS 'The source''s id of the priced deal; unique only within the market.';
+COMMENT ON COLUMN main.loan_flex_and_terms.tranche_id IS 'The source''s id of the tranche.';
+COMMENT ON COLUMN main.loan_flex_and_terms.ordinal IS 'Place of the tranche in the deal''s list, from 1.';
+COMMENT ON COLUMN main.loan_flex_and_terms.priced_date IS 'Day on which the deal priced or signed.';
+COMMENT ON COLUMN main.loan_flex_and_terms.borrower IS 'The borrower''s canonical name: of the alias table, or else the name in normal form.';
+COMMENT ON COLUMN main.loan_flex_and_terms.name IS 'Name of the tranche.';
+COMMENT ON COLUMN main.loan_flex_and_terms.short_type IS 'Short form of the type, free text such as TLB.';
+COMMENT ON COLUMN main.loan_flex_and_terms.currency IS 'Currency code as written.';
+COMMENT ON COLUMN main.loan_flex_and_terms.margin_mid_bp IS 'The final margin; of a range its middle. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.oid_mid IS 'The final issue price; of a range its middle. Unit: percent of nominal.';
+COMMENT ON COLUMN main.loan_flex_and_terms.yield_bp IS 'Margin plus the discount spread over three years; NULL without a price. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.covenant_light IS 'Covenant-light.';
+COMMENT ON COLUMN main.loan_flex_and_terms.sponsor_backed IS 'Whether a financial sponsor stands behind the borrower.';
+COMMENT ON COLUMN main.loan_flex_and_terms.leverage_total IS 'Total leverage. Unit: times EBITDA.';
+COMMENT ON COLUMN main.loan_flex_and_terms.purpose IS 'First purpose that is true of lbo, sbo, dividend_recap, m&a, ipo, refi, gcp, other; NULL for none.';
+COMMENT ON COLUMN main.loan_flex_and_terms.expected_deal_id IS 'The expected deal that this one came of; NULL where no link is known.';
+COMMENT ON COLUMN main.loan_flex_and_terms.expected_tranche_uid IS 'Its tranche of the same name and currency; NULL for none.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_margin_mid_bp IS 'The first margin seen; of a range its middle. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_oid_mid IS 'The price seen with it; of a range its middle. Unit: percent of nominal.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_volume_lo IS 'The size seen with it; of a range its lower end. Unit: units of the currency that its text names.';
+COMMENT ON COLUMN main.loan_flex_and_terms.margin_flex_bp IS 'Final minus launch margin: negative is tighter. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.oid_flex IS 'Final minus launch price: positive is tighter. Unit: percent of nominal.';
+COMMENT ON COLUMN main.loan_flex_and_terms.size_ratio IS 'Nominal amount divided by launch size, in the same currency.';
+COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none: by the margin first, then by the price; NULL where neither can be compared.';
+
+-- loan_terms_summary: Terms of priced loans by market and year: size, covenants, sponsors, leverage, flex and yield.
+--
+-- Definition: the tranches of loan_flex_and_terms by market and the year of priced_date. Per deal: deals, sponsor_share,
+--   leverage. Per tranche: all else. TLB are the tranches whose short type is TLB.
+-- Parameters: as_of: the instant (default: the newest state).
+-- Units: usd, tlb_usd in USD; shares from 0 to 1; tighter_pct, wider_pct in percent of flex_n; yield_median in basis
+--   points; leverage_median times EBITDA.
+-- Caveats: usd sums leave out tranches_unconverted (usd 0 or none). Each share, median and percentage rests on as many deals or
+--   tranches as the column before it says (…_n): compare it with deals or tranches. Deals without tranches are left out.
+-- Example: How have the terms of leveraged loans moved over the years?
+--   SELECT year, deals, tranches, usd, cov_lite_usd_share, leverage_n, leverage_median,
+--          flex_n, tighter_pct, wider_pct, yield_n, yield_median
+--   FROM loan_terms_summary
+--   WHERE market = 'LL'
+CREATE MACRO main.loan_terms_summary(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH tranches AS (
+  SELECT f.market, year(f.priced_date) AS year, f.deal_id, f.sponsor_backed, f.leverage_total, f.covenant_light, f.flex, f.yield_bp,
+         nullif(t.nominal_usd, 0) AS usd, coalesce(upper(f.short_type) = 'TLB', false) AS is_tlb,
+         row_number() OVER (PARTITION BY f.market, f.deal_id ORDER BY f.ordinal) = 1 AS stands_for_deal
+  FROM main.loan_flex_and_terms(as_of) f
+  JOIN (SELECT market, deal_id, ordinal, nominal_usd FROM main.loan_priced_tranches_as_of(as_of)) t
+    ON t.market = f.market AND t.deal_id = f.deal_id AND t.ordinal = f.ordinal
+)
+SELECT market, year,
+       count(*) FILTER (stands_for_deal) AS deals,
+       count(*) AS tranches,
+       count(*) FILTER (usd IS NULL) AS tranches_unconverted,
+       sum(usd)::DECIMAL(38, 6) AS usd,
+       count(usd) FILTER (is_tlb) AS tlb_n,
+       (sum(usd) FILTER (is_tlb))::DECIMAL(38, 6) AS tlb_usd,
+       coalesce(sum(usd) FILTER (is_tlb AND covenant_light), 0)::DOUBLE / (sum(usd) FILTER (is_tlb))::DOUBLE AS cov_lite_usd_share,
+       count(sponsor_backed) FILTER (stands_for_deal) AS sponsor_n,
+       count(*) FILTER (stands_for_deal AND sponsor_backed) / nullif(count(sponsor_backed) FILTER (stands_for_deal), 0) AS sponsor_share,
+       count(leverage_total) FILTER (stands_for_deal) AS leverage_n,
+       median(leverage_total::DOUBLE) FILTER (stands_for_deal) AS leverage_median,
+       count(flex) AS flex_n,
+       100.0::DOUBLE * count(*) FILTER (flex = 'tighter') / nullif(count(flex), 0) AS tighter_pct,
+       100.0::DOUBLE * count(*) FILTER (flex = 'wider') / nullif(count(flex), 0) AS wider_pct,
+       count(yield_bp) AS yield_n,
+       median(yield_bp) AS yield_median
+FROM tranches
+GROUP BY market, year
+ORDER BY market, year;
+COMMENT ON MACRO TABLE main.loan_terms_summary IS 'Terms of priced loans by market and year, as known at as_of.';
+
+CREATE VIEW main.loan_terms_summary AS FROM main.loan_terms_summary();
+COMMENT ON VIEW main.loan_terms_summary IS 'Terms of priced loans by market and year, as of now.';
+COMMENT ON COLUMN main.loan_terms_summary.market IS 'Market of the feed: LL, CF or AF.';
+COMMENT ON COLUMN main.loan_terms_summary.year IS 'Year in which the deals priced; NULL without a date.';
+COMMENT ON COLUMN main.loan_terms_summary.deals IS 'Deals with at least one tranche.';
+COMMENT ON COLUMN main.loan_terms_summary.tranches IS 'Their tranches.';
+COMMENT ON COLUMN main.loan_terms_summary.tranches_unconverted IS 'Of these, those without an amount in USD.';
+COMMENT ON COLUMN main.loan_terms_summary.usd IS 'Sum over the tranches that have one; NULL where none has. Unit: USD.';
+COMMENT ON COLUMN main.loan_terms_summary.tlb_n IS 'Converted tranches whose short type is TLB.';
+COMMENT ON COLUMN main.loan_terms_summary.tlb_usd IS 'Their sum; NULL where there are none. Unit: USD.';
+COMMENT ON COLUMN main.loan_terms_summary.cov_lite_usd_share IS 'Share of tlb_usd that is covenant-light.';
+COMMENT ON COLUMN main.loan_terms_summary.sponsor_n IS 'Deals that say whether a sponsor stands behind the borrower.';
+COMMENT ON COLUMN main.loan_terms_summary.sponsor_share IS 'Share of these deals behind which one stands.';
+COMMENT ON COLUMN main.loan_terms_summary.leverage_n IS 'Deals with a total leverage.';
+COMMENT ON COLUMN main.loan_terms_summary.leverage_median IS 'Their median. Unit: times EBITDA.';
+COMMENT ON COLUMN main.loan_terms_summary.flex_n IS 'Tranches whose margin or price can be compared with the launch''s.';
+COMMENT ON COLUMN main.loan_terms_summary.tighter_pct IS 'Of these, those that priced tighter. Unit: percent.';
+COMMENT ON COLUMN main.loan_terms_summary.wider_pct IS 'Of these, those that priced wider. Unit: percent.';
+COMMENT ON COLUMN main.loan_terms_summary.yield_n IS 'Tranches with a yield.';
+COMMENT ON COLUMN main.loan_terms_summary.yield_median IS 'Their median. Unit: basis points.';

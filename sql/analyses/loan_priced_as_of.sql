@@ -1,0 +1,57 @@
+-- loan_priced_as_of: Priced loan deals as they were known at an instant, one row per deal, with their tranches summed up.
+--
+-- Definition: all columns of loan_priced_deals_as_of(as_of), then when the deal first became known, its borrower's
+--   canonical name, its sponsors, and over its tranches: number, sum in USD, banks, margin, price, maturity, terms.
+--   banks counts distinct canonical names over all tranches; lead_banks those that are bookrunner or mandated lead
+--   arranger of a tranche. Canonical names are those of the alias table on the day of pricing.
+-- Parameters: as_of: the instant, required.
+-- Units: tranches_usd in USD; margin_lo_bp, margin_hi_bp in basis points over the benchmark; oid_lo, oid_hi in percent of
+--   nominal.
+-- Caveats: tranches_usd leaves out tranches that the source has not converted (usd 0 or none), counted as
+--   tranches_unconverted; it is NULL where none is converted. Margins of one deal may be over different benchmarks.
+-- Example: How much was lent with sponsors behind it, by market?
+--   SELECT market, borrower_sponsor_backed, count(*) AS deals, sum(tranches_usd) AS usd, sum(tranches_unconverted) AS unconverted
+--   FROM loan_priced_as_of('infinity')
+--   GROUP BY ALL
+--   ORDER BY ALL
+CREATE MACRO main.loan_priced_as_of(as_of) AS TABLE
+WITH known AS (
+  SELECT v.market, v.deal_id, v.version, v.first_known_at, v.left_censored
+  FROM _dealflow.version_index v
+  WHERE v.service = 'loan' AND v.kind = 'priced'
+), sponsors AS (
+  SELECT market, deal_id, string_agg(name, '; ' ORDER BY ordinal) AS sponsors
+  FROM main.loan_priced_sponsors_as_of(as_of)
+  GROUP BY market, deal_id
+), tranches AS (
+  SELECT market, deal_id, count(*) AS tranches,
+         sum(nominal_usd) FILTER (nominal_usd <> 0)::DECIMAL(38, 6) AS tranches_usd,
+         count(*) FILTER (coalesce(nominal_usd, 0) = 0) AS tranches_unconverted,
+         min(margin_lo_bp) AS margin_lo_bp, max(margin_hi_bp) AS margin_hi_bp,
+         min(oid_lo) AS oid_lo, max(oid_hi) AS oid_hi,
+         max(maturity_year) AS latest_maturity_year,
+         bool_or(covenant_light) AS covenant_light,
+         coalesce(bool_or(upper(short_type) = 'TLB'), false) AS has_tlb
+  FROM main.loan_priced_tranches_as_of(as_of)
+  GROUP BY market, deal_id
+), banks AS (
+  SELECT market, deal_id, count(DISTINCT bank) AS banks, count(DISTINCT bank) FILTER (is_lead) AS lead_banks
+  FROM _dealflow.loan_banks(as_of)
+  GROUP BY market, deal_id
+)
+SELECT d.*, k.first_known_at, k.left_censored,
+       coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+       s.sponsors,
+       coalesce(t.tranches, 0) AS tranches, t.tranches_usd, coalesce(t.tranches_unconverted, 0) AS tranches_unconverted,
+       coalesce(b.banks, 0) AS banks, coalesce(b.lead_banks, 0) AS lead_banks,
+       t.margin_lo_bp, t.margin_hi_bp, t.oid_lo, t.oid_hi, t.latest_maturity_year, t.covenant_light,
+       coalesce(t.has_tlb, false) AS has_tlb
+FROM main.loan_priced_deals_as_of(as_of) d
+JOIN known k ON k.market = d.market AND k.deal_id = d.deal_id AND k.version = d.version
+LEFT JOIN _dealflow.borrower_name a
+  ON a.alias = _dealflow.normal_name(d.borrower_name)
+ AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
+LEFT JOIN sponsors s ON s.market = d.market AND s.deal_id = d.deal_id
+LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
+LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id;
+COMMENT ON MACRO TABLE main.loan_priced_as_of IS 'Priced loan deals as they were known at as_of, one row per deal, with their tranches summed up.';

@@ -1,0 +1,75 @@
+-- restatement_stats: How often priced deals are edited within a number of days of becoming known, by market.
+--
+-- Definition: the base are the priced deals that were first known after their feed's first commit, and at least the given
+--   number of days before the lake's last observation: each had the whole window. Restated is a deal with a field_change
+--   of kind 'edit' whose lag is at most that number of days. edits counts versions with such changes. A deal counts
+--   whether it still stands or has been removed.
+-- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
+-- Units: restated_pct in percent of deals; median_lag_days in days of 24 hours, over the restated deals' first edits.
+-- Caveats: left_censored deals (there when their feed was first read) and deals too_young for the window are counted apart
+--   and in no other column. Backfills and changes outside all columns are no edits; a value that a deal had lacked is
+--   one. A lag is at most as exact as the runs are frequent.
+-- Example: How many priced deals are restated within a week?
+--   SELECT service, market, deals, restated, restated_pct, edits, median_lag_days, left_censored, too_young
+--   FROM restatement_stats(7)
+CREATE MACRO main.restatement_stats(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH deals AS (
+  SELECT service, market, deal_id, left_censored,
+         epoch_us(_dealflow.knowledge_at(as_of)) - epoch_us(first_known_at) < days * 86400000000 AS too_young
+  FROM _dealflow.version_index
+  WHERE kind = 'priced' AND version = 1 AND valid_from <= as_of::TIMESTAMPTZ
+), edits AS (
+  SELECT service, market, deal_id, count(DISTINCT version) AS edits, min(lag_days) AS first_lag_days
+  FROM main.field_change(as_of)
+  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= days
+  GROUP BY service, market, deal_id
+)
+SELECT d.service, d.market,
+       count(*) FILTER (NOT d.left_censored AND NOT d.too_young) AS deals,
+       count(e.edits) FILTER (NOT d.too_young) AS restated,
+       100.0::DOUBLE * restated / nullif(deals, 0) AS restated_pct,
+       coalesce(sum(e.edits) FILTER (NOT d.too_young), 0)::BIGINT AS edits,
+       median(e.first_lag_days) FILTER (NOT d.too_young) AS median_lag_days,
+       count(*) FILTER (d.left_censored) AS left_censored,
+       count(*) FILTER (NOT d.left_censored AND d.too_young) AS too_young
+FROM deals d
+LEFT JOIN edits e USING (service, market, deal_id)
+GROUP BY d.service, d.market
+ORDER BY d.service, d.market;
+COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edited within days of becoming known, by market, as far as was known at as_of.';
+
+-- restatement_fields: Which fields of priced deals are edited within a number of days of becoming known, by market.
+--
+-- Definition: the base and the edits are those of restatement_stats. deals_restated counts the deals of the base in which
+--   the field was edited, or (field is NULL) a row of the table came or went; share is deals_restated ÷ all deals of the base.
+-- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
+-- Units: share from 0 to 1.
+-- Caveats: a deal counts for each of its fields: shares do not add up. Fields never edited have no row.
+-- Example: Which fields of priced bonds are restated within thirty days?
+--   SELECT market, table_name, field, deals_restated, share
+--   FROM restatement_fields(30)
+--   WHERE service = 'bond'
+--   ORDER BY deals_restated DESC, market, table_name, field
+--   LIMIT 20
+CREATE MACRO main.restatement_fields(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH deals AS (
+  SELECT service, market, deal_id
+  FROM _dealflow.version_index
+  WHERE kind = 'priced' AND version = 1 AND valid_from <= as_of::TIMESTAMPTZ AND NOT left_censored
+    AND epoch_us(_dealflow.knowledge_at(as_of)) - epoch_us(first_known_at) >= days * 86400000000
+), bases AS (
+  SELECT service, market, count(*) AS base
+  FROM deals
+  GROUP BY service, market
+), edited AS (
+  SELECT c.service, c.market, c.table_name, c.field, count(DISTINCT c.deal_id) AS deals_restated
+  FROM main.field_change(as_of) c
+  JOIN deals d USING (service, market, deal_id)
+  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= days
+  GROUP BY c.service, c.market, c.table_name, c.field
+)
+SELECT e.service, e.market, e.table_name, e.field, e.deals_restated, e.deals_restated / b.base AS share
+FROM edited e
+JOIN bases b USING (service, market)
+ORDER BY e.service, e.market, e.deals_restated DESC, e.table_name, e.field;
+COMMENT ON MACRO TABLE main.restatement_fields IS 'Which fields of priced deals are edited within days of becoming known, by market, as far as was known at as_of.';

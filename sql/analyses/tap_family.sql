@@ -1,0 +1,81 @@
+-- tap_family: Each bond line with its increases: how large it is, and whether the source's total agrees.
+--
+-- Definition: One row per line: an original deal with the deals that name it as their original, directly or through each
+--   other, within the market; lines without increases, too. Members are deals that count (see bond_priced_as_of).
+--   increases are the members other than the original; original_* are the original's own (NULL where it is not known:
+--   then original_known is false, and borrower, currency and isin_code are its earliest increase's). line_size and
+--   line_size_usd sum the members' nominals; source_total is what the latest member says of the whole line, mismatch that
+--   less line_size. *_spread_bp as in bond_priced_as_of; tap_spread_change_bp: last increase less original, over the same
+--   benchmark; taps_12m: increases priced in the 365 days up to the day of the latest run that as_of knows.
+-- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
+-- Units: Units of the currency; line_size_usd in USD over members that have been converted; basis points.
+-- Caveats: A line is taken to be of one currency. mismatch is not 0 where increases are missing from the list, or totals
+--   were stated before the last increase. Latest is by pricing date, then deal_id.
+-- Example: Which lines were increased most often, at which spreads?
+--   SELECT market, root_deal_id, borrower, currency, original_date, increases, line_size, mismatch,
+--          original_spread_bp, last_tap_spread_bp
+--   FROM tap_family WHERE increases > 0 ORDER BY increases DESC, market, root_deal_id LIMIT 10
+CREATE MACRO main.tap_family(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH deals AS (
+  SELECT market, deal_id, pricing_date, borrower_name, currency, isin_code,
+         nominal_amount, nominal_usd, total_nominal_amount,
+         duplicate_of IS NULL AS counted,
+         CASE market WHEN 'EM' THEN swap_benchmark ELSE spread_benchmark END AS benchmark,
+         _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS spread_bp
+  FROM _dealflow.bond_deals(as_of)
+), members AS (
+  SELECT d.*, l.root_deal_id, l.root_known, d.deal_id <> l.root_deal_id AS increase,
+         row_number() OVER (PARTITION BY d.market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id) AS place
+  FROM deals d
+  JOIN _dealflow.bond_lines(as_of) l ON l.market = d.market AND l.deal_id = d.deal_id
+  WHERE d.counted
+), lines AS (
+  SELECT market, root_deal_id, root_known, count(*) FILTER (increase) AS increases,
+         max(pricing_date) FILTER (increase) AS last_increase_date,
+         count(*) FILTER (increase AND date_diff('day', pricing_date, today.day) BETWEEN 0 AND 365) AS taps_12m,
+         sum(nominal_amount) AS line_size, coalesce(sum(nominal_usd), 0) AS line_size_usd,
+         min_by(deal_id, place) AS first_deal_id,
+         max_by({total: total_nominal_amount}, place) AS latest,
+         max_by({benchmark: benchmark, spread_bp: spread_bp}, place) FILTER (increase) AS tap
+  FROM members
+  CROSS JOIN (SELECT _dealflow.utc_day(_dealflow.knowledge_at(as_of)) AS day) today
+  GROUP BY market, root_deal_id, root_known
+)
+SELECT l.market, l.root_deal_id, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+       d.currency, d.isin_code,
+       CASE WHEN l.root_known THEN d.pricing_date END AS original_date,
+       l.increases, l.last_increase_date,
+       CASE WHEN l.root_known THEN d.nominal_amount END AS original_nominal,
+       l.line_size, l.line_size_usd, l.latest.total AS source_total, l.latest.total - l.line_size AS mismatch,
+       CASE WHEN l.root_known THEN d.spread_bp END AS original_spread_bp,
+       l.tap.spread_bp AS last_tap_spread_bp,
+       CASE WHEN l.root_known AND l.tap.benchmark = d.benchmark
+            THEN l.tap.spread_bp - d.spread_bp END AS tap_spread_change_bp,
+       l.taps_12m, l.root_known AS original_known
+FROM lines l
+JOIN deals d ON d.market = l.market AND d.deal_id = CASE WHEN l.root_known THEN l.root_deal_id ELSE l.first_deal_id END
+LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+ AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
+ORDER BY l.market, l.root_deal_id;
+COMMENT ON MACRO TABLE main.tap_family IS 'Each bond line with its increases: how large it is, and whether the source''s total agrees.';
+
+CREATE VIEW main.tap_family AS FROM main.tap_family();
+COMMENT ON VIEW main.tap_family IS 'Each bond line with its increases: how large it is, and whether the source''s total agrees. As of now.';
+COMMENT ON COLUMN main.tap_family.market IS 'IG, HY or EM.';
+COMMENT ON COLUMN main.tap_family.root_deal_id IS 'deal_id of the original.';
+COMMENT ON COLUMN main.tap_family.borrower IS 'Canonical name of the borrower.';
+COMMENT ON COLUMN main.tap_family.currency IS 'Currency of the line.';
+COMMENT ON COLUMN main.tap_family.isin_code IS 'ISIN of the original.';
+COMMENT ON COLUMN main.tap_family.original_date IS 'Day on which the original priced; NULL where it is not known.';
+COMMENT ON COLUMN main.tap_family.increases IS 'Number of increases.';
+COMMENT ON COLUMN main.tap_family.last_increase_date IS 'Day on which the last increase priced.';
+COMMENT ON COLUMN main.tap_family.original_nominal IS 'Nominal of the original alone; NULL where it is not known. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.line_size IS 'Sum of the nominals of the original and its increases. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.line_size_usd IS 'The same in USD, over those that have been converted. Unit: USD.';
+COMMENT ON COLUMN main.tap_family.source_total IS 'Nominal of the whole line as its latest deal states it. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.mismatch IS 'source_total less line_size. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.original_spread_bp IS 'Spread of the original (EM: over swaps). Unit: basis points.';
+COMMENT ON COLUMN main.tap_family.last_tap_spread_bp IS 'Spread of the last increase. Unit: basis points.';
+COMMENT ON COLUMN main.tap_family.tap_spread_change_bp IS 'Last increase less original, over the same benchmark; negative: tighter. Unit: basis points.';
+COMMENT ON COLUMN main.tap_family.taps_12m IS 'Increases priced in the 365 days up to the latest run.';
+COMMENT ON COLUMN main.tap_family.original_known IS 'Whether the original stands in the list.';

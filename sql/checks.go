@@ -1,0 +1,135 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"dealflow/schemas/lake"
+)
+
+//go:embed checks/*.sql
+var checkFiles embed.FS
+
+// QualityCheck is a declared question about a commit that is about to be made. Its statement gives a row
+// (where, count, detail) for each thing that is wrong.
+type QualityCheck struct {
+	Name      string // of its file in checks/, without .sql
+	Doc       string // one sentence: what is wrong where it finds something
+	Severity  string // lake.SeverityWarn or lake.SeverityHold
+	Statement string
+}
+
+// QualityChecks lists the declared checks, by name. The caller owns the slice.
+func QualityChecks() []QualityCheck {
+	entries, err := fs.Glob(checkFiles, "checks/*.sql")
+	if err != nil {
+		panic(err) // the pattern is this file's
+	}
+	checks := make([]QualityCheck, 0, len(entries))
+	for _, entry := range entries {
+		text, err := checkFiles.ReadFile(entry)
+		if err != nil {
+			panic(err) // it was listed
+		}
+		checks = append(checks, parseCheck(strings.TrimSuffix(path.Base(entry), ".sql"), string(text)))
+	}
+	return checks
+}
+
+// parseCheck reads a check's two lines of comment; another form is a mistake in the program.
+func parseCheck(name, text string) QualityCheck {
+	doc, rest, _ := strings.Cut(text, "\n")
+	severity, statement, _ := strings.Cut(rest, "\n")
+	c := QualityCheck{Name: name, Statement: statement}
+	var named, graded bool
+	c.Doc, named = strings.CutPrefix(doc, "-- "+name+": ")
+	c.Severity, graded = strings.CutPrefix(severity, "-- severity: ")
+	if !named || !graded || c.Severity != lake.SeverityWarn && c.Severity != lake.SeverityHold {
+		panic(fmt.Sprintf("checks/%s.sql: want the lines -- %s: … and -- severity: warn or hold", name, name))
+	}
+	return c
+}
+
+// maxFindings bounds what a check's result tells of.
+const maxFindings = 5
+
+// Check runs the declared checks on the catalog at path, which shows the commit that they are about, and
+// notes their results in it. local is where its history files lie; accepted names checks that hold
+// nothing this time.
+func Check(ctx context.Context, path, local string, accepted []string) (results []lake.Check, err error) {
+	db, err := connect(path, false, "SET VARIABLE lake = "+literal(local))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, c := range QualityChecks() {
+		result, err := c.run(ctx, db)
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", c.Name, err)
+		}
+		for _, name := range accepted {
+			if name == c.Name && result.Outcome == lake.CheckHeld {
+				result.Outcome = lake.CheckAccepted
+			}
+		}
+		results = append(results, result)
+	}
+	return results, noteChecks(ctx, db, results)
+}
+
+// run asks one check.
+func (c *QualityCheck) run(ctx context.Context, db *stdsql.DB) (result lake.Check, err error) {
+	result = lake.Check{Name: c.Name, Severity: c.Severity, Outcome: lake.CheckPassed}
+	rows, err := db.QueryContext(ctx, c.Statement)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var found []string
+	more := 0
+	for rows.Next() {
+		var where, detail string
+		var n int64
+		if err := rows.Scan(&where, &n, &detail); err != nil {
+			return result, err
+		}
+		result.Count += n
+		if len(found) < maxFindings {
+			found = append(found, fmt.Sprintf("%s: %d (%s)", where, n, detail))
+		} else {
+			more++
+		}
+	}
+	if more > 0 {
+		found = append(found, fmt.Sprintf("and %d more", more))
+	}
+	if len(found) > 0 {
+		result.Detail = c.Doc + " " + strings.Join(found, "; ")
+		result.Outcome = lake.CheckWarned
+		if c.Severity == lake.SeverityHold {
+			result.Outcome = lake.CheckHeld
+		}
+	}
+	return result, rows.Err()
+}
+
+// noteChecks adds the results to those of the newest run.
+func noteChecks(ctx context.Context, db *stdsql.DB, results []lake.Check) error {
+	data, err := json.Marshal(results)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, `
+INSERT INTO main.checks
+SELECT r.run_id, r."commit", r.known_at, c.name, c.severity, c.outcome, coalesce(c.count, 0), c.detail
+FROM (SELECT unnest(from_json(?::JSON, '[{"name": "VARCHAR", "severity": "VARCHAR", "outcome": "VARCHAR", "count": "BIGINT", "detail": "VARCHAR"}]'), max_depth := 2)) c,
+     (FROM main.runs ORDER BY "commit" DESC LIMIT 1) r`, string(data))
+	return err
+}

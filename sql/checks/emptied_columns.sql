@@ -1,0 +1,18 @@
+-- emptied_columns: A column lost its value in at least 50 deals and a fifth of those of its feed at once: the source says less of them than it did.
+-- severity: hold
+WITH last AS (
+  SELECT max(known_at) AS known_at FROM runs
+), lost AS (
+  SELECT service, market, kind, table_name, field, count(DISTINCT deal_id) AS n, min(deal_id) AS example
+  FROM _dealflow.field_change
+  WHERE known_at = (SELECT known_at FROM last) AND change = 'cleared'
+  GROUP BY ALL
+  HAVING n >= 50
+), standing AS (
+  SELECT service, market, kind, count(*) AS deals FROM deals GROUP BY ALL
+)
+SELECT service || '/' || lower(market) || '/' || kind AS "where", n,
+       table_name || '.' || field || ' of ' || deals || ' deals, such as ' || example AS detail
+FROM lost JOIN standing USING (service, market, kind)
+WHERE n * 5 >= deals
+ORDER BY ALL

@@ -1,0 +1,14 @@
+-- pricing_in_future: A priced deal of this commit bears a pricing date more than a week ahead of it.
+-- severity: warn
+WITH last AS (
+  SELECT max(known_at) AS known_at FROM runs
+), priced AS (
+  SELECT 'bond' AS service, market, deal_id, pricing_date FROM bond_priced_deals WHERE known_at = (SELECT known_at FROM last)
+  UNION ALL
+  SELECT 'loan', market, deal_id, priced_date FROM loan_priced_deals WHERE known_at = (SELECT known_at FROM last)
+)
+SELECT service || '/' || lower(market) || '/priced' AS "where", count(*) AS n, 'such as deal ' || min(deal_id) AS detail
+FROM priced
+WHERE pricing_date > (SELECT known_at::DATE + 7 FROM last)
+GROUP BY ALL
+ORDER BY ALL

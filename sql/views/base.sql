@@ -1,0 +1,203 @@
+-- What the analyses share: the knowledge clock, canonical names, roles, and the catalog's derived tables.
+
+-- The instant up to which the lake knows the source, as of t: compaction, expiry and replay learn nothing.
+CREATE MACRO _dealflow.knowledge_at(t) AS (
+  SELECT max(known_at) FROM main.runs
+  WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
+);
+
+-- Names are compared in this form: NFC, lower case, every run of white space and control characters one space.
+-- (NUL goes first: nfc_normalize ends a text there.)
+CREATE MACRO _dealflow.normal_name(x) AS
+  nullif(trim(regexp_replace(lower(nfc_normalize(replace(x, chr(0), ' '))), '[\s\pZ\pC]+', ' ', 'g')), '');
+
+-- Roles of a bond's bank that make it a lead.
+CREATE MACRO _dealflow.is_lead(status) AS coalesce(_dealflow.normal_name(status) IN (
+  'bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'lead manager', 'joint lead manager',
+  'global coordinator', 'joint global coordinator', 'b&d'), false);
+
+-- Aliases of banks and borrowers, as the user declares them: see docs/analyses.md. An alias holds from valid_from on
+-- (NULL: always).
+CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
+CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
+
+-- The UTC day of an instant, whatever the session's time zone.
+CREATE MACRO _dealflow.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+
+-- The day on which a name is looked up: no day is before all days.
+CREATE MACRO _dealflow.name_day(d) AS coalesce(d::DATE, '-infinity'::DATE);
+
+-- Names by alias: alias in normal form, canonical from valid_from until before valid_to. A name n on a day d is
+-- coalesce(a.canonical, normal_name(n)) after LEFT JOIN … a ON a.alias = normal_name(n) AND a.valid_from <= name_day(d)
+-- AND a.valid_to > name_day(d): on no day, only aliases that always held count.
+CREATE VIEW _dealflow.bank_name AS
+SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _dealflow.name_day(valid_from) AS valid_from,
+       lead(_dealflow.name_day(valid_from), 1, 'infinity'::DATE)
+         OVER (PARTITION BY _dealflow.normal_name(alias) ORDER BY _dealflow.name_day(valid_from)) AS valid_to
+FROM _dealflow.bank_alias GROUP BY 1, 3;
+CREATE VIEW _dealflow.borrower_name AS
+SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _dealflow.name_day(valid_from) AS valid_from,
+       lead(_dealflow.name_day(valid_from), 1, 'infinity'::DATE)
+         OVER (PARTITION BY _dealflow.normal_name(alias) ORDER BY _dealflow.name_day(valid_from)) AS valid_to
+FROM _dealflow.borrower_alias GROUP BY 1, 3;
+
+-- The priced bond deals as known at t; duplicate_of is the market that keeps the security where another one lists it,
+-- too, and NULL where the deal counts. Of IG, HY and EM, in this order, the first keeps: the last by alphabet.
+CREATE MACRO _dealflow.bond_deals(t) AS TABLE
+WITH duplicates AS (
+  SELECT market, deal_id, duplicate_of
+  FROM (
+    SELECT market, deal_id,
+           nullif(max(market) OVER (PARTITION BY isin_code, pricing_date, deal_type, nominal_amount), market) AS duplicate_of
+    FROM main.bond_priced_deals_as_of(t)
+    WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
+  )
+  WHERE duplicate_of IS NOT NULL
+)
+SELECT d.*, x.duplicate_of
+FROM main.bond_priced_deals_as_of(t) d
+LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
+
+-- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
+-- row per deal (loans: per tranche) and bank, where is_lead says that any of the bank's entries there is a lead's. Each
+-- spelling is looked at once: there are a thousand times more entries. (Materialised, or the optimiser would move the work
+-- back to the entries.)
+CREATE MACRO _dealflow.bond_bank_entries(t) AS TABLE
+WITH entries AS NOT MATERIALIZED (
+  SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)
+), names AS MATERIALIZED (
+  SELECT spelt, _dealflow.normal_name(spelt) AS name FROM (SELECT DISTINCT name AS spelt FROM entries)
+), roles AS (
+  SELECT spelt, _dealflow.is_lead(spelt) AS is_lead FROM (SELECT DISTINCT status AS spelt FROM entries)
+)
+SELECT e.market, e.deal_id, d.pricing_date, n.name, coalesce(a.canonical, n.name) AS bank, coalesce(r.is_lead, false) AS is_lead
+FROM entries e
+JOIN names n ON n.spelt = e.name
+LEFT JOIN roles r ON r.spelt = e.status
+JOIN (SELECT market, deal_id, pricing_date FROM main.bond_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
+LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
+ AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
+WHERE n.name IS NOT NULL;
+CREATE MACRO _dealflow.loan_bank_entries(t) AS TABLE
+WITH entries AS NOT MATERIALIZED (
+  SELECT market, deal_id, tranche_ordinal, name, coalesce(type_bookrunner, false) OR coalesce(type_mla, false) AS is_lead
+  FROM main.loan_priced_tranche_banks_as_of(t)
+), names AS MATERIALIZED (
+  SELECT spelt, _dealflow.normal_name(spelt) AS name FROM (SELECT DISTINCT name AS spelt FROM entries)
+)
+SELECT e.market, e.deal_id, e.tranche_ordinal, d.priced_date, n.name, coalesce(a.canonical, n.name) AS bank, e.is_lead
+FROM entries e
+JOIN names n ON n.spelt = e.name
+JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
+LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
+ AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
+WHERE n.name IS NOT NULL;
+CREATE MACRO _dealflow.bond_banks(t) AS TABLE
+SELECT market, deal_id, bank, bool_or(is_lead) AS is_lead
+FROM _dealflow.bond_bank_entries(t) GROUP BY market, deal_id, bank;
+CREATE MACRO _dealflow.loan_banks(t) AS TABLE
+SELECT market, deal_id, tranche_ordinal, bank, bool_or(is_lead) AS is_lead
+FROM _dealflow.loan_bank_entries(t) GROUP BY market, deal_id, tranche_ordinal, bank;
+
+-- The one label of a deal; esg_label(green_loan, NULL, NULL, sustainability_linked) for a loan's tranche.
+CREATE MACRO _dealflow.esg_label(green, social, sustainable, linked) AS
+  CASE coalesce(green, false)::INT + coalesce(social, false)::INT + coalesce(sustainable, false)::INT + coalesce(linked, false)::INT
+  WHEN 0 THEN NULL
+  WHEN 1 THEN CASE WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainability' ELSE 'slb' END
+  ELSE 'multiple' END;
+
+-- The markets' words for a grade, their spreads and their premia in one.
+CREATE MACRO _dealflow.grade_canon(grade) AS
+  CASE upper(grade) WHEN 'HIGH_YIELD' THEN 'SUB_INVESTMENT' ELSE upper(grade) END;
+CREATE MACRO _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS
+  CASE WHEN market = 'EM' THEN CASE WHEN swap_status = 'OK' THEN swap_bp END WHEN spread_status = 'OK' THEN spread_bp END;
+CREATE MACRO _dealflow.nip_primary_bp(market, status, lo, hi, premium_status, premium_lo, premium_hi) AS
+  CASE WHEN market = 'EM' AND premium_status IN ('OK', 'RANGE') THEN (premium_lo + premium_hi) / 2
+       WHEN status IN ('OK', 'RANGE') THEN (lo + hi) / 2 END;
+
+-- Whether a tranche of an expected deal has priced, from its status and its link to the priced deal (of loans: its deal's).
+CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
+  priced_deal_id IS NOT NULL
+  OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
+
+-- The line of each priced bond deal, as known at t. Its root is found by following original_deal_id within the market to
+-- a deal without one, or to an id that is not known (root_known false). A deal that names itself as its original has
+-- none; a chain is followed over at most 20 deals, so that a circle ends, too.
+CREATE MACRO _dealflow.bond_lines(t) AS TABLE
+WITH RECURSIVE links AS MATERIALIZED (
+  SELECT market, deal_id, nullif(original_deal_id, deal_id) AS original_deal_id
+  FROM main.bond_priced_deals_as_of(t)
+), chain AS (
+  SELECT market, deal_id, original_deal_id AS reached, 1 AS steps
+  FROM links
+  WHERE original_deal_id IS NOT NULL
+  UNION ALL
+  SELECT c.market, c.deal_id, l.original_deal_id, c.steps + 1
+  FROM chain c
+  JOIN links l ON l.market = c.market AND l.deal_id = c.reached
+  WHERE l.original_deal_id IS NOT NULL AND c.steps < 20
+), roots AS (
+  SELECT market, deal_id, max_by(reached, steps) AS root_deal_id
+  FROM chain
+  GROUP BY market, deal_id
+)
+SELECT d.market, d.deal_id, coalesce(r.root_deal_id, d.deal_id) AS root_deal_id,
+       r.root_deal_id IS NULL OR o.deal_id IS NOT NULL AS root_known
+FROM links d
+LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
+LEFT JOIN links o ON o.market = r.market AND o.deal_id = r.root_deal_id;
+
+-- The tranches of one market's expected deals that stood at t, with their deals; a deal without tranches has one row.
+-- One market at a time, because deal_ids rise with time within a market: so most files of history need not be read.
+CREATE MACRO _dealflow.expected_bonds(of_market, t) AS TABLE
+WITH standing AS NOT MATERIALIZED (
+  SELECT v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
+  FROM _dealflow.version_index v
+  WHERE v.service = 'bond' AND v.kind = 'expected' AND v.market = of_market AND v.change <> 'removed'
+    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
+), deals AS (
+  SELECT s.*, d.borrower_name, d.headline, d.created
+  FROM standing s
+  JOIN (SELECT deal_id, version, borrower_name, headline, created
+        FROM _dealflow.history_bond_expected_deals WHERE market = of_market) d USING (deal_id, version)
+), tranches AS (
+  SELECT e.*
+  FROM standing s
+  JOIN (SELECT deal_id, version, ordinal, name, status, currency, structure, NULL::VARCHAR AS type,
+               volume, volume_amount, volume_lo, volume_hi, volume_currency, volume_status,
+               price_evolution AS price, price_evolution_benchmark AS price_benchmark,
+               price_evolution_lo_bp AS price_lo_bp, price_evolution_hi_bp AS price_hi_bp,
+               price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
+               NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, priced_deal_id
+        FROM _dealflow.history_bond_expected_tranches WHERE market = of_market) e USING (deal_id, version)
+)
+SELECT 'bond' AS service, of_market AS market, *, NULL::VARCHAR AS stage
+FROM deals
+LEFT JOIN tranches USING (deal_id, version);
+CREATE MACRO _dealflow.expected_loans(of_market, t) AS TABLE
+WITH standing AS NOT MATERIALIZED (
+  SELECT v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
+  FROM _dealflow.version_index v
+  WHERE v.service = 'loan' AND v.kind = 'expected' AND v.market = of_market AND v.change <> 'removed'
+    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
+), deals AS (
+  SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.priced_deal_id
+  FROM standing s
+  JOIN (SELECT deal_id, version, borrower_name, headline, created, stage, priced_deal_id
+        FROM _dealflow.history_loan_expected_deals WHERE market = of_market) d USING (deal_id, version)
+), tranches AS (
+  SELECT e.*
+  FROM standing s
+  JOIN (SELECT deal_id, version, ordinal, name, status, currency, NULL::VARCHAR AS structure, short_type AS type,
+               volume, volume_amount, volume_lo, volume_hi, volume_currency, volume_status,
+               margin AS price, margin_benchmark AS price_benchmark, margin_lo_bp AS price_lo_bp, margin_hi_bp AS price_hi_bp,
+               NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
+               oid, margin_status AS price_status, timing
+        FROM _dealflow.history_loan_expected_tranches WHERE market = of_market) e USING (deal_id, version)
+)
+SELECT 'loan' AS service, of_market AS market, *
+FROM deals
+LEFT JOIN tranches USING (deal_id, version);
+
+-- The mean, the same whatever the order in which values come: sums of floats would differ in their last digit.
+CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));
