@@ -41,8 +41,9 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 	$(GO) mod tidy -diff
 	$(LINT) run ./...
 
-bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./serve ./serve/sim ./cmd/dealflow
+bench: export DEALFLOW_FULL := 1
+bench: ## Run the benchmarks; the analyses on fifteen years, whose lake is built once, in minutes
+	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./internal/testkit/longlake ./serve ./serve/sim ./cmd/dealflow
 
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \
@@ -50,11 +51,11 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	  echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x || exit 1; \
 	done
 
-interop: $(BIN) $(S3) ## Check with other languages: a generated client, DuckDB and pyarrow (needs Python)
+interop: $(BIN) $(S3) ## Check with other programs: a generated client, DuckDB, pyarrow, a notebook, the report in Chromium (needs Python)
 	.ci/interop/run
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
-	$(GO) test ./transform ./schemas/lake -update
+	$(GO) test ./transform/... ./schemas/lake ./internal/report -update
 	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc" -update
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end

@@ -40,7 +40,7 @@ Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, els
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newDoctor(a), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newDoctor(a), newVersion(a),
 	)
 	return root
 }

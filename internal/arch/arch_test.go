@@ -25,6 +25,7 @@ var doors = map[string][]string{
 	"serve/sim":                 {"schemas", "serve"},
 	"serve/lakesource":          {"schemas", "serve", "sql"},
 	"internal/pipeline":         {"schemas", "extract", "transform", "load", "sql"},
+	"internal/report":           {"schemas"},
 	"internal/arch":             {},
 	"internal/simulation":       {"*"},
 	"internal/testkit":          {"schemas"},
@@ -38,8 +39,9 @@ var testsOnly = []string{"internal/testkit", "internal/simulation", "load/store/
 
 // pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
 var pure = map[string][]string{
-	"transform": {"os", "net", "net/http", "io/fs", "log/slog", "math/rand", "math/rand/v2"},
-	"schemas":   {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
+	"transform":       {"os", "net", "net/http", "io/fs", "log/slog", "math/rand", "math/rand/v2"},
+	"schemas":         {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
+	"internal/report": {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 }
 
 // forbidden are packages that nothing here may link.

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dealflow/internal/report"
+	"dealflow/schemas/lake"
+)
+
+type reportOptions struct {
+	asOf string
+	out  string
+}
+
+// reportResult is the object that report --json prints; fields are only ever added.
+type reportResult struct {
+	Lake    string       `json:"lake"`
+	AsOf    string       `json:"as_of"` // "infinity": all that is known
+	Commit  int64        `json:"commit"`
+	KnownAt lake.Instant `json:"known_at"` // of that commit
+	Out     string       `json:"out"`
+	Bytes   int          `json:"bytes"`
+}
+
+func newReport(a *app) *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write what the lake knows as one HTML page",
+		Long: `report writes one self-contained HTML page: what the last run did, the pipeline, issuance, league
+tables, tightening and cover, restatements, the maturity wall and the quality of the data, as charts with
+the numbers behind them, and the statements that they come from.
+
+The page asks for nothing over the network and runs no script. The same lake as of the same instant gives
+the same bytes.`,
+		Example: `  dealflow report --out report.html
+  dealflow report --as-of 2026-11-01T06:00:00Z --out then.html
+  dealflow report --out - | gzip > report.html.gz`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), a, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.asOf, "as-of", "", "report what was known at this instant (RFC 3339); default: all that is known")
+	flags.StringVarP(&o.out, "out", "o", "", "file to write, - for stdout; needed")
+	return cmd
+}
+
+func runReport(ctx context.Context, a *app, o reportOptions) error {
+	asOf, err := o.check(a.settings.json)
+	if err != nil {
+		return err
+	}
+	l, err := a.openLake(ctx)
+	if err != nil {
+		return err
+	}
+	data := &report.Data{Lake: l.Store().URL(), AsOf: asOf}
+	questions := reportQuestions(data)
+	for _, q := range questions {
+		data.Queries = append(data.Queries, report.Query{Name: q.name, SQL: q.statement})
+	}
+	err = a.withCatalog(ctx, l, func(db *stdsql.DB) error { return askAll(ctx, db, asOf, questions) }, statementsOf(questions)...)
+	if errors.Is(err, errNothingKnown) && o.asOf != "" {
+		return usagef("--as-of %s: the lake knows of nothing until then", o.asOf)
+	}
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := report.Write(&page, data); err != nil {
+		return err
+	}
+	if o.out == "-" {
+		_, err := a.Stdout.Write(page.Bytes())
+		return err
+	}
+	if err := writeWhole(o.out, page.Bytes()); err != nil {
+		return err
+	}
+	result := reportResult{
+		Lake: data.Lake, AsOf: asOf, Commit: data.State.Commit, KnownAt: lake.At(data.State.KnownAt), Out: o.out, Bytes: page.Len(),
+	}
+	if a.settings.json {
+		return printJSON(a.Stdout, result)
+	}
+	_, err = fmt.Fprintf(a.Stderr, "wrote %s (%s): the lake as of commit %d, known at %s\n", o.out, size(int64(result.Bytes)), result.Commit, result.KnownAt)
+	return err
+}
+
+// check looks at the options and gives the instant as SQL takes it.
+func (o reportOptions) check(json bool) (asOf string, err error) {
+	switch {
+	case o.out == "":
+		return "", usagef("say where the report goes: --out report.html, or --out - for stdout")
+	case o.out == "-" && json:
+		return "", usagef("--json prints a result on stdout: name a file with --out")
+	case o.asOf == "":
+		return "infinity", nil
+	}
+	at, err := time.Parse(time.RFC3339, o.asOf)
+	if err != nil {
+		return "", usagef("--as-of %q: want an instant such as 2026-11-01T06:00:00Z", o.asOf)
+	}
+	return at.UTC().Format(time.RFC3339Nano), nil
+}
+
+// writeWhole puts data at path, which holds all of it or what it held before.
+func writeWhole(path string, data []byte) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,21 @@
+-- The largest tranches that have not priced. Volumes become comparable through the median rate at which bonds of the
+-- same currency, priced in the year before the last observation, were converted to USD.
+WITH tranches AS (
+  SELECT *, coalesce(volume_amount, (volume_lo + volume_hi) / 2, volume_lo, volume_hi)::DOUBLE AS amount
+  FROM pipeline_as_of(getvariable('as_of'))
+  WHERE NOT is_priced AND tranche_uid IS NOT NULL
+), rates AS (
+  SELECT currency, median((nominal_usd / nominal_amount)::DOUBLE) AS usd
+  FROM bond_priced_deals_as_of(getvariable('as_of'))
+  WHERE nominal_usd > 0 AND nominal_amount > 0
+    AND pricing_date > _dealflow.utc_day(_dealflow.knowledge_at(getvariable('as_of'))) - 365
+  GROUP BY currency
+)
+SELECT t.service, t.market, t.deal_id, coalesce(t.borrower_name, '') AS borrower, coalesce(t.tranche_name, '') AS tranche,
+       coalesce(t.status, '') AS status, coalesce(t.volume, '') AS volume, t.amount * r.usd AS usd,
+       count(*) OVER () AS comparable, (SELECT count(*) FROM tranches) AS tranches
+FROM tranches t
+JOIN rates r ON r.currency = t.volume_currency
+WHERE t.amount > 0
+ORDER BY usd DESC, t.service, t.market, t.deal_id, t.tranche_uid
+LIMIT 10

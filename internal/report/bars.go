@@ -1,0 +1,67 @@
+package report
+
+// bars draws a bar for each category, lying, its series one behind the other, with the category's name
+// before it and its note after it. Values below zero are not drawn.
+func bars(c *chart) *drawing {
+	const rowHeight, thick, widestName, bottom px = 24, 15, 290, 24
+	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	top := d.legend(c.Series, nil) + 22
+	d.Height = top + rowHeight*px(len(c.Categories)) + bottom
+	left, right := px(40), px(14)
+	for i, category := range c.Categories {
+		left = max(left, min(textWidth(oneLine(category)), widestName)+14)
+		right = max(right, textWidth(c.note(i))+14)
+	}
+	right = min(right, 200)
+	x := newScale(0, c.highest(), left, d.Width-right)
+	d.lying(c, x, top, d.Height-bottom)
+	for i, category := range c.Categories {
+		y := top + rowHeight*px(i)
+		base := 0.0
+		for j := range c.Series {
+			v, ok := c.Series[j].at(i)
+			if !ok || v <= 0 {
+				continue
+			}
+			from, to := x.at(base), x.at(base+v)
+			base += v
+			tip := oneLine(category) + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
+			d.Rects = append(d.Rects, rect{X: from, Y: y + (rowHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
+		}
+		name := label{X: left - 8, Y: y + rowHeight/2 + 4, Anchor: "end", Class: "name", Text: fit(category, widestName)}
+		if whole := oneLine(category); name.Text != whole {
+			name.Tip = whole
+		}
+		note := label{X: x.at(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
+		d.Labels = append(d.Labels, name, note)
+	}
+	return d
+}
+
+// note is the text behind a bar; "" for none.
+func (c *chart) note(i int) string {
+	if i >= len(c.Notes) {
+		return ""
+	}
+	return c.Notes[i]
+}
+
+// lying draws what is behind bars that lie: the values' lines with their ticks, and the unit.
+func (d *drawing) lying(c *chart, x *scale, top, bottom px) {
+	room := px(0)
+	for _, tick := range x.ticks {
+		class := "grid"
+		if tick == 0 {
+			class = "axis"
+		}
+		at := x.at(tick)
+		d.Lines = append(d.Lines, line{at, top, at, bottom, class})
+		half := textWidth(x.text(tick)) / 2
+		if at-half < room || at+half > d.Width {
+			continue // no room for its text
+		}
+		room = at + half + 6
+		d.Labels = append(d.Labels, label{X: at, Y: bottom + 16, Anchor: "middle", Class: "tick", Text: x.text(tick)})
+	}
+	d.Labels = append(d.Labels, label{X: x.from, Y: top - 7, Anchor: "start", Class: "unit", Text: c.Unit})
+}

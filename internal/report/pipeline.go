@@ -1,0 +1,78 @@
+package report
+
+import "fmt"
+
+// ages are for how long deals have been listed, by PipelineAge.Age; the last is for deals that were there
+// when their feed was first read.
+var ages = []series{
+	{Name: "0–2 days", Class: "q0"}, {Name: "3–7 days", Class: "q1"}, {Name: "8–30 days", Class: "q2"}, {Name: "over 30 days", Class: "q3"},
+	{Name: "since before the first run", Class: "none"},
+}
+
+// pipelineSection says what is in the market and has not priced.
+func pipelineSection(d *Data) section {
+	return section{ID: "pipeline", Title: "Pipeline", Figures: []figure{pipelineFigure(d.Pipeline), biggestFigure(d.Biggest)}}
+}
+
+func pipelineFigure(rows []PipelineAge) figure {
+	f := figure{
+		Title:    "Live tranches",
+		Defined:  "Tranches of expected deals that stand and have not priced, by whole days from the deal's first commit to the last pull",
+		Analysis: "pipeline_as_of", Query: "pipeline",
+		Table: table{Columns: columns("market")},
+	}
+	c := &chart{Title: f.Title, Desc: "Lying bars: for each market, the number of live tranches by days listed.", Unit: "tranches", Series: make([]series, len(ages))}
+	for i, age := range ages {
+		f.Table.Columns = append(f.Table.Columns, column{age.Name, true})
+		c.Series[i] = series{Name: age.Name, Class: age.Class}
+	}
+	f.Table.Columns = append(f.Table.Columns, column{"all", true})
+	var all int64
+	for _, m := range markets() {
+		counts := make([]int64, len(ages))
+		var sum int64
+		for _, row := range rows {
+			if row.Market == m.Code && row.Service == m.Service {
+				counts[row.Age] += row.Tranches
+				sum += row.Tranches
+			}
+		}
+		cells := []string{m.Name()}
+		for i, n := range counts {
+			c.Series[i].Values = append(c.Series[i].Values, float64(n))
+			cells = append(cells, count(n))
+		}
+		c.Categories = append(c.Categories, m.Name())
+		c.Notes = append(c.Notes, count(sum))
+		f.Table.Rows = append(f.Table.Rows, append(cells, count(sum)))
+		all += sum
+	}
+	f.Notes = []string{plural(all, "live tranche", "live tranches") + "."}
+	f.picture(c, bars, "Nothing is in the pipeline.")
+	return f
+}
+
+func biggestFigure(rows []Tranche) figure {
+	f := figure{
+		Title:    "The largest of them",
+		Defined:  "By the volume read from its text (the middle of a range), in USD at the median rate at which bonds of its currency were converted that priced in the year before",
+		Analysis: "pipeline_as_of", Query: "biggest",
+		Table: table{Columns: columns("market", ">deal", "borrower", "tranche", "status", "volume", ">USD bn")},
+	}
+	c := &chart{Title: f.Title, Desc: "Lying bars: the ten largest live tranches by volume in USD.", Unit: "USD bn"}
+	bar := series{Name: "volume", Class: "s0"}
+	for _, row := range rows {
+		c.Categories = append(c.Categories, row.Market+" · "+row.Borrower)
+		c.Notes = append(c.Notes, decimals(row.USD/1e9, 2))
+		bar.Values = append(bar.Values, row.USD/1e9)
+		f.Table.Rows = append(f.Table.Rows, []string{
+			market{Service: row.Service, Code: row.Market}.Name(), fmt.Sprint(row.DealID), row.Borrower, row.Name, row.Status, row.VolumeText, billions(row.USD),
+		})
+	}
+	c.Series = []series{bar}
+	f.picture(c, bars, "No live tranche states a volume that can be compared.")
+	if len(rows) > 0 {
+		f.Notes = []string{of(rows[0].Comparable, rows[0].Tranches) + " live tranches state a volume that can be compared."}
+	}
+	return f
+}

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// worst is how many checks the chart of data quality shows.
+const worst = 15
+
+// qualitySection says what to mind in the data.
+func qualitySection(d *Data) section {
+	return section{ID: "quality", Title: "Data quality", Figures: []figure{qualityFigure(d.Quality), coverageFigure(d.Coverage)}}
+}
+
+func qualityFigure(rows []Quality) figure {
+	f := figure{
+		Title:    "Worst shares",
+		Defined:  "The part of what a check looked at that departs from what it should be; names without an alias are in the table alone",
+		Analysis: "data_quality", Query: "quality",
+		Table: table{Columns: columns("feed", "check", ">found", ">of", ">share, %", "for example", "what")},
+	}
+	c := &chart{Title: f.Title, Desc: "Lying bars: the checks with the greatest share of findings, by feed.", Unit: "%"}
+	bar := series{Name: "share", Class: "s3"}
+	for _, r := range rows {
+		name := feedName(r.Service, r.Market, r.Kind)
+		f.Table.Rows = append(f.Table.Rows, []string{name, r.Name, count(r.Value), count(r.Total), percent(r.Share), r.Example, r.Note})
+		if strings.HasPrefix(r.Name, "unknown_") || len(c.Categories) == worst {
+			continue
+		}
+		c.Categories = append(c.Categories, r.Market+" "+strings.TrimPrefix(r.Name, "unparsed_"))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(r.Share), of(r.Value, r.Total)))
+		bar.Values = append(bar.Values, 100*r.Share)
+	}
+	c.Series = []series{bar}
+	f.picture(c, bars, "The checks found nothing.")
+	return f
+}
+
+func coverageFigure(rows []Coverage) figure {
+	f := figure{
+		Title:    "Texts read as numbers, by field",
+		Defined:  "Of the texts that should say a number, those that were read as one or as a range",
+		Analysis: "parse_coverage", Query: "coverage",
+		Table: table{Columns: columns("field", ">texts", ">ok", ">range", ">verbal", ">no number", ">ambiguous", ">unparsed", ">read, %")},
+	}
+	c := &chart{Title: f.Title, Desc: "Lying bars: for each field, the part of its texts that was read.", Unit: "%"}
+	bar := series{Name: "read", Class: "s2"}
+	for _, r := range rows {
+		name := r.Table + "." + r.Field
+		read := ratio(r.OK+r.Ranges, r.Texts-r.NoNumber)
+		c.Categories = append(c.Categories, name)
+		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(read), of(r.OK+r.Ranges, r.Texts-r.NoNumber)))
+		bar.Values = append(bar.Values, 100*read)
+		f.Table.Rows = append(f.Table.Rows, []string{
+			name, count(r.Texts), count(r.OK), count(r.Ranges), count(r.Verbal), count(r.NoNumber), count(r.Ambiguous), count(r.Unparsed), percent(read),
+		})
+	}
+	c.Series = []series{bar}
+	f.picture(c, bars, "There are no such texts.")
+	return f
+}
