@@ -40,18 +40,15 @@ func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
 
 // readLease is Lease; the error is the store's.
 func (l *Lake) readLease(ctx context.Context, now time.Time) (*Lease, error) {
+	var lease Lease
 	data, err := readObject(ctx, l.store, lake.LeaseKey)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
+	if err == nil && json.Unmarshal(data, &lease) == nil && lease.ExpiresAt.After(now) && !lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)) {
+		return &lease, nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("lease: %w", err)
 	}
-	var lease Lease
-	if json.Unmarshal(data, &lease) != nil || !lease.ExpiresAt.After(now) || lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)) {
-		return nil, nil
-	}
-	return &lease, nil
+	return nil, nil
 }
 
 // TakeLease writes the run's lease, in place of whatever lease there is.

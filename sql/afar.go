@@ -95,7 +95,7 @@ func Paths(ctx context.Context, db *stdsql.DB, statements ...string) ([]string, 
 }
 
 // filePath is a file of the lake as views name it.
-var filePath = regexp.MustCompile(`'((?:history|snapshots)/[^']+\.parquet)'`)
+var filePath = regexp.MustCompile(`'/((?:history|snapshots)/[^']+\.parquet)'`)
 
 // occursIn says whether a text, in lower case, may speak of it. A table is called alike in three
 // schemas; outside the default one, the schema must be named, too.

@@ -14,12 +14,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Aliases says which names mean one bank or borrower.
 type Aliases struct {
 	Banks, Borrowers []Alias
 	Version          string // a hash of what was declared; "" for nothing
+	Keep             bool   // what was declared cannot be read: those of the earlier catalog go on, if there is one
 }
 
 // Alias is one name of a bank or borrower: from a day on, or always, it means the canonical one.
@@ -49,6 +51,11 @@ func ParseAliases(banks, borrowers []byte) (Aliases, error) {
 func parseAliases(name string, data []byte) ([]Alias, error) {
 	if len(data) == 0 {
 		return nil, nil
+	}
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("%s line %d: it is not in UTF-8; save it as such", name, i+1)
+		}
 	}
 	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	in.FieldsPerRecord = 3
@@ -96,12 +103,16 @@ func withCanonical(aliases []Alias) []Alias {
 	return aliases
 }
 
-// fillAliases writes the tables of aliases.
-func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) error {
+// fillAliases writes the tables of aliases. goOn says that an earlier catalog is attached.
+func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn, goOn bool) error {
+	if c.Aliases.Keep && goOn {
+		_, err := conn.ExecContext(ctx, `
+INSERT INTO _dealflow.bank_alias FROM previous._dealflow.bank_alias;
+INSERT INTO _dealflow.borrower_alias FROM previous._dealflow.borrower_alias;
+UPDATE _dealflow.catalog SET alias_version = (SELECT alias_version FROM previous._dealflow.catalog)`)
+		return err
+	}
 	for table, aliases := range map[string][]Alias{"bank_alias": c.Aliases.Banks, "borrower_alias": c.Aliases.Borrowers} {
-		if _, err := conn.ExecContext(ctx, "DELETE FROM _dealflow."+table); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
-		}
 		if len(aliases) == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,8 +28,8 @@ type Catalog struct {
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
 
-	// Previous is a local file with an earlier catalog of the lake, from which this one goes on: only what came
-	// since is derived from history. "", or a file that cannot serve: everything is derived anew.
+	// Previous is a local file with an earlier catalog of the lake: what it derived from history is taken
+	// over, and only what came since is derived. "", or a file that cannot serve: everything is derived anew.
 	Previous string
 	// Local is a folder of this machine with the history files of the flattened tables, each under its path,
 	// where Root is none; files of other tables come beside them. Index is then needed.
@@ -36,45 +37,53 @@ type Catalog struct {
 	Aliases Aliases
 	// Diff says what changed between versions; it is needed where a deal has two that are new.
 	Diff DiffFunc
+	// Log is told why an earlier catalog could not serve; nil: nobody is.
+	Log *slog.Logger
 }
 
-// Build writes the catalog to a new file at path.
+// Build writes the catalog to a new file at path. It begins with a copy of the layout; what an earlier
+// catalog derived is taken over where that can serve, and derived anew where it cannot.
 func (c *Catalog) Build(ctx context.Context, path string) error {
-	layout, err := theLayout()
+	layout, err := theLayout(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("catalog: layout: %w", err)
 	}
 	if c.Previous != "" {
-		done, err := c.buildOn(ctx, path, layout)
-		if done || err != nil {
+		err := c.buildOn(ctx, path, layout, c.Previous)
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
+		c.log().Info("the catalog is derived anew", "why", firstLine(err))
 	}
-	if err := os.WriteFile(path, layout.file, 0o600); err != nil {
+	return c.buildOn(ctx, path, layout, "")
+}
+
+// buildOn makes the catalog from an earlier one, or, where previous is "", anew.
+func (c *Catalog) buildOn(ctx context.Context, path string, layout *layout, previous string) error {
+	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout.file, 0o600)); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
 	return c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		return c.refresh(ctx, conn, layout, since{instant: "-infinity", empty: true})
+		if previous != "" {
+			if _, err := conn.ExecContext(ctx, "ATTACH "+literal(previous)+" AS previous (READ_ONLY)"); err != nil {
+				return fmt.Errorf("the earlier catalog: %w", err)
+			}
+		}
+		return c.refresh(ctx, conn, layout, previous != "")
 	})
 }
 
-// buildOn makes the catalog from the earlier one; done is false where that cannot serve.
-func (c *Catalog) buildOn(ctx context.Context, path string, layout *layout) (done bool, err error) {
-	if err := copyFile(c.Previous, path); err != nil {
-		return false, errors.Join(ctx.Err(), os.RemoveAll(path))
+func (c *Catalog) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.New(slog.DiscardHandler)
 	}
-	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		from, ok := c.goOn(ctx, conn, layout)
-		if !ok {
-			return ctx.Err()
-		}
-		done = true
-		return c.refresh(ctx, conn, layout, from)
-	})
-	if done {
-		return true, err
-	}
-	return false, errors.Join(ctx.Err(), os.RemoveAll(path), os.RemoveAll(path+".wal"))
+	return c.Log
+}
+
+// firstLine leaves out the traces that DuckDB adds to its errors.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // edit opens a catalog file for writing.
@@ -127,8 +136,9 @@ func literally(text string) step {
 	return statement(text, func() (string, error) { return text, nil })
 }
 
-// refresh makes a catalog that has the layout show the commit.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, layout *layout, from since) error {
+// refresh makes a catalog that has the layout show the commit. goOn says that an earlier one is attached.
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, layout *layout, goOn bool) error {
+	from := since{instant: "-infinity", empty: true}
 	data := c.refreshData(layout)
 	var steps []step
 	if c.Index != "" {
@@ -136,8 +146,14 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, layout *layout
 	}
 	return doSteps(ctx, conn, append(steps,
 		literally("BEGIN"),
-		file("refresh/files.sql", data), file("refresh/index.sql", data),
-		step{"runs", c.fillRuns}, step{"aliases", c.fillAliases},
+		step{"runs", c.fillRuns}, file("refresh/files.sql", data), file("refresh/index.sql", data),
+		step{"what was derived", func(ctx context.Context, conn *stdsql.Conn) (err error) {
+			if goOn {
+				from, err = c.takeOver(ctx, conn, layout)
+			}
+			return err
+		}},
+		step{"aliases", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillAliases(ctx, conn, goOn) }},
 		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, from) }},
 		literally("COMMIT"), literally("CHECKPOINT"))...)
 }
@@ -224,14 +240,15 @@ func (c *Catalog) source(name string, columns []lake.Column) string {
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
-// readFiles reads files of one schema version. The root is looked up when the view is read.
+// readFiles reads files of one schema version. The root is looked up when the view is read. (Spelt out for
+// each file: DuckDB cannot bind a lambda below a macro with a parameter that is called like a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
+	root := "coalesce(getvariable('lake'), " + literal(c.Root) + ") || "
 	quoted := make([]string, len(paths))
 	for i, path := range paths {
-		quoted[i] = literal(path)
+		quoted[i] = root + literal("/"+path)
 	}
-	return fmt.Sprintf("SELECT %s FROM read_parquet(list_transform([%s], lambda p: coalesce(getvariable('lake'), %s) || '/' || p), hive_partitioning = true)",
-		selectList(columns, version), strings.Join(quoted, ", "), literal(c.Root))
+	return fmt.Sprintf("SELECT %s FROM read_parquet([%s], hive_partitioning = true)", selectList(columns, version), strings.Join(quoted, ", "))
 }
 
 // selectList names columns, in order; those that come after version, or all for version 0, are typed
@@ -254,19 +271,36 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 // identifier quotes a name for SQL.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// CommitOf reads which commit a catalog file shows. A file that is no catalog is an error.
-func CommitOf(ctx context.Context, path string) (number int64, err error) {
+// Shown says what a catalog file shows.
+type Shown struct {
+	Commit       int64
+	RunID        string // of the commit
+	AliasVersion string
+	Current      bool // it has the layout of this program
+}
+
+// ShownBy reads what a catalog file shows. A file that is no catalog of this program or an older one is an
+// error.
+func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return 0, err
+		return shown, err
+	}
+	layout, err := theLayout(filepath.Dir(path))
+	if err != nil {
+		return shown, err
 	}
 	db, err := connect(path, true)
 	if err != nil {
-		return 0, err
+		return shown, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.QueryRowContext(ctx, `SELECT "commit" FROM _dealflow.catalog`).Scan(&number)
+	err = db.QueryRowContext(ctx, `SELECT "commit", run_id FROM _dealflow.catalog JOIN main.runs USING ("commit")`).Scan(&shown.Commit, &shown.RunID)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no dealflow catalog: %w", filepath.Base(path), err)
+		return shown, fmt.Errorf("%s is no dealflow catalog: %w", filepath.Base(path), err)
 	}
-	return number, nil
+	var hash string
+	if db.QueryRowContext(ctx, "SELECT layout, alias_version FROM _dealflow.catalog").Scan(&hash, &shown.AliasVersion) == nil {
+		shown.Current = hash == layout.hash
+	}
+	return shown, nil
 }

@@ -20,8 +20,8 @@ func TestEmptyCatalog(t *testing.T) {
 	if err := catalog.Build(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := sql.CommitOf(t.Context(), path); n != 7 || err != nil {
-		t.Errorf("commit %d, %v", n, err)
+	if shown, err := sql.ShownBy(t.Context(), path); shown != (sql.Shown{Commit: 7, RunID: "r", Current: true}) || err != nil {
+		t.Errorf("it shows %+v, %v", shown, err)
 	}
 	db, err := sql.Open(t.Context(), path, "/elsewhere")
 	if err != nil {

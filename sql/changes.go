@@ -62,42 +62,52 @@ func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, pairs []lak
 	})
 }
 
-// appendChanges writes the changes of a pair. Where no column differs, something else in the record does.
+// appendChanges writes the changes of a pair. Where no column differs, something else in the record does, but
+// for a deal that reappeared: it may be as it was.
 func appendChanges(out *duckdb.Appender, p *lake.VersionPair, changes []lake.FieldChange) error {
 	row := func(table, key, field, change, was, is any) error {
 		return out.AppendRow(string(p.Feed.Service), string(p.Feed.Market), string(p.Feed.Kind), p.DealID, p.After, p.KnownAt.Time, table, key, field, change, was, is)
 	}
+	if len(changes) == 0 && p.Reappeared {
+		return nil
+	}
 	if len(changes) == 0 {
-		return row(nil, nil, nil, "other", nil, nil)
+		return row(nil, nil, nil, lake.ChangedElsewhere, nil, nil)
 	}
 	for i := range changes {
 		c := &changes[i]
-		var was, is any = c.Was, c.Is
-		if c.Change == lake.FieldSet || c.Change == lake.RowAdded {
+		// As bytes: the appender takes a text to end at its first NUL.
+		var key, field, was, is any = []byte(c.RowKey), c.Field, []byte(c.Was), []byte(c.Is)
+		if table, ok := lake.TableByName(c.Table); ok && table.Depth() == 0 {
+			key = nil // the deal's own row
+		}
+		switch c.Change {
+		case lake.FieldSet:
 			was = nil
-		}
-		if c.Change == lake.FieldCleared || c.Change == lake.RowRemoved {
+		case lake.FieldCleared:
 			is = nil
+		case lake.RowAdded:
+			field, was = nil, nil
+		case lake.RowRemoved:
+			field, is = nil, nil
+		case lake.ChangeUnreadable:
+			if err := row(nil, nil, nil, c.Change, nil, nil); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := row(c.Table, orNull(c.RowKey), orNull(c.Field), c.Change, was, is); err != nil {
+		if err := row(c.Table, key, field, c.Change, was, is); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
 // versionPairs reads the neighbouring contents of deals, the later of which became known after an instant,
 // and which tranches theirs are.
 const versionPairs = `
 WITH pairs AS (
-  SELECT service, market, kind, deal_id, lag(version) OVER deal AS before, version AS after, valid_from, lag(run_id) OVER deal AS before_run, run_id AS after_run
+  SELECT service, market, kind, deal_id, lag(version) OVER deal AS before, version AS after, valid_from, change = 'reappeared' AS reappeared, lag(run_id) OVER deal AS before_run, run_id AS after_run
   FROM _dealflow.version_index
   WHERE change <> 'removed'
   WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
@@ -107,7 +117,7 @@ WITH pairs AS (
   FROM _dealflow.tranche_lineage
   GROUP BY ALL
 )
-SELECT p.service, p.market, p.kind, p.deal_id, p.before, p.after, p.valid_from, p.before_run, p.after_run, coalesce(b.uids, ''), coalesce(a.uids, '')
+SELECT p.service, p.market, p.kind, p.deal_id, p.before, p.after, p.valid_from, p.reappeared, p.before_run, p.after_run, coalesce(b.uids, ''), coalesce(a.uids, '')
 FROM pairs p
 LEFT JOIN tranches b ON b.service = p.service AND b.market = p.market AND b.kind = p.kind AND b.deal_id = p.deal_id AND b.version = p.before
 LEFT JOIN tranches a ON a.service = p.service AND a.market = p.market AND a.kind = p.kind AND a.deal_id = p.deal_id AND a.version = p.after
@@ -122,7 +132,7 @@ func readPairs(ctx context.Context, conn *stdsql.Conn, from since) (pairs []lake
 	for rows.Next() {
 		var p lake.VersionPair
 		var service, market, kind, before, after string
-		err := rows.Scan(&service, &market, &kind, &p.DealID, &p.Before, &p.After, &p.KnownAt.Time, &p.BeforeRun, &p.AfterRun, &before, &after)
+		err := rows.Scan(&service, &market, &kind, &p.DealID, &p.Before, &p.After, &p.KnownAt.Time, &p.Reappeared, &p.BeforeRun, &p.AfterRun, &before, &after)
 		if err != nil {
 			return nil, err
 		}

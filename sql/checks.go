@@ -4,7 +4,6 @@ import (
 	"context"
 	stdsql "database/sql"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,15 +120,24 @@ func (c *QualityCheck) run(ctx context.Context, db *stdsql.DB) (result lake.Chec
 }
 
 // noteChecks adds the results to those of the newest run.
-func noteChecks(ctx context.Context, db *stdsql.DB, results []lake.Check) error {
-	data, err := json.Marshal(results)
+func noteChecks(ctx context.Context, db *stdsql.DB, results []lake.Check) (err error) {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, `
-INSERT INTO main.checks
-SELECT r.run_id, r."commit", r.known_at, c.name, c.severity, c.outcome, coalesce(c.count, 0), c.detail
-FROM (SELECT unnest(from_json(?::JSON, '[{"name": "VARCHAR", "severity": "VARCHAR", "outcome": "VARCHAR", "count": "BIGINT", "detail": "VARCHAR"}]'), max_depth := 2)) c,
-     (FROM main.runs ORDER BY "commit" DESC LIMIT 1) r`, string(data))
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	var commit lake.Commit
+	row := conn.QueryRowContext(ctx, `SELECT run_id, "commit", known_at FROM main.runs ORDER BY "commit" DESC LIMIT 1`)
+	if err := row.Scan(&commit.RunID, &commit.Number, &commit.KnownAt.Time); err != nil {
+		return err
+	}
+	var rows []map[string]any
+	for i := range results {
+		rows = append(rows, lake.CheckRow(&commit, &results[i]))
+	}
+	if err := insertRows(ctx, conn, "checks", lake.CheckColumns(), rows); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "CHECKPOINT") // the file is published as it is
 	return err
 }

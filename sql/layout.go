@@ -23,40 +23,87 @@ type layout struct {
 	hash string // of the statements that make it
 }
 
-// theLayout makes the layout once.
-var theLayout = sync.OnceValues(func() (made *layout, err error) {
-	folder, err := os.MkdirTemp("", "dealflow-layout-*")
+var (
+	layoutMaking sync.Mutex
+	madeLayout   *layout
+)
+
+// theLayout makes the layout, once in the life of the program, in a folder beside others that the caller
+// names.
+func theLayout(beside string) (*layout, error) {
+	layoutMaking.Lock()
+	defer layoutMaking.Unlock()
+	if madeLayout != nil {
+		return madeLayout, nil
+	}
+	made, err := makeLayout(beside)
+	if err == nil {
+		madeLayout = made
+	}
+	return made, err
+}
+
+func makeLayout(beside string) (made *layout, err error) {
+	folder, err := os.MkdirTemp(beside, "layout-*")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "layout.duckdb")
 	var empty Catalog
-	sum := sha256.New()
-	fmt.Fprintln(sum, derivationVersion)
-	err = empty.edit(context.Background(), path, func(conn *stdsql.Conn) error {
-		return doSteps(context.Background(), conn, literally("BEGIN"), step{"views", func(ctx context.Context, conn *stdsql.Conn) error {
-			texts, err := empty.layoutTexts()
-			if err != nil {
-				return err
-			}
-			for _, text := range texts {
-				fmt.Fprintln(sum, text)
-				if _, err := conn.ExecContext(ctx, text); err != nil {
-					first, _, _ := strings.Cut(text, "\n")
-					return fmt.Errorf("%s: %w", first, err)
-				}
-			}
-			return nil
-		}}, literally("COMMIT"), literally("CHECKPOINT"))
+	texts, err := empty.layoutTexts()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background() // what is made serves all later callers
+	err = empty.edit(ctx, path, func(conn *stdsql.Conn) error {
+		steps := []step{literally("BEGIN")}
+		for _, text := range texts {
+			first, _, _ := strings.Cut(text, "\n")
+			steps = append(steps, statement(first, func() (string, error) { return text, nil }))
+		}
+		return doSteps(ctx, conn, append(steps, literally("COMMIT"), literally("CHECKPOINT"))...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	made = &layout{hash: hex.EncodeToString(sum.Sum(nil))}
+	made = &layout{}
+	if made.hash, err = hashOf(ctx, texts); err != nil {
+		return nil, err
+	}
 	made.file, err = os.ReadFile(path)
 	return made, err
-})
+}
+
+// hashOf sums up what a catalog hangs on besides its lake.
+func hashOf(ctx context.Context, texts []string) (string, error) {
+	engine, err := EngineVersion(ctx)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, derivationVersion, lake.SchemaVersion, engine)
+	for _, text := range texts {
+		fmt.Fprintln(sum, text)
+	}
+	for _, files := range []struct {
+		fs      fs.FS
+		pattern string
+	}{{statements, "refresh/*.sql"}, {derivations, "derived/*.sql"}} {
+		names, err := fs.Glob(files.fs, files.pattern)
+		if err != nil {
+			return "", err
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(files.fs, name)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(sum, "%s\n", text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
 
 // layoutTexts are the statements that make the layout, each on what those before it have made.
 func (c *Catalog) layoutTexts() ([]string, error) {

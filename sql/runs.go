@@ -33,8 +33,8 @@ func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn) error {
 }
 
 func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []lake.Column, rows []map[string]any) error {
-	if _, err := conn.ExecContext(ctx, "DELETE FROM main."+identifier(table)); err != nil || len(rows) == 0 {
-		return err
+	if len(rows) == 0 {
+		return nil
 	}
 	data, err := json.Marshal(rows)
 	if err != nil {

@@ -23,7 +23,7 @@ Questions that the catalog answers, as views and table macros. Made from the com
 mistakes to avoid: [point-in-time.md](point-in-time.md). What the parsed columns mean: [helper-columns.md](helper-columns.md).
 
 Every analysis takes an instant, ` + "`as_of`" + ` (TIMESTAMPTZ), and knows nothing that became known later; without it, it tells all that is known. Where no
-other argument is needed there is a view of the same name: ` + "`FROM tap_family` and `FROM tap_family('2026-01-08T06:00:00Z')`" + `.
+other argument is needed there is a view of the same name, except of the wide tables (` + "`FROM bond_priced_as_of()`" + `): ` + "`FROM tap_family` and `FROM tap_family('2026-01-08T06:00:00Z')`" + `.
 
 | analysis | gives |
 |---|---|

@@ -14,8 +14,9 @@ func newCatalog(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "catalog",
 		Short: "Rebuild and publish catalog.duckdb",
-		Long: `catalog builds catalog.duckdb from the commit log and puts it into the lake. Every run does so
-by itself; this is for a lake that was copied, or whose catalog was lost.`,
+		Long: `catalog makes catalog.duckdb from the commit log and history, all of it anew, and puts it into the
+lake. Every run publishes one by itself, which goes on from the last; this is for a lake that was
+copied, a catalog that was lost or damaged, and after a change of aliases.`,
 		Example: "  dealflow catalog --lake /data/deals",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCatalog(cmd.Context(), a) },

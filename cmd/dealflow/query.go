@@ -34,7 +34,8 @@ func newQuery(a *app) *cobra.Command {
 
 The default schema holds each table as of now; <table>_as_of(t) gives it as it was known at t,
 history.<table> every version with valid_from and valid_to, snapshots.<table> each day.
-Also: deals, deals_as_of(t), runs, feed_runs, history.deal_versions (with payloads).
+Also: deals, deals_as_of(t), runs, feed_runs, checks, history.deal_versions (with payloads), and the
+analyses: bond_priced_as_of(t), league_table(…), pipeline_as_of(t), field_change, changes(from, to), …
 
 The statement comes from the argument, from --file, or from stdin.`,
 		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"

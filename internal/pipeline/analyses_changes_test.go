@@ -104,23 +104,9 @@ func (v view) fieldChangesOf(k known, before, after *version, seen map[string]ti
 		}
 	}
 	for _, c := range changes {
-		c = common.with(c).with(fact{"change_kind": kind})
-		for _, column := range []string{"row_key", "was", "is"} {
-			c[column] = untilNUL(c[column])
-		}
-		all = append(all, fieldChange{c, k})
+		all = append(all, fieldChange{common.with(c).with(fact{"change_kind": kind}), k})
 	}
 	return all
-}
-
-// untilNUL is what a text says as far as the catalog's derived tables hold it: DuckDB's driver writes them as
-// strings of C.
-func untilNUL(value any) any {
-	if text, ok := value.(string); ok {
-		text, _, _ = strings.Cut(text, "\x00")
-		return text
-	}
-	return value
 }
 
 func seenKey(feed api.Feed, change fact) string {
@@ -160,21 +146,29 @@ func (v view) compareVersions(d *deal, before, after *version) (changes []fact) 
 		was, is := keyed(table, before), keyed(table, after)
 		for key, row := range is {
 			if was[key] == nil {
-				changes = append(changes, fact{"table_name": table, "row_key": textOrNil(key), "field": nil, "change": "row added", "was": nil, "is": v.rowText(table, row)})
+				changes = append(changes, fact{"table_name": table, "row_key": rowKey(table, key), "field": nil, "change": "row added", "was": nil, "is": v.rowText(table, row)})
 				continue
 			}
 			changes = append(changes, v.compareRows(table, key, was[key], row)...)
 		}
 		for key, row := range was {
 			if is[key] == nil {
-				changes = append(changes, fact{"table_name": table, "row_key": textOrNil(key), "field": nil, "change": "row removed", "was": v.rowText(table, row), "is": nil})
+				changes = append(changes, fact{"table_name": table, "row_key": rowKey(table, key), "field": nil, "change": "row removed", "was": v.rowText(table, row), "is": nil})
 			}
 		}
 	}
-	if len(changes) == 0 {
+	if len(changes) == 0 && after.change != "reappeared" { // it may be as it was
 		return []fact{{"table_name": nil, "row_key": nil, "field": nil, "change": "other", "was": nil, "is": nil}}
 	}
 	return changes
+}
+
+// rowKey is NULL for a deal's own row.
+func rowKey(table, key string) any {
+	if strings.HasSuffix(table, "_deals") {
+		return nil
+	}
+	return key
 }
 
 func (v view) compareRows(table, key string, was, is fact) (changes []fact) {
@@ -189,7 +183,7 @@ func (v view) compareRows(table, key string, was, is fact) (changes []fact) {
 		case after == nil:
 			change = "cleared"
 		}
-		changes = append(changes, fact{"table_name": table, "row_key": textOrNil(key), "field": column.Name, "change": change, "was": said(before), "is": said(after)})
+		changes = append(changes, fact{"table_name": table, "row_key": rowKey(table, key), "field": column.Name, "change": change, "was": said(before), "is": said(after)})
 	}
 	return changes
 }

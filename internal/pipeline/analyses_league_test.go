@@ -15,7 +15,7 @@ func leagueAnalyses() []analysis {
 		all = append(all, league(market, "2023-06-15", "2026-01-08", "all"))
 	}
 	all = append(all, league("BOND", "2025-12-01", "2026-01-06", "lead"))
-	for _, nothing := range []analysis{league("XX", "2023-01-01", "2026-12-31", "lead"), league("IG", "1999-01-01", "1999-12-31", "all")} {
+	for _, nothing := range []analysis{league("IG", "1999-01-01", "1999-12-31", "all")} {
 		nothing.none = true
 		all = append(all, nothing)
 	}

@@ -197,7 +197,7 @@ func (v view) outcome(k *known, uid int64, until string) string {
 		if next.number <= k.now.number {
 			continue
 		}
-		priced := false
+		var priced bool
 		if next.change == "removed" {
 			priced = next.reason == "priced" && in(last) >= 0
 			if left.IsZero() {

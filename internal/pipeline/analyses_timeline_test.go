@@ -23,7 +23,7 @@ func timelineAnalyses(h *history) (all []analysis) {
 			all = append(all, analysis{
 				name:     fmt.Sprintf("deal_timeline %s %d", strings.ReplaceAll(feed.String(), "/", " "), d.id),
 				question: fmt.Sprintf("FROM deal_timeline('%s', '%s', '%s', %d, %%s)", feed.Service, feed.Market, feed.Kind, d.id),
-				key:      []string{"at", "service", "kind", "market", "deal_id", "version", "event", "detail"},
+				key:      []string{"event_at", "service", "kind", "market", "deal_id", "version", "event", "detail"},
 				answer:   func(v view) []fact { return timelineOf(v, d) },
 			})
 		}
@@ -113,7 +113,7 @@ func timelineOf(v view, from *deal) (rows []fact) {
 func sourceEvents(d *deal, newest *version) (rows []fact) {
 	event := func(at any, what string, detail any) {
 		if at != nil {
-			rows = append(rows, d.name().with(fact{"at": at, "clock": "source", "version": newest.number, "event": what, "detail": detail}))
+			rows = append(rows, d.name().with(fact{"event_at": at, "clock": "source", "version": newest.number, "event": what, "detail": detail}))
 		}
 	}
 	row := d.rows(newest, "deals")[0]
@@ -155,7 +155,7 @@ func midnight(day any) any {
 func (v view) knownEvents(d *deal, newest *version) (rows []fact) {
 	var before *version
 	for _, version := range v.versions(d) {
-		event := fact{"at": instant(version.at), "clock": "known", "version": version.number, "event": version.change, "detail": textOrNil(version.reason)}
+		event := fact{"event_at": instant(version.at), "clock": "known", "version": version.number, "event": version.change, "detail": textOrNil(version.reason)}
 		switch version.change {
 		case "added":
 			event["event"] = "listed"

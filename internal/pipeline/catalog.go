@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ type catalogMaker struct {
 	cache   *load.Cache // of a lake that is no folder of this machine; nil: one for this maker alone
 	workDir string
 	afresh  bool // nothing that an earlier catalog derived is taken over
+	log     *slog.Logger
 }
 
 // madeCatalog is a catalog that was made and may be published. close removes it.
@@ -79,7 +81,7 @@ func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made
 			made = nil
 		}
 	}()
-	c := &sql.Catalog{Root: m.lake.Store().URL(), Commit: s.number, Known: s.known, Files: s.files, Runs: s.runs, Previous: previous, Diff: m.diff(s)}
+	c := &sql.Catalog{Root: m.lake.Store().URL(), Commit: s.number, Known: s.known, Files: s.files, Runs: s.runs, Previous: previous, Diff: m.diff(s), Log: m.log}
 	if c.Aliases, err = m.aliases(ctx); err != nil {
 		return made, err
 	}
@@ -125,11 +127,28 @@ func (m *catalogMaker) bringNear(ctx context.Context, c *sql.Catalog, made *made
 	return cache.Fetch(ctx, m.lake.Store(), rows, made.linked)
 }
 
-// aliases reads the user's files of names.
+// aliases reads the user's files of names. Files that cannot be understood change nothing: a wrong letter
+// there must not keep a run from its checks.
 func (m *catalogMaker) aliases(ctx context.Context) (sql.Aliases, error) {
+	aliases, err := readAliases(ctx, m.lake)
+	var wrong *aliasError
+	if errors.As(err, &wrong) {
+		m.log.Warn("the aliases cannot be read; those of the last catalog go on", "err", wrong)
+		return sql.Aliases{Keep: true}, nil
+	}
+	return aliases, err
+}
+
+// aliasError says what is wrong with a lake's files of aliases.
+type aliasError struct{ err error }
+
+func (e *aliasError) Error() string { return e.err.Error() }
+func (e *aliasError) Unwrap() error { return e.err }
+
+func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
 	var files [2][]byte
 	for i, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
-		data, err := m.lake.Object(ctx, key)
+		data, err := l.Object(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return sql.Aliases{}, err
 		}
@@ -137,7 +156,7 @@ func (m *catalogMaker) aliases(ctx context.Context) (sql.Aliases, error) {
 	}
 	aliases, err := sql.ParseAliases(files[0], files[1])
 	if err != nil {
-		return aliases, fmt.Errorf("aliases in %s: %w", m.lake.Store().URL(), err)
+		return aliases, &aliasError{fmt.Errorf("aliases in %s: %w", l.Store().URL(), err)}
 	}
 	return aliases, nil
 }
@@ -150,10 +169,11 @@ func publishedCatalog(ctx context.Context, l *load.Lake, path string) (string, e
 	} else if err := download(ctx, l, path); err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(path); err != nil {
+	_, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
 		return "", nil // then there is nothing to begin with
 	}
-	return path, nil
+	return path, err
 }
 
 // isLocal says whether the lake is a folder of this machine, whose files DuckDB reads where they lie.
@@ -166,7 +186,11 @@ const maxPublications = 5
 // writer publishes. It never takes the place of a newer one. workDir is a local folder; "" means the
 // system's. cache is as in OpenCatalog; nil will do.
 func Publish(ctx context.Context, l *load.Lake, workDir string, cache *load.Cache) (err error) {
-	maker := &catalogMaker{lake: l, cache: cache, workDir: workDir, afresh: true}
+	// Whoever publishes by hand is told what is wrong with the aliases.
+	if _, err := readAliases(ctx, l); err != nil {
+		return err
+	}
+	maker := &catalogMaker{lake: l, cache: cache, workDir: workDir, afresh: true, log: slog.New(slog.DiscardHandler)}
 	made, err := maker.make(ctx, shownBy(l.Log()), "")
 	if err != nil {
 		return err
@@ -260,7 +284,7 @@ func (c *Catalog) open(ctx context.Context, workDir string) error {
 			return err
 		}
 	}
-	maker := &catalogMaker{lake: c.lake, cache: c.cache, workDir: workDir}
+	maker := &catalogMaker{lake: c.lake, cache: c.cache, workDir: workDir, log: slog.New(slog.DiscardHandler)}
 	previous := ""
 	if _, err := os.Stat(c.Path); err == nil {
 		previous = c.Path
@@ -287,16 +311,23 @@ func PublishedCommit(ctx context.Context, l *load.Lake, workDir string) (number 
 			return 0, err
 		}
 	}
-	if number, err = sql.CommitOf(ctx, c.Path); err != nil {
+	shown, err := sql.ShownBy(ctx, c.Path)
+	if err != nil {
 		return 0, ctx.Err()
 	}
-	return number, nil
+	return shown.Commit, nil
 }
 
-// isCurrent says whether the catalog at Path shows the lake's present state.
+// isCurrent says whether the catalog at Path shows the lake's present state, names included, and all that
+// this program's catalogs have.
 func (c *Catalog) isCurrent(ctx context.Context) bool {
-	n, err := sql.CommitOf(ctx, c.Path)
-	return err == nil && n == c.lake.Log().Number
+	shown, err := sql.ShownBy(ctx, c.Path)
+	log := c.lake.Log()
+	if err != nil || !shown.Current || shown.Commit != log.Number || len(log.Runs) == 0 || shown.RunID != log.Runs[len(log.Runs)-1].RunID {
+		return false
+	}
+	aliases, err := readAliases(ctx, c.lake)
+	return err != nil || aliases.Version == shown.AliasVersion // unreadable ones change nothing
 }
 
 // download fetches the published catalog to path, if there is one.

@@ -63,7 +63,7 @@ func (r *run) ask(ctx context.Context, commit *lake.Commit) (checks []lake.Check
 }
 
 func (r *run) maker() *catalogMaker {
-	return &catalogMaker{lake: r.lake, cache: r.Cache, workDir: r.WorkDir}
+	return &catalogMaker{lake: r.lake, cache: r.Cache, workDir: r.WorkDir, log: r.Log}
 }
 
 func (r *run) dropCatalog() error {

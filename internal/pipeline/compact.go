@@ -38,7 +38,7 @@ func Compact(ctx context.Context, cfg Config) (*MaintainResult, error) {
 func (r *run) compact(ctx context.Context, least int, result *MaintainResult) error {
 	var remove []string
 	var faults []error
-	for _, group := range r.lake.Log().Compactable(r.started.UTC().Year(), least) {
+	for _, group := range r.lake.Log().Compactable(r.lake.Log().KnownAt.Year(), least) {
 		err := r.load.Merge(ctx, group)
 		if errors.Is(err, load.ErrNotCommitted) {
 			// What is damaged stays as it is; it does not keep the rest from being merged.
@@ -66,7 +66,7 @@ func (r *run) compact(ctx context.Context, least int, result *MaintainResult) er
 // there are not many. The run stands whatever comes of it.
 func (r *run) compactIfNeeded(ctx context.Context) (result *MaintainResult, err error) {
 	now := r.now()
-	if len(r.lake.Log().Compactable(now.UTC().Year(), compactAfter+1)) == 0 {
+	if len(r.lake.Log().Compactable(r.lake.Log().KnownAt.Year(), compactAfter+1)) == 0 {
 		return nil, nil
 	}
 	id, err := uuid.NewV7()

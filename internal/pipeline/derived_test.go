@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	stdsql "database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,6 +56,7 @@ func rowsOf(t testing.TB, db *stdsql.DB, statement string) []string {
 // TestDerivedForward lets the derived tables grow from commit to commit, with syncs, a compaction and a
 // replay between, and holds them equal to those that are derived from all of history at once.
 func TestDerivedForward(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sim.Config{Seed: 11, Deals: 40, Birthdays: true})
 	w.night(t, 0)
 	for day := 1; day < 7; day++ {
@@ -87,6 +89,7 @@ func TestDerivedForward(t *testing.T) {
 // TestDerivedTakenOver checks that a catalog goes on with what the one before derived: a row that nothing
 // derives stays. After a replay, and with `catalog`, it starts afresh.
 func TestDerivedTakenOver(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
 	w.night(t, 0)
 	w.night(t, 1)
@@ -141,6 +144,7 @@ func (w *world) publishAnew(t testing.TB) {
 
 // TestBackfill has the source begin to say more of its deals: that is no edit of them.
 func TestBackfill(t *testing.T) {
+	t.Parallel()
 	w, b := newBook(t)
 	b.writeAll(priced, 1, 30, `"spread":"T+95"`)
 	w.night(t, 0)
@@ -168,6 +172,7 @@ func TestBackfill(t *testing.T) {
 
 // TestChangedRows follows child rows from version to version.
 func TestChangedRows(t *testing.T) {
+	t.Parallel()
 	w, b := newBook(t)
 	b.write(priced, 7, `"banks":[{"name":"Aspen","status":"Bookrunner"},{"name":"Birch","status":"Co-Lead"},{"name":"Aspen","status":"Bookrunner"}],"stats":{"investorType":{"FM":60,"HF":40}}`)
 	b.write(expected, 8, `"_embedded":{"tranches":[{"name":"5yr","currency":"EUR","status":"EXPECTED"},{"name":"10yr","currency":"EUR","status":"EXPECTED"}]}`)
@@ -205,6 +210,7 @@ func TestChangedRows(t *testing.T) {
 // TestQuality checks that a hold leaves nothing behind that can be seen, that it can be let through by name,
 // and that what is let through or only warned of is told.
 func TestQuality(t *testing.T) {
+	t.Parallel()
 	w, b := newBook(t)
 	b.writeAll(priced, 1, 120, `"cpn":"3.375%","currency":"EUR"`)
 	first := w.night(t, 0)
@@ -246,6 +252,7 @@ func TestQuality(t *testing.T) {
 
 // TestQualityChecks has each check find something.
 func TestQualityChecks(t *testing.T) {
+	t.Parallel()
 	rescaled := func(b *book, scale string) {
 		b.writeAll(priced, 1, 40, fmt.Sprintf(`"nominal":{"amount":500%s,"converted":{"usd":1}}`, scale))
 	}
@@ -253,13 +260,18 @@ func TestQualityChecks(t *testing.T) {
 		"rescaled_amounts":  func(b *book) { rescaled(b, "") },
 		"mass_edits":        func(b *book) { b.writeAll(priced, 1, 150, `"spread":"T+1"`) },
 		"backfills":         func(b *book) { b.writeAll(priced, 41, 80, `"spread":"T+95","tier":"T2"`) },
+		"emptied_lists":     func(b *book) { b.writeAll(priced, 1, 60, `"spread":"T+95"`) },
 		"pricing_in_future": func(b *book) { b.write(priced, 41, `"spread":"T+95","pricingDate":"2036-01-01"`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, b := newBook(t)
 			b.writeAll(priced, 1, 150, `"spread":"T+95"`)
-			rescaled(b, "000000")
+			if name == "emptied_lists" {
+				b.writeAll(priced, 1, 150, `"spread":"T+95","banks":[{"name":"Aspen","status":"Bookrunner"},{"name":"Birch","status":"Co-Lead"}]`)
+			} else {
+				rescaled(b, "000000")
+			}
 			w.night(t, 0)
 			change(b)
 			w.evening(1)
@@ -277,6 +289,7 @@ func TestQualityChecks(t *testing.T) {
 
 // TestAliases puts files of aliases into a lake.
 func TestAliases(t *testing.T) {
+	t.Parallel()
 	w, b := newBook(t)
 	b.write(priced, 1, `"pricingDate":"2026-01-02","banks":[{"name":"Aspen Securities","status":"Bookrunner"}]`)
 	put := func(key, text string) {
@@ -295,4 +308,64 @@ func TestAliases(t *testing.T) {
 			t.Errorf("alias version of length %s", got[0])
 		}
 	})
+	aliases := func() string {
+		var got []string
+		w.ask(t, func(db *stdsql.DB) { got = rowsOf(t, db, "SELECT alias FROM _dealflow.bank_alias") })
+		return strings.Join(got, " ")
+	}
+	put(lake.BankAliasesKey, "alias,canonical,valid_from\nCedar,Oak,\n")
+	if got := aliases(); got != "Cedar Oak" {
+		t.Errorf("without a further run a query knows the aliases %s", got)
+	}
+	w.night(t, 1)
+	put(lake.BankAliasesKey, "alias;canonical\n")
+	if result := w.night(t, 2); len(result.Checks) != len(sql.QualityChecks()) {
+		t.Errorf("with aliases that cannot be read %d checks were asked", len(result.Checks))
+	}
+	if got := aliases(); got != "Cedar Oak" {
+		t.Errorf("aliases that cannot be read put %s in the place of those before", got)
+	}
+	l, err := load.Open(t.Context(), w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pipeline.Publish(t.Context(), l, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "banks.csv") {
+		t.Errorf("publishing by hand says %v", err)
+	}
+}
+
+// TestCatalogHeals damages the published catalog: the next one is made anew.
+func TestCatalogHeals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
+	w.night(t, 0)
+	w.night(t, 1)
+	path := filepath.Join(w.root, lake.CatalogKey)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day, damage := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func([]byte) []byte { return []byte("no catalog") },
+		func(b []byte) []byte {
+			b = slices.Clone(b)
+			for i := 12 << 10; i < len(b); i += 997 { // behind the headers, where blocks lie
+				b[i] ^= 0xff
+			}
+			return b
+		},
+	} {
+		if err := os.WriteFile(path, damage(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if result := w.night(t, 2+day); len(result.Checks) != len(sql.QualityChecks()) {
+			t.Fatalf("damage %d: %+v", day, result.Checks)
+		}
+		w.published(t, func(db *stdsql.DB) {
+			if len(rowsOf(t, db, "FROM field_change")) == 0 {
+				t.Errorf("damage %d: nothing is derived", day)
+			}
+		})
+	}
 }

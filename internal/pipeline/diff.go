@@ -74,20 +74,22 @@ type pairDiffer struct {
 	bases   map[string]api.Base
 }
 
-// compare gives what changed. Nothing where a payload cannot be read any more: then verify tells of it, and
-// the catalog that something has changed.
+// unreadable stands for the changes of a pair one of whose payloads cannot be read any more.
+var unreadable = []lake.FieldChange{{Change: lake.ChangeUnreadable}}
+
+// compare gives what changed.
 func (d *pairDiffer) compare(p *lake.VersionPair, payloads map[load.VersionKey]load.Payload) []lake.FieldChange {
 	before, ok := d.content(payloads, load.VersionKey{DealID: p.DealID, Version: p.Before}, p.BeforeTranches)
 	if !ok {
-		return nil
+		return unreadable
 	}
 	after, ok := d.content(payloads, load.VersionKey{DealID: p.DealID, Version: p.After}, p.AfterTranches)
 	if !ok {
-		return nil
+		return unreadable
 	}
 	changes, err := d.differ.Diff(before, after)
 	if err != nil {
-		return nil
+		return unreadable
 	}
 	return changes
 }

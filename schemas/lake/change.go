@@ -11,6 +11,8 @@ type VersionPair struct {
 	After   int32
 	KnownAt Instant // of After
 
+	Reappeared bool // After followed upon a removal: it may say what Before said
+
 	// BeforeRun and AfterRun are the runs that brought the versions.
 	BeforeRun, AfterRun string
 	// BeforeTranches and AfterTranches say, for the tranches of an expected deal in their order, which is
@@ -38,4 +40,9 @@ const (
 	FieldEdited  = "edited"      // another value
 	RowAdded     = "row added"   // the row is new
 	RowRemoved   = "row removed" // the row is gone
+
+	// ChangedElsewhere and ChangeUnreadable stand alone, without a table: what changed lies outside all
+	// columns; or one of the payloads can no longer be read, and verify tells of it.
+	ChangedElsewhere = "other"
+	ChangeUnreadable = "unreadable"
 )

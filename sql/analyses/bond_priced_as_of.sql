@@ -16,7 +16,7 @@
 --   FROM bond_priced_as_of('infinity')
 --   WHERE counted AND pricing_date >= date_trunc('month', (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY pricing_date, market, deal_id
-CREATE MACRO main.bond_priced_as_of(as_of) AS TABLE
+CREATE MACRO main.bond_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH banks AS (
   SELECT market, deal_id, count(*) AS banks, count(*) FILTER (is_lead) AS lead_banks
   FROM _dealflow.bond_banks(as_of)

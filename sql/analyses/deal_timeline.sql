@@ -9,12 +9,12 @@
 --   fields), removed (detail is the reason), reappeared.
 -- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected' or
 --   'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
--- Units: at is an instant; clock says whose: 'source' or 'known'.
+-- Units: event_at is an instant; clock says whose: 'source' or 'known'.
 -- Caveats: events of the source's clock are those of each record's newest version known at as_of. The first version of a
 --   deal that was there when its feed was first read says when reading began, not when the deal was listed. A pricing
---   without a time stands before the talk of its day. AT is a word of DuckDB's own: write "at" with its quotes.
+--   without a time stands before the talk of its day.
 -- Example: The whole story of the newest increase of an investment-grade bond.
---   SELECT "at", clock, kind, deal_id, version, event, detail
+--   SELECT event_at, clock, kind, deal_id, version, event, detail
 --   FROM deal_timeline('bond', 'IG', 'priced',
 --     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
 CREATE MACRO main.deal_timeline(of_service, of_market, of_kind, of_deal_id, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
@@ -106,7 +106,7 @@ WITH RECURSIVE known AS (
   WHERE c.service = of_service AND c.market = of_market AND c.table_name IS NOT NULL
   GROUP BY c.kind, c.deal_id, c.version
 ), events AS (
-  SELECT a.created AS at, 'source' AS clock, 'expected' AS kind, a.deal_id, a.version, 'announced' AS event, NULL AS detail
+  SELECT a.created AS event_at, 'source' AS clock, 'expected' AS kind, a.deal_id, a.version, 'announced' AS event, NULL AS detail
   FROM announced a
   UNION ALL
   SELECT s.date, 'source', 'priced', s.deal_id, s.version, 'talk', s.value
@@ -135,8 +135,8 @@ WITH RECURSIVE known AS (
   LEFT JOIN bonds_priced b ON v.kind = 'priced' AND b.deal_id = v.deal_id
   LEFT JOIN field_lists l ON l.kind = v.kind AND l.deal_id = v.deal_id AND l.version = v.version
 )
-SELECT e.at, e.clock, of_service AS service, of_market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
+SELECT e.event_at, e.clock, of_service AS service, of_market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
 FROM events e
-WHERE e.at IS NOT NULL
-ORDER BY e.at, e.kind, e.deal_id, e.version, e.event, e.detail;
+WHERE e.event_at IS NOT NULL
+ORDER BY e.event_at, e.kind, e.deal_id, e.version, e.event, e.detail;
 COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything that was known at as_of about one deal and those it is linked with, on one clock.';

@@ -5,10 +5,12 @@
 --   A version that differs in no column has one row with change 'other': what changed lies outside all columns. The
 --   first version of a deal changes nothing.
 -- Parameters: as_of: only versions known at that instant (default: all).
--- Units: lag_days in days of 24 hours, fractions included; was and "is" are the values as text, cut at 200 characters.
+-- Units: lag_days in days of 24 hours, fractions included; was and "is" are the values as text, cut after 200 bytes.
 -- Caveats: lag_days is NULL for deals that were there when their feed was first read. Child rows are held together by
 --   row_key, which is a natural key and no id of the source (but for loan tranches): a renamed bank is one row removed
---   and one added. 'backfill' is a version in which the source only began to say what it had said of no deal before.
+--   and one added. 'backfill' is a version in which the source only began to say what it had said
+--   of no deal of the feed before; in a small feed the first value ever of a rare field is one, too. 'unreadable' is a
+--   version one of whose payloads can no longer be read.
 -- Example: Which fields of priced bond deals are edited most, and how late in the middle?
 --   SELECT table_name, field, count(*) AS edits, median(lag_days) AS median_lag_days
 --   FROM field_change

@@ -38,7 +38,8 @@ WITH bonds AS (
   FROM main.loan_priced_deals_as_of(as_of) d
   LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
 ), issued AS (
-  SELECT date_trunc(grain, day)::DATE AS period, service, market, currency,
+  SELECT date_trunc(CASE WHEN lower(grain) IN ('week', 'month', 'quarter', 'year') THEN lower(grain)
+              ELSE error('grain is week, month, quarter or year, not ' || coalesce(grain, 'NULL')) END, day)::DATE AS period, service, market, currency,
          count(*) AS deals, count(*) FILTER (unconverted) AS deals_unconverted,
          coalesce(sum(usd), 0) AS usd, coalesce(sum(increase_usd), 0) AS nominal_increases_usd,
          coalesce(sum(esg_usd), 0) AS esg_usd
@@ -49,7 +50,7 @@ SELECT i.period, i.service, i.market, i.currency, i.deals, i.deals_unconverted, 
        before.usd AS usd_year_before, i.esg_usd, i.esg_usd / nullif(i.usd, 0) AS esg_share
 FROM issued i
 LEFT JOIN issued before
-  ON before.period = (i.period - CASE grain WHEN 'week' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
+  ON before.period = (i.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
  AND before.service = i.service AND before.market = i.market AND before.currency IS NOT DISTINCT FROM i.currency
 ORDER BY i.period, i.service, i.market, i.currency;
 COMMENT ON MACRO TABLE main.issuance_volume IS 'Issuance by period, market and currency, with the year before and the part that carries a label.';
@@ -80,7 +81,7 @@ SELECT n.period, n.service, n.market, n.usd, t.usd AS usd_year_before_then,
        100 * (n.usd - t.usd)::DOUBLE / nullif(t.usd, 0) AS growth_pct
 FROM now_known n
 LEFT JOIN known_then t
-  ON t.period = (n.period - CASE grain WHEN 'week' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
+  ON t.period = (n.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
  AND t.service = n.service AND t.market = n.market
 ORDER BY n.period, n.service, n.market;
 COMMENT ON MACRO TABLE main.issuance_growth IS 'Issuance of each period against the year before as it was known then: growth at equal age.';

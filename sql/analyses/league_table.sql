@@ -5,7 +5,7 @@
 --   tranche by tranche, by the deal's priced_date. Banks are canonical and distinct. rank is by credit, then name;
 --   share is the part of total_usd; deals are those in which the bank has credit; deals_total those behind total_usd;
 --   deals_unconverted those with a nominal (of a tranche) that has no USD: it is not in the table.
--- Parameters: market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three; from_date, to_date DATE; as_of TIMESTAMPTZ:
+-- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three; from_date, to_date DATE; as_of TIMESTAMPTZ:
 --   what was known at this instant ('infinity', the default: all that is known); scope: 'lead' (the default; bonds:
 --   bookrunners, lead managers, global coordinators and B&D; loans: bookrunners and mandated lead arrangers) or 'all'.
 -- Units: USD. Parts are cut to six digits and what is left over goes to the first bank by name: credits add up to
@@ -16,10 +16,12 @@
 --   SELECT rank, bank, (credit_usd / 1e6)::DECIMAL(18, 1) AS usd_millions, round(100 * share, 1) AS share_pct, deals
 --   FROM league_table('IG', (SELECT max(pricing_date) - 365 FROM bond_priced_deals), (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY rank NULLS LAST LIMIT 10
-CREATE MACRO main.league_table(market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead') AS TABLE
-WITH wanted AS ( -- beside a column market, the parameter of that name could not be read
-  SELECT unnest(CASE market WHEN 'BOND' THEN ['IG', 'HY', 'EM']
-                            WHEN 'LOAN' THEN ['LL', 'CF', 'AF'] ELSE [market] END) AS market
+CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead') AS TABLE
+WITH wanted AS (
+  SELECT code AS market
+  FROM (VALUES ('IG', 'BOND'), ('HY', 'BOND'), ('EM', 'BOND'), ('LL', 'LOAN'), ('CF', 'LOAN'), ('AF', 'LOAN')) markets(code, service)
+  WHERE CASE WHEN upper(of_market) IN ('IG', 'HY', 'EM', 'LL', 'CF', 'AF', 'BOND', 'LOAN') THEN upper(of_market) IN (code, service)
+        ELSE error('market is IG, HY, EM, LL, CF, AF, BOND or LOAN') END
 ), units AS ( -- what is shared among banks: a bond deal, a loan's tranche
   SELECT d.market, d.deal_id, NULL AS tranche, d.nominal_usd
   FROM _dealflow.bond_deals(as_of) d

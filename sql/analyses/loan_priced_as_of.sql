@@ -14,7 +14,7 @@
 --   FROM loan_priced_as_of('infinity')
 --   GROUP BY ALL
 --   ORDER BY ALL
-CREATE MACRO main.loan_priced_as_of(as_of) AS TABLE
+CREATE MACRO main.loan_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH known AS (
   SELECT v.market, v.deal_id, v.version, v.first_known_at, v.left_censored
   FROM _dealflow.version_index v

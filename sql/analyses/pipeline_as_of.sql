@@ -19,9 +19,7 @@
 --   GROUP BY service, market
 --   ORDER BY service, market
 CREATE MACRO main.pipeline_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH clock AS (
-  SELECT _dealflow.knowledge_at(as_of) AS knowledge_at
-), listed AS (
+WITH listed AS (
   FROM _dealflow.expected_bonds('EM', as_of)
   UNION ALL BY NAME FROM _dealflow.expected_bonds('HY', as_of)
   UNION ALL BY NAME FROM _dealflow.expected_bonds('IG', as_of)
@@ -36,11 +34,11 @@ SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
        d.price, d.price_benchmark, d.price_lo_bp, d.price_hi_bp, d.price_yield_lo_pct, d.price_yield_hi_pct,
        d.oid, d.price_status, d.timing, d.created, d.first_known_at, d.left_censored,
        CASE WHEN NOT d.left_censored
-            THEN (epoch_us(clock.knowledge_at) - epoch_us(d.first_known_at)) // 86400000000 END AS days_listed,
+            THEN (epoch_us(o.known_at) - epoch_us(d.first_known_at)) // 86400000000 END AS days_listed,
        _dealflow.is_priced(d.service, d.status, d.priced_deal_id) AS is_priced,
        d.priced_deal_id
 FROM listed d
-CROSS JOIN clock
+LEFT JOIN _dealflow.observed(as_of) o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
 LEFT JOIN _dealflow.tranche_lineage l
   ON l.service = d.service AND l.market = d.market AND l.deal_id = d.deal_id AND l.version = d.version AND l.ordinal = d.ordinal
 LEFT JOIN _dealflow.borrower_name a

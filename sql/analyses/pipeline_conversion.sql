@@ -88,9 +88,10 @@ SELECT o.service, o.market, count(*) AS tranches,
        count(*) FILTER (o.outcome = 'unknown') AS unknown,
        count(*) FILTER (o.outcome = 'live') AS live,
        100.0::DOUBLE * count(*) FILTER (o.outcome = 'priced within') / count(*) AS conversion_pct,
-       bool_and(_dealflow.utc_day(_dealflow.knowledge_at(as_of)) > clock.deadline) AS window_complete
+       bool_and(_dealflow.utc_day(s.known_at) > clock.deadline) AS window_complete
 FROM outcomes o
 CROSS JOIN clock
+JOIN _dealflow.observed(as_of) s ON s.service = o.service AND s.market = o.market AND s.kind = 'expected'
 GROUP BY o.service, o.market
 ORDER BY o.service, o.market;
 COMMENT ON MACRO TABLE main.pipeline_conversion IS 'Of the tranches that were to come at the end of day d, how many priced within n weekdays, as far as was known at as_of.';

@@ -14,14 +14,15 @@
 --   FROM restatement_stats(7)
 CREATE MACRO main.restatement_stats(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH deals AS (
-  SELECT service, market, deal_id, left_censored,
-         epoch_us(_dealflow.knowledge_at(as_of)) - epoch_us(first_known_at) < days * 86400000000 AS too_young
-  FROM _dealflow.version_index
-  WHERE kind = 'priced' AND version = 1 AND valid_from <= as_of::TIMESTAMPTZ
+  SELECT v.service, v.market, v.deal_id, v.left_censored,
+         epoch_us(o.known_at) - epoch_us(v.first_known_at) < days::BIGINT * 86400000000 AS too_young
+  FROM _dealflow.version_index v
+  JOIN _dealflow.observed(as_of) o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  WHERE v.kind = 'priced' AND v.version = 1 AND v.valid_from <= as_of::TIMESTAMPTZ
 ), edits AS (
   SELECT service, market, deal_id, count(DISTINCT version) AS edits, min(lag_days) AS first_lag_days
   FROM main.field_change(as_of)
-  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= days
+  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= days::BIGINT
   GROUP BY service, market, deal_id
 )
 SELECT d.service, d.market,
@@ -53,10 +54,11 @@ COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edi
 --   LIMIT 20
 CREATE MACRO main.restatement_fields(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH deals AS (
-  SELECT service, market, deal_id
-  FROM _dealflow.version_index
-  WHERE kind = 'priced' AND version = 1 AND valid_from <= as_of::TIMESTAMPTZ AND NOT left_censored
-    AND epoch_us(_dealflow.knowledge_at(as_of)) - epoch_us(first_known_at) >= days * 86400000000
+  SELECT v.service, v.market, v.deal_id
+  FROM _dealflow.version_index v
+  JOIN _dealflow.observed(as_of) o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  WHERE v.kind = 'priced' AND v.version = 1 AND v.valid_from <= as_of::TIMESTAMPTZ AND NOT v.left_censored
+    AND epoch_us(o.known_at) - epoch_us(v.first_known_at) >= days::BIGINT * 86400000000
 ), bases AS (
   SELECT service, market, count(*) AS base
   FROM deals
@@ -65,7 +67,7 @@ WITH deals AS (
   SELECT c.service, c.market, c.table_name, c.field, count(DISTINCT c.deal_id) AS deals_restated
   FROM main.field_change(as_of) c
   JOIN deals d USING (service, market, deal_id)
-  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= days
+  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= days::BIGINT
   GROUP BY c.service, c.market, c.table_name, c.field
 )
 SELECT e.service, e.market, e.table_name, e.field, e.deals_restated, e.deals_restated / b.base AS share

@@ -1,14 +1,21 @@
--- duplicate_deals: A deal stands twice among the rows of its table.
+-- duplicate_deals: A version of this commit stands twice among the rows of its table.
 -- severity: hold
-SELECT t AS "where", count(*) AS n, 'such as deal ' || min(deal_id) AS detail
-FROM (
-  SELECT 'bond/' || lower(market) || '/priced' AS t, deal_id FROM bond_priced_deals GROUP BY ALL HAVING count(*) > 1
+WITH rows AS (
+  SELECT 'bond/' || lower(market) || '/priced' AS feed, deal_id, known_at FROM bond_priced_deals
   UNION ALL
-  SELECT 'bond/' || lower(market) || '/expected', deal_id FROM bond_expected_deals GROUP BY ALL HAVING count(*) > 1
+  SELECT 'bond/' || lower(market) || '/expected', deal_id, known_at FROM bond_expected_deals
   UNION ALL
-  SELECT 'loan/' || lower(market) || '/priced', deal_id FROM loan_priced_deals GROUP BY ALL HAVING count(*) > 1
+  SELECT 'loan/' || lower(market) || '/priced', deal_id, known_at FROM loan_priced_deals
   UNION ALL
-  SELECT 'loan/' || lower(market) || '/expected', deal_id FROM loan_expected_deals GROUP BY ALL HAVING count(*) > 1
+  SELECT 'loan/' || lower(market) || '/expected', deal_id, known_at FROM loan_expected_deals
+), doubled AS (
+  SELECT feed, deal_id
+  FROM rows
+  WHERE known_at = (SELECT max(known_at) FROM runs)
+  GROUP BY feed, deal_id
+  HAVING count(*) > 1
 )
-GROUP BY t
-ORDER BY t
+SELECT feed AS "where", count(*) AS n, 'such as deal ' || min(deal_id) AS detail
+FROM doubled
+GROUP BY feed
+ORDER BY feed

@@ -1,7 +1,7 @@
 -- A new version is a backfill where all that differs had never been seen in its feed before: the source has begun to
 -- say more of deals that it had shown without.
 INSERT INTO _dealflow.field_change
-SELECT c.*, CASE WHEN c.change = 'other' THEN 'other'
+SELECT c.*, CASE WHEN c.table_name IS NULL THEN 'other'
                  WHEN bool_and(coalesce(c.change IN ('set', 'row added') AND s.first_known_at = c.known_at, false)) OVER
                       (PARTITION BY c.service, c.market, c.kind, c.deal_id, c.version)
                  THEN 'backfill' ELSE 'edit' END

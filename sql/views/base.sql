@@ -1,10 +1,18 @@
--- What the analyses share: the knowledge clock, canonical names, roles, and the catalog's derived tables.
+-- What the analyses share: the knowledge clocks, canonical names, roles, and the catalog's derived tables.
 
 -- The instant up to which the lake knows the source, as of t: compaction, expiry and replay learn nothing.
 CREATE MACRO _dealflow.knowledge_at(t) AS (
   SELECT max(known_at) FROM main.runs
   WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
 );
+
+-- The same feed by feed: one that was not read on a day tells nothing of that day.
+CREATE MACRO _dealflow.observed(t) AS TABLE
+SELECT f.service, f.market, f.kind, max(r.known_at) AS known_at
+FROM main.feed_runs f
+JOIN main.runs r USING (run_id)
+WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
+GROUP BY f.service, f.market, f.kind;
 
 -- Names are compared in this form: NFC, lower case, every run of white space and control characters one space.
 -- (NUL goes first: nfc_normalize ends a text there.)

@@ -11,7 +11,7 @@ CREATE TABLE _dealflow.catalog (
   "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR);
 
 -- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
--- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing of it.
+-- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing about it.
 CREATE TABLE _dealflow.version_index (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
