@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,52 @@ func TestLakeV1(t *testing.T) {
 		t.Fatalf("a further night: %v", err)
 	}
 	wantSound(t, w.store)
+}
+
+// TestReplayOldLake brings that lake to the present schema: the parsers fill their columns, replay says which,
+// and no answer of then changes; nor is the lake unsound while its snapshots are of the old schema.
+func TestReplayOldLake(t *testing.T) {
+	t.Parallel()
+	w, _ := newBook(t)
+	copyStore(t, folder(t, lakeV1), w.store)
+	questions := lakeV1Questions(w.log(t))[1:] // there will be more runs
+	answers := func() (all []string) {
+		w.ask(t, func(db *stdsql.DB) {
+			for _, query := range questions {
+				all = append(all, asOfV1(query)+": "+strings.Join(lines(t, db, asOfV1(query)), "; "))
+			}
+		})
+		return all
+	}
+	before := answers()
+	for _, how := range [][]string{nil, {"snapshots"}} {
+		result := w.mustReplay(t, how...)
+		if result.Commit == 0 || !result.Equal {
+			t.Fatalf("replay %v: commit %d, equal %t", how, result.Commit, result.Equal)
+		}
+		improved := map[string][]string{}
+		for _, table := range result.Tables {
+			improved[table.Table] = table.Improved
+		}
+		name := "history.bond_priced_price_evolution"
+		if how != nil {
+			name = "snapshots.bond_priced_price_evolution"
+		}
+		want := []string{"parser_version", "value_benchmark", "value_bp", "value_hi_bp", "value_lo_bp", "value_stage", "value_status"}
+		if !slices.Equal(improved[name], want) {
+			t.Errorf("replay %v says that %q of %s are read anew, want %q", how, improved[name], name, want)
+		}
+		wantSound(t, w.store)
+		if after := answers(); !slices.Equal(before, after) {
+			t.Errorf("replay %v: answers were\n%s\nand are\n%s", how, strings.Join(before, "\n"), strings.Join(after, "\n"))
+		}
+	}
+	w.ask(t, func(db *stdsql.DB) {
+		got := lines(t, db, "SELECT DISTINCT value, value_stage, value_benchmark, value_bp FROM history.bond_priced_price_evolution ORDER BY ALL")
+		if want := []string{"IPTs MS+90 IPT MS 90", "MS+75 - MS 75"}; !slices.Equal(got, want) {
+			t.Errorf("read anew: %q, want %q", got, want)
+		}
+	})
 }
 
 // lakeV1Questions are asked of that lake.
