@@ -19,10 +19,9 @@ import (
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
 var statements embed.FS
 
-// Catalog says what a catalog shall show. All fields but Index must be set.
+// Catalog says what a catalog shall show. Root, Commit, Known, Files and Runs must be set.
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
-	Index  string        // local Parquet file with what the catalog keeps of deal_versions; needed where Root is no folder of this machine
 	Commit int64         // the commit it shows
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
@@ -31,9 +30,11 @@ type Catalog struct {
 	// Previous is a local file with an earlier catalog of the lake: what it derived from history is taken
 	// over, and only what came since is derived. "", or a file that cannot serve: everything is derived anew.
 	Previous string
-	// Local is a folder of this machine with the history files of the flattened tables, each under its path,
-	// where Root is none; files of other tables come beside them. Index is then needed.
-	Local   string
+	// Index and Local are needed where Root is no folder of this machine: a local Parquet file with what the
+	// catalog keeps of deal_versions; and a local folder with the history files of the flattened tables,
+	// each under its path, beside which files that stand in for others are put.
+	Index, Local string
+	// Aliases are the user's names of banks and borrowers.
 	Aliases Aliases
 	// Diff says what changed between versions; it is needed where a deal has two that are new.
 	Diff DiffFunc

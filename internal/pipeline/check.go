@@ -26,7 +26,8 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 		return ctx.Err()
 	}
 	if err != nil {
-		checks = []lake.Check{{Name: "all", Severity: lake.SeverityWarn, Outcome: lake.CheckFailed, Detail: err.Error()}}
+		why, _, _ := strings.Cut(err.Error(), "\n") // without the traces of DuckDB
+		checks = []lake.Check{{Name: "all", Severity: lake.SeverityWarn, Outcome: lake.CheckFailed, Detail: why}}
 		r.warner(result)("the quality checks could not be asked", err)
 	}
 	commit.Checks, result.Checks = checks, checks
