@@ -56,6 +56,18 @@ func (c *Cache) Folder() (string, error) {
 	return folder, nil
 }
 
+// scratchPrefix begins the names of folders that Scratch makes.
+const scratchPrefix = "scratch-"
+
+// Scratch is Folder for work of minutes: what a process that died left behind goes after a day.
+func (c *Cache) Scratch() (string, error) {
+	folder, err := os.MkdirTemp(c.dir, scratchPrefix+"*")
+	if err != nil {
+		return "", fmt.Errorf("cache: %w", err)
+	}
+	return folder, nil
+}
+
 // Fetch brings files of a lake into a folder that Folder made, each under its path in the lake. Files
 // that the cache holds are not fetched again; those used longest ago make room. What is in the folder
 // stays until the caller removes it.
@@ -148,8 +160,16 @@ func (c *Cache) makeRoom() error {
 	var total int64
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() && !strings.HasPrefix(e.Name(), scratchPrefix) {
 			continue // gone meanwhile, or not a copy
+		}
+		if e.IsDir() {
+			if time.Since(info.ModTime()) > abandoned {
+				if err := os.RemoveAll(filepath.Join(c.dir, e.Name())); err != nil {
+					return fmt.Errorf("cache: %w", err)
+				}
+			}
+			continue
 		}
 		if strings.HasPrefix(e.Name(), store.TempPrefix) && time.Since(info.ModTime()) < abandoned {
 			continue // on its way; an older one was left behind, and goes as the oldest do

@@ -107,6 +107,47 @@ func TestCacheMendsItself(t *testing.T) {
 	}
 }
 
+// TestCacheForgetsScratch removes what processes that died left behind, and neither what is at work nor what
+// readers hold for days.
+func TestCacheForgetsScratch(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	night(t, l, 0, added(1, 1, 'a'))
+	cache, err := load.NewCache(t.TempDir(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := map[string]bool{}
+	for _, f := range []struct {
+		made   func() (string, error)
+		old    bool
+		stands bool
+	}{{cache.Scratch, true, false}, {cache.Scratch, false, true}, {cache.Folder, true, true}} {
+		folder, err := f.made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long := time.Now().Add(-48 * time.Hour); f.old {
+			if err := os.Chtimes(folder, long, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stands[folder] = f.stands
+	}
+	folder, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Fetch(t.Context(), s, l.Log().AllFiles(), folder); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range stands {
+		if _, err := os.Stat(folder); (err == nil) != want {
+			t.Errorf("%s stands: %t, want %t", filepath.Base(folder), err == nil, want)
+		}
+	}
+}
+
 // TestCacheWithoutRoom serves callers side by side although nothing may stay.
 func TestCacheWithoutRoom(t *testing.T) {
 	s := new(memstore.Mem)

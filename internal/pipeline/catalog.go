@@ -107,7 +107,7 @@ func (m *catalogMaker) bringNear(ctx context.Context, c *sql.Catalog, made *made
 			return err
 		}
 	}
-	if made.linked, err = cache.Folder(); err != nil {
+	if made.linked, err = cache.Scratch(); err != nil {
 		return err
 	}
 	made.local, c.Local = made.linked, made.linked

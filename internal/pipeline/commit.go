@@ -83,6 +83,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
 	}
+	if err := r.youngEnough(); err != nil { // checks take their time, too
+		return err
+	}
 	made, err := r.load.Commit(ctx, commit)
 	if err != nil {
 		return err
