@@ -8,7 +8,7 @@ S3      := bin/versitygw
 test race soak: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
 
 # Seeds of the end-to-end truth test: few here, more in .ci/run, as many as you like in `make soak`.
-SEEDS   ?= 6
+SEEDS   ?= 4
 SOAK    ?= 10m
 
 .DEFAULT_GOAL := help

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func (n *nights) calls(t *testing.T, s store.Store) int64 {
 // TestKilledRun fails each store call of a second night in turn, and all calls after it, as if the
 // process had died there: before the call was applied, or right after. The lake then shows the first
 // night or the second, whole; and the next run makes of it what an undisturbed one would have made.
-// This is held for every call of a run without a catalog, before it is applied in a folder and after it in
+// This is held for the calls of a run without a catalog, before it is applied in a folder and after it in
 // memory, and for some calls of one with a catalog through that.
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
@@ -123,11 +124,14 @@ func TestKilledRun(t *testing.T) {
 	}
 }
 
-// stride is how far apart the calls are that are killed: every one, but in short runs (under the race
-// detector) only some.
+// stride is how far apart the calls are that are killed: every third, fewer in short runs (under the race
+// detector), each of them with DEALFLOW_FULL=1.
 func stride() int64 {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return 7
+	case os.Getenv("DEALFLOW_FULL") == "":
+		return 3
 	}
 	return 1
 }

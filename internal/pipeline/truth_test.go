@@ -19,7 +19,7 @@ import (
 // catalog, all seventeen tables, every column, row for row, for each night, both right after it and
 // later on as of its instant; and each night's snapshot.
 //
-// DEALFLOW_SEEDS says how many markets are tried; the default is 6. The last of them is a larger one.
+// DEALFLOW_SEEDS says how many markets are tried; the default is 4. The last of them is a larger one.
 func TestTruth(t *testing.T) {
 	const nights = 8
 	seeds := seedsOf(t)
@@ -39,7 +39,7 @@ func TestTruth(t *testing.T) {
 // seedsOf reads DEALFLOW_SEEDS.
 func seedsOf(t *testing.T) uint64 {
 	t.Helper()
-	text := cmp.Or(os.Getenv("DEALFLOW_SEEDS"), "6")
+	text := cmp.Or(os.Getenv("DEALFLOW_SEEDS"), "4")
 	seeds, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || seeds == 0 {
 		t.Fatalf("DEALFLOW_SEEDS is %q, want a number from 1", text)
