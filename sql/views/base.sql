@@ -29,7 +29,7 @@ CREATE MACRO _dealflow.is_lead(status) AS coalesce(_dealflow.normal_name(status)
 CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 
--- The UTC day of an instant, whatever the session's time zone.
+-- The UTC day of an instant, whatever the connection's time zone.
 CREATE MACRO _dealflow.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
 
 -- The day on which a name is looked up: no day is before all days.
