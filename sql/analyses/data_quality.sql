@@ -47,12 +47,17 @@ WITH today AS (
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
   SELECT market, deal_id, priced_date, borrower_name FROM main.loan_priced_deals_as_of(as_of)
+), spellings AS MATERIALIZED ( -- each looked at once
+  SELECT spelt, _dealflow.normal_name(spelt) AS name
+  FROM (SELECT name AS spelt FROM main.bond_priced_banks_as_of(as_of) UNION SELECT name FROM main.loan_priced_tranche_banks_as_of(as_of))
 ), bank_names AS MATERIALIZED ( -- as often as each stands in a deal or a loan's tranche
-  SELECT 'bond' AS service, market, deal_id, name, count(*) AS times
-  FROM _dealflow.bond_bank_entries(as_of) GROUP BY 1, 2, 3, 4
+  SELECT 'bond' AS service, b.market, b.deal_id, s.name, count(*) AS times
+  FROM main.bond_priced_banks_as_of(as_of) b JOIN spellings s ON s.spelt = b.name
+  GROUP BY 2, 3, 4
   UNION ALL
-  SELECT 'loan', market, deal_id, name, count(*)
-  FROM _dealflow.loan_bank_entries(as_of) GROUP BY 1, 2, 3, tranche_ordinal, 4
+  SELECT 'loan', b.market, b.deal_id, s.name, count(*)
+  FROM main.loan_priced_tranche_banks_as_of(as_of) b JOIN spellings s ON s.spelt = b.name
+  GROUP BY 2, 3, b.tranche_ordinal, 4
 ), borrower_names AS (
   SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, _dealflow.normal_name(borrower_name) AS name FROM bonds
   UNION ALL
