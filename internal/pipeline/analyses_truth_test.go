@@ -49,9 +49,13 @@ func TestAnalyses(t *testing.T) {
 	}
 }
 
-// analysed reads DEALFLOW_ANALYSES.
+// analysed reads DEALFLOW_ANALYSES. Short runs, those under the race detector, leave such tests out: what runs
+// side by side in them does so in the others, too.
 func analysed(t *testing.T) uint64 {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the analyses are asked in the tests without -short")
+	}
 	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("DEALFLOW_ANALYSES"), "1"), 10, 16)
 	if err != nil || seeds == 0 {
 		t.Fatalf("DEALFLOW_ANALYSES is %q, want a number from 1", os.Getenv("DEALFLOW_ANALYSES"))
