@@ -16,17 +16,18 @@ import (
 // Deals must be appended in the order that the files shall have. It is not safe for concurrent use;
 // Release frees what was not taken.
 type Batches struct {
-	feed     api.Feed
-	tables   []tableBatch
-	snapshot bool
-	date     arrow.Date32
+	feed   api.Feed
+	tables []tableBatch
+	keys   [5]cell // of the row being copied: market, deal, version, ordinals
+	day    []cell  // of a snapshot; empty for history
 }
 
 type tableBatch struct {
 	table   *lake.Table
-	values  []lake.Column // the table's columns that are no key
+	depth   int // of the table
 	schema  *arrow.Schema
-	builder *array.RecordBuilder
+	columns []column
+	room    int // rows that there is room for
 	rows    int
 	taken   int // rows of the batch taken last
 	bytes   int
@@ -56,18 +57,23 @@ func NewSnapshotBatches(mem memory.Allocator, feed api.Feed, date string) (*Batc
 		return nil, fmt.Errorf("snapshot date: %w", err)
 	}
 	b := newBatches(mem, feed, (*lake.Table).SnapshotColumns)
-	b.snapshot, b.date = true, arrow.Date32FromTime(day)
+	b.day = []cell{{set: true, n: int64(arrow.Date32FromTime(day))}}
 	return b, nil
 }
 
 func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) []lake.Column) *Batches {
 	b := &Batches{feed: feed}
+	for i := range b.keys {
+		b.keys[i].set = true
+	}
+	b.keys[0].text = []byte(feed.Market)
 	for _, table := range lake.FeedTables(feed) {
 		schema := lake.ArrowSchema(columns(table))
-		b.tables = append(b.tables, tableBatch{
-			table: table, values: table.ValueColumns(), schema: schema, builder: array.NewRecordBuilder(mem, schema),
-			fixed: rowBytes(columns(table)),
-		})
+		t := tableBatch{table: table, depth: table.Depth(), schema: schema, fixed: rowBytes(columns(table))}
+		for _, field := range schema.Fields() {
+			t.columns = append(t.columns, newColumn(mem, field.Type))
+		}
+		b.tables = append(b.tables, t)
 	}
 	return b
 }
@@ -115,82 +121,76 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 	}
 	if t.rows == 0 {
 		t.minID = dealID
-		t.builder.Reserve(t.taken) // the next batch will be about as large as the last
 	}
 	t.maxID = dealID
-	t.rows += n
-	market := string(b.feed.Market)
-	t.bytes += n*(t.fixed+len(market)) + staged.textSize
-	columns := b.appendKeys(t, staged, dealID, version, market)
-	for c := range staged.width {
-		appendColumn(t.builder.Field(columns+c), t.values[c].Type, staged, c)
-	}
-	if b.snapshot {
-		date := t.builder.Field(columns + staged.width).(*array.Date32Builder)
-		for range n {
-			date.Append(b.date)
-		}
+	t.bytes += n*(t.fixed+len(b.feed.Market)) + staged.textSize
+	t.reserve(t.rows + n)
+	b.keys[1].n, b.keys[2].n = dealID, int64(version)
+	for i, at := range staged.ordinals {
+		next := t.put(0, b.keysAt(t.depth, at))
+		next = t.put(next, staged.cells[i*staged.width:(i+1)*staged.width])
+		t.put(next, b.day)
+		t.rows++
 	}
 }
 
-// appendKeys fills the key columns and returns their number.
-func (b *Batches) appendKeys(t *tableBatch, staged *rows, dealID int64, version int32, market string) int {
-	markets := t.builder.Field(0).(*array.StringBuilder)
-	ids := t.builder.Field(1).(*array.Int64Builder)
-	versions := t.builder.Field(2).(*array.Int32Builder)
-	depth := t.table.Depth()
-	for _, at := range staged.ordinals {
-		markets.Append(market)
-		ids.Append(dealID)
-		versions.Append(version)
-		if depth == 2 {
-			t.builder.Field(3).(*array.Int32Builder).Append(at.outer)
-		}
-		if depth > 0 {
-			t.builder.Field(2 + depth).(*array.Int32Builder).Append(at.inner)
-		}
+// keysAt gives the keys of a row.
+func (b *Batches) keysAt(depth int, at ordinals) []cell {
+	switch depth {
+	case 1:
+		b.keys[3].n = int64(at.inner)
+	case 2:
+		b.keys[3].n, b.keys[4].n = int64(at.outer), int64(at.inner)
 	}
-	return 3 + depth
+	return b.keys[:3+depth]
 }
 
-// appendColumn copies one staged column into its builder.
-func appendColumn(builder array.Builder, typ lake.Type, staged *rows, column int) {
-	for i := column; i < len(staged.cells); i += staged.width {
-		c := &staged.cells[i]
-		if !c.set {
-			builder.AppendNull()
-			continue
-		}
-		switch typ {
-		case lake.Text:
-			builder.(*array.StringBuilder).BinaryBuilder.Append(c.text)
-		case lake.Bool:
-			builder.(*array.BooleanBuilder).Append(c.n != 0)
-		case lake.Int32:
-			builder.(*array.Int32Builder).Append(int32(c.n))
-		case lake.Int64:
-			builder.(*array.Int64Builder).Append(c.n)
-		case lake.Date:
-			builder.(*array.Date32Builder).Append(arrow.Date32(c.n))
-		case lake.Timestamp:
-			builder.(*array.TimestampBuilder).Append(arrow.Timestamp(c.n))
-		default:
-			builder.(*array.Decimal128Builder).Append(c.num)
+// reserve makes room for rows, all in all.
+func (t *tableBatch) reserve(rows int) {
+	if rows <= t.room {
+		return
+	}
+	if t.room == 0 { // the batch begins, and will be about as large as the one before
+		t.room = t.taken + t.taken/8
+	}
+	if t.room < rows {
+		t.room = 2 * rows
+	}
+	for i := range t.columns {
+		t.columns[i].reserve(t.room)
+	}
+}
+
+// put fills columns of the row after the last one, and gives the column behind them.
+func (t *tableBatch) put(from int, cells []cell) (next int) {
+	next = from + len(cells)
+	columns := t.columns[from:next]
+	for i := range cells {
+		if cells[i].set {
+			columns[i].put(t.rows, &cells[i])
 		}
 	}
+	return next
 }
 
 // Take gives a table's collected rows and starts afresh. The caller releases the record.
 func (b *Batches) Take(table int) Batch {
 	t := &b.tables[table]
-	batch := Batch{Table: t.table, Record: t.builder.NewRecord(), MinDealID: t.minID, MaxDealID: t.maxID}
-	t.taken, t.rows, t.bytes, t.minID, t.maxID = t.rows, 0, 0, 0, 0
+	arrays := make([]arrow.Array, len(t.columns))
+	for i := range t.columns {
+		arrays[i] = t.columns[i].take(t.rows)
+		defer arrays[i].Release() // the record holds it
+	}
+	batch := Batch{Table: t.table, Record: array.NewRecord(t.schema, arrays, int64(t.rows)), MinDealID: t.minID, MaxDealID: t.maxID}
+	t.taken, t.room, t.rows, t.bytes, t.minID, t.maxID = t.rows, 0, 0, 0, 0, 0
 	return batch
 }
 
-// Release frees the builders and the rows that were not taken.
+// Release frees the rows that were not taken.
 func (b *Batches) Release() {
 	for i := range b.tables {
-		b.tables[i].builder.Release()
+		for c := range b.tables[i].columns {
+			b.tables[i].columns[c].release()
+		}
 	}
 }

@@ -1,18 +1,11 @@
 package transform
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"math/big"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/jsonread"
 )
 
 // Canonicalizer writes records in the canonical form under content_hash: what a record says, whatever
@@ -25,26 +18,20 @@ import (
 // the API's base URL, and the link updatedSince not at all. Lists keep their order; null is written,
 // absent is not.
 type Canonicalizer struct {
-	base    api.Base
-	dec     *jsontext.Decoder
-	input   bytes.Buffer
-	out     []byte
-	members []member // of the objects being read, inner ones last
-	sorted  []byte   // scratch for putting members in order
-	text    []byte   // scratch for unescaping
-	names   map[string]string
-}
-
-// member is one member of an object, as spans of out.
-type member struct {
-	start, end int // of `"name":value`
-	name       string
+	base      api.Base
+	in        jsonread.Reader
+	out       []byte
+	members   []member // of the objects being read, inner ones last
+	names     []byte   // of members
+	packed    []uint64 // scratch for putting members in order
+	unsorted  []member // likewise
+	sorted    []byte   // likewise
+	text      []byte   // scratch for unescaping
+	duplicate bool     // a name came twice in an object
 }
 
 // NewCanonicalizer prepares to read records whose links are relative to base.
-func NewCanonicalizer(base api.Base) *Canonicalizer {
-	return &Canonicalizer{base: base, dec: jsontext.NewDecoder(&bytes.Buffer{}), names: map[string]string{}}
-}
+func NewCanonicalizer(base api.Base) *Canonicalizer { return &Canonicalizer{base: base} }
 
 // Hash gives the SHA-256 of a record's canonical form. The error is an *api.Reject.
 func (c *Canonicalizer) Hash(payload []byte) (lake.Digest, error) {
@@ -57,238 +44,147 @@ func (c *Canonicalizer) Hash(payload []byte) (lake.Digest, error) {
 
 // Form gives a record's canonical form, valid until the next call. The error is an *api.Reject.
 func (c *Canonicalizer) Form(payload []byte) ([]byte, error) {
-	if !utf8.Valid(payload) {
-		return nil, &api.Reject{Reason: api.RejectInvalidUTF8}
+	if err := begin(&c.in, payload); err != nil {
+		return nil, err
 	}
-	startDecoder(c.dec, &c.input, payload)
-	c.out, c.members = c.out[:0], c.members[:0]
-	if err := c.record(); err != nil {
-		return nil, rejection(err)
+	c.out, c.members, c.names = c.out[:0], c.members[:0], c.names[:0]
+	c.object(plain)
+	c.in.End()
+	if c.in.Err() != nil || c.duplicate {
+		return nil, c.firstFault(payload)
 	}
 	return c.out, nil
 }
 
-func (c *Canonicalizer) record() error {
-	if err := wantObject(c.dec); err != nil {
-		return err
-	}
-	if err := c.object(false); err != nil {
-		return err
-	}
-	return wantEnd(c.dec)
+// firstFault reads a payload that is none once more, from its begin. Members are compared when their
+// object has ended; so a fault further on may have been met before a name that comes twice.
+func (c *Canonicalizer) firstFault(payload []byte) error {
+	c.duplicate = false
+	c.in.Reset(payload)
+	c.in.Value()
+	c.in.End()
+	return rejection(c.in.Err())
 }
 
-// value writes the next value; asLinks says that it is the value of a _links member.
-func (c *Canonicalizer) value(asLinks bool) error {
-	switch c.dec.PeekKind() {
+// role is what an object is in a record: it decides which of its members are content.
+type role uint8
+
+const (
+	plain role = iota // all are
+	links             // the value of a member _links: all but the link updatedSince
+	link              // an object in such a value: href alone
+)
+
+// value writes the next value; as says what it is if it is an object.
+func (c *Canonicalizer) value(as role) {
+	switch c.in.Peek() {
 	case '{':
-		return c.object(asLinks)
+		c.object(as)
 	case '[':
-		return c.list()
+		c.list()
+	default:
+		c.scalar()
 	}
-	raw, err := c.dec.ReadValue()
-	if err != nil {
-		return err
+}
+
+func (c *Canonicalizer) list() {
+	c.out = append(c.out, '[')
+	first := true
+	for more := c.in.Open(jsonread.List); more; more = c.in.More(jsonread.List) {
+		if !first {
+			c.out = append(c.out, ',')
+		}
+		first = false
+		c.value(plain)
 	}
-	switch raw.Kind() {
-	case '"':
-		c.out = appendCanonicalString(c.out, c.unquote(raw))
-	case '0':
+	c.out = append(c.out, ']')
+}
+
+// scalar writes a string, number or literal.
+func (c *Canonicalizer) scalar() {
+	switch raw := c.in.Value(); {
+	case raw == nil:
+	case raw[0] == '"':
+		c.appendString(raw)
+	case jsonread.IsNumber(raw):
 		c.out = appendCanonicalNumber(c.out, raw)
 	default:
 		c.out = append(c.out, raw...)
 	}
-	return nil
 }
 
-func (c *Canonicalizer) list() error {
-	if _, err := c.dec.ReadToken(); err != nil {
-		return err
+// appendString writes the string that was read last: as it stands where nothing in it is escaped, for
+// then nothing has to be.
+func (c *Canonicalizer) appendString(quoted []byte) {
+	if c.in.Plain() {
+		c.out = append(c.out, quoted...)
+		return
 	}
-	c.out = append(c.out, '[')
-	for first := true; c.dec.PeekKind() != ']'; first = false {
-		if !first {
-			c.out = append(c.out, ',')
-		}
-		if err := c.value(false); err != nil {
-			return err
-		}
-	}
-	c.out = append(c.out, ']')
-	_, err := c.dec.ReadToken()
-	return err
+	var text []byte
+	text, c.text, _ = c.in.Text(c.text[:0])
+	c.out = appendCanonicalString(c.out, text)
 }
 
-func (c *Canonicalizer) object(asLinks bool) error {
-	if _, err := c.dec.ReadToken(); err != nil {
-		return err
+// href writes the address of a link, relative to the base.
+func (c *Canonicalizer) href() {
+	if c.in.Value() == nil {
+		return
 	}
-	first := len(c.members)
+	var text []byte
+	text, c.text, _ = c.in.Text(c.text[:0])
+	c.out = appendCanonicalString(c.out, c.base.RelativeBytes(text))
+}
+
+func (c *Canonicalizer) object(as role) {
+	first, names := len(c.members), len(c.names)
 	c.out = append(c.out, '{')
-	for c.dec.PeekKind() != '}' {
-		raw, err := c.dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if err := c.member(c.unquote(raw), asLinks); err != nil {
-			return err
-		}
+	start := len(c.out)
+	for more := c.in.Open(jsonread.Object); more; more = c.in.More(jsonread.Object) {
+		c.member(as, start)
 	}
-	if _, err := c.dec.ReadToken(); err != nil {
-		return err
-	}
-	c.order(c.members[first:])
-	c.members = c.members[:first]
+	c.order(c.members[first:], start)
+	c.members, c.names = c.members[:first], c.names[:names]
 	c.out = append(c.out, '}')
-	return nil
 }
 
-// member writes one member behind those before it, without a comma.
-func (c *Canonicalizer) member(name []byte, asLinks bool) error {
-	if asLinks && string(name) == api.LinkUpdatedSince {
-		return c.dec.SkipValue()
+// member writes one member behind those of its object before it; their text begins at start.
+func (c *Canonicalizer) member(of role, start int) {
+	name := c.in.Name()
+	c.in.Colon()
+	if c.in.Err() != nil {
+		return
 	}
-	isLinks := string(name) == "_links"
-	m := member{start: len(c.out), name: c.intern(name)}
-	c.out = appendCanonicalString(c.out, name)
+	m := c.named()
+	as, content := of.member(c.names[m.name:m.nameEnd])
+	if !content {
+		c.in.Value()
+		c.members = append(c.members, m)
+		return
+	}
+	if len(c.out) > start {
+		c.out = append(c.out, ',')
+	}
+	m.start = len(c.out)
+	c.appendString(name)
 	c.out = append(c.out, ':')
-	var err error
-	if asLinks && c.dec.PeekKind() == '{' {
-		err = c.link()
+	if of == link && c.in.Peek() == '"' {
+		c.href()
 	} else {
-		err = c.value(isLinks)
+		c.value(as)
 	}
 	m.end = len(c.out)
 	c.members = append(c.members, m)
-	return err
 }
 
-// maxNames bounds the member names kept between records; maps may have any number of keys.
-const maxNames = 4096
-
-// intern gives a name as a string; the same few names come in every record.
-func (c *Canonicalizer) intern(name []byte) string {
-	if s, ok := c.names[string(name)]; ok {
-		return s
+// member says what the value of a member is if it is an object, and whether the member is content.
+func (r role) member(name []byte) (as role, content bool) {
+	switch {
+	case r == plain && string(name) == "_links":
+		return links, true
+	case r == links:
+		return link, string(name) != api.LinkUpdatedSince
+	case r == link:
+		return plain, string(name) == "href"
 	}
-	if len(c.names) >= maxNames {
-		clear(c.names)
-	}
-	s := string(name)
-	c.names[s] = s
-	return s
-}
-
-// link writes a link object: its href alone.
-func (c *Canonicalizer) link() error {
-	if _, err := c.dec.ReadToken(); err != nil {
-		return err
-	}
-	c.out = append(c.out, '{')
-	for c.dec.PeekKind() != '}' {
-		name, err := c.dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if string(c.unquote(name)) != "href" {
-			if err := c.dec.SkipValue(); err != nil {
-				return err
-			}
-			continue
-		}
-		c.out = append(c.out, `"href":`...)
-		if c.dec.PeekKind() != '"' {
-			if err := c.value(false); err != nil {
-				return err
-			}
-			continue
-		}
-		raw, err := c.dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		c.out = appendCanonicalString(c.out, c.base.RelativeBytes(c.unquote(raw)))
-	}
-	c.out = append(c.out, '}')
-	_, err := c.dec.ReadToken()
-	return err
-}
-
-// order puts an object's members, which end the output one behind the other, in the order of their
-// names with commas between them.
-func (c *Canonicalizer) order(members []member) {
-	if len(members) == 0 {
-		return
-	}
-	start := members[0].start
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	c.sorted = c.sorted[:0]
-	for i, m := range members {
-		if i > 0 {
-			c.sorted = append(c.sorted, ',')
-		}
-		c.sorted = append(c.sorted, c.out[m.start:m.end]...)
-	}
-	c.out = append(c.out[:start], c.sorted...)
-}
-
-// unquote gives a JSON string's text, valid until the next call.
-func (c *Canonicalizer) unquote(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	// The error tells of lone surrogates only: the decoder has judged the rest.
-	c.text, _ = jsontext.AppendUnquote(c.text[:0], raw)
-	return c.text
-}
-
-func appendCanonicalString(dst, text []byte) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	written := 0
-	for i, b := range text {
-		if b >= 0x20 && b != '"' && b != '\\' {
-			continue
-		}
-		dst = append(dst, text[written:i]...)
-		written = i + 1
-		if b < 0x20 {
-			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		} else {
-			dst = append(dst, '\\', b)
-		}
-	}
-	dst = append(dst, text[written:]...)
-	return append(dst, '"')
-}
-
-func appendCanonicalNumber(dst, text []byte) []byte {
-	n := parseNumber(text)
-	if n.digits == 0 {
-		return append(dst, '0')
-	}
-	if n.neg {
-		dst = append(dst, '-')
-	}
-	for _, b := range n.text {
-		if b != '.' {
-			dst = append(dst, b)
-		}
-	}
-	if n.exponent > -maxExponent/2 && n.exponent < maxExponent/2 {
-		if n.exponent == 0 {
-			return dst
-		}
-		return strconv.AppendInt(append(dst, 'e'), n.exponent, 10)
-	}
-	return append(append(dst, 'e'), exactExponent(text)...)
-}
-
-// exactExponent is the exponent of the last nonzero digit where it is too large for a machine word:
-// two such numbers still must not look equal.
-func exactExponent(text []byte) []byte {
-	mantissa, written, _ := bytes.Cut(bytes.ToLower(text), []byte("e"))
-	e, _ := new(big.Int).SetString(string(bytes.TrimPrefix(written, []byte("+"))), 10)
-	e.Add(e, big.NewInt(parseNumber(mantissa).exponent))
-	return e.Append(nil, 10)
+	return plain, true
 }

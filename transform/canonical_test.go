@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -104,12 +105,58 @@ func TestCanonicalRejects(t *testing.T) {
 		`{"_links":{"self":{"href":"/a","title":{"x":1,"x":2}}}}`: api.RejectDuplicateMember,
 		`{"_links":{"updatedSince":{"a":1,"\u0061":1}}}`:          api.RejectDuplicateMember,
 		"{\"a\":\"\xff\"}": api.RejectInvalidUTF8,
+		// The first fault counts, whatever comes behind it.
+		`{"a":1,"a":1,x}`: api.RejectDuplicateMember, `{"a":1,x,"a":1}`: api.RejectInvalidJSON, `{"a":{"b":1,"b":2},"a":`: api.RejectDuplicateMember,
+		`{"a":1,"b":2,"a":1`: api.RejectDuplicateMember, `{"_links":{"self":{"title":1,"title":2}}}`: api.RejectDuplicateMember,
+		`{"_links":{"updatedSince":1,"updatedSince":2}}`:              api.RejectDuplicateMember,
 		strings.Repeat(`{"a":`, 10_001) + strings.Repeat(`}`, 10_001): api.RejectInvalidJSON,
 	} {
 		_, err := transform.NewCanonicalizer(api.Base{}).Hash([]byte(record))
 		var reject *api.Reject
 		if !errors.As(err, &reject) || reject.Reason != want {
 			t.Errorf("%.40q: got %v, want reject %s", record, err, want)
+		}
+		if _, err := transform.NewFlattener(api.Feeds()[0], api.Base{}).Read([]byte(record)); !errors.As(err, &reject) || reject.Reason != want {
+			t.Errorf("%.40q: Read: got %v, want reject %s", record, err, want)
+		}
+	}
+}
+
+// TestMemberOrder writes objects of many members whose names begin alike, and finds a name that comes
+// twice in them.
+func TestMemberOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	c := transform.NewCanonicalizer(api.Base{})
+	for _, size := range []int{2, 3, 12, 13, 100, 255, 256, 257, 1000} {
+		names := map[string]bool{"": true, "\x00": true}
+		for len(names) < size {
+			name := []string{"", "x", "common", "commons", "common prefix", "common prefix of all", "été"}[random.IntN(7)]
+			for range random.IntN(4) {
+				name += string(rune([]int{0, 1, '"', '\\', 'a', 'b', 0x7f, 0xff, 0xffff, 0x10000}[random.IntN(10)]))
+			}
+			names[name] = true
+		}
+		var members, want []string
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			want = append(want, name)
+			members = append(members, respellText(quoted(name), random)+":0")
+		}
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		form, err := c.Form([]byte("{" + strings.Join(members, ",") + "}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range parseValue(t, form).members {
+			got = append(got, m.name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d members: got %q, want %q", size, got, want)
+		}
+		members = append(members, members[random.IntN(size)])
+		var reject *api.Reject
+		if _, err := c.Form([]byte("{" + strings.Join(members, ",") + "}")); !errors.As(err, &reject) || reject.Reason != api.RejectDuplicateMember {
+			t.Errorf("%d members: got %v, want reject %s", size, err, api.RejectDuplicateMember)
 		}
 	}
 }

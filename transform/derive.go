@@ -61,7 +61,7 @@ func (f *Flattener) deriveAll() {
 		}
 		for start := 0; start < len(staged.cells); start += staged.width {
 			row := staged.cells[start : start+staged.width]
-			row[version] = cell{set: true, n: lake.ParserVersion}
+			row[version].set, row[version].n = true, lake.ParserVersion
 			for i := range f.plan.derivations[t] {
 				staged.textSize += f.derive(&f.plan.derivations[t][i], row)
 			}

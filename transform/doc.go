@@ -5,8 +5,8 @@
 // Gives: Arrow records of the feed's flattened tables and of deal_versions, the decision which
 // payloads are new versions, content hashes, and the drift it met on the way.
 // Keeps: pure: no clock, network or disk. It is driven by the columns of schemas/lake: their JSON
-// pointers are compiled into one trie, and one walk over a payload's tokens fills the rows of the
-// deal and all its children; then the parsers of transform/text read the texts that have helper
+// pointers are compiled into one trie, and one walk over a payload (transform/jsonread) fills the rows of
+// the deal and all its children; then the parsers of transform/text read the texts that have helper
 // columns. Every flattened column is a function of the deal's content alone.
 // Decimals come from the JSON text and never pass through a float. No input makes it panic.
 // Fails: a record that cannot be read as a deal is an *api.Reject (quarantine); a value that does

@@ -33,6 +33,13 @@ func addSeeds(f *testing.F) {
 			f.Add(number[e.feed], deal)
 		}
 	}
+	for _, broken := range []string{
+		`{"dealId":1,"dealId":2,x}`, `{"dealId":1,x,"dealId":2}`, `{"dealId":1,"new":1,"new":2,x}`, `{"dealId":1,"new":1,"n\u0065w":2}`, `{"dealId":1,"deal\u0049d":2}`,
+		`{"dealId":1,"new":{"a":1,"a":2},x}`, `{"dealId":1,"stats":{"geography":{"US":1,"U\u0053":2},x}}`, `{"dealId":1,"_links":{"self":{"a":1,"a":2}},}`,
+		`{"dealId":1,"banks":[{"name":"A","name":"B"}]}`, `{"dealId":1,"borrower":{"name":"A"},"borrower":{}}`, `{"dealId":1} x`, `[{"a":1,"a":2}]`, `1 x`,
+	} {
+		f.Add(uint8(0), []byte(broken))
+	}
 }
 
 // FuzzRead reads any bytes as a deal of any feed. The three readers agree on what a deal is, and what

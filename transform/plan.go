@@ -22,13 +22,14 @@ const (
 // node is one place in a feed's records. The nodes of a feed form a trie over the JSON pointers of
 // its tables' columns.
 type node struct {
+	number  int // among the plan's members of objects, from 0
 	name    string
-	quoted  string // the name as JSON text
 	pointer string
 	shape   shape
-	members []*node // of an object, in the order of the API document
-	entry   *node   // of a list or map
-	rows    int     // index of the table whose rows the entries of this list or map are
+	members []*node  // of an object, in the order of the API document
+	names   []string // theirs, quoted as in JSON: side by side, to look one up without a step to each node
+	entry   *node    // of a list or map
+	rows    int      // index of the table whose rows the entries of this list or map are
 	targets []target
 	foreign bool     // documented for other markets only: fills its columns and is drift
 	allowed []string // values that the document allows; nil: any
@@ -48,6 +49,7 @@ type plan struct {
 	feed   api.Feed
 	tables []*lake.Table
 	root   *node
+	nodes  int   // members of objects, all in all
 	id     *node // where the deal's id stands
 	market *node
 
@@ -139,19 +141,21 @@ func (p *plan) at(pointer string) *node {
 			continue
 		}
 		n.shape = shapeObject
-		n = n.member(part)
+		n = p.member(n, part)
 	}
 	return n
 }
 
 // member finds or makes a member of an object's node.
-func (n *node) member(name string) *node {
+func (p *plan) member(n *node, name string) *node {
 	i := slices.IndexFunc(n.members, func(m *node) bool { return m.name == name })
 	if i >= 0 {
 		return n.members[i]
 	}
-	m := &node{name: name, quoted: `"` + name + `"`, pointer: n.pointer + "/" + escapePointer(name)}
+	m := &node{number: p.nodes, name: name, pointer: n.pointer + "/" + escapePointer(name)}
+	p.nodes++
 	n.members = append(n.members, m)
+	n.names = append(n.names, `"`+name+`"`)
 	return m
 }
 
@@ -165,7 +169,7 @@ func (p *plan) documentLinks(n *node) {
 		}
 		for _, link := range m.members {
 			for _, field := range linkFields {
-				link.member(field).shape = shapeAny
+				p.member(link, field).shape = shapeAny
 			}
 		}
 	}
@@ -173,7 +177,7 @@ func (p *plan) documentLinks(n *node) {
 		p.documentLinks(n.entry)
 	}
 	if n == p.root && p.feed.HasUpdatedSince() {
-		n.member("_links").member(api.LinkUpdatedSince).shape = shapeAny
+		p.member(p.member(n, "_links"), api.LinkUpdatedSince).shape = shapeAny
 	}
 }
 

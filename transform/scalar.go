@@ -4,25 +4,25 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"dealflow/schemas/lake"
+	"dealflow/transform/jsonread"
 )
 
-// fill reads a value that is not null into an empty cell as a column's type; what does not fit leaves
-// it empty and is drift.
-func (f *Flattener) fill(c *cell, n *node, to *target, raw jsontext.Value) {
-	switch kind := raw.Kind(); {
+// fill reads the value that was read last, and is not null, into an empty cell as a column's type; what
+// does not fit leaves it empty and is drift.
+func (f *Flattener) fill(c *cell, n *node, to *target, raw []byte) {
+	kind := raw[0]
+	switch {
 	case to.part == lake.HrefID:
 		// Drift of the link is told with the column of the link itself.
 		if kind == '"' {
-			text, _ := f.unquote(raw)
+			text, _ := f.text()
 			c.n, c.set = numberAtEnd(f.base.RelativeBytes(text))
 		}
 		return
 	case kind == '"':
 		f.fillText(c, n, to, raw)
-	case kind == '0':
+	case jsonread.IsNumber(raw):
 		fillNumber(c, to, raw)
 	case to.typ == lake.Bool && (kind == 't' || kind == 'f'):
 		c.set = true
@@ -35,9 +35,9 @@ func (f *Flattener) fill(c *cell, n *node, to *target, raw jsontext.Value) {
 	}
 }
 
-// fillText reads a JSON string into a cell as a text, date or instant.
-func (f *Flattener) fillText(c *cell, n *node, to *target, raw jsontext.Value) {
-	text, whole := f.unquote(raw)
+// fillText reads the string that was read last into a cell as a text, date or instant.
+func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) {
+	text, whole := f.text()
 	switch to.typ {
 	case lake.Text:
 		if !whole {
@@ -59,7 +59,7 @@ func (f *Flattener) fillText(c *cell, n *node, to *target, raw jsontext.Value) {
 }
 
 // fillNumber reads a JSON number into a cell as an integer or a decimal.
-func fillNumber(c *cell, to *target, raw jsontext.Value) {
+func fillNumber(c *cell, to *target, raw []byte) {
 	switch {
 	case to.precision > 0:
 		c.num, c.set = decimal(raw, to.precision, to.scale)
@@ -71,17 +71,11 @@ func fillNumber(c *cell, to *target, raw jsontext.Value) {
 	}
 }
 
-// unquote gives the text of a valid JSON string: a part of the payload where nothing is escaped,
-// else a part of the arena. Lone surrogates become U+FFFD; whole says that there was none.
-func (f *Flattener) unquote(raw []byte) (text []byte, whole bool) {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1], true
-	}
-	start := len(f.arena)
-	// The error tells of lone surrogates only: the decoder has judged the rest.
-	arena, err := jsontext.AppendUnquote(f.arena, raw)
-	f.arena = arena
-	return arena[start:len(arena):len(arena)], err == nil
+// text gives what the string says that was read last: a part of the payload or of the arena. Lone
+// surrogates become U+FFFD; whole says that there was none.
+func (f *Flattener) text() (text []byte, whole bool) {
+	text, f.arena, whole = f.in.Text(f.arena)
+	return text, whole
 }
 
 // numberAtEnd reads the number that is the last segment of a link's path.

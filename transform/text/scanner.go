@@ -24,32 +24,47 @@ func (s *scanner) char(c byte) bool {
 
 // has passes over a phrase in lower case, if it is next in any case. Letters or digits may follow.
 func (s *scanner) has(phrase string) bool {
-	if len(s.rest) < len(phrase) {
+	if !begins(s.rest, phrase) {
 		return false
-	}
-	for i := range len(phrase) {
-		if lower(s.rest[i]) != phrase[i] {
-			return false
-		}
 	}
 	s.rest = s.rest[len(phrase):]
 	return true
 }
 
-// word passes over a phrase in lower case that no letter or digit follows.
-func (s *scanner) word(phrase string) bool {
-	ahead := *s
-	if !ahead.has(phrase) || len(ahead.rest) > 0 && (isLetter(ahead.rest[0]) || isDigit(ahead.rest[0])) {
+// begins says whether a text begins with a phrase in lower case, in any case.
+func begins(text []byte, phrase string) bool {
+	if len(text) < len(phrase) {
 		return false
 	}
-	*s = ahead
+	for i := range len(phrase) {
+		if lower(text[i]) != phrase[i] {
+			return false
+		}
+	}
 	return true
 }
 
-// oneOf passes over the first of the phrases that is next as a word.
+// word passes over a phrase in lower case that no letter or digit follows.
+func (s *scanner) word(phrase string) bool {
+	if !begins(s.rest, phrase) {
+		return false
+	}
+	if rest := s.rest[len(phrase):]; len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]) {
+		s.rest = rest
+		return true
+	}
+	return false
+}
+
+// oneOf passes over the first of the phrases that is next as a word. Most texts begin with none of
+// their letters.
 func (s *scanner) oneOf(phrases ...string) bool {
+	if s.end() {
+		return false
+	}
+	first := lower(s.rest[0])
 	for _, phrase := range phrases {
-		if s.word(phrase) {
+		if phrase[0] == first && s.word(phrase) {
 			return true
 		}
 	}

@@ -1,0 +1,158 @@
+package transform
+
+import (
+	"encoding/binary"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// column collects the values of one column in the layout of an Arrow array. A row that is not put is NULL
+// and costs next to nothing: most cells of a deal are NULL, and a builder of Arrow's wants a call for
+// each.
+type column struct {
+	layout layout
+	rows   int    // up to the last one put
+	values int    // rows that are not NULL
+	size   int    // of texts, bytes
+	valid  buffer // a bit a row
+	fixed  buffer // what the layout has a row
+	texts  buffer
+
+	typ   arrow.DataType
+	mem   memory.Allocator
+	taken int // size of the batch taken last
+}
+
+func newColumn(mem memory.Allocator, typ arrow.DataType) column {
+	return column{typ: typ, layout: layoutOf(typ), mem: mem}
+}
+
+// reserve makes room for rows, all in all. Only bits are made zero ahead: to do that to all of a batch
+// would drive everything else out of the processor's caches.
+func (c *column) reserve(rows int) {
+	c.valid.reserveZero(c.mem, bitmapBytes(rows))
+	if c.layout == bits1 {
+		c.fixed.reserveZero(c.mem, bitmapBytes(rows))
+		return
+	}
+	c.fixed.reserve(c.mem, c.layout.bytes(rows))
+}
+
+// put fills a row behind those put before, for which there is room.
+func (c *column) put(row int, v *cell) {
+	c.pass(row)
+	c.rows++
+	c.values++
+	c.valid.setBit(row)
+	switch c.layout {
+	case bits1:
+		if v.n != 0 {
+			c.fixed.setBit(row)
+		}
+	case bits32:
+		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(v.n))
+	case bits64:
+		binary.NativeEndian.PutUint64(c.fixed.bytes[8*row:], uint64(v.n))
+	case bits128:
+		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row:], v.num.LowBits())
+		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row+8:], uint64(v.num.HighBits()))
+	case offsets:
+		c.putOffset(row)
+		c.putText(v.text)
+	}
+}
+
+func (c *column) putText(text []byte) {
+	if end := c.size + len(text); end > len(c.texts.bytes) {
+		// As many bytes as the batch before had, and an eighth more, or twice as many as there are.
+		c.texts.reserve(c.mem, max(c.taken+c.taken/8, 2*end))
+	}
+	c.size += copy(c.texts.bytes[c.size:], text)
+}
+
+// putOffset says that the text of a row begins where the texts end.
+func (c *column) putOffset(row int) {
+	binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.size))
+}
+
+// pass makes NULL of the rows that were not put before a row.
+func (c *column) pass(row int) {
+	switch {
+	case c.rows == row:
+		return
+	case c.layout == offsets:
+		for ; c.rows < row; c.rows++ {
+			c.putOffset(c.rows)
+		}
+	case c.layout != bits1:
+		clear(c.fixed.bytes[c.layout.bytes(c.rows):c.layout.bytes(row)])
+	}
+	c.rows = row
+}
+
+// take gives the rows, the last of which may not have been put, and starts afresh. The caller releases
+// the array.
+func (c *column) take(rows int) arrow.Array {
+	c.pass(rows)
+	if c.layout == offsets && rows > 0 {
+		c.putOffset(rows)
+	}
+	buffers := []*memory.Buffer{c.valid.take(bitmapBytes(rows)), c.fixed.take(c.layout.bytes(rows))}
+	if c.layout == offsets {
+		buffers = append(buffers, c.texts.take(c.size))
+	}
+	data := array.NewData(c.typ, rows, buffers, nil, rows-c.values, 0)
+	defer data.Release()
+	for _, b := range buffers {
+		b.Release() // data holds it now
+	}
+	c.taken, c.rows, c.values, c.size = c.size, 0, 0, 0
+	return array.MakeFromData(data)
+}
+
+// release frees the rows that were not taken.
+func (c *column) release() {
+	for _, b := range []*buffer{&c.valid, &c.fixed, &c.texts} {
+		b.take(0).Release()
+	}
+}
+
+// layout is what the fixed part of a column holds for a row.
+type layout uint8
+
+const (
+	bits1 layout = iota // a value of that many bits
+	bits32
+	bits64
+	bits128
+	offsets // where its text begins, in 32 bits; behind the last row stands where that ends
+)
+
+// layoutOf is the layout of a type that a flattened table may have.
+func layoutOf(typ arrow.DataType) layout {
+	fixed, ok := typ.(arrow.FixedWidthDataType)
+	if !ok {
+		return offsets
+	}
+	return map[int]layout{1: bits1, 32: bits32, 64: bits64, 128: bits128}[fixed.BitWidth()]
+}
+
+// bytes is the size of the fixed part of rows.
+func (l layout) bytes(rows int) int {
+	switch l {
+	case bits32:
+		return 4 * rows
+	case bits64:
+		return 8 * rows
+	case bits128:
+		return 16 * rows
+	case offsets:
+		return 4 * (rows + 1)
+	default:
+		return bitmapBytes(rows)
+	}
+}
+
+func bitmapBytes(rows int) int { return (rows + 7) / 8 }

@@ -1,0 +1,108 @@
+package transform
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/schemas/lake"
+)
+
+// dirtyAllocator gives memory that is not zero.
+type dirtyAllocator struct{ memory.Allocator }
+
+func (a dirtyAllocator) Allocate(size int) []byte {
+	b := a.Allocator.Allocate(size)
+	for i := range b {
+		b[i] = 0xa5
+	}
+	return b
+}
+
+func (a dirtyAllocator) Reallocate(size int, b []byte) []byte {
+	grown := a.Allocate(size)
+	copy(grown, b)
+	a.Free(b)
+	return grown
+}
+
+// TestColumn collects random cells, many of them NULL, and compares each batch with what Arrow's own
+// builder makes of the same.
+func TestColumn(t *testing.T) {
+	for _, typ := range []lake.Type{lake.Text, lake.Bool, lake.Int32, lake.Int64, lake.Date, lake.Timestamp, lake.Money, lake.Rate, lake.Price} {
+		for _, share := range []float64{0, 0.02, 0.5, 1} {
+			t.Run(fmt.Sprintf("%s %g set", typ.SQL(), share), func(t *testing.T) {
+				mem := memory.NewCheckedAllocator(dirtyAllocator{memory.NewGoAllocator()})
+				defer mem.AssertSize(t, 0)
+				random := rand.New(rand.NewPCG(1, uint64(typ)))
+				c := newColumn(mem, typ.Arrow())
+				defer c.release()
+				for _, rows := range []int{0, 1, 7, 64, 300, 40, 301} {
+					compareBatch(t, random, &c, typ.Arrow(), rows, share)
+				}
+				c.reserve(9)
+				c.put(3, &cell{set: true, text: []byte("left behind")})
+			})
+		}
+	}
+}
+
+// compareBatch fills a column and a builder with the same rows.
+func compareBatch(t *testing.T, random *rand.Rand, c *column, typ arrow.DataType, rows int, share float64) {
+	t.Helper()
+	builder := array.NewBuilder(memory.NewGoAllocator(), typ)
+	defer builder.Release()
+	for row := range rows {
+		c.reserve(row + 1 + random.IntN(9))
+		if random.Float64() >= share {
+			builder.AppendNull()
+			continue
+		}
+		v := randomCell(random)
+		c.put(row, &v)
+		appendCell(t, builder, &v)
+	}
+	got, want := c.take(rows), builder.NewArray()
+	defer got.Release()
+	defer want.Release()
+	if !array.Equal(got, want) || got.NullN() != want.NullN() || got.Len() != rows {
+		t.Fatalf("%d rows: got %v, want %v", rows, got, want)
+	}
+}
+
+// randomCell gives a cell that holds something of every type.
+func randomCell(random *rand.Rand) cell {
+	text := make([]byte, random.IntN(40))
+	for i := range text {
+		text[i] = 'a' + byte(i%26)
+	}
+	n := random.Int64() >> random.IntN(64) // often zero, which is false
+	return cell{set: true, text: text, n: n, num: decimal128.New(random.Int64N(9)-4, random.Uint64())}
+}
+
+func appendCell(t *testing.T, builder array.Builder, v *cell) {
+	t.Helper()
+	switch b := builder.(type) {
+	case *array.StringBuilder:
+		b.BinaryBuilder.Append(v.text)
+	case *array.BooleanBuilder:
+		b.Append(v.n != 0)
+	case *array.Int32Builder:
+		b.Append(int32(v.n))
+	case *array.Int64Builder:
+		b.Append(v.n)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(v.n))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(v.n))
+	case *array.Decimal128Builder:
+		b.Append(v.num)
+	default:
+		t.Fatalf("no builder for %T", builder)
+	}
+}
