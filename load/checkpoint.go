@@ -132,7 +132,7 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 	if err := writeZstd(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
 		return err
 	}
-	log.checkpoint = log.Number
+	log.checkpoint, log.since = log.Number, nil
 	return nil
 }
 

@@ -164,6 +164,23 @@ func TestHeadsAndPayloads(t *testing.T) {
 	}
 }
 
+// TestHeadsReadNoCheckpoint opens a lake behind a checkpoint: that is read once, whatever is asked then.
+func TestHeadsReadNoCheckpoint(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	for n := range 52 {
+		night(t, l, n, added(int64(n), 1, 'x'))
+	}
+	l = open(t, s)
+	if err := s.Delete(t.Context(), lake.CheckpointKey(50)); err != nil {
+		t.Fatal(err)
+	}
+	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	if err != nil || len(heads[testFeed]) != 52 {
+		t.Errorf("%d heads, %v", len(heads[testFeed]), err)
+	}
+}
+
 // TestCommitOrder holds the order of side effects: data, then the commit, then what is derived.
 func TestCommitOrder(t *testing.T) {
 	trace := &tracestore.Store{Store: new(memstore.Mem)}

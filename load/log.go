@@ -31,7 +31,8 @@ type Log struct {
 	Runs    []lake.Commit
 
 	files      map[string]lake.File
-	checkpoint int64 // newest commit that a readable checkpoint sums up
+	checkpoint int64           // newest commit that a readable checkpoint sums up
+	since      map[string]bool // paths of live files that commits behind it have added
 }
 
 // Lake is an open lake. It is not safe for concurrent use, but its readers may run side by side.
@@ -144,11 +145,16 @@ func (g *Log) append(data []byte) error {
 	if g.files == nil {
 		g.files = map[string]lake.File{}
 	}
+	if g.since == nil {
+		g.since = map[string]bool{}
+	}
 	for _, path := range commit.Remove {
 		delete(g.files, path)
+		delete(g.since, path)
 	}
 	for _, file := range commit.Add {
 		g.files[file.Path] = file
+		g.since[file.Path] = true
 	}
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, digest(data)
 	commit.Add, commit.Remove = nil, nil

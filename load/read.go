@@ -29,11 +29,7 @@ func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]la
 	if n := l.log.checkpoint; n > 0 {
 		if known, err := l.readState(ctx, n); err == nil {
 			newest.seed(known)
-			summed, err := l.readCheckpoint(ctx, n)
-			if err != nil {
-				return nil, err
-			}
-			files = slices.DeleteFunc(files, func(f lake.File) bool { _, old := summed.files[f.Path]; return old })
+			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.since[f.Path] })
 		} else if ctx.Err() != nil {
 			return nil, err
 		}

@@ -14,29 +14,60 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// standIn serves a lake that DuckDB does not reach from here. It looks at the files of a view when the view
-// is made, so in the local folder an empty file of the table's columns stands in for each that is not
-// there; the catalog names the real root.
-func (c *Catalog) standIn(ctx context.Context, conn *stdsql.Conn) error {
-	folder := c.Local
-	empty := map[string]string{} // by table and schema version
-	for _, file := range c.Files {
-		columns := columnsOf(file.Table)
-		if columns == nil {
-			continue // nothing that views read
+// bringNear fetches the history files that the catalog takes in, where DuckDB does not reach the lake from here.
+func (c *Catalog) bringNear(ctx context.Context, of news) error {
+	var files []lake.File
+	for _, table := range lake.Tables() {
+		files = append(files, of.files[lake.HistoryTable(table.Name)]...)
+	}
+	return c.Near.Fetch(ctx, files)
+}
+
+// standIns is the folder, in Near's, where empty files stand in for those that views name.
+const standIns = "stand-ins"
+
+// renewViewsAfar makes views of files that are not here. DuckDB wants to see only that they are there, and what
+// columns they have: empty files stand in for them. The catalog names the real root.
+func (c *Catalog) renewViewsAfar(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+	folder := filepath.Join(c.Near.Folder, standIns)
+	empty := map[string]string{}
+	for i := range changes.made {
+		if err := standIn(ctx, conn, folder, changes.made[i].files, empty); err != nil {
+			return fmt.Errorf("stand-in files: %w", err)
+		}
+	}
+	if err := moveLake(ctx, conn, folder); err != nil {
+		return err
+	}
+	if err := c.renewViews(ctx, conn, changes); err != nil {
+		return err
+	}
+	return moveLake(ctx, conn, c.Near.Folder)
+}
+
+// moveLake says where sources find the lake's files from here on.
+func moveLake(ctx context.Context, conn *stdsql.Conn, folder string) error {
+	_, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+literal(folder))
+	return err
+}
+
+// standIn puts empty files in the place of the given ones in a folder. empty are the kinds of them, by table and
+// schema version, of which it makes those that are lacking.
+func standIn(ctx context.Context, conn *stdsql.Conn, folder string, files []lake.File, empty map[string]string) error {
+	for i := range files {
+		file := &files[i]
+		path := filepath.Join(folder, filepath.FromSlash(file.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
 		}
 		kind := fmt.Sprintf("%s-%d.parquet", file.Table, file.SchemaVersion)
 		if empty[kind] == "" {
 			empty[kind] = filepath.Join(folder, kind)
-			held := slices.DeleteFunc(columns, func(col lake.Column) bool { return max(col.Since, 1) > file.SchemaVersion })
+			held := slices.DeleteFunc(columnsOf(file.Table), func(col lake.Column) bool { return max(col.Since, 1) > file.SchemaVersion })
 			statement := "COPY (SELECT " + selectList(held, 0) + " WHERE false) TO " + literal(empty[kind]) + " (FORMAT parquet)"
 			if _, err := conn.ExecContext(ctx, statement); err != nil {
 				return err
 			}
-		}
-		path := filepath.Join(folder, filepath.FromSlash(file.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
 		}
 		if err := os.Link(empty[kind], path); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
@@ -82,9 +113,7 @@ func Paths(ctx context.Context, db *stdsql.DB, statements ...string) ([]string, 
 				continue
 			}
 			text += "\n" + strings.ToLower(d.text)
-			for _, found := range filePath.FindAllStringSubmatch(d.text, -1) {
-				paths = append(paths, found[1])
-			}
+			paths = append(paths, filePath.FindAllString(d.text, -1)...)
 		}
 		if len(rest) == len(left) {
 			slices.Sort(paths)
@@ -94,8 +123,8 @@ func Paths(ctx context.Context, db *stdsql.DB, statements ...string) ([]string, 
 	}
 }
 
-// filePath is a file of the lake as views name it.
-var filePath = regexp.MustCompile(`'/((?:history|snapshots)/[^']+\.parquet)'`)
+// filePath is a file of the lake as views name it: see readFiles.
+var filePath = regexp.MustCompile(`(?:history|snapshots)/[^'\n]+\.parquet`)
 
 // occursIn says whether a text, in lower case, may speak of it. A table is called alike in three
 // schemas; outside the default one, the schema must be named, too.

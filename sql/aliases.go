@@ -103,28 +103,31 @@ func withCanonical(aliases []Alias) []Alias {
 	return aliases
 }
 
-// fillAliases writes the tables of aliases. goOn says that an earlier catalog is attached.
-func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn, goOn bool) error {
-	if c.Aliases.Keep && goOn {
-		_, err := conn.ExecContext(ctx, `
-INSERT INTO _dealflow.bank_alias FROM previous._dealflow.bank_alias;
-INSERT INTO _dealflow.borrower_alias FROM previous._dealflow.borrower_alias;
-UPDATE _dealflow.catalog SET alias_version = (SELECT alias_version FROM previous._dealflow.catalog)`)
+// fillAliases writes the tables of aliases, or leaves them as they are.
+func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) error {
+	if c.Aliases.Keep {
+		return nil
+	}
+	if _, err := conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET alias_version = ?", c.Aliases.Version); err != nil {
 		return err
 	}
 	for table, aliases := range map[string][]Alias{"bank_alias": c.Aliases.Banks, "borrower_alias": c.Aliases.Borrowers} {
-		if len(aliases) == 0 {
-			continue
-		}
-		data, err := json.Marshal(aliases)
-		if err != nil {
-			return err
-		}
-		_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+
-			` SELECT unnest(from_json(?::JSON, '[{"alias": "VARCHAR", "canonical": "VARCHAR", "valid_from": "DATE"}]'), max_depth := 2)`, string(data))
-		if err != nil {
+		if err := fillNames(ctx, conn, table, aliases); err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
 	}
 	return nil
+}
+
+func fillNames(ctx context.Context, conn *stdsql.Conn, table string, aliases []Alias) error {
+	if _, err := conn.ExecContext(ctx, "DELETE FROM _dealflow."+table); err != nil || len(aliases) == 0 {
+		return err
+	}
+	data, err := json.Marshal(aliases)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+
+		` SELECT unnest(from_json(?::JSON, '[{"alias": "VARCHAR", "canonical": "VARCHAR", "valid_from": "DATE"}]'), max_depth := 2)`, string(data))
+	return err
 }

@@ -27,13 +27,11 @@ type Catalog struct {
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
 
-	// Previous is a local file with an earlier catalog of the lake: what it derived from history is taken
-	// over, and only what came since is derived. "", or a file that cannot serve: everything is derived anew.
+	// Previous is a local file with an earlier catalog of the lake: the new one begins as a copy of it, and takes
+	// in only what came since. "", or a file that cannot serve: everything is made anew.
 	Previous string
-	// Index and Local are needed where Root is no folder of this machine: a local Parquet file with what the
-	// catalog keeps of deal_versions; and a local folder with the history files of the flattened tables,
-	// each under its path, beside which files that stand in for others are put.
-	Index, Local string
+	// Near is needed where Root is no folder of this machine.
+	Near *Near
 	// Aliases are the user's names of banks and borrowers.
 	Aliases Aliases
 	// Diff says what changed between versions; it is needed where a deal has two that are new.
@@ -42,36 +40,54 @@ type Catalog struct {
 	Log *slog.Logger
 }
 
-// Build writes the catalog to a new file at path. It begins with a copy of the layout; what an earlier
-// catalog derived is taken over where that can serve, and derived anew where it cannot.
+// Near brings what a catalog reads of its lake to this machine.
+type Near struct {
+	// Folder is where Fetch puts files, and Build makes a folder of its own. The caller removes it after the catalog was
+	// made and checked.
+	Folder string
+	// Fetch brings files of the flattened tables' history into Folder, each under its path.
+	Fetch func(ctx context.Context, files []lake.File) error
+	// Index writes what a catalog keeps of files of deal_versions to a local Parquet file, and gives its path.
+	Index func(ctx context.Context, files []lake.File) (path string, err error)
+}
+
+// Build writes the catalog to a new file at path: an earlier one that was brought up to date where that can
+// serve, and else the layout, filled from all of history. Either says the same.
 func (c *Catalog) Build(ctx context.Context, path string) error {
+	if c.Previous != "" {
+		err := c.buildOn(ctx, path)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		c.log().Info("the catalog is made anew", "why", firstLine(err))
+	}
+	return c.buildAnew(ctx, path)
+}
+
+// buildOn makes the catalog from an earlier one.
+func (c *Catalog) buildOn(ctx context.Context, path string) error {
+	if err := errors.Join(os.RemoveAll(path+".wal"), copyFile(c.Previous, path)); err != nil {
+		return fmt.Errorf("the earlier catalog: %w", err)
+	}
+	return c.edit(ctx, path, func(conn *stdsql.Conn) error {
+		from, err := c.goesOn(ctx, conn)
+		if err != nil {
+			return err
+		}
+		return c.refresh(ctx, conn, from)
+	})
+}
+
+// buildAnew makes the catalog from the layout.
+func (c *Catalog) buildAnew(ctx context.Context, path string) error {
 	layout, err := theLayout(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("catalog: layout: %w", err)
 	}
-	if c.Previous != "" {
-		err := c.buildOn(ctx, path, layout, c.Previous)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		c.log().Info("the catalog is derived anew", "why", firstLine(err))
-	}
-	return c.buildOn(ctx, path, layout, "")
-}
-
-// buildOn makes the catalog from an earlier one, or, where previous is "", anew.
-func (c *Catalog) buildOn(ctx context.Context, path string, layout *layout, previous string) error {
-	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout.file, 0o600)); err != nil {
+	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout, 0o600)); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
-	return c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		if previous != "" {
-			if _, err := conn.ExecContext(ctx, "ATTACH "+literal(previous)+" AS previous (READ_ONLY)"); err != nil {
-				return fmt.Errorf("the earlier catalog: %w", err)
-			}
-		}
-		return c.refresh(ctx, conn, layout, previous != "")
-	})
+	return c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, since{instant: "-infinity"}) })
 }
 
 func (c *Catalog) log() *slog.Logger {
@@ -87,9 +103,13 @@ func firstLine(err error) string {
 	return line
 }
 
+// workMemory is what DuckDB may hold while a catalog is made, besides what it reads of single files. What is more than
+// that goes to a folder beside the catalog, which DuckDB removes.
+const workMemory = "192MiB"
+
 // edit opens a catalog file for writing.
 func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
-	db, err := connect(path, false, "SET parquet_metadata_cache = true")
+	db, err := connect(path, false, "SET parquet_metadata_cache = true", "SET memory_limit = "+literal(workMemory), "SET temp_directory = "+literal(path+".spilled"))
 	if err != nil {
 		return err
 	}
@@ -128,74 +148,33 @@ func statement(name string, text func() (string, error)) step {
 	}}
 }
 
-// file is a step that executes a template.
-func file(name string, data any) step {
-	return statement(name, func() (string, error) { return render(name, data) })
-}
-
 func literally(text string) step {
 	return statement(text, func() (string, error) { return text, nil })
 }
 
-// refresh makes a catalog that has the layout show the commit. goOn says that an earlier one is attached.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, layout *layout, goOn bool) error {
-	from := since{instant: "-infinity", empty: true}
-	data := c.refreshData(layout)
-	var steps []step
-	if c.Index != "" {
-		steps = append(steps, step{"stand-in files", c.standIn}, literally("SET VARIABLE lake = "+literal(c.Local)))
+// refresh makes a catalog that holds up to an earlier commit show this one.
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since) error {
+	news := c.newsSince(from)
+	views, err := c.changedViews(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("catalog: files: %w", err)
 	}
-	return doSteps(ctx, conn, append(steps,
+	renew := c.renewViews
+	if c.Near != nil {
+		renew = c.renewViewsAfar
+		if err := c.bringNear(ctx, news); err != nil {
+			return fmt.Errorf("catalog: files: %w", err)
+		}
+	}
+	return doSteps(ctx, conn,
 		literally("BEGIN"),
-		step{"runs", c.fillRuns}, file("refresh/files.sql", data), file("refresh/index.sql", data),
-		step{"what was derived", func(ctx context.Context, conn *stdsql.Conn) (err error) {
-			if goOn {
-				from, err = c.takeOver(ctx, conn, layout)
-			}
-			return err
-		}},
-		step{"aliases", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillAliases(ctx, conn, goOn) }},
-		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, from) }},
-		literally("COMMIT"), literally("CHECKPOINT"))...)
-}
-
-// refreshData is what the files of refresh/ see.
-type refreshData struct {
-	Catalog  *Catalog
-	Layout   string
-	Versions string // FROM clauses' sources
-	Index    string // with the version index's columns
-	Tables   []tableData
-}
-
-func (c *Catalog) refreshData(layout *layout) refreshData {
-	data := refreshData{
-		Catalog: c, Layout: layout.hash, Index: "_dealflow.history_deal_versions",
-		Versions: c.source(lake.HistoryTable(lake.DealVersions), lake.DealVersionColumns()),
-	}
-	if c.Index != "" {
-		data.Index = "read_parquet(" + literal(c.Index) + ")"
-	}
-	for _, table := range lake.Tables() {
-		data.Tables = append(data.Tables, c.tableData(table))
-	}
-	return data
-}
-
-// tableData is what the statements of a flattened table see.
-type tableData struct {
-	*lake.Table
-	Columns         []lake.Column // of history
-	SnapshotColumns []lake.Column
-	History         string // a FROM clause's source
-	Snapshots       string
-}
-
-func (c *Catalog) tableData(table *lake.Table) tableData {
-	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
-	data.History = c.source(lake.HistoryTable(table.Name), data.Columns)
-	data.Snapshots = c.source(lake.SnapshotTable(table.Name), data.SnapshotColumns)
-	return data
+		step{"commit", c.noteCommit},
+		step{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
+		step{"files", func(ctx context.Context, conn *stdsql.Conn) error { return renew(ctx, conn, views) }},
+		step{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
+		step{"aliases", c.fillAliases},
+		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
+		literally("COMMIT"), literally("CHECKPOINT"))
 }
 
 // render fills a statement's template.
@@ -219,51 +198,16 @@ func renderFrom(files fs.FS, name string, data any) (string, error) {
 	return out.String(), nil
 }
 
-// source is a subquery over the live files of a table with exactly the given columns. Files of an
-// older schema version lack later columns: they are read apart, with typed NULLs. A table without
-// files is empty, and typed.
-func (c *Catalog) source(name string, columns []lake.Column) string {
-	byVersion := map[int][]string{}
-	for _, file := range c.Files {
-		if file.Table == name {
-			byVersion[file.SchemaVersion] = append(byVersion[file.SchemaVersion], file.Path)
-		}
+// noteCommit says which commit of which lake the catalog shows.
+func (c *Catalog) noteCommit(ctx context.Context, conn *stdsql.Conn) error {
+	layout, err := layoutHash()
+	if err != nil {
+		return err
 	}
-	var parts []string
-	for version := 1; version <= lake.SchemaVersion; version++ {
-		if paths := byVersion[version]; len(paths) > 0 {
-			parts = append(parts, c.readFiles(paths, columns, version))
-		}
-	}
-	if len(parts) == 0 {
-		return "(SELECT " + selectList(columns, 0) + " WHERE false)"
-	}
-	return "(" + strings.Join(parts, " UNION ALL ") + ")"
-}
-
-// readFiles reads files of one schema version. The root is looked up when the view is read. (Spelt out for
-// each file: DuckDB cannot bind a lambda below a macro with a parameter that is called like a column.)
-func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
-	root := "coalesce(getvariable('lake'), " + literal(c.Root) + ") || "
-	quoted := make([]string, len(paths))
-	for i, path := range paths {
-		quoted[i] = root + literal("/"+path)
-	}
-	return fmt.Sprintf("SELECT %s FROM read_parquet([%s], hive_partitioning = true)", selectList(columns, version), strings.Join(quoted, ", "))
-}
-
-// selectList names columns, in order; those that come after version, or all for version 0, are typed
-// NULLs.
-func selectList(columns []lake.Column, version int) string {
-	parts := make([]string, len(columns))
-	for i := range columns {
-		col := &columns[i]
-		parts[i] = identifier(col.Name)
-		if max(col.Since, 1) > version {
-			parts[i] = "NULL::" + col.Type.SQL() + " AS " + parts[i]
-		}
-	}
-	return strings.Join(parts, ", ")
+	_, err = conn.ExecContext(ctx, `
+INSERT INTO _dealflow.catalog (alias_version) SELECT '' WHERE NOT EXISTS (FROM _dealflow.catalog);
+UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?`, c.Commit, c.Known.String(), c.Root, layout)
+	return err
 }
 
 // literal quotes a text for SQL.
@@ -286,7 +230,7 @@ func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return shown, err
 	}
-	layout, err := theLayout(filepath.Dir(path))
+	layout, err := layoutHash()
 	if err != nil {
 		return shown, err
 	}
@@ -301,7 +245,7 @@ func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
 	}
 	var hash string
 	if db.QueryRowContext(ctx, "SELECT layout, alias_version FROM _dealflow.catalog").Scan(&hash, &shown.AliasVersion) == nil {
-		shown.Current = hash == layout.hash
+		shown.Current = hash == layout
 	}
 	return shown, nil
 }

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/marcboeker/go-duckdb/v2"
@@ -19,25 +18,19 @@ import (
 // deal and version: emit gets the changes of each pair in that order.
 type DiffFunc func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error
 
-// deriveChanges adds what changed in the versions since.
-func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, from since) error {
+// deriveChanges adds what changed in new versions.
+func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, of news) error {
 	if err := runDerivation(ctx, conn, "found_change", nil); err != nil {
 		return err
 	}
-	pairs, err := readPairs(ctx, conn, from)
+	feeds, err := renewedFeeds(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("versions since: %w", err)
+		return err
 	}
-	for len(pairs) > 0 {
-		feed := pairs[0].Feed
-		n := slices.IndexFunc(pairs, func(p lake.VersionPair) bool { return p.Feed != feed })
-		if n < 0 {
-			n = len(pairs)
-		}
-		if err := c.deriveFeed(ctx, conn, pairs[:n]); err != nil {
+	for _, feed := range feeds {
+		if err := c.deriveFeed(ctx, conn, feed, of.instant); err != nil {
 			return fmt.Errorf("%s: %w", feed, err)
 		}
-		pairs = pairs[n:]
 	}
 	if err := c.learnFields(ctx, conn); err != nil {
 		return err
@@ -45,8 +38,29 @@ func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, from sin
 	return runDerivation(ctx, conn, "classify", nil)
 }
 
-// deriveFeed finds what changed in one feed.
-func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, pairs []lake.VersionPair) error {
+// renewedFeeds are the feeds that have new versions, in the order of their names.
+func renewedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT service, market, kind FROM new_version ORDER BY ALL")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var service, market, kind string
+		if err := rows.Scan(&service, &market, &kind); err != nil {
+			return nil, err
+		}
+		feeds = append(feeds, api.Feed{Service: api.Service(service), Market: api.Market(market), Kind: api.Kind(kind)})
+	}
+	return feeds, rows.Err()
+}
+
+// deriveFeed finds what changed in one feed in the versions after an instant.
+func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after string) error {
+	pairs, err := readPairs(ctx, conn, feed, after)
+	if err != nil || len(pairs) == 0 {
+		return err
+	}
 	if c.Diff == nil {
 		return errors.New("nobody says what changed")
 	}
@@ -103,40 +117,45 @@ func appendChanges(out *duckdb.Appender, p *lake.VersionPair, changes []lake.Fie
 	return nil
 }
 
-// versionPairs reads the neighbouring contents of deals, the later of which became known after an instant,
+// versionPairs reads the neighbouring contents of a feed's deals, the later of which became known after an instant,
 // and which tranches theirs are.
 const versionPairs = `
-WITH pairs AS (
-  SELECT service, market, kind, deal_id, lag(version) OVER deal AS before, version AS after, valid_from, change = 'reappeared' AS reappeared, lag(run_id) OVER deal AS before_run, run_id AS after_run
+WITH contents AS (
+  SELECT deal_id, version, valid_from, change, run_id
   FROM _dealflow.version_index
-  WHERE change <> 'removed'
-  WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
-  QUALIFY before IS NOT NULL AND valid_from > ?::TIMESTAMPTZ
+  WHERE service = $1 AND market = $2 AND kind = $3 AND change <> 'removed'
+    AND deal_id IN (SELECT deal_id FROM new_version WHERE service = $1 AND market = $2 AND kind = $3)
+), pairs AS (
+  SELECT deal_id, lag(version) OVER deal AS before, version AS after, valid_from, change = 'reappeared' AS reappeared, lag(run_id) OVER deal AS before_run, run_id AS after_run
+  FROM contents
+  WINDOW deal AS (PARTITION BY deal_id ORDER BY version)
+  QUALIFY before IS NOT NULL AND valid_from > $4::TIMESTAMPTZ
 ), tranches AS (
-  SELECT service, market, 'expected' AS kind, deal_id, version, string_agg(tranche_uid, ',' ORDER BY ordinal) AS uids
+  SELECT deal_id, version, string_agg(tranche_uid, ',' ORDER BY ordinal) AS uids
   FROM _dealflow.tranche_lineage
+  WHERE service = $1 AND market = $2 AND $3 = 'expected' AND deal_id IN (SELECT deal_id FROM pairs)
   GROUP BY ALL
 )
-SELECT p.service, p.market, p.kind, p.deal_id, p.before, p.after, p.valid_from, p.reappeared, p.before_run, p.after_run, coalesce(b.uids, ''), coalesce(a.uids, '')
+SELECT p.deal_id, p.before, p.after, p.valid_from, p.reappeared, p.before_run, p.after_run, coalesce(b.uids, ''), coalesce(a.uids, '')
 FROM pairs p
-LEFT JOIN tranches b ON b.service = p.service AND b.market = p.market AND b.kind = p.kind AND b.deal_id = p.deal_id AND b.version = p.before
-LEFT JOIN tranches a ON a.service = p.service AND a.market = p.market AND a.kind = p.kind AND a.deal_id = p.deal_id AND a.version = p.after
-ORDER BY p.service, p.market, p.kind, p.deal_id, p.after`
+LEFT JOIN tranches b ON b.deal_id = p.deal_id AND b.version = p.before
+LEFT JOIN tranches a ON a.deal_id = p.deal_id AND a.version = p.after
+ORDER BY p.deal_id, p.after`
 
-func readPairs(ctx context.Context, conn *stdsql.Conn, from since) (pairs []lake.VersionPair, err error) {
-	rows, err := conn.QueryContext(ctx, versionPairs, from.instant)
+func readPairs(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after string) (pairs []lake.VersionPair, err error) {
+	rows, err := conn.QueryContext(ctx, versionPairs, string(feed.Service), string(feed.Market), string(feed.Kind), after)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	runs := map[string]string{} // each run's id once, though it stands in many pairs
 	for rows.Next() {
-		var p lake.VersionPair
-		var service, market, kind, before, after string
-		err := rows.Scan(&service, &market, &kind, &p.DealID, &p.Before, &p.After, &p.KnownAt.Time, &p.Reappeared, &p.BeforeRun, &p.AfterRun, &before, &after)
-		if err != nil {
+		p := lake.VersionPair{Feed: feed}
+		var beforeRun, afterRun, before, after string
+		if err := rows.Scan(&p.DealID, &p.Before, &p.After, &p.KnownAt.Time, &p.Reappeared, &beforeRun, &afterRun, &before, &after); err != nil {
 			return nil, err
 		}
-		p.Feed = api.Feed{Service: api.Service(service), Market: api.Market(market), Kind: api.Kind(kind)}
+		p.BeforeRun, p.AfterRun = once(runs, beforeRun), once(runs, afterRun)
 		if p.BeforeTranches, err = numbers(before); err == nil {
 			p.AfterTranches, err = numbers(after)
 		}
@@ -146,6 +165,15 @@ func readPairs(ctx context.Context, conn *stdsql.Conn, from since) (pairs []lake
 		pairs = append(pairs, p)
 	}
 	return pairs, rows.Err()
+}
+
+// once gives a text as it was first met.
+func once(met map[string]string, text string) string {
+	if first, ok := met[text]; ok {
+		return first
+	}
+	met[text] = text
+	return text
 }
 
 // numbers reads a list of numbers with commas between them.
@@ -161,42 +189,4 @@ func numbers(text string) (all []int32, err error) {
 		all = append(all, n)
 	}
 	return all, nil
-}
-
-// learnFields looks, for the fields that got a value in some version and are not known to have had one
-// before, when their feeds first had one.
-func (c *Catalog) learnFields(ctx context.Context, conn *stdsql.Conn) (err error) {
-	rows, err := conn.QueryContext(ctx, `
-SELECT DISTINCT table_name, field FROM found_change
-ANTI JOIN _dealflow.field_seen s ON s.market = found_change.market AND s.table_name = found_change.table_name AND s.field = coalesce(found_change.field, '')
-WHERE change IN ('set', 'row added')
-ORDER BY ALL`)
-	if err != nil {
-		return err
-	}
-	fields := map[string][]string{}
-	for rows.Next() {
-		var table string
-		var field stdsql.NullString
-		if err := rows.Scan(&table, &field); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		fields[table] = append(fields[table], field.String)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, table := range lake.Tables() {
-		if len(fields[table.Name]) == 0 {
-			continue
-		}
-		data := struct {
-			*lake.Table
-			Fields []string
-		}{table, fields[table.Name]}
-		if err := runDerivation(ctx, conn, "field_seen", data); err != nil {
-			return fmt.Errorf("%s: %w", table.Name, err)
-		}
-	}
-	return nil
 }

@@ -17,7 +17,8 @@ import (
 var checkFiles embed.FS
 
 // QualityCheck is a declared question about a commit that is about to be made. Its statement gives a row
-// (where, count, detail) for each thing that is wrong.
+// (where, count, detail) for each thing that is wrong. Besides the catalog it may read brought_<table>, the rows
+// of history that the commit brings.
 type QualityCheck struct {
 	Name      string // of its file in checks/, without .sql
 	Doc       string // one sentence: what is wrong where it finds something
@@ -60,16 +61,24 @@ func parseCheck(name, text string) QualityCheck {
 const maxFindings = 5
 
 // Check runs the declared checks on the catalog at path, which shows the commit that they are about, and
-// notes their results in it. local is where its history files lie; accepted names checks that hold
-// nothing this time.
-func Check(ctx context.Context, path, local string, accepted []string) (results []lake.Check, err error) {
+// notes their results in it. local is where the files lie that the commit adds; accepted names checks that
+// hold nothing this time.
+func Check(ctx context.Context, path, local string, add []lake.File, accepted []string) (results []lake.Check, err error) {
 	db, err := connect(path, false, "SET VARIABLE lake = "+literal(local))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx) // one: the views of what the commit brings are its own
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := viewBrought(ctx, conn, add); err != nil {
+		return nil, err
+	}
 	for _, c := range QualityChecks() {
-		result, err := c.run(ctx, db)
+		result, err := c.run(ctx, conn)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.Name, err)
 		}
@@ -80,13 +89,27 @@ func Check(ctx context.Context, path, local string, accepted []string) (results 
 		}
 		results = append(results, result)
 	}
-	return results, noteChecks(ctx, db, results)
+	return results, noteChecks(ctx, conn, results)
+}
+
+// viewBrought makes a view brought_<table> of the rows that the commit brings to each flattened table's history: a
+// check of what is new reads nothing else.
+func viewBrought(ctx context.Context, conn *stdsql.Conn, add []lake.File) error {
+	var c Catalog // whose root nobody looks at: the connection says where the lake lies
+	files := filesOf(add)
+	for _, table := range lake.Tables() {
+		brought := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
+		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+brought); err != nil {
+			return fmt.Errorf("what the commit brings to %s: %w", table.Name, err)
+		}
+	}
+	return nil
 }
 
 // run asks one check.
-func (c *QualityCheck) run(ctx context.Context, db *stdsql.DB) (result lake.Check, err error) {
+func (c *QualityCheck) run(ctx context.Context, conn *stdsql.Conn) (result lake.Check, err error) {
 	result = lake.Check{Name: c.Name, Severity: c.Severity, Outcome: lake.CheckPassed}
-	rows, err := db.QueryContext(ctx, c.Statement)
+	rows, err := conn.QueryContext(ctx, c.Statement)
 	if err != nil {
 		return result, err
 	}
@@ -120,12 +143,7 @@ func (c *QualityCheck) run(ctx context.Context, db *stdsql.DB) (result lake.Chec
 }
 
 // noteChecks adds the results to those of the newest run.
-func noteChecks(ctx context.Context, db *stdsql.DB, results []lake.Check) (err error) {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+func noteChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) error {
 	var commit lake.Commit
 	row := conn.QueryRowContext(ctx, `SELECT run_id, "commit", known_at FROM main.runs ORDER BY "commit" DESC LIMIT 1`)
 	if err := row.Scan(&commit.RunID, &commit.Number, &commit.KnownAt.Time); err != nil {
@@ -138,6 +156,6 @@ func noteChecks(ctx context.Context, db *stdsql.DB, results []lake.Check) (err e
 	if err := insertRows(ctx, conn, "checks", lake.CheckColumns(), rows); err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, "CHECKPOINT") // the file is published as it is
+	_, err := conn.ExecContext(ctx, "CHECKPOINT") // the file is published as it is
 	return err
 }

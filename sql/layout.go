@@ -16,21 +16,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// layout is a catalog of no lake: all that is the same in every catalog of this program. Views, macros
-// and comments are most of the work of making a catalog, so each begins as a copy.
-type layout struct {
-	file []byte
-	hash string // of the statements that make it
-}
-
-var (
-	layoutMaking sync.Mutex
-	madeLayout   *layout
-)
-
-// theLayout makes the layout, once in the life of the program, in a folder beside others that the caller
-// names.
-func theLayout(beside string) (*layout, error) {
+// theLayout is a catalog of no lake: all that is the same in every catalog of this program. Views, macros and
+// comments are most of the work of making a catalog, so what is made anew begins as a copy. It is made once in
+// the life of the program, in a folder beside others that the first caller names.
+func theLayout(beside string) ([]byte, error) {
 	layoutMaking.Lock()
 	defer layoutMaking.Unlock()
 	if madeLayout != nil {
@@ -43,19 +32,24 @@ func theLayout(beside string) (*layout, error) {
 	return made, err
 }
 
-func makeLayout(beside string) (made *layout, err error) {
+var (
+	layoutMaking sync.Mutex
+	madeLayout   []byte
+)
+
+func makeLayout(beside string) (made []byte, err error) {
 	folder, err := os.MkdirTemp(beside, "layout-*")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "layout.duckdb")
-	var empty Catalog
-	texts, err := empty.layoutTexts()
+	texts, err := layoutTexts()
 	if err != nil {
 		return nil, err
 	}
 	ctx := context.Background() // what is made serves all later callers
+	var empty Catalog
 	err = empty.edit(ctx, path, func(conn *stdsql.Conn) error {
 		steps := []step{literally("BEGIN")}
 		for _, text := range texts {
@@ -67,15 +61,18 @@ func makeLayout(beside string) (made *layout, err error) {
 	if err != nil {
 		return nil, err
 	}
-	made = &layout{}
-	if made.hash, err = hashOf(ctx, texts); err != nil {
-		return nil, err
-	}
-	made.file, err = os.ReadFile(path)
-	return made, err
+	return os.ReadFile(path)
 }
 
-// hashOf sums up what a catalog hangs on besides its lake.
+// layoutHash sums up what a catalog hangs on besides its lake.
+var layoutHash = sync.OnceValues(func() (string, error) {
+	texts, err := layoutTexts()
+	if err != nil {
+		return "", err
+	}
+	return hashOf(context.Background(), texts)
+})
+
 func hashOf(ctx context.Context, texts []string) (string, error) {
 	engine, err := EngineVersion(ctx)
 	if err != nil {
@@ -106,16 +103,16 @@ func hashOf(ctx context.Context, texts []string) (string, error) {
 }
 
 // layoutTexts are the statements that make the layout, each on what those before it have made.
-func (c *Catalog) layoutTexts() ([]string, error) {
+func layoutTexts() ([]string, error) {
 	var texts []string
 	add := func(name string, data any) error {
 		text, err := render(name, data)
 		texts = append(texts, text)
 		return err
 	}
-	errs := []error{add("views/index.sql", c.indexData())}
+	errs := []error{add("views/index.sql", indexColumns())}
 	for _, table := range lake.Tables() {
-		data := c.tableData(table)
+		data := tableOf(table)
 		errs = append(errs, add("views/table.sql", data), add("macros/table_as_of.sql", data))
 	}
 	for _, name := range []string{"views/deals.sql", "macros/deals_as_of.sql", "views/base.sql"} {
@@ -137,10 +134,10 @@ type indexData struct {
 	Checks   []lake.Column
 }
 
-func (c *Catalog) indexData() indexData {
+func indexColumns() indexData {
 	columns := lake.DealVersionColumns()
 	return indexData{
-		Versions: c.source(lake.HistoryTable(lake.DealVersions), columns), Columns: columns,
+		Versions: nothing(columns), Columns: columns,
 		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Checks: lake.CheckColumns(),
 	}
 }

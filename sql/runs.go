@@ -9,12 +9,14 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// fillRuns writes the tables runs, feed_runs and checks from the commits. They go in as JSON, which DuckDB
-// reads by name: one statement a table whatever the number of runs.
-func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn) error {
-	runs := make([]map[string]any, 0, len(c.Runs))
-	var feedRuns, checks []map[string]any
+// fillRuns adds to the tables runs, feed_runs and checks what the commits since say. They go in as JSON, which
+// DuckDB reads by name: one statement a table whatever the number of runs.
+func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn, from since) error {
+	var runs, feedRuns, checks []map[string]any
 	for i := range c.Runs {
+		if c.Runs[i].Number <= from.commit {
+			continue
+		}
 		runs = append(runs, lake.RunRow(&c.Runs[i]))
 		for j := range c.Runs[i].Feeds {
 			feedRuns = append(feedRuns, lake.FeedRunRow(&c.Runs[i], &c.Runs[i].Feeds[j]))

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -43,7 +42,7 @@ type catalogMaker struct {
 	lake    *load.Lake
 	cache   *load.Cache // of a lake that is no folder of this machine; nil: one for this maker alone
 	workDir string
-	afresh  bool // nothing that an earlier catalog derived is taken over
+	afresh  bool // no earlier catalog is gone on from
 	log     *slog.Logger
 }
 
@@ -67,8 +66,8 @@ func (m *madeCatalog) close() error {
 	return err
 }
 
-// make makes the catalog of a state, beginning with what an earlier one derived: that at previous, or the
-// published one where that is "".
+// make makes the catalog of a state, going on from an earlier one: that at previous, or the published one where
+// that is "".
 func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made *madeCatalog, err error) {
 	folder, err := os.MkdirTemp(m.workDir, "dealflow-catalog-*")
 	if err != nil {
@@ -86,7 +85,7 @@ func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made
 		return made, err
 	}
 	if !isLocal(m.lake) {
-		if err := m.bringNear(ctx, c, made); err != nil {
+		if c.Near, err = m.near(made); err != nil {
 			return made, err
 		}
 	}
@@ -98,33 +97,28 @@ func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made
 	return made, c.Build(ctx, made.path)
 }
 
-// bringNear fetches what DuckDB reads while a catalog is made: the version index, and the history files
-// of the flattened tables.
-func (m *catalogMaker) bringNear(ctx context.Context, c *sql.Catalog, made *madeCatalog) (err error) {
+// near fetches what DuckDB reads while a catalog is made.
+func (m *catalogMaker) near(made *madeCatalog) (near *sql.Near, err error) {
 	cache := m.cache
 	if cache == nil {
 		if cache, err = load.NewCache(filepath.Join(made.folder, "cache"), 0); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if made.linked, err = cache.Scratch(); err != nil {
-		return err
+		return nil, err
 	}
-	made.local, c.Local = made.linked, made.linked
-	var versions, rows []lake.File
-	for _, f := range c.Files {
-		switch {
-		case f.Table == lake.HistoryTable(lake.DealVersions):
-			versions = append(versions, f)
-		case strings.HasPrefix(f.Table, lake.HistoryTable("")):
-			rows = append(rows, f)
-		}
-	}
-	c.Index = filepath.Join(made.folder, "index.parquet")
-	if err := m.lake.WriteIndex(ctx, memory.DefaultAllocator, versions, c.Index); err != nil {
-		return err
-	}
-	return cache.Fetch(ctx, m.lake.Store(), rows, made.linked)
+	made.local = made.linked
+	return &sql.Near{
+		Folder: made.linked,
+		Fetch: func(ctx context.Context, files []lake.File) error {
+			return cache.Fetch(ctx, m.lake.Store(), files, made.linked)
+		},
+		Index: func(ctx context.Context, files []lake.File) (string, error) {
+			path := filepath.Join(made.folder, "index.parquet")
+			return path, m.lake.WriteIndex(ctx, memory.DefaultAllocator, files, path)
+		},
+	}, nil
 }
 
 // aliases reads the user's files of names. Files that cannot be understood change nothing: a wrong letter

@@ -56,7 +56,7 @@ func (r *run) ask(ctx context.Context, commit *lake.Commit) (checks []lake.Check
 	if err != nil {
 		return nil, err
 	}
-	if checks, err = sql.Check(ctx, made.path, made.local, r.AcceptChecks); err != nil {
+	if checks, err = sql.Check(ctx, made.path, made.local, pending.Add, r.AcceptChecks); err != nil {
 		return nil, errors.Join(err, made.close())
 	}
 	r.catalog = made

@@ -1,11 +1,15 @@
 package pipeline_test
 
 import (
+	"context"
 	stdsql "database/sql"
 	"fmt"
+	"io"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dealflow/internal/pipeline"
@@ -100,6 +104,80 @@ func TestFetchOnDemand(t *testing.T) {
 			t.Errorf("left in the cache: %s", name)
 		}
 	}
+}
+
+// TestFetchOnlyNews has the catalog of a lake that is no folder of this machine go on from the one before: of history's
+// files only those are read that the run has written, and those with the contents that it compares.
+func TestFetchOnlyNews(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
+	reads := &readStore{Mem: new(memstore.Mem)}
+	w.store = reads
+	for night := range 6 { // by then every field that changes has changed before
+		w.night(t, night)
+	}
+	reads.take()
+	w.evening(6)
+	result := w.mustRun(t)
+	own := 0
+	for _, key := range reads.take() {
+		switch {
+		case !strings.HasPrefix(key, "history/") || strings.HasPrefix(key, "history/deal_versions/"):
+		case strings.Contains(key, result.RunID):
+			own++
+		default:
+			t.Errorf("it read %s", key)
+		}
+	}
+	if own == 0 {
+		t.Error("it read nothing that it had written")
+	}
+}
+
+// TestNewMonthAfar has the catalog of a lake that is no folder of this machine go on into another month: the views of
+// the month before are not made again, and their files are not here.
+func TestNewMonthAfar(t *testing.T) {
+	t.Parallel()
+	w, b := newBook(t)
+	w.store = new(memstore.Mem)
+	b.writeAll(priced, 1, 3, `"spread":"T+95"`)
+	var said strings.Builder
+	listen := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	for _, day := range []int{25, 26, 27} { // 30 January to 1 February
+		said.Reset()
+		w.night(t, day, feeds(priced), listen)
+	}
+	if strings.Contains(said.String(), "made anew") {
+		t.Errorf("it did not go on from the catalog before: %s", said.String())
+	}
+	w.ask(t, func(db *stdsql.DB) {
+		if got := rowsOf(t, db, "SELECT count(*) FROM snapshots.bond_priced_deals"); got[0] != "9" {
+			t.Errorf("%s rows in snapshots", got[0])
+		}
+	})
+}
+
+// readStore tells what was read of it.
+type readStore struct {
+	*memstore.Mem
+	mu   sync.Mutex
+	keys []string
+}
+
+func (s *readStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	s.mu.Lock()
+	s.keys = append(s.keys, key)
+	s.mu.Unlock()
+	return s.Mem.Get(ctx, key)
+}
+
+// take gives the keys since the last call.
+func (s *readStore) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := s.keys
+	s.keys = nil
+	return keys
 }
 
 // TestCacheRefusesOtherBytes does not take an object for the one that the commit names, and keeps no more

@@ -5,14 +5,14 @@ WITH shortened AS (
   FROM _dealflow.field_change
   WHERE known_at = (SELECT max(known_at) FROM runs) AND kind = 'priced' AND change = 'row removed'
 ), left_over AS (
-  SELECT market, deal_id, 'bond_priced_banks' AS table_name FROM bond_priced_banks
-  UNION ALL SELECT market, deal_id, 'bond_priced_price_evolution' FROM bond_priced_price_evolution
-  UNION ALL SELECT market, deal_id, 'bond_priced_investor_types' FROM bond_priced_investor_types
-  UNION ALL SELECT market, deal_id, 'bond_priced_geographies' FROM bond_priced_geographies
-  UNION ALL SELECT market, deal_id, 'loan_priced_sponsors' FROM loan_priced_sponsors
-  UNION ALL SELECT market, deal_id, 'loan_priced_deal_total_currencies' FROM loan_priced_deal_total_currencies
-  UNION ALL SELECT market, deal_id, 'loan_priced_tranches' FROM loan_priced_tranches
-  UNION ALL SELECT market, deal_id, 'loan_priced_tranche_banks' FROM loan_priced_tranche_banks
+  SELECT market, deal_id, 'bond_priced_banks' AS table_name FROM brought_bond_priced_banks
+  UNION ALL SELECT market, deal_id, 'bond_priced_price_evolution' FROM brought_bond_priced_price_evolution
+  UNION ALL SELECT market, deal_id, 'bond_priced_investor_types' FROM brought_bond_priced_investor_types
+  UNION ALL SELECT market, deal_id, 'bond_priced_geographies' FROM brought_bond_priced_geographies
+  UNION ALL SELECT market, deal_id, 'loan_priced_sponsors' FROM brought_loan_priced_sponsors
+  UNION ALL SELECT market, deal_id, 'loan_priced_deal_total_currencies' FROM brought_loan_priced_deal_total_currencies
+  UNION ALL SELECT market, deal_id, 'loan_priced_tranches' FROM brought_loan_priced_tranches
+  UNION ALL SELECT market, deal_id, 'loan_priced_tranche_banks' FROM brought_loan_priced_tranche_banks
 ), emptied AS (
   SELECT service, market, table_name, count(*) AS n, min(deal_id) AS example
   FROM shortened

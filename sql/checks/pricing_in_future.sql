@@ -3,9 +3,9 @@
 WITH last AS (
   SELECT max(known_at) AS known_at FROM runs
 ), priced AS (
-  SELECT 'bond' AS service, market, deal_id, pricing_date FROM bond_priced_deals WHERE known_at = (SELECT known_at FROM last)
+  SELECT 'bond' AS service, market, deal_id, pricing_date FROM brought_bond_priced_deals
   UNION ALL
-  SELECT 'loan', market, deal_id, priced_date FROM loan_priced_deals WHERE known_at = (SELECT known_at FROM last)
+  SELECT 'loan', market, deal_id, priced_date FROM brought_loan_priced_deals
 )
 SELECT service || '/' || lower(market) || '/priced' AS "where", count(*) AS n, 'such as deal ' || min(deal_id) AS detail
 FROM priced

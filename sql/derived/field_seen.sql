@@ -6,7 +6,7 @@ FROM (
 {{- range $i, $field := .Fields}}{{if $i}},{{end}}
     {field: {{lit $field}}, first_known_at: min(v.valid_from){{if $field}} FILTER (f.{{ident $field}} IS NOT NULL){{end}}}
 {{- end}}]) AS seen
-  FROM _dealflow.history_{{.Name}} f
+  FROM {{.History}} f
   JOIN _dealflow.version_index v
     ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
    AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version

@@ -1,16 +1,23 @@
--- What a catalog holds itself, as of its commit.
-INSERT INTO _dealflow.catalog
-SELECT {{.Catalog.Commit}}, {{lit .Catalog.Known.String}}, {{lit .Catalog.Root}}, {{lit .Layout}}, {{lit .Catalog.Aliases.Version}};
-
-CREATE OR REPLACE TABLE _dealflow.version_index AS
-WITH versions AS (
-  SELECT service, market, kind, deal_id, version, change, reason,
-         known_at AS valid_from,
-         lead(known_at) OVER deal AS valid_to,
-         first_value(known_at) OVER deal AS first_known_at,
-         run_id
-  FROM {{.Index}}
-  WINDOW deal AS (PARTITION BY service, market, kind, deal_id ORDER BY version)
+-- The versions that came to be known since.
+CREATE TEMP TABLE new_version AS
+WITH found AS (
+  SELECT service, market, kind, deal_id, version, change, reason, known_at, run_id
+  FROM {{.Source}}
+  WHERE known_at > {{lit .Since}}::TIMESTAMPTZ
+), before AS ( -- of deals that had versions already
+  SELECT service, market, kind, deal_id, min(first_known_at) AS first_known_at
+  FROM _dealflow.version_index
+  SEMI JOIN found USING (service, market, kind, deal_id)
+  GROUP BY service, market, kind, deal_id
+), versions AS (
+  SELECT f.service, f.market, f.kind, f.deal_id, f.version, f.change, f.reason,
+         f.known_at AS valid_from,
+         lead(f.known_at) OVER deal AS valid_to,
+         coalesce(b.first_known_at, first_value(f.known_at) OVER deal) AS first_known_at,
+         f.run_id
+  FROM found f
+  LEFT JOIN before b USING (service, market, kind, deal_id)
+  WINDOW deal AS (PARTITION BY f.service, f.market, f.kind, f.deal_id ORDER BY f.version)
 ), beginnings AS ( -- of feeds: the first commit that read them whole
   SELECT f.service, f.market, f.kind, min(r.known_at) AS known_at
   FROM main.feed_runs f
@@ -20,5 +27,19 @@ WITH versions AS (
 )
 SELECT v.*, coalesce(v.first_known_at <= b.known_at, false) AS left_censored
 FROM versions v
-LEFT JOIN beginnings b USING (service, market, kind)
+LEFT JOIN beginnings b USING (service, market, kind);
+
+-- What held until then ends there.
+UPDATE _dealflow.version_index held
+SET valid_to = came.known_at
+FROM (
+  SELECT service, market, kind, deal_id, min(valid_from) AS known_at
+  FROM new_version
+  GROUP BY service, market, kind, deal_id
+) came
+WHERE held.service = came.service AND held.market = came.market AND held.kind = came.kind AND held.deal_id = came.deal_id
+  AND held.valid_to IS NULL;
+
+INSERT INTO _dealflow.version_index
+FROM new_version
 ORDER BY service, market, kind, deal_id, version;

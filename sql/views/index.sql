@@ -4,7 +4,9 @@ CREATE SCHEMA _dealflow;
 CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
 
--- The files are named in one place, which each commit renews: what else reads them goes through these views.
+-- The files are named in one place, which each commit renews: what else reads them goes through these views. file_view
+-- tells what each of them reads, so that only those are made again that name other files.
+CREATE TABLE _dealflow.file_view (name VARCHAR, hash VARCHAR);
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
 CREATE TABLE _dealflow.catalog (
@@ -20,6 +22,11 @@ CREATE TABLE _dealflow.version_index (
 -- by pricedDeal link, figi, exact name, (normal name, currency), position: in this order, from earlier versions only.
 CREATE TABLE _dealflow.tranche_lineage (
   service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER, matched_by VARCHAR);
+
+-- The tranches of expected deals as they were when last seen: what a deal's next version is held against.
+CREATE TABLE _dealflow.tranche_known (
+  service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER,
+  name VARCHAR, normal_name VARCHAR, currency VARCHAR, figi VARCHAR, priced_deal_id BIGINT);
 
 -- What changed from each version of a deal to the next, in documented columns and child rows; and when each column of
 -- a feed (NULL: a row of the table) was first seen.

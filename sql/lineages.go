@@ -1,0 +1,164 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/marcboeker/go-duckdb/v2"
+)
+
+// dealKey is an expected deal.
+type dealKey struct {
+	service, market string
+	deal            int64
+}
+
+// lineages are the lineages of the expected deals that have new versions, and in what order they came.
+type lineages struct {
+	of    map[dealKey]*lineage
+	order []dealKey
+}
+
+// at gives a deal's lineage, an empty one where it has none yet.
+func (l *lineages) at(key dealKey) *lineage {
+	found := l.of[key]
+	if found == nil {
+		found = new(lineage)
+		l.of[key] = found
+		l.order = append(l.order, key)
+	}
+	return found
+}
+
+// deriveLineage adds the tranches of new versions. Each deal goes on from what its tranches were when last seen.
+func (c *Catalog) deriveLineage(ctx context.Context, conn *stdsql.Conn, of news) error {
+	rows, err := c.newTranches(ctx, conn, of)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	all, err := knownTranches(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, `
+DELETE FROM _dealflow.tranche_known known
+USING (SELECT DISTINCT service, market, deal_id FROM new_version WHERE kind = 'expected') deals
+WHERE known.service = deals.service AND known.market = deals.market AND known.deal_id = deals.deal_id`); err != nil {
+		return err
+	}
+	err = appendTo(conn, "tranche_lineage", func(out *duckdb.Appender) error { return all.follow(rows, out) })
+	if err != nil {
+		return err
+	}
+	return appendTo(conn, "tranche_known", all.append)
+}
+
+// appendTo appends rows to a table of the catalog's own.
+func appendTo(conn *stdsql.Conn, table string, rows func(*duckdb.Appender) error) error {
+	return conn.Raw(func(driverConn any) (err error) {
+		out, err := duckdb.NewAppenderFromConn(driverConn.(driver.Conn), "_dealflow", table)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, out.Close()) }()
+		return rows(out)
+	})
+}
+
+// follow takes in the tranches of new versions, which are in the order of deal, version and ordinal, and writes which
+// each is.
+func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
+	for len(rows) > 0 {
+		first := &rows[0]
+		var tranches []tranche
+		for len(tranches) < len(rows) && rows[len(tranches)].dealKey == first.dealKey && rows[len(tranches)].version == first.version {
+			tranches = append(tranches, rows[len(tranches)].tranche)
+		}
+		for i, m := range l.at(first.dealKey).next(first.version, tranches) {
+			if err := out.AppendRow(first.service, first.market, first.deal, m.uid, first.version, tranches[i].ordinal, m.by); err != nil {
+				return err
+			}
+		}
+		rows = rows[len(tranches):]
+	}
+	return nil
+}
+
+// append writes the tranches as they were last seen. Texts go as bytes: the appender takes a text to end at its
+// first NUL.
+func (l *lineages) append(out *duckdb.Appender) error {
+	for _, key := range l.order {
+		for i := range l.of[key].known {
+			t := &l.of[key].known[i]
+			var priced any
+			if t.pricedID.Valid {
+				priced = t.pricedID.Int64
+			}
+			err := out.AppendRow(key.service, key.market, key.deal, t.uid, t.version, t.ordinal,
+				[]byte(t.name), []byte(t.normalName), []byte(t.currency), []byte(t.figi), priced)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// trancheRow is a tranche of a version of a deal.
+type trancheRow struct {
+	dealKey
+	version int32
+	tranche
+}
+
+// newTranches reads the tranches of new versions, in the order of deal, version and ordinal.
+func (c *Catalog) newTranches(ctx context.Context, conn *stdsql.Conn, of news) (rows []trancheRow, err error) {
+	bonds, loans := c.historySince(of, "bond_expected_tranches"), c.historySince(of, "loan_expected_tranches")
+	err = readTranches(ctx, conn, `
+WITH tranches AS (
+  SELECT 'bond' AS service, market, deal_id, version, ordinal, name, currency, figi_code, priced_deal_id FROM `+bonds+`
+  UNION ALL
+  SELECT 'loan', market, deal_id, version, ordinal, name, currency, figi_code, NULL FROM `+loans+`
+)
+SELECT service, market, deal_id, version, ordinal, coalesce(name, ''), coalesce(_dealflow.normal_name(name), ''), coalesce(currency, ''),
+       coalesce(figi_code, ''), priced_deal_id, 0
+FROM tranches
+SEMI JOIN (FROM new_version WHERE kind = 'expected') USING (service, market, deal_id, version)
+ORDER BY service, market, deal_id, version, ordinal`, func(r *trancheRow, _ int32) { rows = append(rows, *r) })
+	return rows, err
+}
+
+// knownTranches reads the lineages of the deals that have new versions.
+func knownTranches(ctx context.Context, conn *stdsql.Conn) (*lineages, error) {
+	all := &lineages{of: map[dealKey]*lineage{}}
+	err := readTranches(ctx, conn, `
+SELECT service, market, deal_id, version, ordinal, name, normal_name, currency, figi, priced_deal_id, tranche_uid
+FROM _dealflow.tranche_known
+SEMI JOIN (FROM new_version WHERE kind = 'expected') USING (service, market, deal_id)
+ORDER BY service, market, deal_id, tranche_uid`, func(r *trancheRow, uid int32) {
+		l := all.at(r.dealKey)
+		l.known = append(l.known, known{r.tranche, uid, r.version})
+		l.version = max(l.version, r.version)
+	})
+	return all, err
+}
+
+// readTranches reads rows with the columns of a trancheRow and a number; take must not keep the row.
+func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, take func(*trancheRow, int32)) (err error) {
+	rows, err := conn.QueryContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r trancheRow
+		var uid int32
+		if err := rows.Scan(&r.service, &r.market, &r.deal, &r.version, &r.ordinal, &r.name, &r.normalName, &r.currency, &r.figi, &r.pricedID, &uid); err != nil {
+			return err
+		}
+		take(&r, uid)
+	}
+	return rows.Err()
+}

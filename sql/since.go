@@ -1,0 +1,112 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"dealflow/schemas/lake"
+)
+
+// since is up to where an earlier catalog holds.
+type since struct {
+	commit  int64  // 0: there is none
+	instant string // that commit's known_at; before all instants where there is none
+}
+
+// errOtherCatalog says that an earlier catalog cannot be gone on from.
+var errOtherCatalog = errors.New("it is of another lake or program, or older than a replay")
+
+// goesOn says up to where the opened catalog holds, if it is of this lake and program, and whole. A replay may
+// have mended history, so no catalog goes on from one that is older.
+func (c *Catalog) goesOn(ctx context.Context, conn *stdsql.Conn) (from since, err error) {
+	layout, err := layoutHash()
+	if err != nil {
+		return from, err
+	}
+	var runID string
+	err = conn.QueryRowContext(ctx, `
+SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id
+FROM _dealflow.catalog c JOIN main.runs r ON r."commit" = c."commit"
+WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
+	if err != nil {
+		return from, fmt.Errorf("%w (%w)", errOtherCatalog, err)
+	}
+	ours := false
+	for i := range c.Runs {
+		run := &c.Runs[i]
+		switch {
+		case run.Number == from.commit:
+			ours = run.RunID == runID
+		case run.Number > from.commit && run.Command == "replay":
+			return from, errOtherCatalog
+		}
+	}
+	if !ours {
+		return from, errOtherCatalog
+	}
+	return from, readThrough(ctx, conn)
+}
+
+// readThrough reads all that the catalog holds itself: DuckDB has a checksum in each block and holds it against
+// what it reads, so no damage is handed on.
+func readThrough(ctx context.Context, conn *stdsql.Conn) error {
+	rows, err := conn.QueryContext(ctx, "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary")
+	if err != nil {
+		return err
+	}
+	var tables []string
+	for rows.Next() {
+		var schema, table string
+		if err := rows.Scan(&schema, &table); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		tables = append(tables, identifier(schema)+"."+identifier(table))
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if _, err := conn.ExecContext(ctx, "SELECT bit_xor(hash(COLUMNS(*))) FROM "+table); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// news is what a catalog takes in: all that came to be known since.
+type news struct {
+	since
+	files map[string][]lake.File // history files that hold it, and perhaps what is older, by table
+}
+
+// newsSince finds the files that hold what came since: those of the runs since, the compactions among them.
+// Whose run the log does not know may hold anything.
+func (c *Catalog) newsSince(from since) news {
+	old := map[string]bool{}
+	pulled := false
+	for i := range c.Runs {
+		run := &c.Runs[i]
+		if run.Number <= from.commit {
+			old[run.RunID] = true
+		} else if len(run.Feeds) > 0 {
+			pulled = true
+		}
+	}
+	found := news{since: from}
+	if !pulled {
+		return found // nothing has come to be known
+	}
+	var files []lake.File
+	for i := range c.Files {
+		name := path.Base(c.Files[i].Path)
+		if run := name[:max(strings.LastIndexByte(name, '-'), 0)]; !old[run] && strings.HasPrefix(c.Files[i].Table, lake.HistoryTable("")) {
+			files = append(files, c.Files[i])
+		}
+	}
+	found.files = filesOf(files)
+	return found
+}
