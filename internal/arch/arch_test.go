@@ -27,6 +27,7 @@ var doors = map[string][]string{
 	"internal/pipeline":         {"schemas", "extract", "transform", "load", "sql"},
 	"internal/report":           {"schemas"},
 	"internal/arch":             {},
+	"internal/bench/growth":     {},
 	"internal/simulation":       {"*"},
 	"internal/testkit":          {"schemas"},
 	"internal/testkit/longlake": {"*"},
