@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,10 +56,16 @@ func TestDeadline(t *testing.T) {
 	b.writeAll(priced, 1, 3, "")
 	b.writeAll(expected, 1, 3, "")
 	w.evening(0)
+	asked := make(chan struct{})
+	var ask sync.Once
 	w.interfere(func(out http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == priced.Path() {
+			ask.Do(func() { close(asked) })
+		}
 		if r.URL.Path != expected.Path() {
 			return false
 		}
+		<-asked // an order to wait holds all feeds: the other must have asked by then
 		out.Header().Set("Retry-After", "3600")
 		out.WriteHeader(http.StatusServiceUnavailable)
 		return true
