@@ -3,6 +3,7 @@ module dealflow
 go 1.26.0
 
 require (
+	github.com/DataDog/zstd v1.5.7
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/aws/aws-sdk-go-v2 v1.47.6
 	github.com/aws/aws-sdk-go-v2/config v1.33.14

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -47,7 +46,7 @@ func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error)
 	}
 	counter := &countingWriter{w: disk, hash: sha256.New()}
 	schema := lake.ArrowSchema(columns)
-	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(run.mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
+	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
 	if err == nil {
 		err = errors.Join(
 			pw.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
@@ -64,9 +63,9 @@ func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error)
 // writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
 // a chunk that falls back from one lists its encodings in a random order, and the bytes would differ
 // from write to write. The limit is out of reach of any row group.
-func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.WriterProperties {
+func writerProperties(columns []lake.Column) *parquet.WriterProperties {
 	properties := []parquet.WriterProperty{
-		parquet.WithAllocator(mem),
+		parquet.WithAllocator(recycler{}),
 		parquet.WithCreatedBy(createdBy),
 		parquet.WithVersion(parquet.V2_6),
 		parquet.WithCompression(compress.Codecs.Zstd),
