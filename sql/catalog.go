@@ -105,7 +105,7 @@ func firstLine(err error) string {
 
 // workMemory is what DuckDB may hold while a catalog is made, besides what it reads of single files. What is more than
 // that goes to a folder beside the catalog, which DuckDB removes.
-const workMemory = "192MiB"
+const workMemory = "96MiB"
 
 // edit opens a catalog file for writing.
 func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {

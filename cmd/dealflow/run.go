@@ -98,6 +98,7 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 	if err != nil {
 		return err
 	}
+	a.saveMemory()
 	show := newProgress(a.Stderr, cfg.Feeds)
 	defer show.end()
 	client, err := extract.New(extract.Config{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -80,6 +81,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 			commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
 		}
 	}
+	debug.FreeOSMemory() // DuckDB, which works next, needs what flattening held, and Go does not know of it
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
 	}

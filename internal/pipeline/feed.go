@@ -293,6 +293,11 @@ func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
 	history := newTableFiles(transform.NewHistoryBatches(r.Memory, f.Feed), func(t *lake.Table) (*load.Writer, error) { return r.load.History(t, f.Feed.Market) })
 	defer func() { err = errors.Join(err, snapshot.end(), history.end()) }()
 
+	// On a first night every row of the snapshot is one of history: they are built once.
+	shared := r.complete && !slices.ContainsFunc(deals, func(d liveDeal) bool { return !d.fresh })
+	if shared {
+		snapshot.history = history
+	}
 	flattener := transform.NewFlattener(f.Feed, r.Base)
 	var buf []byte
 	for _, d := range deals {
@@ -305,7 +310,7 @@ func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
 		if err := snapshot.append(flattener, d.id, d.version); err != nil {
 			return err
 		}
-		if d.fresh {
+		if d.fresh && !shared {
 			if err := history.append(flattener, d.id, d.version); err != nil {
 				return err
 			}

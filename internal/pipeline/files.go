@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -20,6 +21,7 @@ type tableFiles struct {
 	open    func(*lake.Table) (*load.Writer, error)
 	writers []*load.Writer
 	seen    func(table int, rows arrow.Record) // called before rows are written; nil: nobody looks
+	history *tableFiles                        // of a snapshot: takes the same rows; nil: it has rows of its own
 }
 
 func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) *tableFiles {
@@ -47,15 +49,25 @@ func (t *tableFiles) flush(table int) error {
 	if t.batches.Rows(table) == 0 {
 		return nil
 	}
-	if t.writers[table] == nil {
-		w, err := t.open(t.batches.Table(table))
-		if err != nil {
-			return err
-		}
-		t.writers[table] = w
-	}
 	batch := t.batches.Take(table)
 	defer batch.Record.Release()
+	if t.history != nil {
+		history := transform.HistoryOf(batch)
+		defer history.Record.Release()
+		if err := t.history.write(table, history); err != nil {
+			return err
+		}
+	}
+	return t.write(table, batch)
+}
+
+// write writes one row group of a table.
+func (t *tableFiles) write(table int, batch transform.Batch) (err error) {
+	if t.writers[table] == nil {
+		if t.writers[table], err = t.open(batch.Table); err != nil {
+			return err
+		}
+	}
 	if t.seen != nil {
 		t.seen(table, batch.Record)
 	}
@@ -96,17 +108,18 @@ func (t *tableFiles) end() error {
 	return errors.Join(errs...)
 }
 
-// writeVersions writes history/deal_versions: a file a market, with the new versions of its feeds.
+// writeVersions writes history/deal_versions: a file a market, with the new versions of its feeds; as many
+// at once as feeds are flattened.
 func (r *run) writeVersions(ctx context.Context, feeds []*feedResult, known lake.Instant) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.Workers)
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
 			of := slices.DeleteFunc(slices.Clone(feeds), func(f *feedResult) bool { return f.Feed.Market != market })
-			if err := r.writeMarketVersions(ctx, market, of, known); err != nil {
-				return err
-			}
+			group.Go(func() error { return r.writeMarketVersions(ctx, market, of, known) })
 		}
 	}
-	return nil
+	return group.Wait()
 }
 
 func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds []*feedResult, known lake.Instant) (err error) {
