@@ -12,10 +12,10 @@ SEEDS   ?= 4
 SOAK    ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint bench fuzz interop generate soak sim clean FORCE
+.PHONY: help build demo test race lint bench bench-peers fuzz interop generate soak sim clean FORCE
 
 help: ## Say what there is
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(BIN) ## Build bin/dealflow
 
@@ -41,9 +41,22 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 	$(GO) mod tidy -diff
 	$(LINT) run ./...
 
-bench: export DEALFLOW_FULL := 1
-bench: ## Run the benchmarks; the analyses on fifteen years, whose lake is built once, in minutes
-	$(GO) test -run '^$$' -bench . -benchmem ./transform ./internal/pipeline ./internal/testkit/longlake ./serve ./serve/sim ./cmd/dealflow
+# Where the benchmarks' output goes: `make bench BENCH=docs/bench` publishes it.
+BENCH   ?= bench
+measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
+
+bench bench-peers: export DEALFLOW_FULL := 1
+bench: ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
+	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./internal/pipeline ./internal/testkit/longlake ./cmd/dealflow > $(BENCH)/rooms.txt
+	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
+	DEALFLOW_NIGHTS=365 DEALFLOW_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
+	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
+	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
+
+bench-peers: ## Measure beside other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
+	.ci/peers/setup bin/peers
+	DEALFLOW_SIZES=10k DEALFLOW_PYTHON=$(CURDIR)/bin/peers/bin/python $(measure) -bench 'Floor/.*/(download-gzip|flatten-and-write)|Run/.*/first-night/cores=2|Peers' -benchtime 3x ./internal/bench > $(BENCH)/peers.txt
+	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	@for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's/func //' | sort -u); do \

@@ -28,6 +28,7 @@ var doors = map[string][]string{
 	"internal/report":           {"schemas"},
 	"internal/arch":             {},
 	"internal/bench/growth":     {},
+	"internal/bench":            {"*"},
 	"internal/simulation":       {"*"},
 	"internal/testkit":          {"schemas"},
 	"internal/testkit/longlake": {"*"},
@@ -36,7 +37,7 @@ var doors = map[string][]string{
 }
 
 // testsOnly are packages that no program may contain.
-var testsOnly = []string{"internal/testkit", "internal/simulation", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
+var testsOnly = []string{"internal/bench", "internal/testkit", "internal/simulation", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
 
 // pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
 var pure = map[string][]string{

@@ -1,0 +1,111 @@
+package main
+
+import "fmt"
+
+// goal is one line of the table.
+type goal struct {
+	name    string
+	bound   float64
+	atLeast bool   // the bound is the least, not the most
+	unit    string // behind the figure
+	measure func(results) figure
+}
+
+func (g goal) met(value float64) bool {
+	if g.atLeast {
+		return value >= g.bound
+	}
+	return value <= g.bound
+}
+
+func (g goal) aim() string {
+	sign := "≤"
+	if g.atLeast {
+		sign = "≥"
+	}
+	return sign + " " + g.show(g.bound)
+}
+
+func (g goal) show(value float64) string {
+	digits := 2
+	switch {
+	case value >= 100 || value == float64(int(value)):
+		digits = 0
+	case value >= 10:
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f%s", digits, value, g.unit)
+}
+
+// The market that most goals are about: 66,000 deals, 140 MB of JSON.
+const (
+	night = "Run/deals=10k/first-night/cores=2"
+	floor = "Floor/deals=10k/"
+	peer  = "Peers/deals=10k/"
+)
+
+// floors is the CPU time of all that a first night cannot do without. Flattening contains tokenising.
+func floors(r results) figure {
+	var parts []figure
+	for _, name := range []string{"download-gzip", "canonicalise", "spool", "flatten", "write"} {
+		parts = append(parts, r.of(floor+name, "cpu-s"))
+	}
+	return sum(parts...)
+}
+
+// goals are those of the issue, in its order.
+func goals() []goal {
+	wall := func(name string) func(results) figure {
+		return func(r results) figure { return r.of(name, "wall-s") }
+	}
+	return []goal{
+		{"first night, wall time by that of the bare download with gzip", 3, false, " ×", func(r results) figure {
+			return r.of(night, "wall-s").over(r.of(floor+"download-gzip", "wall-s"))
+		}},
+		{"dlt's wall time by that of the first night", 12, true, " ×", func(r results) figure {
+			return r.of(peer+"dlt", "wall-s").over(r.of(night, "wall-s"))
+		}},
+		{"first night, CPU time by that of its floors", 1.3, false, " ×", func(r results) figure {
+			return r.of(night, "cpu-s").over(floors(r))
+		}},
+		{"first night, wall time by the floors' CPU time on two cores", 1.5, false, " ×", func(r results) figure {
+			return r.of(night, "wall-s").over(floors(r).times(0.5))
+		}},
+		{"usual night, wall time by that of the first", 1, false, " ×", func(r results) figure {
+			return r.of("Run/deals=10k/usual-night", "wall-s").over(r.of(night, "wall-s"))
+		}},
+		{"DuckDB's wall time by that of flattening and writing from memory", 2, true, " ×", func(r results) figure {
+			return r.of(peer+"duckdb", "wall-s").over(r.of(floor+"flatten-and-write", "wall-s"))
+		}},
+		{"flattening, JSON a core", 200, true, " MB/s", func(r results) figure {
+			return r.of(floor+"download-gzip", "json-MB").over(r.of(floor+"flatten", "cpu-s"))
+		}},
+		{"flattening by bare tokenising, speed", 0.6, true, " ×", func(r results) figure {
+			return r.of(floor+"tokenise", "cpu-s").over(r.of(floor+"flatten", "cpu-s"))
+		}},
+		{"peak memory, first night of fifteen years", 256, false, " MiB", func(r results) figure {
+			return r.of("Run/deals=15years/first-night/cores=2", "peak-MiB")
+		}},
+		{"peak memory, five times the deals (10k to 50k a market)", 1.1, false, " ×", func(r results) figure {
+			return r.of("Run/deals=50k/first-night/cores=2", "peak-MiB").over(r.of(night, "peak-MiB"))
+		}},
+		{"sync of a quiet day, requests", 30, false, "", func(r results) figure {
+			return r.of("Run/deals=10k/quiet-sync", "requests")
+		}},
+		{"sync of a quiet day", 2, false, " s", wall("Run/deals=10k/quiet-sync")},
+		{"commit and catalog at night 365 of a lake", 1, false, " s", func(r results) figure {
+			return sum(r.of("Growth", "commit-s-last"), r.of("Growth", "catalog-s-last"))
+		}},
+		{"a whole run at night 365 by that of the first nights", 1.1, false, " ×", func(r results) figure {
+			return r.of("Growth", "run-s-ratio")
+		}},
+		{"attaching the catalog at night 365", 0.1, false, " s", func(r results) figure { return r.of("Growth", "attach-s-last") }},
+		{"first answer at night 365", 0.5, false, " s", func(r results) figure { return r.of("Growth", "first-answer-s-last") }},
+		{"as-of query at night 365", 0.2, false, " s", func(r results) figure { return r.of("Growth", "as-of-s-last") }},
+		{"size of Parquet by that of DuckDB's, zstd", 1.1, false, " ×", func(r results) figure {
+			return r.of("ParquetSize/deals=10k", "MB").over(r.of("ParquetSize/deals=10k", "duckdb-MB"))
+		}},
+		{"`dealflow version`", 0.05, false, " s", wall("Start/version")},
+		{"`dealflow help`", 0.05, false, " s", wall("Start/help")},
+	}
+}

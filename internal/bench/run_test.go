@@ -1,0 +1,117 @@
+//go:build unix
+
+package bench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"dealflow/internal/pipeline"
+	"dealflow/schemas/lake"
+)
+
+// program builds the program under measurement.
+func program(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "dealflow")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, "dealflow/cmd/dealflow")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// lakeAt runs commands of the program on one lake, against one server.
+type lakeAt struct {
+	program string
+	root    string
+	address string
+	cores   int // 0: all
+}
+
+// pull runs `run` or `sync` and gives what it took and did.
+func (l *lakeAt) pull(b *testing.B, command string) (usage, *pipeline.Result) {
+	b.Helper()
+	args := []string{l.program, command, "--json", "--clock=server"}
+	if l.cores > 0 {
+		args = append([]string{"taskset", "--cpu-list", fmt.Sprintf("0-%d", l.cores-1)}, args...)
+	}
+	home := b.TempDir()
+	env := append(os.Environ(), "HOME="+home, "DEALFLOW_LAKE="+l.root, "DEALFLOW_API="+l.address,
+		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo")
+	took, out := execute(b, commandLine{Args: args, Env: env, Dir: home})
+	result := new(pipeline.Result)
+	if err := json.Unmarshal(out, result); err != nil {
+		b.Fatal(err)
+	}
+	return took, result
+}
+
+// BenchmarkRun is whole commands of the program, catalog included: the first night, on one core and on all; a
+// usual night; and a sync after nothing has happened.
+func BenchmarkRun(b *testing.B) {
+	path := program(b)
+	for _, s := range sizes() {
+		b.Run("deals="+s.Name, func(b *testing.B) {
+			m := newMarket(b, s)
+			m.night(b, firstNight)
+			fresh := func(b *testing.B) *lakeAt {
+				return &lakeAt{program: path, root: filepath.Join(b.TempDir(), "lake"), address: m.address}
+			}
+			for _, cores := range []int{1, 2} {
+				b.Run("first-night/cores="+strconv.Itoa(cores), func(b *testing.B) {
+					pulls(b, "run", func() *lakeAt {
+						l := fresh(b)
+						l.cores = cores
+						return l
+					})
+				})
+			}
+			first := fresh(b)
+			first.pull(b, "run")
+			m.night(b, firstNight+1)
+			b.Run("usual-night", func(b *testing.B) {
+				pulls(b, "run", func() *lakeAt {
+					l := fresh(b)
+					if err := os.CopyFS(l.root, os.DirFS(first.root)); err != nil {
+						b.Fatal(err)
+					}
+					return l
+				})
+			})
+			first.pull(b, "run")
+			b.Run("quiet-sync", func(b *testing.B) { pulls(b, "sync", func() *lakeAt { return first }) })
+		})
+	}
+}
+
+// pulls measures a command on one lake after the other, and reports the least disturbed.
+func pulls(b *testing.B, command string, next func() *lakeAt) {
+	var best usage
+	var result *pipeline.Result
+	for b.Loop() {
+		b.StopTimer()
+		l := next()
+		b.StartTimer()
+		took, r := l.pull(b, command)
+		best, result = least(best, took), r
+	}
+	report(b, best, result)
+}
+
+// report shows what a command took and did.
+func report(b *testing.B, took usage, r *pipeline.Result) {
+	took.report(b)
+	b.ReportMetric(float64(r.BytesWritten)/1e6, "written-MB")
+	b.ReportMetric(float64(r.Count(func(f *lake.FeedRun) int64 { return f.Deals })), "deals")
+	b.ReportMetric(float64(r.Count(func(f *lake.FeedRun) int64 { return f.Added + f.Changed + f.Removed + f.Reappeared })), "news")
+	b.ReportMetric(float64(r.Count(func(f *lake.FeedRun) int64 { return f.Requests })), "requests")
+	b.ReportMetric(r.Stages.Feeds, "feeds-s")
+	b.ReportMetric(r.Stages.Commit, "commit-s")
+	b.ReportMetric(r.Stages.Catalog, "catalog-s")
+}

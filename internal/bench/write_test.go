@@ -1,0 +1,237 @@
+package bench_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"dealflow/load"
+	"dealflow/load/store/dirstore"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+const day = "2026-01-05"
+
+// output is one data file: how it is opened, and its row groups.
+type output struct {
+	open      func() (*load.Writer, error)
+	rowGroups []transform.Batch
+}
+
+func (o *output) write(ctx context.Context) error {
+	w, err := o.open()
+	if err != nil {
+		return err
+	}
+	for _, group := range o.rowGroups {
+		if err := w.Write(group.Record, group.MinDealID, group.MaxDealID); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	return w.Finish(ctx)
+}
+
+func (o *output) release() {
+	for _, group := range o.rowGroups {
+		group.Record.Release()
+	}
+}
+
+// newRun begins a run of a new lake in a folder.
+func newRun(b *testing.B) *load.Run {
+	b.Helper()
+	store, err := dirstore.New(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := load.Open(b.Context(), store)
+	if err != nil && !errors.Is(err, load.ErrNoLake) {
+		b.Fatal(err)
+	}
+	run, err := l.Begin(load.RunConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: epoch, WorkDir: b.TempDir(), Memory: memory.DefaultAllocator})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := run.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return run
+}
+
+// writeAll writes row groups that are already built: all that a first night writes.
+func writeAll(b *testing.B, all []*feedPayloads) usage {
+	b.Helper()
+	b.StopTimer()
+	run := newRun(b)
+	var mu sync.Mutex
+	var outputs []*output
+	err := inTwos(all, func(f *feedPayloads) error {
+		made, err := build(run, f)
+		mu.Lock()
+		defer mu.Unlock()
+		outputs = append(outputs, made...)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		for _, o := range outputs {
+			o.release()
+		}
+	}()
+	b.StartTimer()
+	return measure(b, func() error {
+		group, ctx := errgroup.WithContext(b.Context())
+		group.SetLimit(2)
+		for _, o := range outputs {
+			group.Go(func() error { return o.write(ctx) })
+		}
+		return group.Wait()
+	})
+}
+
+// build makes the row groups of a list: of its snapshot, its history and its versions.
+func build(run *load.Run, f *feedPayloads) ([]*output, error) {
+	snapshot, err := transform.NewSnapshotBatches(memory.DefaultAllocator, f.feed, day)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Release()
+	history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
+	defer history.Release()
+	versions := transform.NewVersionBatches(memory.DefaultAllocator)
+	defer versions.Release()
+
+	market := f.feed.Market
+	snapshots := outputsOf(snapshot, func(t *lake.Table) (*load.Writer, error) { return run.Snapshot(t, market, day) })
+	histories := outputsOf(history, func(t *lake.Table) (*load.Writer, error) { return run.History(t, market) })
+	kept := &output{open: func() (*load.Writer, error) { return run.DealVersions(market) }}
+	flattener := transform.NewFlattener(f.feed, f.base)
+	for _, payload := range f.payloads {
+		id, err := flattener.Read(payload)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.feed, err)
+		}
+		snapshot.Append(flattener, id, 1)
+		history.Append(flattener, id, 1)
+		versions.Append(&transform.DealVersion{
+			Feed: f.feed, DealID: id, Version: 1, Change: lake.Added, KnownAt: epoch, ObservedAt: epoch,
+			RunID: "019b8f6e-0000-7000-8000-000000000000", ContentHash: sha256.Sum256(payload), PayloadHash: sha256.Sum256(payload),
+			SourceUpdatedAt: epoch.Add(-time.Duration(id) * time.Second), Payload: payload,
+		})
+		take(snapshot, snapshots, load.RowGroupBytes)
+		take(history, histories, load.RowGroupBytes)
+		if versions.Bytes() >= load.RowGroupBytes {
+			kept.rowGroups = append(kept.rowGroups, versions.Take())
+		}
+	}
+	take(snapshot, snapshots, 0)
+	take(history, histories, 0)
+	kept.rowGroups = append(kept.rowGroups, versions.Take())
+	return append(append(snapshots, histories...), kept), nil
+}
+
+func outputsOf(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) []*output {
+	outputs := make([]*output, batches.Tables())
+	for i := range outputs {
+		outputs[i] = &output{open: func() (*load.Writer, error) { return open(batches.Table(i)) }}
+	}
+	return outputs
+}
+
+// take moves the rows of tables that hold at least so many bytes.
+func take(batches *transform.Batches, outputs []*output, atLeast int) {
+	for i, o := range outputs {
+		if batches.Bytes(i) >= atLeast && batches.Rows(i) > 0 {
+			o.rowGroups = append(o.rowGroups, batches.Take(i))
+		}
+	}
+}
+
+// flattenAndWrite goes from payloads in memory to one Parquet file a table and list: what others are compared with.
+func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
+	b.Helper()
+	run := newRun(b)
+	return measure(b, func() error {
+		return inTwos(all, func(f *feedPayloads) error {
+			history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
+			defer history.Release()
+			tables := make([]*load.Writer, history.Tables())
+			flush := func(atLeast int) error {
+				for i := range tables {
+					if history.Bytes(i) < atLeast || history.Rows(i) == 0 {
+						continue
+					}
+					if tables[i] == nil {
+						var err error
+						if tables[i], err = run.History(history.Table(i), f.feed.Market); err != nil {
+							return err
+						}
+					}
+					group := history.Take(i)
+					err := tables[i].Write(group.Record, group.MinDealID, group.MaxDealID)
+					group.Record.Release()
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			flattener := transform.NewFlattener(f.feed, f.base)
+			for _, payload := range f.payloads {
+				id, err := flattener.Read(payload)
+				if err != nil {
+					return err
+				}
+				history.Append(flattener, id, 1)
+				if err := flush(load.RowGroupBytes); err != nil {
+					return err
+				}
+			}
+			if err := flush(0); err != nil {
+				return err
+			}
+			for _, w := range tables {
+				if w == nil {
+					continue
+				}
+				if err := w.Finish(b.Context()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// flatten takes the deals into Arrow rows, and drops those.
+func flatten(f *feedPayloads) error {
+	history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
+	defer history.Release()
+	flattener := transform.NewFlattener(f.feed, f.base)
+	for _, payload := range f.payloads {
+		id, err := flattener.Read(payload)
+		if err != nil {
+			return err
+		}
+		history.Append(flattener, id, 1)
+		for i := range history.Tables() {
+			if history.Bytes(i) >= load.RowGroupBytes {
+				history.Take(i).Record.Release()
+			}
+		}
+	}
+	return nil
+}
