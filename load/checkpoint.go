@@ -229,10 +229,9 @@ func readZstd(ctx context.Context, s store.Store, key string) ([]byte, error) {
 }
 
 func writeZstd(ctx context.Context, s store.Store, key string, data []byte) error {
-	enc, err := zstdEncoder()
+	packed, err := pack(data)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", key, err)
 	}
-	packed := enc.EncodeAll(data, nil)
 	return s.Put(ctx, key, bytes.NewReader(packed), store.Replace)
 }

@@ -85,11 +85,10 @@ func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantin
 			return fmt.Errorf("quarantine %s: %w", feed, err)
 		}
 	}
-	packer, err := zstdEncoder()
+	packed, err := pack(text.Bytes())
 	if err != nil {
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}
-	packed := packer.EncodeAll(text.Bytes(), nil)
 	return r.put(ctx, lake.File{
 		Path: lake.QuarantineKey(feed, r.id, r.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
 		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: digest(packed),

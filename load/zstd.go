@@ -1,22 +1,23 @@
 package load
 
 import (
-	"bytes"
+	"encoding/binary"
+	"fmt"
 	"sync"
 
 	libzstd "github.com/DataDog/zstd"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/klauspost/compress/zstd"
+	"github.com/cespare/xxhash/v2"
 )
 
-// zstdLevel is the level of the pages of Parquet files: the reference implementation's default.
+// zstdLevel is the level of all that is compressed: the reference implementation's default.
 const zstdLevel = 3
 
 // cZstd compresses pages by the reference implementation: in four fifths of the time of the Parquet
 // library's own codec, and smaller (docs/bench). Whatever else is zstd is left to that one.
 type cZstd struct{ compress.Codec }
 
-// packer compresses one page at a time.
+// packer compresses one text at a time.
 type packer struct {
 	context libzstd.Ctx
 	scratch []byte
@@ -24,6 +25,31 @@ type packer struct {
 
 // packers holds some for reuse: one in use belongs to whoever got it.
 var packers = sync.Pool{New: func() any { return &packer{context: libzstd.NewCtx()} }}
+
+// pack compresses a text. The caller owns the result.
+func pack(text []byte) ([]byte, error) {
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	packed, err := p.context.CompressLevel(p.scratch[:cap(p.scratch)], text, zstdLevel)
+	if err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	p.scratch = packed
+	return withChecksum(packed, text), nil
+}
+
+// withChecksum adds to a frame, which is copied, the checksum of its content, which the library leaves out in
+// compressing whole texts: whoever decompresses then sees damage (RFC 8878, 3.1.1).
+func withChecksum(frame, content []byte) []byte {
+	const (
+		descriptor  = 4 // its place, behind the magic number
+		hasChecksum = 1 << 2
+	)
+	out := make([]byte, len(frame), len(frame)+4)
+	copy(out, frame)
+	out[descriptor] |= hasChecksum
+	return binary.LittleEndian.AppendUint32(out, uint32(xxhash.Sum64(content)))
+}
 
 func init() {
 	codec, err := compress.GetCodec(compress.Codecs.Zstd)
@@ -44,17 +70,9 @@ func (c cZstd) Encode(dst, src []byte) []byte {
 
 // EncodeLevel compresses at the one level in use.
 func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
-	p := packers.Get().(*packer)
-	defer packers.Put(p)
-	packed, err := p.context.CompressLevel(p.scratch[:cap(p.scratch)], src, zstdLevel)
+	packed, err := pack(src)
 	if err != nil || level != compress.DefaultCompressionLevel {
 		return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
 	}
-	p.scratch = packed
-	return bytes.Clone(packed)
+	return packed
 }
-
-// zstdEncoder packs the small objects that are no Parquet.
-var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithZeroFrames(true))
-})
