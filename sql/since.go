@@ -20,6 +20,9 @@ type since struct {
 // errOtherCatalog says that an earlier catalog cannot be gone on from.
 var errOtherCatalog = errors.New("it is of another lake or program, or older than a replay")
 
+// errChanged says that somebody wrote into an earlier catalog.
+var errChanged = errors.New("it was changed after it was made")
+
 // goesOn says up to where the opened catalog holds, if it is of this lake and program, and whole. A replay may
 // have mended history, so no catalog goes on from one that is older.
 func (c *Catalog) goesOn(ctx context.Context, conn *stdsql.Conn) (from since, err error) {
@@ -27,11 +30,11 @@ func (c *Catalog) goesOn(ctx context.Context, conn *stdsql.Conn) (from since, er
 	if err != nil {
 		return from, err
 	}
-	var runID string
+	var runID, sealed string
 	err = conn.QueryRowContext(ctx, `
-SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id
+SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id, c.seal
 FROM _dealflow.catalog c JOIN main.runs r ON r."commit" = c."commit"
-WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
+WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID, &sealed)
 	if err != nil {
 		return from, fmt.Errorf("%w (%w)", errOtherCatalog, err)
 	}
@@ -48,33 +51,11 @@ WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
 	if !ours {
 		return from, errOtherCatalog
 	}
-	return from, readThrough(ctx, conn)
-}
-
-// readThrough reads all that the catalog holds itself: DuckDB has a checksum in each block and holds it against
-// what it reads, so no damage is handed on.
-func readThrough(ctx context.Context, conn *stdsql.Conn) error {
-	rows, err := conn.QueryContext(ctx, "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary")
-	if err != nil {
-		return err
+	found, err := seal(ctx, conn)
+	if err == nil && found != sealed {
+		err = errChanged
 	}
-	var tables []string
-	for rows.Next() {
-		var schema, table string
-		if err := rows.Scan(&schema, &table); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		tables = append(tables, identifier(schema)+"."+identifier(table))
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, table := range tables {
-		if _, err := conn.ExecContext(ctx, "SELECT bit_xor(hash(COLUMNS(*))) FROM "+table); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
-		}
-	}
-	return nil
+	return from, err
 }
 
 // news is what a catalog takes in: all that came to be known since.

@@ -127,7 +127,7 @@ func (m *catalogMaker) aliases(ctx context.Context) (sql.Aliases, error) {
 	aliases, err := readAliases(ctx, m.lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {
-		m.log.Warn("the aliases cannot be read; those of the last catalog go on", "err", wrong)
+		m.log.Warn("the aliases cannot be read; those of the last catalog stay, where it serves", "err", wrong)
 		return sql.Aliases{Keep: true}, nil
 	}
 	return aliases, err

@@ -1,8 +1,10 @@
 package pipeline_test
 
 import (
+	"bytes"
 	stdsql "database/sql"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -92,50 +94,6 @@ func TestDerivedForward(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestDerivedTakenOver checks that a catalog goes on with what the one before derived: a row that nothing
-// derives stays. After a replay, and with `catalog`, it starts afresh.
-func TestDerivedTakenOver(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
-	w.night(t, 0)
-	w.night(t, 1)
-	marked := func() int {
-		n := 0
-		w.published(t, func(db *stdsql.DB) {
-			n = len(rowsOf(t, db, "FROM _dealflow.field_change WHERE was = 'mark'"))
-		})
-		return n
-	}
-	mark := func() {
-		path := filepath.Join(w.root, lake.CatalogKey)
-		db, err := stdsql.Open("duckdb", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec("INSERT INTO _dealflow.field_change (was) VALUES ('mark')"); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mark()
-	w.night(t, 2)
-	if marked() != 1 {
-		t.Error("a run derived everything anew")
-	}
-	w.mustReplay(t, "force")
-	w.night(t, 3)
-	if marked() != 0 {
-		t.Error("what was derived before a replay was taken over")
-	}
-	mark()
-	w.publishAnew(t)
-	if marked() != 0 {
-		t.Error("publishing the catalog anew took over what was derived before")
-	}
 }
 
 // publishAnew makes the catalog as `dealflow catalog` does.
@@ -444,4 +402,55 @@ func TestCatalogHeals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCatalogWrittenInto goes on from the catalog before, but not from one that somebody wrote into, nor from one that
+// is older than a replay; and `catalog` goes on from none.
+func TestCatalogWrittenInto(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
+	var said bytes.Buffer
+	heard := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	meddle := func(statement string) {
+		db, err := stdsql.Open("duckdb", filepath.Join(w.root, lake.CatalogKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.night(t, 0)
+	w.night(t, 1, heard)
+	if strings.Contains(said.String(), "made anew") {
+		t.Fatalf("an untouched catalog was not gone on from:\n%s", said.String())
+	}
+	for night, statement := range []string{
+		"CREATE OR REPLACE VIEW main.deals AS SELECT 1 AS nothing",
+		"DELETE FROM _dealflow.version_index WHERE deal_id % 2 = 0",
+		"UPDATE _dealflow.version_index SET change = 'added'",
+	} {
+		meddle(statement)
+		said.Reset()
+		w.night(t, 2+night, heard)
+		if !strings.Contains(said.String(), "changed after it was made") {
+			t.Errorf("%s: the next catalog went on from that:\n%s", statement, said.String())
+		}
+	}
+	w.mustReplay(t, "force")
+	said.Reset()
+	w.night(t, 5, heard)
+	if !strings.Contains(said.String(), "older than a replay") {
+		t.Errorf("a catalog went on from one that is older than a replay:\n%s", said.String())
+	}
+	meddle("INSERT INTO _dealflow.field_change (was) VALUES ('mark')")
+	w.publishAnew(t)
+	w.published(t, func(db *stdsql.DB) {
+		if len(rowsOf(t, db, "FROM _dealflow.field_change WHERE was = 'mark'")) > 0 {
+			t.Error("publishing the catalog anew took over what was there")
+		}
+	})
 }

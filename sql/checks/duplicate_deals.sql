@@ -1,4 +1,4 @@
--- duplicate_deals: A version of this commit stands twice among the rows of its table.
+-- duplicate_deals: A version of this commit stands twice, among its own rows or with an earlier one's.
 -- severity: hold
 WITH rows AS (
   SELECT 'bond/' || lower(market) || '/priced' AS feed, deal_id, version FROM brought_bond_priced_deals
@@ -12,6 +12,13 @@ WITH rows AS (
   SELECT feed, deal_id
   FROM rows
   GROUP BY feed, deal_id, version
+  HAVING count(*) > 1
+  UNION
+  SELECT service || '/' || lower(market) || '/' || kind, deal_id
+  FROM _dealflow.version_index
+  SEMI JOIN (FROM _dealflow.version_index WHERE valid_from = (SELECT known_at FROM _dealflow.catalog)) brought
+    USING (service, market, kind, deal_id, version)
+  GROUP BY service, market, kind, deal_id, version
   HAVING count(*) > 1
 )
 SELECT feed AS "where", count(*) AS n, 'such as deal ' || min(deal_id) AS detail
