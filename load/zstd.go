@@ -14,7 +14,7 @@ import (
 const zstdLevel = 3
 
 // cZstd compresses pages by the reference implementation: in four fifths of the time of the Parquet
-// library's own codec, and smaller (docs/bench). Whatever else is zstd is left to that one.
+// library's own codec, and smaller (docs/bench). Decompressing is left to that one.
 type cZstd struct{ compress.Codec }
 
 // packer compresses one text at a time.
@@ -68,11 +68,12 @@ func (c cZstd) Encode(dst, src []byte) []byte {
 	return c.EncodeLevel(dst, src, compress.DefaultCompressionLevel)
 }
 
-// EncodeLevel compresses at the one level in use.
+// EncodeLevel compresses at the one level in use; the library's own codec does where that is not asked for, or fails.
 func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
-	packed, err := pack(src)
-	if err != nil || level != compress.DefaultCompressionLevel {
-		return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
+	if level == compress.DefaultCompressionLevel {
+		if packed, err := pack(src); err == nil {
+			return packed
+		}
 	}
-	return packed
+	return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
 }

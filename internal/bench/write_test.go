@@ -165,73 +165,66 @@ func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
 	b.Helper()
 	run := newRun(b)
 	return measure(b, func() error {
-		return inTwos(all, func(f *feedPayloads) error {
-			history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
-			defer history.Release()
-			tables := make([]*load.Writer, history.Tables())
-			flush := func(atLeast int) error {
-				for i := range tables {
-					if history.Bytes(i) < atLeast || history.Rows(i) == 0 {
-						continue
-					}
-					if tables[i] == nil {
-						var err error
-						if tables[i], err = run.History(history.Table(i), f.feed.Market); err != nil {
-							return err
-						}
-					}
-					group := history.Take(i)
-					err := tables[i].Write(group.Record, group.MinDealID, group.MaxDealID)
-					group.Record.Release()
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			flattener := transform.NewFlattener(f.feed, f.base)
-			for _, payload := range f.payloads {
-				id, err := flattener.Read(payload)
-				if err != nil {
-					return err
-				}
-				history.Append(flattener, id, 1)
-				if err := flush(load.RowGroupBytes); err != nil {
-					return err
-				}
-			}
-			if err := flush(0); err != nil {
+		return inTwos(all, func(f *feedPayloads) error { return writeHistory(b.Context(), run, f) })
+	})
+}
+
+// writeHistory writes the flattened tables of a list.
+func writeHistory(ctx context.Context, run *load.Run, f *feedPayloads) error {
+	writers := map[string]*load.Writer{}
+	err := flattenTo(f, func(group transform.Batch) (err error) {
+		w := writers[group.Table.Name]
+		if w == nil {
+			if w, err = run.History(group.Table, f.feed.Market); err != nil {
 				return err
 			}
-			for _, w := range tables {
-				if w == nil {
-					continue
-				}
-				if err := w.Finish(b.Context()); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+			writers[group.Table.Name] = w
+		}
+		return w.Write(group.Record, group.MinDealID, group.MaxDealID)
 	})
+	for _, w := range writers {
+		if err != nil {
+			err = errors.Join(err, w.Abort())
+		} else {
+			err = w.Finish(ctx)
+		}
+	}
+	return err
 }
 
 // flatten takes the deals into Arrow rows, and drops those.
 func flatten(f *feedPayloads) error {
+	return flattenTo(f, func(transform.Batch) error { return nil })
+}
+
+// flattenTo takes the deals into the row groups of their tables' history; use must not keep one.
+func flattenTo(f *feedPayloads, use func(transform.Batch) error) error {
 	history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
 	defer history.Release()
+	pass := func(atLeast int) error {
+		for i := range history.Tables() {
+			if history.Rows(i) == 0 || history.Bytes(i) < atLeast {
+				continue
+			}
+			group := history.Take(i)
+			err := use(group)
+			group.Record.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	flattener := transform.NewFlattener(f.feed, f.base)
 	for _, payload := range f.payloads {
 		id, err := flattener.Read(payload)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", f.feed, err)
 		}
 		history.Append(flattener, id, 1)
-		for i := range history.Tables() {
-			if history.Bytes(i) >= load.RowGroupBytes {
-				history.Take(i).Record.Release()
-			}
+		if err := pass(load.RowGroupBytes); err != nil {
+			return err
 		}
 	}
-	return nil
+	return pass(0)
 }
