@@ -6,12 +6,12 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"dealflow/load/store"
@@ -78,12 +78,10 @@ func (l *Lake) readCheckpoint(ctx context.Context, number int64) (*Log, error) {
 	}
 	log := &Log{files: map[string]lake.File{}}
 	var head *checkpointHead
-	dec := json.NewDecoder(bytes.NewReader(data))
-	for {
+	for text := range bytes.Lines(data) {
 		var line checkpointLine
-		if err := dec.Decode(&line); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
+		// In half the time of encoding/json: a lake of many years has some hundred thousand lines.
+		if err := jsonv2.Unmarshal(text, &line); err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		switch {
@@ -117,7 +115,7 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 	for i := range log.Runs {
 		lines = append(lines, checkpointLine{Run: &log.Runs[i]})
 	}
-	for _, file := range log.AllFiles() {
+	for _, file := range log.byPath() {
 		lines = append(lines, checkpointLine{File: &file})
 	}
 	for _, line := range lines {

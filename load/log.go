@@ -31,6 +31,7 @@ type Log struct {
 	Runs    []lake.Commit
 
 	files      map[string]lake.File
+	sorted     []lake.File     // the same by path, where index has made them
 	checkpoint int64           // newest commit that a readable checkpoint sums up
 	since      map[string]bool // paths of live files that commits behind it have added
 }
@@ -95,6 +96,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 			return fmt.Errorf("the log is damaged: commit %d is missing, but commit %d is there; restore it from a copy, and run `dealflow verify`", log.Number+1, later)
 		}
 	}
+	log.index()
 	l.log = *log
 	return nil
 }
@@ -156,6 +158,7 @@ func (g *Log) append(data []byte) error {
 		g.files[file.Path] = file
 		g.since[file.Path] = true
 	}
+	g.sorted = nil
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, digest(data)
 	commit.Add, commit.Remove = nil, nil
 	g.Runs = append(g.Runs, *commit)
@@ -166,7 +169,7 @@ func (g *Log) append(data []byte) error {
 // path.
 func (g *Log) Files(table string) []lake.File {
 	var found []lake.File
-	for _, file := range g.AllFiles() {
+	for _, file := range g.byPath() {
 		if file.Table == table {
 			found = append(found, file)
 		}
@@ -174,14 +177,24 @@ func (g *Log) Files(table string) []lake.File {
 	return found
 }
 
-// AllFiles returns all live files, by path.
-func (g *Log) AllFiles() []lake.File {
-	files := make([]lake.File, 0, len(g.files))
-	for _, path := range slices.Sorted(maps.Keys(g.files)) {
-		files = append(files, g.files[path])
+// AllFiles returns all live files, by path. The caller owns the slice.
+func (g *Log) AllFiles() []lake.File { return slices.Clone(g.byPath()) }
+
+// byPath is AllFiles for those who only look.
+func (g *Log) byPath() []lake.File {
+	if g.sorted != nil {
+		return g.sorted
 	}
-	return files
+	sorted := make([]lake.File, 0, len(g.files))
+	for _, path := range slices.Sorted(maps.Keys(g.files)) {
+		sorted = append(sorted, g.files[path])
+	}
+	return sorted
 }
+
+// index sorts the files ahead: a lake of many years has some hundred thousand, and they are asked for by table,
+// also by feeds side by side.
+func (g *Log) index() { g.sorted = g.byPath() }
 
 // Held says whether the lake has ever held a snapshot of the feed.
 func (g *Log) Held(feed api.Feed) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"dealflow/load/store"
@@ -157,12 +159,19 @@ type Payload struct {
 // that history lacks is an error.
 func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
 	found := make(map[int64]Payload, len(versions))
-	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
-		if f.Partition["market"] != string(feed.Market) || len(found) == len(versions) {
+	if len(versions) == 0 {
+		return found, nil
+	}
+	// The newest first: it is the last version that is asked for as a rule.
+	for _, f := range slices.Backward(l.log.Files(lake.HistoryTable(lake.DealVersions))) {
+		if f.Partition["market"] != string(feed.Market) {
 			continue
 		}
 		if err := l.payloadsIn(ctx, mem, f, feed, versions, found); err != nil {
 			return nil, err
+		}
+		if len(found) == len(versions) {
+			break
 		}
 	}
 	for id, version := range versions {
@@ -173,9 +182,16 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	return found, nil
 }
 
-// payloadsIn looks into one file: first at the keys, then at the payloads of those row groups that
-// hold a wanted one, because payloads are nearly all of the file.
+// payloadsIn looks into one file: at the keys of those row groups that may hold a wanted version, then at the
+// payloads of those that do, because payloads are nearly all of the file.
 func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) error {
+	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
+		_, have := found[id]
+		return have || id < f.MinDealID || id > f.MaxDealID
+	})
+	if len(missing) == 0 {
+		return nil
+	}
 	wanted := func(rec arrow.Record, row int) (int64, bool) {
 		id := rec.Column(1).(*array.Int64).Value(row)
 		version, ok := versions[id]
@@ -183,7 +199,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	}
 	groups := []int{} // not nil: nil means all
 	group := -1
-	err := l.scan(ctx, mem, f, []string{"kind", "deal_id", "version"}, eachGroup(&group), func(rec arrow.Record) error {
+	err := l.scan(ctx, mem, f, []string{"kind", "deal_id", "version"}, mayHold(missing, &group), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
 				groups = append(groups, group)
@@ -207,12 +223,13 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	})
 }
 
-// groupPlan chooses row groups: it is called with their number and calls read for each in turn.
-type groupPlan func(groups int, read func(group int) error) error
+// groupPlan chooses row groups of a file: it calls read for each in turn.
+type groupPlan func(of *metadata.FileMetaData, read func(group int) error) error
 
+// eachGroup chooses them all, and notes the one that is being read.
 func eachGroup(current *int) groupPlan {
-	return func(groups int, read func(int) error) error {
-		for g := range groups {
+	return func(of *metadata.FileMetaData, read func(int) error) error {
+		for g := range of.RowGroups {
 			*current = g
 			if err := read(g); err != nil {
 				return err
@@ -222,8 +239,42 @@ func eachGroup(current *int) groupPlan {
 	}
 }
 
+// mayHold chooses, by their statistics, those that may hold one of the deals, whose ids are sorted, and notes the
+// one that is being read.
+func mayHold(ids []int64, current *int) groupPlan {
+	return func(of *metadata.FileMetaData, read func(int) error) error {
+		column := of.Schema.ColumnIndexByName("deal_id")
+		return eachGroup(current)(of, func(g int) error {
+			least, greatest, known, err := bounds(of.RowGroup(g), column)
+			if err != nil {
+				return err
+			}
+			if i, _ := slices.BinarySearch(ids, least); known && (i == len(ids) || ids[i] > greatest) {
+				return nil
+			}
+			return read(g)
+		})
+	}
+}
+
+// bounds are the least and the greatest value of a column of integers in a row group.
+func bounds(of *metadata.RowGroupMetaData, column int) (least, greatest int64, known bool, err error) {
+	chunk, err := of.ColumnChunk(column)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	statistics, err := chunk.Statistics()
+	if err != nil {
+		return 0, 0, false, err
+	}
+	if s, ok := statistics.(*metadata.Int64Statistics); ok && s.HasMinMax() {
+		return s.Min(), s.Max(), true, nil
+	}
+	return 0, 0, false, nil
+}
+
 func only(wanted []int) groupPlan {
-	return func(_ int, read func(int) error) error {
+	return func(_ *metadata.FileMetaData, read func(int) error) error {
 		for _, g := range wanted {
 			if err := read(g); err != nil {
 				return err
@@ -274,7 +325,7 @@ func (l *Lake) scanBatches(ctx context.Context, mem memory.Allocator, f lake.Fil
 	if plan == nil {
 		plan = eachGroup(new(int))
 	}
-	return plan(pf.NumRowGroups(), func(group int) error {
+	return plan(pf.MetaData(), func(group int) error {
 		return scanGroup(ctx, fr, indices, group, row)
 	})
 }

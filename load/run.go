@@ -167,6 +167,7 @@ func (r *Run) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	if err := l.log.append(data); err != nil {
 		return nil, fmt.Errorf("commit %d: %w", c.Number, err)
 	}
+	l.log.index()
 	return &c, nil
 }
 
