@@ -54,32 +54,52 @@ type Near struct {
 // Build writes the catalog to a new file at path: an earlier one that was brought up to date where that can
 // serve, and else the layout, filled from all of history. Either says the same.
 func (c *Catalog) Build(ctx context.Context, path string) error {
+	return c.build(ctx, path)
+}
+
+// BuildAndCheck is Build for the commit that is about to be made: it asks the declared checks of what the catalog
+// shows then, and notes their results in it. brought are the files that the commit adds; accepted names checks that
+// hold nothing this time.
+func (c *Catalog) BuildAndCheck(ctx context.Context, path string, brought []lake.File, accepted []string) (results []lake.Check, err error) {
+	err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
+		results, err = c.check(ctx, conn, brought, accepted)
+		return err
+	}})
+	return results, err
+}
+
+// build writes the catalog; last are the last steps of it.
+func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 	if c.Previous != "" {
-		err := c.buildOn(ctx, path)
+		err := c.buildOn(ctx, path, last...)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		c.log().Info("the catalog is made anew", "why", firstLine(err))
 	}
-	return c.buildAnew(ctx, path)
+	return c.buildAnew(ctx, path, last...)
 }
 
 // buildOn makes the catalog from an earlier one.
-func (c *Catalog) buildOn(ctx context.Context, path string) error {
-	if err := errors.Join(os.RemoveAll(path+".wal"), copyFile(c.Previous, path)); err != nil {
+func (c *Catalog) buildOn(ctx context.Context, path string, last ...step) error {
+	if err := errors.Join(os.RemoveAll(path+".wal"), unseal(c.Previous, path)); err != nil {
 		return fmt.Errorf("the earlier catalog: %w", err)
 	}
-	return c.edit(ctx, path, func(conn *stdsql.Conn) error {
+	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
 		from, err := c.goesOn(ctx, conn)
 		if err != nil {
 			return err
 		}
-		return c.refresh(ctx, conn, from)
+		return c.refresh(ctx, conn, from, last...)
 	})
+	if err != nil {
+		return err
+	}
+	return seal(path)
 }
 
 // buildAnew makes the catalog from the layout.
-func (c *Catalog) buildAnew(ctx context.Context, path string) error {
+func (c *Catalog) buildAnew(ctx context.Context, path string, last ...step) error {
 	layout, err := theLayout(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("catalog: layout: %w", err)
@@ -87,7 +107,11 @@ func (c *Catalog) buildAnew(ctx context.Context, path string) error {
 	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout, 0o600)); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
-	return c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, since{instant: "-infinity"}) })
+	err = c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, since{instant: "-infinity"}, last...) })
+	if err != nil {
+		return err
+	}
+	return seal(path)
 }
 
 func (c *Catalog) log() *slog.Logger {
@@ -164,8 +188,8 @@ func literally(text string) step {
 	return statement(text, func() (string, error) { return text, nil })
 }
 
-// refresh makes a catalog that holds up to an earlier commit show this one.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since) error {
+// refresh makes a catalog that holds up to an earlier commit show this one, all at once.
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since, last ...step) error {
 	news := c.newsSince(from)
 	views, err := c.changedViews(ctx, conn)
 	if err != nil {
@@ -178,16 +202,16 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since) er
 			return fmt.Errorf("catalog: files: %w", err)
 		}
 	}
-	return doSteps(ctx, conn,
+	steps := []step{
 		literally("BEGIN"),
-		step{"commit", c.noteCommit},
-		step{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
-		step{"files", func(ctx context.Context, conn *stdsql.Conn) error { return renew(ctx, conn, views) }},
-		step{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
-		step{"aliases", c.fillAliases},
-		step{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
-		step{"seal", putSeal},
-		literally("COMMIT"), literally("CHECKPOINT"))
+		{"commit", c.noteCommit},
+		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
+		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return renew(ctx, conn, views) }},
+		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
+		{"aliases", c.fillAliases},
+		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
+	}
+	return doSteps(ctx, conn, append(append(steps, last...), literally("COMMIT"), literally("CHECKPOINT"))...)
 }
 
 // render fills a statement's template.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"dealflow/schemas/lake"
@@ -60,32 +61,18 @@ func parseCheck(name, text string) QualityCheck {
 // maxFindings bounds what a check's result tells of.
 const maxFindings = 5
 
-// Check runs the declared checks on the catalog at path, which shows the commit that they are about, and
-// notes their results in it. local is where the files lie that the commit adds; accepted names checks that
-// hold nothing this time.
-func Check(ctx context.Context, path, local string, add []lake.File, accepted []string) (results []lake.Check, err error) {
-	db, err := connect(path, false, append(workSettings(path), "SET VARIABLE lake = "+literal(local))...)
-	if err != nil {
+// check runs the declared checks on the catalog that is being made, and notes their results in it.
+func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.File, accepted []string) (results []lake.Check, err error) {
+	if err := c.viewBrought(ctx, conn, brought); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx) // one: the views of what the commit brings are its own
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := viewBrought(ctx, conn, add); err != nil {
-		return nil, err
-	}
-	for _, c := range QualityChecks() {
-		result, err := c.run(ctx, conn)
+	for _, declared := range QualityChecks() {
+		result, err := declared.run(ctx, conn)
 		if err != nil {
-			return nil, fmt.Errorf("check %s: %w", c.Name, err)
+			return nil, fmt.Errorf("%s: %w", declared.Name, err)
 		}
-		for _, name := range accepted {
-			if name == c.Name && result.Outcome == lake.CheckHeld {
-				result.Outcome = lake.CheckAccepted
-			}
+		if result.Outcome == lake.CheckHeld && slices.Contains(accepted, declared.Name) {
+			result.Outcome = lake.CheckAccepted
 		}
 		results = append(results, result)
 	}
@@ -94,12 +81,11 @@ func Check(ctx context.Context, path, local string, add []lake.File, accepted []
 
 // viewBrought makes a view brought_<table> of the rows that the commit brings to each flattened table's history: a
 // check of what is new reads nothing else.
-func viewBrought(ctx context.Context, conn *stdsql.Conn, add []lake.File) error {
-	var c Catalog // whose root nobody looks at: the connection says where the lake lies
-	files := filesOf(add)
+func (c *Catalog) viewBrought(ctx context.Context, conn *stdsql.Conn, brought []lake.File) error {
+	files := filesOf(brought)
 	for _, table := range lake.Tables() {
-		brought := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
-		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+brought); err != nil {
+		rows := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
+		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+rows); err != nil {
 			return fmt.Errorf("what the commit brings to %s: %w", table.Name, err)
 		}
 	}
@@ -153,12 +139,5 @@ func noteChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) er
 	for i := range results {
 		rows = append(rows, lake.CheckRow(&commit, &results[i]))
 	}
-	if err := insertRows(ctx, conn, "checks", lake.CheckColumns(), rows); err != nil {
-		return err
-	}
-	if err := putSeal(ctx, conn); err != nil {
-		return err
-	}
-	_, err := conn.ExecContext(ctx, "CHECKPOINT") // the file is published as it is
-	return err
+	return insertRows(ctx, conn, "checks", lake.CheckColumns(), rows)
 }

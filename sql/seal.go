@@ -1,65 +1,71 @@
 package sql
 
 import (
-	"context"
+	"bytes"
 	"crypto/sha256"
-	stdsql "database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"io"
+	"os"
 )
 
-// seal sums up a catalog: the rows of its tables but for _dealflow.catalog, and its views; not its macros, which
-// DuckDB spells anew. In reading them all DuckDB holds each block against its checksum. A catalog whose seal is not
-// what it says was written into, which any DuckDB can do, and none goes on from it.
-func seal(ctx context.Context, conn *stdsql.Conn) (string, error) {
-	tables, err := texts(ctx, conn, `
-SELECT '"' || schema_name || '"."' || table_name || '"' FROM duckdb_tables()
-WHERE database_name = current_database() AND NOT internal AND NOT temporary AND (schema_name, table_name) <> ('_dealflow', 'catalog')
-ORDER BY ALL`)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	for _, table := range tables {
-		rows, err := texts(ctx, conn, "SELECT count(*) || ' ' || coalesce(bit_xor(hash(held)), 0) FROM "+table+" held")
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", table, err)
-		}
-		fmt.Fprintln(sum, table, rows)
-	}
-	views, err := texts(ctx, conn, `
-SELECT concat_ws(' ', schema_name, view_name, sql) FROM duckdb_views()
-WHERE database_name = current_database() AND NOT internal AND NOT temporary
-ORDER BY ALL`)
-	for _, view := range views {
-		fmt.Fprintln(sum, view)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), err
+// A catalog that was made is sealed: behind its last block, where DuckDB does not look, stands what its bytes add up
+// to. Any DuckDB can write into a catalog; one whose seal is broken is not gone on from.
+const (
+	sealWord = "\ndealflow sha256 "
+	sealSize = len(sealWord) + 2*sha256.Size
+)
+
+// errChanged says that somebody wrote into an earlier catalog, or damaged it.
+var errChanged = errors.New("it was changed after it was made")
+
+// sealOf writes the seal of bytes with the given sum.
+func sealOf(sum []byte) []byte {
+	return append([]byte(sealWord), hex.EncodeToString(sum)...)
 }
 
-// putSeal writes the seal of a catalog that is otherwise made.
-func putSeal(ctx context.Context, conn *stdsql.Conn) error {
-	found, err := seal(ctx, conn)
-	if err == nil {
-		_, err = conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET seal = ?", found)
+// seal seals a catalog that is otherwise made.
+func seal(path string) (err error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return err
+	}
+	_, err = file.Write(sealOf(sum.Sum(nil)))
 	return err
 }
 
-// texts reads a column of texts.
-func texts(ctx context.Context, conn *stdsql.Conn, statement string) (found []string, err error) {
-	rows, err := conn.QueryContext(ctx, statement)
+// unseal copies a sealed catalog without its seal. errChanged says that it is not as it was sealed.
+func unseal(from, to string) (err error) {
+	source, err := os.Open(from)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		found = append(found, text)
+	defer func() { err = errors.Join(err, source.Close()) }()
+	info, err := source.Stat()
+	if err != nil {
+		return err
 	}
-	return found, rows.Err()
+	size := info.Size() - int64(sealSize)
+	if size < 0 {
+		return errChanged
+	}
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.CopyN(io.MultiWriter(target, sum), source, size)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	found, err := io.ReadAll(source)
+	if err == nil && !bytes.Equal(found, sealOf(sum.Sum(nil))) {
+		err = errChanged
+	}
+	return err
 }

@@ -20,21 +20,18 @@ type since struct {
 // errOtherCatalog says that an earlier catalog cannot be gone on from.
 var errOtherCatalog = errors.New("it is of another lake or program, or older than a replay")
 
-// errChanged says that somebody wrote into an earlier catalog.
-var errChanged = errors.New("it was changed after it was made")
-
-// goesOn says up to where the opened catalog holds, if it is of this lake and program, and whole. A replay may
+// goesOn says up to where the opened catalog holds, if it is of this lake and program. A replay may
 // have mended history, so no catalog goes on from one that is older.
 func (c *Catalog) goesOn(ctx context.Context, conn *stdsql.Conn) (from since, err error) {
 	layout, err := layoutHash()
 	if err != nil {
 		return from, err
 	}
-	var runID, sealed string
+	var runID string
 	err = conn.QueryRowContext(ctx, `
-SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id, c.seal
+SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id
 FROM _dealflow.catalog c JOIN main.runs r ON r."commit" = c."commit"
-WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID, &sealed)
+WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
 	if err != nil {
 		return from, fmt.Errorf("%w (%w)", errOtherCatalog, err)
 	}
@@ -51,11 +48,7 @@ WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID, &sealed)
 	if !ours {
 		return from, errOtherCatalog
 	}
-	found, err := seal(ctx, conn)
-	if err == nil && found != sealed {
-		err = errChanged
-	}
-	return from, err
+	return from, nil
 }
 
 // news is what a catalog takes in: all that came to be known since.

@@ -49,7 +49,6 @@ type catalogMaker struct {
 // madeCatalog is a catalog that was made and may be published. close removes it.
 type madeCatalog struct {
 	path   string
-	local  string // where DuckDB finds the history files that it names
 	number int64
 	folder string
 	linked string // a folder in the cache; "" where there is none
@@ -68,12 +67,17 @@ func (m *madeCatalog) close() error {
 
 // make makes the catalog of a state, going on from an earlier one: that at previous, or the published one where
 // that is "".
-func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made *madeCatalog, err error) {
+func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (*madeCatalog, error) {
+	return m.makeBy(ctx, s, previous, (*sql.Catalog).Build)
+}
+
+// makeBy is make for who builds in another way.
+func (m *catalogMaker) makeBy(ctx context.Context, s shown, previous string, build func(*sql.Catalog, context.Context, string) error) (made *madeCatalog, err error) {
 	folder, err := os.MkdirTemp(m.workDir, "dealflow-catalog-*")
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	made = &madeCatalog{path: filepath.Join(folder, lake.CatalogKey), number: s.number, folder: folder, local: m.lake.Store().URL()}
+	made = &madeCatalog{path: filepath.Join(folder, lake.CatalogKey), number: s.number, folder: folder}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, made.close())
@@ -94,7 +98,7 @@ func (m *catalogMaker) make(ctx context.Context, s shown, previous string) (made
 			return made, err
 		}
 	}
-	return made, c.Build(ctx, made.path)
+	return made, build(c, ctx, made.path)
 }
 
 // near fetches what DuckDB reads while a catalog is made.
@@ -108,7 +112,6 @@ func (m *catalogMaker) near(made *madeCatalog) (near *sql.Near, err error) {
 	if made.linked, err = cache.Scratch(); err != nil {
 		return nil, err
 	}
-	made.local = made.linked
 	return &sql.Near{
 		Folder: made.linked,
 		Fetch: func(ctx context.Context, files []lake.File) error {

@@ -52,15 +52,12 @@ func (r *run) ask(ctx context.Context, commit *lake.Commit) (checks []lake.Check
 		return nil, err
 	}
 	pending := r.load.Prepare(*commit)
-	made, err := r.maker().make(ctx, shownBy(r.lake.Log()).with(&pending), "")
-	if err != nil {
-		return nil, err
+	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
+		checks, err = c.BuildAndCheck(ctx, path, pending.Add, r.AcceptChecks)
+		return err
 	}
-	if checks, err = sql.Check(ctx, made.path, made.local, pending.Add, r.AcceptChecks); err != nil {
-		return nil, errors.Join(err, made.close())
-	}
-	r.catalog = made
-	return checks, nil
+	r.catalog, err = r.maker().makeBy(ctx, shownBy(r.lake.Log()).with(&pending), "", build)
+	return checks, err
 }
 
 func (r *run) maker() *catalogMaker {

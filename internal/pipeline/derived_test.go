@@ -432,6 +432,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 		"CREATE OR REPLACE VIEW main.deals AS SELECT 1 AS nothing",
 		"DELETE FROM _dealflow.version_index WHERE deal_id % 2 = 0",
 		"UPDATE _dealflow.version_index SET change = 'added'",
+		"CREATE OR REPLACE MACRO main.deals_as_of(t) AS TABLE SELECT 1 AS nothing",
 	} {
 		meddle(statement)
 		said.Reset()
@@ -442,7 +443,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 	}
 	w.mustReplay(t, "force")
 	said.Reset()
-	w.night(t, 5, heard)
+	w.night(t, 6, heard)
 	if !strings.Contains(said.String(), "older than a replay") {
 		t.Errorf("a catalog went on from one that is older than a replay:\n%s", said.String())
 	}

@@ -10,8 +10,7 @@ CREATE TABLE _dealflow.file_view (name VARCHAR, hash VARCHAR);
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
 CREATE TABLE _dealflow.catalog (
-  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR,
-  seal VARCHAR); -- sums up the rest of the catalog as it was made
+  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR);
 
 -- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
 -- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing about it.
