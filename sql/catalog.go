@@ -143,6 +143,10 @@ func workSettings(path string) []string {
 	}
 }
 
+// giveBack has DuckDB return to the system the memory that it has freed, which it keeps otherwise: that is what it does
+// when the limit is set, also to what it was.
+var giveBack = literally("SET memory_limit = " + literal(workMemory))
+
 // edit opens a catalog file for writing.
 func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
 	db, err := connect(path, false, workSettings(path)...)
@@ -208,10 +212,12 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since, la
 		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return renew(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
+		giveBack,
 		{"aliases", c.fillAliases},
 		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
+		giveBack,
 	}
-	return doSteps(ctx, conn, append(append(steps, last...), literally("COMMIT"), literally("CHECKPOINT"))...)
+	return doSteps(ctx, conn, append(append(steps, last...), literally("COMMIT"), giveBack, literally("CHECKPOINT"))...)
 }
 
 // render fills a statement's template.

@@ -56,7 +56,7 @@ func makeLayout(beside string) (made []byte, err error) {
 			first, _, _ := strings.Cut(text, "\n")
 			steps = append(steps, statement(first, func() (string, error) { return text, nil }))
 		}
-		return doSteps(ctx, conn, append(steps, literally("COMMIT"), literally("CHECKPOINT"))...)
+		return doSteps(ctx, conn, append(steps, literally("COMMIT"), literally("CHECKPOINT"), giveBack)...)
 	})
 	if err != nil {
 		return nil, err

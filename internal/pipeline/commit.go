@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -81,6 +82,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 			commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
 		}
 	}
+	for _, f := range done {
+		f.decisions = nil // they are written
+	}
 	debug.FreeOSMemory() // DuckDB, which works next, needs what flattening held, and Go does not know of it
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
@@ -97,9 +101,18 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 		result.BytesWritten += file.Bytes
 	}
 	for _, f := range done {
-		r.heads[f.Feed] = f.heads
+		r.learn(f)
 	}
 	return nil
+}
+
+// learn takes in what a committed run has made of a feed.
+func (r *run) learn(f *feedResult) {
+	if r.heads[f.Feed] == nil {
+		r.heads[f.Feed] = f.heads
+		return
+	}
+	maps.Copy(r.heads[f.Feed], f.heads)
 }
 
 // youngEnough refuses a run that may have lost files by now: nobody deletes what is younger than the grace.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"dealflow/extract"
@@ -30,7 +29,7 @@ type decided struct {
 	removals   []removal
 	kept       []int64        // known deals that keep their last version although this run has no payload of them
 	superseded map[int64]bool // deals of which another run has committed a later observation
-	heads      lake.Heads     // after the run
+	heads      lake.Heads     // of the deals that the run knows anew
 	news       int            // versions, and records newly put into quarantine
 }
 
@@ -181,13 +180,10 @@ func (r *run) decide(f *feedResult) (err error) {
 	if err != nil {
 		return err
 	}
-	f.heads = maps.Clone(known)
-	if f.heads == nil {
-		f.heads = lake.Heads{}
-	}
+	f.heads = lake.Heads{}
 	synced := r.syncedTo(f.Feed)
 	for _, d := range f.decisions {
-		if d.Reject == nil {
+		if d.Reject == nil && d.Head != known[d.ID] {
 			f.heads[d.ID] = d.Head
 		}
 		f.tally(d)

@@ -1,9 +1,8 @@
--- The versions that came to be known since.
-CREATE TEMP TABLE new_version AS
+-- The versions that came to be known since{{if .Feed}} of one feed{{end}}.
 WITH found AS (
   SELECT service, market, kind, deal_id, version, change, reason, known_at, run_id
   FROM {{.Source}}
-  WHERE known_at > {{lit .Since}}::TIMESTAMPTZ
+  WHERE known_at > {{lit .Since}}::TIMESTAMPTZ{{with .Feed}} AND service = {{lit (printf "%s" .Service)}} AND market = {{lit (printf "%s" .Market)}} AND kind = {{lit (printf "%s" .Kind)}}{{end}}
 ), before AS ( -- of deals that had versions already
   SELECT service, market, kind, deal_id, min(first_known_at) AS first_known_at
   FROM _dealflow.version_index
@@ -27,19 +26,5 @@ WITH found AS (
 )
 SELECT v.*, coalesce(v.first_known_at <= b.known_at, false) AS left_censored
 FROM versions v
-LEFT JOIN beginnings b USING (service, market, kind);
-
--- What held until then ends there.
-UPDATE _dealflow.version_index held
-SET valid_to = came.known_at
-FROM (
-  SELECT service, market, kind, deal_id, min(valid_from) AS known_at
-  FROM new_version
-  GROUP BY service, market, kind, deal_id
-) came
-WHERE held.service = came.service AND held.market = came.market AND held.kind = came.kind AND held.deal_id = came.deal_id
-  AND held.valid_to IS NULL;
-
-INSERT INTO _dealflow.version_index
-FROM new_version
-ORDER BY service, market, kind, deal_id, version;
+LEFT JOIN beginnings b USING (service, market, kind)
+ORDER BY service, market, kind, deal_id, version
