@@ -5,7 +5,7 @@ LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 
 # A real S3 server for the tests, in a module of its own so that the product does not depend on it.
 S3      := bin/versitygw
-test race soak: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
+test race soak bench: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
 
 # Seeds of the end-to-end truth test: few here, more in .ci/run, as many as you like in `make soak`.
 SEEDS   ?= 4
@@ -46,7 +46,7 @@ BENCH   ?= bench
 measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
 
 bench bench-peers: export DEALFLOW_FULL := 1
-bench: ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
+bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
 	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./internal/pipeline ./internal/testkit/longlake > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	DEALFLOW_NIGHTS=365 DEALFLOW_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt

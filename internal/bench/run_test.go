@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/s3test"
 	"dealflow/schemas/lake"
 )
 
@@ -31,7 +32,8 @@ type lakeAt struct {
 	program string
 	root    string
 	address string
-	cores   int // 0: all
+	cores   int      // 0: all
+	store   []string // environment that says how the lake is reached
 }
 
 // pull runs `run` or `sync` and gives what it took and did.
@@ -44,6 +46,7 @@ func (l *lakeAt) pull(b *testing.B, command string) (usage, *pipeline.Result) {
 	home := b.TempDir()
 	env := append(os.Environ(), "HOME="+home, "DEALFLOW_LAKE="+l.root, "DEALFLOW_API="+l.address,
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo")
+	env = append(env, l.store...)
 	took, out := execute(b, commandLine{Args: args, Env: env, Dir: home})
 	result := new(pipeline.Result)
 	if err := json.Unmarshal(out, result); err != nil {
@@ -53,7 +56,7 @@ func (l *lakeAt) pull(b *testing.B, command string) (usage, *pipeline.Result) {
 }
 
 // BenchmarkRun is whole commands of the program, catalog included: the first night, on one core and on all; a
-// usual night; and a sync after nothing has happened.
+// usual night; and a sync after nothing has happened. In a folder, and on S3.
 func BenchmarkRun(b *testing.B) {
 	path := program(b)
 	for _, s := range sizes() {
@@ -86,8 +89,38 @@ func BenchmarkRun(b *testing.B) {
 			})
 			first.pull(b, "run")
 			b.Run("quiet-sync", func(b *testing.B) { pulls(b, "sync", func() *lakeAt { return first }) })
+			b.Run("s3", func(b *testing.B) { runsOnS3(b, m, path) })
 		})
 	}
+}
+
+// runsOnS3 is the same with the lake on an S3 server, which works on the same processors.
+func runsOnS3(b *testing.B, m *market, program string) {
+	server := s3test.Start(b, s3test.Options{})
+	lakes := 0
+	fresh := func() *lakeAt {
+		lakes++
+		return &lakeAt{program: program, root: fmt.Sprintf("s3://%s/lake-%d", server.Bucket, lakes), address: m.address, store: []string{
+			"AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,
+			"AWS_ACCESS_KEY_ID=" + server.AccessKey, "AWS_SECRET_ACCESS_KEY=" + server.SecretKey,
+		}}
+	}
+	m.night(b, firstNight)
+	b.Run("first-night", func(b *testing.B) { pulls(b, "run", fresh) })
+	b.Run("usual-night", func(b *testing.B) {
+		pulls(b, "run", func() *lakeAt {
+			l := fresh()
+			m.night(b, firstNight)
+			l.pull(b, "run")
+			m.night(b, firstNight+1)
+			return l
+		})
+	})
+	b.Run("quiet-sync", func(b *testing.B) {
+		l := fresh()
+		l.pull(b, "run")
+		pulls(b, "sync", func() *lakeAt { return l })
+	})
 }
 
 // pulls measures a command on one lake after the other, and reports the least disturbed.

@@ -53,7 +53,37 @@ func floors(r results) figure {
 	return sum(parts...)
 }
 
-// goals are those of the issue, in its order.
+// The feeds that rooms are measured on.
+var roomFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
+
+// flattenAllocations is how often memory is asked for to flatten a deal, in the worst of the feeds.
+func flattenAllocations(r results) figure {
+	var worst figure
+	for i, feed := range roomFeeds {
+		f := r.of("Flatten/"+feed, "allocs/op")
+		if i == 0 || !f.known || worst.known && f.value > worst.value {
+			worst = f
+		}
+		if !f.known {
+			break
+		}
+	}
+	return worst
+}
+
+// guards are what CI holds a change against, whatever the machine: ratios within one execution, and counts. Their
+// bounds lie well below what is measured, so that noise does not reach them and a fast path that was lost does.
+func guards() []goal {
+	var all []goal
+	for _, feed := range roomFeeds {
+		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.25, true, " ×", func(r results) figure {
+			return r.of("Tokens/"+feed, "ns/op").over(r.of("Flatten/"+feed, "ns/op"))
+		}})
+	}
+	return append(all, goal{"flattening, allocations a deal", 1, false, "", flattenAllocations})
+}
+
+// goals are those of the project, in the order of a run.
 func goals() []goal {
 	wall := func(name string) func(results) figure {
 		return func(r results) figure { return r.of(name, "wall-s") }
@@ -83,6 +113,7 @@ func goals() []goal {
 		{"flattening by bare tokenising, speed", 0.6, true, " ×", func(r results) figure {
 			return r.of(floor+"tokenise", "cpu-s").over(r.of(floor+"flatten", "cpu-s"))
 		}},
+		{"flattening, allocations a deal", 1, false, "", flattenAllocations},
 		{"peak memory, first night of fifteen years", 256, false, " MiB", func(r results) figure {
 			return r.of("Run/deals=15years/first-night/cores=2", "peak-MiB")
 		}},

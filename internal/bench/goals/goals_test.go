@@ -21,7 +21,7 @@ PASS
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := run([]string{path}, &out); err != nil {
+	if err := published([]string{path}, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -41,7 +41,33 @@ func TestUnreadable(t *testing.T) {
 	if err := os.WriteFile(path, []byte("BenchmarkRun-2  3  many cpu-s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := run([]string{path}, new(strings.Builder)); err == nil {
+	if err := published([]string{path}, new(strings.Builder)); err == nil {
 		t.Error("no error for a metric that is no number")
+	}
+}
+
+// TestGuards lets through what is fast enough, and fails what is slow, asks for memory too often, or was not measured.
+func TestGuards(t *testing.T) {
+	fast := `BenchmarkTokens/bond/ig/priced-2   9  500 ns/op  0 allocs/op
+BenchmarkTokens/bond/ig/expected-2   9  500 ns/op  0 allocs/op
+BenchmarkTokens/loan/ll/priced-2     9  500 ns/op  0 allocs/op
+BenchmarkFlatten/bond/ig/priced-2    9  1000 ns/op  0 allocs/op
+BenchmarkFlatten/bond/ig/expected-2  9  1000 ns/op  0 allocs/op
+BenchmarkFlatten/loan/ll/priced-2    9  1000 ns/op  0 allocs/op
+`
+	for measured, fails := range map[string]string{
+		fast: "",
+		strings.Replace(fast, "1000 ns/op", "3000 ns/op", 1):                              "flattening bond/ig/priced by bare tokenising",
+		strings.Replace(fast, "1000 ns/op  0 allocs", "1000 ns/op  3 allocs", 1):          "allocations",
+		strings.Replace(fast, "BenchmarkFlatten/loan/ll/priced", "BenchmarkFlatten/x", 1): "loan/ll/priced",
+	} {
+		path := filepath.Join(t.TempDir(), "rooms.txt")
+		if err := os.WriteFile(path, []byte(measured), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := guarded([]string{path}, new(strings.Builder))
+		if (err == nil) != (fails == "") || err != nil && !strings.Contains(err.Error(), fails) {
+			t.Errorf("got %v, want %q in\n%s", err, fails, measured)
+		}
 	}
 }
