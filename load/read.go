@@ -245,7 +245,7 @@ func mayHold(ids []int64, current *int) groupPlan {
 	return func(of *metadata.FileMetaData, read func(int) error) error {
 		column := of.Schema.ColumnIndexByName("deal_id")
 		return eachGroup(current)(of, func(g int) error {
-			least, greatest, known, err := bounds(of.RowGroup(g), column)
+			least, greatest, known, err := idBounds(of.RowGroup(g), column)
 			if err != nil {
 				return err
 			}
@@ -257,8 +257,8 @@ func mayHold(ids []int64, current *int) groupPlan {
 	}
 }
 
-// bounds are the least and the greatest value of a column of integers in a row group.
-func bounds(of *metadata.RowGroupMetaData, column int) (least, greatest int64, known bool, err error) {
+// idBounds are the least and the greatest value of a column of integers in a row group.
+func idBounds(of *metadata.RowGroupMetaData, column int) (least, greatest int64, known bool, err error) {
 	chunk, err := of.ColumnChunk(column)
 	if err != nil {
 		return 0, 0, false, err

@@ -209,6 +209,9 @@ func appendCell(buf []byte, column arrow.Array, row int) []byte {
 	if column.IsNull(row) {
 		return append(buf, 0)
 	}
+	if texts, ok := column.(*array.Dictionary); ok {
+		return appendCell(buf, texts.Dictionary(), texts.GetValueIndex(row))
+	}
 	buf = append(buf, 1)
 	switch a := column.(type) {
 	case *array.String:

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,13 +16,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"dealflow/schemas/lake"
 )
 
-// RowGroupBytes is what a row group may hold in memory, about; the caller writes a record when its
-// rows have grown that large.
+// RowGroupBytes is what a row group may hold, about, with the text of each row for itself; the caller writes a
+// record when its rows have grown that large.
 const RowGroupBytes = 8 << 20
 
 // createdBy is the writer's identity in every file. It does not change with the program's version,
@@ -36,7 +36,7 @@ type Writer struct {
 	file    lake.File
 	disk    *os.File
 	counter *countingWriter
-	parquet *pqarrow.FileWriter
+	parquet *rowGroups
 }
 
 // newWriter opens a file for the given columns; file says what the commit shall name it.
@@ -46,19 +46,18 @@ func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error)
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
 	counter := &countingWriter{w: disk, hash: sha256.New()}
-	schema := lake.ArrowSchema(columns)
-	pw, err := pqarrow.NewFileWriter(schema, counter, writerProperties(run.mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(run.mem)))
+	groups, err := newRowGroups(run.mem, counter, columns)
 	if err == nil {
 		err = errors.Join(
-			pw.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
-			pw.AppendKeyValueMetadata("dealflow.schema_version", strconv.Itoa(file.SchemaVersion)),
-			pw.AppendKeyValueMetadata("dealflow.table", file.Table),
+			groups.file.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
+			groups.file.AppendKeyValueMetadata("dealflow.schema_version", strconv.Itoa(file.SchemaVersion)),
+			groups.file.AppendKeyValueMetadata("dealflow.table", file.Table),
 		)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", file.Path, err), disk.Close(), os.Remove(disk.Name()))
 	}
-	return &Writer{run: run, key: file.Path, file: file, disk: disk, counter: counter, parquet: pw}, nil
+	return &Writer{run: run, key: file.Path, file: file, disk: disk, counter: counter, parquet: groups}, nil
 }
 
 // writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
@@ -78,7 +77,7 @@ func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.Writ
 		parquet.WithStats(true),
 	}
 	for i := range columns {
-		if columns[i].Distinct || columns[i].Type == lake.Bool {
+		if !columns[i].HasDictionary() {
 			properties = append(properties, parquet.WithDictionaryFor(columns[i].Name, false))
 		}
 	}
@@ -91,7 +90,7 @@ func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 	if record.NumRows() == 0 {
 		return nil
 	}
-	if err := w.parquet.Write(record); err != nil {
+	if err := cmp.Or(w.parquet.write(record), w.counter.err); err != nil {
 		return fmt.Errorf("write %s: %w", w.key, err)
 	}
 	if w.file.Rows == 0 {
@@ -104,7 +103,7 @@ func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 
 // Finish completes the file and puts it into the lake, where nobody sees it before the run commits.
 func (w *Writer) Finish(ctx context.Context) error {
-	if err := w.parquet.Close(); err != nil {
+	if err := cmp.Or(w.parquet.close(), w.counter.err); err != nil {
 		return errors.Join(fmt.Errorf("finish %s: %w", w.key, err), w.discard())
 	}
 	w.file.Bytes = w.counter.n
@@ -116,7 +115,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 // Abort drops the file.
 func (w *Writer) Abort() error {
 	// Closing frees the writer's memory; what it says of the file no longer matters.
-	_ = w.parquet.Close()
+	_ = w.parquet.close()
 	return w.discard()
 }
 
@@ -124,16 +123,21 @@ func (w *Writer) discard() error {
 	return errors.Join(w.disk.Close(), os.Remove(w.disk.Name()))
 }
 
-// countingWriter counts and hashes what passes. It hides the file's Close from the Parquet writer.
+// countingWriter counts and hashes what passes, up to the first error. The Parquet writer does not hear of that: it
+// keeps some errors to itself, and after others panics when it is closed. Nor does it see the file's Close.
 type countingWriter struct {
 	w    io.Writer
 	hash hash.Hash
 	n    int64
+	err  error // the first
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.hash.Write(p[:n])
-	c.n += int64(n)
-	return n, err
+	if c.err == nil {
+		var n int
+		n, c.err = c.w.Write(p)
+		c.hash.Write(p[:n])
+		c.n += int64(n)
+	}
+	return len(p), nil
 }

@@ -68,7 +68,7 @@ func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) [
 	}
 	b.keys[0].text = []byte(feed.Market)
 	for _, table := range lake.FeedTables(feed) {
-		schema := lake.ArrowSchema(columns(table))
+		schema := lake.BatchSchema(columns(table))
 		t := tableBatch{table: table, depth: table.Depth(), schema: schema, fixed: rowBytes(columns(table))}
 		for _, field := range schema.Fields() {
 			t.columns = append(t.columns, newColumn(mem, field.Type))
@@ -101,7 +101,8 @@ func (b *Batches) Schema(table int) *arrow.Schema { return b.tables[table].schem
 // Table is the declaration of a table.
 func (b *Batches) Table(table int) *lake.Table { return b.tables[table].table }
 
-// Bytes is about what a table's collected rows hold in memory.
+// Bytes is about what a table's collected rows would hold in memory without dictionaries: the size of a row group goes
+// by it.
 func (b *Batches) Bytes(table int) int { return b.tables[table].bytes }
 
 // Rows is the number of rows collected for a table and not yet taken.

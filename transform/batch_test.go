@@ -96,10 +96,10 @@ func TestBatchSchemas(t *testing.T) {
 		defer snapshot.Release()
 		for i := range history.Tables() {
 			table := history.Table(i)
-			if want := lake.ArrowSchema(table.HistoryColumns()); !history.Schema(i).Equal(want) {
+			if want := lake.BatchSchema(table.HistoryColumns()); !history.Schema(i).Equal(want) {
 				t.Errorf("%s: got history schema %s, want %s", table.Name, history.Schema(i), want)
 			}
-			if want := lake.ArrowSchema(table.SnapshotColumns()); !snapshot.Schema(i).Equal(want) {
+			if want := lake.BatchSchema(table.SnapshotColumns()); !snapshot.Schema(i).Equal(want) {
 				t.Errorf("%s: got snapshot schema %s, want %s", table.Name, snapshot.Schema(i), want)
 			}
 		}

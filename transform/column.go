@@ -19,6 +19,7 @@ type column struct {
 	valid  buffer // a bit a row
 	fixed  buffer // what the layout has a row
 	texts  buffer
+	dict   *dictionary // nil in a column without one
 
 	typ   arrow.DataType
 	mem   memory.Allocator
@@ -26,7 +27,11 @@ type column struct {
 }
 
 func newColumn(mem memory.Allocator, typ arrow.DataType) column {
-	return column{typ: typ, layout: layoutOf(typ), mem: mem}
+	c := column{typ: typ, layout: layoutOf(typ), mem: mem}
+	if c.layout == numbers {
+		c.dict = newDictionary(mem)
+	}
+	return c
 }
 
 // reserve makes room for rows, all in all. Only bits are made zero ahead: to do that to all of a batch
@@ -58,6 +63,8 @@ func (c *column) put(row int, v *cell) {
 	case bits128:
 		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row:], v.num.LowBits())
 		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row+8:], uint64(v.num.HighBits()))
+	case numbers:
+		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.dict.number(v.text)))
 	case offsets:
 		c.putOffset(row)
 		c.putText(v.text)
@@ -76,6 +83,17 @@ func (c *column) putText(text []byte) {
 func (c *column) putOffset(row int) {
 	binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.size))
 }
+
+// text gives the text of a row that was put. It is good until the next one is put.
+func (c *column) text(row int) []byte {
+	end := c.size
+	if row+1 < c.rows {
+		end = c.offset(row + 1)
+	}
+	return c.texts.bytes[c.offset(row):end]
+}
+
+func (c *column) offset(row int) int { return int(binary.NativeEndian.Uint32(c.fixed.bytes[4*row:])) }
 
 // pass makes NULL of the rows that were not put before a row.
 func (c *column) pass(row int) {
@@ -108,6 +126,11 @@ func (c *column) take(rows int) arrow.Array {
 	for _, b := range buffers {
 		b.Release() // data holds it now
 	}
+	if c.dict != nil {
+		texts := c.dict.take()
+		defer texts.Release()
+		data.SetDictionary(texts.Data())
+	}
 	c.taken, c.rows, c.values, c.size = c.size, 0, 0, 0
 	return array.MakeFromData(data)
 }
@@ -116,6 +139,9 @@ func (c *column) take(rows int) arrow.Array {
 func (c *column) release() {
 	for _, b := range []*buffer{&c.valid, &c.fixed, &c.texts} {
 		b.take(0).Release()
+	}
+	if c.dict != nil {
+		c.dict.release()
 	}
 }
 
@@ -127,22 +153,26 @@ const (
 	bits32
 	bits64
 	bits128
+	numbers // of texts in the column's dictionary, in 32 bits
 	offsets // where its text begins, in 32 bits; behind the last row stands where that ends
 )
 
 // layoutOf is the layout of a type that a flattened table may have.
 func layoutOf(typ arrow.DataType) layout {
-	fixed, ok := typ.(arrow.FixedWidthDataType)
-	if !ok {
+	switch typ := typ.(type) {
+	case *arrow.DictionaryType:
+		return numbers
+	case arrow.FixedWidthDataType:
+		return map[int]layout{1: bits1, 32: bits32, 64: bits64, 128: bits128}[typ.BitWidth()]
+	default:
 		return offsets
 	}
-	return map[int]layout{1: bits1, 32: bits32, 64: bits64, 128: bits128}[fixed.BitWidth()]
 }
 
 // bytes is the size of the fixed part of rows.
 func (l layout) bytes(rows int) int {
 	switch l {
-	case bits32:
+	case bits32, numbers:
 		return 4 * rows
 	case bits64:
 		return 8 * rows

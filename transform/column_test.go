@@ -34,16 +34,20 @@ func (a dirtyAllocator) Reallocate(size int, b []byte) []byte {
 // TestColumn collects random cells, many of them NULL, and compares each batch with what Arrow's own
 // builder makes of the same.
 func TestColumn(t *testing.T) {
+	types := []arrow.DataType{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}}
 	for _, typ := range []lake.Type{lake.Text, lake.Bool, lake.Int32, lake.Int64, lake.Date, lake.Timestamp, lake.Money, lake.Rate, lake.Price} {
+		types = append(types, typ.Arrow())
+	}
+	for seed, typ := range types {
 		for _, share := range []float64{0, 0.02, 0.5, 1} {
-			t.Run(fmt.Sprintf("%s %g set", typ.SQL(), share), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %g set", typ, share), func(t *testing.T) {
 				mem := memory.NewCheckedAllocator(dirtyAllocator{memory.NewGoAllocator()})
 				defer mem.AssertSize(t, 0)
-				random := rand.New(rand.NewPCG(1, uint64(typ)))
-				c := newColumn(mem, typ.Arrow())
+				random := rand.New(rand.NewPCG(1, uint64(seed)))
+				c := newColumn(mem, typ)
 				defer c.release()
 				for _, rows := range []int{0, 1, 7, 64, 300, 40, 301} {
-					compareBatch(t, random, &c, typ.Arrow(), rows, share)
+					compareBatch(t, random, &c, typ, rows, share)
 				}
 				c.reserve(9)
 				c.put(3, &cell{set: true, text: []byte("left behind")})
@@ -90,6 +94,10 @@ func appendCell(t *testing.T, builder array.Builder, v *cell) {
 	switch b := builder.(type) {
 	case *array.StringBuilder:
 		b.BinaryBuilder.Append(v.text)
+	case *array.BinaryDictionaryBuilder:
+		if err := b.Append(v.text); err != nil {
+			t.Fatal(err)
+		}
 	case *array.BooleanBuilder:
 		b.Append(v.n != 0)
 	case *array.Int32Builder:

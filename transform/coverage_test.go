@@ -105,13 +105,13 @@ func (c coverage) count(t *testing.T, batch transform.Batch) {
 			}
 		case helper.Parse.Part == lake.PartStatus:
 			name := batch.Table.Name + "." + helper.Parse.From
-			c.add(t, name, column(helper.Parse.From).(*array.String), column(helper.Name).(*array.String))
+			c.add(t, name, column(helper.Parse.From), column(helper.Name))
 		}
 	}
 }
 
 // add counts the texts of one column by their status.
-func (c coverage) add(t *testing.T, name string, texts, statuses *array.String) {
+func (c coverage) add(t *testing.T, name string, texts, statuses arrow.Array) {
 	t.Helper()
 	if c[name] == nil {
 		c[name] = map[string]int{}
@@ -121,7 +121,7 @@ func (c coverage) add(t *testing.T, name string, texts, statuses *array.String) 
 			t.Fatalf("%s: text %q has status %q", name, texts.ValueStr(row), statuses.ValueStr(row))
 		}
 		if !texts.IsNull(row) {
-			c[name][statuses.Value(row)]++
+			c[name][statuses.ValueStr(row)]++
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func HistoryOf(snapshot Batch) Batch {
 	history := snapshot
 	columns := snapshot.Record.Columns()
-	schema := lake.ArrowSchema(snapshot.Table.HistoryColumns())
+	schema := lake.BatchSchema(snapshot.Table.HistoryColumns())
 	history.Record = array.NewRecord(schema, columns[:len(columns)-1], snapshot.Record.NumRows())
 	return history
 }

@@ -53,6 +53,8 @@ func cell(column arrow.Array, i int) any {
 		return nil
 	}
 	switch a := column.(type) {
+	case *array.Dictionary:
+		return cell(a.Dictionary(), a.GetValueIndex(i))
 	case *array.String:
 		return a.Value(i)
 	case *array.Boolean:

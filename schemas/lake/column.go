@@ -121,6 +121,9 @@ type Column struct {
 	Parse Parse
 }
 
+// HasDictionary says whether a file holds each value once, and the rows their numbers.
+func (c *Column) HasDictionary() bool { return !c.Distinct && c.Type != Bool }
+
 // In says whether the market's schema has the column.
 func (c *Column) In(m api.Market) bool {
 	if c.Markets == nil {

@@ -79,6 +79,18 @@ func ArrowSchema(columns []Column) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
+// BatchSchema is the Arrow schema of columns on their way into a file: as ArrowSchema, but a text that has a
+// dictionary in the file has one already.
+func BatchSchema(columns []Column) *arrow.Schema {
+	fields := ArrowSchema(columns).Fields()
+	for i := range columns {
+		if columns[i].Type == Text && columns[i].HasDictionary() {
+			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: fields[i].Type}
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
 var tables = []*Table{
 	bondPricedDeals(), bondPricedBanks(), bondPricedPriceEvolution(), bondPricedInvestorTypes(), bondPricedGeographies(),
 	bondExpectedDeals(), bondExpectedRegions(), bondExpectedTranches(), bondExpectedDealHistory(),

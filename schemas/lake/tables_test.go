@@ -285,6 +285,23 @@ func TestArrowSchema(t *testing.T) {
 	}
 }
 
+// TestBatchSchema checks that a text has a dictionary just where the file has one, and that all else is as in the
+// file.
+func TestBatchSchema(t *testing.T) {
+	for table, columns := range stored() {
+		batch, plain := lake.BatchSchema(columns), lake.ArrowSchema(columns).Fields()
+		for i, c := range columns {
+			want := plain[i]
+			if c.Type == lake.Text && !c.Distinct {
+				want.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+			}
+			if got := batch.Field(i); !got.Equal(want) {
+				t.Errorf("%s: got field %v, want %v", table, got, want)
+			}
+		}
+	}
+}
+
 // TestTypes fixes the Arrow and SQL types.
 func TestTypes(t *testing.T) {
 	for typ, want := range map[lake.Type][2]string{

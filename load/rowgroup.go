@@ -1,0 +1,94 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/schemas/lake"
+)
+
+// rowGroups writes records into a Parquet file, each as one row group. After an error the file is of no use. It is
+// not safe for concurrent use.
+type rowGroups struct {
+	file    *file.Writer
+	columns []lake.Column
+	context context.Context // pqarrow keeps its settings and its buffer there
+	levels  []int16         // of the column being written, a row each: 1 for a value, 0 for NULL
+}
+
+// newRowGroups starts a file.
+func newRowGroups(mem memory.Allocator, out io.Writer, columns []lake.Column) (*rowGroups, error) {
+	properties, settings := writerProperties(mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(mem))
+	schema, err := pqarrow.ToParquet(lake.ArrowSchema(columns), properties, settings)
+	if err != nil {
+		return nil, err
+	}
+	return &rowGroups{
+		file:    file.NewParquetWriter(out, schema.Root(), file.WithWriterProps(properties)),
+		columns: columns,
+		context: pqarrow.NewArrowWriteContext(context.Background(), &settings),
+	}, nil
+}
+
+func (g *rowGroups) write(record arrow.Record) error {
+	if err := g.check(record.Schema()); err != nil {
+		return err
+	}
+	group := g.file.AppendRowGroup()
+	for _, column := range record.Columns() {
+		chunk, err := group.NextColumn()
+		if err == nil {
+			err = g.writeColumn(chunk, column)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return group.Close()
+}
+
+// close ends the file. The footer is written by a call of its own, because Close keeps its error to itself.
+func (g *rowGroups) close() error { return errors.Join(g.file.FlushWithFooter(), g.file.Close()) }
+
+// check compares the columns of a record with those of the file: the library writes what it gets.
+func (g *rowGroups) check(schema *arrow.Schema) error {
+	plain, batch := lake.ArrowSchema(g.columns), lake.BatchSchema(g.columns)
+	if !schema.Equal(plain) && !schema.Equal(batch) {
+		return fmt.Errorf("a record has other columns than its file: %s, want %s", schema, plain)
+	}
+	return nil
+}
+
+func (g *rowGroups) writeColumn(chunk file.ColumnChunkWriter, column arrow.Array) error {
+	var levels []int16
+	nullable := chunk.Descr().MaxDefinitionLevel() > 0
+	if nullable {
+		g.levels = appendLevels(g.levels[:0], column)
+		levels = g.levels
+	}
+	if texts, ok := column.(*array.Dictionary); ok {
+		return writeTexts(chunk, texts, levels)
+	}
+	return pqarrow.WriteArrowToColumn(g.context, chunk, column, levels, nil, nullable)
+}
+
+// appendLevels says of each row whether it holds a value.
+func appendLevels(levels []int16, column arrow.Array) []int16 {
+	if column.NullN() == 0 {
+		return append(levels, slices.Repeat([]int16{1}, column.Len())...)
+	}
+	bits, from := column.NullBitmapBytes(), column.Data().Offset()
+	for i := from; i < from+column.Len(); i++ {
+		levels = append(levels, int16(bits[i/8]>>(i%8)&1))
+	}
+	return levels
+}

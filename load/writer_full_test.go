@@ -1,0 +1,81 @@
+package load
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/internal/testkit"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+var errFull = errors.New("no space left")
+
+// fullOnce fails one write, the one after so many, and no other.
+type fullOnce struct {
+	w    io.Writer
+	left int
+}
+
+func (f *fullOnce) Write(p []byte) (int, error) {
+	if f.left--; f.left == -1 {
+		return 0, errFull
+	}
+	return f.w.Write(p)
+}
+
+// TestEveryFailedWriteIsSeen lets each write to the disk fail in turn: the writer says so, keeps no memory and leaves
+// no file.
+func TestEveryFailedWriteIsSeen(t *testing.T) {
+	l, err := Open(t.Context(), new(memstore.Mem))
+	if !errors.Is(err, ErrNoLake) {
+		t.Fatal(err)
+	}
+	mem := testkit.Allocator(t)
+	run, err := l.Begin(RunConfig{ID: "019b8f6e-0000-7000-8000-000000000000", Started: time.Now(), WorkDir: t.TempDir(), Memory: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := lake.Tables()[1] // a small one
+	builder := array.NewRecordBuilder(mem, lake.BatchSchema(table.SnapshotColumns()))
+	defer builder.Release()
+	for _, field := range builder.Fields() {
+		field.AppendEmptyValue()
+	}
+	record := builder.NewRecord()
+	defer record.Release()
+	for writes := 0; ; writes++ {
+		w, err := run.Snapshot(table, api.HY, "2026-03-02")
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk := &fullOnce{w: w.counter.w, left: writes}
+		w.counter.w = disk
+		if err = w.Write(record, 1, 1); err != nil {
+			err = errors.Join(err, w.Abort())
+		} else {
+			err = w.Finish(t.Context())
+		}
+		if disk.left >= 0 { // none failed
+			if err != nil || writes < len(table.Columns) {
+				t.Errorf("got %v after %d writes", err, writes)
+			}
+			break
+		}
+		if !errors.Is(err, errFull) {
+			t.Errorf("write %d failed: got %v", writes, err)
+		}
+	}
+	if err := run.Close(); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(run.work); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the work folder holds %v, %v", files, err)
+	}
+}
