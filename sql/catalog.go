@@ -59,7 +59,7 @@ func (c *Catalog) Build(ctx context.Context, path string) error {
 
 // BuildAndCheck is Build for the commit that is about to be made: it asks the declared checks of what the catalog
 // shows then, and notes their results in it. brought are the files that the commit adds; accepted names checks that
-// hold nothing this time.
+// hold nothing this time. Where it fails behind the checks, the results are there beside the error.
 func (c *Catalog) BuildAndCheck(ctx context.Context, path string, brought []lake.File, accepted []string) (results []lake.Check, err error) {
 	err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 		results, err = c.check(ctx, conn, brought, accepted)
@@ -68,11 +68,21 @@ func (c *Catalog) BuildAndCheck(ctx context.Context, path string, brought []lake
 	return results, err
 }
 
+// checkError is the failure of a check, which a catalog made anew would not mend.
+type checkError struct {
+	name string
+	err  error
+}
+
+func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
+func (e *checkError) Unwrap() error { return e.err }
+
 // build writes the catalog; last are the last steps of it.
 func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 	if c.Previous != "" {
 		err := c.buildOn(ctx, path, last...)
-		if err == nil || ctx.Err() != nil {
+		var unasked *checkError
+		if err == nil || ctx.Err() != nil || errors.As(err, &unasked) {
 			return err
 		}
 		c.log().Info("the catalog is made anew", "why", firstLine(err))

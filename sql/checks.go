@@ -69,7 +69,7 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.F
 	for _, declared := range QualityChecks() {
 		result, err := declared.run(ctx, conn)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", declared.Name, err)
+			return nil, &checkError{declared.Name, err}
 		}
 		if result.Outcome == lake.CheckHeld && slices.Contains(accepted, declared.Name) {
 			result.Outcome = lake.CheckAccepted

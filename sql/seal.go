@@ -16,8 +16,12 @@ const (
 	sealSize = len(sealWord) + 2*sha256.Size
 )
 
-// errChanged says that somebody wrote into an earlier catalog, or damaged it.
-var errChanged = errors.New("it was changed after it was made")
+// errChanged says that somebody wrote into an earlier catalog, or damaged it; errUnsealed, that it may be one of a
+// program that did not seal them.
+var (
+	errChanged  = errors.New("it was changed after it was made")
+	errUnsealed = errors.New("it has no seal: an older program made it, or it was changed since")
+)
 
 // sealOf writes the seal of bytes with the given sum.
 func sealOf(sum []byte) []byte {
@@ -39,7 +43,7 @@ func seal(path string) (err error) {
 	return err
 }
 
-// unseal copies a sealed catalog without its seal. errChanged says that it is not as it was sealed.
+// unseal copies a sealed catalog without its seal, if it is as it was sealed.
 func unseal(from, to string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -52,7 +56,7 @@ func unseal(from, to string) (err error) {
 	}
 	size := info.Size() - int64(sealSize)
 	if size < 0 {
-		return errChanged
+		return errUnsealed
 	}
 	target, err := os.Create(to)
 	if err != nil {
@@ -64,8 +68,13 @@ func unseal(from, to string) (err error) {
 		return err
 	}
 	found, err := io.ReadAll(source)
-	if err == nil && !bytes.Equal(found, sealOf(sum.Sum(nil))) {
-		err = errChanged
+	switch {
+	case err != nil:
+		return err
+	case !bytes.HasPrefix(found, []byte(sealWord)):
+		return errUnsealed
+	case !bytes.Equal(found, sealOf(sum.Sum(nil))):
+		return errChanged
 	}
-	return err
+	return nil
 }

@@ -94,7 +94,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// runsOnS3 is the same with the lake on an S3 server, which works on the same processors.
+// runsOnS3 is the same with the lake on an S3 server, which works on the same processors. Each command begins with an
+// empty cache.
 func runsOnS3(b *testing.B, m *market, program string) {
 	server := s3test.Start(b, s3test.Options{})
 	lakes := 0

@@ -15,8 +15,8 @@ import (
 var ErrQuality = errors.New("a quality check holds the run")
 
 // check makes the catalog as it will be after the commit, over files that nobody sees yet, and asks the
-// declared checks of it. Their results go into the commit. Where one of them holds, the run ends. Where
-// they cannot be asked, the commit says so and is made: what is not kept today is lost for good.
+// declared checks of it. Their results go into the commit. Where one of them holds, the run ends, whatever became of
+// the catalog. Where they cannot be asked, the commit says so and is made: what is not kept today is lost for good.
 func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) error {
 	if r.NoCatalog {
 		return nil
@@ -25,7 +25,7 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
+	if err != nil && !slices.ContainsFunc(checks, func(c lake.Check) bool { return c.Outcome == lake.CheckHeld }) {
 		why, _, _ := strings.Cut(err.Error(), "\n") // without the traces of DuckDB
 		checks = []lake.Check{{Name: "all", Severity: lake.SeverityWarn, Outcome: lake.CheckFailed, Detail: why}}
 		r.warner(result)("the quality checks could not be asked", err)

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	stdsql "database/sql"
 	"fmt"
 	"log/slog"
@@ -301,7 +302,7 @@ func TestAliases(t *testing.T) {
 }
 
 // TestCatalogHealsWithin damages a block of a table in the published catalog that a night without changes neither asks
-// nor writes: the next catalog does not inherit it.
+// nor writes, so that its seal alone tells: the next catalog does not inherit it.
 func TestCatalogHealsWithin(t *testing.T) {
 	t.Parallel()
 	w, b := newBook(t)
@@ -368,6 +369,46 @@ func TestSnapshotMonths(t *testing.T) {
 	want("2026_02", "2026-02-01 3", "2026-02-02 3")
 }
 
+// TestCatalogThatCannotGoOn publishes catalogs that are sealed and of this program, but that cannot be brought up to
+// date: on the way the next one is begun anew.
+func TestCatalogThatCannotGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
+	var said bytes.Buffer
+	heard := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	w.night(t, 0)
+	w.night(t, 1)
+	for i, damage := range []string{
+		"DROP TABLE main.checks",
+		"DROP VIEW main.deals; DROP TABLE _dealflow.field_change CASCADE",
+		"ALTER TABLE _dealflow.tranche_known DROP COLUMN figi",
+	} {
+		path := filepath.Join(w.root, lake.CatalogKey)
+		w.intoCatalog(t, damage)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(data)
+		if err := os.WriteFile(path, fmt.Appendf(data, "\ndealflow sha256 %x", sum), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said.Reset()
+		result := w.night(t, 2+i, heard)
+		if text := said.String(); !strings.Contains(text, "made anew") || strings.Contains(text, "changed") {
+			t.Errorf("%s: the next catalog went on, or was begun anew for another reason:\n%s", damage, text)
+		}
+		if len(result.Checks) != len(sql.QualityChecks()) {
+			t.Errorf("%s: %+v", damage, result.Checks)
+		}
+		w.published(t, func(db *stdsql.DB) {
+			if len(rowsOf(t, db, "FROM field_change")) == 0 {
+				t.Errorf("%s: nothing is derived", damage)
+			}
+		})
+	}
+}
+
 // TestCatalogHeals damages the published catalog: the next one is made anew.
 func TestCatalogHeals(t *testing.T) {
 	t.Parallel()
@@ -404,6 +445,21 @@ func TestCatalogHeals(t *testing.T) {
 	}
 }
 
+// intoCatalog writes into the published catalog, as anybody's DuckDB can.
+func (w *world) intoCatalog(t *testing.T, statement string) {
+	t.Helper()
+	db, err := stdsql.Open("duckdb", filepath.Join(w.root, lake.CatalogKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestCatalogWrittenInto goes on from the catalog before, but not from one that somebody wrote into, nor from one that
 // is older than a replay; and `catalog` goes on from none.
 func TestCatalogWrittenInto(t *testing.T) {
@@ -411,18 +467,6 @@ func TestCatalogWrittenInto(t *testing.T) {
 	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
 	var said bytes.Buffer
 	heard := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
-	meddle := func(statement string) {
-		db, err := stdsql.Open("duckdb", filepath.Join(w.root, lake.CatalogKey))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	w.night(t, 0)
 	w.night(t, 1, heard)
 	if strings.Contains(said.String(), "made anew") {
@@ -434,10 +478,10 @@ func TestCatalogWrittenInto(t *testing.T) {
 		"UPDATE _dealflow.version_index SET change = 'added'",
 		"CREATE OR REPLACE MACRO main.deals_as_of(t) AS TABLE SELECT 1 AS nothing",
 	} {
-		meddle(statement)
+		w.intoCatalog(t, statement)
 		said.Reset()
 		w.night(t, 2+night, heard)
-		if !strings.Contains(said.String(), "changed after it was made") {
+		if text := said.String(); !strings.Contains(text, "made anew") || !strings.Contains(text, "changed") {
 			t.Errorf("%s: the next catalog went on from that:\n%s", statement, said.String())
 		}
 	}
@@ -447,7 +491,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 	if !strings.Contains(said.String(), "older than a replay") {
 		t.Errorf("a catalog went on from one that is older than a replay:\n%s", said.String())
 	}
-	meddle("INSERT INTO _dealflow.field_change (was) VALUES ('mark')")
+	w.intoCatalog(t, "INSERT INTO _dealflow.field_change (was) VALUES ('mark')")
 	w.publishAnew(t)
 	w.published(t, func(db *stdsql.DB) {
 		if len(rowsOf(t, db, "FROM _dealflow.field_change WHERE was = 'mark'")) > 0 {

@@ -10,5 +10,4 @@ WHERE held.service = came.service AND held.market = came.market AND held.kind = 
   AND held.valid_to IS NULL;
 
 INSERT INTO _dealflow.version_index
-FROM new_version
-ORDER BY service, market, kind, deal_id, version;
+FROM new_version;

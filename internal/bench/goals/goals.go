@@ -76,11 +76,12 @@ func flattenAllocations(r results) figure {
 func guards() []goal {
 	var all []goal
 	for _, feed := range roomFeeds {
-		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.25, true, " ×", func(r results) figure {
+		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.2, true, " ×", func(r results) figure {
 			return r.of("Tokens/"+feed, "ns/op").over(r.of("Flatten/"+feed, "ns/op"))
 		}})
 	}
-	return append(all, goal{"flattening, allocations a deal", 1, false, "", flattenAllocations})
+	// `go test` leaves out the fraction: 0 is less than one a deal.
+	return append(all, goal{"flattening, whole allocations a deal", 0, false, "", flattenAllocations})
 }
 
 // goals are those of the project, in the order of a run.
