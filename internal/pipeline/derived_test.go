@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	stdsql "database/sql"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -375,7 +374,7 @@ func TestCatalogThatCannotGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
 	var said bytes.Buffer
-	heard := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	heard := hears(&said)
 	w.night(t, 0)
 	w.night(t, 1)
 	for i, damage := range []string{
@@ -466,7 +465,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sim.Config{Seed: 12, Deals: 10})
 	var said bytes.Buffer
-	heard := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	heard := hears(&said)
 	w.night(t, 0)
 	w.night(t, 1, heard)
 	if strings.Contains(said.String(), "made anew") {

@@ -5,7 +5,6 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,7 +141,7 @@ func TestNewMonthAfar(t *testing.T) {
 	w.store = new(memstore.Mem)
 	b.writeAll(priced, 1, 3, `"spread":"T+95"`)
 	var said strings.Builder
-	listen := func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) }
+	listen := hears(&said)
 	for _, day := range []int{25, 26, 27} { // 30 January to 1 February
 		said.Reset()
 		w.night(t, day, feeds(priced), listen)

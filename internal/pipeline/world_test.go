@@ -5,6 +5,8 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -368,4 +370,9 @@ func cell(typ string, value stdsql.NullString) any {
 
 func asOf(at lake.Instant) func(string) string {
 	return func(table string) string { return fmt.Sprintf("%s_as_of(TIMESTAMPTZ '%s')", table, at) }
+}
+
+// hears has the log of a run written to said.
+func hears(said io.Writer) func(*pipeline.Config) {
+	return func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) }
 }

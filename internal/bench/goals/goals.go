@@ -58,15 +58,10 @@ var roomFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
 
 // flattenAllocations is how often memory is asked for to flatten a deal, in the worst of the feeds.
 func flattenAllocations(r results) figure {
-	var worst figure
-	for i, feed := range roomFeeds {
+	worst := figure{known: true}
+	for _, feed := range roomFeeds {
 		f := r.of("Flatten/"+feed, "allocs/op")
-		if i == 0 || !f.known || worst.known && f.value > worst.value {
-			worst = f
-		}
-		if !f.known {
-			break
-		}
+		worst.value, worst.known = max(worst.value, f.value), worst.known && f.known
 	}
 	return worst
 }

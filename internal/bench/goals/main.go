@@ -73,17 +73,18 @@ func table(out io.Writer, goals []goal, measured results) (missed []string) {
 	fmt.Fprintln(out, "| goal | aim | measured | |")
 	fmt.Fprintln(out, "|---|---|---|---|")
 	for _, g := range goals {
-		figure, verdict := "not measured", ""
-		if f := g.measure(measured); f.known {
-			figure, verdict = g.show(f.value), "met "
-			if !g.met(f.value) {
-				verdict = "missed "
-			}
+		f := g.measure(measured)
+		figure, verdict := g.show(f.value), " met "
+		switch {
+		case !f.known:
+			figure, verdict = "not measured", " "
+		case !g.met(f.value):
+			verdict = " missed "
 		}
-		if verdict != "met " {
+		if verdict != " met " {
 			missed = append(missed, g.name)
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s|\n", g.name, g.aim(), figure, verdict)
+		fmt.Fprintf(out, "| %s | %s | %s |%s|\n", g.name, g.aim(), figure, verdict)
 	}
 	return missed
 }
