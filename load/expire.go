@@ -149,7 +149,7 @@ type Waste struct {
 func (l *Lake) Waste(ctx context.Context, now time.Time) (*Waste, error) {
 	old := now.Add(-Grace)
 	var data []store.Object
-	for _, prefix := range dataPrefixes {
+	for _, prefix := range lake.DataPrefixes() {
 		found, err := l.list(ctx, prefix)
 		if err != nil {
 			return nil, err

@@ -33,10 +33,10 @@ type Comparison struct {
 func NewComparison(table *lake.Table, before []lake.File) *Comparison {
 	c := &Comparison{table: table, columns: map[string]bool{}, helpers: map[string]int{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
 	now := lake.File{SchemaVersion: lake.SchemaVersion}
-	for _, name := range names(agreeing(table, append(slices.Clone(before), now))) {
+	for _, name := range lake.ColumnNames(table.ComparableColumns(append(slices.Clone(before), now))) {
 		c.columns[name] = true
 	}
-	for i, name := range names(table.Helpers) {
+	for i, name := range lake.ColumnNames(table.Helpers) {
 		if !c.columns[name] {
 			c.helpers[name] = i
 		}
@@ -49,7 +49,7 @@ func NewComparison(table *lake.Table, before []lake.File) *Comparison {
 // good after all rows of before and now were given.
 func (c *Comparison) Improved() []string {
 	var improved []string
-	for i, name := range names(c.table.Helpers) {
+	for i, name := range lake.ColumnNames(c.table.Helpers) {
 		if c.sums[i] != 0 {
 			improved = append(improved, name)
 		}
@@ -66,7 +66,7 @@ func (c *Comparison) Wrote(record arrow.Record) {
 // Had reads files of before.
 func (c *Comparison) Had(ctx context.Context, r *Run, files []lake.File) error {
 	for _, f := range files {
-		if err := c.had(ctx, r, f, names(since(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
+		if err := c.had(ctx, r, f, lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
 			return err
 		}
 	}

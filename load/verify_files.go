@@ -15,15 +15,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// dataPrefixes are the folders of data files.
-var dataPrefixes = []string{"history/", lake.QuarantineTable + "/", "snapshots/"}
-
 // checkFiles looks at each file that the log names, as a whole: is it there, what does its footer say,
 // has it the bytes that were committed. It counts what else lies there.
 func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
 	// The listing comes after the log: a file that is committed in between is no missing one.
 	sizes := map[string]int64{}
-	for _, prefix := range dataPrefixes {
+	for _, prefix := range lake.DataPrefixes() {
 		for object, err := range v.store.List(ctx, prefix) {
 			if err != nil {
 				return err

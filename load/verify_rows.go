@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -53,7 +52,7 @@ func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape
 // walkRows checks a flattened file's rows and hands each on, with the record that it lies in.
 func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(rowKey, arrow.Record, int)) error {
 	rows := &fileRows{v: v, file: f, shape: shape}
-	err := v.scanFile(ctx, f, names(shape.columns), func(record arrow.Record) {
+	err := v.scanFile(ctx, f, lake.ColumnNames(shape.columns), func(record arrow.Record) {
 		for i := range int(record.NumRows()) {
 			each(rows.check(record, i), record, i)
 		}
@@ -179,7 +178,7 @@ type rowHasher struct {
 // newRowHasher hashes the columns in which files of a table must agree.
 func newRowHasher(table *lake.Table, files []lake.File) *rowHasher {
 	h := &rowHasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3, names: map[string]bool{}}
-	for _, name := range names(agreeing(table, files))[h.skip:] {
+	for _, name := range lake.ColumnNames(table.ComparableColumns(files))[h.skip:] {
 		h.names[name] = true
 	}
 	return h
@@ -235,14 +234,4 @@ func appendCell(buf []byte, column arrow.Array, row int) []byte {
 		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(buf, n.LowBits()), uint64(n.HighBits()))
 	}
 	panic(fmt.Sprintf("no flattened table has a column of type %s", column.DataType()))
-}
-
-// agreeing lists the columns of a table in which rows of files must agree: those that all have; of what
-// parsers read only where all files are of one schema version, for parsers change from one to the next.
-func agreeing(table *lake.Table, files []lake.File) []lake.Column {
-	least, most := lake.SchemaVersion, 0
-	for _, f := range files {
-		least, most = min(least, f.SchemaVersion), max(most, f.SchemaVersion)
-	}
-	return slices.DeleteFunc(since(table.HistoryColumns(), least), func(c lake.Column) bool { return c.IsHelper() && least < most })
 }

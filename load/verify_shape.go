@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -36,11 +35,11 @@ func shapeOf(f lake.File) (*shape, error) {
 	switch {
 	case f.Table == lake.QuarantineTable:
 	case snapshot && !history && known:
-		s.snapshot, s.columns = true, since(s.table.SnapshotColumns(), f.SchemaVersion)
+		s.snapshot, s.columns = true, lake.ColumnsAt(s.table.SnapshotColumns(), f.SchemaVersion)
 	case history && !snapshot && known:
-		s.columns = since(s.table.HistoryColumns(), f.SchemaVersion)
+		s.columns = lake.ColumnsAt(s.table.HistoryColumns(), f.SchemaVersion)
 	case history && !snapshot && name == lake.DealVersions:
-		s.columns = since(lake.DealVersionColumns(), f.SchemaVersion)
+		s.columns = lake.ColumnsAt(lake.DealVersionColumns(), f.SchemaVersion)
 	default:
 		return nil, fmt.Errorf("its commit says that it is of table %q, which there is not", f.Table)
 	}
@@ -89,20 +88,6 @@ func folderOf(f lake.File, table string, snapshot bool) (string, error) {
 		return "", fmt.Errorf("its commit says year %q", f.Partition["year"])
 	}
 	return path.Dir(lake.HistoryKey(table, market, year, "run", 0)), nil
-}
-
-// since keeps the columns that a schema version has.
-func since(columns []lake.Column, version int) []lake.Column {
-	return slices.DeleteFunc(columns, func(c lake.Column) bool { return cmp.Or(c.Since, 1) > version })
-}
-
-// names lists the columns' names.
-func names(columns []lake.Column) []string {
-	all := make([]string, len(columns))
-	for i := range columns {
-		all[i] = columns[i].Name
-	}
-	return all
 }
 
 // differs says in what a file's schema is not that of its table; "" where it is.

@@ -63,7 +63,7 @@ func standIn(ctx context.Context, conn *stdsql.Conn, folder string, files []lake
 		kind := fmt.Sprintf("%s-%d.parquet", file.Table, file.SchemaVersion)
 		if empty[kind] == "" {
 			empty[kind] = filepath.Join(folder, kind)
-			held := slices.DeleteFunc(columnsOf(file.Table), func(col lake.Column) bool { return max(col.Since, 1) > file.SchemaVersion })
+			held := lake.ColumnsAt(lake.TableColumns(file.Table), file.SchemaVersion)
 			statement := "COPY (SELECT " + selectList(held, 0) + " WHERE false) TO " + literal(empty[kind]) + " (FORMAT parquet)"
 			if _, err := conn.ExecContext(ctx, statement); err != nil {
 				return err
@@ -71,23 +71,6 @@ func standIn(ctx context.Context, conn *stdsql.Conn, folder string, files []lake
 		}
 		if err := os.Link(empty[kind], path); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
-		}
-	}
-	return nil
-}
-
-// columnsOf gives the columns of a table as a commit names it; nil for what is no table of Parquet
-// files. The caller owns the slice.
-func columnsOf(name string) []lake.Column {
-	if name == lake.HistoryTable(lake.DealVersions) {
-		return lake.DealVersionColumns()
-	}
-	for _, table := range lake.Tables() {
-		switch name {
-		case lake.HistoryTable(table.Name):
-			return table.HistoryColumns()
-		case lake.SnapshotTable(table.Name):
-			return table.SnapshotColumns()
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"dealflow/schemas/lake"
@@ -76,8 +75,7 @@ func (c *Catalog) newsSince(from since) news {
 	}
 	var files []lake.File
 	for i := range c.Files {
-		name := path.Base(c.Files[i].Path)
-		if run := name[:max(strings.LastIndexByte(name, '-'), 0)]; !old[run] && strings.HasPrefix(c.Files[i].Table, lake.HistoryTable("")) {
+		if !old[c.Files[i].RunID()] && strings.HasPrefix(c.Files[i].Table, lake.HistoryTable("")) {
 			files = append(files, c.Files[i])
 		}
 	}

@@ -36,15 +36,6 @@ type tableBatch struct {
 	maxID   int64
 }
 
-// Batch is the rows of one table, and the least and greatest deal_id in them (0 where there are none).
-// The holder releases the record.
-type Batch struct {
-	Table     *lake.Table
-	Record    arrow.Record
-	MinDealID int64
-	MaxDealID int64
-}
-
 // NewHistoryBatches collects rows with the columns of history files.
 func NewHistoryBatches(mem memory.Allocator, feed api.Feed) *Batches {
 	return newBatches(mem, feed, (*lake.Table).HistoryColumns)
@@ -175,14 +166,14 @@ func (t *tableBatch) put(from int, cells []cell) (next int) {
 }
 
 // Take gives a table's collected rows and starts afresh. The caller releases the record.
-func (b *Batches) Take(table int) Batch {
+func (b *Batches) Take(table int) lake.Batch {
 	t := &b.tables[table]
 	arrays := make([]arrow.Array, len(t.columns))
 	for i := range t.columns {
 		arrays[i] = t.columns[i].take(t.rows)
 		defer arrays[i].Release() // the record holds it
 	}
-	batch := Batch{Table: t.table, Record: array.NewRecord(t.schema, arrays, int64(t.rows)), MinDealID: t.minID, MaxDealID: t.maxID}
+	batch := lake.Batch{Table: t.table, Record: array.NewRecord(t.schema, arrays, int64(t.rows)), MinDealID: t.minID, MaxDealID: t.maxID}
 	t.taken, t.room, t.rows, t.bytes, t.minID, t.maxID = t.rows, 0, 0, 0, 0, 0
 	return batch
 }

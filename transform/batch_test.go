@@ -26,7 +26,7 @@ func readDeals(t *testing.T, f *transform.Flattener, batches *transform.Batches,
 }
 
 // takeRows takes a table's rows as text.
-func takeRows(batches *transform.Batches, table int) (transform.Batch, string) {
+func takeRows(batches *transform.Batches, table int) (lake.Batch, string) {
 	batch := batches.Take(table)
 	defer batch.Record.Release()
 	return batch, strings.Join(testkit.Rows(batch.Record), "\n")

@@ -90,7 +90,7 @@ func (c coverage) flatten(t *testing.T, feed api.Feed) {
 }
 
 // count adds the statuses of a table's rows.
-func (c coverage) count(t *testing.T, batch transform.Batch) {
+func (c coverage) count(t *testing.T, batch lake.Batch) {
 	t.Helper()
 	column := func(name string) arrow.Array {
 		return batch.Record.Column(batch.Record.Schema().FieldIndices(name)[0])

@@ -83,8 +83,8 @@ func (b *VersionBatches) Append(v *DealVersion) {
 }
 
 // Take gives the collected rows and starts afresh. The caller releases the record; its Table is nil.
-func (b *VersionBatches) Take() Batch {
-	batch := Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
+func (b *VersionBatches) Take() lake.Batch {
+	batch := lake.Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
 	b.rows, b.bytes, b.minID, b.maxID = 0, 0, 0, 0
 	return batch
 }

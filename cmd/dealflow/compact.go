@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/pipeline"
+	"dealflow/schemas/lake"
 )
 
 func newCompact(a *app) *cobra.Command {
@@ -44,7 +45,7 @@ func (a *app) printCompacted(r *pipeline.MaintainResult) error {
 		return printJSON(a.Stdout, r)
 	}
 	a.printMaintained(r)
-	if r.Outcome == pipeline.OutcomeUnchanged {
+	if r.Outcome == lake.OutcomeUnchanged {
 		_, err := fmt.Fprintf(a.Stderr, "nothing to merge in %s\n", r.Lake)
 		return err
 	}

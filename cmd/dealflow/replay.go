@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/pipeline"
+	"dealflow/schemas/lake"
 )
 
 // replayOptions are the flags of replay.
@@ -76,7 +77,7 @@ func (a *app) printReplayed(r *pipeline.ReplayResult) error {
 		}
 	}
 	a.printMaintained(&r.MaintainResult)
-	if r.Outcome == pipeline.OutcomeUnchanged {
+	if r.Outcome == lake.OutcomeUnchanged {
 		_, err := fmt.Fprintln(a.Stderr, "history is what its payloads say: nothing was written")
 		return err
 	}

@@ -200,7 +200,7 @@ func (a *app) printRun(r *pipeline.Result) error {
 	case r.Commit > 0:
 		_, err = fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s\n",
 			r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds)
-	case r.Outcome == pipeline.OutcomeUnchanged:
+	case r.Outcome == lake.OutcomeUnchanged:
 		_, err = fmt.Fprintf(a.Stderr, "nothing is new in %s, %.1f s\n", r.Lake, r.Seconds)
 	}
 	return err

@@ -24,7 +24,7 @@ const day = "2026-01-05"
 // output is one data file: how it is opened, and its row groups.
 type output struct {
 	open      func() (*load.Writer, error)
-	rowGroups []transform.Batch
+	rowGroups []lake.Batch
 }
 
 func (o *output) write(ctx context.Context) error {
@@ -172,7 +172,7 @@ func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
 // writeHistory writes the flattened tables of a list.
 func writeHistory(ctx context.Context, run *load.Run, f *feedPayloads) error {
 	writers := map[string]*load.Writer{}
-	err := flattenTo(f, func(group transform.Batch) (err error) {
+	err := flattenTo(f, func(group lake.Batch) (err error) {
 		w := writers[group.Table.Name]
 		if w == nil {
 			if w, err = run.History(group.Table, f.feed.Market); err != nil {
@@ -194,11 +194,11 @@ func writeHistory(ctx context.Context, run *load.Run, f *feedPayloads) error {
 
 // flatten takes the deals into Arrow rows, and drops those.
 func flatten(f *feedPayloads) error {
-	return flattenTo(f, func(transform.Batch) error { return nil })
+	return flattenTo(f, func(lake.Batch) error { return nil })
 }
 
 // flattenTo takes the deals into the row groups of their tables' history; use must not keep one.
-func flattenTo(f *feedPayloads, use func(transform.Batch) error) error {
+func flattenTo(f *feedPayloads, use func(lake.Batch) error) error {
 	history := transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)
 	defer history.Release()
 	pass := func(atLeast int) error {

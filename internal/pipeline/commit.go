@@ -57,7 +57,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedResult, result *Resul
 		return r.nothingToPull()
 	}
 	if !r.complete && !slices.ContainsFunc(done, (*feedResult).hasNews) {
-		result.Outcome = OutcomeUnchanged
+		result.Outcome = lake.OutcomeUnchanged
 		return result.verdict()
 	}
 	if err := r.holdsContract(done); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/load"
+	"dealflow/schemas/lake"
 )
 
 // compactAfter is the number of small history files of a table, market and year above which a run merges
@@ -18,7 +19,7 @@ const compactAfter = 32
 
 // Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so
 // that no answer changes. It needs no Client; of the other settings those of a run count that name no
-// feeds. Where nothing can be merged, nothing is committed (OutcomeUnchanged); where another run holds
+// feeds. Where nothing can be merged, nothing is committed (lake.OutcomeUnchanged); where another run holds
 // the lease, nothing is done (lake.OutcomeSkipped). load.ErrConflict says that others have committed
 // again and again, or have replaced the same files; nothing of this one is visible then.
 //
@@ -54,7 +55,7 @@ func (r *run) compact(ctx context.Context, least int, result *MaintainResult) er
 	}
 	if len(remove) == 0 {
 		if len(faults) == 0 {
-			result.Outcome = OutcomeUnchanged
+			result.Outcome = lake.OutcomeUnchanged
 		}
 		return errors.Join(faults...)
 	}

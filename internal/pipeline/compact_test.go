@@ -52,7 +52,7 @@ func TestCompact(t *testing.T) {
 			wantAnswers(t, w.answers(t), before)
 			wantSound(t, w.store)
 			again := w.mustCompact(t)
-			if again.Outcome != pipeline.OutcomeUnchanged || again.Commit != 0 || w.log(t).Number != result.Commit {
+			if again.Outcome != lake.OutcomeUnchanged || again.Commit != 0 || w.log(t).Number != result.Commit {
 				t.Errorf("the second time: got %+v, want nothing", again)
 			}
 		})

@@ -133,7 +133,7 @@ func TestRetryQuarantined(t *testing.T) {
 		return pipeline.RetryQuarantined(t.Context(), cfg)
 	}
 	w.later(time.Hour)
-	if result, err := retry(); err != nil || result.Outcome != pipeline.OutcomeUnchanged {
+	if result, err := retry(); err != nil || result.Outcome != lake.OutcomeUnchanged {
 		t.Errorf("nothing is better: got %v, %+v; want it unchanged", err, result)
 	}
 	b.write(priced, 1, `"message":"B"`)

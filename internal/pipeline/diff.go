@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -61,8 +59,7 @@ func (s shown) filesOf(pairs []lake.VersionPair) []lake.File {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool {
-		name := path.Base(f.Path)
-		run := name[:max(strings.LastIndexByte(name, '-'), 0)]
+		run := f.RunID()
 		return f.Table != lake.HistoryTable(lake.DealVersions) || pulled[run] && !wanted[run]
 	})
 }

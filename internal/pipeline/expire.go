@@ -116,7 +116,7 @@ func (r *run) sweep(ctx context.Context, result *ExpireResult) error {
 		return fmt.Errorf("expire: only %d files (%d bytes) of what is named as garbage could be removed; the next expire tries again: %w", gone.Files, gone.Bytes, err)
 	}
 	if result.Commit == 0 {
-		result.Outcome = OutcomeUnchanged
+		result.Outcome = lake.OutcomeUnchanged
 		if len(waste.Data)+len(waste.Checkpoints)+len(waste.Unfinished) > 0 {
 			result.Outcome = lake.OutcomeDone
 		}
@@ -147,7 +147,7 @@ func (r *ExpireResult) preview(ctx context.Context, cfg ExpireConfig) error {
 		return err
 	}
 	began := config.Clock()
-	r.MaintainResult = MaintainResult{Command: "expire", Lake: l.Store().URL(), RunID: config.RunID, Outcome: OutcomeUnchanged, Warnings: []string{}}
+	r.MaintainResult = MaintainResult{Command: "expire", Lake: l.Store().URL(), RunID: config.RunID, Outcome: lake.OutcomeUnchanged, Warnings: []string{}}
 	expired, err := l.Log().Expired(cfg.Keep)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestExpire(t *testing.T) {
 	}
 
 	w.later(load.Grace - time.Minute)
-	if result := w.mustExpire(t, keep, true); result.Commit != 0 || result.Outcome != pipeline.OutcomeUnchanged || result.Waiting.Files != 10 {
+	if result := w.mustExpire(t, keep, true); result.Commit != 0 || result.Outcome != lake.OutcomeUnchanged || result.Waiting.Files != 10 {
 		t.Errorf("a minute before: got %+v, want nothing", result)
 	}
 	w.later(2 * time.Minute)
@@ -128,7 +128,7 @@ func TestExpire(t *testing.T) {
 		t.Error("other objects are gone than those of the expired days")
 	}
 	wantSound(t, s)
-	if again := w.mustExpire(t, keep, true); again.Outcome != pipeline.OutcomeUnchanged || w.log(t).Number != 10 {
+	if again := w.mustExpire(t, keep, true); again.Outcome != lake.OutcomeUnchanged || w.log(t).Number != 10 {
 		t.Errorf("once more: got %+v, want nothing", again)
 	}
 }

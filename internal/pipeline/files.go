@@ -52,7 +52,7 @@ func (t *tableFiles) flush(table int) error {
 	batch := t.batches.Take(table)
 	defer batch.Record.Release()
 	if t.history != nil {
-		history := transform.HistoryOf(batch)
+		history := batch.History()
 		defer history.Record.Release()
 		if err := t.history.write(table, history); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (t *tableFiles) flush(table int) error {
 }
 
 // write writes one row group of a table.
-func (t *tableFiles) write(table int, batch transform.Batch) (err error) {
+func (t *tableFiles) write(table int, batch lake.Batch) (err error) {
 	if t.writers[table] == nil {
 		if t.writers[table], err = t.open(batch.Table); err != nil {
 			return err

@@ -47,7 +47,7 @@ type ReplayedTable struct {
 // Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the
 // current schema, and holds it against the files that there are. Where a partition's rows differ, a file
 // is damaged or of an older schema version, the partition's files are replaced, all in one commit; with
-// Force all are. Where there is no such partition, nothing is written or committed (OutcomeUnchanged):
+// Force all are. Where there is no such partition, nothing is written or committed (lake.OutcomeUnchanged):
 // history is what its payloads say. deal_versions is rewritten where it is of an older schema version, for
 // its rows name that of the flattening.
 //
@@ -62,7 +62,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 		}
 		p.report(result)
 		if !p.changed {
-			result.Outcome = OutcomeUnchanged
+			result.Outcome = lake.OutcomeUnchanged
 			return nil
 		}
 		return r.commitMaintenance(ctx, p.remove, &result.MaintainResult)

@@ -75,7 +75,7 @@ func TestReplayProvesEqual(t *testing.T) {
 			cfg := w.upkeep(t)
 			cfg.Store = trace
 			result, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Snapshots: true})
-			if err != nil || !result.Equal || result.Outcome != pipeline.OutcomeUnchanged || result.Commit != 0 || w.log(t).Number != number {
+			if err != nil || !result.Equal || result.Outcome != lake.OutcomeUnchanged || result.Commit != 0 || w.log(t).Number != number {
 				t.Errorf("got %+v, %v; want all equal and nothing done", result, err)
 			}
 			for _, line := range trace.Lines() {
@@ -183,7 +183,7 @@ func TestReplayMends(t *testing.T) {
 				}
 			}
 			wantSound(t, w.store)
-			if again := w.mustReplay(t, "snapshots"); !again.Equal || again.Outcome != pipeline.OutcomeUnchanged {
+			if again := w.mustReplay(t, "snapshots"); !again.Equal || again.Outcome != lake.OutcomeUnchanged {
 				t.Errorf("once more: got %+v, want nothing to do", again)
 			}
 		})
@@ -271,7 +271,7 @@ func TestReplayOfOlderSchema(t *testing.T) {
 		}
 	}
 	wantSound(t, w.store)
-	if again := w.mustReplay(t, "snapshots"); again.Outcome != pipeline.OutcomeUnchanged {
+	if again := w.mustReplay(t, "snapshots"); again.Outcome != lake.OutcomeUnchanged {
 		t.Errorf("once more: got %+v, want nothing to do", again)
 	}
 }

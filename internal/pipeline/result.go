@@ -9,9 +9,6 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// OutcomeUnchanged is the outcome of a sync that found nothing new and committed nothing.
-const OutcomeUnchanged = "unchanged"
-
 // Result says what a run did. It is the object that --json prints; fields are only ever added.
 type Result struct {
 	Command      string         `json:"command"` // run, sync or quarantine

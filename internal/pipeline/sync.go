@@ -13,7 +13,7 @@ import (
 
 // Sync pulls what changed since the feeds were pulled last, into history alone, as one commit: lists in
 // order of update from their saved updatedSince link on, bond expected lists whole. It declares no
-// removal, and commits nothing where nothing is new (OutcomeUnchanged). Feeds of which the lake holds
+// removal, and commits nothing where nothing is new (lake.OutcomeUnchanged). Feeds of which the lake holds
 // no complete snapshot are skipped; without any lake the error is load.ErrNoLake. Where another run
 // holds the lease, nothing is done (lake.OutcomeSkipped); where another one commits first, the error
 // is load.ErrConflict, and the next sync brings the same again. Other errors are those of Run.

@@ -55,7 +55,7 @@ func TestSync(t *testing.T) {
 
 	w.later(time.Hour)
 	quiet := w.mustSync(t, all)
-	if quiet.Commit != 0 || quiet.Outcome != pipeline.OutcomeUnchanged {
+	if quiet.Commit != 0 || quiet.Outcome != lake.OutcomeUnchanged {
 		t.Errorf("quiet sync: commit %d, %s; want none, unchanged", quiet.Commit, quiet.Outcome)
 	}
 

@@ -266,7 +266,7 @@ func (l *life) judge(s *span, p plan, result *pipeline.Result, err error) {
 		l.judgeCommit(j, s, p, log, before, fresh)
 	case s.command == "run" && err == nil:
 		l.t.Error("a run neither commits nor fails")
-	case err == nil && result.Outcome == pipeline.OutcomeUnchanged:
+	case err == nil && result.Outcome == lake.OutcomeUnchanged:
 		l.tally["sync without news"]++
 		for i := range result.Feeds {
 			if f := &result.Feeds[i]; f.Outcome == lake.OutcomeDone {

@@ -3,6 +3,8 @@ package lake
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"dealflow/schemas/api"
@@ -52,6 +54,9 @@ const (
 	OutcomeFailed  = "failed"
 	OutcomeHeld    = "held"
 	OutcomeSkipped = "skipped"
+
+	// OutcomeUnchanged is the outcome of a command that found nothing to do and committed nothing. No commit has it.
+	OutcomeUnchanged = "unchanged"
 )
 
 // Commit is one record of the log: it makes a run's files visible, all at once, and is never
@@ -143,6 +148,12 @@ type File struct {
 	SHA256        string            `json:"sha256"`
 	MinDealID     int64             `json:"min_deal_id"`
 	MaxDealID     int64             `json:"max_deal_id"`
+}
+
+// RunID is the id of the run that wrote a Parquet file, which the file's name begins with; "" if the name has none.
+func (f *File) RunID() string {
+	name := path.Base(f.Path)
+	return name[:max(strings.LastIndexByte(name, '-'), 0)]
 }
 
 // Check is the result of one declared quality check of a run.

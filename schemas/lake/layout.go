@@ -22,6 +22,9 @@ const (
 	BorrowerAliasesKey = "aliases/borrowers.csv"
 )
 
+// DataPrefixes returns the prefixes under which all data files are. The caller owns the slice.
+func DataPrefixes() []string { return []string{"history/", QuarantineTable + "/", "snapshots/"} }
+
 // CommitKey is the key of a commit's object.
 func CommitKey(number int64) string { return fmt.Sprintf("%s%020d.json", CommitsPrefix, number) }
 

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -69,6 +70,48 @@ func (t *Table) HistoryColumns() []Column { return append(t.KeyColumns(), t.Valu
 // SnapshotColumns returns the columns of the table's snapshot files: those of history, then
 // snapshot_date.
 func (t *Table) SnapshotColumns() []Column { return append(t.HistoryColumns(), columnSnapshotDate) }
+
+// TableColumns returns the columns of a table as a commit names it ("history.bond_priced_deals"), in the present schema
+// version; nil for what is no table of Parquet files. The caller owns the slice.
+func TableColumns(name string) []Column {
+	if name == HistoryTable(DealVersions) {
+		return DealVersionColumns()
+	}
+	for _, table := range tables {
+		switch name {
+		case HistoryTable(table.Name):
+			return table.HistoryColumns()
+		case SnapshotTable(table.Name):
+			return table.SnapshotColumns()
+		}
+	}
+	return nil
+}
+
+// ColumnsAt returns those of the columns that a schema version has. The caller owns the slice.
+func ColumnsAt(columns []Column, schemaVersion int) []Column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return cmp.Or(c.Since, 1) > schemaVersion })
+}
+
+// ComparableColumns returns the columns in which the history rows of files must be equal: those that all the files
+// have. Helper columns are among them only if all the files are of one schema version, because parsers change from one
+// to the next. The caller owns the slice.
+func (t *Table) ComparableColumns(files []File) []Column {
+	least, most := SchemaVersion, 0
+	for _, f := range files {
+		least, most = min(least, f.SchemaVersion), max(most, f.SchemaVersion)
+	}
+	return slices.DeleteFunc(ColumnsAt(t.HistoryColumns(), least), func(c Column) bool { return c.IsHelper() && least < most })
+}
+
+// ColumnNames returns the names of columns, in order.
+func ColumnNames(columns []Column) []string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	return names
+}
 
 // ArrowSchema is the Arrow schema of columns, with Parquet field ids.
 func ArrowSchema(columns []Column) *arrow.Schema {

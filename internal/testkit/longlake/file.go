@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dealflow/load"
-	"dealflow/transform"
+	"dealflow/schemas/lake"
 )
 
 // file is a data file that is begun with its first rows, so that none is empty.
@@ -14,7 +14,7 @@ type file struct {
 }
 
 // write appends rows as one row group, and releases them.
-func (f *file) write(batch transform.Batch) (err error) {
+func (f *file) write(batch lake.Batch) (err error) {
 	defer batch.Record.Release()
 	if batch.Record.NumRows() == 0 {
 		return nil
