@@ -38,10 +38,10 @@ def digest(commit):
         commit["command"],
         instants,
         commit["outcome"],
-        [feed_facts(f) for f in commit["feeds"]],
+        [feed_facts(f) for f in commit["feeds"] or []],
         commit["checks"],
-        sorted(file_facts(f) for f in commit["add"]),
-        len(commit["remove"]),
+        sorted(file_facts(f) for f in commit["add"] or []),
+        len(commit["remove"] or []),
     ]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -52,7 +52,7 @@ def main():
     for path in sorted(glob.glob(os.path.join(sys.argv[1], "_dealflow", "commits", "*.json"))):
         with open(path, encoding="utf-8") as f:
             commit = json.load(f)
-        print(commit["commit"], commit["command"], len(commit["add"]), digest(commit))
+        print(commit["commit"], commit["command"], len(commit["add"] or []), digest(commit))
 
 
 if __name__ == "__main__":

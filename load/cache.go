@@ -106,7 +106,7 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 		} // else another process has just made room
 	}
 	var err error
-	for range readTries {
+	for range store.ReadTries {
 		if err = c.download(ctx, s, file, target, held); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err
 		}

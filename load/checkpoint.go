@@ -1,19 +1,17 @@
 package load
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/klauspost/compress/zstd"
 
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -44,8 +42,8 @@ type checkpointHead struct {
 // newestCheckpoint reads the newest checkpoint that can be read: first the one that the hint names,
 // else what a listing finds. A lake without one gives an empty log.
 func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
-	if n := l.readHint(ctx).Checkpoint; n > 0 {
-		if log, err := l.readCheckpoint(ctx, n); err == nil {
+	if n := ReadHint(ctx, l.store).Checkpoint; n > 0 {
+		if log, err := ReadCheckpoint(ctx, l.store, n); err == nil {
 			return log, nil
 		}
 	}
@@ -59,7 +57,7 @@ func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 		}
 	}
 	for _, n := range slices.Backward(numbers) {
-		log, err := l.readCheckpoint(ctx, n)
+		log, err := ReadCheckpoint(ctx, l.store, n)
 		if err == nil {
 			return log, nil
 		}
@@ -70,9 +68,10 @@ func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 	return &Log{}, nil
 }
 
-func (l *Lake) readCheckpoint(ctx context.Context, number int64) (*Log, error) {
+// ReadCheckpoint reads what the commits of a lake up to number add up to.
+func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, error) {
 	key := lake.CheckpointKey(number)
-	data, err := readZstd(ctx, l.store, key)
+	data, err := readCompressed(ctx, s, key)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +123,10 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 		}
 	}
 	// The state goes first: a checkpoint without its state costs a longer start, never a wrong one.
-	if err := writeZstd(ctx, l.store, lake.StateKey(log.Number), encodeHeads(log.Number, heads)); err != nil {
+	if err := writeCompressed(ctx, l.store, lake.StateKey(log.Number), encodeHeads(log.Number, heads)); err != nil {
 		return err
 	}
-	if err := writeZstd(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
+	if err := writeCompressed(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
 		return err
 	}
 	log.checkpoint, log.since = log.Number, nil
@@ -174,10 +173,10 @@ func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 	return out
 }
 
-// readState reads the heads beside a checkpoint.
-func (l *Lake) readState(ctx context.Context, number int64) (map[api.Feed]lake.Heads, error) {
+// ReadState reads the state file of a checkpoint: the newest version of every deal.
+func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]lake.Heads, error) {
 	key := lake.StateKey(number)
-	data, err := readZstd(ctx, l.store, key)
+	data, err := readCompressed(ctx, s, key)
 	if err != nil {
 		return nil, err
 	}
@@ -208,26 +207,22 @@ func (l *Lake) readState(ctx context.Context, number int64) (map[api.Feed]lake.H
 	return heads, nil
 }
 
-func readZstd(ctx context.Context, s store.Store, key string) ([]byte, error) {
+// readCompressed reads an object that is compressed by zstd.
+func readCompressed(ctx context.Context, s store.Store, key string) ([]byte, error) {
 	r, err := s.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() // read-only: a failing close loses nothing
-	dec, err := zstd.NewReader(bufio.NewReader(r))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
-	defer dec.Close()
-	data, err := io.ReadAll(dec)
+	data, err := parquet.Decompress(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	return data, nil
 }
 
-func writeZstd(ctx context.Context, s store.Store, key string, data []byte) error {
-	packed, err := pack(data)
+func writeCompressed(ctx context.Context, s store.Store, key string, data []byte) error {
+	packed, err := parquet.Compress(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -88,7 +89,7 @@ func (g *Log) LiveFile(path string) (lake.File, bool) {
 }
 
 // HistoryOf opens a file of a table's history of a given year.
-func (r *Run) HistoryOf(table *lake.Table, market api.Market, year int) (*Writer, error) {
+func (r *Run) HistoryOf(table *lake.Table, market api.Market, year int) (*parquet.Writer, error) {
 	return r.history(table.Name, market, year, table.HistoryColumns())
 }
 
@@ -121,15 +122,15 @@ func (r *Run) Merge(ctx context.Context, files []lake.File) (err error) {
 	for _, f := range files {
 		want += f.Rows
 	}
-	if w.file.Rows != want {
-		return fmt.Errorf("merge %s: %w: got %d rows of the %d that the commits name; run `dealflow verify --read-data`", path.Dir(files[0].Path), ErrNotCommitted, w.file.Rows, want)
+	if w.Rows() != want {
+		return fmt.Errorf("merge %s: %w: got %d rows of the %d that the commits name; run `dealflow verify --read-data`", path.Dir(files[0].Path), ErrNotCommitted, w.Rows(), want)
 	}
 	done = true
 	return w.Finish(ctx)
 }
 
 // mergeInto opens a file beside the one given.
-func (r *Run) mergeInto(of lake.File) (*Writer, []lake.Column, error) {
+func (r *Run) mergeInto(of lake.File) (*parquet.Writer, []lake.Column, error) {
 	name := strings.TrimPrefix(of.Table, lake.HistoryTable(""))
 	columns := lake.DealVersionColumns()
 	if table, ok := lake.TableByName(name); ok {
@@ -144,17 +145,17 @@ func (r *Run) mergeInto(of lake.File) (*Writer, []lake.Column, error) {
 }
 
 // merge writes all rows in the order of their table, row group by row group.
-func (c *Copies) merge(ctx context.Context, columns []lake.Column, rows *rowBuffer, w *Writer) error {
+func (c *Copies) merge(ctx context.Context, columns []lake.Column, rows *rowBuffer, w *parquet.Writer) error {
 	flush := func() error {
 		record := rows.take()
 		defer record.Release()
 		return w.Write(record, rows.min, rows.max)
 	}
-	last := rowKey{}
+	last := parquet.RowKey{}
 	for _, kind := range c.kinds() {
 		err := c.each(ctx, kind, columns, func(at merged) error {
 			// The rows of a version are not torn apart, as in the files of a run.
-			if !at.key.sameVersion(last) && rows.bytes >= RowGroupBytes {
+			if !at.key.SameVersion(last) && rows.bytes >= parquet.RowGroupBytes {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -169,6 +170,3 @@ func (c *Copies) merge(ctx context.Context, columns []lake.Column, rows *rowBuff
 	}
 	return flush()
 }
-
-// sameVersion says whether two rows are of one version of a deal.
-func (k rowKey) sameVersion(o rowKey) bool { return k.deal == o.deal && k.version == o.version }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/parquet"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -67,7 +68,7 @@ func (c *Copies) kinds() []api.Kind {
 
 // merged is one row on its way through a merge. It is good during the call only.
 type merged struct {
-	key    rowKey
+	key    parquet.RowKey
 	record arrow.Record
 	row    int
 	from   []int // for each column of the merge its place in the record; -1 where the file lacks it
@@ -120,7 +121,7 @@ type cursor struct {
 	keys   keyPlaces
 	record arrow.Record
 	row    int
-	key    rowKey
+	key    parquet.RowKey
 	begun  bool
 }
 
@@ -129,7 +130,7 @@ type keyPlaces struct{ kind, deal, version, outer, ordinal int }
 
 // open puts a cursor on the first row of a kind in a file; nil where there is none.
 func (c *Copies) open(ctx context.Context, f lake.File, kind api.Kind, columns []lake.Column) (*cursor, error) {
-	foot, err := readFooter(ctx, c.lake.store, f.Path)
+	foot, err := parquet.ReadFooter(ctx, c.lake.store, f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Path, err)
 	}
@@ -137,25 +138,25 @@ func (c *Copies) open(ctx context.Context, f lake.File, kind api.Kind, columns [
 	var wanted []string
 	for i := range columns {
 		place := -1
-		if foot.schema.HasField(columns[i].Name) {
+		if foot.Schema.HasField(columns[i].Name) {
 			place = len(wanted)
 			wanted = append(wanted, columns[i].Name)
 		}
 		cur.from = append(cur.from, place)
 	}
 	cur.keys = placesOf(wanted)
-	var plan groupPlan
+	var plan parquet.Groups
 	if kind != "" {
 		groups, err := c.groupsOf(ctx, f, kind)
 		if err != nil || len(groups) == 0 {
 			return nil, err
 		}
-		plan = only(groups)
+		plan = parquet.OnlyGroups(groups)
 	}
 	// Files that are open side by side share what one may hold.
-	rows := int64(max(scanRows/len(c.files), 16))
+	rows := int64(max(parquet.ScanRows/len(c.files), 16))
 	records := func(yield func(arrow.Record, error) bool) {
-		err := c.lake.scanBatches(ctx, c.mem, f, wanted, rows, plan, func(record arrow.Record) error {
+		err := parquet.ScanLimited(ctx, c.lake.store, c.mem, f.Path, wanted, rows, plan, func(record arrow.Record) error {
 			if !yield(record, nil) {
 				return errStopped
 			}
@@ -189,7 +190,7 @@ func placesOf(names []string) keyPlaces {
 func (c *Copies) groupsOf(ctx context.Context, f lake.File, kind api.Kind) ([]int, error) {
 	var groups []int
 	group, last := -1, -1
-	err := c.lake.scan(ctx, c.mem, f, []string{"kind"}, eachGroup(&group), func(record arrow.Record) error {
+	err := parquet.Scan(ctx, c.lake.store, c.mem, f.Path, []string{"kind"}, parquet.AllGroups(&group), func(record arrow.Record) error {
 		kinds := record.Column(0).(*array.String)
 		for row := 0; row < kinds.Len() && group != last; row++ {
 			if kinds.Value(row) == string(kind) {
@@ -217,9 +218,9 @@ func (cur *cursor) advance() (bool, error) {
 			continue
 		}
 		key := cur.keys.of(cur.record, cur.row)
-		if cur.begun && key.compare(cur.key) <= 0 {
+		if cur.begun && key.Compare(cur.key) <= 0 {
 			return false, fmt.Errorf("read %s: %w: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
-				cur.file.Path, ErrNotCommitted, key.deal, key.version, cur.key.deal, cur.key.version)
+				cur.file.Path, ErrNotCommitted, key.DealID, key.Version, cur.key.DealID, cur.key.Version)
 		}
 		cur.key, cur.begun = key, true
 		return true, nil
@@ -227,21 +228,21 @@ func (cur *cursor) advance() (bool, error) {
 }
 
 // of reads a row's key.
-func (p keyPlaces) of(record arrow.Record, row int) rowKey {
+func (p keyPlaces) of(record arrow.Record, row int) parquet.RowKey {
 	number := func(place int) int32 {
 		if place < 0 {
 			return 0
 		}
 		return record.Column(place).(*array.Int32).Value(row)
 	}
-	return rowKey{record.Column(p.deal).(*array.Int64).Value(row), number(p.version), number(p.outer), number(p.ordinal)}
+	return parquet.RowKey{record.Column(p.deal).(*array.Int64).Value(row), number(p.version), number(p.outer), number(p.ordinal)}
 }
 
 // cursors is a heap: the one with the least key comes first.
 type cursors []*cursor
 
 func (c cursors) Len() int           { return len(c) }
-func (c cursors) Less(i, j int) bool { return c[i].key.compare(c[j].key) < 0 }
+func (c cursors) Less(i, j int) bool { return c[i].key.Compare(c[j].key) < 0 }
 func (c cursors) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
 func (c *cursors) Push(x any)        { *c = append(*c, x.(*cursor)) }
 func (c *cursors) Pop() any {

@@ -46,9 +46,9 @@ func (b *rowBuffer) append(at merged) {
 		b.rows, b.bytes, b.taken = 0, 0, false
 	}
 	if b.rows == 0 {
-		b.min, b.max = at.key.deal, at.key.deal
+		b.min, b.max = at.key.DealID, at.key.DealID
 	}
-	b.min, b.max = min(b.min, at.key.deal), max(b.max, at.key.deal)
+	b.min, b.max = min(b.min, at.key.DealID), max(b.max, at.key.DealID)
 	b.rows++
 	b.bytes += b.fixed
 	for i, from := range at.from {

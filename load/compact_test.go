@@ -12,6 +12,7 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/lake"
@@ -60,7 +61,7 @@ func TestCompactable(t *testing.T) {
 // year, market, table and schema version.
 func historyOf(t *testing.T, sizes []int64) *load.Log {
 	t.Helper()
-	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(testStart)}
+	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
 	add := func(table, market, year string, n, schema int, size int64) {
 		commit.Add = append(commit.Add, lake.File{
 			Path:  fmt.Sprintf("history/%s/market=%s/year=%s/run-%04d.parquet", table, market, year, n),
@@ -82,32 +83,32 @@ func historyOf(t *testing.T, sizes []int64) *load.Log {
 	if err := s.Put(t.Context(), lake.CommitKey(1), strings.NewReader(string(data)), store.CreateOnly); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, s).Log()
+	return loadtest.Open(t, s).Log()
 }
 
 // TestMergeRowGroups writes row groups of a bounded size, whatever the number of rows, in the order of all
 // files.
 func TestMergeRowGroups(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	const nights, deals, size = 3, 8, 1 << 20
 	for n := range nights {
 		var versions []transform.DealVersion
 		for id := range int64(deals) {
-			v := added(id*nights+int64(n), 1, byte(n))
+			v := loadtest.Added(id*nights+int64(n), 1, byte(n))
 			v.Payload = bytes.Repeat([]byte{'a' + byte(n)}, size)
 			versions = append(versions, v)
 		}
-		night(t, l, n, versions...)
+		loadtest.Night(t, l, n, versions...)
 	}
 	mem := testkit.Allocator(t)
-	run := begin(t, l, mem, testStart.Add(100*time.Hour))
-	defer closeRun(t, run)
+	run := loadtest.Begin(t, l, mem, loadtest.Start.Add(100*time.Hour))
+	defer loadtest.Close(t, run)
 	files := l.Log().Files(lake.HistoryTable(lake.DealVersions))
 	if err := run.Merge(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
-	commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(testStart.Add(100 * time.Hour))})
+	commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(loadtest.Start.Add(100 * time.Hour))})
 	if err != nil || len(commit.Add) != 1 {
 		t.Fatalf("got %+v, %v; want one file", commit, err)
 	}

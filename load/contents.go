@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -51,7 +52,7 @@ func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.
 		number := int32(len(c.files))
 		c.files = append(c.files, f)
 		group := -1
-		err := l.scan(ctx, mem, f, []string{"kind", "deal_id", "version"}, eachGroup(&group), func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.AllGroups(&group), func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
 				if key, ok := c.keyAt(rec, row); ok {
 					c.at = append(c.at, place{key, number, int32(group)})
@@ -95,7 +96,7 @@ func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]
 			continue
 		}
 		slices.Sort(groups[i])
-		err := c.lake.scan(ctx, c.mem, f, []string{"kind", "deal_id", "version", "payload", "run_id"}, only(slices.Compact(groups[i])), func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, c.lake.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(slices.Compact(groups[i])), func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
 				if key, ok := c.keyAt(rec, row); ok && wanted[key] && rec.Column(3).IsValid(row) {
 					found[key] = Payload{

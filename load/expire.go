@@ -134,6 +134,14 @@ func (l *Lake) StoreTime(ctx context.Context, id string) (now time.Time, err err
 	return now, nil
 }
 
+// Garbage is what lies in the data folders and is not part of the lake: files that a commit removed, or
+// that no commit has named, such as those of a run under way. `dealflow expire` removes them after the
+// grace period.
+type Garbage struct {
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
+}
+
 // Waste is what a lake can do without.
 type Waste struct {
 	Data        []store.Object   // data files that are garbage
@@ -253,7 +261,7 @@ func (l *Lake) removedSince(ctx context.Context, instant time.Time) (map[string]
 		if !ok || object.Key != lake.CommitKey(n) || object.Modified.Before(instant) {
 			continue
 		}
-		data, err := readObject(ctx, l.store, object.Key)
+		data, err := store.Read(ctx, l.store, object.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/lake"
@@ -89,7 +90,7 @@ func TestRetentionByFeed(t *testing.T) {
 func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 	t.Helper()
 	s := new(memstore.Mem)
-	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(testStart)}
+	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
 	for market, of := range days {
 		for _, day := range of {
 			for _, table := range []string{"bond_priced_deals", "bond_priced_banks"} {
@@ -107,5 +108,5 @@ func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 	if err := s.Put(t.Context(), lake.CommitKey(1), strings.NewReader(string(data)), store.CreateOnly); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, s).Log()
+	return loadtest.Open(t, s).Log()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/lake"
 )
@@ -27,9 +28,9 @@ func TestHoleInTheLog(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := new(memstore.Mem)
-			l := open(t, s)
+			l := loadtest.Open(t, s)
 			for n := range 6 {
-				night(t, l, n, added(int64(n+1), 1, 'a'))
+				loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
 			}
 			for _, n := range test.missing {
 				if err := s.Delete(t.Context(), lake.CommitKey(n)); err != nil {
@@ -50,14 +51,14 @@ func TestHoleInTheLog(t *testing.T) {
 // TestWasteNeedsTheWholeLog finds no garbage in a lake whose log has a hole that only a listing shows.
 func TestWasteNeedsTheWholeLog(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	for n := range 6 {
-		night(t, l, n, added(int64(n+1), 1, 'a'))
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
 	}
 	if err := s.Delete(t.Context(), lake.CommitKey(2), lake.CommitKey(3), lake.LatestKey); err != nil {
 		t.Fatal(err)
 	}
-	cut := open(t, s)
+	cut := loadtest.Open(t, s)
 	if n := cut.Log().Number; n != 1 {
 		t.Fatalf("the log ends with %d, want 1: nothing else shows the hole", n)
 	}
@@ -68,8 +69,8 @@ func TestWasteNeedsTheWholeLog(t *testing.T) {
 
 // TestLeaseOfAWrongClock believes no lease that would stand for longer than a life.
 func TestLeaseOfAWrongClock(t *testing.T) {
-	l := open(t, new(memstore.Mem))
-	now := testStart
+	l := loadtest.Open(t, new(memstore.Mem))
+	now := loadtest.Start
 	for ahead, stands := range map[time.Duration]bool{time.Minute: true, load.LeaseLife + 5*time.Minute: true, load.LeaseLife + time.Hour: false, -time.Second: false} {
 		if err := l.TakeLease(t.Context(), load.Lease{RunID: "x", ExpiresAt: lake.At(now.Add(ahead))}); err != nil {
 			t.Fatal(err)
@@ -83,8 +84,8 @@ func TestLeaseOfAWrongClock(t *testing.T) {
 // TestCacheMendsItself replaces a copy that a power loss has cut off.
 func TestCacheMendsItself(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
-	night(t, l, 0, added(1, 1, 'a'))
+	l := loadtest.Open(t, s)
+	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
 	file := l.Log().AllFiles()[0]
 	dir := t.TempDir()
 	cache, err := load.NewCache(dir, 1<<30)
@@ -111,8 +112,8 @@ func TestCacheMendsItself(t *testing.T) {
 // readers hold for days.
 func TestCacheForgetsScratch(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
-	night(t, l, 0, added(1, 1, 'a'))
+	l := loadtest.Open(t, s)
+	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
 	cache, err := load.NewCache(t.TempDir(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -151,9 +152,9 @@ func TestCacheForgetsScratch(t *testing.T) {
 // TestCacheWithoutRoom serves callers side by side although nothing may stay.
 func TestCacheWithoutRoom(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	for n := range 4 {
-		night(t, l, n, added(int64(n+1), 1, 'a'))
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
 	}
 	files := l.Log().AllFiles()
 	dir := t.TempDir()

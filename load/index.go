@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
 
@@ -40,7 +41,7 @@ func (l *Lake) WriteIndex(ctx context.Context, mem memory.Allocator, files []lak
 	}
 	defer func() { err = errors.Join(err, w.Close()) }() // closes the file, too
 	for _, f := range files {
-		err := l.scan(ctx, mem, f, indexColumns, nil, func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, l.store, mem, f.Path, indexColumns, nil, func(rec arrow.Record) error {
 			row := array.NewRecord(schema, rec.Columns(), rec.NumRows())
 			defer row.Release()
 			return w.WriteBuffered(row)

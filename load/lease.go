@@ -41,7 +41,7 @@ func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
 // readLease is Lease; the error is the store's.
 func (l *Lake) readLease(ctx context.Context, now time.Time) (*Lease, error) {
 	var lease Lease
-	data, err := readObject(ctx, l.store, lake.LeaseKey)
+	data, err := store.Read(ctx, l.store, lake.LeaseKey)
 	if err == nil && json.Unmarshal(data, &lease) == nil && lease.ExpiresAt.After(now) && !lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)) {
 		return &lease, nil
 	}

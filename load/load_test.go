@@ -9,102 +9,18 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
-
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/load/store/tracestore"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
-
-var (
-	testFeed  = api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}
-	testStart = time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
-)
-
-// night writes one commit with the given versions of deals of testFeed.
-func night(t *testing.T, l *load.Lake, n int, versions ...transform.DealVersion) *lake.Commit {
-	t.Helper()
-	mem := testkit.Allocator(t)
-	started := testStart.AddDate(0, 0, n)
-	run := begin(t, l, mem, started)
-	defer closeRun(t, run)
-	batches := transform.NewVersionBatches(mem)
-	defer batches.Release()
-	for _, v := range versions {
-		v.Feed, v.KnownAt, v.ObservedAt, v.RunID = testFeed, started, started, runID(started)
-		batches.Append(&v)
-	}
-	w, err := run.DealVersions(testFeed.Market)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := batches.Take()
-	err = w.Write(batch.Record, batch.MinDealID, batch.MaxDealID)
-	batch.Record.Release()
-	if err := errors.Join(err, w.Finish(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	commit, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(started), Outcome: lake.OutcomeDone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var heads map[api.Feed]lake.Heads
-	if commit.Number%50 == 0 {
-		if heads, err = l.Heads(t.Context(), mem); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := run.Settle(t.Context(), heads); err != nil {
-		t.Fatal(err)
-	}
-	return commit
-}
-
-func runID(started time.Time) string { return "run-" + started.Format("20060102") }
-
-func begin(t *testing.T, l *load.Lake, mem memory.Allocator, started time.Time) *load.Run {
-	t.Helper()
-	run, err := l.Begin(load.RunConfig{ID: runID(started), Started: started, WorkDir: t.TempDir(), Memory: mem})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
-func closeRun(t *testing.T, run *load.Run) {
-	t.Helper()
-	if err := run.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func open(t *testing.T, s store.Store) *load.Lake {
-	t.Helper()
-	l, err := load.Open(t.Context(), s)
-	if err != nil && !errors.Is(err, load.ErrNoLake) {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func added(id int64, version int32, content byte) transform.DealVersion {
-	change := lake.Changed
-	if version == 1 {
-		change = lake.Added
-	}
-	return transform.DealVersion{
-		DealID: id, Version: version, Change: change, ContentHash: lake.Digest{content}, PayloadHash: lake.Digest{content, 1},
-		Payload: []byte{'{', content, '}'},
-	}
-}
 
 func removed(id int64, version int32) transform.DealVersion {
 	return transform.DealVersion{DealID: id, Version: version, Change: lake.Removed, Reason: lake.ReasonGone}
@@ -118,9 +34,9 @@ func TestHeadsAndPayloads(t *testing.T) {
 	}
 	for name, s := range map[string]store.Store{"memory": new(memstore.Mem), "folder": dir} {
 		t.Run(name, func(t *testing.T) {
-			l := open(t, s)
-			night(t, l, 0, added(1, 1, 'a'), added(2, 1, 'b'))
-			night(t, l, 1, added(1, 2, 'c'), removed(2, 2))
+			l := loadtest.Open(t, s)
+			loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'), loadtest.Added(2, 1, 'b'))
+			loadtest.Night(t, l, 1, loadtest.Added(1, 2, 'c'), removed(2, 2))
 			check := func(l *load.Lake) {
 				t.Helper()
 				mem := testkit.Allocator(t)
@@ -128,26 +44,26 @@ func TestHeadsAndPayloads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				of := heads[testFeed]
+				of := heads[loadtest.Feed]
 				if h := of[1]; h.Version != 2 || h.Removed || h.ContentHash != (lake.Digest{'c'}) {
 					t.Errorf("deal 1: %+v", h)
 				}
 				if h := of[2]; h.Version != 2 || !h.Removed || h.ContentHash != (lake.Digest{'b'}) || h.PayloadHash != (lake.Digest{'b', 1}) {
 					t.Errorf("deal 2: %+v", h)
 				}
-				payloads, err := l.Payloads(t.Context(), mem, testFeed, map[int64]int32{1: 2, 2: 1})
+				payloads, err := l.Payloads(t.Context(), mem, loadtest.Feed, map[int64]int32{1: 2, 2: 1})
 				if err != nil || string(payloads[1].Bytes) != "{c}" || string(payloads[2].Bytes) != "{b}" {
 					t.Errorf("payloads %s and %s, %v", payloads[1].Bytes, payloads[2].Bytes, err)
 				}
-				if _, err := l.Payloads(t.Context(), mem, testFeed, map[int64]int32{2: 2}); err == nil {
+				if _, err := l.Payloads(t.Context(), mem, loadtest.Feed, map[int64]int32{2: 2}); err == nil {
 					t.Error("a removal has no payload, and that was no error")
 				}
 			}
-			check(open(t, s))
+			check(loadtest.Open(t, s))
 			for n := 2; n < 51; n++ {
-				night(t, l, n, added(100+int64(n), 1, 'x'))
+				loadtest.Night(t, l, n, loadtest.Added(100+int64(n), 1, 'x'))
 			}
-			reopened := open(t, s)
+			reopened := loadtest.Open(t, s)
 			if reopened.Log().Number != 51 || len(reopened.Log().Runs) != 51 {
 				t.Errorf("log: commit %d, %d runs", reopened.Log().Number, len(reopened.Log().Runs))
 			}
@@ -155,11 +71,11 @@ func TestHeadsAndPayloads(t *testing.T) {
 			if err := s.Delete(t.Context(), lake.StateKey(50), lake.LatestKey); err != nil {
 				t.Fatal(err)
 			}
-			check(open(t, s))
+			check(loadtest.Open(t, s))
 			if err := s.Delete(t.Context(), lake.CheckpointKey(50)); err != nil {
 				t.Fatal(err)
 			}
-			check(open(t, s))
+			check(loadtest.Open(t, s))
 		})
 	}
 }
@@ -167,24 +83,24 @@ func TestHeadsAndPayloads(t *testing.T) {
 // TestHeadsReadNoCheckpoint opens a lake behind a checkpoint: that is read once, whatever is asked then.
 func TestHeadsReadNoCheckpoint(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	for n := range 52 {
-		night(t, l, n, added(int64(n), 1, 'x'))
+		loadtest.Night(t, l, n, loadtest.Added(int64(n), 1, 'x'))
 	}
-	l = open(t, s)
+	l = loadtest.Open(t, s)
 	if err := s.Delete(t.Context(), lake.CheckpointKey(50)); err != nil {
 		t.Fatal(err)
 	}
 	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
-	if err != nil || len(heads[testFeed]) != 52 {
-		t.Errorf("%d heads, %v", len(heads[testFeed]), err)
+	if err != nil || len(heads[loadtest.Feed]) != 52 {
+		t.Errorf("%d heads, %v", len(heads[loadtest.Feed]), err)
 	}
 }
 
 // TestCommitOrder holds the order of side effects: data, then the commit, then what is derived.
 func TestCommitOrder(t *testing.T) {
 	trace := &tracestore.Store{Store: new(memstore.Mem)}
-	night(t, open(t, trace), 0, added(1, 1, 'a'))
+	loadtest.Night(t, loadtest.Open(t, trace), 0, loadtest.Added(1, 1, 'a'))
 	want := []string{
 		"create history/deal_versions/market=IG/year=2026/run-20260302-0.parquet",
 		"create _dealflow/commits/00000000000000000001.json",
@@ -204,15 +120,15 @@ func TestCommitOrder(t *testing.T) {
 // TestConflict lets two runs start from the same state: one wins, the other is told.
 func TestConflict(t *testing.T) {
 	s := new(memstore.Mem)
-	first, second := open(t, s), open(t, s)
-	night(t, first, 0, added(1, 1, 'a'))
-	run := begin(t, second, testkit.Allocator(t), testStart.AddDate(0, 0, 1))
-	defer closeRun(t, run)
-	_, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart.AddDate(0, 0, 1))})
+	first, second := loadtest.Open(t, s), loadtest.Open(t, s)
+	loadtest.Night(t, first, 0, loadtest.Added(1, 1, 'a'))
+	run := loadtest.Begin(t, second, testkit.Allocator(t), loadtest.Start.AddDate(0, 0, 1))
+	defer loadtest.Close(t, run)
+	_, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start.AddDate(0, 0, 1))})
 	if !errors.Is(err, load.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
-	if l := open(t, s); l.Log().Number != 1 {
+	if l := loadtest.Open(t, s); l.Log().Number != 1 {
 		t.Errorf("commit %d, want 1", l.Log().Number)
 	}
 }
@@ -227,9 +143,9 @@ func TestCommitBeingPut(t *testing.T) {
 				if theirs {
 					s.theirs = []byte("of another run")
 				}
-				run := begin(t, open(t, s), testkit.Allocator(t), testStart)
-				defer closeRun(t, run)
-				_, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart)})
+				run := loadtest.Begin(t, loadtest.Open(t, s), testkit.Allocator(t), loadtest.Start)
+				defer loadtest.Close(t, run)
+				_, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)})
 				if theirs != errors.Is(err, load.ErrConflict) || !theirs && err != nil {
 					t.Errorf("got %v", err)
 				}
@@ -259,11 +175,11 @@ func (s *early) Put(ctx context.Context, key string, body io.ReadSeeker, mode st
 
 // TestKnownAtRises refuses a commit that is not later than the last one.
 func TestKnownAtRises(t *testing.T) {
-	l := open(t, new(memstore.Mem))
-	night(t, l, 0, added(1, 1, 'a'))
-	run := begin(t, l, testkit.Allocator(t), testStart.AddDate(0, 0, 1))
-	defer closeRun(t, run)
-	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart)}); err == nil {
+	l := loadtest.Open(t, new(memstore.Mem))
+	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
+	run := loadtest.Begin(t, l, testkit.Allocator(t), loadtest.Start.AddDate(0, 0, 1))
+	defer loadtest.Close(t, run)
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)}); err == nil {
 		t.Error("a commit at the instant of the last one was made")
 	}
 }
@@ -271,19 +187,19 @@ func TestKnownAtRises(t *testing.T) {
 // TestDamagedLog refuses a log whose chain is broken.
 func TestDamagedLog(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
-	first := night(t, l, 0, added(1, 1, 'a'))
-	night(t, l, 1, added(2, 1, 'a'))
+	l := loadtest.Open(t, s)
+	first := loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
+	loadtest.Night(t, l, 1, loadtest.Added(2, 1, 'a'))
 	first.Outcome = lake.OutcomePartial
 	data, err := first.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	overwrite(t, s, lake.CommitKey(1), data)
+	storetest.Overwrite(t, s, lake.CommitKey(1), data)
 	if _, err := load.Open(t.Context(), s); err == nil || errors.Is(err, load.ErrNoLake) {
 		t.Errorf("got %v, want damage", err)
 	}
-	overwrite(t, s, lake.CommitKey(1), []byte(`{"format_version":2}`))
+	storetest.Overwrite(t, s, lake.CommitKey(1), []byte(`{"format_version":2}`))
 	var format *lake.FormatError
 	if _, err := load.Open(t.Context(), s); !errors.As(err, &format) {
 		t.Errorf("got %v, want a FormatError", err)

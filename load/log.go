@@ -2,12 +2,9 @@ package load
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"slices"
@@ -105,7 +102,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 	for {
 		key := lake.CommitKey(log.Number + 1)
-		data, err := readObject(ctx, l.store, key)
+		data, err := store.Read(ctx, l.store, key)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -121,7 +118,7 @@ func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 // laterCommit looks behind the end of a log: at the next number but one, and at the one that the hint
 // names. 0: there is nothing.
 func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
-	for _, number := range []int64{end + 2, l.readHint(ctx).Commit} {
+	for _, number := range []int64{end + 2, ReadHint(ctx, l.store).Commit} {
 		if number <= end+1 {
 			continue
 		}
@@ -159,7 +156,7 @@ func (g *Log) append(data []byte) error {
 		g.since[file.Path] = true
 	}
 	g.sorted = nil
-	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, digest(data)
+	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, lake.SHA256(data)
 	commit.Add, commit.Remove = nil, nil
 	g.Runs = append(g.Runs, *commit)
 	return nil
@@ -198,7 +195,7 @@ func (g *Log) index() { g.sorted = g.byPath() }
 
 // Held says whether the lake has ever held a snapshot of the feed.
 func (g *Log) Held(feed api.Feed) bool {
-	for range g.feedRuns(feed, lake.OutcomeDone) {
+	for range g.FeedRuns(feed, lake.OutcomeDone) {
 		return true
 	}
 	return false
@@ -224,7 +221,7 @@ func (g *Log) Skipped(feed api.Feed, day string) bool {
 }
 
 func (g *Log) ended(feed api.Feed, day, outcome string) bool {
-	for run := range g.feedRuns(feed, outcome) {
+	for run := range g.FeedRuns(feed, outcome) {
 		if run.SnapshotDate == day {
 			return true
 		}
@@ -232,8 +229,8 @@ func (g *Log) ended(feed api.Feed, day, outcome string) bool {
 	return false
 }
 
-// feedRuns yields the runs that took snapshots and in which the feed had the outcome, newest first.
-func (g *Log) feedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
+// FeedRuns yields the runs that took snapshots and in which the feed had the outcome, newest first.
+func (g *Log) FeedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
 		for run := range g.pulls(feed, outcome) {
 			if run.SnapshotDate != "" && !yield(run) {
@@ -302,47 +299,23 @@ func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 	return true, r.Close()
 }
 
-// readTries is how often an object is read whose body breaks off.
-const readTries = 3
-
 // Object reads a whole object of the lake. One that is not there is store.ErrNotFound.
 func (l *Lake) Object(ctx context.Context, key string) ([]byte, error) {
-	return readObject(ctx, l.store, key)
+	return store.Read(ctx, l.store, key)
 }
 
-func readObject(ctx context.Context, s store.Store, key string) ([]byte, error) {
-	for try := 1; ; try++ {
-		r, err := s.Get(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(r)
-		if err = errors.Join(err, r.Close()); err == nil {
-			return data, nil
-		}
-		if try == readTries || ctx.Err() != nil {
-			return nil, fmt.Errorf("read %s: %w", key, err)
-		}
-	}
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// hint is latest.json: where to start looking, never trusted alone.
-type hint struct {
+// Hint is latest.json: where to start looking. It may be out of date, so nothing depends on it alone.
+type Hint struct {
 	Commit     int64 `json:"commit"`
 	Checkpoint int64 `json:"checkpoint"`
 }
 
-// readHint gives the hint, or nothing where it is absent or unreadable.
-func (l *Lake) readHint(ctx context.Context) hint {
-	var h hint
-	if data, err := readObject(ctx, l.store, lake.LatestKey); err == nil {
+// ReadHint reads the hint of the lake in a store; the zero Hint if it is absent or unreadable.
+func ReadHint(ctx context.Context, s store.Store) Hint {
+	var h Hint
+	if data, err := store.Read(ctx, s, lake.LatestKey); err == nil {
 		if json.Unmarshal(data, &h) != nil {
-			return hint{}
+			return Hint{}
 		}
 	}
 	return h

@@ -15,6 +15,7 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
@@ -22,22 +23,6 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
-
-// longLog is a lake of 103 commits, with checkpoints at 50 and 100: a deal is added by each, and deal 1
-// is changed by every tenth.
-func longLog(t *testing.T) *memstore.Mem {
-	t.Helper()
-	s := new(memstore.Mem)
-	l := open(t, s)
-	for n := range 103 {
-		deals := []transform.DealVersion{added(int64(n+2), 1, byte(n))}
-		if n%10 == 0 {
-			deals = append([]transform.DealVersion{added(1, int32(n/10+1), byte(n))}, deals...)
-		}
-		night(t, l, n, deals...)
-	}
-	return s
-}
 
 // summary is what a log says.
 type summary struct {
@@ -50,7 +35,7 @@ type summary struct {
 
 func summarise(t *testing.T, s store.Store) summary {
 	t.Helper()
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
 	if err != nil {
 		t.Fatal(err)
@@ -69,56 +54,37 @@ func (s summary) equal(o summary) bool {
 		slices.EqualFunc(s.files, o.files, sameFile) && maps.EqualFunc(s.heads, o.heads, maps.Equal)
 }
 
-func clone(t *testing.T, from store.Store) *memstore.Mem {
-	t.Helper()
-	to := new(memstore.Mem)
-	for object, err := range from.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		overwrite(t, to, object.Key, storetest.Bytes(t, from, object.Key))
-	}
-	return to
-}
-
 // damages are ways in which what is derived from the log can be wrong.
 var damages = map[string]func(t *testing.T, s store.Store, key string){
-	"lost":    func(t *testing.T, s store.Store, key string) { remove(t, s, key) },
-	"empty":   func(t *testing.T, s store.Store, key string) { overwrite(t, s, key, nil) },
-	"garbage": func(t *testing.T, s store.Store, key string) { overwrite(t, s, key, []byte("\x00garbage\n")) },
+	"lost":    func(t *testing.T, s store.Store, key string) { storetest.Remove(t, s, key) },
+	"empty":   func(t *testing.T, s store.Store, key string) { storetest.Overwrite(t, s, key, nil) },
+	"garbage": func(t *testing.T, s store.Store, key string) { storetest.Overwrite(t, s, key, []byte("\x00garbage\n")) },
 	"truncated": func(t *testing.T, s store.Store, key string) {
 		data := storetest.Bytes(t, s, key)
-		overwrite(t, s, key, data[:len(data)/2])
+		storetest.Overwrite(t, s, key, data[:len(data)/2])
 	},
 	"flipped": func(t *testing.T, s store.Store, key string) {
 		data := storetest.Bytes(t, s, key)
 		data[len(data)/2] ^= 0x40
-		overwrite(t, s, key, data)
+		storetest.Overwrite(t, s, key, data)
 	},
 	"of another commit": func(t *testing.T, s store.Store, key string) {
-		overwrite(t, s, key, storetest.Bytes(t, s, strings.Replace(key, "100", "050", 1)))
+		storetest.Overwrite(t, s, key, storetest.Bytes(t, s, strings.Replace(key, "100", "050", 1)))
 	},
-}
-
-func remove(t *testing.T, s store.Store, key string) {
-	t.Helper()
-	if err := s.Delete(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestHintsAndCheckpoints reads the log with everything that is derived from it wrong in turn: what it
 // says is always the same, and so is what the next commit makes of it.
 func TestHintsAndCheckpoints(t *testing.T) {
-	s := longLog(t)
+	s := loadtest.LongLog(t)
 	want := summarise(t, s)
-	if want.number != 103 || len(want.runs) != 103 || len(want.heads[testFeed]) != 104 || want.heads[testFeed][1].Version != 11 {
+	if want.number != 103 || len(want.runs) != 103 || len(want.heads[loadtest.Feed]) != 104 || want.heads[loadtest.Feed][1].Version != 11 {
 		t.Fatalf("commit %d, %d runs, %d deals, deal 1 version %d; want 103, 103, 104, 11",
-			want.number, len(want.runs), len(want.heads[testFeed]), want.heads[testFeed][1].Version)
+			want.number, len(want.runs), len(want.heads[loadtest.Feed]), want.heads[loadtest.Feed][1].Version)
 	}
 	check := func(name string, spoil func(t *testing.T, s store.Store)) {
 		t.Run(name, func(t *testing.T) {
-			s := clone(t, s)
+			s := storetest.Clone(t, s)
 			spoil(t, s)
 			if got := summarise(t, s); !got.equal(want) {
 				t.Errorf("got commit %d (%.12s), %d runs, %d files, heads equal: %t; want %d (%.12s), %d, %d",
@@ -132,9 +98,9 @@ func TestHintsAndCheckpoints(t *testing.T) {
 		"no checkpoint there": `{"commit":103,"checkpoint":70}`, "negative": `{"commit":-1,"checkpoint":-50}`, "huge": `{"commit":1e400,"checkpoint":1e400}`,
 		"garbage": "\x00\xff", "empty": "", "of other types": `{"commit":"103","checkpoint":[100]}`,
 	} {
-		check("hint "+name, func(t *testing.T, s store.Store) { overwrite(t, s, lake.LatestKey, []byte(text)) })
+		check("hint "+name, func(t *testing.T, s store.Store) { storetest.Overwrite(t, s, lake.LatestKey, []byte(text)) })
 	}
-	check("hint lost", func(t *testing.T, s store.Store) { remove(t, s, lake.LatestKey) })
+	check("hint lost", func(t *testing.T, s store.Store) { storetest.Remove(t, s, lake.LatestKey) })
 	for _, key := range []string{lake.CheckpointKey(100), lake.StateKey(100)} {
 		for name, damage := range damages {
 			check(key[len(lake.CheckpointsPrefix):]+" "+name, func(t *testing.T, s store.Store) { damage(t, s, key) })
@@ -150,18 +116,18 @@ func TestHintsAndCheckpoints(t *testing.T) {
 // TestCheckpointAfterDamage writes a new checkpoint with the next commit where the newest was lost, and
 // the hint names it.
 func TestCheckpointAfterDamage(t *testing.T) {
-	s := longLog(t)
-	remove(t, s, lake.CheckpointKey(100))
-	remove(t, s, lake.StateKey(100))
-	l := open(t, s)
+	s := loadtest.LongLog(t)
+	storetest.Remove(t, s, lake.CheckpointKey(100))
+	storetest.Remove(t, s, lake.StateKey(100))
+	l := loadtest.Open(t, s)
 	mem := testkit.Allocator(t)
 	heads, err := l.Heads(t.Context(), mem)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := begin(t, l, mem, testStart.AddDate(0, 0, 103))
-	defer closeRun(t, run)
-	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart.AddDate(0, 0, 103))}); err != nil {
+	run := loadtest.Begin(t, l, mem, loadtest.Start.AddDate(0, 0, 103))
+	defer loadtest.Close(t, run)
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start.AddDate(0, 0, 103))}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Settle(t.Context(), heads); err != nil {
@@ -171,8 +137,8 @@ func TestCheckpointAfterDamage(t *testing.T) {
 		t.Errorf("hint: got %s, want %s", got, want)
 	}
 	with := summarise(t, s)
-	remove(t, s, lake.CheckpointKey(104))
-	remove(t, s, lake.StateKey(104))
+	storetest.Remove(t, s, lake.CheckpointKey(104))
+	storetest.Remove(t, s, lake.StateKey(104))
 	if without := summarise(t, s); !with.equal(without) {
 		t.Errorf("with the checkpoint: commit %d, %d files; without: %d, %d", with.number, len(with.files), without.number, len(without.files))
 	}
@@ -182,18 +148,18 @@ func TestCheckpointAfterDamage(t *testing.T) {
 // back: what was read must not lie in it.
 func TestNothingOutlivesItsMemory(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
-	night(t, l, 0, added(1, 1, 'a'), added(2, 1, 'b'))
+	l := loadtest.Open(t, s)
+	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'), loadtest.Added(2, 1, 'b'))
 	heads, err := l.Heads(t.Context(), spoiler{memory.DefaultAllocator})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := heads[testFeed][2].ContentHash; len(heads) != 1 || got != (lake.Digest{'b'}) {
-		t.Errorf("heads of %v, deal 2 has %.2x; want those of %s and %.2x", slices.Collect(maps.Keys(heads)), got, testFeed, lake.Digest{'b'})
+	if got := heads[loadtest.Feed][2].ContentHash; len(heads) != 1 || got != (lake.Digest{'b'}) {
+		t.Errorf("heads of %v, deal 2 has %.2x; want those of %s and %.2x", slices.Collect(maps.Keys(heads)), got, loadtest.Feed, lake.Digest{'b'})
 	}
-	payloads, err := l.Payloads(t.Context(), spoiler{memory.DefaultAllocator}, testFeed, map[int64]int32{2: 1})
-	if err != nil || string(payloads[2].Bytes) != "{b}" || payloads[2].RunID != runID(testStart) {
-		t.Errorf("got payload %q of run %q, %v; want {b} of %s", payloads[2].Bytes, payloads[2].RunID, err, runID(testStart))
+	payloads, err := l.Payloads(t.Context(), spoiler{memory.DefaultAllocator}, loadtest.Feed, map[int64]int32{2: 1})
+	if err != nil || string(payloads[2].Bytes) != "{b}" || payloads[2].RunID != loadtest.RunID(loadtest.Start) {
+		t.Errorf("got payload %q of run %q, %v; want {b} of %s", payloads[2].Bytes, payloads[2].RunID, err, loadtest.RunID(loadtest.Start))
 	}
 }
 
@@ -208,22 +174,27 @@ func (s spoiler) Free(b []byte) {
 // TestConflictChangesNothing has a run lose that has put files into the lake.
 func TestConflictChangesNothing(t *testing.T) {
 	s := new(memstore.Mem)
-	first, second := open(t, s), open(t, s)
+	first, second := loadtest.Open(t, s), loadtest.Open(t, s)
 	mem := testkit.Allocator(t)
-	run := begin(t, second, mem, testStart.AddDate(0, 0, 1))
-	defer closeRun(t, run)
-	group := fill(mem, lake.ArrowSchema(lake.DealVersionColumns()), 1, 10, 20)
-	defer group.Release()
-	w, err := run.DealVersions(testFeed.Market)
+	run := loadtest.Begin(t, second, mem, loadtest.Start.AddDate(0, 0, 1))
+	defer loadtest.Close(t, run)
+	batches := transform.NewVersionBatches(mem)
+	defer batches.Release()
+	version := loadtest.Added(1, 1, 'b')
+	version.Feed, version.KnownAt, version.ObservedAt, version.RunID = loadtest.Feed, loadtest.Start, loadtest.Start, loadtest.RunID(loadtest.Start)
+	batches.Append(&version)
+	batch := batches.Take()
+	defer batch.Record.Release()
+	w, err := run.DealVersions(loadtest.Feed.Market)
 	if err == nil {
-		err = errors.Join(w.Write(group, 1, 10), w.Finish(t.Context()))
+		err = errors.Join(w.Write(batch.Record, batch.MinDealID, batch.MaxDealID), w.Finish(t.Context()))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	night(t, first, 0, added(1, 1, 'a'))
+	loadtest.Night(t, first, 0, loadtest.Added(1, 1, 'a'))
 	want := summarise(t, s)
-	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart.AddDate(0, 0, 1))}); !errors.Is(err, load.ErrConflict) {
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start.AddDate(0, 0, 1))}); !errors.Is(err, load.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 	if got := summarise(t, s); !got.equal(want) {
@@ -257,17 +228,17 @@ func TestLostAnswer(t *testing.T) {
 	for _, applied := range []bool{true, false} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
 			s := &deaf{Store: new(memstore.Mem), applied: applied}
-			l := open(t, s)
-			run := begin(t, l, testkit.Allocator(t), testStart)
-			defer closeRun(t, run)
-			commit, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart)})
+			l := loadtest.Open(t, s)
+			run := loadtest.Begin(t, l, testkit.Allocator(t), loadtest.Start)
+			defer loadtest.Close(t, run)
+			commit, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)})
 			switch {
 			case applied && (err != nil || commit.Number != 1 || l.Log().Number != 1):
 				t.Errorf("got %v, %v, log at %d; want commit 1", commit, err, l.Log().Number)
 			case !applied && (!errors.Is(err, errNoAnswer) || errors.Is(err, load.ErrConflict) || l.Log().Number != 0):
 				t.Errorf("got %v, log at %d; want the store's error, nothing committed", err, l.Log().Number)
 			}
-			if again := open(t, s); again.Log().Number != l.Log().Number {
+			if again := loadtest.Open(t, s); again.Log().Number != l.Log().Number {
 				t.Errorf("the log is at %d, this lake at %d", again.Log().Number, l.Log().Number)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dealflow/internal/testkit"
+	"dealflow/load/loadtest"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -13,18 +14,18 @@ import (
 // TestPayloadsInRowGroups asks for deals at the edges of row groups, which are chosen by their least and greatest id,
 // one by one and together; and for the older version of a deal, which lies in an older file.
 func TestPayloadsInRowGroups(t *testing.T) {
-	l := open(t, new(memstore.Mem))
-	night(t, l, 0, added(2, 1, 'p'), added(5, 1, 'q'), added(9, 1, 'r'))
+	l := loadtest.Open(t, new(memstore.Mem))
+	loadtest.Night(t, l, 0, loadtest.Added(2, 1, 'p'), loadtest.Added(5, 1, 'q'), loadtest.Added(9, 1, 'r'))
 	groups := [][]transform.DealVersion{
-		{added(2, 2, 'a'), added(3, 1, 'b')},
-		{added(4, 1, 'c')},
-		{added(5, 2, 'd'), added(7, 1, 'e'), added(9, 2, 'f')},
+		{loadtest.Added(2, 2, 'a'), loadtest.Added(3, 1, 'b')},
+		{loadtest.Added(4, 1, 'c')},
+		{loadtest.Added(5, 2, 'd'), loadtest.Added(7, 1, 'e'), loadtest.Added(9, 2, 'f')},
 	}
 	mem := testkit.Allocator(t)
-	started := testStart.AddDate(0, 0, 1)
-	run := begin(t, l, mem, started)
-	defer closeRun(t, run)
-	w, err := run.DealVersions(testFeed.Market)
+	started := loadtest.Start.AddDate(0, 0, 1)
+	run := loadtest.Begin(t, l, mem, started)
+	defer loadtest.Close(t, run)
+	w, err := run.DealVersions(loadtest.Feed.Market)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestPayloadsInRowGroups(t *testing.T) {
 	defer batches.Release()
 	for _, group := range groups {
 		for _, v := range group {
-			v.Feed, v.KnownAt, v.ObservedAt, v.RunID = testFeed, started, started, runID(started)
+			v.Feed, v.KnownAt, v.ObservedAt, v.RunID = loadtest.Feed, started, started, loadtest.RunID(started)
 			batches.Append(&v)
 			want[v.DealID], newest[v.DealID] = string(v.Payload), v.Version
 		}
@@ -54,7 +55,7 @@ func TestPayloadsInRowGroups(t *testing.T) {
 
 	ask := func(versions map[int64]int32, want map[int64]string) {
 		t.Helper()
-		found, err := l.Payloads(t.Context(), mem, testFeed, versions)
+		found, err := l.Payloads(t.Context(), mem, loadtest.Feed, versions)
 		if err != nil {
 			t.Errorf("%v: %v", versions, err)
 		}
@@ -71,7 +72,7 @@ func TestPayloadsInRowGroups(t *testing.T) {
 	}
 	ask(map[int64]int32{2: 1, 5: 2, 9: 1}, map[int64]string{2: "{p}", 5: "{d}", 9: "{r}"})
 	for _, id := range []int64{1, 6, 10} {
-		if _, err := l.Payloads(t.Context(), mem, testFeed, map[int64]int32{id: 1}); err == nil {
+		if _, err := l.Payloads(t.Context(), mem, loadtest.Feed, map[int64]int32{id: 1}); err == nil {
 			t.Errorf("deal %d is nowhere, and that was no error", id)
 		}
 	}

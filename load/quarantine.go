@@ -10,6 +10,8 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"dealflow/load/parquet"
+	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -85,13 +87,13 @@ func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantin
 			return fmt.Errorf("quarantine %s: %w", feed, err)
 		}
 	}
-	packed, err := pack(text.Bytes())
+	packed, err := parquet.Compress(text.Bytes())
 	if err != nil {
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}
 	return r.put(ctx, lake.File{
 		Path: lake.QuarantineKey(feed, r.id, r.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
-		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: digest(packed),
+		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: lake.SHA256(packed),
 	}, bytes.NewReader(packed))
 }
 
@@ -102,7 +104,7 @@ func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, e
 		if file.Partition["feed"] != feed.String() {
 			continue
 		}
-		found, err := l.readQuarantine(ctx, file.Path)
+		found, err := ReadQuarantine(ctx, l.store, file.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +113,9 @@ func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, e
 	return records, nil
 }
 
-func (l *Lake) readQuarantine(ctx context.Context, path string) ([]Quarantined, error) {
-	text, err := readZstd(ctx, l.store, path)
+// ReadQuarantine reads the records of one quarantine file.
+func ReadQuarantine(ctx context.Context, s store.Store, path string) ([]Quarantined, error) {
+	text, err := readCompressed(ctx, s, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,8 @@
 package load
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,11 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/metadata"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
-	"dealflow/load/store"
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -29,7 +23,7 @@ func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]la
 	newest := newestVersions{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
 	if n := l.log.checkpoint; n > 0 {
-		if known, err := l.readState(ctx, n); err == nil {
+		if known, err := ReadState(ctx, l.store, n); err == nil {
 			newest.seed(known)
 			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.since[f.Path] })
 		} else if ctx.Err() != nil {
@@ -38,7 +32,7 @@ func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]la
 	}
 	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
 	for _, f := range files {
-		err := l.scan(ctx, mem, f, columns, nil, func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
 			newest.add(rec)
 			return nil
 		})
@@ -124,7 +118,7 @@ func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after la
 	found := map[api.Feed]map[int64]time.Time{}
 	columns := []string{"service", "market", "kind", "deal_id", "known_at", "observed_at"}
 	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
-		err := l.scan(ctx, mem, f, columns, nil, func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
 			text := func(i, row int) string { return strings.Clone(rec.Column(i).(*array.String).Value(row)) }
 			micros := func(i, row int) int64 { return int64(rec.Column(i).(*array.Timestamp).Value(row)) }
 			for row := range int(rec.NumRows()) {
@@ -199,7 +193,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	}
 	groups := []int{} // not nil: nil means all
 	group := -1
-	err := l.scan(ctx, mem, f, []string{"kind", "deal_id", "version"}, mayHold(missing, &group), func(rec arrow.Record) error {
+	err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.GroupsWith(missing, &group), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
 				groups = append(groups, group)
@@ -210,7 +204,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	if err != nil || len(groups) == 0 {
 		return err
 	}
-	return l.scan(ctx, mem, f, []string{"kind", "deal_id", "version", "payload", "run_id"}, only(groups), func(rec arrow.Record) error {
+	return parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
 				found[id] = Payload{
@@ -222,146 +216,3 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 		return nil
 	})
 }
-
-// groupPlan chooses row groups of a file: it calls read for each in turn.
-type groupPlan func(of *metadata.FileMetaData, read func(group int) error) error
-
-// eachGroup chooses them all, and notes the one that is being read.
-func eachGroup(current *int) groupPlan {
-	return func(of *metadata.FileMetaData, read func(int) error) error {
-		for g := range of.RowGroups {
-			*current = g
-			if err := read(g); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// mayHold chooses, by their statistics, those that may hold one of the deals, whose ids are sorted, and notes the
-// one that is being read.
-func mayHold(ids []int64, current *int) groupPlan {
-	return func(of *metadata.FileMetaData, read func(int) error) error {
-		column := of.Schema.ColumnIndexByName("deal_id")
-		return eachGroup(current)(of, func(g int) error {
-			least, greatest, known, err := idBounds(of.RowGroup(g), column)
-			if err != nil {
-				return err
-			}
-			if i, _ := slices.BinarySearch(ids, least); known && (i == len(ids) || ids[i] > greatest) {
-				return nil
-			}
-			return read(g)
-		})
-	}
-}
-
-// idBounds are the least and the greatest value of a column of integers in a row group.
-func idBounds(of *metadata.RowGroupMetaData, column int) (least, greatest int64, known bool, err error) {
-	chunk, err := of.ColumnChunk(column)
-	if err != nil {
-		return 0, 0, false, err
-	}
-	statistics, err := chunk.Statistics()
-	if err != nil {
-		return 0, 0, false, err
-	}
-	if s, ok := statistics.(*metadata.Int64Statistics); ok && s.HasMinMax() {
-		return s.Min(), s.Max(), true, nil
-	}
-	return 0, 0, false, nil
-}
-
-func only(wanted []int) groupPlan {
-	return func(_ *metadata.FileMetaData, read func(int) error) error {
-		for _, g := range wanted {
-			if err := read(g); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// scanRows is about how many rows a scan holds at a time.
-const scanRows = 8192
-
-// scan reads columns of a file, in the order given, row group by row group; a nil plan means all. The
-// record is good during the call only.
-func (l *Lake) scan(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, plan groupPlan, row func(arrow.Record) error) error {
-	return l.scanBatches(ctx, mem, f, columns, scanRows, plan, row)
-}
-
-// scanBatches is scan with records of so many rows at most.
-func (l *Lake) scanBatches(ctx context.Context, mem memory.Allocator, f lake.File, columns []string, rows int64, plan groupPlan, row func(arrow.Record) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("read %s: %w", f.Path, err)
-		}
-	}()
-	r, err := openAt(ctx, l.store, f.Path)
-	if err != nil {
-		return err
-	}
-	defer r.Close() // read-only: a failing close loses nothing
-	pf, err := file.NewParquetReader(r)
-	if err != nil {
-		return err
-	}
-	defer pf.Close()
-	// The reader reserves memory for a whole batch at once, however few the rows.
-	batch := max(1, min(pf.NumRows(), rows))
-	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
-	if err != nil {
-		return err
-	}
-	indices := make([]int, len(columns))
-	for i, name := range columns {
-		if indices[i] = pf.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
-			return fmt.Errorf("no column %s", name)
-		}
-	}
-	if plan == nil {
-		plan = eachGroup(new(int))
-	}
-	return plan(pf.MetaData(), func(group int) error {
-		return scanGroup(ctx, fr, indices, group, row)
-	})
-}
-
-func scanGroup(ctx context.Context, fr *pqarrow.FileReader, columns []int, group int, row func(arrow.Record) error) error {
-	records, err := fr.GetRecordReader(ctx, columns, []int{group})
-	if err != nil {
-		return err
-	}
-	defer records.Release()
-	for records.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := row(records.Record()); err != nil {
-			return err
-		}
-	}
-	if err := records.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
-}
-
-// openAt opens an object for reading at any offset; a store that cannot do so has it read whole.
-func openAt(ctx context.Context, s store.Store, key string) (store.ReaderAtCloser, error) {
-	if random, ok := s.(store.RandomReader); ok {
-		return random.OpenAt(ctx, key)
-	}
-	data, err := readObject(ctx, s, key)
-	if err != nil {
-		return nil, err
-	}
-	return bytesReader{bytes.NewReader(data)}, nil
-}
-
-type bytesReader struct{ *bytes.Reader }
-
-func (bytesReader) Close() error { return nil }

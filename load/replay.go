@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -33,10 +34,10 @@ func (c *Copies) Versions(ctx context.Context, feed api.Feed, each func(*StoredV
 		payload := []byte(cell(5).(*array.String).Value(at.row))
 		sum := sha256.Sum256(payload)
 		if hash := cell(4).(*array.FixedSizeBinary); hash.IsNull(at.row) || string(hash.Value(at.row)) != string(sum[:]) {
-			return fmt.Errorf("%s deal %d version %d: the payload is not the one that was received (its hash differs); run `dealflow verify --read-data`", feed, at.key.deal, at.key.version)
+			return fmt.Errorf("%s deal %d version %d: the payload is not the one that was received (its hash differs); run `dealflow verify --read-data`", feed, at.key.DealID, at.key.Version)
 		}
 		return each(&StoredVersion{
-			DealID: at.key.deal, Version: at.key.version, RunID: cell(3).(*array.String).Value(at.row), Payload: payload,
+			DealID: at.key.DealID, Version: at.key.Version, RunID: cell(3).(*array.String).Value(at.row), Payload: payload,
 		})
 	})
 }
@@ -57,7 +58,7 @@ func (c *Copies) Standing(ctx context.Context, feed api.Feed, at lake.Instant) (
 	newest := map[int64]int32{}
 	removed := map[int64]int32{} // the newest removal
 	for _, f := range c.files {
-		err := c.lake.scan(ctx, c.mem, f, []string{"kind", "deal_id", "version", "known_at", "change"}, nil, func(record arrow.Record) error {
+		err := parquet.Scan(ctx, c.lake.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "known_at", "change"}, nil, func(record arrow.Record) error {
 			for row := range int(record.NumRows()) {
 				known := int64(record.Column(3).(*array.Timestamp).Value(row))
 				if known > at.UnixMicro() || record.Column(0).(*array.String).Value(row) != string(feed.Kind) {
@@ -99,7 +100,7 @@ func pickColumns(columns []lake.Column, names ...string) []lake.Column {
 // which it holds: that of the last commit that took it. A snapshot that was replayed keeps its instant.
 func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
 	taken := map[string]lake.Instant{}
-	for run := range g.feedRuns(feed, lake.OutcomeDone) {
+	for run := range g.FeedRuns(feed, lake.OutcomeDone) {
 		if _, newer := taken[run.SnapshotDate]; !newer {
 			taken[run.SnapshotDate] = run.KnownAt
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -83,7 +84,7 @@ func (c *Comparison) had(ctx context.Context, r *Run, f lake.File, columns []str
 		return err
 	}
 	defer func() { err = errors.Join(err, copies.Close()) }()
-	return copies.lake.scan(ctx, r.mem, f, columns, nil, func(record arrow.Record) error {
+	return parquet.Scan(ctx, copies.lake.store, r.mem, f.Path, columns, nil, func(record arrow.Record) error {
 		c.Before += record.NumRows()
 		c.add(record, -1)
 		return nil
@@ -103,7 +104,7 @@ func (c *Comparison) add(record arrow.Record, n int32) {
 	for row := range int(record.NumRows()) {
 		c.buf = c.buf[:0]
 		for _, column := range columns {
-			c.buf = appendCell(c.buf, column, row)
+			c.buf = parquet.AppendCell(c.buf, column, row)
 		}
 		hash := maphash.Bytes(c.seed, c.buf)
 		if c.counts[hash] += n; c.counts[hash] == 0 {
@@ -122,9 +123,9 @@ func (c *Comparison) sum(record arrow.Record, column arrow.Array) (sum uint64) {
 		}
 		c.buf = c.buf[:0]
 		for key := range keys {
-			c.buf = appendCell(c.buf, record.Column(key), row)
+			c.buf = parquet.AppendCell(c.buf, record.Column(key), row)
 		}
-		sum += maphash.Bytes(c.seed, appendCell(c.buf, column, row))
+		sum += maphash.Bytes(c.seed, parquet.AppendCell(c.buf, column, row))
 	}
 	return sum
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -60,9 +61,9 @@ func (l *Lake) Begin(cfg RunConfig) (*Run, error) {
 func (r *Run) Close() error { return os.RemoveAll(r.work) }
 
 // Snapshot opens a file of a table's snapshot; date is YYYY-MM-DD.
-func (r *Run) Snapshot(table *lake.Table, market api.Market, date string) (*Writer, error) {
+func (r *Run) Snapshot(table *lake.Table, market api.Market, date string) (*parquet.Writer, error) {
 	name := lake.SnapshotTable(table.Name)
-	return newWriter(r, lake.File{
+	return r.create(lake.File{
 		Path:          lake.SnapshotKey(table.Name, market, date, r.id, r.number(name, market)),
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "snapshot_date": date},
@@ -71,23 +72,28 @@ func (r *Run) Snapshot(table *lake.Table, market api.Market, date string) (*Writ
 }
 
 // History opens a file of a table's history.
-func (r *Run) History(table *lake.Table, market api.Market) (*Writer, error) {
+func (r *Run) History(table *lake.Table, market api.Market) (*parquet.Writer, error) {
 	return r.history(table.Name, market, r.started.Year(), table.HistoryColumns())
 }
 
 // DealVersions opens a file of history/deal_versions.
-func (r *Run) DealVersions(market api.Market) (*Writer, error) {
+func (r *Run) DealVersions(market api.Market) (*parquet.Writer, error) {
 	return r.history(lake.DealVersions, market, r.started.Year(), lake.DealVersionColumns())
 }
 
-func (r *Run) history(table string, market api.Market, year int, columns []lake.Column) (*Writer, error) {
+func (r *Run) history(table string, market api.Market, year int, columns []lake.Column) (*parquet.Writer, error) {
 	name := lake.HistoryTable(table)
-	return newWriter(r, lake.File{
+	return r.create(lake.File{
 		Path:          lake.HistoryKey(table, market, year, r.id, r.number(name, market)),
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "year": fmt.Sprintf("%04d", year)},
 		SchemaVersion: lake.SchemaVersion,
 	}, columns)
+}
+
+// create opens a file that is put into the lake when it is finished.
+func (r *Run) create(file lake.File, columns []lake.Column) (*parquet.Writer, error) {
+	return parquet.Create(r.mem, r.work, file, columns, r.put)
 }
 
 // number counts the files of a table and market in this run, from 0.
@@ -210,7 +216,7 @@ func (r *Run) putCommit(ctx context.Context, number int64, data []byte) error {
 func (r *Run) readBack(ctx context.Context, number int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	return readObject(ctx, r.lake.store, lake.CommitKey(number))
+	return store.Read(ctx, r.lake.store, lake.CommitKey(number))
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -233,7 +239,7 @@ func (r *Run) Settle(ctx context.Context, heads map[api.Feed]lake.Heads) error {
 	if l.log.CheckpointDue() {
 		checkpointErr = l.writeCheckpoint(ctx, heads)
 	}
-	data, err := json.Marshal(hint{Commit: l.log.Number, Checkpoint: l.log.checkpoint})
+	data, err := json.Marshal(Hint{Commit: l.log.Number, Checkpoint: l.log.checkpoint})
 	if err == nil {
 		err = l.store.Put(ctx, lake.LatestKey, bytes.NewReader(append(data, '\n')), store.Replace)
 	}

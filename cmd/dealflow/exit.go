@@ -9,6 +9,7 @@ import (
 	"dealflow/extract"
 	"dealflow/internal/pipeline"
 	"dealflow/load"
+	"dealflow/load/verify"
 )
 
 // exit is one line of the table of exit codes, which the help shows and scripts rely on.
@@ -77,7 +78,7 @@ func exitCode(ctx context.Context, err error) int {
 		return 12
 	case errors.Is(err, pipeline.ErrFeedsFailed) && !errors.Is(err, pipeline.ErrNothingDone):
 		return 3
-	case errors.Is(err, load.ErrDamage):
+	case errors.Is(err, verify.ErrDamage):
 		return 7
 	case errors.Is(err, load.ErrNoLake):
 		return 10

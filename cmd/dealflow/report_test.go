@@ -10,6 +10,7 @@ import (
 
 	"dealflow/internal/pipeline"
 	"dealflow/load"
+	"dealflow/load/verify"
 	"dealflow/schemas/lake"
 )
 
@@ -35,7 +36,7 @@ func TestReportsAreDocumented(t *testing.T) {
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[pipeline.Result](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[pipeline.MaintainResult](), reflect.TypeFor[pipeline.ExpireResult](),
 		reflect.TypeFor[pipeline.ExpiredFeed](), reflect.TypeFor[pipeline.ReplayResult](), reflect.TypeFor[pipeline.ReplayedTable](),
-		reflect.TypeFor[load.Report](), reflect.TypeFor[load.Checked](), reflect.TypeFor[load.Finding](), reflect.TypeFor[load.Garbage](), reflect.TypeFor[load.Unlisted](),
+		reflect.TypeFor[verify.Report](), reflect.TypeFor[verify.Checked](), reflect.TypeFor[verify.Finding](), reflect.TypeFor[load.Garbage](), reflect.TypeFor[verify.Unlisted](),
 	} {
 		reported = append(reported, jsonNames(of)...)
 	}

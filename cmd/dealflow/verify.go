@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"dealflow/load/verify"
 
-	"dealflow/load"
+	"github.com/spf13/cobra"
 )
 
 // readAll is what --read-data means without a value.
@@ -48,7 +48,7 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	if err != nil {
 		return err
 	}
-	report, err := load.Verify(ctx, s, cfg)
+	report, err := verify.Lake(ctx, s, cfg)
 	if report == nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 }
 
 // verifyConfig reads --read-data.
-func verifyConfig(readData string) (load.VerifyConfig, error) {
-	cfg := load.VerifyConfig{ReadData: readData != ""}
+func verifyConfig(readData string) (verify.Config, error) {
+	cfg := verify.Config{ReadData: readData != ""}
 	if readData == "" || readData == readAll {
 		return cfg, nil
 	}
@@ -71,7 +71,7 @@ func verifyConfig(readData string) (load.VerifyConfig, error) {
 	return cfg, nil
 }
 
-func (a *app) printVerified(r *load.Report) error {
+func (a *app) printVerified(r *verify.Report) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
@@ -86,7 +86,7 @@ func (a *app) printVerified(r *load.Report) error {
 }
 
 // printFinding writes what was found, where, and what to do.
-func printFinding(w io.Writer, f load.Finding) {
+func printFinding(w io.Writer, f verify.Finding) {
 	of := ""
 	if f.DealID != nil {
 		of = fmt.Sprintf(", deal %d", *f.DealID)
@@ -98,7 +98,7 @@ func printFinding(w io.Writer, f load.Finding) {
 }
 
 // verifiedSummary is the last line: what was looked at, and what came of it.
-func verifiedSummary(r *load.Report) string {
+func verifiedSummary(r *verify.Report) string {
 	looked := fmt.Sprintf("commit %d: %d commits, %d files", r.Commit, r.Checked.Commits, r.Checked.Files)
 	if r.ReadData {
 		looked += fmt.Sprintf(", %d of them read (%s, %d rows)", r.Checked.FilesRead, size(r.Checked.BytesRead), r.Checked.RowsRead)

@@ -20,6 +20,7 @@ var doors = map[string][]string{
 	"extract":                   {"schemas"},
 	"transform":                 {"schemas"},
 	"load":                      {"schemas"},
+	"load/loadtest":             {"*"},
 	"sql":                       {"schemas"},
 	"serve":                     {"schemas"},
 	"serve/sim":                 {"schemas", "serve"},
@@ -37,7 +38,7 @@ var doors = map[string][]string{
 }
 
 // testsOnly are packages that no program may contain.
-var testsOnly = []string{"internal/bench", "internal/testkit", "internal/simulation", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
+var testsOnly = []string{"internal/bench", "internal/testkit", "internal/simulation", "load/loadtest", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
 
 // pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
 var pure = map[string][]string{

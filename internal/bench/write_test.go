@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -23,7 +24,7 @@ const day = "2026-01-05"
 
 // output is one data file: how it is opened, and its row groups.
 type output struct {
-	open      func() (*load.Writer, error)
+	open      func() (*parquet.Writer, error)
 	rowGroups []lake.Batch
 }
 
@@ -115,9 +116,9 @@ func build(run *load.Run, f *feedPayloads) ([]*output, error) {
 	defer versions.Release()
 
 	market := f.feed.Market
-	snapshots := outputsOf(snapshot, func(t *lake.Table) (*load.Writer, error) { return run.Snapshot(t, market, day) })
-	histories := outputsOf(history, func(t *lake.Table) (*load.Writer, error) { return run.History(t, market) })
-	kept := &output{open: func() (*load.Writer, error) { return run.DealVersions(market) }}
+	snapshots := outputsOf(snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t, market, day) })
+	histories := outputsOf(history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t, market) })
+	kept := &output{open: func() (*parquet.Writer, error) { return run.DealVersions(market) }}
 	flattener := transform.NewFlattener(f.feed, f.base)
 	for _, payload := range f.payloads {
 		id, err := flattener.Read(payload)
@@ -131,9 +132,9 @@ func build(run *load.Run, f *feedPayloads) ([]*output, error) {
 			RunID: "019b8f6e-0000-7000-8000-000000000000", ContentHash: sha256.Sum256(payload), PayloadHash: sha256.Sum256(payload),
 			SourceUpdatedAt: epoch.Add(-time.Duration(id) * time.Second), Payload: payload,
 		})
-		take(snapshot, snapshots, load.RowGroupBytes)
-		take(history, histories, load.RowGroupBytes)
-		if versions.Bytes() >= load.RowGroupBytes {
+		take(snapshot, snapshots, parquet.RowGroupBytes)
+		take(history, histories, parquet.RowGroupBytes)
+		if versions.Bytes() >= parquet.RowGroupBytes {
 			kept.rowGroups = append(kept.rowGroups, versions.Take())
 		}
 	}
@@ -143,10 +144,10 @@ func build(run *load.Run, f *feedPayloads) ([]*output, error) {
 	return append(append(snapshots, histories...), kept), nil
 }
 
-func outputsOf(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) []*output {
+func outputsOf(batches *transform.Batches, open func(*lake.Table) (*parquet.Writer, error)) []*output {
 	outputs := make([]*output, batches.Tables())
 	for i := range outputs {
-		outputs[i] = &output{open: func() (*load.Writer, error) { return open(batches.Table(i)) }}
+		outputs[i] = &output{open: func() (*parquet.Writer, error) { return open(batches.Table(i)) }}
 	}
 	return outputs
 }
@@ -171,7 +172,7 @@ func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
 
 // writeHistory writes the flattened tables of a list.
 func writeHistory(ctx context.Context, run *load.Run, f *feedPayloads) error {
-	writers := map[string]*load.Writer{}
+	writers := map[string]*parquet.Writer{}
 	err := flattenTo(f, func(group lake.Batch) (err error) {
 		w := writers[group.Table.Name]
 		if w == nil {
@@ -222,7 +223,7 @@ func flattenTo(f *feedPayloads, use func(lake.Batch) error) error {
 			return fmt.Errorf("%s: %w", f.feed, err)
 		}
 		history.Append(flattener, id, 1)
-		if err := pass(load.RowGroupBytes); err != nil {
+		if err := pass(parquet.RowGroupBytes); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -286,7 +287,7 @@ func (r *run) writeRows(ctx context.Context, f *feedResult) (err error) {
 	if err != nil {
 		return err
 	}
-	history := newTableFiles(transform.NewHistoryBatches(r.Memory, f.Feed), func(t *lake.Table) (*load.Writer, error) { return r.load.History(t, f.Feed.Market) })
+	history := newTableFiles(transform.NewHistoryBatches(r.Memory, f.Feed), func(t *lake.Table) (*parquet.Writer, error) { return r.load.History(t, f.Feed.Market) })
 	defer func() { err = errors.Join(err, snapshot.end(), history.end()) }()
 
 	// On a first night every row of the snapshot is one of history: they are built once.
@@ -325,7 +326,7 @@ func (r *run) snapshotFiles(feed api.Feed) (*tableFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTableFiles(batches, func(t *lake.Table) (*load.Writer, error) { return r.load.Snapshot(t, feed.Market, r.day) }), nil
+	return newTableFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return r.load.Snapshot(t, feed.Market, r.day) }), nil
 }
 
 // readDeal stages the rows of one deal. A kept deal's links are relative to the address it came from.

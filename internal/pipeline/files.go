@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"golang.org/x/sync/errgroup"
 
-	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -18,14 +18,14 @@ import (
 // nil one writes nothing.
 type tableFiles struct {
 	batches *transform.Batches
-	open    func(*lake.Table) (*load.Writer, error)
-	writers []*load.Writer
+	open    func(*lake.Table) (*parquet.Writer, error)
+	writers []*parquet.Writer
 	seen    func(table int, rows arrow.Record) // called before rows are written; nil: nobody looks
 	history *tableFiles                        // of a snapshot: takes the same rows; nil: it has rows of its own
 }
 
-func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) *tableFiles {
-	return &tableFiles{batches: batches, open: open, writers: make([]*load.Writer, batches.Tables())}
+func newTableFiles(batches *transform.Batches, open func(*lake.Table) (*parquet.Writer, error)) *tableFiles {
+	return &tableFiles{batches: batches, open: open, writers: make([]*parquet.Writer, batches.Tables())}
 }
 
 // append adds the staged rows, and writes the tables whose row group is full.
@@ -35,7 +35,7 @@ func (t *tableFiles) append(f *transform.Flattener, id int64, version int32) err
 	}
 	t.batches.Append(f, id, version)
 	for table := range t.writers {
-		if t.batches.Bytes(table) >= load.RowGroupBytes {
+		if t.batches.Bytes(table) >= parquet.RowGroupBytes {
 			if err := t.flush(table); err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (r *run) writeVersions(ctx context.Context, feeds []*feedResult, known lake
 func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds []*feedResult, known lake.Instant) (err error) {
 	batches := transform.NewVersionBatches(r.Memory)
 	defer batches.Release()
-	var w *load.Writer
+	var w *parquet.Writer
 	defer func() {
 		if w != nil {
 			err = errors.Join(err, w.Abort())
@@ -147,7 +147,7 @@ func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds 
 	for _, f := range feeds {
 		err := r.feedVersions(ctx, f, known, func(v *transform.DealVersion) error {
 			batches.Append(v)
-			if batches.Bytes() < load.RowGroupBytes {
+			if batches.Bytes() < parquet.RowGroupBytes {
 				return nil
 			}
 			return flush()

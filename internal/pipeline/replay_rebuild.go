@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -46,12 +47,12 @@ func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table
 
 // beginHistory begins the files of a portion of a year's history.
 func (b *rebuilt) beginHistory(year int) {
-	b.beginFiles(transform.NewHistoryBatches(b.Memory, b.feed), func(t *lake.Table) (*load.Writer, error) {
+	b.beginFiles(transform.NewHistoryBatches(b.Memory, b.feed), func(t *lake.Table) (*parquet.Writer, error) {
 		return b.load.HistoryOf(t, b.feed.Market, year)
 	})
 }
 
-func (b *rebuilt) beginFiles(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) {
+func (b *rebuilt) beginFiles(batches *transform.Batches, open func(*lake.Table) (*parquet.Writer, error)) {
 	set := newTableFiles(batches, open)
 	set.seen = func(table int, rows arrow.Record) { b.tables[table].compare.Wrote(rows) }
 	b.sets = append(b.sets, set)
@@ -207,7 +208,7 @@ func (p *replay) snapshot(ctx context.Context, copies *load.Copies, feed api.Fee
 		name := lake.SnapshotTable(table.Name)
 		return name, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Table != name })
 	})
-	b.beginFiles(batches, func(t *lake.Table) (*load.Writer, error) { return p.load.Snapshot(t, feed.Market, day) })
+	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.load.Snapshot(t, feed.Market, day) })
 	defer func() { err = errors.Join(err, b.end()) }()
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(standing)), payloadChunk) {
 		if err := b.appendDeals(ctx, copies, ids, standing); err != nil {

@@ -15,6 +15,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/tracestore"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -166,7 +167,7 @@ func TestReplayMends(t *testing.T) {
 			t.Parallel()
 			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
 			(&damager{T: t, store: w.store}).do(strings.Fields(c.damage))
-			if _, err := verify(t, w.store); !errors.Is(err, load.ErrDamage) {
+			if _, err := verify(t, w.store); !errors.Is(err, verify.ErrDamage) {
 				t.Fatalf("the damage is none: %v", err)
 			}
 			result := w.mustReplay(t, "snapshots")

@@ -23,10 +23,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/tools/txtar"
 
-	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -44,7 +44,7 @@ func TestDamagedLakes(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no damages: %v", err)
 	}
-	seen := map[load.Check]bool{}
+	seen := map[verify.Check]bool{}
 	for _, path := range paths {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
@@ -64,11 +64,11 @@ func TestDamagedLakes(t *testing.T) {
 				}
 				damage.do(words)
 			}
-			wantFindings(t, damage.store, load.VerifyConfig{}, parts["found without reading"], seen)
-			wantFindings(t, damage.store, load.VerifyConfig{ReadData: true}, parts["found"], seen)
+			wantFindings(t, damage.store, verify.Config{}, parts["found without reading"], seen)
+			wantFindings(t, damage.store, verify.Config{ReadData: true}, parts["found"], seen)
 		})
 	}
-	for _, check := range load.Checks() {
+	for _, check := range verify.Checks() {
 		if !seen[check] {
 			t.Errorf("no damage is found by %s", check)
 		}
@@ -77,25 +77,25 @@ func TestDamagedLakes(t *testing.T) {
 
 // wantFindings verifies a lake; want has a line for each check that shall find something, followed by a
 // part of what it shall say. Those that are only notes begin with "note".
-func wantFindings(t *testing.T, s store.Store, cfg load.VerifyConfig, want string, seen map[load.Check]bool) {
+func wantFindings(t *testing.T, s store.Store, cfg verify.Config, want string, seen map[verify.Check]bool) {
 	t.Helper()
-	report, err := load.Verify(t.Context(), s, cfg)
+	report, err := verify.Lake(t.Context(), s, cfg)
 	if report == nil {
 		t.Fatal(err)
 	}
 	damage := false
-	wanted := map[load.Check]bool{}
+	wanted := map[verify.Check]bool{}
 	for line := range strings.Lines(want) {
 		check, says, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "note ")), " ")
 		damage = damage || !strings.HasPrefix(line, "note ")
-		wanted[load.Check(check)] = true
-		if !slices.ContainsFunc(report.Findings, func(f load.Finding) bool {
-			return string(f.Check) == check && (f.Severity == load.Note) == strings.HasPrefix(line, "note ") && strings.Contains(finding(f), says)
+		wanted[verify.Check(check)] = true
+		if !slices.ContainsFunc(report.Findings, func(f verify.Finding) bool {
+			return string(f.Check) == check && (f.Severity == verify.Note) == strings.HasPrefix(line, "note ") && strings.Contains(finding(f), says)
 		}) {
 			t.Errorf("reading data: %t: no %s says %q", cfg.ReadData, check, says)
 		}
 	}
-	if errors.Is(err, load.ErrDamage) != damage || damage != (report.Damage > 0) {
+	if errors.Is(err, verify.ErrDamage) != damage || damage != (report.Damage > 0) {
 		t.Errorf("reading data: %t: got %v, %d damages; want damage: %t", cfg.ReadData, err, report.Damage, damage)
 	}
 	for _, f := range report.Findings {

@@ -18,6 +18,7 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/api"
@@ -27,13 +28,13 @@ import (
 )
 
 // verify looks at everything in a lake.
-func verify(t testing.TB, s store.Store) (*load.Report, error) {
+func verify(t testing.TB, s store.Store) (*verify.Report, error) {
 	t.Helper()
-	return load.Verify(t.Context(), s, load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)})
+	return verify.Lake(t.Context(), s, verify.Config{ReadData: true, Memory: testkit.Allocator(t)})
 }
 
 // wantSound checks that a lake is what its commits say, and that everything was looked at.
-func wantSound(t testing.TB, s store.Store) *load.Report {
+func wantSound(t testing.TB, s store.Store) *verify.Report {
 	t.Helper()
 	report, err := verify(t, s)
 	if err != nil {
@@ -51,7 +52,7 @@ func wantSound(t testing.TB, s store.Store) *load.Report {
 	return report
 }
 
-func finding(f load.Finding) string {
+func finding(f verify.Finding) string {
 	of := ""
 	if f.DealID != nil {
 		of = fmt.Sprintf(" deal %d", *f.DealID)
@@ -291,7 +292,7 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File)
 	market := api.Market(files[0].Partition["market"])
 	name, snapshot := strings.CutPrefix(files[0].Table, "snapshots.")
 	table, known := lake.TableByName(strings.TrimPrefix(name, "history."))
-	var w *load.Writer
+	var w *parquet.Writer
 	var err error
 	switch {
 	case snapshot:

@@ -1,6 +1,8 @@
 package lake
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -179,6 +181,12 @@ const (
 	CheckAccepted = "accepted" // would have held, and was let through by name
 	CheckFailed   = "failed"   // could not be asked
 )
+
+// SHA256 returns the SHA-256 of data as commits write it: 64 hexadecimal digits.
+func SHA256(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
 
 // Encode gives the commit's bytes: one JSON object and a newline.
 func (c *Commit) Encode() ([]byte, error) {

@@ -21,6 +21,7 @@ import (
 	"dealflow/internal/testkit/longlake"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
@@ -82,7 +83,7 @@ func open(t testing.TB, root string) *load.Lake {
 // wantSound checks every byte and row of a lake.
 func wantSound(t testing.TB, root string) {
 	t.Helper()
-	report, err := load.Verify(t.Context(), open(t, root).Store(), load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)})
+	report, err := verify.Lake(t.Context(), open(t, root).Store(), verify.Config{ReadData: true, Memory: testkit.Allocator(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,14 @@ package longlake
 import (
 	"context"
 
-	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
 
 // file is a data file that is begun with its first rows, so that none is empty.
 type file struct {
-	open   func() (*load.Writer, error)
-	writer *load.Writer // nil before the first rows, and after the end
+	open   func() (*parquet.Writer, error)
+	writer *parquet.Writer // nil before the first rows, and after the end
 }
 
 // write appends rows as one row group, and releases them.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
@@ -16,7 +17,7 @@ import (
 // them into the night's snapshot, where it has one.
 func (f *feed) writeRows(ctx context.Context, run *load.Run, night Night) (err error) {
 	market := f.feed.Market
-	history := newTables(transform.NewHistoryBatches(memory.DefaultAllocator, f.feed), func(t *lake.Table) (*load.Writer, error) { return run.History(t, market) })
+	history := newTables(transform.NewHistoryBatches(memory.DefaultAllocator, f.feed), func(t *lake.Table) (*parquet.Writer, error) { return run.History(t, market) })
 	defer func() { err = errors.Join(err, history.close()) }()
 	var snapshot *tables
 	if night.Snapshot {
@@ -24,7 +25,7 @@ func (f *feed) writeRows(ctx context.Context, run *load.Run, night Night) (err e
 		if err != nil {
 			return err
 		}
-		snapshot = newTables(batches, func(t *lake.Table) (*load.Writer, error) { return run.Snapshot(t, market, night.Day) })
+		snapshot = newTables(batches, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t, market, night.Day) })
 		defer func() { err = errors.Join(err, snapshot.close()) }()
 	}
 	if err := f.flatten(ctx, history, snapshot); err != nil {
@@ -86,10 +87,10 @@ type tables struct {
 	files   []file
 }
 
-func newTables(batches *transform.Batches, open func(*lake.Table) (*load.Writer, error)) *tables {
+func newTables(batches *transform.Batches, open func(*lake.Table) (*parquet.Writer, error)) *tables {
 	t := &tables{batches: batches}
 	for i := range batches.Tables() {
-		t.files = append(t.files, file{open: func() (*load.Writer, error) { return open(batches.Table(i)) }})
+		t.files = append(t.files, file{open: func() (*parquet.Writer, error) { return open(batches.Table(i)) }})
 	}
 	return t
 }
@@ -101,7 +102,7 @@ func (t *tables) append(f *transform.Flattener, id int64, version int32) error {
 	}
 	t.batches.Append(f, id, version)
 	for i := range t.files {
-		if t.batches.Bytes(i) >= load.RowGroupBytes {
+		if t.batches.Bytes(i) >= parquet.RowGroupBytes {
 			if err := t.files[i].write(t.batches.Take(i)); err != nil {
 				return err
 			}

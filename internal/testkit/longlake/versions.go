@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -16,7 +17,7 @@ import (
 func writeVersions(ctx context.Context, run *load.Run, market api.Market, feeds []*feed, night Night) (err error) {
 	batches := transform.NewVersionBatches(memory.DefaultAllocator)
 	defer batches.Release()
-	out := file{open: func() (*load.Writer, error) { return run.DealVersions(market) }}
+	out := file{open: func() (*parquet.Writer, error) { return run.DealVersions(market) }}
 	defer func() { err = errors.Join(err, out.abort()) }()
 	for _, f := range feeds {
 		var payload []byte
@@ -30,7 +31,7 @@ func writeVersions(ctx context.Context, run *load.Run, market api.Market, feeds 
 			}
 			batches.Append(version)
 			payload = version.Payload
-			if batches.Bytes() < load.RowGroupBytes {
+			if batches.Bytes() < parquet.RowGroupBytes {
 				continue
 			}
 			if err := out.write(batches.Take()); err != nil {

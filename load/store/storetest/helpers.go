@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dealflow/load/store"
+	"dealflow/load/store/memstore"
 )
 
 func put(t *testing.T, s store.Store, key, body string, mode store.PutMode) {
@@ -122,4 +123,33 @@ func (b *breaking) ReadAt(p []byte, offset int64) (int, error) {
 // WriteTo keeps io.Copy from going round Read.
 func (b *breaking) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{b})
+}
+
+// Overwrite puts data under key, replacing what is there.
+func Overwrite(t testing.TB, s store.Store, key string, data []byte) {
+	t.Helper()
+	if err := s.Put(t.Context(), key, bytes.NewReader(data), store.Replace); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Clone copies all objects of a store into memory.
+func Clone(t testing.TB, from store.Store) *memstore.Mem {
+	t.Helper()
+	to := new(memstore.Mem)
+	for object, err := range from.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		Overwrite(t, to, object.Key, Bytes(t, from, object.Key))
+	}
+	return to
+}
+
+// Remove deletes an object.
+func Remove(t testing.TB, s store.Store, key string) {
+	t.Helper()
+	if err := s.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
 }

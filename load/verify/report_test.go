@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"math/rand/v2"

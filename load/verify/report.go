@@ -1,9 +1,10 @@
-package load
+package verify
 
 import (
 	"cmp"
 	"slices"
 
+	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
@@ -27,7 +28,7 @@ type Report struct {
 	Slice    int          `json:"slice,omitempty"`  // the part of the files that was read, from 1
 	Slices   int          `json:"slices,omitempty"` // of so many; absent: all
 	Checked  Checked      `json:"checked"`
-	Garbage  Garbage      `json:"garbage"`
+	Garbage  load.Garbage `json:"garbage"`
 	Damage   int64        `json:"damage"`   // number of findings that are damage, also those not listed
 	Notes    int64        `json:"notes"`    // number of the others
 	Findings []Finding    `json:"findings"` // by check, path, table, deal and version; at most MaxListed of a check
@@ -42,14 +43,6 @@ type Checked struct {
 	BytesRead int64 `json:"bytes_read"` // of those
 	RowsRead  int64 `json:"rows_read"`
 	Versions  int64 `json:"versions"` // of deals, held against all tables; 0 unless all data was read
-}
-
-// Garbage is what lies in the data folders and is not part of the lake: files that a commit removed, or
-// that no commit has named, such as those of a run under way. `dealflow expire` removes them after the
-// grace period.
-type Garbage struct {
-	Files int64 `json:"files"`
-	Bytes int64 `json:"bytes"`
 }
 
 // Finding is one thing that is not as it should be.

@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"context"
@@ -8,28 +8,28 @@ import (
 	"reflect"
 	"slices"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
 
 // verifiedLog is what the commits add up to as far as they can be read, and what is known of the rest.
 type verifiedLog struct {
-	Log
-	read        int64            // commits that were read
-	next        int64            // the first number that is not yet accounted for
-	intact      bool             // the commit before next was read, so that the chain can be followed on
-	broken      bool             // a commit is missing or unreadable, and no checkpoint has made up for it
-	added       map[string]int64 // commit by path, of all files ever added
-	runs        map[string]int64 // commit by run id
-	checkpoints []int64          // that were read and agree with the log, in order
+	load.Log                         // without its files
+	files       map[string]lake.File // live files by path
+	read        int64                // commits that were read
+	next        int64                // the first number that is not yet accounted for
+	intact      bool                 // the commit before next was read, so that the chain can be followed on
+	broken      bool                 // a commit is missing or unreadable, and no checkpoint has made up for it
+	added       map[string]int64     // commit by path, of all files ever added
+	runs        map[string]int64     // commit by run id
+	checkpoints []int64              // that were read and agree with the log, in order
 }
 
 // readLog reads the log by its commits alone, over gaps; checkpoints are held against it.
 func (v *verifier) readLog(ctx context.Context) error {
-	v.log = verifiedLog{next: 1, intact: true, added: map[string]int64{}, runs: map[string]int64{}}
-	v.log.files = map[string]lake.File{}
-	l := &Lake{store: v.store}
-	before := l.readHint(ctx) // before the listing: a hint ahead of it lies
+	v.log = verifiedLog{next: 1, intact: true, files: map[string]lake.File{}, added: map[string]int64{}, runs: map[string]int64{}}
+	before := load.ReadHint(ctx, v.store) // before the listing: a hint ahead of it lies
 	commits, err := v.numbers(ctx, lake.CommitsPrefix, lake.CommitKey)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (v *verifier) readLog(ctx context.Context) error {
 		return err
 	}
 	if len(commits)+len(checkpoints) == 0 {
-		return fmt.Errorf("%w: there is no commit; `dealflow run` or `dealflow demo` makes one", ErrNoLake)
+		return fmt.Errorf("%w: there is no commit; `dealflow run` or `dealflow demo` makes one", load.ErrNoLake)
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))
 	for _, n := range all {
@@ -93,7 +93,7 @@ func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
 		v.missing(n - 1)
 	}
 	key := lake.CommitKey(n)
-	data, err := readObject(ctx, v.store, key)
+	data, err := store.Read(ctx, v.store, key)
 	if errors.Is(err, store.ErrNotFound) {
 		v.missing(n)
 		return nil
@@ -108,7 +108,7 @@ func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
 	}
 	g.read++
 	v.checkCommit(n, commit)
-	v.addUp(n, commit, digest(data))
+	v.addUp(n, commit, lake.SHA256(data))
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (v *verifier) addUp(n int64, c *lake.Commit, sha string) {
 
 // wantsCheckpoint says whether a checkpoint is looked at: those that readers start from, and all of them
 // where all data is read.
-func (v *verifier) wantsCheckpoint(n int64, h hint, all []int64) bool {
+func (v *verifier) wantsCheckpoint(n int64, h load.Hint, all []int64) bool {
 	return v.cfg.ReadData || n == all[len(all)-1] || n == h.Checkpoint
 }
 
@@ -190,7 +190,7 @@ func (v *verifier) wantsCheckpoint(n int64, h hint, all []int64) bool {
 func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	g := &v.log
 	watch := watchStore(v.store)
-	summed, err := (&Lake{store: watch}).readCheckpoint(ctx, n)
+	summed, err := load.ReadCheckpoint(ctx, watch, n)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -222,8 +222,12 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 }
 
 // standIn puts what a checkpoint says in the place of commits that are lost.
-func (g *verifiedLog) standIn(n int64, summed *Log) {
+func (g *verifiedLog) standIn(n int64, summed *load.Log) {
 	g.Log, g.broken = *summed, false
+	clear(g.files)
+	for _, f := range summed.AllFiles() {
+		g.files[f.Path] = f
+	}
 	g.next, g.intact = n+1, true
 	g.checkpoints = append(g.checkpoints, n)
 	for i := range g.Runs {
@@ -232,7 +236,7 @@ func (g *verifiedLog) standIn(n int64, summed *Log) {
 }
 
 // differs says in what a checkpoint is not what the commits add up to; "" where it is.
-func (g *verifiedLog) differs(summed *Log) string {
+func (g *verifiedLog) differs(summed *load.Log) string {
 	switch {
 	case summed.SHA256 != g.SHA256:
 		return fmt.Sprintf("the checkpoint says that the commit has SHA-256 %.12s, but it has %.12s", summed.SHA256, g.SHA256)
@@ -242,15 +246,15 @@ func (g *verifiedLog) differs(summed *Log) string {
 		return fmt.Sprintf("the checkpoint's %d runs are not those of the %d commits up to it", len(summed.Runs), len(g.Runs))
 	}
 	for _, path := range slices.Sorted(maps.Keys(g.files)) {
-		if stated, ok := summed.files[path]; !ok {
+		if stated, ok := summed.LiveFile(path); !ok {
 			return fmt.Sprintf("the checkpoint lacks %s", path)
 		} else if !reflect.DeepEqual(stated, g.files[path]) {
 			return fmt.Sprintf("the checkpoint says of %s what its commit does not", path)
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(summed.files)) {
-		if _, ok := g.files[path]; !ok {
-			return fmt.Sprintf("the checkpoint names %s, which is not part of the lake", path)
+	for _, f := range summed.AllFiles() {
+		if _, ok := g.files[f.Path]; !ok {
+			return fmt.Sprintf("the checkpoint names %s, which is not part of the lake", f.Path)
 		}
 	}
 	return ""
@@ -258,15 +262,15 @@ func (g *verifiedLog) differs(summed *Log) string {
 
 // checkHint holds the hint against what is there. One behind the log is read again: a commit may have
 // come in between.
-func (v *verifier) checkHint(ctx context.Context, before hint, checkpoints []int64) {
+func (v *verifier) checkHint(ctx context.Context, before load.Hint, checkpoints []int64) {
 	h := before
 	if h.Commit < v.log.next-1 {
-		h = (&Lake{store: v.store}).readHint(ctx)
+		h = load.ReadHint(ctx, v.store)
 	}
 	fault := ""
 	_, exists := slices.BinarySearch(checkpoints, before.Checkpoint)
 	switch {
-	case h == hint{}:
+	case h == load.Hint{}:
 		fault = "it is absent or cannot be read"
 	case h.Commit < v.log.next-1:
 		fault = fmt.Sprintf("it names commit %d, but the log ends with commit %d", h.Commit, v.log.next-1)
@@ -280,6 +284,15 @@ func (v *verifier) checkHint(ctx context.Context, before hint, checkpoints []int
 	if fault != "" {
 		v.find(Finding{Check: Hint, Path: lake.LatestKey, Detail: fault})
 	}
+}
+
+// liveFiles lists the live files by path.
+func (g *verifiedLog) liveFiles() []lake.File {
+	files := make([]lake.File, 0, len(g.files))
+	for _, path := range slices.Sorted(maps.Keys(g.files)) {
+		files = append(files, g.files[path])
+	}
+	return files
 }
 
 // instants gives known_at of the commit that each run made, in microseconds.

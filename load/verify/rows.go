@@ -1,34 +1,16 @@
-package load
+package verify
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
-
-// rowKey is the key of a row of a flattened table within its market; ordinals that the table has not
-// are 0.
-type rowKey struct {
-	deal           int64
-	version        int32
-	outer, ordinal int32 // the list entry, and before it that of the list around it
-}
-
-func (k rowKey) compare(o rowKey) int {
-	return cmp.Or(cmp.Compare(k.deal, o.deal), cmp.Compare(k.version, o.version), cmp.Compare(k.outer, o.outer), cmp.Compare(k.ordinal, o.ordinal))
-}
-
-// sameList says whether two rows are of one list.
-func (k rowKey) sameList(o rowKey) bool {
-	return k.deal == o.deal && k.version == o.version && k.outer == o.outer
-}
 
 // fileRows walks the rows of one flattened file and holds each against the file and the row before.
 type fileRows struct {
@@ -37,7 +19,7 @@ type fileRows struct {
 	shape *shape
 
 	rows     int64
-	last     rowKey
+	last     parquet.RowKey
 	min, max int64
 }
 
@@ -46,11 +28,11 @@ func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape
 	if shape.table == nil {
 		return v.readVersions(ctx, f, nil)
 	}
-	return v.walkRows(ctx, f, shape, func(rowKey, arrow.Record, int) {})
+	return v.walkRows(ctx, f, shape, func(parquet.RowKey, arrow.Record, int) {})
 }
 
 // walkRows checks a flattened file's rows and hands each on, with the record that it lies in.
-func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(rowKey, arrow.Record, int)) error {
+func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(parquet.RowKey, arrow.Record, int)) error {
 	rows := &fileRows{v: v, file: f, shape: shape}
 	err := v.scanFile(ctx, f, lake.ColumnNames(shape.columns), func(record arrow.Record) {
 		for i := range int(record.NumRows()) {
@@ -67,7 +49,7 @@ func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each
 // is noted.
 func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, row func(arrow.Record)) error {
 	watch := watchStore(v.store)
-	err := (&Lake{store: watch}).scan(ctx, v.cfg.Memory, f, columns, nil, func(record arrow.Record) error {
+	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, nil, func(record arrow.Record) error {
 		v.rows.Add(record.NumRows())
 		row(record)
 		return nil
@@ -87,7 +69,7 @@ func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 }
 
 // check holds one row against its file and the row before it.
-func (r *fileRows) check(record arrow.Record, i int) rowKey {
+func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	key := r.key(record, i)
 	if market := record.Column(0).(*array.String).Value(i); market != r.file.Partition["market"] {
 		r.faultAt(key, RowPartition, "the row is of market %q, the file of %s", market, r.file.Partition["market"])
@@ -99,16 +81,16 @@ func (r *fileRows) check(record arrow.Record, i int) rowKey {
 	}
 	order := 1
 	if r.rows > 0 {
-		order = key.compare(r.last)
+		order = key.Compare(r.last)
 	} else {
-		r.min, r.max = key.deal, key.deal
+		r.min, r.max = key.DealID, key.DealID
 	}
-	r.min, r.max = min(r.min, key.deal), max(r.max, key.deal)
+	r.min, r.max = min(r.min, key.DealID), max(r.max, key.DealID)
 	switch {
 	case order == 0:
 		r.faultAt(key, RowKey, "the row's key stands twice in the file (%s)", r.place(key))
 	case order < 0:
-		r.faultAt(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.place(key), r.last.deal, r.last.version, r.place(r.last))
+		r.faultAt(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.place(key), r.last.DealID, r.last.Version, r.place(r.last))
 	default:
 		r.checkOrdinal(key)
 	}
@@ -118,45 +100,45 @@ func (r *fileRows) check(record arrow.Record, i int) rowKey {
 }
 
 // checkOrdinal holds that the entries of a list are numbered 1, 2, 3.
-func (r *fileRows) checkOrdinal(key rowKey) {
+func (r *fileRows) checkOrdinal(key parquet.RowKey) {
 	want := int32(1)
-	if r.rows > 0 && key.sameList(r.last) {
-		want = r.last.ordinal + 1
+	if r.rows > 0 && key.SameList(r.last) {
+		want = r.last.Ordinal + 1
 	}
-	if r.shape.table.Depth() > 0 && key.ordinal != want {
+	if r.shape.table.Depth() > 0 && key.Ordinal != want {
 		r.faultAt(key, RowOrdinal, "the row (%s) should be entry %d of its list", r.place(key), want)
 	}
-	if r.shape.table.Depth() > 1 && key.outer < 1 {
+	if r.shape.table.Depth() > 1 && key.Outer < 1 {
 		r.faultAt(key, RowOrdinal, "the row (%s) should be of a list entry from 1", r.place(key))
 	}
 }
 
 // key reads a row's key.
-func (r *fileRows) key(record arrow.Record, i int) rowKey {
+func (r *fileRows) key(record arrow.Record, i int) parquet.RowKey {
 	number := func(column int) int32 { return record.Column(column).(*array.Int32).Value(i) }
-	key := rowKey{deal: record.Column(1).(*array.Int64).Value(i), version: number(2)}
+	key := parquet.RowKey{DealID: record.Column(1).(*array.Int64).Value(i), Version: number(2)}
 	switch r.shape.table.Depth() {
 	case 1:
-		key.ordinal = number(3)
+		key.Ordinal = number(3)
 	case 2:
-		key.outer, key.ordinal = number(3), number(4)
+		key.Outer, key.Ordinal = number(3), number(4)
 	}
 	return key
 }
 
 // place says where in its version a row stands.
-func (r *fileRows) place(key rowKey) string {
+func (r *fileRows) place(key parquet.RowKey) string {
 	switch r.shape.table.Depth() {
 	case 0:
 		return "of the deal itself"
 	case 1:
-		return fmt.Sprintf("ordinal %d", key.ordinal)
+		return fmt.Sprintf("ordinal %d", key.Ordinal)
 	}
-	return fmt.Sprintf("ordinals %d, %d", key.outer, key.ordinal)
+	return fmt.Sprintf("ordinals %d, %d", key.Outer, key.Ordinal)
 }
 
-func (r *fileRows) faultAt(key rowKey, check Check, format string, args ...any) {
-	r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.deal, key.version))
+func (r *fileRows) faultAt(key parquet.RowKey, check Check, format string, args ...any) {
+	r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
 }
 
 // rowSum is the sum of the 128-bit hashes of rows, so that rows may come in any order; zero for none.
@@ -198,40 +180,7 @@ func (h *rowHasher) columns(schema *arrow.Schema) []int {
 func (h *rowHasher) hash(record arrow.Record, columns []int, row int) rowSum {
 	h.buf = h.buf[:0]
 	for _, c := range columns {
-		h.buf = appendCell(h.buf, record.Column(c), row)
+		h.buf = parquet.AppendCell(h.buf, record.Column(c), row)
 	}
 	return rowSum{maphash.Bytes(h.seeds[0], h.buf), maphash.Bytes(h.seeds[1], h.buf)}
-}
-
-// appendCell writes a value so that no two lists of values look alike.
-func appendCell(buf []byte, column arrow.Array, row int) []byte {
-	if column.IsNull(row) {
-		return append(buf, 0)
-	}
-	if texts, ok := column.(*array.Dictionary); ok {
-		return appendCell(buf, texts.Dictionary(), texts.GetValueIndex(row))
-	}
-	buf = append(buf, 1)
-	switch a := column.(type) {
-	case *array.String:
-		text := a.Value(row)
-		return append(binary.AppendUvarint(buf, uint64(len(text))), text...)
-	case *array.Boolean:
-		if a.Value(row) {
-			return append(buf, 1)
-		}
-		return append(buf, 0)
-	case *array.Int32:
-		return binary.LittleEndian.AppendUint32(buf, uint32(a.Value(row)))
-	case *array.Int64:
-		return binary.LittleEndian.AppendUint64(buf, uint64(a.Value(row)))
-	case *array.Date32:
-		return binary.LittleEndian.AppendUint32(buf, uint32(a.Value(row)))
-	case *array.Timestamp:
-		return binary.LittleEndian.AppendUint64(buf, uint64(a.Value(row)))
-	case *array.Decimal128:
-		n := a.Value(row)
-		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(buf, n.LowBits()), uint64(n.HighBits()))
-	}
-	panic(fmt.Sprintf("no flattened table has a column of type %s", column.DataType()))
 }

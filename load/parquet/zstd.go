@@ -1,13 +1,16 @@
-package load
+package parquet
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"sync"
 
 	libzstd "github.com/DataDog/zstd"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
 )
 
 // zstdLevel is the level of all that is compressed: the reference implementation's default.
@@ -26,8 +29,9 @@ type packer struct {
 // packers holds some for reuse: one in use belongs to whoever got it.
 var packers = sync.Pool{New: func() any { return &packer{context: libzstd.NewCtx()} }}
 
-// pack compresses a text. The caller owns the result.
-func pack(text []byte) ([]byte, error) {
+// Compress compresses a text by zstd, with a checksum of its content. The caller owns the result. It is safe for concurrent
+// use.
+func Compress(text []byte) ([]byte, error) {
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
 	packed, err := p.context.CompressLevel(p.scratch[:cap(p.scratch)], text, zstdLevel)
@@ -71,9 +75,19 @@ func (c cZstd) Encode(dst, src []byte) []byte {
 // EncodeLevel compresses at the one level in use; the library's own codec does where that is not asked for, or fails.
 func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
 	if level == compress.DefaultCompressionLevel {
-		if packed, err := pack(src); err == nil {
+		if packed, err := Compress(src); err == nil {
 			return packed
 		}
 	}
 	return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
+}
+
+// Decompress reads all of r, which is compressed by zstd.
+func Decompress(r io.Reader) ([]byte, error) {
+	dec, err := zstd.NewReader(bufio.NewReader(r))
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	return io.ReadAll(dec)
 }

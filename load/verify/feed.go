@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -173,13 +174,13 @@ type rowTaker struct {
 	hasher  *rowHasher
 	columns []int
 
-	last  rowKey
+	last  parquet.RowKey
 	place int // of the last row's version
 	begun bool
 }
 
-func (r *rowTaker) row(key rowKey, record arrow.Record, i int) {
-	if !r.begun || key.deal != r.last.deal || key.version != r.last.version {
+func (r *rowTaker) row(key parquet.RowKey, record arrow.Record, i int) {
+	if !r.begun || key.DealID != r.last.DealID || key.Version != r.last.Version {
 		r.begin(key)
 	}
 	r.last = key
@@ -187,14 +188,14 @@ func (r *rowTaker) row(key rowKey, record arrow.Record, i int) {
 		return
 	}
 	r.tally.sums[r.place].add(r.hasher.hash(record, r.columns, i))
-	r.tally.ordinals[r.place] = max(r.tally.ordinals[r.place], key.ordinal)
+	r.tally.ordinals[r.place] = max(r.tally.ordinals[r.place], key.Ordinal)
 	r.checkOuter(key)
 }
 
 // begin finds the place of the version whose rows begin.
-func (r *rowTaker) begin(key rowKey) {
+func (r *rowTaker) begin(key parquet.RowKey) {
 	r.begun = true
-	r.place = r.c.index.find(key.deal, key.version)
+	r.place = r.c.index.find(key.DealID, key.Version)
 	if r.place < 0 {
 		check := HistoryRows
 		if r.shape.snapshot {
@@ -211,18 +212,18 @@ func (r *rowTaker) begin(key rowKey) {
 
 // checkOuter holds that the list entry that a row belongs to is there. Snapshots are held against
 // history instead.
-func (r *rowTaker) checkOuter(key rowKey) {
+func (r *rowTaker) checkOuter(key parquet.RowKey) {
 	if r.shape.snapshot || r.shape.table.Depth() < 2 {
 		return
 	}
 	table := r.c.parent(r.shape.table).Name
-	if parent := r.c.history[table]; parent != nil && key.outer > parent.ordinals[r.place] {
-		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d", key.outer, table, parent.ordinals[r.place])
+	if parent := r.c.history[table]; parent != nil && key.Outer > parent.ordinals[r.place] {
+		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d", key.Outer, table, parent.ordinals[r.place])
 	}
 }
 
-func (r *rowTaker) fault(key rowKey, check Check, format string, args ...any) {
-	r.c.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.deal, key.version))
+func (r *rowTaker) fault(key parquet.RowKey, check Check, format string, args ...any) {
+	r.c.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
 }
 
 // checkHistory holds a table's history against the versions, or against the deals' own rows.
@@ -254,7 +255,7 @@ func (c *feedCheck) checkHistory(table *lake.Table, folder string) {
 // a day that no commit took are looked at one by one.
 func (c *feedCheck) days(ctx context.Context) (map[string]int64, error) {
 	taken := map[string]int64{}
-	for run := range c.v.log.feedRuns(c.feed, lake.OutcomeDone) {
+	for run := range c.v.log.FeedRuns(c.feed, lake.OutcomeDone) {
 		if _, newer := taken[run.SnapshotDate]; !newer {
 			taken[run.SnapshotDate] = run.KnownAt.UnixMicro()
 		}

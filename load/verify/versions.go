@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -51,8 +52,8 @@ func (x versionIndex) sort() {
 
 // find gives the place of a version, or -1.
 func (x versionIndex) find(deal int64, version int32) int {
-	i, found := slices.BinarySearchFunc(x, rowKey{deal: deal, version: version}, func(e versionEntry, k rowKey) int {
-		return cmp.Or(cmp.Compare(e.deal, k.deal), cmp.Compare(e.version, k.version))
+	i, found := slices.BinarySearchFunc(x, parquet.RowKey{DealID: deal, Version: version}, func(e versionEntry, k parquet.RowKey) int {
+		return cmp.Or(cmp.Compare(e.deal, k.DealID), cmp.Compare(e.version, k.Version))
 	})
 	if !found {
 		return -1
@@ -124,7 +125,7 @@ type versionFile struct {
 	v        *verifier
 	file     lake.File
 	instants map[string]int64 // known_at by run
-	last     map[api.Kind]rowKey
+	last     map[api.Kind]parquet.RowKey
 	rows     int64
 	min, max int64
 }
@@ -132,7 +133,7 @@ type versionFile struct {
 // readVersions checks the rows of a file of deal_versions by themselves, and adds them to the index,
 // which may be nil.
 func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.Feed]versionIndex) error {
-	rows := &versionFile{v: v, file: f, instants: v.log.instants(), last: map[api.Kind]rowKey{}}
+	rows := &versionFile{v: v, file: f, instants: v.log.instants(), last: map[api.Kind]parquet.RowKey{}}
 	err := v.scanFile(ctx, f, versionColumns, func(record arrow.Record) {
 		c := versionRecord{record}
 		for i := range int(record.NumRows()) {
@@ -234,13 +235,13 @@ type faultFunc func(check Check, format string, args ...any)
 // checkOrder holds that the rows of a kind are sorted.
 func (r *versionFile) checkOrder(feed api.Feed, e versionEntry, fault faultFunc) {
 	r.count(e)
-	key := rowKey{deal: e.deal, version: e.version}
+	key := parquet.RowKey{DealID: e.deal, Version: e.version}
 	last, begun := r.last[feed.Kind]
-	switch order := key.compare(last); {
+	switch order := key.Compare(last); {
 	case begun && order == 0:
 		fault(RowKey, "the row's key stands twice in the file")
 	case begun && order < 0:
-		fault(RowOrder, "the row stands behind deal %d version %d", last.deal, last.version)
+		fault(RowOrder, "the row stands behind deal %d version %d", last.DealID, last.Version)
 	}
 	r.last[feed.Kind] = key
 }

@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -20,9 +21,9 @@ import (
 // is damaged and what to do.
 var ErrDamage = errors.New("the lake is damaged")
 
-// VerifyConfig says how deeply Verify looks. The zero value looks at the log, and at the presence, size
+// Config says how deeply Lake looks. The zero value looks at the log, and at the presence, size
 // and footer of each file that it names.
-type VerifyConfig struct {
+type Config struct {
 	ReadData bool // read every byte and every row too
 
 	// With Slices above 0 only the Slice-th (from 1) of so many parts of the files is read: its bytes, and
@@ -34,7 +35,7 @@ type VerifyConfig struct {
 	Memory  memory.Allocator // default: Go's
 }
 
-func (c VerifyConfig) withDefaults() (VerifyConfig, error) {
+func (c Config) withDefaults() (Config, error) {
 	if c.Slices < 0 || c.Slices > 0 && (!c.ReadData || c.Slice < 1 || c.Slice > c.Slices) {
 		return c, fmt.Errorf("verify: slice %d of %d: want one from 1 to the number of slices, and data to be read", c.Slice, c.Slices)
 	}
@@ -48,10 +49,10 @@ func (c VerifyConfig) withDefaults() (VerifyConfig, error) {
 }
 
 // full says whether files are also held against each other.
-func (c *VerifyConfig) full() bool { return c.ReadData && c.Slices == 0 }
+func (c *Config) full() bool { return c.ReadData && c.Slices == 0 }
 
 // reads says whether a file's bytes are read: its slice is fixed by its path.
-func (c *VerifyConfig) reads(path string) bool {
+func (c *Config) reads(path string) bool {
 	if !c.ReadData || c.Slices == 0 {
 		return c.ReadData
 	}
@@ -60,19 +61,14 @@ func (c *VerifyConfig) reads(path string) bool {
 	return int(h.Sum32()%uint32(c.Slices)) == c.Slice-1
 }
 
-// Verify checks the lake as Verify the function does. It reads the log anew.
-func (l *Lake) Verify(ctx context.Context, cfg VerifyConfig) (*Report, error) {
-	return Verify(ctx, l.store, cfg)
-}
-
-// Verify checks the lake in a store against what its commits say. It takes a store because a lake whose
+// Lake checks the lake in a store against what its commits say. It takes a store because a lake whose
 // log is damaged cannot be opened; it goes on past damage to whatever can still be checked, and changes
 // nothing. Others may write meanwhile.
 //
 // The report is there wherever the error is nil or ErrDamage. Another error says that something could
-// not be looked at: ErrNoLake, a *lake.FormatError, the store's, the context's; joined to ErrDamage where
+// not be looked at: load.ErrNoLake, a *lake.FormatError, the store's, the context's; joined to ErrDamage where
 // damage was found besides.
-func Verify(ctx context.Context, s store.Store, cfg VerifyConfig) (*Report, error) {
+func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -92,14 +88,14 @@ func Verify(ctx context.Context, s store.Store, cfg VerifyConfig) (*Report, erro
 // verifier is one verification under way.
 type verifier struct {
 	store store.Store
-	cfg   VerifyConfig
+	cfg   Config
 	log   verifiedLog
 	bytes atomic.Int64
 	rows  atomic.Int64
 	files atomic.Int64 // whose bytes were read
 
 	versions int64
-	garbage  Garbage
+	garbage  load.Garbage
 
 	mu         sync.Mutex // guards what follows
 	findings   findings
@@ -113,7 +109,7 @@ func (v *verifier) verify(ctx context.Context) error {
 	if err := v.readLog(ctx); err != nil {
 		return err
 	}
-	files := v.log.AllFiles()
+	files := v.log.liveFiles()
 	if err := v.checkFiles(ctx, files); err != nil {
 		return err
 	}

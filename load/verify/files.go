@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"context"
@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
-
+	"dealflow/load"
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -121,7 +119,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 // checkQuarantine reads the records that were put aside.
 func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
 	watch := watchStore(v.store)
-	records, err := (&Lake{store: watch}).readQuarantine(ctx, f.Path)
+	records, err := load.ReadQuarantine(ctx, watch, f.Path)
 	if err != nil {
 		return v.stumble(ctx, f, watch, err)
 	}
@@ -137,71 +135,31 @@ func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
 	return nil
 }
 
-// footer is what a Parquet file says of itself.
-type footer struct {
-	rows   int64
-	schema *arrow.Schema
-	meta   map[string]string
-}
-
 // checkFooter holds a file's footer against its commit and its table.
 func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) error {
 	watch := watchStore(v.store)
-	foot, err := readFooter(ctx, watch, f.Path)
+	foot, err := parquet.ReadFooter(ctx, watch, f.Path)
 	if err != nil {
 		return v.stumble(ctx, f, watch, err)
 	}
 	fault := func(check Check, format string, args ...any) {
 		v.find(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
 	}
-	if foot.rows != f.Rows {
-		fault(FileRows, "the file has %d rows, its commit says %d", foot.rows, f.Rows)
+	if foot.Rows != f.Rows {
+		fault(FileRows, "the file has %d rows, its commit says %d", foot.Rows, f.Rows)
 	}
-	want := fileMetadata(f)
-	for _, key := range metadataKeys {
-		if foot.meta[key] != want[key] {
-			fault(FileMetadata, "its %s is %q, want %q", key, foot.meta[key], want[key])
+	want := parquet.Metadata(f)
+	for _, key := range parquet.MetadataKeys() {
+		if foot.Metadata[key] != want[key] {
+			fault(FileMetadata, "its %s is %q, want %q", key, foot.Metadata[key], want[key])
 		}
 	}
 	if f.SchemaVersion > lake.SchemaVersion {
 		v.spoil(f)
 		fault(NotChecked, "the file is of schema version %d, this program knows up to %d: its columns and rows were not looked at", f.SchemaVersion, lake.SchemaVersion)
-	} else if difference := shape.differs(foot.schema); difference != "" {
+	} else if difference := shape.differs(foot.Schema); difference != "" {
 		v.spoil(f)
 		fault(FileSchema, "%s", difference)
 	}
 	return nil
-}
-
-// readFooter reads a Parquet file's footer and nothing else. The library panics on some that are
-// damaged; that is an error here.
-func readFooter(ctx context.Context, s store.Store, key string) (foot *footer, err error) {
-	r, err := openAt(ctx, s, key)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close() // read-only: a failing close loses nothing
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("its footer makes no sense: %v", p)
-		}
-	}()
-	pf, err := file.NewParquetReader(r)
-	if err != nil {
-		return nil, err
-	}
-	meta := pf.MetaData()
-	foot = &footer{rows: meta.GetNumRows(), meta: map[string]string{}}
-	for _, pair := range meta.KeyValueMetadata() {
-		foot.meta[pair.Key] = pair.GetValue()
-	}
-	var inGroups int64
-	for i := range pf.NumRowGroups() {
-		inGroups += meta.RowGroup(i).NumRows()
-	}
-	if inGroups != foot.rows {
-		return nil, fmt.Errorf("its footer says %d rows, and %d in row groups", foot.rows, inGroups)
-	}
-	foot.schema, err = pqarrow.FromParquet(meta.Schema, &pqarrow.ArrowReadProperties{}, nil)
-	return foot, err
 }

@@ -1,8 +1,11 @@
-package load_test
+package parquet_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -12,8 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/internal/testkit"
-	"dealflow/load"
-	"dealflow/load/store/memstore"
+	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
 
@@ -21,7 +23,6 @@ import (
 // of few values, and of so many that the Parquet library would by itself give them up halfway.
 func TestSameRowsSameBytes(t *testing.T) {
 	const times = 20
-	l := open(t, new(memstore.Mem))
 	types := map[string]bool{}
 	for _, c := range []struct {
 		table string
@@ -46,13 +47,9 @@ func TestSameRowsSameBytes(t *testing.T) {
 			groups := []arrow.Record{fill(mem, schema, 1, c.rows, c.texts), fill(mem, schema, 2, c.rows, c.texts)}
 			defer groups[0].Release()
 			defer groups[1].Release()
-			run := begin(t, l, mem, testStart)
-			defer closeRun(t, run)
+			out := &output{dir: t.TempDir(), mem: mem}
 			for range times {
-				w, err := writer(run, table)
-				if err != nil {
-					t.Fatal(err)
-				}
+				w := out.create(t, table.Name, columns)
 				for _, group := range groups {
 					if err := w.Write(group, 1, rows); err != nil {
 						t.Fatal(err)
@@ -62,17 +59,13 @@ func TestSameRowsSameBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(l.Log().KnownAt.AddDate(0, 0, 1))})
-			if err != nil {
-				t.Fatal(err)
+			if len(out.files) != times {
+				t.Fatalf("%d files, want %d", len(out.files), times)
 			}
-			if len(commit.Add) != times {
-				t.Fatalf("%d files, want %d", len(commit.Add), times)
-			}
-			for _, file := range commit.Add {
-				if file.SHA256 != commit.Add[0].SHA256 || file.Bytes != commit.Add[0].Bytes || file.Rows != 2*rows {
-					t.Errorf("%s: %d rows, %d bytes, %.12s; want %d, %d, %.12s as in the first file",
-						file.Path, file.Rows, file.Bytes, file.SHA256, 2*rows, commit.Add[0].Bytes, commit.Add[0].SHA256)
+			for i, file := range out.files {
+				if first := out.files[0]; file.SHA256 != first.SHA256 || file.Bytes != first.Bytes || file.Rows != 2*rows {
+					t.Errorf("file %d: %d rows, %d bytes, %.12s; want %d, %d, %.12s as in the first file",
+						i, file.Rows, file.Bytes, file.SHA256, 2*rows, first.Bytes, first.SHA256)
 				}
 			}
 		})
@@ -91,12 +84,29 @@ func sorted(set map[string]bool) []string {
 	return names
 }
 
-// writer opens a file of a table: the snapshot's, or that of deal_versions.
-func writer(run *load.Run, table *lake.Table) (*load.Writer, error) {
-	if table.Name == lake.DealVersions {
-		return run.DealVersions(testFeed.Market)
+// output collects the files that writers finish.
+type output struct {
+	dir   string // for unfinished files
+	mem   memory.Allocator
+	files []lake.File
+}
+
+func (o *output) create(t *testing.T, table string, columns []lake.Column) *parquet.Writer {
+	t.Helper()
+	w, err := parquet.Create(o.mem, o.dir, lake.File{Path: table + ".parquet", Table: table, SchemaVersion: lake.SchemaVersion}, columns, o.put)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return run.Snapshot(table, testFeed.Market, "2026-03-02")
+	return w
+}
+
+func (o *output) put(_ context.Context, file lake.File, body io.ReadSeeker) error {
+	size, err := body.Seek(0, io.SeekEnd)
+	if err == nil && size != file.Bytes {
+		err = fmt.Errorf("the body has %d bytes, the file says %d", size, file.Bytes)
+	}
+	o.files = append(o.files, file)
+	return err
 }
 
 // fill makes a record of a schema: odd columns have few values and even ones many, and what may be
@@ -141,31 +151,22 @@ func appendValue(b array.Builder, n int64, texts int) {
 	}
 }
 
-// TestAbort drops a file that was begun: the run commits without it, and no memory is kept.
+// TestAbort drops a file that was begun: it is not put, nothing is left of it, and no memory is kept.
 func TestAbort(t *testing.T) {
-	s := new(memstore.Mem)
-	l := open(t, s)
 	mem := testkit.Allocator(t)
-	run := begin(t, l, mem, testStart)
-	defer closeRun(t, run)
-	table := lake.Tables()[0]
-	group := fill(mem, lake.ArrowSchema(table.SnapshotColumns()), 1, 10, 20)
+	columns := lake.Tables()[0].SnapshotColumns()
+	group := fill(mem, lake.ArrowSchema(columns), 1, 10, 20)
 	defer group.Release()
-	w, err := run.Snapshot(table, testFeed.Market, "2026-03-02")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := &output{dir: t.TempDir(), mem: mem}
+	w := out.create(t, "any", columns)
 	if err := w.Write(group, 1, 10); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Abort(); err != nil {
 		t.Fatal(err)
 	}
-	commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(testStart)})
-	if err != nil || len(commit.Add) != 0 {
-		t.Errorf("got %v, %v; want a commit without files", commit, err)
-	}
-	for object, err := range s.List(t.Context(), "snapshots/") {
-		t.Errorf("%s is there, %v", object.Key, err)
+	left, err := os.ReadDir(out.dir)
+	if err != nil || len(left) != 0 || len(out.files) != 0 {
+		t.Errorf("%v is left and %v was put, %v", left, out.files, err)
 	}
 }

@@ -1,4 +1,4 @@
-package load_test
+package verify_test
 
 import (
 	"context"
@@ -14,10 +14,12 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -30,15 +32,27 @@ import (
 func soundLake(t *testing.T) *memstore.Mem {
 	t.Helper()
 	s := new(memstore.Mem)
-	l, mem := open(t, s), testkit.Allocator(t)
-	run := begin(t, l, mem, testStart)
-	defer closeRun(t, run)
+	mem := testkit.Allocator(t)
+	l, err := load.Open(t.Context(), s)
+	if !errors.Is(err, load.ErrNoLake) {
+		t.Fatal(err)
+	}
+	id := "run-" + loadtest.Start.Format("20060102")
+	run, err := l.Begin(load.RunConfig{ID: id, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := run.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	payload := []byte("{}")
 	versions := transform.NewVersionBatches(mem)
 	defer versions.Release()
-	feed := api.Feed{Service: api.Bond, Market: testFeed.Market, Kind: api.Expected} // its table is small
+	feed := api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Expected} // its table is small
 	versions.Append(&transform.DealVersion{
-		Feed: feed, DealID: 1, Version: 1, Change: lake.Added, KnownAt: testStart, ObservedAt: testStart, RunID: runID(testStart),
+		Feed: feed, DealID: 1, Version: 1, Change: lake.Added, KnownAt: loadtest.Start, ObservedAt: loadtest.Start, RunID: id,
 		PayloadHash: sha256.Sum256(payload), Payload: payload,
 	})
 	table := lake.FeedTables(feed)[0]
@@ -60,11 +74,11 @@ func soundLake(t *testing.T) *memstore.Mem {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	err := errors.Join(history.Write(record, 1, 1), history.Finish(t.Context()), dealVersions.Write(batch.Record, 1, 1), dealVersions.Finish(t.Context()))
+	err = errors.Join(history.Write(record, 1, 1), history.Finish(t.Context()), dealVersions.Write(batch.Record, 1, 1), dealVersions.Finish(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(testStart), Outcome: lake.OutcomeDone}); err != nil {
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start), Outcome: lake.OutcomeDone}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Settle(t.Context(), nil); err != nil {
@@ -73,8 +87,8 @@ func soundLake(t *testing.T) *memstore.Mem {
 	return s
 }
 
-func full(t *testing.T) load.VerifyConfig {
-	return load.VerifyConfig{ReadData: true, Memory: testkit.Allocator(t)}
+func full(t *testing.T) verify.Config {
+	return verify.Config{ReadData: true, Memory: testkit.Allocator(t)}
 }
 
 // TestVerifyEveryByte flips bits of all objects of a lake in turn, and cuts each off everywhere: whatever
@@ -85,7 +99,7 @@ func TestVerifyEveryByte(t *testing.T) {
 	if testing.Short() {
 		stride = 53
 	}
-	if report, err := load.Verify(t.Context(), s, full(t)); err != nil || len(report.Findings) > 0 {
+	if report, err := verify.Lake(t.Context(), s, full(t)); err != nil || len(report.Findings) > 0 {
 		t.Fatalf("a sound lake: %v, %+v", err, report)
 	}
 	tried := 0
@@ -99,17 +113,17 @@ func TestVerifyEveryByte(t *testing.T) {
 				"flipped": append(append(append([]byte{}, data[:at]...), data[at]^1<<(at%8)), data[at+1:]...), "cut off": data[:at],
 			} {
 				tried++
-				spoilt := clone(t, s)
-				overwrite(t, spoilt, object.Key, damaged)
-				for _, cfg := range []load.VerifyConfig{{}, {ReadData: true}} {
-					report, err := load.Verify(t.Context(), spoilt, cfg)
+				spoilt := storetest.Clone(t, s)
+				storetest.Overwrite(t, spoilt, object.Key, damaged)
+				for _, cfg := range []verify.Config{{}, {ReadData: true}} {
+					report, err := verify.Lake(t.Context(), spoilt, cfg)
 					var format *lake.FormatError
 					switch {
 					case report == nil && !errors.As(err, &format):
 						t.Fatalf("%s %s at %d: %v", object.Key, what, at, err)
 					case report == nil || strings.HasPrefix(object.Key, "_dealflow/"):
 						// The hint is not trusted, and nothing says what the newest commit should be.
-					case cfg.ReadData && !errors.Is(err, load.ErrDamage):
+					case cfg.ReadData && !errors.Is(err, verify.ErrDamage):
 						t.Errorf("%s %s at %d: got %v, want damage", object.Key, what, at, err)
 					}
 				}
@@ -126,15 +140,15 @@ func TestVerifyEveryByte(t *testing.T) {
 func TestVerifyCannotLook(t *testing.T) {
 	s := soundLake(t)
 	count := &faultstore.Store{Store: s}
-	if _, err := load.Verify(t.Context(), count, full(t)); err != nil {
+	if _, err := verify.Lake(t.Context(), count, full(t)); err != nil {
 		t.Fatal(err)
 	}
 	calls := count.Calls()
 	for at := int64(1); at <= calls; at++ {
 		for _, kind := range faultstore.Kinds {
-			report, err := load.Verify(t.Context(), &faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true}, full(t))
+			report, err := verify.Lake(t.Context(), &faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true}, full(t))
 			switch {
-			case errors.Is(err, load.ErrDamage):
+			case errors.Is(err, verify.ErrDamage):
 				t.Errorf("call %d of %d, %s: taken for damage: %+v", at, calls, kind, report.Findings)
 			case at == 1, err == nil && kind == faultstore.Truncated: // the hint, or a body that broke off: they are read again
 				if err != nil || len(report.Findings) > 0 {
@@ -149,22 +163,22 @@ func TestVerifyCannotLook(t *testing.T) {
 
 // TestVerifyWithoutLake looks where there is none.
 func TestVerifyWithoutLake(t *testing.T) {
-	if report, err := load.Verify(t.Context(), new(memstore.Mem), full(t)); report != nil || !errors.Is(err, load.ErrNoLake) {
-		t.Errorf("got %v, %v; want ErrNoLake", report, err)
+	if report, err := verify.Lake(t.Context(), new(memstore.Mem), full(t)); report != nil || !errors.Is(err, load.ErrNoLake) {
+		t.Errorf("got %v, %v; want load.ErrNoLake", report, err)
 	}
 }
 
 // TestVerifyLostLog looks at a lake that has lost all commits, but not its checkpoint.
 func TestVerifyLostLog(t *testing.T) {
-	s := longLog(t)
+	s := loadtest.LongLog(t)
 	for n := range int64(103) {
-		remove(t, s, lake.CommitKey(n+1))
+		storetest.Remove(t, s, lake.CommitKey(n+1))
 	}
-	report, err := load.Verify(t.Context(), s, load.VerifyConfig{})
-	if !errors.Is(err, load.ErrDamage) || report.Commit != 100 {
+	report, err := verify.Lake(t.Context(), s, verify.Config{})
+	if !errors.Is(err, verify.ErrDamage) || report.Commit != 100 {
 		t.Fatalf("got %v, %v; want damage, and the state of commit 100", report, err)
 	}
-	if f := report.Findings[0]; f.Check != load.LogNumbers || !strings.Contains(f.Detail, "commits 1 to 50 are missing") && !strings.Contains(f.Detail, "commits 1 to 100 are missing") {
+	if f := report.Findings[0]; f.Check != verify.LogNumbers || !strings.Contains(f.Detail, "commits 1 to 50 are missing") && !strings.Contains(f.Detail, "commits 1 to 100 are missing") {
 		t.Errorf("found first: %+v", f)
 	}
 }
@@ -174,7 +188,7 @@ func TestVerifyCancelled(t *testing.T) {
 	s := soundLake(t)
 	for at := range 8 { // hint, commit, and of two files footer, bytes and rows
 		ctx, cancel := context.WithCancel(t.Context())
-		report, err := load.Verify(ctx, &cancelling{Store: s, left: at, cancel: cancel}, full(t))
+		report, err := verify.Lake(ctx, &cancelling{Store: s, left: at, cancel: cancel}, full(t))
 		cancel()
 		if report != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at call %d: got %v, %v; want context.Canceled", at, report, err)
@@ -201,8 +215,8 @@ func (c *cancelling) Get(ctx context.Context, key string) (io.ReadCloser, error)
 
 // TestVerifySlices reads a lake in seven parts: each file once.
 func TestVerifySlices(t *testing.T) {
-	s := longLog(t)
-	all, err := load.Verify(t.Context(), s, full(t))
+	s := loadtest.LongLog(t)
+	all, err := verify.Lake(t.Context(), s, full(t))
 	if all == nil {
 		t.Fatal(err)
 	}
@@ -210,7 +224,7 @@ func TestVerifySlices(t *testing.T) {
 	for slice := range 7 {
 		cfg := full(t)
 		cfg.Slice, cfg.Slices = slice+1, 7
-		part, err := load.Verify(t.Context(), s, cfg)
+		part, err := verify.Lake(t.Context(), s, cfg)
 		if part == nil {
 			t.Fatal(err)
 		}
@@ -222,8 +236,8 @@ func TestVerifySlices(t *testing.T) {
 	if c := all.Checked; files != c.Files || files != c.FilesRead || bytes != c.BytesRead || rows != c.RowsRead {
 		t.Errorf("slices read %d files, %d bytes, %d rows; the whole has %d, %d, %d", files, bytes, rows, c.Files, c.BytesRead, c.RowsRead)
 	}
-	for _, bad := range []load.VerifyConfig{{ReadData: true, Slice: 8, Slices: 7}, {ReadData: true, Slices: 7}, {Slice: 1, Slices: 7}, {ReadData: true, Slices: -1}} {
-		if _, err := load.Verify(t.Context(), s, bad); err == nil || errors.Is(err, load.ErrDamage) {
+	for _, bad := range []verify.Config{{ReadData: true, Slice: 8, Slices: 7}, {ReadData: true, Slices: 7}, {Slice: 1, Slices: 7}, {ReadData: true, Slices: -1}} {
+		if _, err := verify.Lake(t.Context(), s, bad); err == nil || errors.Is(err, verify.ErrDamage) {
 			t.Errorf("%+v: got %v, want an error", bad, err)
 		}
 	}
@@ -231,18 +245,18 @@ func TestVerifySlices(t *testing.T) {
 
 // TestVerifyManyFindings bounds what is listed, counts the rest, and lists the same ones each time.
 func TestVerifyManyFindings(t *testing.T) {
-	s := longLog(t) // 114 versions with payloads of other hashes, and without rows
-	first, err := load.Verify(t.Context(), s, full(t))
-	if !errors.Is(err, load.ErrDamage) {
+	s := loadtest.LongLog(t) // 114 versions with payloads of other hashes, and without rows
+	first, err := verify.Lake(t.Context(), s, full(t))
+	if !errors.Is(err, verify.ErrDamage) {
 		t.Fatalf("got %v, want damage", err)
 	}
-	listed := map[load.Check]int{}
+	listed := map[verify.Check]int{}
 	for _, f := range first.Findings {
 		listed[f.Check]++
 	}
-	for _, check := range []load.Check{load.PayloadHash, load.HistoryRows} {
-		if listed[check] != load.MaxListed {
-			t.Errorf("%d of %s are listed, want %d", listed[check], check, load.MaxListed)
+	for _, check := range []verify.Check{verify.PayloadHash, verify.HistoryRows} {
+		if listed[check] != verify.MaxListed {
+			t.Errorf("%d of %s are listed, want %d", listed[check], check, verify.MaxListed)
 		}
 	}
 	var more int64
@@ -253,7 +267,7 @@ func TestVerifyManyFindings(t *testing.T) {
 		t.Errorf("%d damages and %d notes, %d listed and %d not; want 28 not", first.Damage, first.Notes, len(first.Findings), more)
 	}
 	for range 5 {
-		again, err := load.Verify(t.Context(), s, full(t))
+		again, err := verify.Lake(t.Context(), s, full(t))
 		if again == nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package load
+package parquet
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestPack has another implementation unpack what is packed, and see each bit of damage.
-func TestPack(t *testing.T) {
+// TestCompress has another implementation unpack what is packed, and see each bit of damage.
+func TestCompress(t *testing.T) {
 	dec, err := zstd.NewReader(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestPack(t *testing.T) {
 		noise[i] = byte(random.Uint32())
 	}
 	for name, text := range map[string][]byte{"empty": {}, "one": {'x'}, "noise": noise, "text": bytes.Repeat([]byte("a deal "), 30)} {
-		packed, err := pack(text)
+		packed, err := Compress(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (w *watch) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 
 // OpenAt implements store.RandomReader.
 func (w *watch) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
-	r, err := openAt(ctx, w.Store, key)
+	r, err := store.OpenAt(ctx, w.Store, key)
 	w.note(err)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package load
+package parquet
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package load
+package parquet
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -28,36 +27,38 @@ const RowGroupBytes = 8 << 20
 // because the same rows give the same bytes.
 const createdBy = "dealflow lake format 1"
 
-// Writer writes one Parquet file to the local work folder, then puts it into the lake. It ends in
-// exactly one of Finish or Abort.
+// PutFunc stores a finished file. It reads body from its start.
+type PutFunc func(ctx context.Context, file lake.File, body io.ReadSeeker) error
+
+// Writer writes one Parquet file to a local folder, then hands it to its PutFunc. It ends in exactly one of Finish or
+// Abort. It is not safe for concurrent use.
 type Writer struct {
-	run     *Run
-	key     string
+	put     PutFunc
 	file    lake.File
 	disk    *os.File
 	counter *countingWriter
 	parquet *rowGroups
 }
 
-// newWriter opens a file for the given columns; file says what the commit shall name it.
-func newWriter(run *Run, file lake.File, columns []lake.Column) (*Writer, error) {
-	disk, err := os.CreateTemp(run.work, "*.parquet")
+// Create begins a file with the given columns in workDir. file says how the commit will name it; Finish fills its rows,
+// bytes, SHA-256 and deal_ids.
+func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake.Column, put PutFunc) (*Writer, error) {
+	disk, err := os.CreateTemp(workDir, "*.parquet")
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
 	counter := &countingWriter{w: disk, hash: sha256.New()}
-	groups, err := newRowGroups(run.mem, counter, columns)
-	if err == nil {
-		err = errors.Join(
-			groups.file.AppendKeyValueMetadata("dealflow.format_version", strconv.Itoa(lake.FormatVersion)),
-			groups.file.AppendKeyValueMetadata("dealflow.schema_version", strconv.Itoa(file.SchemaVersion)),
-			groups.file.AppendKeyValueMetadata("dealflow.table", file.Table),
-		)
+	groups, err := newRowGroups(mem, counter, columns)
+	metadata := Metadata(file)
+	for _, key := range MetadataKeys() {
+		if err == nil {
+			err = groups.file.AppendKeyValueMetadata(key, metadata[key])
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", file.Path, err), disk.Close(), os.Remove(disk.Name()))
 	}
-	return &Writer{run: run, key: file.Path, file: file, disk: disk, counter: counter, parquet: groups}, nil
+	return &Writer{put: put, file: file, disk: disk, counter: counter, parquet: groups}, nil
 }
 
 // writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
@@ -91,7 +92,7 @@ func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 		return nil
 	}
 	if err := cmp.Or(w.parquet.write(record), w.counter.err); err != nil {
-		return fmt.Errorf("write %s: %w", w.key, err)
+		return fmt.Errorf("write %s: %w", w.file.Path, err)
 	}
 	if w.file.Rows == 0 {
 		w.file.MinDealID, w.file.MaxDealID = minDealID, maxDealID
@@ -101,15 +102,17 @@ func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 	return nil
 }
 
-// Finish completes the file and puts it into the lake, where nobody sees it before the run commits.
+// Rows is the number of rows written so far.
+func (w *Writer) Rows() int64 { return w.file.Rows }
+
+// Finish completes the file and hands it to the PutFunc.
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := cmp.Or(w.parquet.close(), w.counter.err); err != nil {
-		return errors.Join(fmt.Errorf("finish %s: %w", w.key, err), w.discard())
+		return errors.Join(fmt.Errorf("finish %s: %w", w.file.Path, err), w.discard())
 	}
 	w.file.Bytes = w.counter.n
 	w.file.SHA256 = hex.EncodeToString(w.counter.hash.Sum(nil))
-	err := w.run.put(ctx, w.file, w.disk)
-	return errors.Join(err, w.discard())
+	return errors.Join(w.put(ctx, w.file, w.disk), w.discard())
 }
 
 // Abort drops the file.

@@ -1,4 +1,4 @@
-package load
+package verify
 
 import (
 	"fmt"
@@ -102,18 +102,4 @@ func (s *shape) differs(got *arrow.Schema) string {
 		}
 	}
 	return ""
-}
-
-// The metadata that every Parquet file carries.
-const (
-	metaFormat = "dealflow.format_version"
-	metaSchema = "dealflow.schema_version"
-	metaTable  = "dealflow.table"
-)
-
-var metadataKeys = []string{metaFormat, metaSchema, metaTable}
-
-// fileMetadata is what a file's metadata must say.
-func fileMetadata(f lake.File) map[string]string {
-	return map[string]string{metaFormat: strconv.Itoa(lake.FormatVersion), metaSchema: strconv.Itoa(f.SchemaVersion), metaTable: f.Table}
 }

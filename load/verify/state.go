@@ -1,10 +1,11 @@
-package load
+package verify
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -18,7 +19,7 @@ func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]version
 	}
 	for _, n := range v.log.checkpoints {
 		watch := watchStore(v.store)
-		heads, err := (&Lake{store: watch}).readState(ctx, n)
+		heads, err := load.ReadState(ctx, watch, n)
 		switch fault := watch.fault(); {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -1,0 +1,69 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// The metadata that every file of a lake contains.
+const (
+	metaFormat = "dealflow.format_version"
+	metaSchema = "dealflow.schema_version"
+	metaTable  = "dealflow.table"
+)
+
+// MetadataKeys returns the keys of the metadata that every file of a lake contains. The caller owns the slice.
+func MetadataKeys() []string { return []string{metaFormat, metaSchema, metaTable} }
+
+// Metadata returns what a file's metadata must say, by key.
+func Metadata(f lake.File) map[string]string {
+	return map[string]string{metaFormat: strconv.Itoa(lake.FormatVersion), metaSchema: strconv.Itoa(f.SchemaVersion), metaTable: f.Table}
+}
+
+// Footer is what a Parquet file says of itself.
+type Footer struct {
+	Rows     int64
+	Schema   *arrow.Schema
+	Metadata map[string]string
+}
+
+// ReadFooter reads a file's footer and nothing else. The library panics on some footers that are damaged; that is an
+// error here.
+func ReadFooter(ctx context.Context, s store.Store, key string) (footer *Footer, err error) {
+	r, err := store.OpenAt(ctx, s, key)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // read-only: a failing close loses nothing
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its footer makes no sense: %v", p)
+		}
+	}()
+	pf, err := file.NewParquetReader(r)
+	if err != nil {
+		return nil, err
+	}
+	meta := pf.MetaData()
+	footer = &Footer{Rows: meta.GetNumRows(), Metadata: map[string]string{}}
+	for _, pair := range meta.KeyValueMetadata() {
+		footer.Metadata[pair.Key] = pair.GetValue()
+	}
+	var inGroups int64
+	for i := range pf.NumRowGroups() {
+		inGroups += meta.RowGroup(i).NumRows()
+	}
+	if inGroups != footer.Rows {
+		return nil, fmt.Errorf("its footer says %d rows, and %d in row groups", footer.Rows, inGroups)
+	}
+	footer.Schema, err = pqarrow.FromParquet(meta.Schema, &pqarrow.ArrowReadProperties{}, nil)
+	return footer, err
+}
