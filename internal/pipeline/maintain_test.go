@@ -245,7 +245,7 @@ func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
 		}
 	}
 	if at%5 == 0 && f.applied {
-		if _, err := verify(t, s); err != nil { // a hint that is behind is only noted
+		if _, err := verifyLake(t, s); err != nil { // a hint that is behind is only noted
 			t.Error(err)
 		}
 	}

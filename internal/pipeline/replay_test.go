@@ -167,7 +167,7 @@ func TestReplayMends(t *testing.T) {
 			t.Parallel()
 			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
 			(&damager{T: t, store: w.store}).do(strings.Fields(c.damage))
-			if _, err := verify(t, w.store); !errors.Is(err, verify.ErrDamage) {
+			if _, err := verifyLake(t, w.store); !errors.Is(err, verify.ErrDamage) {
 				t.Fatalf("the damage is none: %v", err)
 			}
 			result := w.mustReplay(t, "snapshots")

@@ -21,6 +21,7 @@ import (
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -28,7 +29,7 @@ import (
 )
 
 // verify looks at everything in a lake.
-func verify(t testing.TB, s store.Store) (*verify.Report, error) {
+func verifyLake(t testing.TB, s store.Store) (*verify.Report, error) {
 	t.Helper()
 	return verify.Lake(t.Context(), s, verify.Config{ReadData: true, Memory: testkit.Allocator(t)})
 }
@@ -36,7 +37,7 @@ func verify(t testing.TB, s store.Store) (*verify.Report, error) {
 // wantSound checks that a lake is what its commits say, and that everything was looked at.
 func wantSound(t testing.TB, s store.Store) *verify.Report {
 	t.Helper()
-	report, err := verify(t, s)
+	report, err := verifyLake(t, s)
 	if err != nil {
 		t.Errorf("verify: %v", err)
 	}
