@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -96,7 +97,7 @@ func (r *Run) HistoryOf(table *lake.Table, market api.Market, year int) (*parque
 // Merge writes the rows of history files of one table, market and year, CompactFiles of them at most,
 // into one file under the current schema, sorted as in each of them. The rows of deal_versions then say
 // that they are of the current schema. A file whose bytes are not what was committed is an error: damage
-// must not be taken over into a file that looks sound (ErrNotCommitted).
+// must not be taken over into a file that looks sound (mirror.ErrNotCommitted).
 func (r *Run) Merge(ctx context.Context, files []lake.File) (err error) {
 	copies, err := r.Copies(ctx, files)
 	if err != nil {
@@ -123,7 +124,7 @@ func (r *Run) Merge(ctx context.Context, files []lake.File) (err error) {
 		want += f.Rows
 	}
 	if w.Rows() != want {
-		return fmt.Errorf("merge %s: %w: got %d rows of the %d that the commits name; run `dealflow verify --read-data`", path.Dir(files[0].Path), ErrNotCommitted, w.Rows(), want)
+		return fmt.Errorf("merge %s: %w: got %d rows of the %d that the commits name; run `dealflow verify --read-data`", path.Dir(files[0].Path), mirror.ErrNotCommitted, w.Rows(), want)
 	}
 	done = true
 	return w.Finish(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
@@ -35,7 +36,7 @@ func (r *Run) Copies(ctx context.Context, files []lake.File) (*Copies, error) {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
 	c := &Copies{folder: folder, mem: r.mem, files: files}
-	cache, err := NewCache(folder, 0)
+	cache, err := mirror.NewCache(folder, 0)
 	var inside string
 	if err == nil {
 		inside, err = cache.Folder()
@@ -220,7 +221,7 @@ func (cur *cursor) advance() (bool, error) {
 		key := cur.keys.of(cur.record, cur.row)
 		if cur.begun && key.Compare(cur.key) <= 0 {
 			return false, fmt.Errorf("read %s: %w: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
-				cur.file.Path, ErrNotCommitted, key.DealID, key.Version, cur.key.DealID, cur.key.Version)
+				cur.file.Path, mirror.ErrNotCommitted, key.DealID, key.Version, cur.key.DealID, cur.key.Version)
 		}
 		cur.key, cur.begun = key, true
 		return true, nil
@@ -235,7 +236,7 @@ func (p keyPlaces) of(record arrow.Record, row int) parquet.RowKey {
 		}
 		return record.Column(place).(*array.Int32).Value(row)
 	}
-	return parquet.RowKey{record.Column(p.deal).(*array.Int64).Value(row), number(p.version), number(p.outer), number(p.ordinal)}
+	return parquet.RowKey{DealID: record.Column(p.deal).(*array.Int64).Value(row), Version: number(p.version), Outer: number(p.outer), Ordinal: number(p.ordinal)}
 }
 
 // cursors is a heap: the one with the least key comes first.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -76,7 +77,7 @@ func (c *Comparison) Had(ctx context.Context, r *Run, files []lake.File) error {
 
 func (c *Comparison) had(ctx context.Context, r *Run, f lake.File, columns []string) (err error) {
 	copies, err := r.Copies(ctx, []lake.File{f})
-	if errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.Damaged++
 		return nil
 	}

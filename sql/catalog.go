@@ -30,8 +30,8 @@ type Catalog struct {
 	// Previous is a local file with an earlier catalog of the lake: the new one begins as a copy of it, and takes
 	// in only what came since. "", or a file that cannot serve: everything is made anew.
 	Previous string
-	// Near is needed where Root is no folder of this machine.
-	Near *Near
+	// Local gives DuckDB the lake's files on this machine. It must be set.
+	Local LocalFiles
 	// Aliases are the user's names of banks and borrowers.
 	Aliases Aliases
 	// Diff says what changed between versions; it is needed where a deal has two that are new.
@@ -40,15 +40,18 @@ type Catalog struct {
 	Log *slog.Logger
 }
 
-// Near brings what a catalog reads of its lake to this machine.
-type Near struct {
-	// Folder is where Fetch puts files, and Build makes a folder of its own. The caller removes it after the catalog was
-	// made and checked.
-	Folder string
-	// Fetch brings files of the flattened tables' history into Folder, each under its path.
-	Fetch func(ctx context.Context, files []lake.File) error
-	// Index writes what a catalog keeps of files of deal_versions to a local Parquet file, and gives its path.
-	Index func(ctx context.Context, files []lake.File) (path string, err error)
+// LocalFiles gives DuckDB a local folder of a lake's files, wherever the lake is stored. load/mirror has it.
+type LocalFiles interface {
+	// Root is the folder. A file is under its path in the lake after Fetch.
+	Root() string
+	// Fetch adds files to the folder.
+	Fetch(ctx context.Context, files []lake.File) error
+	// Placeholders returns a folder in which each of the files is found under its path, with the right columns; rows
+	// may be missing. DuckDB looks for no more when it makes a view.
+	Placeholders(ctx context.Context, files []lake.File) (root string, err error)
+	// Index returns a local Parquet file with the columns that a catalog keeps of files of deal_versions; "" if the
+	// files themselves are to be read. files is not empty.
+	Index(ctx context.Context, files []lake.File) (path string, err error)
 }
 
 // Build writes the catalog to a new file at path: an earlier one that was brought up to date where that can
@@ -209,18 +212,14 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since, la
 	if err != nil {
 		return fmt.Errorf("catalog: files: %w", err)
 	}
-	renew := c.renewViews
-	if c.Near != nil {
-		renew = c.renewViewsAfar
-		if err := c.bringNear(ctx, news); err != nil {
-			return fmt.Errorf("catalog: files: %w", err)
-		}
+	if err := c.Local.Fetch(ctx, newRows(news)); err != nil {
+		return fmt.Errorf("catalog: files: %w", err)
 	}
 	steps := []step{
 		literally("BEGIN"),
 		{"commit", c.noteCommit},
 		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
-		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return renew(ctx, conn, views) }},
+		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.renewViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
 		giveBack,
 		{"aliases", c.fillAliases},

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/load/mirror"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 )
@@ -13,8 +15,16 @@ import (
 func TestEmptyCatalog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "catalog.duckdb")
 	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
+	folder, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := mirror.Open(folder, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	catalog := sql.Catalog{
-		Root: "/nowhere", Commit: 7, Known: known,
+		Root: "/nowhere", Local: local, Commit: 7, Known: known,
 		Runs: []lake.Commit{{Number: 7, RunID: "r", Command: "run", KnownAt: known, SnapshotDate: "2026-03-02", Outcome: lake.OutcomeDone}},
 	}
 	if err := catalog.Build(t.Context(), path); err != nil {

@@ -170,8 +170,33 @@ func (c *Catalog) changedViews(ctx context.Context, conn *stdsql.Conn) (changes 
 	return changes, rows.Err()
 }
 
-// renewViews makes the views of the commit's files.
+// renewViews makes the views of the commit's files again that changed. DuckDB looks at a view's files when it makes the
+// view: it finds placeholders, and the files that were fetched from then on.
 func (c *Catalog) renewViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+	var named []lake.File
+	for i := range changes.made {
+		named = append(named, changes.made[i].files...)
+	}
+	root, err := c.Local.Placeholders(ctx, named)
+	if err != nil {
+		return err
+	}
+	if err := setLake(ctx, conn, root); err != nil {
+		return err
+	}
+	if err := makeViews(ctx, conn, changes); err != nil {
+		return err
+	}
+	return setLake(ctx, conn, c.Local.Root())
+}
+
+// setLake says where the connection finds the lake's files from here on.
+func setLake(ctx context.Context, conn *stdsql.Conn, folder string) error {
+	_, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+literal(folder))
+	return err
+}
+
+func makeViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
 	for i := range changes.made {
 		view := &changes.made[i]
 		name := literal(view.name)

@@ -23,10 +23,8 @@ func (c *Catalog) learnFields(ctx context.Context, conn *stdsql.Conn) error {
 			continue
 		}
 		history := files[lake.HistoryTable(table.Name)]
-		if c.Near != nil {
-			if err := c.Near.Fetch(ctx, history); err != nil {
-				return err
-			}
+		if err := c.Local.Fetch(ctx, history); err != nil {
+			return err
 		}
 		data := struct {
 			*lake.Table

@@ -82,3 +82,13 @@ func (c *Catalog) newsSince(from since) news {
 	found.files = filesOf(files)
 	return found
 }
+
+// newRows lists the files of the flattened tables in news: derived tables are computed from their rows. Of deal_versions
+// only an index is read.
+func newRows(of news) []lake.File {
+	var files []lake.File
+	for _, table := range lake.Tables() {
+		files = append(files, of.files[lake.HistoryTable(table.Name)]...)
+	}
+	return files
+}

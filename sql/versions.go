@@ -14,12 +14,14 @@ import (
 func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, of news) error {
 	files := of.files[lake.HistoryTable(lake.DealVersions)]
 	source := c.source(files, lake.DealVersionColumns())
-	if c.Near != nil && len(files) > 0 {
-		path, err := c.Near.Index(ctx, files)
+	if len(files) > 0 {
+		path, err := c.Local.Index(ctx, files)
 		if err != nil {
 			return err
 		}
-		source = "read_parquet(" + literal(path) + ")"
+		if path != "" {
+			source = "read_parquet(" + literal(path) + ")"
+		}
 	}
 	if of.commit == 0 {
 		return indexAll(ctx, conn, source, of)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/schemas/lake"
 )
 
@@ -28,11 +28,11 @@ func runCatalog(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	cache, err := a.settings.cache()
+	cache, err := a.settings.cache(l.Store())
 	if err != nil {
 		return err
 	}
-	if err := pipeline.Publish(ctx, l, a.settings.workDir, cache); err != nil {
+	if err := catalog.Publish(ctx, l, a.settings.workDir, cache); err != nil {
 		return err
 	}
 	result := struct {

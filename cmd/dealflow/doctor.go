@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -219,7 +219,7 @@ func diagnoseWrites(ctx context.Context, s store.Store) diagnosis {
 
 func (a *app) diagnoseCatalog(ctx context.Context, l *load.Lake) diagnosis {
 	const check = "catalog"
-	number, err := pipeline.PublishedCommit(ctx, l, a.settings.workDir)
+	number, err := catalog.PublishedCommit(ctx, l, a.settings.workDir)
 	if err == nil && number != l.Log().Number {
 		err = fmt.Errorf("it shows commit %d of %d", number, l.Log().Number)
 	}

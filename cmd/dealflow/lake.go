@@ -5,9 +5,8 @@ import (
 	stdsql "database/sql"
 	"errors"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/load"
-	"dealflow/sql"
 )
 
 // openLake opens the lake of the settings.
@@ -20,12 +19,12 @@ func (a *app) openLake(ctx context.Context) (*load.Lake, error) {
 }
 
 // openCatalog opens the file of a lake's catalog.
-func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*pipeline.Catalog, error) {
-	cache, err := a.settings.cache()
+func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, error) {
+	cache, err := a.settings.cache(l.Store())
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.OpenCatalog(ctx, l, a.settings.workDir, cache)
+	return catalog.Open(ctx, l, a.settings.workDir, cache)
 }
 
 // withCatalog opens the catalog of a lake for the length of a call, in which these statements may be
@@ -39,13 +38,10 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 	if catalog.Private {
 		a.logger().Warn("the published catalog is absent or behind the log; using a private one", "next", "dealflow catalog")
 	}
-	db, err := sql.Open(ctx, catalog.Path, catalog.Root)
+	db, err := catalog.DB(ctx, statements...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := catalog.Fetch(ctx, db, statements...); err != nil {
-		return err
-	}
 	return use(db)
 }

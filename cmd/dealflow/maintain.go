@@ -15,11 +15,11 @@ func (a *app) maintainConfig(ctx context.Context) (cfg pipeline.Config, err erro
 	if err != nil {
 		return cfg, fmt.Errorf("run id: %w", err)
 	}
-	cache, err := a.settings.cache()
+	s, err := a.settings.store(ctx)
 	if err != nil {
 		return cfg, err
 	}
-	s, err := a.settings.store(ctx)
+	cache, err := a.settings.cache(s)
 	return pipeline.Config{
 		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
 		Owner: owner(), Version: version(), Log: a.logger(),

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dealflow/extract"
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -145,13 +146,13 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pipeline.Confi
 	if o.acceptChecks != "" {
 		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
 	}
-	if err := pipeline.KnowsChecks(cfg.AcceptChecks); err != nil {
+	if err := catalog.KnowsChecks(cfg.AcceptChecks); err != nil {
 		return cfg, usagef("--accept-checks: %w", err)
 	}
-	if cfg.Cache, err = a.settings.cache(); err != nil {
+	if cfg.Store, err = a.settings.store(ctx); err != nil {
 		return cfg, err
 	}
-	cfg.Store, err = a.settings.store(ctx)
+	cfg.Cache, err = a.settings.cache(cfg.Store)
 	cfg.ServerClock, cfg.Deadline, cfg.AcceptClock = a.settings.clock == "server", o.deadline, o.acceptClock
 	return cfg, err
 }

@@ -79,7 +79,7 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 	if err != nil {
 		return nil, err
 	}
-	db, done, err := sql.OpenApart(ctx, file.Path, file.Root, c.app.settings.workDir)
+	db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), c.app.settings.workDir)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

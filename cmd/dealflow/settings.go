@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
-	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/load/store/s3store"
@@ -157,9 +157,9 @@ func (s *settings) store(ctx context.Context) (store.Store, error) {
 	return dirstore.New(s.lake)
 }
 
-// cache opens the folder for copies of a remote lake's files; nil for a lake in a folder.
-func (s *settings) cache() (*load.Cache, error) {
-	if !strings.Contains(s.lake, "://") {
+// cache opens the folder for copies of a lake's files; nil for a lake that is a local folder.
+func (s *settings) cache(where store.Store) (*mirror.Cache, error) {
+	if store.LocalPath(where) != "" {
 		return nil, nil
 	}
 	if s.cacheGB < 0 {
@@ -173,7 +173,7 @@ func (s *settings) cache() (*load.Cache, error) {
 		}
 		folder = filepath.Join(user, "dealflow")
 	}
-	return load.NewCache(folder, int64(s.cacheGB)*1e9)
+	return mirror.NewCache(folder, int64(s.cacheGB)*1e9)
 }
 
 // base checks the API's address.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -54,7 +54,7 @@ func runStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	published, err := pipeline.PublishedCommit(ctx, l, a.settings.workDir)
+	published, err := catalog.PublishedCommit(ctx, l, a.settings.workDir)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/internal/testkit/longlake"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
@@ -35,7 +35,7 @@ func fifteenYears(tb testing.TB) (root string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := pipeline.Publish(tb.Context(), l, tb.TempDir(), nil); err != nil {
+	if err := catalog.Publish(tb.Context(), l, tb.TempDir(), nil); err != nil {
 		tb.Fatal(err)
 	}
 	return root

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"dealflow/internal/catalog"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
 )
 
 // ErrQuality says that a quality check held the run: nothing was committed.
@@ -52,53 +52,19 @@ func (r *run) ask(ctx context.Context, commit *lake.Commit) (checks []lake.Check
 		return nil, err
 	}
 	pending := r.load.Prepare(*commit)
-	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
-		checks, err = c.BuildAndCheck(ctx, path, pending.Add, r.AcceptChecks)
-		return err
-	}
-	r.catalog, err = r.maker().makeBy(ctx, shownBy(r.lake.Log()).with(&pending), "", build)
+	r.catalog, checks, err = r.maker().MakeAndCheck(ctx, &pending, r.AcceptChecks)
 	return checks, err
 }
 
-func (r *run) maker() *catalogMaker {
-	return &catalogMaker{lake: r.lake, cache: r.Cache, workDir: r.WorkDir, log: r.Log}
+func (r *run) maker() *catalog.Maker {
+	return &catalog.Maker{Lake: r.lake, Cache: r.Cache, WorkDir: r.WorkDir, Log: r.Log}
 }
 
 func (r *run) dropCatalog() error {
 	made := r.catalog
 	r.catalog = nil
-	return made.close()
+	return made.Close()
 }
 
 // publish puts the catalog into the lake: the one that was checked, unless more was committed since.
-func (r *run) publish(ctx context.Context) error {
-	if r.catalog == nil || r.catalog.number != r.lake.Log().Number {
-		previous := ""
-		if r.catalog != nil {
-			previous = r.catalog.path
-		}
-		made, err := r.maker().make(ctx, shownBy(r.lake.Log()), previous)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.dropCatalog(), made.publish(ctx, r.lake)); err != nil {
-			return errors.Join(err, made.close())
-		}
-		return made.close()
-	}
-	return r.catalog.publish(ctx, r.lake)
-}
-
-// KnowsChecks refuses names of checks that there are not.
-func KnowsChecks(names []string) error {
-	var known []string
-	for _, c := range sql.QualityChecks() {
-		known = append(known, c.Name)
-	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("check %q: there is none of that name, but %s", name, strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
+func (r *run) publish(ctx context.Context) error { return r.maker().PublishCurrent(ctx, r.catalog) }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/schemas/lake"
 )
 
@@ -41,7 +42,7 @@ func (r *run) compact(ctx context.Context, least int, result *MaintainResult) er
 	var faults []error
 	for _, group := range r.lake.Log().Compactable(r.lake.Log().KnownAt.Year(), least) {
 		err := r.load.Merge(ctx, group)
-		if errors.Is(err, load.ErrNotCommitted) {
+		if errors.Is(err, mirror.ErrNotCommitted) {
 			// What is damaged stays as it is; it does not keep the rest from being merged.
 			faults = append(faults, fmt.Errorf("compact: %w", err))
 			continue

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit/oracle"
 	"dealflow/load"
@@ -66,7 +67,7 @@ func wantPublished(t *testing.T, s store.Store, commit int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := pipeline.PublishedCommit(t.Context(), l, t.TempDir()); err != nil || n != commit {
+	if n, err := catalog.PublishedCommit(t.Context(), l, t.TempDir()); err != nil || n != commit {
 		t.Errorf("the catalog shows commit %d, %v; want %d", n, err, commit)
 	}
 }

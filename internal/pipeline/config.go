@@ -9,7 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/extract"
-	"dealflow/load"
+	"dealflow/internal/catalog"
+	"dealflow/load/mirror"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -53,7 +54,7 @@ type Config struct {
 	Log            *slog.Logger     // default: nothing is logged
 	AcceptChecks   []string         // names of quality checks that hold nothing this time
 	NoCatalog      bool             // make no catalog: nothing is checked before the commit or published after it
-	Cache          *load.Cache      // of a lake that is no folder of this machine; default: one for this run alone
+	Cache          *mirror.Cache    // of a lake that is no folder of this machine; default: one for this run alone
 
 	// FeedDone is called when a feed is finished, whatever its outcome, from several goroutines;
 	// nil: nobody watches.
@@ -92,7 +93,7 @@ func (c *Config) withoutClient() (Config, error) {
 	default:
 		faults = append(faults, fmt.Errorf("contract %q: want %s or %s", d.Contract, ContractReport, ContractFreeze))
 	}
-	if err := KnowsChecks(d.AcceptChecks); err != nil {
+	if err := catalog.KnowsChecks(d.AcceptChecks); err != nil {
 		faults = append(faults, err)
 	}
 	if len(d.Feeds) == 0 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -103,7 +104,7 @@ func (w *world) publishAnew(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pipeline.Publish(t.Context(), l, t.TempDir(), nil); err != nil {
+	if err := catalog.Publish(t.Context(), l, t.TempDir(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -295,7 +296,7 @@ func TestAliases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pipeline.Publish(t.Context(), l, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "banks.csv") {
+	if err := catalog.Publish(t.Context(), l, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "banks.csv") {
 		t.Errorf("publishing by hand says %v", err)
 	}
 }

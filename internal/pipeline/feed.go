@@ -237,6 +237,7 @@ type liveDeal struct {
 	version int32
 	fresh   bool          // a new version: its rows go to history too
 	old     *load.Payload // of a kept deal: its last version; nil: the spool has it
+	base    api.Base      // of old: its links are relative to it
 }
 
 // deals lists by deal_id the deals whose rows are written: all of the snapshot, or, where none is
@@ -267,8 +268,16 @@ func (r *run) deals(ctx context.Context, f *feedResult) ([]liveDeal, error) {
 			deals = append(deals, liveDeal{id: d.ID, version: d.Version, fresh: d.Change != ""})
 		}
 	}
+	var bases *load.Bases
+	if len(old) > 0 {
+		bases = load.NewBases(r.lake.Log().Runs, f.Feed)
+	}
 	for id, payload := range old {
-		deals = append(deals, liveDeal{id: id, version: want[id], old: &payload})
+		base, err := bases.Of(payload.RunID)
+		if err != nil {
+			return nil, fmt.Errorf("deal %d: %w", id, err)
+		}
+		deals = append(deals, liveDeal{id: id, version: want[id], old: &payload, base: base})
 	}
 	slices.SortFunc(deals, func(a, b liveDeal) int { return cmp.Compare(a.id, b.id) })
 	f.Deals = int64(len(deals))
@@ -334,11 +343,7 @@ func (r *run) readDeal(f *feedResult, flattener *transform.Flattener, d liveDeal
 	base := r.Base
 	var payload []byte
 	if d.old != nil {
-		payload = d.old.Bytes
-		var err error
-		if base, err = r.baseOf(d.old.RunID, f.Feed); err != nil {
-			return buf, err
-		}
+		base, payload = d.base, d.old.Bytes
 	} else {
 		var err error
 		if buf, err = f.spool.Payload(d.id, buf); err != nil {
@@ -352,15 +357,4 @@ func (r *run) readDeal(f *feedResult, flattener *transform.Flattener, d liveDeal
 		err = fmt.Errorf("the payload says it is deal %d", id)
 	}
 	return buf, err
-}
-
-// baseOf is the address that a run pulled a feed from.
-func (r *run) baseOf(runID string, feed api.Feed) (api.Base, error) {
-	for i := range r.lake.Log().Runs {
-		c := &r.lake.Log().Runs[i]
-		if f := c.Feed(feed); c.RunID == runID && f != nil {
-			return api.ParseBase(f.BaseURL)
-		}
-	}
-	return api.Base{}, fmt.Errorf("the log lacks run %s, which brought the deal's last version", runID)
 }

@@ -56,7 +56,7 @@ type ReplayedTable struct {
 func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	result := &ReplayResult{Tables: []ReplayedTable{}}
 	begun, err := maintain(ctx, cfg.Config, "replay", &result.MaintainResult, func(ctx context.Context, r *run) error {
-		p := &replay{run: r, cfg: cfg, origins: originsOf(r.lake.Log().Runs), live: liveFiles(r.lake.Log()), tables: map[string]*ReplayedTable{}}
+		p := &replay{run: r, cfg: cfg, live: liveFiles(r.lake.Log()), tables: map[string]*ReplayedTable{}}
 		if err := p.rebuildAll(ctx); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
@@ -76,29 +76,13 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 // replay is one under way.
 type replay struct {
 	*run
-	cfg     ReplayConfig
-	origins map[api.Feed]map[string]string // base URL by run
-	live    map[tableOf][]lake.File
+	cfg  ReplayConfig
+	live map[tableOf][]lake.File
 
 	mu      sync.Mutex // guards what follows
 	remove  []string
 	changed bool // some files were written or are to be removed
 	tables  map[string]*ReplayedTable
-}
-
-// originsOf finds which address each run pulled each feed from.
-func originsOf(runs []lake.Commit) map[api.Feed]map[string]string {
-	origins := map[api.Feed]map[string]string{}
-	for i := range runs {
-		for j := range runs[i].Feeds {
-			f := &runs[i].Feeds[j]
-			if origins[f.Feed] == nil {
-				origins[f.Feed] = map[string]string{}
-			}
-			origins[f.Feed][runs[i].RunID] = f.BaseURL
-		}
-	}
-	return origins
 }
 
 // rebuildAll goes through the markets, some side by side.

@@ -24,8 +24,8 @@ type rebuilt struct {
 	where     string // the partition, for people
 	tables    []rebuiltTable
 	flattener *transform.Flattener
-	bases     map[string]api.Base // by address
-	sets      []*tableFiles       // one for each portion of the versions
+	bases     *load.Bases
+	sets      []*tableFiles // one for each portion of the versions
 }
 
 // rebuiltTable is one table of it.
@@ -37,7 +37,7 @@ type rebuiltTable struct {
 
 // newRebuilt begins a partition; before gives what there is of a table: its name and files.
 func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
-	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: map[string]api.Base{}}
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Runs, feed)}
 	for _, table := range lake.FeedTables(feed) {
 		name, files := before(table)
 		b.tables = append(b.tables, rebuiltTable{name, files, load.NewComparison(table, files)})
@@ -60,7 +60,7 @@ func (b *rebuilt) beginFiles(batches *transform.Batches, open func(*lake.Table) 
 
 // append flattens a version. Its links are relative to the address that it came from.
 func (b *rebuilt) append(v *load.StoredVersion) error {
-	base, err := b.base(v.RunID)
+	base, err := b.bases.Of(v.RunID)
 	if err == nil {
 		b.flattener.SetBase(base)
 		var id int64
@@ -72,22 +72,6 @@ func (b *rebuilt) append(v *load.StoredVersion) error {
 		return fmt.Errorf("%s deal %d version %d cannot be read any more: %w", b.feed, v.DealID, v.Version, err)
 	}
 	return b.sets[len(b.sets)-1].append(b.flattener, v.DealID, v.Version)
-}
-
-// base is the address that a run pulled the feed from.
-func (b *rebuilt) base(runID string) (api.Base, error) {
-	address, ok := b.origins[b.feed][runID]
-	if !ok {
-		return api.Base{}, fmt.Errorf("the log lacks run %s, which brought it", runID)
-	}
-	if base, ok := b.bases[address]; ok {
-		return base, nil
-	}
-	base, err := api.ParseBase(address)
-	if err == nil {
-		b.bases[address] = base
-	}
-	return base, err
 }
 
 // flush writes what a portion has left to its files, which do not go into the lake yet.

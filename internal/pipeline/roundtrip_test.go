@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
@@ -67,11 +67,11 @@ func (w *world) lakeMarket(t testing.TB) *lakesource.Source {
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
-		file, err := pipeline.OpenCatalog(ctx, l, dir, nil)
+		file, err := catalog.Open(ctx, l, dir, nil)
 		if err != nil {
 			return nil, err
 		}
-		db, done, err := sql.OpenApart(ctx, file.Path, file.Root, dir)
+		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
 		if err != nil {
 			return nil, err
 		}

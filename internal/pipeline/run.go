@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -38,7 +39,7 @@ type run struct {
 	started time.Time           // by the run's clock
 	until   time.Time           // the deadline, by the machine's clock; zero for none
 	work    string              // folder for spools
-	catalog *madeCatalog        // of the commit that is about to be made, or was
+	catalog *catalog.Made       // of the commit that is about to be made, or was
 	workers *semaphore.Weighted // bounds the feeds that are flattened at once
 
 	mu     sync.Mutex

@@ -11,10 +11,12 @@ import (
 	"sync"
 	"testing"
 
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -45,7 +47,7 @@ func TestFetchOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cache, err := load.NewCache(filepath.Join(dir, "cache"), 1<<30)
+	cache, err := mirror.NewCache(filepath.Join(dir, "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +62,14 @@ func TestFetchOnDemand(t *testing.T) {
 		{"SELECT count(*) FROM snapshots.loan_priced_tranches", []string{"history/loan_priced_tranches", "snapshots/loan_priced_tranches"}},
 		{"SELECT count(*) FROM history.deal_versions", []string{"history/deal_versions"}},
 	} {
-		catalog, err := pipeline.OpenCatalog(t.Context(), l, dir, cache)
+		catalog, err := catalog.Open(t.Context(), l, dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if catalog.Private {
 			t.Error("the published catalog was not used")
 		}
-		db, err := sql.Open(t.Context(), catalog.Path, catalog.Root)
+		db, err := sql.Open(t.Context(), catalog.Path, catalog.Root())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,12 +79,12 @@ func TestFetchOnDemand(t *testing.T) {
 		if _, err := db.Exec(test.query); err != nil {
 			t.Errorf("%s: %v", test.query, err)
 		}
-		found, err := filepath.Glob(catalog.Root + "/*/*")
+		found, err := filepath.Glob(catalog.Root() + "/*/*")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range found {
-			found[i] = strings.TrimPrefix(found[i], catalog.Root+"/")
+			found[i] = strings.TrimPrefix(found[i], catalog.Root()+"/")
 		}
 		if !slices.Equal(found, test.want) {
 			t.Errorf("%s: fetched %q, want %q", test.query, found, test.want)
@@ -187,7 +189,7 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	w.store = new(memstore.Mem)
 	w.night(t, 0, quiet)
 	files := w.log(t).AllFiles()
-	cache, err := load.NewCache(t.TempDir(), files[0].Bytes)
+	cache, err := mirror.NewCache(t.TempDir(), files[0].Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func everything() string {
 }
 
 // fetch brings all files of a remote lake to where the catalog looks for them.
-func fetch(t testing.TB, catalog *pipeline.Catalog, db *stdsql.DB) {
+func fetch(t testing.TB, catalog *catalog.Catalog, db *stdsql.DB) {
 	t.Helper()
 	if err := catalog.Fetch(t.Context(), db, everything()); err != nil {
 		t.Fatal(err)

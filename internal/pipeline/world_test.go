@@ -22,10 +22,12 @@ import (
 	"go.uber.org/goleak"
 
 	"dealflow/extract"
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/oracle"
 	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
@@ -205,15 +207,15 @@ func (w *world) ask(t testing.TB, questions func(*stdsql.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := load.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
+	cache, err := mirror.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := pipeline.OpenCatalog(t.Context(), l, t.TempDir(), cache)
+	catalog, err := catalog.Open(t.Context(), l, t.TempDir(), cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open(t.Context(), catalog.Path, catalog.Root)
+	db, err := sql.Open(t.Context(), catalog.Path, catalog.Root())
 	if err != nil {
 		t.Fatal(err)
 	}

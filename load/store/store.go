@@ -37,6 +37,21 @@ type Store interface {
 	URL() string
 }
 
+// Local is what a store may offer beside Store: a local folder in which each object is a file under its key. A store
+// that wraps another returns LocalPath of that one.
+type Local interface {
+	// Path is the folder; "" if the objects are no local files.
+	Path() string
+}
+
+// LocalPath returns the local folder of a store's objects; "" if they are no local files.
+func LocalPath(s Store) string {
+	if local, ok := s.(Local); ok {
+		return local.Path()
+	}
+	return ""
+}
+
 // RandomReader is what a store may offer beside Store: reading an object at any offset without
 // fetching it whole. The caller closes what it gets; ctx bounds all reading from it.
 type RandomReader interface {

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dealflow/extract"
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -76,11 +77,11 @@ func (w *world) newer(dir string) func(context.Context, int64) (*lakesource.Cata
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
-		file, err := pipeline.OpenCatalog(ctx, l, dir, nil)
+		file, err := catalog.Open(ctx, l, dir, nil)
 		if err != nil {
 			return nil, err
 		}
-		db, done, err := sql.OpenApart(ctx, file.Path, file.Root, dir)
+		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
 		if err != nil {
 			return nil, err
 		}

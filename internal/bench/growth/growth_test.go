@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dealflow/extract"
+	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -256,7 +257,7 @@ func (w *world) questions(b *testing.B, l *load.Lake, row *Row) {
 	if err := os.Link(w.catalog(), grown); err != nil {
 		b.Fatal(err)
 	}
-	row.ScratchCatalog = seconds(func() error { return pipeline.Publish(b.Context(), l, b.TempDir(), nil) }, b)
+	row.ScratchCatalog = seconds(func() error { return catalog.Publish(b.Context(), l, b.TempDir(), nil) }, b)
 	if err := os.Rename(grown, w.catalog()); err != nil {
 		b.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type Dir struct{ root string }
 
 var (
 	_ store.Store        = (*Dir)(nil)
+	_ store.Local        = (*Dir)(nil)
 	_ store.RandomReader = (*Dir)(nil)
 	_ store.Replacer     = (*Dir)(nil)
 	_ store.Cleaner      = (*Dir)(nil)
@@ -46,6 +47,9 @@ func New(root string) (*Dir, error) {
 
 // URL is the folder's absolute path.
 func (d *Dir) URL() string { return d.root }
+
+// Path implements store.Local.
+func (d *Dir) Path() string { return d.root }
 
 func (d *Dir) path(key string) (string, error) {
 	if err := store.CheckKey(key); err != nil {

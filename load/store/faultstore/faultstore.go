@@ -85,6 +85,7 @@ type Store struct {
 }
 
 var (
+	_ store.Local        = (*Store)(nil)
 	_ store.RandomReader = (*Store)(nil)
 	_ store.Replacer     = (*Store)(nil)
 	_ store.Cleaner      = (*Store)(nil)
@@ -224,3 +225,6 @@ func (s *Store) Clean(ctx context.Context, leftovers ...store.Leftover) error {
 func unsupported(op, key string) error {
 	return fmt.Errorf("%s %s: %w", op, key, errors.ErrUnsupported)
 }
+
+// Path implements store.Local. A program that reads the files there passes this store by.
+func (s *Store) Path() string { return store.LocalPath(s.Store) }

@@ -30,6 +30,7 @@ type Store struct {
 }
 
 var (
+	_ store.Local        = (*Store)(nil)
 	_ store.RandomReader = (*Store)(nil)
 	_ store.Replacer     = (*Store)(nil)
 	_ store.Cleaner      = (*Store)(nil)
@@ -114,3 +115,6 @@ func (s *Store) Clean(ctx context.Context, leftovers ...store.Leftover) error {
 	}
 	return s.add("clean "+strings.Join(keys, " "), err)
 }
+
+// Path implements store.Local. A program that reads the files there passes this store by.
+func (s *Store) Path() string { return store.LocalPath(s.Store) }

@@ -1,4 +1,4 @@
-package pipeline
+package catalog
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/load"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 	"dealflow/transform"
@@ -17,15 +16,14 @@ import (
 const pairChunk = 2048
 
 // diff says what changed between versions of a state of the lake, from their payloads.
-func (m *catalogMaker) diff(s shown) sql.DiffFunc {
-	origins := originsOf(s.runs)
+func (m *Maker) diff(s State) sql.DiffFunc {
 	return func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error {
 		feed := pairs[0].Feed
-		contents, err := m.lake.Contents(ctx, memory.DefaultAllocator, s.filesOf(pairs), feed)
+		contents, err := m.Lake.Contents(ctx, memory.DefaultAllocator, s.filesOf(pairs), feed)
 		if err != nil {
 			return err
 		}
-		d := pairDiffer{differ: transform.NewDiffer(feed), origins: origins[feed], bases: map[string]api.Base{}}
+		d := pairDiffer{differ: transform.NewDiffer(feed), bases: load.NewBases(s.commits, feed)}
 		for chunk := range slices.Chunk(pairs, pairChunk) {
 			var keys []load.VersionKey
 			for i := range chunk {
@@ -47,15 +45,15 @@ func (m *catalogMaker) diff(s shown) sql.DiffFunc {
 
 // filesOf lists the files of deal_versions in which the versions of pairs may lie: those of the runs that
 // brought them, and those that maintenance has made of several runs'.
-func (s shown) filesOf(pairs []lake.VersionPair) []lake.File {
+func (s State) filesOf(pairs []lake.VersionPair) []lake.File {
 	wanted := map[string]bool{}
 	for i := range pairs {
 		wanted[pairs[i].BeforeRun], wanted[pairs[i].AfterRun] = true, true
 	}
 	pulled := map[string]bool{}
-	for i := range s.runs {
-		if len(s.runs[i].Feeds) > 0 {
-			pulled[s.runs[i].RunID] = true
+	for i := range s.commits {
+		if len(s.commits[i].Feeds) > 0 {
+			pulled[s.commits[i].RunID] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool {
@@ -66,9 +64,8 @@ func (s shown) filesOf(pairs []lake.VersionPair) []lake.File {
 
 // pairDiffer compares the pairs of one feed.
 type pairDiffer struct {
-	differ  *transform.Differ
-	origins map[string]string // base URL by run
-	bases   map[string]api.Base
+	differ *transform.Differ
+	bases  *load.Bases
 }
 
 // unreadable stands for the changes of a pair one of whose payloads cannot be read any more.
@@ -96,14 +93,9 @@ func (d *pairDiffer) content(payloads map[load.VersionKey]load.Payload, key load
 	if !ok {
 		return transform.Content{}, false
 	}
-	address := d.origins[payload.RunID]
-	base, known := d.bases[address]
-	if !known {
-		var err error
-		if base, err = api.ParseBase(address); err != nil {
-			return transform.Content{}, false
-		}
-		d.bases[address] = base
+	base, err := d.bases.Of(payload.RunID)
+	if err != nil {
+		return transform.Content{}, false
 	}
 	return transform.Content{Payload: payload.Bytes, Base: base, Tranches: tranches}, true
 }

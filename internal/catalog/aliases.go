@@ -1,0 +1,46 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+// aliases reads the user's files of names. Files that cannot be parsed change nothing: a typing error in them must not
+// keep a run from its checks.
+func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
+	aliases, err := readAliases(ctx, m.Lake)
+	var wrong *aliasError
+	if errors.As(err, &wrong) {
+		m.Log.Warn("the aliases cannot be read; those of the last catalog stay, where it serves", "err", wrong)
+		return sql.Aliases{Keep: true}, nil
+	}
+	return aliases, err
+}
+
+// aliasError says what is wrong with a lake's files of aliases.
+type aliasError struct{ err error }
+
+func (e *aliasError) Error() string { return e.err.Error() }
+func (e *aliasError) Unwrap() error { return e.err }
+
+func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
+	var files [2][]byte
+	for i, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
+		data, err := l.Object(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return sql.Aliases{}, err
+		}
+		files[i] = data
+	}
+	aliases, err := sql.ParseAliases(files[0], files[1])
+	if err != nil {
+		return aliases, &aliasError{fmt.Errorf("aliases in %s: %w", l.Store().URL(), err)}
+	}
+	return aliases, nil
+}

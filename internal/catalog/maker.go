@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"dealflow/load"
+	"dealflow/load/mirror"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+// Maker makes catalogs of a lake. Lake and Log must be set.
+type Maker struct {
+	Lake        *load.Lake
+	Cache       *mirror.Cache // of a lake that is no local folder; default: one for each catalog alone
+	WorkDir     string        // local folder for unfinished files; default: the system's
+	FromScratch bool          // extend no earlier catalog
+	Log         *slog.Logger
+}
+
+// Made is a catalog file that is not yet published. Close removes it.
+type Made struct {
+	path   string
+	commit int64
+	folder string
+}
+
+// Commit is the number of the commit that the catalog shows.
+func (m *Made) Commit() int64 { return m.commit }
+
+// Close removes the file. It does nothing for nil.
+func (m *Made) Close() error {
+	if m == nil {
+		return nil
+	}
+	return os.RemoveAll(m.folder)
+}
+
+// Make makes the catalog of a state. It extends an earlier one if that can serve: previous, or the published one if
+// previous is nil.
+func (m *Maker) Make(ctx context.Context, s State, previous *Made) (*Made, error) {
+	path := ""
+	if previous != nil {
+		path = previous.path
+	}
+	return m.make(ctx, s, path, (*sql.Catalog).Build)
+}
+
+// MakeAndCheck makes the catalog as it will be after a commit that is not yet made, and asks the quality checks of it.
+// accepted names checks that hold nothing this time. The results are filled as far as the checks came, also beside an
+// error.
+func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted []string) (made *Made, checks []lake.Check, err error) {
+	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
+		checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
+		return err
+	}
+	made, err = m.make(ctx, StateOf(m.Lake.Log()).With(pending), "", build)
+	return made, checks, err
+}
+
+// make makes a catalog with the given build function. previous is a local file; "" means the published catalog.
+func (m *Maker) make(ctx context.Context, s State, previous string, build func(*sql.Catalog, context.Context, string) error) (made *Made, err error) {
+	folder, err := os.MkdirTemp(m.WorkDir, "dealflow-catalog-*")
+	if err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, folder: folder}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, made.Close())
+			made = nil
+		}
+	}()
+	aliases, err := m.aliases(ctx)
+	if err != nil {
+		return made, err
+	}
+	local, err := mirror.OpenBriefly(m.Lake.Store(), m.Cache, folder)
+	if err != nil {
+		return made, err
+	}
+	defer func() { err = errors.Join(err, local.Close()) }()
+	if previous == "" && !m.FromScratch {
+		if previous, err = local.PublishedCatalog(ctx); err != nil {
+			return made, err
+		}
+	}
+	c := &sql.Catalog{
+		Root: m.Lake.Store().URL(), Commit: s.commit, Known: s.knownAt, Files: s.files, Runs: s.commits,
+		Previous: previous, Local: local, Aliases: aliases, Diff: m.diff(s), Log: m.Log,
+	}
+	return made, build(c, ctx, made.path)
+}

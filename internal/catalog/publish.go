@@ -1,0 +1,106 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"dealflow/load"
+	"dealflow/load/mirror"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+// maxPublications bounds the tries to publish a catalog while others publish theirs.
+const maxPublications = 5
+
+// Publish builds the catalog of the lake's present state from scratch and puts it into the lake, unless a newer commit
+// was made meanwhile: then that commit's writer publishes. It never replaces a newer catalog. Aliases that cannot be
+// parsed are an error. workDir and cache are as in Open.
+func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (err error) {
+	if _, err := readAliases(ctx, l); err != nil {
+		return err
+	}
+	maker := &Maker{Lake: l, Cache: cache, WorkDir: workDir, FromScratch: true, Log: slog.New(slog.DiscardHandler)}
+	made, err := maker.Make(ctx, StateOf(l.Log()), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, made.Close()) }()
+	return made.Publish(ctx, l)
+}
+
+// PublishCurrent publishes the catalog of the lake's present state: made, if it shows that, else a new one that extends
+// made. The caller closes made, which may be nil, in either case.
+func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
+	if made != nil && made.commit == m.Lake.Log().Number {
+		return made.Publish(ctx, m.Lake)
+	}
+	current, err := m.Make(ctx, StateOf(m.Lake.Log()), made)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, current.Close()) }()
+	return current.Publish(ctx, m.Lake)
+}
+
+// Publish puts the catalog into the lake.
+func (m *Made) Publish(ctx context.Context, l *load.Lake) (err error) {
+	file, err := os.Open(m.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for range maxPublications {
+		if err = publishOnce(ctx, l, file); !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrExists) {
+			return err
+		}
+	}
+	return fmt.Errorf("the catalog changes faster than it can be replaced: %w", err)
+}
+
+// publishOnce replaces the catalog that was published before it checked for a newer commit. A later commit's writer
+// publishes later, so its catalog is not overwritten.
+func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
+	replacer, careful := l.Store().(store.Replacer)
+	tag, tagErr := "", store.ErrNotFound
+	if careful {
+		tag, tagErr = replacer.Tag(ctx, lake.CatalogKey)
+	}
+	newer, err := l.HasCommit(ctx, l.Log().Number+1)
+	if err != nil || newer {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	switch {
+	case !careful:
+		return l.Store().Put(ctx, lake.CatalogKey, file, store.Replace)
+	case errors.Is(tagErr, store.ErrNotFound):
+		return l.Store().Put(ctx, lake.CatalogKey, file, store.CreateOnly)
+	case tagErr != nil:
+		return tagErr
+	}
+	return replacer.ReplaceIf(ctx, lake.CatalogKey, file, tag)
+}
+
+// KnowsChecks refuses names that no quality check has.
+func KnowsChecks(names []string) error {
+	var known []string
+	for _, c := range sql.QualityChecks() {
+		known = append(known, c.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("check %q: there is none of that name, but %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}

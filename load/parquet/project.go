@@ -1,0 +1,69 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// Project writes some columns of all rows of files, which are of one table, into a local Parquet file that it creates or
+// replaces. Only these columns are read from the store.
+func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []lake.File, columns []string, path string) (err error) {
+	if len(files) == 0 {
+		return errors.New("no files to project")
+	}
+	var chosen []lake.Column
+	declared := lake.TableColumns(files[0].Table)
+	for _, name := range columns {
+		for i := range declared {
+			if declared[i].Name == name {
+				chosen = append(chosen, declared[i])
+			}
+		}
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	schema := lake.ArrowSchema(chosen)
+	w, err := pqarrow.NewFileWriter(schema, out, nil, pqarrow.DefaultWriterProps())
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	defer func() { err = errors.Join(err, w.Close()) }() // closes out, too
+	for _, f := range files {
+		err := Scan(ctx, s, mem, f.Path, columns, nil, func(record arrow.Record) error {
+			row := array.NewRecord(schema, record.Columns(), record.NumRows())
+			defer row.Release()
+			return w.WriteBuffered(row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteEmpty writes a local Parquet file with columns and without rows.
+func WriteEmpty(path string, columns []lake.Column) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	groups, err := newRowGroups(memory.DefaultAllocator, out, columns)
+	if err == nil {
+		err = groups.close() // closes out, too
+	}
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	return nil
+}
