@@ -2,10 +2,10 @@ package pipeline_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
@@ -28,10 +28,10 @@ func TestStoreFaults(t *testing.T) {
 
 // every is how far apart the calls are that are tried.
 func every() int64 {
-	if os.Getenv("DEALFLOW_FULL") == "" {
-		return 7
+	if testkit.Full() {
+		return 1
 	}
-	return 1
+	return 7
 }
 
 func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Change) (*pipeline.Result, error)) {

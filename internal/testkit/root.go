@@ -32,9 +32,15 @@ func Root(t testing.TB) string {
 // where that is not set. Anything but a number from 1 fails the test.
 func Count(t testing.TB, variable string, otherwise int) int {
 	t.Helper()
-	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)))
+	text := cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)) //nolint:forbidigo // test support: it sets how much is tried
+	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s: got %q, want a number from 1", variable, os.Getenv(variable))
+		t.Fatalf("%s: got %q, want a number from 1", variable, text)
 	}
 	return n
+}
+
+// Full says whether tests try everything instead of a sample: DEALFLOW_FULL is set.
+func Full() bool {
+	return os.Getenv("DEALFLOW_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried
 }

@@ -19,3 +19,15 @@ func TestRoot(t *testing.T) {
 		t.Errorf("from testdata: got %s, want %s", got, root)
 	}
 }
+
+// TestCount reads a number, and its default where none is set.
+func TestCount(t *testing.T) {
+	const variable = "TESTKIT_COUNT"
+	if got := testkit.Count(t, variable, 3); got != 3 {
+		t.Errorf("not set: got %d, want the default 3", got)
+	}
+	t.Setenv(variable, "100000")
+	if got := testkit.Count(t, variable, 3); got != 100_000 {
+		t.Errorf("set: got %d, want 100000", got)
+	}
+}

@@ -24,7 +24,7 @@ func (w *World) Ask(t testing.TB, ask func(*stdsql.DB)) {
 		}
 	}()
 	// Tests ask many small queries: DuckDB's threads cost more than they save.
-	if _, err := db.Exec("SET threads = 1"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "SET threads = 1"); err != nil {
 		t.Fatal(err)
 	}
 	ask(db)

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -76,7 +75,7 @@ func Stride() int64 {
 	switch {
 	case testing.Short():
 		return 7
-	case os.Getenv("DEALFLOW_FULL") == "":
+	case !testkit.Full():
 		return 3
 	}
 	return 1
