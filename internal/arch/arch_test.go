@@ -35,6 +35,7 @@ var doors = map[string][]string{
 	"internal/testkit":          {"schemas"},
 	"internal/testkit/longlake": {"*"},
 	"internal/testkit/s3test":   {"schemas", "load"},
+	"internal/testkit/world":    {"*"},
 	"cmd/dealflow":              {"*"},
 }
 

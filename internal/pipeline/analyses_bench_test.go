@@ -4,13 +4,13 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/longlake"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
@@ -23,7 +23,7 @@ import (
 func fifteenYears(tb testing.TB) (root string) {
 	tb.Helper()
 	config := longlake.Config{Scale: 0.01}
-	if os.Getenv("DEALFLOW_FULL") != "" {
+	if testkit.Full() {
 		config = longlake.Config{}
 	}
 	root = longlake.Clone(tb, longlake.Open(tb, config))

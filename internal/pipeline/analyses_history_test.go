@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dealflow/internal/testkit/oracle"
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -28,9 +29,9 @@ type history struct {
 	tables map[string]oracle.Table
 }
 
-func newHistory(tr *truth) *history {
-	h := &history{deals: map[api.Feed]map[int64]*deal{}, oracle: tr.oracle, tables: map[string]oracle.Table{}}
-	for _, table := range tr.oracle.Tables() {
+func newHistory(tr *world.Truth) *history {
+	h := &history{deals: map[api.Feed]map[int64]*deal{}, oracle: tr.Oracle, tables: map[string]oracle.Table{}}
+	for _, table := range tr.Oracle.Tables() {
 		h.tables[table.Name] = table
 	}
 	return h

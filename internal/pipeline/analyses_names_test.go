@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -66,7 +67,7 @@ func (all aliases) knows(name string) bool {
 
 // declare puts a file of aliases into the lake, and returns them with what a catalog adds: canonical names
 // are names of themselves.
-func declare(t testing.TB, w *world, key string, lines ...alias) aliases {
+func declare(t testing.TB, w *world.World, key string, lines ...alias) aliases {
 	t.Helper()
 	var file strings.Builder
 	out := csv.NewWriter(&file)
@@ -77,7 +78,7 @@ func declare(t testing.TB, w *world, key string, lines ...alias) aliases {
 	if err := out.WriteAll(records); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.Put(t.Context(), key, strings.NewReader(file.String()), store.Replace); err != nil {
+	if err := w.Store.Put(t.Context(), key, strings.NewReader(file.String()), store.Replace); err != nil {
 		t.Fatal(err)
 	}
 	all := aliases(slices.Clone(lines))
@@ -91,12 +92,12 @@ func declare(t testing.TB, w *world, key string, lines ...alias) aliases {
 
 // declareNames makes one house of the two banks that are named most often, one from 2025 on only, and has
 // the third rename itself; and it gives the borrowers of some deals another name.
-func declareNames(t testing.TB, w *world, h *history) {
+func declareNames(t testing.TB, w *world.World, h *history) {
 	t.Helper()
 	banks, companies := map[string]int{}, map[string]int{}
 	for _, feed := range api.Feeds() {
-		for _, record := range w.market.Deals(feed) {
-			for table, rows := range h.flatten(t, w.url, feed, record.Body) {
+		for _, record := range w.Market.Deals(feed) {
+			for table, rows := range h.flatten(t, w.URL, feed, record.Body) {
 				for _, row := range rows {
 					if strings.HasSuffix(table, "_banks") {
 						banks[normalName(row["name"])]++

@@ -1,17 +1,16 @@
 package pipeline_test
 
 import (
-	"cmp"
 	stdsql "database/sql"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -56,18 +55,14 @@ func analysed(t *testing.T) uint64 {
 	if testing.Short() {
 		t.Skip("the analyses are asked in the tests without -short")
 	}
-	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("DEALFLOW_ANALYSES"), "1"), 10, 16)
-	if err != nil || seeds == 0 {
-		t.Fatalf("DEALFLOW_ANALYSES is %q, want a number from 1", os.Getenv("DEALFLOW_ANALYSES"))
-	}
-	return seeds
+	return uint64(testkit.Count(t, "DEALFLOW_ANALYSES", 1))
 }
 
 // checkAnalyses holds all answers against the truth; none says that a question may have no answer.
-func checkAnalyses(t *testing.T, w *world, h *history, none bool) {
+func checkAnalyses(t *testing.T, w *world.World, h *history, none bool) {
 	t.Helper()
 	earlier := h.nights[3].at
-	w.ask(t, func(db *stdsql.DB) {
+	w.Ask(t, func(db *stdsql.DB) {
 		for _, a := range analysesOf(h) {
 			a.none = a.none || none
 			t.Run(a.name, func(t *testing.T) {
@@ -101,11 +96,11 @@ func (a *analysis) check(t *testing.T, db *stdsql.DB, v view, at string) {
 
 // observed lets a market live for some nights that are pulled into a lake, and remembers what it showed. Two
 // feeds are read from the second night on only, and before the last but one nobody reads for five days.
-func observed(t *testing.T, seed uint64) (*world, *history) {
+func observed(t *testing.T, seed uint64) (*world.World, *history) {
 	t.Helper()
 	quirks := awkward()
-	w := newWorld(t, sim.Config{Seed: seed, Deals: 40, Expected: 14, PerDay: 4, Birthdays: seed%2 == 1, Quirks: &quirks})
-	tr := newTruth(t, api.Feeds()...)
+	w := world.New(t, sim.Config{Seed: seed, Deals: 40, Expected: 14, PerDay: 4, Birthdays: seed%2 == 1, Quirks: &quirks})
+	tr := world.NewTruth(t, api.Feeds()...)
 	h := newHistory(tr)
 	declareNames(t, w, h)
 	for n, day := range observedDays {
@@ -115,8 +110,8 @@ func observed(t *testing.T, seed uint64) (*world, *history) {
 				return f == api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Expected} || f == api.Feed{Service: api.Loan, Market: api.CF, Kind: api.Priced}
 			})
 		}
-		result := w.night(t, day, quiet, feeds(of...), func(c *pipeline.Config) { c.AcceptRemovals = true })
-		h.observe(t, w.url, result.KnownAt.Time, of, func(feed api.Feed) []serve.Record { return tr.visible(t, w, feed) })
+		result := w.Night(t, day, world.Quiet, world.Feeds(of...), func(c *pipeline.Config) { c.AcceptRemovals = true })
+		h.observe(t, w.URL, result.KnownAt.Time, of, func(feed api.Feed) []serve.Record { return tr.Visible(t, w, feed) })
 	}
 	h.follow()
 	return w, h

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/serve"
 )
 
 // TestAnalysesWild holds the analyses against the truth in books that no market would write: few values for
@@ -30,32 +30,27 @@ func TestAnalysesWild(t *testing.T) {
 }
 
 // wild lets a book be written, changed and struck at random, and pulls it night by night.
-func wild(t *testing.T, seed uint64) (*world, *history) {
+func wild(t *testing.T, seed uint64) (*world.World, *history) {
 	t.Helper()
-	w, b := newBook(t)
-	h := newHistory(newTruth(t, api.Feeds()...))
+	w, b := world.NewBook(t)
+	h := newHistory(world.NewTruth(t, api.Feeds()...))
 	h.bankNames = declare(t, w, lake.BankAliasesKey, alias{"ASPEN ", "House", ""}, alias{"birch", "House", "2026-01-04"}, alias{"Cedar", "Cedar & Sons", "2025-01-01"})
 	h.companyNames = declare(t, w, lake.BorrowerAliasesKey, alias{"aspen", "Group", "2026-01-04"}, alias{"Birch", "Group", ""})
 	s := &scribe{rand.New(rand.NewPCG(seed, 17))}
 	records := map[api.Feed]map[int64]members{}
 	for _, day := range observedDays {
-		w.evening(day)
+		w.Evening(day)
 		for _, feed := range api.Feeds() {
 			if records[feed] == nil {
 				records[feed] = map[int64]members{}
 			}
 			s.turn(t, b, feed, records[feed], day == 0)
 		}
-		result, err := w.run(t, quiet, func(c *pipeline.Config) { c.AcceptRemovals = true })
+		result, err := w.Run(t, world.Quiet, func(c *pipeline.Config) { c.AcceptRemovals = true })
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.observe(t, w.url, result.KnownAt.Time, api.Feeds(), func(feed api.Feed) (there []serve.Record) {
-			for id, e := range b.deals[feed] {
-				there = append(there, serve.Record{ID: id, Body: []byte(e.body)})
-			}
-			return there
-		})
+		h.observe(t, w.URL, result.KnownAt.Time, api.Feeds(), b.Records)
 	}
 	h.follow()
 	return w, h
@@ -70,7 +65,7 @@ type scribe struct{ *rand.Rand }
 const wildDeals = 10
 
 // turn takes a feed through a day: deals come, change and go.
-func (s *scribe) turn(t *testing.T, b *book, feed api.Feed, records map[int64]members, first bool) {
+func (s *scribe) turn(t *testing.T, b *world.Book, feed api.Feed, records map[int64]members, first bool) {
 	t.Helper()
 	for id := int64(1); id <= wildDeals; id++ {
 		record, standing := records[id]
@@ -81,7 +76,7 @@ func (s *scribe) turn(t *testing.T, b *book, feed api.Feed, records map[int64]me
 			continue
 		case s.some(0.15):
 			delete(records, id)
-			b.strike(feed, id)
+			b.Strike(feed, id)
 			continue
 		default:
 			record = s.changed(record, s.record(feed, id))
@@ -91,7 +86,7 @@ func (s *scribe) turn(t *testing.T, b *book, feed api.Feed, records map[int64]me
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.writeBody(feed, id, string(body))
+		b.WriteBody(feed, id, string(body))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit/oracle"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
@@ -25,16 +26,16 @@ import (
 // nothing to do.
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(*testing.T) *world{
-		"removals, quarantine, two a day": eventfulNights, "syncs between nights": syncedNights, "kinds in the other order": otherOrder,
+	for name, fill := range map[string]func(testing.TB) *world.World{
+		"removals, quarantine, two a day": world.EventfulNights, "syncs between nights": world.SyncedNights, "kinds in the other order": otherOrder,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fill(t)
-			before, files := w.answers(t), w.log(t).AllFiles()
-			w.later(time.Hour)
-			result := w.mustCompact(t)
-			log := w.log(t)
+			before, files := w.Answers(t), w.Log(t).AllFiles()
+			w.Later(time.Hour)
+			result := w.MustCompact(t)
+			log := w.Log(t)
 			if result.Commit != log.Number || result.Outcome != lake.OutcomeDone || len(log.AllFiles()) != len(files)+result.FilesAdded-result.FilesRemoved || result.FilesAdded >= result.FilesRemoved {
 				t.Errorf("got %+v; the lake has %d files at commit %d, before it had %d", result, len(log.AllFiles()), log.Number, len(files))
 			}
@@ -49,11 +50,11 @@ func TestCompact(t *testing.T) {
 				}
 				folders[folder] = f.Path
 			}
-			wantPublished(t, w.store, result.Commit)
-			wantAnswers(t, w.answers(t), before)
-			wantSound(t, w.store)
-			again := w.mustCompact(t)
-			if again.Outcome != lake.OutcomeUnchanged || again.Commit != 0 || w.log(t).Number != result.Commit {
+			wantPublished(t, w.Store, result.Commit)
+			world.WantAnswers(t, w.Answers(t), before)
+			world.WantSound(t, w.Store)
+			again := w.MustCompact(t)
+			if again.Outcome != lake.OutcomeUnchanged || again.Commit != 0 || w.Log(t).Number != result.Commit {
 				t.Errorf("the second time: got %+v, want nothing", again)
 			}
 		})
@@ -74,30 +75,31 @@ func wantPublished(t *testing.T, s store.Store, commit int64) {
 
 // otherOrder has versions of expected deals before those of priced ones in its files, and nights in which
 // only one kind brings any.
-func otherOrder(t *testing.T) *world {
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 9, `"message":"A"`)
-	b.writeAll(expected, 1, 9, `"message":"A"`)
-	w.night(t, 0, feeds(expected, priced), quiet)
-	b.write(priced, 3, `"message":"B"`)
-	b.write(expected, 2, `"message":"B"`)
-	w.night(t, 1, feeds(priced, expected), quiet)
-	b.write(expected, 2, `"message":"C"`)
-	w.night(t, 2, feeds(expected, priced), quiet)
-	b.write(priced, 10, `"message":"C"`)
-	b.strike(priced, 9)
-	w.night(t, 3, feeds(expected, priced))
+func otherOrder(t testing.TB) *world.World {
+	t.Helper()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 9, `"message":"A"`)
+	b.WriteAll(world.Expected, 1, 9, `"message":"A"`)
+	w.Night(t, 0, world.Feeds(world.Expected, world.Priced), world.Quiet)
+	b.Write(world.Priced, 3, `"message":"B"`)
+	b.Write(world.Expected, 2, `"message":"B"`)
+	w.Night(t, 1, world.Feeds(world.Priced, world.Expected), world.Quiet)
+	b.Write(world.Expected, 2, `"message":"C"`)
+	w.Night(t, 2, world.Feeds(world.Expected, world.Priced), world.Quiet)
+	b.Write(world.Priced, 10, `"message":"C"`)
+	b.Strike(world.Priced, 9)
+	w.Night(t, 3, world.Feeds(world.Expected, world.Priced))
 	return w
 }
 
 // TestCompactSameBytes merges the same files twice: the same rows give the same bytes.
 func TestCompactSameBytes(t *testing.T) {
 	t.Parallel()
-	w := syncedNights(t)
+	w := world.SyncedNights(t)
 	var sums [][]string
 	for range 2 {
-		cfg := w.upkeep(t)
-		cfg.Store, cfg.NoCatalog = copyStore(t, w.store, new(memstore.Mem)), true
+		cfg := w.Upkeep(t)
+		cfg.Store, cfg.NoCatalog = world.CopyStore(t, w.Store, new(memstore.Mem)), true
 		if _, err := pipeline.Compact(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
@@ -120,41 +122,41 @@ func TestCompactSameBytes(t *testing.T) {
 // TestCompactBehindOthers lets runs commit while files are being merged: the merge is as good behind them.
 func TestCompactBehindOthers(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 5, `"message":"A"`)
-	w.night(t, 0, feeds(priced), quiet)
-	b.write(priced, 1, `"message":"B"`)
-	w.night(t, 1, feeds(priced), quiet)
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 5, `"message":"A"`)
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	b.Write(world.Priced, 1, `"message":"B"`)
+	w.Night(t, 1, world.Feeds(world.Priced), world.Quiet)
 	others := func(n int) func() {
 		return func() {
 			if n--; n < 0 {
 				return
 			}
-			w.later(time.Minute)
-			b.write(priced, 1, fmt.Sprintf(`"message":"%d"`, n))
-			w.mustRun(t, feeds(priced), quiet)
+			w.Later(time.Minute)
+			b.Write(world.Priced, 1, fmt.Sprintf(`"message":"%d"`, n))
+			w.MustRun(t, world.Feeds(world.Priced), world.Quiet)
 		}
 	}
-	cfg := w.upkeep(t)
-	cfg.Store = &overtaken{Store: w.store, before: others(2)}
+	cfg := w.Upkeep(t)
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: others(2)}
 	result, err := pipeline.Compact(t.Context(), cfg)
 	if err != nil || result.Commit != 5 {
 		t.Fatalf("got %+v, %v; want commit 5", result, err)
 	}
-	log := w.log(t)
+	log := w.Log(t)
 	if last := log.Runs[4]; last.Command != "compact" || !last.KnownAt.After(log.Runs[3].KnownAt.Time) {
 		t.Errorf("the last commit is %s of %s, behind %s", last.Command, last.KnownAt, log.Runs[3].KnownAt)
 	}
-	wantSound(t, w.store)
+	world.WantSound(t, w.Store)
 
-	w.later(time.Hour)
-	cfg = w.upkeep(t)
-	cfg.Store = &overtaken{Store: w.store, before: others(99)}
+	w.Later(time.Hour)
+	cfg = w.Upkeep(t)
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: others(99)}
 	result, err = pipeline.Compact(t.Context(), cfg)
-	if !errors.Is(err, load.ErrConflict) || result.Commit != 0 || w.log(t).Number != 9 {
-		t.Errorf("against others without end: got %+v, %v at commit %d; want ErrConflict after four tries", result, err, w.log(t).Number)
+	if !errors.Is(err, load.ErrConflict) || result.Commit != 0 || w.Log(t).Number != 9 {
+		t.Errorf("against others without end: got %+v, %v at commit %d; want ErrConflict after four tries", result, err, w.Log(t).Number)
 	}
-	wantSound(t, w.store)
+	world.WantSound(t, w.Store)
 }
 
 // TestCompactOnce lets another compaction replace the same files: only one of the two is part of the lake.
@@ -166,14 +168,14 @@ func TestCompactOnce(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := eventfulNights(t)
-			before := w.answers(t)
-			w.later(time.Hour)
-			cfg := w.upkeep(t)
-			cfg.Store = &overtaken{Store: w.store, before: func() {
-				other := w.upkeep(t)
+			w := world.EventfulNights(t)
+			before := w.Answers(t)
+			w.Later(time.Hour)
+			cfg := w.Upkeep(t)
+			cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
+				other := w.Upkeep(t)
 				// The lease is politeness; here it has run out.
-				if err := w.store.Delete(t.Context(), lake.LeaseKey); err != nil {
+				if err := w.Store.Delete(t.Context(), lake.LeaseKey); err != nil {
 					t.Error(err)
 				}
 				if _, err := pipeline.Compact(t.Context(), other); err != nil {
@@ -184,8 +186,8 @@ func TestCompactOnce(t *testing.T) {
 			if !errors.Is(err, load.ErrConflict) || result.Commit != 0 {
 				t.Errorf("got %+v, %v; want ErrConflict", result, err)
 			}
-			wantAnswers(t, w.answers(t), before)
-			wantSound(t, w.store)
+			world.WantAnswers(t, w.Answers(t), before)
+			world.WantSound(t, w.Store)
 		})
 	}
 }
@@ -194,7 +196,7 @@ func TestCompactOnce(t *testing.T) {
 // again. Other folders are merged all the same.
 func TestCompactRefusesDamage(t *testing.T) {
 	t.Parallel()
-	sound := shortLake(t)
+	sound := world.ShortLake(t)
 	for name, damage := range map[string]string{
 		"flipped bit":      "flip history.bond_priced_deals/IG@1 data",
 		"other cell":       "rows history.bond_priced_deals/IG@1 set 1 message damaged",
@@ -203,19 +205,19 @@ func TestCompactRefusesDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
-			d := &damager{T: t, store: w.store}
-			d.do(strings.Fields(damage))
+			w := sound.WithStore(world.CopyStore(t, sound.Store, new(memstore.Mem)))
+			d := &world.Damager{TB: t, Store: w.Store}
+			d.Do(damage)
 			if name == "other cell" { // as if the file alone had changed
 				for n := range int64(3) {
-					d.put(lake.CommitKey(n+1), storetest.Bytes(t, sound.store, lake.CommitKey(n+1)))
+					d.Put(lake.CommitKey(n+1), storetest.Bytes(t, sound.Store, lake.CommitKey(n+1)))
 				}
 			}
-			result, err := pipeline.Compact(t.Context(), w.upkeep(t))
+			result, err := pipeline.Compact(t.Context(), w.Upkeep(t))
 			if err == nil || !strings.Contains(err.Error(), "history/bond_priced_deals/market=IG") || !strings.Contains(err.Error(), "dealflow verify") || result.Commit != 4 {
 				t.Errorf("got %+v, %v; want an error that names the file and what to do, and the rest committed", result, err)
 			}
-			if files := w.log(t).Files("history.bond_priced_deals"); len(files) < 2 {
+			if files := w.Log(t).Files("history.bond_priced_deals"); len(files) < 2 {
 				t.Errorf("of the damaged table %d files are left", len(files))
 			}
 			if result.FilesAdded == 0 || result.FilesRemoved <= result.FilesAdded {
@@ -228,44 +230,44 @@ func TestCompactRefusesDamage(t *testing.T) {
 // TestCompactWritesCheckpoints counts its commits with the others.
 func TestCompactWritesCheckpoints(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, feeds(expected), quiet)
-	for n := 0; w.log(t).Number < 49; n++ {
-		w.later(5 * time.Minute)
-		b.write(expected, 1, fmt.Sprintf(`"message":"%d"`, n))
-		w.mustSync(t, feeds(expected), quiet)
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Expected, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Expected), world.Quiet)
+	for n := 0; w.Log(t).Number < 49; n++ {
+		w.Later(5 * time.Minute)
+		b.Write(world.Expected, 1, fmt.Sprintf(`"message":"%d"`, n))
+		w.MustSync(t, world.Feeds(world.Expected), world.Quiet)
 	}
-	if result := w.mustCompact(t); result.Commit != 50 {
+	if result := w.MustCompact(t); result.Commit != 50 {
 		t.Fatalf("commit %d, want 50", result.Commit)
 	}
 	for _, key := range []string{lake.CheckpointKey(50), lake.StateKey(50)} {
-		storetest.Bytes(t, w.store, key)
+		storetest.Bytes(t, w.Store, key)
 	}
-	wantSound(t, w.store)
-	b.write(expected, 1, `"message":"later"`)
-	w.later(time.Hour)
-	wantCounts(t, w.mustSync(t, feeds(expected)), expected, [6]int64{0, 1, 0, 0, 2, 0})
+	world.WantSound(t, w.Store)
+	b.Write(world.Expected, 1, `"message":"later"`)
+	w.Later(time.Hour)
+	world.WantCounts(t, w.MustSync(t, world.Feeds(world.Expected)), world.Expected, [6]int64{0, 1, 0, 0, 2, 0})
 }
 
 // TestCompactWholeMarket goes on over a market with all feeds, run by run.
 func TestCompactWholeMarket(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 21, Deals: 15})
-	tr := newTruth(t, api.Feeds()...)
+	w := world.New(t, sim.Config{Seed: 21, Deals: 15})
+	tr := world.NewTruth(t, api.Feeds()...)
 	var want map[string][]oracle.Row
 	for n := range 3 {
-		w.evening(n * 2)
-		if _, err := w.run(t, quiet); err != nil {
+		w.Evening(n * 2)
+		if _, err := w.Run(t, world.Quiet); err != nil {
 			t.Fatal(err)
 		}
-		want = tr.rows(t, w)
-		w.later(time.Hour)
-		w.mustCompact(t)
+		want = tr.Rows(t, w)
+		w.Later(time.Hour)
+		w.MustCompact(t)
 	}
-	w.ask(t, func(db *stdsql.DB) {
-		tr.compare(t, db, "compacted", func(table string) string { return table }, want)
-		wantAgreement(t, db, api.Feeds()...)
-		wantInstants(t, db)
+	w.Ask(t, func(db *stdsql.DB) {
+		tr.Compare(t, db, "compacted", func(table string) string { return table }, want)
+		world.WantAgreement(t, db, api.Feeds()...)
+		world.WantInstants(t, db)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/serve/sim"
 )
@@ -28,26 +29,26 @@ func foldersOf(sums []string) int {
 // market goes on, and then asks of every day and table whether the snapshot is the history as of then.
 func TestSnapshotsAreHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 25})
+	w := world.New(t, sim.Config{Seed: 7, Deals: 25})
 	for n := range 5 {
-		w.evening(3 * n)
+		w.Evening(3 * n)
 		if n%2 == 1 {
-			w.interfere(refuse(http.StatusInternalServerError, fmt.Sprintf("/v3/%s/", []string{"bond", "loan"}[n/2])))
-			if _, err := w.run(t); !errors.Is(err, pipeline.ErrFeedsFailed) {
+			w.Interfere(world.Refuse(http.StatusInternalServerError, fmt.Sprintf("/v3/%s/", []string{"bond", "loan"}[n/2])))
+			if _, err := w.Run(t); !errors.Is(err, pipeline.ErrFeedsFailed) {
 				t.Fatalf("night %d: got %v, want ErrFeedsFailed", n, err)
 			}
-			w.interfere(nil)
-			w.clock.Advance(40 * time.Minute)
+			w.Interfere(nil)
+			w.Clock.Advance(40 * time.Minute)
 		}
-		w.mustRun(t)
+		w.MustRun(t)
 	}
-	w.clock.Advance(time.Hour)
-	w.mustRun(t)
-	w.ask(t, func(db *stdsql.DB) {
-		wantLines(t, db, "SELECT count(*) > 10 FROM history.deal_versions WHERE change = 'removed'", "true")
-		wantLines(t, db, "SELECT count(*) > 100 FROM history.deal_versions WHERE change = 'changed'", "true")
-		wantLines(t, db, "SELECT count(*), count(*) FILTER (outcome = 'partial'), count(DISTINCT snapshot_date) FROM runs", "8 2 5")
-		wantAgreement(t, db, api.Feeds()...)
-		wantInstants(t, db)
+	w.Clock.Advance(time.Hour)
+	w.MustRun(t)
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, "SELECT count(*) > 10 FROM history.deal_versions WHERE change = 'removed'", "true")
+		world.WantLines(t, db, "SELECT count(*) > 100 FROM history.deal_versions WHERE change = 'changed'", "true")
+		world.WantLines(t, db, "SELECT count(*), count(*) FILTER (outcome = 'partial'), count(DISTINCT snapshot_date) FROM runs", "8 2 5")
+		world.WantAgreement(t, db, api.Feeds()...)
+		world.WantInstants(t, db)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 )
@@ -16,11 +17,11 @@ import (
 // was, and nothing is left of the run but files that no commit names.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 1, Deals: 20})
-	some := feeds(priced, expected, loanExpected)
-	w.night(t, 0, some)
-	w.evening(3)
-	before := wholeState(t, w.store)
+	w := world.New(t, sim.Config{Seed: 1, Deals: 20})
+	some := world.Feeds(world.Priced, world.Expected, world.LoanExpected)
+	w.Night(t, 0, some)
+	w.Evening(3)
+	before := world.StateOf(t, w.Store)
 	for name, when := range map[string]func(cfg *pipeline.Config, cancel func()){
 		"a feed is done": func(cfg *pipeline.Config, cancel func()) {
 			cfg.FeedDone = func(lake.FeedRun) { cancel() }
@@ -35,15 +36,14 @@ func TestCancel(t *testing.T) {
 			}
 		},
 		"a page is asked for": func(_ *pipeline.Config, cancel func()) {
-			w.interfere(cancelAt(loanExpected.Path(), cancel))
+			w.Interfere(cancelAt(world.LoanExpected.Path(), cancel))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			defer w.interfere(nil)
-			cfg := w.config(t)
-			some(&cfg)
+			defer w.Interfere(nil)
+			cfg := w.Config(t, some)
 			when(&cfg, cancel)
 			result, err := pipeline.Run(ctx, cfg)
 			if !errors.Is(err, context.Canceled) {
@@ -52,20 +52,20 @@ func TestCancel(t *testing.T) {
 			if result == nil || result.Commit != 0 || result.Outcome != lake.OutcomeFailed {
 				t.Errorf("got %+v, want a failed result", result)
 			}
-			wantState(t, "after the cancelled run", wholeState(t, w.store), before)
-			if number := w.log(t).Number; number != 1 {
+			world.WantState(t, "after the cancelled run", world.StateOf(t, w.Store), before)
+			if number := w.Log(t).Number; number != 1 {
 				t.Errorf("commit %d, want 1", number)
 			}
-			wantEmpty(t, cfg.WorkDir)
+			world.WantEmpty(t, cfg.WorkDir)
 		})
 	}
-	if result := w.mustRun(t, some); result.Commit != 2 {
+	if result := w.MustRun(t, some); result.Commit != 2 {
 		t.Errorf("the next run: commit %d, want 2", result.Commit)
 	}
 }
 
 // cancelAt cancels a run when it asks for a path, and answers nothing.
-func cancelAt(path string, cancel func()) meddler {
+func cancelAt(path string, cancel func()) world.Meddler {
 	return func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
 			return false
@@ -79,21 +79,20 @@ func cancelAt(path string, cancel func()) meddler {
 // TestCancelledFeedsAreNotDone holds what the result says of feeds that the end of the run cut off.
 func TestCancelledFeedsAreNotDone(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 3, "")
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.interfere(cancelAt(expected.Path(), cancel))
-	cfg := w.config(t)
-	feeds(priced, expected)(&cfg)
+	w.Interfere(cancelAt(world.Expected.Path(), cancel))
+	cfg := w.Config(t, world.Feeds(world.Priced, world.Expected))
 	result, err := pipeline.Run(ctx, cfg)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want context.Canceled", err)
 	}
-	if f := feedRun(t, result, expected); f.Outcome != lake.OutcomeFailed || f.Error == "" {
+	if f := world.FeedRun(t, result, world.Expected); f.Outcome != lake.OutcomeFailed || f.Error == "" {
 		t.Errorf("the feed that was cut off: %s %q, want failed and why", f.Outcome, f.Error)
 	}
-	if number := w.log(t).Number; number != 0 {
+	if number := w.Log(t).Number; number != 0 {
 		t.Errorf("commit %d, want none", number)
 	}
 }

@@ -11,34 +11,13 @@ import (
 	"time"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/storetest"
 	"dealflow/load/store/tracestore"
 	"dealflow/schemas/lake"
 )
-
-// expire expires now.
-func (w *world) expire(t testing.TB, keep load.Retention, apply bool, changes ...change) (*pipeline.ExpireResult, error) {
-	t.Helper()
-	cfg := w.upkeep(t)
-	for _, adapt := range changes {
-		adapt(&cfg)
-	}
-	return pipeline.Expire(t.Context(), pipeline.ExpireConfig{Config: cfg, Keep: keep, Apply: apply})
-}
-
-func (w *world) mustExpire(t testing.TB, keep load.Retention, apply bool) *pipeline.ExpireResult {
-	t.Helper()
-	result, err := w.expire(t, keep, apply)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(result.Warnings) > 0 {
-		t.Fatal(result.Warnings)
-	}
-	return result
-}
 
 // daysOf lists the days of a table's live snapshots.
 func daysOf(log *load.Log, table string) []string {
@@ -51,10 +30,10 @@ func daysOf(log *load.Log, table string) []string {
 }
 
 // datedWorld is a book whose lake dates its objects by the world's clock.
-func datedWorld(t *testing.T) (*world, *book, *datedStore) {
-	w, b := newBook(t)
-	s := newDatedStore(w.clock.Now)
-	w.store = s
+func datedWorld(t *testing.T) (*world.World, *world.Book, *world.DatedStore) {
+	w, b := world.NewBook(t)
+	s := world.NewDatedStore(w.Clock.Now)
+	w.Store = s
 	return w, b, s
 }
 
@@ -63,39 +42,39 @@ func datedWorld(t *testing.T) (*world, *book, *datedStore) {
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
-	b.writeAll(expected, 1, 3, `"_embedded":{"tranches":[{"name":"a"}]}`)
+	b.WriteAll(world.Expected, 1, 3, `"_embedded":{"tranches":[{"name":"a"}]}`)
 	for day := 0; day <= 40; day += 5 { // 5 January to 14 February
-		b.write(expected, 1, fmt.Sprintf(`"message":"%d"`, day))
+		b.Write(world.Expected, 1, fmt.Sprintf(`"message":"%d"`, day))
 		if day == 25 { // the end of January has no tranches: the table has no file of that day
-			b.writeAll(expected, 1, 3, "")
+			b.WriteAll(world.Expected, 1, 3, "")
 		}
-		w.night(t, day, feeds(expected), quiet)
+		w.Night(t, day, world.Feeds(world.Expected), world.Quiet)
 		if day == 25 {
-			b.writeAll(expected, 1, 3, `"_embedded":{"tranches":[{"name":"a"}]}`)
+			b.WriteAll(world.Expected, 1, 3, `"_embedded":{"tranches":[{"name":"a"}]}`)
 		}
 	}
 	all := []string{"2026-01-05", "2026-01-10", "2026-01-15", "2026-01-20", "2026-01-25", "2026-01-30", "2026-02-04", "2026-02-09", "2026-02-14"}
-	if got := daysOf(w.log(t), "bond_expected_deals"); !slices.Equal(got, all) {
+	if got := daysOf(w.Log(t), "bond_expected_deals"); !slices.Equal(got, all) {
 		t.Fatalf("days before: %v", got)
 	}
 	keep := load.Retention{Days: 11, MonthEnds: true}
 	left := []string{"2026-01-30", "2026-02-04", "2026-02-09", "2026-02-14"}
-	before, objects := bytesByKey(t, s), w.log(t).Number
+	before, objects := bytesByKey(t, s), w.Log(t).Number
 
 	trace := &tracestore.Store{Store: s}
-	shown, err := w.expire(t, keep, false, func(c *pipeline.Config) { c.Store = trace })
+	shown, err := w.Expire(t, keep, false, func(c *pipeline.Config) { c.Store = trace })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := trace.Lines(); len(lines) > 0 || w.log(t).Number != objects {
+	if lines := trace.Lines(); len(lines) > 0 || w.Log(t).Number != objects {
 		t.Errorf("without --apply it wrote: %q", lines)
 	}
-	if shown.Applied || len(shown.Expired) != 1 || !slices.Equal(shown.Expired[0].Days, all[:5]) || shown.Expired[0].Feed != expected || shown.Expired[0].Files != 10 || shown.Expired[0].Bytes == 0 {
-		t.Errorf("without --apply: got %+v, want five days of %s in 10 files", shown, expected)
+	if shown.Applied || len(shown.Expired) != 1 || !slices.Equal(shown.Expired[0].Days, all[:5]) || shown.Expired[0].Feed != world.Expected || shown.Expired[0].Files != 10 || shown.Expired[0].Bytes == 0 {
+		t.Errorf("without --apply: got %+v, want five days of %s in 10 files", shown, world.Expected)
 	}
 
-	w.later(time.Hour)
-	done := w.mustExpire(t, keep, true)
+	w.Later(time.Hour)
+	done := w.MustExpire(t, keep, true)
 	if !done.Applied || done.Commit != 10 || done.FilesRemoved != 10 || done.Garbage.Files != 0 || done.Waiting.Files != 10 {
 		t.Errorf("got %+v; want commit 10, 10 files dropped that wait for their grace", done)
 	}
@@ -104,21 +83,21 @@ func TestExpire(t *testing.T) {
 		if table == "bond_expected_tranches" {
 			want = left[1:]
 		}
-		if got := daysOf(w.log(t), table); !slices.Equal(got, want) {
+		if got := daysOf(w.Log(t), table); !slices.Equal(got, want) {
 			t.Errorf("%s: days %v, want %v", table, got, want)
 		}
 	}
-	wantSound(t, s)
+	world.WantSound(t, s)
 	if after := bytesByKey(t, s); !missing(before, after, nil) {
 		t.Error("objects are gone before their grace has passed")
 	}
 
-	w.later(load.Grace - time.Minute)
-	if result := w.mustExpire(t, keep, true); result.Commit != 0 || result.Outcome != lake.OutcomeUnchanged || result.Waiting.Files != 10 {
+	w.Later(load.Grace - time.Minute)
+	if result := w.MustExpire(t, keep, true); result.Commit != 0 || result.Outcome != lake.OutcomeUnchanged || result.Waiting.Files != 10 {
 		t.Errorf("a minute before: got %+v, want nothing", result)
 	}
-	w.later(2 * time.Minute)
-	result := w.mustExpire(t, keep, true)
+	w.Later(2 * time.Minute)
+	result := w.MustExpire(t, keep, true)
 	if result.Commit != 0 || result.Outcome != lake.OutcomeDone || result.Garbage.Files != 10 || result.Waiting.Files != 0 {
 		t.Errorf("a minute after: got %+v, want 10 files gone", result)
 	}
@@ -127,8 +106,8 @@ func TestExpire(t *testing.T) {
 	}) {
 		t.Error("other objects are gone than those of the expired days")
 	}
-	wantSound(t, s)
-	if again := w.mustExpire(t, keep, true); again.Outcome != lake.OutcomeUnchanged || w.log(t).Number != 10 {
+	world.WantSound(t, s)
+	if again := w.MustExpire(t, keep, true); again.Outcome != lake.OutcomeUnchanged || w.Log(t).Number != 10 {
 		t.Errorf("once more: got %+v, want nothing", again)
 	}
 }
@@ -136,7 +115,7 @@ func TestExpire(t *testing.T) {
 func bytesByKey(t *testing.T, s store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, key := range keysOf(t, s) {
+	for _, key := range world.Keys(t, s) {
 		all[key] = string(storetest.Bytes(t, s, key))
 	}
 	return all
@@ -157,7 +136,7 @@ func missing(before, after map[string]string, gone func(key string) bool) bool {
 func TestExpireGarbage(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
-	b.writeAll(expected, 1, 3, "")
+	b.WriteAll(world.Expected, 1, 3, "")
 	put := func(keys ...string) {
 		for _, key := range keys {
 			if err := s.Put(t.Context(), key, strings.NewReader("stray"), store.Replace); err != nil {
@@ -174,16 +153,16 @@ func TestExpireGarbage(t *testing.T) {
 		"notes.txt", "snapshots.txt", "historyfile", "other/history/lost.parquet", "_dealflow/commits/readme", "_dealflow/checkpoints/readme",
 		lake.CheckpointKey(3), lake.StateKey(3), lake.CheckpointKey(4), lake.CheckpointKey(99),
 	}
-	w.evening(0)
+	w.Evening(0)
 	put(old...)
 	put(never...)
 	for day := range 4 {
-		w.night(t, day, feeds(expected), quiet)
+		w.Night(t, day, world.Feeds(world.Expected), world.Quiet)
 	}
-	w.evening(8) // later than the old ones by eight days
+	w.Evening(8) // later than the old ones by eight days
 	put("history/deal_versions/market=IG/year=2026/young-0.parquet", lake.CheckpointKey(2), lake.StateKey(2))
 	before := bytesByKey(t, s)
-	result := w.mustExpire(t, load.Retention{Days: 35}, true)
+	result := w.MustExpire(t, load.Retention{Days: 35}, true)
 	if result.Garbage.Files != 3 || result.Checkpoints.Files != 2 || result.Waiting.Files != 1 || result.Commit != 0 {
 		t.Errorf("got %+v; want 3 files and a checkpoint with its state gone, and one file waiting", result)
 	}
@@ -201,15 +180,15 @@ func TestExpireGarbage(t *testing.T) {
 func TestExpireReadsTheStoresClock(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, feeds(expected), quiet)
+	b.WriteAll(world.Expected, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Expected), world.Quiet)
 	if err := s.Put(t.Context(), "history/stray", strings.NewReader("stray"), store.Replace); err != nil {
 		t.Fatal(err)
 	}
 	ahead := func(c *pipeline.Config) {
-		c.Clock = func() time.Time { return w.clock.Now().Add(100 * 24 * time.Hour) }
+		c.Clock = func() time.Time { return w.Clock.Now().Add(100 * 24 * time.Hour) }
 	}
-	result, err := w.expire(t, load.Retention{Days: 35}, true, ahead)
+	result, err := w.Expire(t, load.Retention{Days: 35}, true, ahead)
 	if err != nil || result.Garbage.Files != 0 || result.Waiting.Files != 1 {
 		t.Errorf("got %+v, %v; want a file waiting", result, err)
 	}
@@ -221,16 +200,16 @@ func TestExpireReadsTheStoresClock(t *testing.T) {
 func TestExpireBesideARun(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, feeds(expected), quiet)
-	w.evening(10)
-	b.write(expected, 1, `"message":"B"`)
+	b.WriteAll(world.Expected, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Expected), world.Quiet)
+	w.Evening(10)
+	b.Write(world.Expected, 1, `"message":"B"`)
 	l, err := load.Open(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := w.mustRun(t, feeds(expected), quiet)
-	waste, err := l.Waste(t.Context(), w.clock.Now().Add(load.Grace+time.Hour))
+	result := w.MustRun(t, world.Feeds(world.Expected), world.Quiet)
+	waste, err := l.Waste(t.Context(), w.Clock.Now().Add(load.Grace+time.Hour))
 	if err != nil || len(waste.Data) != 0 {
 		t.Errorf("got %+v, %v; the files of commit %d are no garbage", waste, err, result.Commit)
 	}
@@ -239,11 +218,11 @@ func TestExpireBesideARun(t *testing.T) {
 // TestExpireLeftovers removes unfinished files of a folder once they are old.
 func TestExpireLeftovers(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, feeds(expected), quiet)
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Expected, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Expected), world.Quiet)
 	for name, age := range map[string]time.Duration{"young": load.Grace - time.Hour, "old": load.Grace + time.Hour} {
-		path := filepath.Join(w.root, "history", store.TempPrefix+name)
+		path := filepath.Join(w.Root, "history", store.TempPrefix+name)
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -252,11 +231,11 @@ func TestExpireLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.later(time.Hour)
-	if result := w.mustExpire(t, load.Retention{Days: 35}, true); result.Unfinished != 1 || result.Outcome != lake.OutcomeDone {
+	w.Later(time.Hour)
+	if result := w.MustExpire(t, load.Retention{Days: 35}, true); result.Unfinished != 1 || result.Outcome != lake.OutcomeDone {
 		t.Errorf("got %+v, want one unfinished file gone", result)
 	}
-	left, err := filepath.Glob(filepath.Join(w.root, "history", store.TempPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(w.Root, "history", store.TempPrefix+"*"))
 	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "young") {
 		t.Errorf("left: %v, %v; want the young one", left, err)
 	}
@@ -266,28 +245,28 @@ func TestExpireLeftovers(t *testing.T) {
 func TestExpireBehindOthers(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
-	b.writeAll(expected, 1, 3, "")
+	b.WriteAll(world.Expected, 1, 3, "")
 	for day := range 3 {
-		w.night(t, day, feeds(expected), quiet)
+		w.Night(t, day, world.Feeds(world.Expected), world.Quiet)
 	}
-	w.evening(3)
+	w.Evening(3)
 	ran := false
-	result, err := w.expire(t, load.Retention{Days: 2}, true, func(c *pipeline.Config) {
-		c.Store = &overtaken{Store: s, before: func() {
+	result, err := w.Expire(t, load.Retention{Days: 2}, true, func(c *pipeline.Config) {
+		c.Store = &world.Overtaken{Store: s, Before: func() {
 			if !ran {
 				ran = true
-				w.mustRun(t, feeds(expected), quiet)
+				w.MustRun(t, world.Feeds(world.Expected), world.Quiet)
 			}
 		}}
 	})
 	if err != nil || result.Commit != 5 || result.FilesRemoved != 1 {
 		t.Errorf("got %+v, %v; want commit 5 without one file", result, err)
 	}
-	if got := daysOf(w.log(t), "bond_expected_deals"); !slices.Equal(got, []string{"2026-01-06", "2026-01-07", "2026-01-08"}) {
+	if got := daysOf(w.Log(t), "bond_expected_deals"); !slices.Equal(got, []string{"2026-01-06", "2026-01-07", "2026-01-08"}) {
 		t.Errorf("days %v", got)
 	}
-	wantSound(t, s)
-	if _, err := w.expire(t, load.Retention{}, true); err == nil || errors.Is(err, load.ErrConflict) {
+	world.WantSound(t, s)
+	if _, err := w.Expire(t, load.Retention{}, true); err == nil || errors.Is(err, load.ErrConflict) {
 		t.Errorf("to keep no days: got %v, want an error", err)
 	}
 }

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"testing"
 
+	"dealflow/internal/testkit/world"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -11,18 +12,14 @@ import (
 // forgets cursors: not a row is lost or invented.
 func TestTruthUnderFaults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 3, Deals: 40})
+	w := world.New(t, sim.Config{Seed: 3, Deals: 40})
 	faults := serve.AllFaults(3, 0.05)
 	faults.TooMany = 0.002 // each costs a real second
-	server, err := serve.New(serve.Config{Source: w.market, Faults: faults})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serve(t, server.Handler())
-	w.pages, w.attempts = 10, 8
-	checkNights(t, w, 3)
+	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
+	w.Pages, w.Attempts = 10, 8
+	world.CheckNights(t, w, 3)
 	var retries int64
-	for _, run := range w.log(t).Runs {
+	for _, run := range w.Log(t).Runs {
 		for i := range run.Feeds {
 			retries += run.Feeds[i].Retries
 		}

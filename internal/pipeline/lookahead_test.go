@@ -1,16 +1,16 @@
 package pipeline_test
 
 import (
-	"cmp"
 	"crypto/sha256"
 	stdsql "database/sql"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -57,7 +57,7 @@ func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) m
 	t.Helper()
 	digests := map[string]string{}
 	for name, question := range questions {
-		rows := rowsOf(t, db, "FROM "+fmt.Sprintf(question, at))
+		rows := world.SortedRows(t, db, "FROM "+fmt.Sprintf(question, at))
 		digests[name] = fmt.Sprintf("%d rows, %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
 	}
 	return digests
@@ -75,15 +75,11 @@ func TestNoLookAhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a short run, under the race detector, asks less")
 	}
-	asked := os.Getenv("DEALFLOW_LOOKAHEAD")
-	seeds, err := strconv.ParseUint(cmp.Or(asked, "1"), 10, 16)
-	if err != nil || seeds == 0 {
-		t.Fatalf("DEALFLOW_LOOKAHEAD is %q, want a number from 1", asked)
-	}
-	for seed := range seeds {
+	const variable = "DEALFLOW_LOOKAHEAD"
+	for seed := range uint64(testkit.Count(t, variable, 1)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			checkNoLookAhead(t, seed, asked != "")
+			checkNoLookAhead(t, seed, os.Getenv(variable) != "")
 		})
 	}
 }
@@ -95,54 +91,50 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	if long {
 		days, deals = 6, 25
 	}
-	w := newWorld(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
+	w := world.New(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
 	faults := serve.AllFaults(seed, 0.01)
 	faults.TooMany = 0 // each costs a real second
-	server, err := serve.New(serve.Config{Source: w.market, Faults: faults})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serve(t, server.Handler())
-	w.attempts = 8
+	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
+	w.Attempts = 8
 
 	var past []seen
 	questions := questionsAsOf()
 	families := familiesOf(t, w, questions)
 	note := func() {
-		log := w.log(t)
+		log := w.Log(t)
 		last := log.Runs[len(log.Runs)-1]
 		if len(past) > 0 && past[len(past)-1].at == last.KnownAt {
 			return
 		}
-		w.ask(t, func(db *stdsql.DB) {
+		w.Ask(t, func(db *stdsql.DB) {
 			past = append(past, seen{last.KnownAt, last.Command, look(t, db, families(db), "'infinity'")})
 		})
 	}
 	for day := range days {
 		if day > 0 {
-			w.clock.Set(epoch.AddDate(0, 0, day).Add(13 * time.Hour))
-			if _, err := w.sync(t); err != nil {
+			w.Clock.Set(world.Epoch.AddDate(0, 0, day).Add(13 * time.Hour))
+			if _, err := w.Sync(t); err != nil {
 				t.Fatal(err)
 			}
 			note()
 		}
-		w.evening(day)
-		if _, err := w.run(t); err != nil {
+		w.Evening(day)
+		if _, err := w.Run(t); err != nil {
 			t.Fatal(err)
 		}
 		note()
 		switch days - day {
 		case 3:
-			w.mustReplay(t, "force", "snapshots")
+			w.MustReplay(t, "force", "snapshots")
 			note()
 		case 2:
-			w.mustCompact(t)
+			w.MustCompact(t)
 			note()
-			w.mustExpire(t, load.Retention{Days: 1}, true)
+			w.MustExpire(t, load.Retention{Days: 1}, true)
 			note()
 		}
 	}
-	w.ask(t, func(db *stdsql.DB) {
+	w.Ask(t, func(db *stdsql.DB) {
 		all := families(db)
 		for i, then := range past {
 			instants := []time.Time{then.at.Time}
@@ -164,7 +156,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 }
 
 // familiesOf adds the timelines of some deals: those that the catalog knew first.
-func familiesOf(t *testing.T, w *world, questions map[string]string) func(*stdsql.DB) map[string]string {
+func familiesOf(t *testing.T, w *world.World, questions map[string]string) func(*stdsql.DB) map[string]string {
 	done := false
 	return func(db *stdsql.DB) map[string]string {
 		if done {
@@ -172,7 +164,7 @@ func familiesOf(t *testing.T, w *world, questions map[string]string) func(*stdsq
 		}
 		done = true
 		for _, feed := range api.Feeds() {
-			for _, id := range rowsOf(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
+			for _, id := range world.SortedRows(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
 				if id != "" {
 					questions["timeline of "+feed.String()] = fmt.Sprintf("deal_timeline('%s', '%s', '%s', %s, ", feed.Service, feed.Market, feed.Kind, id) + "%s)"
 				}

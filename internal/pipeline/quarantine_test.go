@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -25,16 +26,16 @@ func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, moved := range []bool{false, true} {
 		t.Run(fmt.Sprintf("moved=%t", moved), func(t *testing.T) {
-			w, b := newBook(t)
-			both := feeds(priced, expected)
-			b.writeAll(priced, 1, 6, `"message":"A"`)
-			b.writeAll(expected, 1, 2, "")
-			w.night(t, 0, both)
+			w, b := world.NewBook(t)
+			both := world.Feeds(world.Priced, world.Expected)
+			b.WriteAll(world.Priced, 1, 6, `"message":"A"`)
+			b.WriteAll(world.Expected, 1, 2, "")
+			w.Night(t, 0, both)
 			if moved {
-				w.move(t)
+				move(t, w)
 			}
 
-			w.evening(1)
+			w.Evening(1)
 			bad := map[string]string{ // by reason and id
 				"duplicate_member 2": `{"dealId":2,"a":{"b":[{"c":1,"c":2}]}}`,
 				"duplicate_member 3": `{"dealId":3,"dealId":3}`,
@@ -50,64 +51,64 @@ func TestQuarantine(t *testing.T) {
 					nameless++
 					id = nameless
 				}
-				b.writeBody(priced, id, body)
+				b.WriteBody(world.Priced, id, body)
 			}
-			b.write(priced, 1, `"message":"changed"`)
-			b.strike(priced, 6) // nobody can tell: it may be one of those without an id
-			b.write(priced, 8, "")
-			result := w.mustRun(t, both)
-			wantCounts(t, result, priced, [6]int64{1, 1, 0, 0, 5, int64(len(bad))})
-			if got := feedRun(t, result, priced).Deals; got != 7 {
+			b.Write(world.Priced, 1, `"message":"changed"`)
+			b.Strike(world.Priced, 6) // nobody can tell: it may be one of those without an id
+			b.Write(world.Priced, 8, "")
+			result := w.MustRun(t, both)
+			world.WantCounts(t, result, world.Priced, [6]int64{1, 1, 0, 0, 5, int64(len(bad))})
+			if got := world.FeedRun(t, result, world.Priced).Deals; got != 7 {
 				t.Errorf("deals: got %d, want 7", got)
 			}
-			if got := w.quarantined(t, priced, result.RunID); !maps.Equal(got, bad) {
+			if got := quarantined(t, w, world.Priced, result.RunID); !maps.Equal(got, bad) {
 				t.Errorf("quarantine:\n got %q\nwant %q", got, bad)
 			}
-			w.ask(t, func(db *stdsql.DB) {
+			w.Ask(t, func(db *stdsql.DB) {
 				const want = "SELECT deal_id, version, message, self_href FROM "
 				rows := []string{
 					"1 2 changed /v3/bond/ig/priced-deal/1", "2 1 A /v3/bond/ig/priced-deal/2", "3 1 A /v3/bond/ig/priced-deal/3",
 					"4 1 A /v3/bond/ig/priced-deal/4", "5 1 A /v3/bond/ig/priced-deal/5", "6 1 A /v3/bond/ig/priced-deal/6", "8 1 - /v3/bond/ig/priced-deal/8",
 				}
-				wantLines(t, db, want+"snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY ALL", rows...)
-				wantLines(t, db, want+"bond_priced_deals ORDER BY ALL", rows...)
-				wantAgreement(t, db, priced, expected)
+				world.WantLines(t, db, want+"snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY ALL", rows...)
+				world.WantLines(t, db, want+"bond_priced_deals ORDER BY ALL", rows...)
+				world.WantAgreement(t, db, world.Priced, world.Expected)
 			})
 
-			b.strike(priced, 101, 102)
-			b.writeAll(priced, 2, 4, `"message":"A"`)
-			b.write(priced, 7, "")
-			recovered := w.night(t, 2, both)
-			wantCounts(t, recovered, priced, [6]int64{1, 0, 1, 0, 6, 0})
-			w.ask(t, func(db *stdsql.DB) {
-				wantLines(t, db, versions(priced, 2, 7),
+			b.Strike(world.Priced, 101, 102)
+			b.WriteAll(world.Priced, 2, 4, `"message":"A"`)
+			b.Write(world.Priced, 7, "")
+			recovered := w.Night(t, 2, both)
+			world.WantCounts(t, recovered, world.Priced, [6]int64{1, 0, 1, 0, 6, 0})
+			w.Ask(t, func(db *stdsql.DB) {
+				world.WantLines(t, db, world.Versions(world.Priced, 2, 7),
 					"2 1 added -", "3 1 added -", "4 1 added -", "5 1 added -", "6 1 added -", "6 2 removed gone", "7 1 added -")
-				wantLines(t, db, "SELECT run_id, quarantined FROM runs WHERE quarantined > 0", fmt.Sprintf("%s %d", result.RunID, len(bad)))
-				wantAgreement(t, db, priced, expected)
+				world.WantLines(t, db, "SELECT run_id, quarantined FROM runs WHERE quarantined > 0", fmt.Sprintf("%s %d", result.RunID, len(bad)))
+				world.WantAgreement(t, db, world.Priced, world.Expected)
 			})
 		})
 	}
 }
 
 // move puts the market behind another address.
-func (w *world) move(t *testing.T) {
+func move(t *testing.T, w *world.World) {
 	t.Helper()
-	old, err := url.Parse(w.url)
+	old, err := url.Parse(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	// The request's Host stays that of the new address, which the market puts before its links.
-	w.serve(t, &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
+	w.Serve(t, &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host = old.Scheme, old.Host
 	}})
 }
 
 // quarantined reads what a run put aside of a feed: bytes by reason and id.
-func (w *world) quarantined(t *testing.T, feed api.Feed, runID string) map[string]string {
+func quarantined(t *testing.T, w *world.World, feed api.Feed, runID string) map[string]string {
 	t.Helper()
-	packed, err := w.store.Get(t.Context(), lake.QuarantineKey(feed, runID, 0))
+	packed, err := w.Store.Get(t.Context(), lake.QuarantineKey(feed, runID, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func (w *world) quarantined(t *testing.T, feed api.Feed, runID string) map[strin
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if line.Feed != feed.String() || line.RunID != runID || !line.ObservedAt.Equal(w.clock.Now()) {
+		if line.Feed != feed.String() || line.RunID != runID || !line.ObservedAt.Equal(w.Clock.Now()) {
 			t.Errorf("quarantine line says feed %s, run %s, observed at %s", line.Feed, line.RunID, line.ObservedAt)
 		}
 		id := "-"

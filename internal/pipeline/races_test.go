@@ -1,13 +1,10 @@
 package pipeline_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +13,11 @@ import (
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -27,53 +26,44 @@ import (
 // there twice. DEALFLOW_RACES says how often on each kind of store; default 6.
 func TestRaces(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T, w *world) store.Store{
-		"folder": func(_ *testing.T, w *world) store.Store { return w.store },
-		"memory": func(*testing.T, *world) store.Store { return &memstore.Mem{} },
-		"s3":     func(t *testing.T, _ *world) store.Store { return s3test.Start(t, s3test.Options{}).Store(t, "races") },
+	for name, open := range map[string]func(t *testing.T, w *world.World) store.Store{
+		"folder": func(_ *testing.T, w *world.World) store.Store { return w.Store },
+		"memory": func(*testing.T, *world.World) store.Store { return &memstore.Mem{} },
+		"s3": func(t *testing.T, _ *world.World) store.Store {
+			return s3test.Start(t, s3test.Options{}).Store(t, "races")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, b := newBook(t)
-			w.store = open(t, w)
-			b.writeAll(priced, 1, 20, `"message":"A"`)
-			b.writeAll(loanExpected, 1, 5, `"message":"A"`)
-			w.night(t, 0, feeds(priced, loanExpected), quiet)
-			for race := range numberOf(t, "DEALFLOW_RACES", 6) {
+			w, b := world.NewBook(t)
+			w.Store = open(t, w)
+			b.WriteAll(world.Priced, 1, 20, `"message":"A"`)
+			b.WriteAll(world.LoanExpected, 1, 5, `"message":"A"`)
+			w.Night(t, 0, world.Feeds(world.Priced, world.LoanExpected), world.Quiet)
+			for race := range testkit.Count(t, "DEALFLOW_RACES", 6) {
 				runRace(t, w, b, uint64(race))
 			}
-			wantSound(t, w.store)
+			world.WantSound(t, w.Store)
 		})
 	}
 }
 
-func numberOf(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)))
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return n
-}
-
-func runRace(t *testing.T, w *world, b *book, seed uint64) {
+func runRace(t *testing.T, w *world.World, b *world.Book, seed uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
-	w.later(24 * time.Hour)
+	w.Later(24 * time.Hour)
 	stir(b, random)
-	before := w.log(t).Number
+	before := w.Log(t).Number
 	meeting := newMeeting(2)
 	configs := [2]pipeline.Config{}
 	for i := range configs {
-		cfg := w.config(t)
-		feeds(priced, loanExpected)(&cfg)
-		quiet(&cfg)
-		cfg.Store = &meets{Store: w.store, meeting: meeting}
+		cfg := w.Config(t, world.Feeds(world.Priced, world.LoanExpected), world.Quiet)
+		cfg.Store = &meets{Store: w.Store, meeting: meeting}
 		configs[i] = cfg
 	}
 	if random.IntN(2) == 0 {
 		var once sync.Once
-		configs[0].FeedDone = func(lake.FeedRun) { once.Do(func() { w.later(time.Minute); stir(b, random) }) }
+		configs[0].FeedDone = func(lake.FeedRun) { once.Do(func() { w.Later(time.Minute); stir(b, random) }) }
 	}
 	var wg sync.WaitGroup
 	for i := range configs {
@@ -84,7 +74,7 @@ func runRace(t *testing.T, w *world, b *book, seed uint64) {
 		})
 	}
 	wg.Wait()
-	log := w.log(t)
+	log := w.Log(t)
 	ids := []string{configs[0].RunID, configs[1].RunID}
 	made := map[string]int{}
 	for _, run := range log.Runs[before:] {
@@ -95,31 +85,31 @@ func runRace(t *testing.T, w *world, b *book, seed uint64) {
 	if len(made) != 2 || made[ids[0]] != 1 || made[ids[1]] != 1 {
 		t.Fatalf("race %d: commits by run %v, want one of each of %v", seed, made, ids)
 	}
-	w.later(time.Minute)
-	w.mustRun(t, feeds(priced, loanExpected), quiet)
+	w.Later(time.Minute)
+	w.MustRun(t, world.Feeds(world.Priced, world.LoanExpected), world.Quiet)
 	wantBook(t, w, b)
 }
 
 // stir changes, adds and removes a few deals.
-func stir(b *book, random *rand.Rand) {
+func stir(b *world.Book, random *rand.Rand) {
 	for range 1 + random.IntN(3) {
 		id := 1 + random.Int64N(25)
 		switch random.IntN(6) {
 		case 0:
-			b.strike(priced, id)
+			b.Strike(world.Priced, id)
 		case 1:
-			b.write(loanExpected, 1+random.Int64N(8), fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
+			b.Write(world.LoanExpected, 1+random.Int64N(8), fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
 		default:
-			b.write(priced, id, fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
+			b.Write(world.Priced, id, fmt.Sprintf(`"message":"%d"`, random.IntN(4)))
 		}
 	}
 }
 
 // wantBook checks that the deals which the lake has standing are those of the book, in their present
 // bytes.
-func wantBook(t *testing.T, w *world, b *book) {
+func wantBook(t *testing.T, w *world.World, b *world.Book) {
 	t.Helper()
-	l, err := load.Open(t.Context(), w.store)
+	l, err := load.Open(t.Context(), w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +117,8 @@ func wantBook(t *testing.T, w *world, b *book) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for feed, deals := range b.deals {
+	for _, feed := range []api.Feed{world.Priced, world.LoanExpected} {
+		deals := b.Records(feed)
 		standing := map[int64]int32{}
 		for id, head := range heads[feed] {
 			if !head.Removed {
@@ -139,9 +128,9 @@ func wantBook(t *testing.T, w *world, b *book) {
 		if len(standing) != len(deals) {
 			t.Fatalf("%s: the lake has %d deals standing, the market %d", feed, len(standing), len(deals))
 		}
-		for id := range deals {
-			if standing[id] == 0 {
-				t.Fatalf("%s: the lake lacks deal %d", feed, id)
+		for _, deal := range deals {
+			if standing[deal.ID] == 0 {
+				t.Fatalf("%s: the lake lacks deal %d", feed, deal.ID)
 			}
 		}
 	}
@@ -182,3 +171,5 @@ func (s *meets) Put(ctx context.Context, key string, body io.ReadSeeker, mode st
 	}
 	return s.Store.Put(ctx, key, body, mode)
 }
+
+func (s *meets) Path() string { return store.LocalPath(s.Store) }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/tracestore"
@@ -22,36 +23,13 @@ import (
 	"dealflow/serve/sim"
 )
 
-// replay replays now; how names what it is told: snapshots, force.
-func (w *world) replay(t testing.TB, how ...string) (*pipeline.ReplayResult, error) {
-	t.Helper()
-	cfg := pipeline.ReplayConfig{Config: w.upkeep(t), Snapshots: slices.Contains(how, "snapshots"), Force: slices.Contains(how, "force")}
-	cfg.NoCatalog = true
-	return pipeline.Replay(t.Context(), cfg)
-}
-
-func (w *world) mustReplay(t testing.TB, how ...string) *pipeline.ReplayResult {
-	t.Helper()
-	result, err := w.replay(t, how...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(result.Warnings) > 0 {
-		t.Fatal(result.Warnings)
-	}
-	return result
-}
-
 // movedNights is a market that moves to another address between its nights.
-func movedNights(t *testing.T) *world {
-	w := newWorld(t, sim.Config{Seed: 31, Deals: 20})
-	w.night(t, 0, quiet)
-	server, err := serve.New(serve.Config{Source: w.market})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serve(t, server.Handler())
-	w.night(t, 3, quiet)
+func movedNights(t testing.TB) *world.World {
+	t.Helper()
+	w := world.New(t, sim.Config{Seed: 31, Deals: 20})
+	w.Night(t, 0, world.Quiet)
+	w.ServeAgain(t, serve.Config{Source: w.Market})
+	w.Night(t, 3, world.Quiet)
 	return w
 }
 
@@ -59,24 +37,24 @@ func movedNights(t *testing.T) *world {
 // written. With force all files are replaced, and no answer changes.
 func TestReplayProvesEqual(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(*testing.T) *world{
-		"nights of a market": nightsOfAMarket, "an API that stumbles": stumblingNights, "removals, quarantine, two a day": eventfulNights,
-		"syncs between nights": syncedNights, "kinds in the other order": otherOrder,
+	for name, fill := range map[string]func(testing.TB) *world.World{
+		"nights of a market": world.NightsOfAMarket, "an API that stumbles": world.StumblingNights, "removals, quarantine, two a day": world.EventfulNights,
+		"syncs between nights": world.SyncedNights, "kinds in the other order": otherOrder,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fill(t)
-			files, number := sumsOf(w.log(t)), w.log(t).Number
+			files, number := world.Sums(w.Log(t)), w.Log(t).Number
 			var before map[string]string
-			if w.market == nil { // of a small lake
-				before = w.answers(t)
+			if w.Market == nil { // of a small lake
+				before = w.Answers(t)
 			}
-			w.later(time.Hour)
-			trace := &tracestore.Store{Store: w.store}
-			cfg := w.upkeep(t)
+			w.Later(time.Hour)
+			trace := &tracestore.Store{Store: w.Store}
+			cfg := w.Upkeep(t)
 			cfg.Store = trace
 			result, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Snapshots: true})
-			if err != nil || !result.Equal || result.Outcome != lake.OutcomeUnchanged || result.Commit != 0 || w.log(t).Number != number {
+			if err != nil || !result.Equal || result.Outcome != lake.OutcomeUnchanged || result.Commit != 0 || w.Log(t).Number != number {
 				t.Errorf("got %+v, %v; want all equal and nothing done", result, err)
 			}
 			for _, line := range trace.Lines() {
@@ -84,16 +62,16 @@ func TestReplayProvesEqual(t *testing.T) {
 					t.Errorf("it wrote: %s", line)
 				}
 			}
-			wantCounted(t, w.log(t), result)
+			wantCounted(t, w.Log(t), result)
 
-			forced := w.mustReplay(t, "snapshots", "force")
+			forced := w.MustReplay(t, "snapshots", "force")
 			if !forced.Equal || forced.Commit != number+1 || forced.FilesRemoved != len(files) {
 				t.Errorf("with force: got %+v; want commit %d in place of %d files", forced, number+1, len(files))
 			}
 			if before != nil {
-				wantAnswers(t, w.answers(t), before)
+				world.WantAnswers(t, w.Answers(t), before)
 			}
-			wantSound(t, w.store)
+			world.WantSound(t, w.Store)
 		})
 	}
 }
@@ -122,12 +100,12 @@ func wantCounted(t *testing.T, log *load.Log, result *pipeline.ReplayResult) {
 // TestReplaySameBytes rebuilds the files of a first night: the same payloads give the same bytes.
 func TestReplaySameBytes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 33, Deals: 20})
-	w.night(t, 0, quiet)
-	before := sumsOf(w.log(t))
-	w.later(time.Hour)
-	w.mustReplay(t, "snapshots", "force")
-	if after := sumsOf(w.log(t)); !slices.Equal(before, after) {
+	w := world.New(t, sim.Config{Seed: 33, Deals: 20})
+	w.Night(t, 0, world.Quiet)
+	before := world.Sums(w.Log(t))
+	w.Later(time.Hour)
+	w.MustReplay(t, "snapshots", "force")
+	if after := world.Sums(w.Log(t)); !slices.Equal(before, after) {
 		t.Errorf("files differ:\n got %q\nwant %q", after, before)
 	}
 }
@@ -136,8 +114,8 @@ func TestReplaySameBytes(t *testing.T) {
 func TestReplayLinks(t *testing.T) {
 	t.Parallel()
 	w := movedNights(t)
-	w.later(time.Hour)
-	if result := w.mustReplay(t, "snapshots"); !result.Equal || result.Commit != 0 {
+	w.Later(time.Hour)
+	if result := w.MustReplay(t, "snapshots"); !result.Equal || result.Commit != 0 {
 		t.Errorf("got %+v, want all equal", result)
 	}
 }
@@ -145,8 +123,8 @@ func TestReplayLinks(t *testing.T) {
 // TestReplayMends damages a lake in ways that its payloads can tell, and replays it.
 func TestReplayMends(t *testing.T) {
 	t.Parallel()
-	sound := shortLake(t)
-	sound.later(time.Hour)
+	sound := world.ShortLake(t)
+	sound.Later(time.Hour)
 	for _, c := range []struct {
 		name, damage string
 		table        string
@@ -165,12 +143,12 @@ func TestReplayMends(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
-			(&damager{T: t, store: w.store}).do(strings.Fields(c.damage))
-			if _, err := verifyLake(t, w.store); !errors.Is(err, verify.ErrDamage) {
+			w := sound.WithStore(world.CopyStore(t, sound.Store, new(memstore.Mem)))
+			(&world.Damager{TB: t, Store: w.Store}).Do(c.damage)
+			if _, err := world.Verify(t, w.Store); !errors.Is(err, verify.ErrDamage) {
 				t.Fatalf("the damage is none: %v", err)
 			}
-			result := w.mustReplay(t, "snapshots")
+			result := w.MustReplay(t, "snapshots")
 			if result.Equal || result.Commit != 4 || result.FilesRemoved != c.replaced {
 				t.Errorf("got %+v; want commit 4 in place of %d files", result, c.replaced)
 			}
@@ -183,8 +161,8 @@ func TestReplayMends(t *testing.T) {
 					t.Errorf("got %+v, want it equal", table)
 				}
 			}
-			wantSound(t, w.store)
-			if again := w.mustReplay(t, "snapshots"); !again.Equal || again.Outcome != lake.OutcomeUnchanged {
+			world.WantSound(t, w.Store)
+			if again := w.MustReplay(t, "snapshots"); !again.Equal || again.Outcome != lake.OutcomeUnchanged {
 				t.Errorf("once more: got %+v, want nothing to do", again)
 			}
 		})
@@ -194,10 +172,10 @@ func TestReplayMends(t *testing.T) {
 // TestReplayLeavesSnapshots unless it is told to rebuild them.
 func TestReplayLeavesSnapshots(t *testing.T) {
 	t.Parallel()
-	w := shortLake(t)
-	(&damager{T: t, store: w.store}).do(strings.Fields("rows snapshots.bond_priced_deals/IG@2 set 1 message damaged"))
-	w.later(time.Hour)
-	if result := w.mustReplay(t); !result.Equal || result.Commit != 0 {
+	w := world.ShortLake(t)
+	(&world.Damager{TB: t, Store: w.Store}).Do("rows snapshots.bond_priced_deals/IG@2 set 1 message damaged")
+	w.Later(time.Hour)
+	if result := w.MustReplay(t); !result.Equal || result.Commit != 0 {
 		t.Errorf("got %+v, want history to be equal", result)
 	}
 }
@@ -205,8 +183,8 @@ func TestReplayLeavesSnapshots(t *testing.T) {
 // TestReplayNeedsPayloads ends where a payload cannot be read any more, and says which.
 func TestReplayNeedsPayloads(t *testing.T) {
 	t.Parallel()
-	sound := shortLake(t)
-	sound.later(time.Hour)
+	sound := world.ShortLake(t)
+	sound.Later(time.Hour)
 	for _, c := range []struct {
 		name    string
 		damages []string
@@ -225,12 +203,12 @@ func TestReplayNeedsPayloads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := &world{clock: sound.clock, store: copyStore(t, sound.store, new(memstore.Mem))}
+			w := sound.WithStore(world.CopyStore(t, sound.Store, new(memstore.Mem)))
 			for _, damage := range c.damages {
-				(&damager{T: t, store: w.store}).do(strings.Fields(damage))
+				(&world.Damager{TB: t, Store: w.Store}).Do(damage)
 			}
-			result, err := w.replay(t, "force")
-			if err == nil || !strings.Contains(err.Error(), c.says) || result.Commit != 0 || result.Outcome != lake.OutcomeFailed || w.log(t).Number != 3 {
+			result, err := w.Replay(t, "force")
+			if err == nil || !strings.Contains(err.Error(), c.says) || result.Commit != 0 || result.Outcome != lake.OutcomeFailed || w.Log(t).Number != 3 {
 				t.Errorf("got %+v, %v; want nothing committed, and an error that says %q", result, err, c.says)
 			}
 		})
@@ -241,29 +219,29 @@ func TestReplayNeedsPayloads(t *testing.T) {
 // nothing else.
 func TestReplayOfOlderSchema(t *testing.T) {
 	t.Parallel()
-	w := shortLake(t)
-	d := &damager{T: t, store: w.store}
+	w := world.ShortLake(t)
+	d := &world.Damager{TB: t, Store: w.Store}
 	older := 0
-	for _, f := range d.read(1).Add {
+	for _, f := range d.ReadCommit(1).Add {
 		if strings.HasPrefix(f.Path, "history/") {
 			older++
-			d.do([]string{"commit", lake.CommitKey(1), "schema", f.Path, fmt.Sprint(lake.SchemaVersion - 1)})
+			d.Do(fmt.Sprintf("commit commit@1 schema %s %d", f.Path, lake.SchemaVersion-1))
 		}
 		if f.Table == "history.deal_versions" {
-			_, columns, _ := d.readFile(f.Path)
+			_, columns, _ := d.ReadFile(f.Path)
 			for row := range columns[0].Len() {
-				d.do([]string{"rows", f.Path, "set", fmt.Sprint(row + 1), "schema_version", fmt.Sprint(lake.SchemaVersion - 1)})
+				d.Do(fmt.Sprintf("rows %s set %d schema_version %d", f.Path, row+1, lake.SchemaVersion-1))
 			}
 			// A column that came with the current schema.
-			d.do([]string{"rows", f.Path, "column", "updated_since_href"})
+			d.Do("rows " + f.Path + " column updated_since_href")
 		}
 	}
-	w.later(time.Hour)
-	result := w.mustReplay(t)
+	w.Later(time.Hour)
+	result := w.MustReplay(t)
 	if !result.Equal || result.Commit != 4 || result.FilesRemoved < older {
 		t.Errorf("got %+v, want commit 4 in place of %d files and those beside them", result, older)
 	}
-	for _, f := range w.log(t).AllFiles() {
+	for _, f := range w.Log(t).AllFiles() {
 		if f.SchemaVersion != lake.SchemaVersion {
 			t.Errorf("%s is of schema version %d", f.Path, f.SchemaVersion)
 		}
@@ -271,15 +249,15 @@ func TestReplayOfOlderSchema(t *testing.T) {
 			wantCurrent(t, d, f)
 		}
 	}
-	wantSound(t, w.store)
-	if again := w.mustReplay(t, "snapshots"); again.Outcome != lake.OutcomeUnchanged {
+	world.WantSound(t, w.Store)
+	if again := w.MustReplay(t, "snapshots"); again.Outcome != lake.OutcomeUnchanged {
 		t.Errorf("once more: got %+v, want nothing to do", again)
 	}
 }
 
-func wantCurrent(t *testing.T, d *damager, f lake.File) {
+func wantCurrent(t testing.TB, d *world.Damager, f lake.File) {
 	t.Helper()
-	fields, columns, _ := d.readFile(f.Path)
+	fields, columns, _ := d.ReadFile(f.Path)
 	for i, field := range fields {
 		if field.Name != "schema_version" {
 			continue
@@ -295,52 +273,52 @@ func wantCurrent(t *testing.T, d *damager, f lake.File) {
 // TestReplayBehindOthers commits behind runs that came meanwhile, and takes nothing of theirs away.
 func TestReplayBehindOthers(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 5, `"message":"A"`)
-	w.night(t, 0, feeds(priced), quiet)
-	w.evening(1)
-	cfg := w.upkeep(t)
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 5, `"message":"A"`)
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	w.Evening(1)
+	cfg := w.Upkeep(t)
 	ran := false
-	cfg.Store = &overtaken{Store: w.store, before: func() {
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
 		if !ran {
 			ran = true
-			b.write(priced, 1, `"message":"B"`)
-			w.mustRun(t, feeds(priced), quiet)
+			b.Write(world.Priced, 1, `"message":"B"`)
+			w.MustRun(t, world.Feeds(world.Priced), world.Quiet)
 		}
 	}}
 	result, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Force: true})
 	if err != nil || result.Commit != 3 {
 		t.Fatalf("got %+v, %v; want commit 3", result, err)
 	}
-	wantSound(t, w.store)
-	w.ask(t, func(db *stdsql.DB) {
-		wantLines(t, db, versions(priced, 1, 2), "1 1 added -", "1 2 changed -", "2 1 added -")
-		wantAgreement(t, db, priced)
+	world.WantSound(t, w.Store)
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, world.Versions(world.Priced, 1, 2), "1 1 added -", "1 2 changed -", "2 1 added -")
+		world.WantAgreement(t, db, world.Priced)
 	})
 }
 
 // TestMaintenanceKeepsAnswers puts all commands behind each other, between the nights of a market.
 func TestMaintenanceKeepsAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 35, Deals: 8})
+	w := world.New(t, sim.Config{Seed: 35, Deals: 8})
 	all := api.Feeds()
 	for n := range 2 {
-		w.evening(2 * n)
-		if _, err := w.run(t, quiet); err != nil {
+		w.Evening(2 * n)
+		if _, err := w.Run(t, world.Quiet); err != nil {
 			t.Fatal(err)
 		}
-		w.later(6 * time.Hour)
-		w.mustSync(t, quiet)
-		before := w.answers(t)
-		w.mustCompact(t)
-		w.mustReplay(t, "force", "snapshots")
-		w.mustReplay(t)
-		w.mustExpire(t, load.Retention{Days: 35}, true)
-		wantAnswers(t, w.answers(t), before)
+		w.Later(6 * time.Hour)
+		w.MustSync(t, world.Quiet)
+		before := w.Answers(t)
+		w.MustCompact(t)
+		w.MustReplay(t, "force", "snapshots")
+		w.MustReplay(t)
+		w.MustExpire(t, load.Retention{Days: 35}, true)
+		world.WantAnswers(t, w.Answers(t), before)
 	}
-	wantSound(t, w.store)
-	w.ask(t, func(db *stdsql.DB) {
-		wantAgreement(t, db, all...)
-		wantInstants(t, db)
+	world.WantSound(t, w.Store)
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantAgreement(t, db, all...)
+		world.WantInstants(t, db)
 	})
 }

@@ -5,17 +5,15 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"maps"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
-	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
@@ -30,40 +28,34 @@ import (
 // Reasons of removals are the same too, as long as the market never answers 403: what left an account's
 // allowance there is, like all that does not stand, a 404 of the lake, and the second lake says gone.
 func TestRoundTrip(t *testing.T) {
-	nights := 4
-	if text := os.Getenv("DEALFLOW_NIGHTS"); text != "" {
-		var err error
-		if nights, err = strconv.Atoi(text); err != nil || nights < 1 {
-			t.Fatalf("DEALFLOW_NIGHTS=%q: want a number of nights", text)
-		}
-	}
-	w := newWorld(t, sim.Config{Seed: 5, Deals: 25, PerDay: 6})
-	second := emptyWorld(t, w.clock)
+	nights := testkit.Count(t, "DEALFLOW_NIGHTS", 4)
+	w := world.New(t, sim.Config{Seed: 5, Deals: 25, PerDay: 6})
+	second := emptyWorld(t, w.Clock)
 	var past []lake.Instant
 	for n := range nights {
-		past = append(past, w.night(t, n).KnownAt)
+		past = append(past, w.Night(t, n).KnownAt)
 		if n == 0 { // a lake without a commit cannot be served
-			second.url = serveHTTP(t, w.lakeMarket(t))
+			second.ServeAgain(t, serve.Config{Source: lakeMarket(t, w)})
 		}
-		second.night(t, n)
+		second.Night(t, n)
 		sameFiles(t, fmt.Sprintf("night %d", n), w, second)
 	}
 	sameVersions(t, "night by night", w, second)
-	third := emptyWorld(t, w.clock)
+	third := emptyWorld(t, w.Clock)
 	for n, at := range past {
-		third.url = second.url + "/as-of/" + at.String()
-		third.night(t, n)
+		third.URL = second.URL + "/as-of/" + at.String()
+		third.Night(t, n)
 	}
 	sameFiles(t, "as of each night", w, third)
 	sameVersions(t, "as of each night", w, third)
 }
 
 // lakeMarket opens a world's lake as a market.
-func (w *world) lakeMarket(t testing.TB) *lakesource.Source {
+func lakeMarket(t testing.TB, w *world.World) *lakesource.Source {
 	t.Helper()
 	dir := t.TempDir()
 	source, err := lakesource.New(t.Context(), lakesource.Config{Newer: func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
-		l, err := load.Open(ctx, w.store)
+		l, err := load.Open(ctx, w.Store)
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
@@ -88,34 +80,18 @@ func (w *world) lakeMarket(t testing.TB) *lakesource.Source {
 	return source
 }
 
-// serveHTTP serves a source until the test ends.
-func serveHTTP(t testing.TB, source serve.Source) (url string) {
-	t.Helper()
-	server, err := serve.New(serve.Config{Source: source})
-	if err != nil {
-		t.Fatal(err)
-	}
-	http := httptest.NewServer(server.Handler())
-	t.Cleanup(http.Close)
-	return http.URL
-}
-
 // emptyWorld is an empty lake to fill from an API. It follows the API's clock: the one it moves is that
 // of the market behind.
-func emptyWorld(t testing.TB, clock *sim.ManualClock) *world {
+func emptyWorld(t testing.TB, clock *sim.ManualClock) *world.World {
 	t.Helper()
-	w := &world{clock: clock, root: filepath.Join(t.TempDir(), "lake")}
-	var err error
-	if w.store, err = dirstore.New(w.root); err != nil {
-		t.Fatal(err)
-	}
-	return w
+	root := filepath.Join(t.TempDir(), "lake")
+	return &world.World{Clock: clock, Root: root, Store: world.Folder(t, root)}
 }
 
 // sameFiles compares the files of the flattened tables byte for byte.
-func sameFiles(t testing.TB, what string, a, b *world) {
+func sameFiles(t testing.TB, what string, a, b *world.World) {
 	t.Helper()
-	one, other := a.digests(t), b.digests(t)
+	one, other := digests(t, a), digests(t, b)
 	for _, part := range slices.Sorted(maps.Keys(one)) {
 		if got := other[part]; !slices.Equal(got, one[part]) {
 			t.Errorf("%s: %s differs: %d files %.12s, and %d files %.12s", what, part, len(one[part]), one[part], len(got), got)
@@ -128,9 +104,9 @@ func sameFiles(t testing.TB, what string, a, b *world) {
 }
 
 // sameVersions compares what deal_versions says of all deals.
-func sameVersions(t testing.TB, what string, a, b *world) {
+func sameVersions(t testing.TB, what string, a, b *world.World) {
 	t.Helper()
-	want, got := a.versions(t), b.versions(t)
+	want, got := versionRows(t, a), versionRows(t, b)
 	for _, change := range []string{lake.Added, lake.Changed, lake.Removed} {
 		if !slices.ContainsFunc(want, func(row string) bool { return strings.Contains(row, " "+change+" ") }) {
 			t.Errorf("%s: no deal was %s: the market is too small to prove anything", what, change)
@@ -145,9 +121,9 @@ func sameVersions(t testing.TB, what string, a, b *world) {
 
 // digests gives the SHA-256 of the files of the flattened tables, in the order of their runs, by table
 // and partition.
-func (w *world) digests(t testing.TB) map[string][]string {
+func digests(t testing.TB, w *world.World) map[string][]string {
 	t.Helper()
-	l, err := load.Open(t.Context(), w.store)
+	l, err := load.Open(t.Context(), w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +143,9 @@ func (w *world) digests(t testing.TB) map[string][]string {
 }
 
 // versions gives every version as a text, in order.
-func (w *world) versions(t testing.TB) (all []string) {
+func versionRows(t testing.TB, w *world.World) (all []string) {
 	t.Helper()
-	w.ask(t, func(db *stdsql.DB) {
+	w.Ask(t, func(db *stdsql.DB) {
 		rows, err := db.Query(`
 SELECT concat_ws(' ', service, market, kind, deal_id, version, change, reason, hex(content_hash))
 FROM history.deal_versions ORDER BY service, market, kind, deal_id, version`)

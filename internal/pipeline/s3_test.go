@@ -15,6 +15,7 @@ import (
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/store/memstore"
@@ -28,21 +29,21 @@ import (
 // there, fetched, and read through the cache.
 func TestTruthOnS3(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 25})
-	w.store = s3test.Start(t, s3test.Options{}).Store(t, "truth")
-	checkNights(t, w, 3)
-	w.later(1)
-	wantSound(t, w.store)
+	w := world.New(t, sim.Config{Seed: 7, Deals: 25})
+	w.Store = s3test.Start(t, s3test.Options{}).Store(t, "truth")
+	world.CheckNights(t, w, 3)
+	w.Later(1)
+	world.WantSound(t, w.Store)
 }
 
 // TestFetchOnDemand brings the files of the tables that a query names, and no others; and none twice.
 func TestFetchOnDemand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
-	w.store = new(memstore.Mem) // no folder of this machine either
-	w.night(t, 0)
-	w.night(t, 1)
-	l, err := load.Open(t.Context(), w.store)
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
+	w.Store = new(memstore.Mem) // no folder of this machine either
+	w.Night(t, 0)
+	w.Night(t, 1)
+	l, err := load.Open(t.Context(), w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +112,15 @@ func TestFetchOnDemand(t *testing.T) {
 // files only those are read that the run has written, and those with the contents that it compares.
 func TestFetchOnlyNews(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
 	reads := &readStore{Mem: new(memstore.Mem)}
-	w.store = reads
+	w.Store = reads
 	for night := range 6 { // by then every field that changes has changed before
-		w.night(t, night)
+		w.Night(t, night)
 	}
 	reads.take()
-	w.evening(6)
-	result := w.mustRun(t)
+	w.Evening(6)
+	result := w.MustRun(t)
 	own := 0
 	for _, key := range reads.take() {
 		switch {
@@ -139,20 +140,20 @@ func TestFetchOnlyNews(t *testing.T) {
 // the month before are not made again, and their files are not here.
 func TestNewMonthAfar(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	w.store = new(memstore.Mem)
-	b.writeAll(priced, 1, 3, `"spread":"T+95"`)
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	b.WriteAll(world.Priced, 1, 3, `"spread":"T+95"`)
 	var said strings.Builder
-	listen := hears(&said)
+	listen := world.Hears(&said)
 	for _, day := range []int{25, 26, 27} { // 30 January to 1 February
 		said.Reset()
-		w.night(t, day, feeds(priced), listen)
+		w.Night(t, day, world.Feeds(world.Priced), listen)
 	}
 	if strings.Contains(said.String(), "made anew") {
 		t.Errorf("it did not go on from the catalog before: %s", said.String())
 	}
-	w.ask(t, func(db *stdsql.DB) {
-		if got := rowsOf(t, db, "SELECT count(*) FROM snapshots.bond_priced_deals"); got[0] != "9" {
+	w.Ask(t, func(db *stdsql.DB) {
+		if got := world.SortedRows(t, db, "SELECT count(*) FROM snapshots.bond_priced_deals"); got[0] != "9" {
 			t.Errorf("%s rows in snapshots", got[0])
 		}
 	})
@@ -185,10 +186,10 @@ func (s *readStore) take() []string {
 // than it may.
 func TestCacheRefusesOtherBytes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 10})
-	w.store = new(memstore.Mem)
-	w.night(t, 0, quiet)
-	files := w.log(t).AllFiles()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
+	w.Store = new(memstore.Mem)
+	w.Night(t, 0, world.Quiet)
+	files := w.Log(t).AllFiles()
 	cache, err := mirror.NewCache(t.TempDir(), files[0].Bytes)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cache.Fetch(t.Context(), w.store, files, folder); err != nil {
+	if err := cache.Fetch(t.Context(), w.Store, files, folder); err != nil {
 		t.Fatal(err)
 	}
 	held, err := filepath.Glob(filepath.Join(filepath.Dir(folder), strings.Repeat("?", 64)))
@@ -211,7 +212,7 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = cache.Fetch(t.Context(), w.store, []lake.File{wrong}, other)
+	err = cache.Fetch(t.Context(), w.Store, []lake.File{wrong}, other)
 	if err == nil || !strings.Contains(err.Error(), "dealflow verify") || !strings.Contains(err.Error(), wrong.Path) {
 		t.Errorf("got %v", err)
 	}
@@ -224,23 +225,23 @@ func TestMetamorphic(t *testing.T) {
 	var want []string
 	for _, way := range []struct {
 		name    string
-		prepare func(t *testing.T, w *world)
-		change  change
+		prepare func(t *testing.T, w *world.World)
+		change  world.Change
 	}{
-		{"plain", func(*testing.T, *world) {}, func(*pipeline.Config) {}},
-		{"pages of one", func(_ *testing.T, w *world) { w.pages = 1 }, func(*pipeline.Config) {}},
-		{"pages of a thousand", func(_ *testing.T, w *world) { w.pages = 1000 }, func(*pipeline.Config) {}},
-		{"one worker", func(*testing.T, *world) {}, func(c *pipeline.Config) { c.Workers = 1 }},
-		{"eight workers", func(*testing.T, *world) {}, func(c *pipeline.Config) { c.Workers = 8 }},
-		{"memory", func(_ *testing.T, w *world) { w.store = new(memstore.Mem) }, func(*pipeline.Config) {}},
-		{"S3", func(t *testing.T, w *world) { w.store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pipeline.Config) {}},
+		{"plain", func(*testing.T, *world.World) {}, func(*pipeline.Config) {}},
+		{"pages of one", func(_ *testing.T, w *world.World) { w.Pages = 1 }, func(*pipeline.Config) {}},
+		{"pages of a thousand", func(_ *testing.T, w *world.World) { w.Pages = 1000 }, func(*pipeline.Config) {}},
+		{"one worker", func(*testing.T, *world.World) {}, func(c *pipeline.Config) { c.Workers = 1 }},
+		{"eight workers", func(*testing.T, *world.World) {}, func(c *pipeline.Config) { c.Workers = 8 }},
+		{"memory", func(_ *testing.T, w *world.World) { w.Store = new(memstore.Mem) }, func(*pipeline.Config) {}},
+		{"S3", func(t *testing.T, w *world.World) { w.Store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pipeline.Config) {}},
 	} {
-		w := newWorld(t, sim.Config{Seed: 12, Deals: 20})
+		w := world.New(t, sim.Config{Seed: 12, Deals: 20})
 		way.prepare(t, w)
 		for night := range 3 {
-			w.night(t, 3*night, quiet, way.change)
+			w.Night(t, 3*night, world.Quiet, way.change)
 		}
-		got := sumsOf(w.log(t))
+		got := world.Sums(w.Log(t))
 		if want == nil {
 			want = got
 		}
@@ -258,19 +259,19 @@ func TestMetamorphic(t *testing.T) {
 func TestMetamorphicSyncs(t *testing.T) {
 	t.Parallel()
 	contents := func(syncs bool) map[api.Feed]map[int64]lake.Digest {
-		w := newWorld(t, sim.Config{Seed: 13, Deals: 30})
-		w.store = new(memstore.Mem)
+		w := world.New(t, sim.Config{Seed: 13, Deals: 30})
+		w.Store = new(memstore.Mem)
 		for night := range 4 {
 			if syncs && night > 0 {
-				w.clock.Set(epoch.AddDate(0, 0, night).Add(15 * 3600e9))
-				w.mustSync(t, quiet)
+				w.Clock.Set(world.Epoch.AddDate(0, 0, night).Add(15 * 3600e9))
+				w.MustSync(t, world.Quiet)
 			}
-			w.evening(night)
-			if _, err := w.run(t, quiet); err != nil {
+			w.Evening(night)
+			if _, err := w.Run(t, world.Quiet); err != nil {
 				t.Fatal(err)
 			}
 		}
-		l, err := load.Open(t.Context(), w.store)
+		l, err := load.Open(t.Context(), w.Store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,28 +288,11 @@ func TestMetamorphicSyncs(t *testing.T) {
 				}
 			}
 		}
-		wantSound(t, w.store)
+		world.WantSound(t, w.Store)
 		return live
 	}
 	with, without := contents(true), contents(false)
 	if got, want := fmt.Sprint(with), fmt.Sprint(without); got != want {
 		t.Error("with syncs in between the deals that stand differ from those without")
-	}
-}
-
-// everything names all tables, so that a remote lake's files are all at hand.
-func everything() string {
-	text := "history.deal_versions history snapshots"
-	for _, table := range lake.Tables() {
-		text += " " + table.Name
-	}
-	return text
-}
-
-// fetch brings all files of a remote lake to where the catalog looks for them.
-func fetch(t testing.TB, catalog *catalog.Catalog, db *stdsql.DB) {
-	t.Helper()
-	if err := catalog.Fetch(t.Context(), db, everything()); err != nil {
-		t.Fatal(err)
 	}
 }

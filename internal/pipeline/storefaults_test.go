@@ -2,10 +2,11 @@ package pipeline_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
@@ -20,39 +21,39 @@ import (
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
-	for name, execute := range map[string]func(testing.TB, ...change) (*pipeline.Result, error){"run": n.run, "sync": n.sync} {
+	for name, execute := range map[string]func(testing.TB, ...world.Change) (*pipeline.Result, error){"run": n.Run, "sync": n.Sync} {
 		t.Run(name, func(t *testing.T) { n.storeFaults(t, execute) })
 	}
 }
 
 // every is how far apart the calls are that are tried.
 func every() int64 {
-	if os.Getenv("DEALFLOW_FULL") == "" {
-		return 7
+	if testkit.Full() {
+		return 1
 	}
-	return 1
+	return 7
 }
 
-func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...change) (*pipeline.Result, error)) {
+func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Change) (*pipeline.Result, error)) {
 	into := func(s store.Store) (*pipeline.Result, error) {
-		return execute(t, feeds(n.feeds...), quiet, func(c *pipeline.Config) { c.Store = s })
+		return execute(t, world.Feeds(n.feeds...), world.Quiet, func(c *pipeline.Config) { c.Store = s })
 	}
-	count := &faultstore.Store{Store: copyStore(t, n.first, new(memstore.Mem))}
+	count := &faultstore.Store{Store: world.CopyStore(t, n.first, new(memstore.Mem))}
 	if _, err := into(count); err != nil {
 		t.Fatal(err)
 	}
-	want := wholeState(t, count.Store)
+	want := world.StateOf(t, count.Store)
 	for at := int64(1); at <= count.Calls(); at += every() {
 		for _, kind := range faultstore.Kinds {
-			s := copyStore(t, n.first, new(memstore.Mem))
+			s := world.CopyStore(t, n.first, new(memstore.Mem))
 			result, err := into(&faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true})
 			what := fmt.Sprintf("call %d of %d, %s: %v", at, count.Calls(), kind, err)
-			left := wholeState(t, s)
+			left := world.StateOf(t, s)
 			switch {
 			case err == nil && result.Outcome != lake.OutcomeSkipped:
-				wantState(t, "of one that says it is done, "+what, left, want)
-			case left.commit == 1:
-				wantState(t, "before, "+what, left, n.old)
+				world.WantState(t, "of one that says it is done, "+what, left, want)
+			case left.Commit == 1:
+				world.WantState(t, "before, "+what, left, n.old)
 			}
 			// A lease that could not be given back runs out in life; here time stands still.
 			if err := s.Delete(t.Context(), lake.LeaseKey); err != nil {
@@ -61,9 +62,9 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...change) (
 			if _, err := into(s); err != nil {
 				t.Errorf("after %s: %v", what, err)
 			}
-			wantState(t, "in the end, "+what, wholeState(t, s), want)
+			world.WantState(t, "in the end, "+what, world.StateOf(t, s), want)
 			if at%10 == 1 {
-				wantSound(t, s)
+				world.WantSound(t, s)
 			}
 			if t.Failed() {
 				t.FailNow()

@@ -9,6 +9,7 @@ import (
 
 	"dealflow/internal/pipeline"
 	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/tracestore"
@@ -18,17 +19,16 @@ import (
 // what is derived from it.
 func TestTrace(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
+	w, b := world.NewBook(t)
 	mem := new(memstore.Mem)
-	w.store = mem
-	b.writeAll(loanExpected, 1, 4, `"tranches":[{"name":"A"}]`)
+	w.Store = mem
+	b.WriteAll(world.LoanExpected, 1, 4, `"tranches":[{"name":"A"}]`)
 	var got strings.Builder
 	trace := func(what string, execute func(cfg pipeline.Config) error) {
 		t.Helper()
 		s := &tracestore.Store{Store: mem}
-		cfg := w.config(t)
+		cfg := w.Config(t, world.Feeds(world.LoanExpected))
 		cfg.Workers, cfg.Store = 1, s
-		feeds(loanExpected)(&cfg)
 		if err := execute(cfg); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -41,13 +41,13 @@ func TestTrace(t *testing.T) {
 		_, err := pipeline.Run(t.Context(), cfg)
 		return err
 	}
-	w.evening(0)
+	w.Evening(0)
 	trace("first run", run)
-	w.evening(1)
-	b.write(loanExpected, 2, `"tranches":[{"name":"B"}]`)
+	w.Evening(1)
+	b.Write(world.LoanExpected, 2, `"tranches":[{"name":"B"}]`)
 	trace("run", run)
-	w.later(time.Hour)
-	b.write(loanExpected, 3, `"tranches":[{"name":"B"}]`)
+	w.Later(time.Hour)
+	b.Write(world.LoanExpected, 3, `"tranches":[{"name":"B"}]`)
 	trace("sync", func(cfg pipeline.Config) error {
 		_, err := pipeline.Sync(t.Context(), cfg)
 		return err
@@ -56,7 +56,7 @@ func TestTrace(t *testing.T) {
 		_, err := pipeline.Sync(t.Context(), cfg)
 		return err
 	})
-	w.later(time.Hour)
+	w.Later(time.Hour)
 	trace("compact", func(cfg pipeline.Config) error {
 		_, err := pipeline.Compact(t.Context(), cfg)
 		return err
@@ -65,13 +65,13 @@ func TestTrace(t *testing.T) {
 		_, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Force: true})
 		return err
 	})
-	w.evening(60)
+	w.Evening(60)
 	trace("run, later", run)
 	trace("expire", func(cfg pipeline.Config) error {
 		_, err := pipeline.Expire(t.Context(), pipeline.ExpireConfig{Config: cfg, Keep: load.Retention{Days: 30, MonthEnds: false}, Apply: true})
 		return err
 	})
-	testkit.Golden(t, "../../testdata/traces/commands.trace", []byte(got.String()))
+	testkit.Golden(t, testkit.Root(t)+"/testdata/traces/commands.trace", []byte(got.String()))
 }
 
 var (

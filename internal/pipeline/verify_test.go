@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
 	"path"
@@ -17,69 +16,31 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
-	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/serve"
-	"dealflow/serve/sim"
 )
-
-// verify looks at everything in a lake.
-func verifyLake(t testing.TB, s store.Store) (*verify.Report, error) {
-	t.Helper()
-	return verify.Lake(t.Context(), s, verify.Config{ReadData: true, Memory: testkit.Allocator(t)})
-}
-
-// wantSound checks that a lake is what its commits say, and that everything was looked at.
-func wantSound(t testing.TB, s store.Store) *verify.Report {
-	t.Helper()
-	report, err := verifyLake(t, s)
-	if err != nil {
-		t.Errorf("verify: %v", err)
-	}
-	if report == nil {
-		t.FailNow()
-	}
-	for _, f := range report.Findings {
-		t.Errorf("found in a sound lake: %s", finding(f))
-	}
-	if c := report.Checked; c.FilesRead != c.Files || c.Commits != report.Commit {
-		t.Errorf("looked at %d of %d files, %d of %d commits", c.FilesRead, c.Files, c.Commits, report.Commit)
-	}
-	return report
-}
-
-func finding(f verify.Finding) string {
-	of := ""
-	if f.DealID != nil {
-		of = fmt.Sprintf(" deal %d", *f.DealID)
-	}
-	if f.Version != nil {
-		of += fmt.Sprintf(" version %d", *f.Version)
-	}
-	return fmt.Sprintf("%s %s %s%s: %s", f.Severity, f.Check, f.Path, of, f.Detail)
-}
 
 // TestSoundLakes verifies lakes of all kinds of histories: nothing is found in any.
 func TestSoundLakes(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(*testing.T) *world{
-		"nights of a market":               nightsOfAMarket,
-		"an API that stumbles":             stumblingNights,
-		"removals, quarantine, two a day":  eventfulNights,
-		"syncs between nights":             syncedNights,
+	for name, fill := range map[string]func(testing.TB) *world.World{
+		"nights of a market":               world.NightsOfAMarket,
+		"an API that stumbles":             world.StumblingNights,
+		"removals, quarantine, two a day":  world.EventfulNights,
+		"syncs between nights":             world.SyncedNights,
 		"a feed that failed, pulled later": patchedNight,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fill(t)
-			report := wantSound(t, w.store)
+			report := world.WantSound(t, w.Store)
 			var versions, rows int64
-			for _, f := range w.log(t).AllFiles() {
+			for _, f := range w.Log(t).AllFiles() {
 				rows += f.Rows
 				if f.Table == "history.deal_versions" {
 					versions += f.Rows
@@ -92,88 +53,26 @@ func TestSoundLakes(t *testing.T) {
 	}
 }
 
-func nightsOfAMarket(t *testing.T) *world {
-	w := newWorld(t, sim.Config{Seed: 7, Deals: 40})
-	for n := range 4 {
-		w.night(t, n*3, quiet)
-	}
-	return w
-}
-
-func stumblingNights(t *testing.T) *world {
-	w := newWorld(t, sim.Config{Seed: 8, Deals: 20})
-	faults := serve.AllFaults(8, 0.05)
-	faults.TooMany, faults.LinkSpelling = 0, 0
-	server, err := serve.New(serve.Config{Source: w.market, Faults: faults})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serve(t, server.Handler())
-	w.pages, w.attempts = 10, 8
-	w.night(t, 0, quiet)
-	w.night(t, 3, quiet)
-	return w
-}
-
-// eventfulNights has deals that go, come back and cannot be read, and a day that is run twice.
-func eventfulNights(t *testing.T) *world {
-	w, b := newBook(t)
-	all := feeds(priced, expected, loanExpected)
-	b.writeAll(priced, 1, 20, `"message":"A"`)
-	b.writeAll(expected, 1, 6, `"tranches":[{"name":"a"},null,{"name":"b"}]`)
-	b.writeAll(loanExpected, 1, 3, "")
-	w.night(t, 0, all, quiet)
-	b.strike(priced, 1)
-	b.forbid(priced, 2)
-	b.unlist(priced, 3)
-	b.writeBody(priced, 4, `{"dealId":4,"dealId":4}`)
-	b.writeBody(priced, 21, `["dealId",21]`)
-	b.strike(expected, 1, 2)
-	b.write(expected, 3, `"tranches":[]`)
-	w.night(t, 1, all, quiet)
-	b.strike(priced, 21)
-	b.write(priced, 1, `"message":"A"`)
-	b.write(priced, 4, `"message":"B"`)
-	w.later(time.Hour)
-	w.mustRun(t, all, quiet)
-	b.write(priced, 5, `"message":"C"`)
-	w.later(time.Hour)
-	w.mustRun(t, all, quiet)
-	w.night(t, 2, all, quiet)
-	return w
-}
-
-func syncedNights(t *testing.T) *world {
-	w := newWorld(t, sim.Config{Seed: 9, Deals: 30})
-	for n := range 2 {
-		w.night(t, 4*n, quiet)
-		for range 3 {
-			w.later(20 * time.Hour)
-			w.mustSync(t, quiet)
-		}
-	}
-	return w
-}
-
-func patchedNight(t *testing.T) *world {
-	w, b := newBook(t)
-	both := feeds(priced, expected)
-	b.writeAll(priced, 1, 5, "")
-	b.writeAll(expected, 1, 3, "")
-	w.night(t, 0, both, quiet)
-	w.evening(1)
-	w.interfere(refuse(http.StatusInternalServerError, expected.Path()))
-	if _, err := w.run(t, both, quiet); err == nil {
+func patchedNight(t testing.TB) *world.World {
+	t.Helper()
+	w, b := world.NewBook(t)
+	both := world.Feeds(world.Priced, world.Expected)
+	b.WriteAll(world.Priced, 1, 5, "")
+	b.WriteAll(world.Expected, 1, 3, "")
+	w.Night(t, 0, both, world.Quiet)
+	w.Evening(1)
+	w.Interfere(world.Refuse(http.StatusInternalServerError, world.Expected.Path()))
+	if _, err := w.Run(t, both, world.Quiet); err == nil {
 		t.Fatal("the feed did not fail")
 	}
-	w.interfere(nil)
-	b.write(expected, 2, `"message":"changed"`)
-	b.write(priced, 2, `"message":"changed"`)
-	w.later(time.Hour)
-	w.mustRun(t, both, quiet)
-	w.later(time.Hour)
-	b.writeAll(api.Feed{Service: api.Bond, Market: api.EM, Kind: api.Expected}, 1, 2, "")
-	w.mustRun(t, quiet)
+	w.Interfere(nil)
+	b.Write(world.Expected, 2, `"message":"changed"`)
+	b.Write(world.Priced, 2, `"message":"changed"`)
+	w.Later(time.Hour)
+	w.MustRun(t, both, world.Quiet)
+	w.Later(time.Hour)
+	b.WriteAll(api.Feed{Service: api.Bond, Market: api.EM, Kind: api.Expected}, 1, 2, "")
+	w.MustRun(t, world.Quiet)
 	return w
 }
 
@@ -181,18 +80,18 @@ func patchedNight(t *testing.T) *world {
 // compaction does, history and snapshots as a replay does; or removed snapshots, as expiry does.
 func TestSoundAfterRewriting(t *testing.T) {
 	t.Parallel()
-	base := shortLake(t)
+	base := world.ShortLake(t)
 	for name, want := range map[string]func(lake.File) bool{
 		"compact": func(f lake.File) bool { return strings.HasPrefix(f.Table, "history.") },
 		"replay":  func(f lake.File) bool { return f.Table != lake.QuarantineTable },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := copyStore(t, base.store, new(memstore.Mem))
+			s := world.CopyStore(t, base.Store, new(memstore.Mem))
 			rewrite(t, s, name, want)
-			wantSound(t, s)
+			world.WantSound(t, s)
 			rewrite(t, s, name, want)
-			report := wantSound(t, s)
+			report := world.WantSound(t, s)
 			if report.Commit != 5 || report.Garbage.Files == 0 {
 				t.Errorf("commit %d, %d files of garbage: nothing was rewritten", report.Commit, report.Garbage.Files)
 			}
@@ -200,9 +99,9 @@ func TestSoundAfterRewriting(t *testing.T) {
 	}
 	t.Run("expire", func(t *testing.T) {
 		t.Parallel()
-		s := copyStore(t, base.store, new(memstore.Mem))
+		s := world.CopyStore(t, base.Store, new(memstore.Mem))
 		rewrite(t, s, "expire", func(lake.File) bool { return false }, "2026-01-05")
-		wantSound(t, s)
+		world.WantSound(t, s)
 	})
 }
 
@@ -244,12 +143,12 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 // rewriteFiles writes the rows of files of one partition into one file.
 func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File) {
 	t.Helper()
-	d := &damager{T: t, store: s}
+	d := &world.Damager{TB: t, Store: s}
 	var fields []arrow.Field
 	var parts [][]arrow.Array
 	for _, f := range files {
 		var columns []arrow.Array
-		fields, columns, _ = d.readFile(f.Path)
+		fields, columns, _ = d.ReadFile(f.Path)
 		parts = append(parts, columns)
 	}
 	columns := make([]arrow.Array, len(fields))
@@ -260,7 +159,7 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File)
 		}
 		var err error
 		columns[c], err = array.Concatenate(of, memory.DefaultAllocator)
-		d.check(err)
+		d.Check(err)
 	}
 	keys := map[string]arrow.Array{}
 	for i, field := range fields {
@@ -288,7 +187,7 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File)
 		return 0
 	})
 	for i := range columns {
-		columns[i] = pick(t, columns[i], order)
+		columns[i] = world.Pick(t, columns[i], order)
 	}
 	market := api.Market(files[0].Partition["market"])
 	name, snapshot := strings.CutPrefix(files[0].Table, "snapshots.")
@@ -303,9 +202,9 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File)
 	default:
 		w, err = run.DealVersions(market)
 	}
-	d.check(err)
+	d.Check(err)
 	record := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(order)))
 	ids := columns[slices.IndexFunc(fields, func(f arrow.Field) bool { return f.Name == "deal_id" })].(*array.Int64).Int64Values()
-	d.check(w.Write(record, slices.Min(ids), slices.Max(ids)))
-	d.check(w.Finish(t.Context()))
+	d.Check(w.Write(record, slices.Min(ids), slices.Max(ids)))
+	d.Check(w.Finish(t.Context()))
 }

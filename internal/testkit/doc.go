@@ -1,5 +1,5 @@
-// Package testkit is what the tests of several rooms share: checked allocators, golden files, and
-// Arrow records as readable rows.
+// Package testkit is what the tests of several rooms share: checked allocators, golden files, Arrow
+// records as readable rows, the path of the repository, and numbers from the environment.
 //
 // Takes: a test.
 // Gives: helpers that fail that test and clean up behind it.

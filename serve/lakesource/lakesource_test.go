@@ -3,22 +3,15 @@ package lakesource_test
 import (
 	"context"
 	"errors"
-	"net/http/httptest"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-	"go.uber.org/goleak"
-
-	"dealflow/extract"
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
-	"dealflow/load/store"
-	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
@@ -27,35 +20,22 @@ import (
 	"dealflow/sql"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { world.Main(m) }
 
-var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
-
-// world is a market, and a lake that is pulled from it and served.
-type world struct {
-	clock  *sim.ManualClock
-	url    string
-	store  store.Store
+// served is a World whose lake is served as a market.
+type served struct {
+	*world.World
 	source *lakesource.Source
 	open   atomic.Int32 // catalogs
 }
 
-// newWorld has one night behind it.
-func newWorld(t testing.TB, deals int) *world {
+// newServed returns a World after its first night.
+func newServed(t testing.TB, deals int) *served {
 	t.Helper()
-	w := &world{clock: sim.NewManualClock(epoch.Add(22 * time.Hour))}
-	market := sim.New(sim.Config{Seed: 3, Deals: deals, PerDay: 5, Epoch: epoch, Clock: w.clock.Now})
-	server, err := serve.New(serve.Config{Source: market})
-	if err != nil {
-		t.Fatal(err)
-	}
-	http := httptest.NewServer(server.Handler())
-	t.Cleanup(http.Close)
-	w.url = http.URL
-	if w.store, err = dirstore.New(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	w.pull(t)
+	w := &served{World: world.New(t, sim.Config{Seed: 3, Deals: deals, PerDay: 5})}
+	w.Pages, w.Attempts = 0, 0
+	w.Night(t, 0)
+	var err error
 	if w.source, err = lakesource.New(t.Context(), lakesource.Config{Newer: w.newer(t.TempDir())}); err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +50,10 @@ func newWorld(t testing.TB, deals int) *world {
 	return w
 }
 
-// newer opens the lake's catalog, and counts what is open.
-func (w *world) newer(dir string) func(context.Context, int64) (*lakesource.Catalog, error) {
+// newer opens the lake's catalog, and counts the open ones.
+func (w *served) newer(dir string) func(context.Context, int64) (*lakesource.Catalog, error) {
 	return func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
-		l, err := load.Open(ctx, w.store)
+		l, err := load.Open(ctx, w.Store)
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
@@ -90,39 +70,20 @@ func (w *world) newer(dir string) func(context.Context, int64) (*lakesource.Cata
 	}
 }
 
-// pull brings the market as it is into the lake.
-func (w *world) pull(t testing.TB) {
+// night executes a run, a day later.
+func (w *served) night(t testing.TB) {
 	t.Helper()
-	base, err := api.ParseBase(w.url)
-	if err != nil {
+	w.Later(24 * time.Hour)
+	if _, err := w.Run(t); err != nil {
 		t.Fatal(err)
 	}
-	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	_, err = pipeline.Run(context.WithoutCancel(t.Context()), pipeline.Config{
-		Client: client, Base: base, Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(),
-		Clock: w.clock.Now, ServerClock: true, WorkDir: t.TempDir(), Version: "test",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// night is pull, a day later.
-func (w *world) night(t testing.TB) {
-	t.Helper()
-	w.clock.Advance(24 * time.Hour)
-	w.pull(t)
 }
 
 // TestSource holds the lake to what every source promises.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, sourcetest.Config{KeepsStates: true, New: func(t testing.TB) sourcetest.World {
-		w := newWorld(t, 15)
+		w := newServed(t, 15)
 		return sourcetest.World{Source: w.source, Advance: w.night}
 	}})
 }
@@ -132,7 +93,7 @@ var feed = api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}
 // TestLimits asks for what is not there, and of a lake that is closed.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 15)
+	w := newServed(t, 15)
 	if _, err := lakesource.New(t.Context(), lakesource.Config{}); err == nil {
 		t.Error("a lake without a way to open it")
 	}
@@ -168,7 +129,7 @@ func TestLimits(t *testing.T) {
 // TestConcurrent asks from all sides while the lake grows.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 15)
+	w := newServed(t, 15)
 	var group sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {
@@ -206,7 +167,7 @@ func TestConcurrent(t *testing.T) {
 
 // BenchmarkPage reads pages of a list of 3,000 deals from warm.
 func BenchmarkPage(b *testing.B) {
-	w := newWorld(b, 3000)
+	w := newServed(b, 3000)
 	for _, size := range []int{1, 100, 1000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			q, bytes := serve.Query{Feed: feed, Limit: size}, 0

@@ -137,12 +137,7 @@ func Overwrite(t testing.TB, s store.Store, key string, data []byte) {
 func Clone(t testing.TB, from store.Store) *memstore.Mem {
 	t.Helper()
 	to := new(memstore.Mem)
-	for object, err := range from.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		Overwrite(t, to, object.Key, Bytes(t, from, object.Key))
-	}
+	Copy(t, from, to)
 	return to
 }
 

@@ -1,0 +1,46 @@
+package testkit
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Root returns the path of the repository: the nearest folder with a go.mod, from the test's folder up.
+// A test that reads testdata by it can move to another package.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("root of the repository: got no go.mod in the working folder or above, want one")
+		}
+		dir = parent
+	}
+}
+
+// Count reads how often a test tries something: the number in an environment variable, or a default
+// where that is not set. Anything but a number from 1 fails the test.
+func Count(t testing.TB, variable string, otherwise int) int {
+	t.Helper()
+	text := cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)) //nolint:forbidigo // test support: it sets how much is tried
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s: got %q, want a number from 1", variable, text)
+	}
+	return n
+}
+
+// Full says whether tests try everything instead of a sample: DEALFLOW_FULL is set.
+func Full() bool {
+	return os.Getenv("DEALFLOW_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried
+}

@@ -1,0 +1,33 @@
+package testkit_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dealflow/internal/testkit"
+)
+
+// TestRoot finds this file from the root, and the same root from a folder below.
+func TestRoot(t *testing.T) {
+	root := testkit.Root(t)
+	if _, err := os.Stat(filepath.Join(root, "internal", "testkit", "root_test.go")); err != nil {
+		t.Error(err)
+	}
+	t.Chdir(filepath.Join(root, "testdata"))
+	if got := testkit.Root(t); got != root {
+		t.Errorf("from testdata: got %s, want %s", got, root)
+	}
+}
+
+// TestCount reads a number, and its default where none is set.
+func TestCount(t *testing.T) {
+	const variable = "TESTKIT_COUNT"
+	if got := testkit.Count(t, variable, 3); got != 3 {
+		t.Errorf("not set: got %d, want the default 3", got)
+	}
+	t.Setenv(variable, "100000")
+	if got := testkit.Count(t, variable, 3); got != 100_000 {
+		t.Errorf("set: got %d, want 100000", got)
+	}
+}
