@@ -45,25 +45,6 @@ func TestHoleInTheLog(t *testing.T) {
 	}
 }
 
-// TestWasteNeedsTheWholeLog finds no garbage in a lake whose log has a hole that only a listing shows.
-func TestWasteNeedsTheWholeLog(t *testing.T) {
-	s := new(memstore.Mem)
-	l := loadtest.Open(t, s)
-	for n := range 6 {
-		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
-	}
-	if err := s.Delete(t.Context(), lake.CommitKey(2), lake.CommitKey(3), lake.LatestKey); err != nil {
-		t.Fatal(err)
-	}
-	cut := loadtest.Open(t, s)
-	if n := cut.Log().Number; n != 1 {
-		t.Fatalf("the log ends with %d, want 1: nothing else shows the hole", n)
-	}
-	if waste, err := cut.Waste(t.Context(), time.Now().AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
-		t.Errorf("got %+v, %v; want it refused", waste, err)
-	}
-}
-
 // TestLeaseOfAWrongClock believes no lease that would stand for longer than a life.
 func TestLeaseOfAWrongClock(t *testing.T) {
 	l := loadtest.Open(t, new(memstore.Mem))

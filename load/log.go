@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -57,6 +58,9 @@ func (l *Lake) Log() *Log { return &l.log }
 
 // Store is where the lake lies.
 func (l *Lake) Store() store.Store { return l.store }
+
+// Through returns the same lake with its files read through another store, such as local copies of them.
+func (l *Lake) Through(s store.Store) *Lake { return &Lake{store: s, log: l.log} }
 
 // Refresh reads the log anew: another run may have committed.
 func (l *Lake) Refresh(ctx context.Context) error {
@@ -193,6 +197,65 @@ func (g *Log) byPath() []lake.File {
 // also by feeds side by side.
 func (g *Log) index() { g.sorted = g.byPath() }
 
+// Replaced returns the live snapshot files of a feed and day: those that a new snapshot replaces.
+func (g *Log) Replaced(feed api.Feed, date string) []string {
+	names := map[string]bool{}
+	for _, table := range lake.FeedTables(feed) {
+		names[lake.SnapshotTable(table.Name)] = true
+	}
+	var paths []string
+	for path, file := range g.files {
+		if names[file.Table] && file.Partition["market"] == string(feed.Market) && file.Partition["snapshot_date"] == date {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Live says whether a file is part of the lake.
+func (g *Log) Live(path string) bool {
+	_, live := g.files[path]
+	return live
+}
+
+// LiveFile finds a file that is part of the lake.
+func (g *Log) LiveFile(path string) (lake.File, bool) {
+	file, live := g.files[path]
+	return file, live
+}
+
+// SnapshotFiles finds the live snapshot files of each feed and day.
+func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
+	found := map[api.Feed]map[string][]lake.File{}
+	for _, f := range g.AllFiles() {
+		name, ok := strings.CutPrefix(f.Table, lake.SnapshotTable(""))
+		table, known := lake.TableByName(name)
+		if !ok || !known {
+			continue
+		}
+		feed := api.Feed{Service: table.Service, Market: api.Market(f.Partition["market"]), Kind: table.Kind}
+		if found[feed] == nil {
+			found[feed] = map[string][]lake.File{}
+		}
+		day := f.Partition["snapshot_date"]
+		found[feed][day] = append(found[feed][day], f)
+	}
+	return found
+}
+
+// SnapshotInstants gives, for each day of which a snapshot of the feed was committed, the instant as of
+// which it holds: that of the last commit that took it. A snapshot that was replayed keeps its instant.
+func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
+	taken := map[string]lake.Instant{}
+	for run := range g.FeedRuns(feed, lake.OutcomeDone) {
+		if _, newer := taken[run.SnapshotDate]; !newer {
+			taken[run.SnapshotDate] = run.KnownAt
+		}
+	}
+	return taken
+}
+
 // Held says whether the lake has ever held a snapshot of the feed.
 func (g *Log) Held(feed api.Feed) bool {
 	for range g.FeedRuns(feed, lake.OutcomeDone) {
@@ -302,6 +365,14 @@ func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 // Object reads a whole object of the lake. One that is not there is store.ErrNotFound.
 func (l *Lake) Object(ctx context.Context, key string) ([]byte, error) {
 	return store.Read(ctx, l.store, key)
+}
+
+// Garbage is what lies in the data folders and is not part of the lake: files that a commit removed, or
+// that no commit has named, such as those of a run under way. `dealflow expire` removes them after the
+// grace period.
+type Garbage struct {
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
 }
 
 // Hint is latest.json: where to start looking. It may be out of date, so nothing depends on it alone.

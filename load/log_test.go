@@ -130,7 +130,7 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start.AddDate(0, 0, 103))}); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Settle(t.Context(), heads); err != nil {
+	if err := l.WriteDerived(t.Context(), heads); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(storetest.Bytes(t, s, lake.LatestKey)), `{"commit":104,"checkpoint":104}`+"\n"; got != want {
@@ -185,7 +185,7 @@ func TestConflictChangesNothing(t *testing.T) {
 	batches.Append(&version)
 	batch := batches.Take()
 	defer batch.Record.Release()
-	w, err := run.DealVersions(loadtest.Feed.Market)
+	w, err := run.History(lake.DealVersions, loadtest.Feed.Market)
 	if err == nil {
 		err = errors.Join(w.Write(batch.Record, batch.MinDealID, batch.MaxDealID), w.Finish(t.Context()))
 	}

@@ -25,7 +25,7 @@ func TestPayloadsInRowGroups(t *testing.T) {
 	started := loadtest.Start.AddDate(0, 0, 1)
 	run := loadtest.Begin(t, l, mem, started)
 	defer loadtest.Close(t, run)
-	w, err := run.DealVersions(loadtest.Feed.Market)
+	w, err := run.History(lake.DealVersions, loadtest.Feed.Market)
 	if err != nil {
 		t.Fatal(err)
 	}

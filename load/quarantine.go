@@ -75,7 +75,7 @@ func (l *quarantineLine) record() (Quarantined, error) {
 }
 
 // Quarantine keeps the records of a feed that could not be read, with their bytes and reasons.
-func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantined) error {
+func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Quarantined) error {
 	if len(records) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantin
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	for i := range records {
-		if err := enc.Encode(records[i].line(r.id)); err != nil {
+		if err := enc.Encode(records[i].line(t.id)); err != nil {
 			return fmt.Errorf("quarantine %s: %w", feed, err)
 		}
 	}
@@ -91,8 +91,8 @@ func (r *Run) Quarantine(ctx context.Context, feed api.Feed, records []Quarantin
 	if err != nil {
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}
-	return r.put(ctx, lake.File{
-		Path: lake.QuarantineKey(feed, r.id, r.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
+	return t.put(ctx, lake.File{
+		Path: lake.QuarantineKey(feed, t.id, t.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
 		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: lake.SHA256(packed),
 	}, bytes.NewReader(packed))
 }

@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -19,28 +20,41 @@ type Payloads interface {
 	Payload(id int64, buf []byte) ([]byte, error)
 }
 
-// Decision says what an observed deal is, against what was known of it.
+// Removal is a deal that the source has removed, as it answered by id.
+type Removal struct {
+	ID         int64
+	Reason     string // lake.ReasonGone, ReasonPriced or ReasonOutOfEntitlement
+	ObservedAt time.Time
+}
+
+// Decision says what a deal is that was observed or removed, compared with what was known of it.
 type Decision struct {
 	ID      int64
 	Version int32  // the version that the deal has now
-	Change  string // lake.Added, Changed or Reappeared; "" where the content is unchanged
+	Change  string // lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged
 	Head    lake.Head
 	Reject  *api.Reject // the payload cannot be read: quarantine it
 	Kept    bool        // rejected, and known: the deal keeps its last version
+	Removal *Removal    // of a deal that is removed
 }
 
 // Decide compares what was observed of a feed with what was known: it is the one place where a
-// version is decided. Equal bytes are equal content; others are compared by canonical form. The
-// result is in deal_id order and holds every observed deal. An error is one of reading payloads.
+// version is decided. Equal bytes are equal content; others are compared by canonical form. removals are sorted by id
+// and of deals that were not observed. The result is in deal_id order and contains every deal that was observed or
+// removed. An error is one of reading payloads.
 //
-// sameBase says that the base URL is the one under which the known versions were last seen. Where it
+// sameBase says that the base URL is the one under which the known versions were last seen. If it
 // is not, equal bytes may differ in content (a link that was relative now points elsewhere), and all
 // are compared by canonical form.
-func Decide(known lake.Heads, observed Payloads, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
+func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
 	ids := observed.IDs()
-	decisions := make([]Decision, 0, len(ids))
+	decisions := make([]Decision, 0, len(ids)+len(removals))
 	var buf []byte
 	for _, id := range ids {
+		for len(removals) > 0 && removals[0].ID < id {
+			decisions = append(decisions, remove(&removals[0], known))
+			removals = removals[1:]
+		}
 		head, seen := known[id]
 		hash := observed.PayloadHash(id)
 		if seen && sameBase && hash == head.PayloadHash {
@@ -60,7 +74,18 @@ func Decide(known lake.Heads, observed Payloads, canonical *Canonicalizer, sameB
 		}
 		decisions = append(decisions, decide(id, head, seen, hash, content))
 	}
+	for i := range removals {
+		decisions = append(decisions, remove(&removals[i], known))
+	}
 	return decisions, nil
+}
+
+// remove numbers the version that ends a deal. Its hashes stay those of the last content.
+func remove(r *Removal, known lake.Heads) Decision {
+	head := known[r.ID]
+	head.Version++
+	head.Removed = true
+	return Decision{ID: r.ID, Version: head.Version, Change: lake.Removed, Head: head, Removal: r}
 }
 
 // decide numbers one deal's version.
@@ -97,12 +122,4 @@ func Absent(known lake.Heads, observed Payloads) []int64 {
 	}
 	slices.Sort(absent)
 	return absent
-}
-
-// Removal is the version that ends a deal: the numbers go on, the hashes stay those of its last
-// content.
-func Removal(head lake.Head) lake.Head {
-	head.Version++
-	head.Removed = true
-	return head
 }

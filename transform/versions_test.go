@@ -3,9 +3,11 @@ package transform_test
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -55,18 +57,18 @@ func TestDecide(t *testing.T) {
 		{name: "equal content, hashes stay those first seen", known: lake.Heads{7: a}, seen: respelledA, head: a},
 		{name: "other content", known: lake.Heads{7: a}, seen: contentB, change: lake.Changed, head: b},
 		{name: "back to an earlier content is a version too", known: lake.Heads{7: b}, seen: contentA, change: lake.Changed, head: head(t, 3, contentA)},
-		{name: "removed and back with equal bytes", known: lake.Heads{7: transform.Removal(a)}, seen: contentA, change: lake.Reappeared, head: head(t, 3, contentA)},
-		{name: "removed and back with equal content", known: lake.Heads{7: transform.Removal(a)}, seen: respelledA, change: lake.Reappeared, head: head(t, 3, respelledA)},
-		{name: "removed and back with other content", known: lake.Heads{7: transform.Removal(a)}, seen: contentB, change: lake.Reappeared, head: head(t, 3, contentB)},
+		{name: "removed and back with equal bytes", known: lake.Heads{7: removed(a)}, seen: contentA, change: lake.Reappeared, head: head(t, 3, contentA)},
+		{name: "removed and back with equal content", known: lake.Heads{7: removed(a)}, seen: respelledA, change: lake.Reappeared, head: head(t, 3, respelledA)},
+		{name: "removed and back with other content", known: lake.Heads{7: removed(a)}, seen: contentB, change: lake.Reappeared, head: head(t, 3, contentB)},
 		{name: "unreadable and unknown", seen: unreadable, reject: api.RejectDuplicateMember},
 		{name: "unreadable and known: keeps its version", known: lake.Heads{7: b}, seen: unreadableToo, head: b, reject: api.RejectDuplicateMember, kept: true},
 		{name: "unreadable bytes and known", known: lake.Heads{7: b}, seen: unreadableText, head: b, reject: api.RejectInvalidUTF8, kept: true},
-		{name: "unreadable and removed: stays removed", known: lake.Heads{7: transform.Removal(a)}, seen: unreadable, head: transform.Removal(a), reject: api.RejectDuplicateMember},
+		{name: "unreadable and removed: stays removed", known: lake.Heads{7: removed(a)}, seen: unreadable, head: removed(a), reject: api.RejectDuplicateMember},
 		{name: "other deals do not matter", known: lake.Heads{6: a, 8: b}, seen: contentA, change: lake.Added, head: a},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
+			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 			if err != nil || len(decisions) != 1 {
 				t.Fatalf("got %d decisions and error %v, want one", len(decisions), err)
 			}
@@ -107,13 +109,12 @@ func TestDecideRuns(t *testing.T) {
 			if got := transform.Absent(known, observed{}); !slices.Equal(got, []int64{7}) {
 				t.Fatalf("step %d: got absent %v, want deal 7", i, got)
 			}
-			known[7] = transform.Removal(known[7])
-			if got := known[7]; got.Version != step.version || !got.Removed {
-				t.Fatalf("step %d: got %+v, want removal %d", i, got, step.version)
-			}
-			continue
 		}
-		decisions, err := transform.Decide(known, observed{7: step.seen}, c, true)
+		seen, removals := observed{7: step.seen}, []transform.Removal(nil)
+		if step.seen == "" {
+			seen, removals = observed{}, []transform.Removal{{ID: 7, Reason: lake.ReasonGone}}
+		}
+		decisions, err := transform.Decide(known, seen, removals, c, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,14 +122,56 @@ func TestDecideRuns(t *testing.T) {
 			t.Fatalf("step %d: got version %d %q, want %d %q", i, got.Version, got.Change, step.version, step.change)
 		}
 		known[7] = decisions[0].Head
+		if got := known[7].Removed; got != (step.change == lake.Removed) {
+			t.Fatalf("step %d: removed is %t", i, got)
+		}
 	}
+}
+
+// TestDecideRemovals has deals removed before, between and after those observed: the decisions are in the order of ids,
+// a removal takes the next number, and the hashes stay those of the last content.
+func TestDecideRemovals(t *testing.T) {
+	known := lake.Heads{}
+	for _, id := range []int64{2, 3, 5, 8, 9} {
+		known[id] = head(t, int32(id), contentA)
+	}
+	at := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
+	removals := []transform.Removal{
+		{ID: 2, Reason: lake.ReasonGone, ObservedAt: at}, {ID: 5, Reason: lake.ReasonPriced, ObservedAt: at}, {ID: 9, Reason: lake.ReasonOutOfEntitlement, ObservedAt: at},
+	}
+	decisions, err := transform.Decide(known, observed{3: contentA, 8: contentB}, removals, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range decisions {
+		line := fmt.Sprintf("%d v%d %s", d.ID, d.Version, d.Change)
+		if d.Removal != nil {
+			line += " " + d.Removal.Reason
+			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(at) {
+				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, at)
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{"2 v3 removed gone", "3 v3 ", "5 v6 removed priced", "8 v9 changed", "9 v10 removed out_of_entitlement"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// removed is what is known of a deal after its removal.
+func removed(head lake.Head) lake.Head {
+	head.Version++
+	head.Removed = true
+	return head
 }
 
 // TestDecideOrder gives many deals, each of another kind, and wants one decision each, by id.
 func TestDecideOrder(t *testing.T) {
 	known := lake.Heads{2: head(t, 4, contentA), 9: head(t, 1, contentA)}
 	seen := observed{9: contentB, -3: contentA, 2: contentA, 5: unreadable}
-	decisions, err := transform.Decide(known, seen, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
+	decisions, err := transform.Decide(known, seen, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,20 +196,20 @@ var errLost = errors.New("work file lost")
 func (lost) Payload(int64, []byte) ([]byte, error) { return nil, errLost }
 
 func TestDecidePayloadError(t *testing.T) {
-	_, err := transform.Decide(nil, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}), true)
+	_, err := transform.Decide(nil, lost{observed{7: contentA}}, nil, transform.NewCanonicalizer(api.Base{}), true)
 	if !errors.Is(err, errLost) {
 		t.Errorf("got %v, want %v", err, errLost)
 	}
 	// Equal bytes are decided without them.
 	known := lake.Heads{7: head(t, 1, contentA)}
-	if _, err := transform.Decide(known, lost{observed{7: contentA}}, transform.NewCanonicalizer(api.Base{}), true); err != nil {
+	if _, err := transform.Decide(known, lost{observed{7: contentA}}, nil, transform.NewCanonicalizer(api.Base{}), true); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
 }
 
 func TestAbsent(t *testing.T) {
 	a := lake.Head{Version: 1}
-	known := lake.Heads{12: a, 3: a, 5: transform.Removal(a), 7: a, 9: transform.Removal(a)}
+	known := lake.Heads{12: a, 3: a, 5: removed(a), 7: a, 9: removed(a)}
 	tests := []struct {
 		name string
 		seen observed
@@ -189,13 +232,13 @@ func TestAbsent(t *testing.T) {
 // another base URL than before.
 func TestDecideUnderAnotherBase(t *testing.T) {
 	payload := `{"id":7,"_links":{"self":{"href":"` + samplesBase + `/v3/bond/ig/expected-deal/7"}}}`
-	first, err := transform.Decide(nil, observed{7: payload}, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
+	first, err := transform.Decide(nil, observed{7: payload}, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := lake.Heads{7: first[0].Head}
 	for sameBase, want := range map[bool]string{true: "", false: lake.Changed} {
-		moved, err := transform.Decide(known, observed{7: payload}, transform.NewCanonicalizer(mustBase(t, "https://elsewhere.example.test")), sameBase)
+		moved, err := transform.Decide(known, observed{7: payload}, nil, transform.NewCanonicalizer(mustBase(t, "https://elsewhere.example.test")), sameBase)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
 
@@ -33,14 +33,14 @@ func runCompact(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	result, err := pipeline.Compact(ctx, cfg)
+	result, err := maintain.Compact(ctx, cfg)
 	if result == nil {
 		return err
 	}
 	return errors.Join(err, a.printCompacted(result))
 }
 
-func (a *app) printCompacted(r *pipeline.MaintainResult) error {
+func (a *app) printCompacted(r *maintain.Result) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}

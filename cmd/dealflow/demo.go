@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
@@ -155,13 +155,13 @@ func (a *app) demoNights(ctx context.Context, o demoOptions, clock *sim.ManualCl
 	return nil
 }
 
-func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pipeline.Result, error) {
+func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pull.Result, error) {
 	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), Log: a.logger()})
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	return a.pull(ctx, pipeline.Run, pipeline.Config{Client: client, Base: base, Store: s, ServerClock: true})
+	return a.pull(ctx, pull.Run, pull.Config{Client: client, Base: base, Store: s, ServerClock: true})
 }
 
 // demoExamples are the questions that the demo asks.

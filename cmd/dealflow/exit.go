@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/verify"
 )
@@ -68,15 +68,15 @@ func exitCode(ctx context.Context, err error) int {
 		return 2
 	case errors.As(err, &auth):
 		return 4
-	case errors.Is(err, pipeline.ErrContract), errors.Is(err, pipeline.ErrQuality):
+	case errors.Is(err, pull.ErrContract), errors.Is(err, pull.ErrQuality):
 		return 5
 	case errors.Is(err, load.ErrConflict):
 		return 11
-	case errors.Is(err, pipeline.ErrFeedsHeld):
+	case errors.Is(err, pull.ErrFeedsHeld):
 		return 6
-	case errors.Is(err, pipeline.ErrDeadline):
+	case errors.Is(err, pull.ErrDeadline):
 		return 12
-	case errors.Is(err, pipeline.ErrFeedsFailed) && !errors.Is(err, pipeline.ErrNothingDone):
+	case errors.Is(err, pull.ErrFeedsFailed) && !errors.Is(err, pull.ErrNothingDone):
 		return 3
 	case errors.Is(err, verify.ErrDamage):
 		return 7

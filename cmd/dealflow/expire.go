@@ -7,14 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
-	"dealflow/load"
+	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
 
 // expireOptions are the flags of expire.
 type expireOptions struct {
-	keep  load.Retention
+	keep  maintain.Retention
 	apply bool
 }
 
@@ -52,14 +51,14 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	if err != nil {
 		return err
 	}
-	result, err := pipeline.Expire(ctx, pipeline.ExpireConfig{Config: cfg, Keep: o.keep, Apply: o.apply})
+	result, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: o.keep, Apply: o.apply})
 	if result == nil {
 		return err
 	}
 	return errors.Join(err, a.printExpired(result, err == nil))
 }
 
-func (a *app) printExpired(r *pipeline.ExpireResult, whole bool) error {
+func (a *app) printExpired(r *maintain.ExpireResult, whole bool) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
@@ -72,7 +71,7 @@ func (a *app) printExpired(r *pipeline.ExpireResult, whole bool) error {
 			return err
 		}
 	}
-	a.printMaintained(&r.MaintainResult)
+	a.printMaintained(&r.Result)
 	if r.Outcome == lake.OutcomeSkipped || !whole {
 		return nil
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
+	"dealflow/internal/maintain"
 
-	"dealflow/internal/pipeline"
+	"github.com/google/uuid"
 )
 
 // maintainConfig is the configuration of such a command: it asks no API.
-func (a *app) maintainConfig(ctx context.Context) (cfg pipeline.Config, err error) {
+func (a *app) maintainConfig(ctx context.Context) (cfg maintain.Config, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return cfg, fmt.Errorf("run id: %w", err)
@@ -20,14 +20,14 @@ func (a *app) maintainConfig(ctx context.Context) (cfg pipeline.Config, err erro
 		return cfg, err
 	}
 	cache, err := a.settings.cache(s)
-	return pipeline.Config{
+	return maintain.Config{
 		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
 		Owner: owner(), Version: version(), Log: a.logger(),
 	}, err
 }
 
 // printMaintained tells what became of such a command: warnings, and the commit.
-func (a *app) printMaintained(r *pipeline.MaintainResult) {
+func (a *app) printMaintained(r *maintain.Result) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(a.Stderr, "warning: "+warning)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/schemas/lake"
 )
 
@@ -28,7 +28,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // counts says what changed, in words.
-func counts(r *pipeline.Result) string {
+func counts(r *pull.Result) string {
 	return fmt.Sprintf("%d deals: %d new, %d changed, %d removed, %d back, %d unchanged",
 		r.Count(func(f *lake.FeedRun) int64 { return f.Deals }), r.Count(func(f *lake.FeedRun) int64 { return f.Added }),
 		r.Count(func(f *lake.FeedRun) int64 { return f.Changed }), r.Count(func(f *lake.FeedRun) int64 { return f.Removed }),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -183,7 +183,7 @@ ones that can be read now: history only, one commit. Records whose id cannot be 
 run, which reads the whole list. It never declares a removal.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), o, pipeline.RetryQuarantined, nil)
+			return a.pullWith(cmd.Context(), o, pull.RetryQuarantined, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
 
@@ -45,14 +45,14 @@ func runReplay(ctx context.Context, a *app, o replayOptions) error {
 	if err != nil {
 		return err
 	}
-	result, err := pipeline.Replay(ctx, pipeline.ReplayConfig{Config: cfg, Snapshots: o.snapshots, Force: o.force})
+	result, err := maintain.Replay(ctx, maintain.ReplayConfig{Config: cfg, Snapshots: o.snapshots, Force: o.force})
 	if result == nil {
 		return err
 	}
 	return errors.Join(err, a.printReplayed(result))
 }
 
-func (a *app) printReplayed(r *pipeline.ReplayResult) error {
+func (a *app) printReplayed(r *maintain.ReplayResult) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
@@ -76,7 +76,7 @@ func (a *app) printReplayed(r *pipeline.ReplayResult) error {
 			return err
 		}
 	}
-	a.printMaintained(&r.MaintainResult)
+	a.printMaintained(&r.Result)
 	if r.Outcome == lake.OutcomeUnchanged {
 		_, err := fmt.Fprintln(a.Stderr, "history is what its payloads say: nothing was written")
 		return err

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
@@ -34,8 +35,8 @@ func TestReportsAreDocumented(t *testing.T) {
 	}
 	var reported []string
 	for _, of := range []reflect.Type{
-		reflect.TypeFor[pipeline.Result](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[pipeline.MaintainResult](), reflect.TypeFor[pipeline.ExpireResult](),
-		reflect.TypeFor[pipeline.ExpiredFeed](), reflect.TypeFor[pipeline.ReplayResult](), reflect.TypeFor[pipeline.ReplayedTable](),
+		reflect.TypeFor[pull.Result](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[maintain.Result](), reflect.TypeFor[maintain.ExpireResult](),
+		reflect.TypeFor[maintain.ExpiredFeed](), reflect.TypeFor[maintain.ReplayResult](), reflect.TypeFor[maintain.ReplayedTable](),
 		reflect.TypeFor[verify.Report](), reflect.TypeFor[verify.Checked](), reflect.TypeFor[verify.Finding](), reflect.TypeFor[load.Garbage](), reflect.TypeFor[verify.Unlisted](),
 	} {
 		reported = append(reported, jsonNames(of)...)

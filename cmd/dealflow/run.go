@@ -15,7 +15,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -41,7 +41,7 @@ func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
 	flags.Float64Var(&o.rate, "rate", 0, "requests per second at most, of all feeds together (default: no limit)")
 	flags.IntVar(&o.attempts, "attempts", 0, "tries of one request before giving up (default 8)")
 	flags.DurationVar(&o.deadline, "deadline", 0, "time from the start after which feeds that are not complete have failed, such as 2h (default: none)")
-	flags.StringVar(&o.contract, "contract", string(pipeline.ContractReport), "what to do with data that departs from the API document in a new way: report, or freeze to commit nothing")
+	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with data that departs from the API document in a new way: report, or freeze to commit nothing")
 	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that shall hold nothing this time, comma-separated")
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
 }
@@ -84,17 +84,17 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if _, err := time.Parse(time.DateOnly, o.snapshotDate); o.snapshotDate != "" && err != nil {
 		return usagef("--snapshot-date %q: want YYYY-MM-DD", o.snapshotDate)
 	}
-	return a.pullWith(ctx, o.pullOptions, pipeline.Run, func(cfg *pipeline.Config) {
+	return a.pullWith(ctx, o.pullOptions, pull.Run, func(cfg *pull.Config) {
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
 	})
 }
 
-// execution is pipeline.Run or one of its like.
-type execution func(context.Context, pipeline.Config) (*pipeline.Result, error)
+// execution is pull.Run or one of its like.
+type execution func(context.Context, pull.Config) (*pull.Result, error)
 
 // pullWith executes with the settings and flags, and prints what came of it. more adds what only one
 // command has.
-func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pipeline.Config)) error {
+func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
 	cfg, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
@@ -126,13 +126,13 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 }
 
 // pullConfig checks the settings and flags that say what to pull, and from where.
-func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pipeline.Config, err error) {
+func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, err error) {
 	if cfg.Feeds, err = api.ParseFeeds(o.feeds); err != nil {
 		return cfg, usagef("--feeds: %w", err)
 	}
-	cfg.Contract = pipeline.Contract(o.contract)
-	if cfg.Contract != pipeline.ContractReport && cfg.Contract != pipeline.ContractFreeze {
-		return cfg, usagef("--contract %q: want %s or %s", o.contract, pipeline.ContractReport, pipeline.ContractFreeze)
+	cfg.Contract = pull.Contract(o.contract)
+	if cfg.Contract != pull.ContractReport && cfg.Contract != pull.ContractFreeze {
+		return cfg, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
 	}
 	if o.deadline < 0 {
 		return cfg, usagef("--deadline %s: want a time that lies ahead", o.deadline)
@@ -166,7 +166,7 @@ func (a *app) observationClock() func() time.Time {
 }
 
 // pull runs the pipeline once. cfg names what differs from run to run; the rest is the program's.
-func (a *app) pull(ctx context.Context, execute execution, cfg pipeline.Config) (*pipeline.Result, error) {
+func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
@@ -186,7 +186,7 @@ func owner() string {
 }
 
 // printRun tells what a run did: one JSON object on stdout, or lines on stderr.
-func (a *app) printRun(r *pipeline.Result) error {
+func (a *app) printRun(r *pull.Result) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}

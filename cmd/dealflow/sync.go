@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 )
 
 func newSync(a *app) *cobra.Command {
@@ -21,7 +21,7 @@ Where nothing is new, nothing is committed. Where a run is at work, sync ends at
   dealflow sync --feeds bond/ig/priced,bond/ig/expected --deadline 4m`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), o, pipeline.Sync, nil)
+			return a.pullWith(cmd.Context(), o, pull.Sync, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

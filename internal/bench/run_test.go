@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/s3test"
 	"dealflow/schemas/lake"
 )
@@ -37,7 +37,7 @@ type lakeAt struct {
 }
 
 // pull runs `run` or `sync` and gives what it took and did.
-func (l *lakeAt) pull(b *testing.B, command string) (usage, *pipeline.Result) {
+func (l *lakeAt) pull(b *testing.B, command string) (usage, *pull.Result) {
 	b.Helper()
 	args := []string{l.program, command, "--json", "--clock=server"}
 	if l.cores > 0 {
@@ -48,7 +48,7 @@ func (l *lakeAt) pull(b *testing.B, command string) (usage, *pipeline.Result) {
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo")
 	env = append(env, l.store...)
 	took, out := execute(b, commandLine{Args: args, Env: env, Dir: home})
-	result := new(pipeline.Result)
+	result := new(pull.Result)
 	if err := json.Unmarshal(out, result); err != nil {
 		b.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func runsOnS3(b *testing.B, m *market, program string) {
 // pulls measures a command on one lake after the other, and reports the least disturbed.
 func pulls(b *testing.B, command string, next func() *lakeAt) {
 	var best usage
-	var result *pipeline.Result
+	var result *pull.Result
 	for b.Loop() {
 		b.StopTimer()
 		l := next()
@@ -139,7 +139,7 @@ func pulls(b *testing.B, command string, next func() *lakeAt) {
 }
 
 // report shows what a command took and did.
-func report(b *testing.B, took usage, r *pipeline.Result) {
+func report(b *testing.B, took usage, r *pull.Result) {
 	took.report(b)
 	b.ReportMetric(float64(r.BytesWritten)/1e6, "written-MB")
 	b.ReportMetric(float64(r.Count(func(f *lake.FeedRun) int64 { return f.Deals })), "deals")

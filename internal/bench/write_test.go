@@ -48,7 +48,7 @@ func (o *output) release() {
 }
 
 // newRun begins a run of a new lake in a folder.
-func newRun(b *testing.B) *load.Run {
+func newRun(b *testing.B) *load.Transaction {
 	b.Helper()
 	store, err := dirstore.New(b.TempDir())
 	if err != nil {
@@ -58,7 +58,7 @@ func newRun(b *testing.B) *load.Run {
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		b.Fatal(err)
 	}
-	run, err := l.Begin(load.RunConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: epoch, WorkDir: b.TempDir(), Memory: memory.DefaultAllocator})
+	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: epoch, WorkDir: b.TempDir(), Memory: memory.DefaultAllocator})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func writeAll(b *testing.B, all []*feedPayloads) usage {
 }
 
 // build makes the row groups of a list: of its snapshot, its history and its versions.
-func build(run *load.Run, f *feedPayloads) ([]*output, error) {
+func build(run *load.Transaction, f *feedPayloads) ([]*output, error) {
 	snapshot, err := transform.NewSnapshotBatches(memory.DefaultAllocator, f.feed, day)
 	if err != nil {
 		return nil, err
@@ -116,9 +116,9 @@ func build(run *load.Run, f *feedPayloads) ([]*output, error) {
 	defer versions.Release()
 
 	market := f.feed.Market
-	snapshots := outputsOf(snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t, market, day) })
-	histories := outputsOf(history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t, market) })
-	kept := &output{open: func() (*parquet.Writer, error) { return run.DealVersions(market) }}
+	snapshots := outputsOf(snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t.Name, market, day) })
+	histories := outputsOf(history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
+	kept := &output{open: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
 	flattener := transform.NewFlattener(f.feed, f.base)
 	for _, payload := range f.payloads {
 		id, err := flattener.Read(payload)
@@ -171,12 +171,12 @@ func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
 }
 
 // writeHistory writes the flattened tables of a list.
-func writeHistory(ctx context.Context, run *load.Run, f *feedPayloads) error {
+func writeHistory(ctx context.Context, run *load.Transaction, f *feedPayloads) error {
 	writers := map[string]*parquet.Writer{}
 	err := flattenTo(f, func(group lake.Batch) (err error) {
 		w := writers[group.Table.Name]
 		if w == nil {
-			if w, err = run.History(group.Table, f.feed.Market); err != nil {
+			if w, err = run.History(group.Table.Name, f.feed.Market); err != nil {
 				return err
 			}
 			writers[group.Table.Name] = w

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
@@ -18,13 +18,13 @@ import (
 
 // machineClock runs by a machine's clock that is apart from the server's.
 func machineClock(w *world.World, apart time.Duration) world.Change {
-	return func(c *pipeline.Config) {
+	return func(c *pull.Config) {
 		c.ServerClock = false
 		c.Clock = func() time.Time { return w.Clock.Now().Add(apart) }
 	}
 }
 
-func acceptClock(c *pipeline.Config) { c.AcceptClock = true }
+func acceptClock(c *pull.Config) { c.AcceptClock = true }
 
 // TestClockApartFromTheServer refuses a clock that is more than ten minutes off the server's, before
 // any work; whatever the clock, a commit is known later than all that was observed for it.
@@ -37,7 +37,7 @@ func TestClockApartFromTheServer(t *testing.T) {
 	w.Evening(0)
 	for _, apart := range []time.Duration{-11 * time.Minute, 11 * time.Minute} {
 		result, err := w.Run(t, one, machineClock(w, apart))
-		if !errors.Is(err, pipeline.ErrClock) || result != nil || !strings.Contains(err.Error(), "--accept-clock") {
+		if !errors.Is(err, pull.ErrClock) || result != nil || !strings.Contains(err.Error(), "--accept-clock") {
 			t.Errorf("%s apart: got %v, %v; want ErrClock and the way out", apart, result, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestClockBehindTheLake(t *testing.T) {
 	one := world.Feeds(world.Priced)
 	first := w.Night(t, 0, one)
 	w.Clock.Advance(-11 * time.Minute)
-	if _, err := w.Run(t, one); !errors.Is(err, pipeline.ErrClock) || !strings.Contains(err.Error(), first.KnownAt.String()) {
+	if _, err := w.Run(t, one); !errors.Is(err, pull.ErrClock) || !strings.Contains(err.Error(), first.KnownAt.String()) {
 		t.Errorf("11 minutes behind: got %v, want ErrClock and the last commit's instant", err)
 	}
 	if log := w.Log(t); log.Number != 1 {
@@ -99,7 +99,7 @@ func TestClockStepsBack(t *testing.T) {
 		}
 		return false
 	})
-	result := w.MustRun(t, world.Feeds(world.Expected), func(c *pipeline.Config) {
+	result := w.MustRun(t, world.Feeds(world.Expected), func(c *pull.Config) {
 		c.ServerClock = false
 		c.Clock = func() time.Time {
 			if ahead.Swap(false) {
@@ -117,7 +117,7 @@ func TestSnapshotDayNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
 	b.WriteAll(world.Priced, 1, 3, "")
-	day := func(day string) world.Change { return func(c *pipeline.Config) { c.SnapshotDate = day } }
+	day := func(day string) world.Change { return func(c *pull.Config) { c.SnapshotDate = day } }
 	if result := w.Night(t, 0, world.Feeds(world.Priced), day("2026-01-07")); result.SnapshotDate != "2026-01-07" {
 		t.Errorf("snapshot date %s, want the one asked for", result.SnapshotDate)
 	}
@@ -140,7 +140,7 @@ func TestWrongSecret(t *testing.T) {
 	w.Evening(0)
 	cfg := w.Config(t)
 	cfg.Client, _ = w.Client(t, "wrong")
-	result, err := pipeline.Run(t.Context(), cfg)
+	result, err := pull.Run(t.Context(), cfg)
 	var refused *extract.AuthError
 	if !errors.As(err, &refused) || result != nil {
 		t.Errorf("got %v, %v; want an AuthError", result, err)
@@ -179,7 +179,7 @@ func TestTooOldToCommit(t *testing.T) {
 	w, b := world.NewBook(t)
 	b.WriteAll(world.Priced, 1, 3, "")
 	w.Evening(0)
-	result, err := w.Run(t, world.Feeds(world.Priced), world.Quiet, func(c *pipeline.Config) {
+	result, err := w.Run(t, world.Feeds(world.Priced), world.Quiet, func(c *pull.Config) {
 		c.FeedDone = func(lake.FeedRun) { w.Later(load.Grace/2 + time.Minute) }
 	})
 	if err == nil || !strings.Contains(err.Error(), "run it again") || result.Commit != 0 || w.Log(t).Number != 0 {

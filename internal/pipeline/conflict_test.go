@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
@@ -35,7 +35,7 @@ func TestDecidesAgain(t *testing.T) {
 		won := w.MustRun(t, world.Feeds(world.Priced))
 		world.WantCounts(t, won, world.Priced, [6]int64{1, 2, 2, 0, 16, 0})
 	}
-	result, err := pipeline.Run(t.Context(), cfg)
+	result, err := pull.Run(t.Context(), cfg)
 	if err != nil || result.Commit != 3 || meets != 1 {
 		t.Fatalf("got %v, commit %d; want commit 3", err, result.Commit)
 	}
@@ -68,7 +68,7 @@ func TestDecidesAgainLater(t *testing.T) {
 	late := w.Config(t, world.Feeds(world.Priced))
 	b.Write(world.Priced, 1, `"message":"early"`)
 	b.Write(world.Priced, 2, `"message":"same"`)
-	var lateResult *pipeline.Result
+	var lateResult *pull.Result
 	var lateErr error
 	ready, committed, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	early.FeedDone = func(lake.FeedRun) {
@@ -80,12 +80,12 @@ func TestDecidesAgainLater(t *testing.T) {
 			<-committed
 		}
 		go func() {
-			lateResult, lateErr = pipeline.Run(t.Context(), late)
+			lateResult, lateErr = pull.Run(t.Context(), late)
 			close(ended)
 		}()
 		<-ready
 	}
-	if _, err := pipeline.Run(t.Context(), early); err != nil {
+	if _, err := pull.Run(t.Context(), early); err != nil {
 		t.Fatal(err)
 	}
 	close(committed)
@@ -115,7 +115,7 @@ func TestLosesForGood(t *testing.T) {
 		b.Write(world.Priced, 1, `"message":"again"`)
 		w.MustRun(t, world.Feeds(world.Priced))
 	}}
-	result, err := pipeline.Run(t.Context(), cfg)
+	result, err := pull.Run(t.Context(), cfg)
 	if !errors.Is(err, load.ErrConflict) || result.Commit != 0 || result.Outcome != lake.OutcomeFailed {
 		t.Errorf("got %v, commit %d %s; want ErrConflict, no commit", err, result.Commit, result.Outcome)
 	}
@@ -141,7 +141,7 @@ func TestSyncLosesAtOnce(t *testing.T) {
 		lost++
 		w.MustRun(t, world.Feeds(world.Priced))
 	}}
-	if _, err := pipeline.Sync(t.Context(), cfg); !errors.Is(err, load.ErrConflict) || lost != 1 {
+	if _, err := pull.Sync(t.Context(), cfg); !errors.Is(err, load.ErrConflict) || lost != 1 {
 		t.Errorf("got %v after %d tries, want ErrConflict after 1", err, lost)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
-func freeze(c *pipeline.Config) { c.Contract = pipeline.ContractFreeze }
+func freeze(c *pull.Config) { c.Contract = pull.ContractFreeze }
 
 // TestContract freezes on what the lake has not seen before, in a run as in a sync, and on nothing else;
 // once accepted, it is known.
@@ -31,9 +31,9 @@ func TestContract(t *testing.T) {
 
 	w.Evening(2)
 	b.Write(world.Priced, 2, `"novel":true,"dealType":"SWAP"`)
-	for what, pull := range map[string]func(testing.TB, ...world.Change) (*pipeline.Result, error){"run": w.Run, "sync": w.Sync} {
-		result, err := pull(t, some, freeze)
-		if !errors.Is(err, pipeline.ErrContract) || result.Commit != 0 || w.Log(t).Number != before {
+	for what, command := range map[string]func(testing.TB, ...world.Change) (*pull.Result, error){"run": w.Run, "sync": w.Sync} {
+		result, err := command(t, some, freeze)
+		if !errors.Is(err, pull.ErrContract) || result.Commit != 0 || w.Log(t).Number != before {
 			t.Errorf("%s: got %v, commit %d; want ErrContract, none", what, err, result.Commit)
 		}
 		for _, told := range []string{"bond/ig/priced", "unknown_field at /novel", "unlisted_value at /dealType", `"SWAP"`, "--contract=report"} {
@@ -71,8 +71,8 @@ func TestDeadline(t *testing.T) {
 		out.WriteHeader(http.StatusServiceUnavailable)
 		return true
 	})
-	result, err := w.Run(t, both, func(c *pipeline.Config) { c.Deadline = time.Minute })
-	if !errors.Is(err, pipeline.ErrDeadline) || !errors.Is(err, pipeline.ErrFeedsFailed) || result.Commit != 1 {
+	result, err := w.Run(t, both, func(c *pull.Config) { c.Deadline = time.Minute })
+	if !errors.Is(err, pull.ErrDeadline) || !errors.Is(err, pull.ErrFeedsFailed) || result.Commit != 1 {
 		t.Fatalf("got %v, commit %d; want ErrDeadline and ErrFeedsFailed, commit 1", err, result.Commit)
 	}
 	world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected failed")
@@ -104,8 +104,8 @@ func TestDeadlineCutsOff(t *testing.T) {
 				}
 				return true
 			})
-			_, err := w.Run(t, world.Feeds(world.Priced), func(c *pipeline.Config) { c.Deadline = 300 * time.Millisecond })
-			if !errors.Is(err, pipeline.ErrDeadline) {
+			_, err := w.Run(t, world.Feeds(world.Priced), func(c *pull.Config) { c.Deadline = 300 * time.Millisecond })
+			if !errors.Is(err, pull.ErrDeadline) {
 				t.Errorf("got %v, want ErrDeadline", err)
 			}
 			if number := w.Log(t).Number; number != 0 {
@@ -128,9 +128,9 @@ func TestRetryQuarantined(t *testing.T) {
 	night := w.Night(t, 1, some)
 	world.WantCounts(t, night, world.Priced, [6]int64{0, 0, 0, 0, 6, 3})
 
-	retry := func() (*pipeline.Result, error) {
+	retry := func() (*pull.Result, error) {
 		cfg := w.Config(t, some)
-		return pipeline.RetryQuarantined(t.Context(), cfg)
+		return pull.RetryQuarantined(t.Context(), cfg)
 	}
 	w.Later(time.Hour)
 	if result, err := retry(); err != nil || result.Outcome != lake.OutcomeUnchanged {
@@ -149,7 +149,7 @@ func TestRetryQuarantined(t *testing.T) {
 	world.WantCounts(t, last, world.Priced, [6]int64{0, 0, 1, 0, 5, 1})
 	b.Write(world.Priced, 2, `"message":"A"`)
 	w.Night(t, 3, some)
-	if _, err := retry(); !errors.Is(err, pipeline.ErrNothingDone) {
+	if _, err := retry(); !errors.Is(err, pull.ErrNothingDone) {
 		t.Errorf("nothing is in quarantine any more: got %v, want ErrNothingDone", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestSyncQuarantinesAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := pipeline.OpenQuarantine(t.Context(), l, world.Priced)
+	held, err := pull.OpenQuarantine(t.Context(), l, world.Priced)
 	if err != nil || len(held) != 1 || held[0].DealID != 2 || held[0].RunID != result.RunID {
 		t.Errorf("open in quarantine: got %+v, %v; want deal 2 of the sync", held, err)
 	}

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -38,7 +39,7 @@ func TestDerivedForward(t *testing.T) {
 	w.Night(t, 0)
 	for day := 1; day < 7; day++ {
 		w.Clock.Set(world.Epoch.AddDate(0, 0, day).Add(15 * time.Hour))
-		if _, err := pipeline.Sync(t.Context(), w.Config(t)); err != nil {
+		if _, err := pull.Sync(t.Context(), w.Config(t)); err != nil {
 			t.Fatal(err)
 		}
 		w.Night(t, day)
@@ -155,7 +156,7 @@ func TestQuality(t *testing.T) {
 			t.Errorf("after a hold the catalog shows %s", got[0])
 		}
 	})
-	result, err = w.Run(t, func(c *pipeline.Config) { c.AcceptChecks = []string{"emptied_columns"} })
+	result, err = w.Run(t, func(c *pull.Config) { c.AcceptChecks = []string{"emptied_columns"} })
 	if err != nil || result.Commit != 2 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "emptied_columns") {
 		t.Fatalf("accepted: commit %d, %v, warnings %q", result.Commit, err, result.Warnings)
 	}
@@ -169,7 +170,7 @@ func TestQuality(t *testing.T) {
 	if i := slices.IndexFunc(kept, func(c lake.Check) bool { return c.Name == "emptied_columns" }); i < 0 || kept[i].Outcome != lake.CheckAccepted {
 		t.Errorf("the commit says %+v", kept)
 	}
-	if _, err := w.Run(t, func(c *pipeline.Config) { c.AcceptChecks = []string{"no_such"} }); err == nil || !strings.Contains(err.Error(), "no_such") {
+	if _, err := w.Run(t, func(c *pull.Config) { c.AcceptChecks = []string{"no_such"} }); err == nil || !strings.Contains(err.Error(), "no_such") {
 		t.Errorf("an unknown check: %v", err)
 	}
 }
@@ -322,7 +323,7 @@ func TestSnapshotMonths(t *testing.T) {
 	}
 	want("2026_01 2026_02", "2026-01-30 3", "2026-01-31 3", "2026-02-01 3", "2026-02-02 3")
 	w.Later(time.Hour)
-	w.MustExpire(t, load.Retention{Days: 2}, true)
+	w.MustExpire(t, maintain.Retention{Days: 2}, true)
 	want("2026_02", "2026-02-01 3", "2026-02-02 3")
 }
 

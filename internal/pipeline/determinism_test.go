@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/serve/sim"
@@ -34,7 +34,7 @@ func TestSnapshotsAreHistory(t *testing.T) {
 		w.Evening(3 * n)
 		if n%2 == 1 {
 			w.Interfere(world.Refuse(http.StatusInternalServerError, fmt.Sprintf("/v3/%s/", []string{"bond", "loan"}[n/2])))
-			if _, err := w.Run(t); !errors.Is(err, pipeline.ErrFeedsFailed) {
+			if _, err := w.Run(t); !errors.Is(err, pull.ErrFeedsFailed) {
 				t.Fatalf("night %d: got %v, want ErrFeedsFailed", n, err)
 			}
 			w.Interfere(nil)

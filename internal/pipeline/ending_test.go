@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
@@ -22,11 +22,11 @@ func TestCancel(t *testing.T) {
 	w.Night(t, 0, some)
 	w.Evening(3)
 	before := world.StateOf(t, w.Store)
-	for name, when := range map[string]func(cfg *pipeline.Config, cancel func()){
-		"a feed is done": func(cfg *pipeline.Config, cancel func()) {
+	for name, when := range map[string]func(cfg *pull.Config, cancel func()){
+		"a feed is done": func(cfg *pull.Config, cancel func()) {
 			cfg.FeedDone = func(lake.FeedRun) { cancel() }
 		},
-		"all feeds are done": func(cfg *pipeline.Config, cancel func()) {
+		"all feeds are done": func(cfg *pull.Config, cancel func()) {
 			var left sync.WaitGroup
 			left.Add(len(cfg.Feeds))
 			cfg.FeedDone = func(lake.FeedRun) {
@@ -35,7 +35,7 @@ func TestCancel(t *testing.T) {
 				cancel()
 			}
 		},
-		"a page is asked for": func(_ *pipeline.Config, cancel func()) {
+		"a page is asked for": func(_ *pull.Config, cancel func()) {
 			w.Interfere(cancelAt(world.LoanExpected.Path(), cancel))
 		},
 	} {
@@ -45,7 +45,7 @@ func TestCancel(t *testing.T) {
 			defer w.Interfere(nil)
 			cfg := w.Config(t, some)
 			when(&cfg, cancel)
-			result, err := pipeline.Run(ctx, cfg)
+			result, err := pull.Run(ctx, cfg)
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want context.Canceled", err)
 			}
@@ -85,7 +85,7 @@ func TestCancelledFeedsAreNotDone(t *testing.T) {
 	defer cancel()
 	w.Interfere(cancelAt(world.Expected.Path(), cancel))
 	cfg := w.Config(t, world.Feeds(world.Priced, world.Expected))
-	result, err := pipeline.Run(ctx, cfg)
+	result, err := pull.Run(ctx, cfg)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want context.Canceled", err)
 	}

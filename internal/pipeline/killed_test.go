@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/oracle"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
@@ -53,9 +53,9 @@ func newNights(t *testing.T) *nights {
 }
 
 // runInto runs now, into a store.
-func (n *nights) runInto(t *testing.T, s store.Store) (*pipeline.Result, error) {
+func (n *nights) runInto(t *testing.T, s store.Store) (*pull.Result, error) {
 	t.Helper()
-	return n.Run(t, world.Feeds(n.feeds...), func(c *pipeline.Config) { c.Store, c.NoCatalog = s, !n.catalog })
+	return n.Run(t, world.Feeds(n.feeds...), func(c *pull.Config) { c.Store, c.NoCatalog = s, !n.catalog })
 }
 
 // calls counts the store calls of an undisturbed second night.
@@ -184,7 +184,7 @@ func (n *nights) stumble(t *testing.T, stride int64) {
 			world.WantState(t, "of a run that says it is done", left, n.new)
 		case left.Commit == 1:
 			world.WantState(t, "of the first night", left, n.old)
-		case !errors.Is(err, pipeline.ErrFeedsFailed):
+		case !errors.Is(err, pull.ErrFeedsFailed):
 			t.Errorf("the run fails, yet it committed: %v", err)
 		}
 		n.recover(t, s)

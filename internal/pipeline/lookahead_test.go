@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/maintain"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
-	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -130,7 +130,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 		case 2:
 			w.MustCompact(t)
 			note()
-			w.MustExpire(t, load.Retention{Days: 1}, true)
+			w.MustExpire(t, maintain.Retention{Days: 1}, true)
 			note()
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 	"dealflow/internal/testkit/world"
@@ -55,7 +55,7 @@ func runRace(t *testing.T, w *world.World, b *world.Book, seed uint64) {
 	stir(b, random)
 	before := w.Log(t).Number
 	meeting := newMeeting(2)
-	configs := [2]pipeline.Config{}
+	configs := [2]pull.Config{}
 	for i := range configs {
 		cfg := w.Config(t, world.Feeds(world.Priced, world.LoanExpected), world.Quiet)
 		cfg.Store = &meets{Store: w.Store, meeting: meeting}
@@ -68,7 +68,7 @@ func runRace(t *testing.T, w *world.World, b *world.Book, seed uint64) {
 	var wg sync.WaitGroup
 	for i := range configs {
 		wg.Go(func() {
-			if _, err := pipeline.Run(t.Context(), configs[i]); err != nil {
+			if _, err := pull.Run(t.Context(), configs[i]); err != nil {
 				t.Errorf("race %d, run %d: %v", seed, i, err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/lake"
 )
@@ -97,7 +97,7 @@ func TestRemovalGuard(t *testing.T) {
 			b.Strike(world.Expected, 1)
 			w.Evening(1)
 			result, err := w.Run(t, both)
-			if !errors.Is(err, pipeline.ErrFeedsHeld) || errors.Is(err, pipeline.ErrFeedsFailed) {
+			if !errors.Is(err, pull.ErrFeedsHeld) || errors.Is(err, pull.ErrFeedsFailed) {
 				t.Fatalf("got %v, want ErrFeedsHeld alone", err)
 			}
 			world.WantOutcomes(t, result, "bond/ig/priced held", "bond/ig/expected done")
@@ -112,7 +112,7 @@ func TestRemovalGuard(t *testing.T) {
 				world.WantLines(t, db, "SELECT snapshot_date::VARCHAR, count(*) FROM snapshots.bond_priced_deals GROUP BY ALL", "2026-01-05 30")
 			})
 
-			again := w.MustRun(t, both, func(c *pipeline.Config) { c.AcceptRemovals = true })
+			again := w.MustRun(t, both, func(c *pull.Config) { c.AcceptRemovals = true })
 			world.WantOutcomes(t, again, "bond/ig/priced done")
 			world.WantCounts(t, again, world.Priced, [6]int64{0, 0, vanish.last, 0, 30 - vanish.last, 0})
 			w.Ask(t, func(db *stdsql.DB) { world.WantAgreement(t, db, world.Priced, world.Expected) })
@@ -156,7 +156,7 @@ func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 			doubt.night(w, b)
 			w.Evening(1)
 			result, err := w.Run(t, both)
-			if failed := errors.Is(err, pipeline.ErrFeedsFailed); failed != (doubt.outcome == "failed") || !failed && err != nil {
+			if failed := errors.Is(err, pull.ErrFeedsFailed); failed != (doubt.outcome == "failed") || !failed && err != nil {
 				t.Fatalf("got %v", err)
 			}
 			world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected "+doubt.outcome)

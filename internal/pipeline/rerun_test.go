@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
@@ -85,7 +85,7 @@ func TestPartialFailure(t *testing.T) {
 	b.Write(world.Expected, 1, `"message":"changed"`)
 	w.Interfere(world.Refuse(http.StatusInternalServerError, world.Expected.Path()))
 	result, err := w.Run(t, three)
-	if !errors.Is(err, pipeline.ErrFeedsFailed) || errors.Is(err, pipeline.ErrFeedsHeld) {
+	if !errors.Is(err, pull.ErrFeedsFailed) || errors.Is(err, pull.ErrFeedsHeld) {
 		t.Fatalf("got %v, want ErrFeedsFailed alone", err)
 	}
 	world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected failed", "loan/ll/expected done")
@@ -133,7 +133,7 @@ func TestBrokenPages(t *testing.T) {
 				return err == nil
 			})
 			result, err := w.Run(t, world.Feeds(world.Priced, world.Expected))
-			if !errors.Is(err, pipeline.ErrFeedsFailed) || result.Commit != 1 {
+			if !errors.Is(err, pull.ErrFeedsFailed) || result.Commit != 1 {
 				t.Errorf("got %v, commit %d; want ErrFeedsFailed, commit 1", err, result.Commit)
 			}
 			world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected failed")
@@ -152,7 +152,7 @@ func TestEveryFeedFails(t *testing.T) {
 	w.Evening(0)
 	w.Interfere(world.Refuse(http.StatusInternalServerError, "/v3/"))
 	result, err := w.Run(t, world.Feeds(world.Priced, world.Expected))
-	if !errors.Is(err, pipeline.ErrNothingDone) || !errors.Is(err, pipeline.ErrFeedsFailed) {
+	if !errors.Is(err, pull.ErrNothingDone) || !errors.Is(err, pull.ErrFeedsFailed) {
 		t.Errorf("got %v, want ErrNothingDone and ErrFeedsFailed", err)
 	}
 	if result.Commit != 0 || result.Outcome != lake.OutcomeFailed {
@@ -186,7 +186,7 @@ func TestNotPartOfTheAccount(t *testing.T) {
 			w.Interfere(world.Refuse(status, "/v3/loan/"))
 			w.Evening(1)
 			result, err := w.Run(t, both)
-			if !errors.Is(err, pipeline.ErrFeedsFailed) {
+			if !errors.Is(err, pull.ErrFeedsFailed) {
 				t.Errorf("got %v, want ErrFeedsFailed", err)
 			}
 			world.WantOutcomes(t, result, "bond/ig/priced done", "loan/ll/expected failed")

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 	"dealflow/internal/testkit/world"
@@ -228,13 +228,13 @@ func TestMetamorphic(t *testing.T) {
 		prepare func(t *testing.T, w *world.World)
 		change  world.Change
 	}{
-		{"plain", func(*testing.T, *world.World) {}, func(*pipeline.Config) {}},
-		{"pages of one", func(_ *testing.T, w *world.World) { w.Pages = 1 }, func(*pipeline.Config) {}},
-		{"pages of a thousand", func(_ *testing.T, w *world.World) { w.Pages = 1000 }, func(*pipeline.Config) {}},
-		{"one worker", func(*testing.T, *world.World) {}, func(c *pipeline.Config) { c.Workers = 1 }},
-		{"eight workers", func(*testing.T, *world.World) {}, func(c *pipeline.Config) { c.Workers = 8 }},
-		{"memory", func(_ *testing.T, w *world.World) { w.Store = new(memstore.Mem) }, func(*pipeline.Config) {}},
-		{"S3", func(t *testing.T, w *world.World) { w.Store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pipeline.Config) {}},
+		{"plain", func(*testing.T, *world.World) {}, func(*pull.Config) {}},
+		{"pages of one", func(_ *testing.T, w *world.World) { w.Pages = 1 }, func(*pull.Config) {}},
+		{"pages of a thousand", func(_ *testing.T, w *world.World) { w.Pages = 1000 }, func(*pull.Config) {}},
+		{"one worker", func(*testing.T, *world.World) {}, func(c *pull.Config) { c.Workers = 1 }},
+		{"eight workers", func(*testing.T, *world.World) {}, func(c *pull.Config) { c.Workers = 8 }},
+		{"memory", func(_ *testing.T, w *world.World) { w.Store = new(memstore.Mem) }, func(*pull.Config) {}},
+		{"S3", func(t *testing.T, w *world.World) { w.Store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pull.Config) {}},
 	} {
 		w := world.New(t, sim.Config{Seed: 12, Deals: 20})
 		way.prepare(t, w)

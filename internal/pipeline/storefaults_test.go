@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
@@ -21,7 +21,7 @@ import (
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
-	for name, execute := range map[string]func(testing.TB, ...world.Change) (*pipeline.Result, error){"run": n.Run, "sync": n.Sync} {
+	for name, execute := range map[string]func(testing.TB, ...world.Change) (*pull.Result, error){"run": n.Run, "sync": n.Sync} {
 		t.Run(name, func(t *testing.T) { n.storeFaults(t, execute) })
 	}
 }
@@ -34,9 +34,9 @@ func every() int64 {
 	return 7
 }
 
-func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Change) (*pipeline.Result, error)) {
-	into := func(s store.Store) (*pipeline.Result, error) {
-		return execute(t, world.Feeds(n.feeds...), world.Quiet, func(c *pipeline.Config) { c.Store = s })
+func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Change) (*pull.Result, error)) {
+	into := func(s store.Store) (*pull.Result, error) {
+		return execute(t, world.Feeds(n.feeds...), world.Quiet, func(c *pull.Config) { c.Store = s })
 	}
 	count := &faultstore.Store{Store: world.CopyStore(t, n.first, new(memstore.Mem))}
 	if _, err := into(count); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -115,7 +115,7 @@ func TestSyncNeedsASnapshot(t *testing.T) {
 		t.Errorf("without a lake: got %v, want ErrNoLake", err)
 	}
 	w.MustRun(t, world.Feeds(world.Priced))
-	if _, err := w.Sync(t, world.Feeds(world.Expected)); !errors.Is(err, pipeline.ErrNothingDone) {
+	if _, err := w.Sync(t, world.Feeds(world.Expected)); !errors.Is(err, pull.ErrNothingDone) {
 		t.Errorf("without any of the feeds: got %v, want ErrNothingDone", err)
 	}
 	w.Later(time.Hour)
@@ -136,7 +136,7 @@ func TestSyncFails(t *testing.T) {
 	b.Write(world.Priced, 1, `"message":"changed"`)
 	w.Interfere(world.Refuse(http.StatusInternalServerError, world.Expected.Path()))
 	result, err := w.Sync(t, both)
-	if !errors.Is(err, pipeline.ErrFeedsFailed) || result.Commit != 2 || result.Outcome != lake.OutcomePartial {
+	if !errors.Is(err, pull.ErrFeedsFailed) || result.Commit != 2 || result.Outcome != lake.OutcomePartial {
 		t.Errorf("got %v, commit %d %s; want ErrFeedsFailed, commit 2 partial", err, result.Commit, result.Outcome)
 	}
 	world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected failed")
@@ -144,7 +144,7 @@ func TestSyncFails(t *testing.T) {
 	// The next one finds nothing new, and still says that a feed failed.
 	w.Later(time.Minute)
 	result, err = w.Sync(t, both)
-	if !errors.Is(err, pipeline.ErrFeedsFailed) || errors.Is(err, pipeline.ErrNothingDone) || result.Commit != 0 {
+	if !errors.Is(err, pull.ErrFeedsFailed) || errors.Is(err, pull.ErrNothingDone) || result.Commit != 0 {
 		t.Errorf("got %v, commit %d; want ErrFeedsFailed alone, no commit", err, result.Commit)
 	}
 }
@@ -236,7 +236,7 @@ func TestSyncGivesWay(t *testing.T) {
 			t.Errorf("beside a run: got %+v, %v; want it skipped", result, err)
 		}
 	}
-	if _, err := pipeline.Run(t.Context(), cfg); err != nil {
+	if _, err := pull.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	l, err := load.Open(t.Context(), w.Store)

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
-	"dealflow/load"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/tracestore"
 )
@@ -24,7 +24,7 @@ func TestTrace(t *testing.T) {
 	w.Store = mem
 	b.WriteAll(world.LoanExpected, 1, 4, `"tranches":[{"name":"A"}]`)
 	var got strings.Builder
-	trace := func(what string, execute func(cfg pipeline.Config) error) {
+	trace := func(what string, execute func(cfg pull.Config) error) {
 		t.Helper()
 		s := &tracestore.Store{Store: mem}
 		cfg := w.Config(t, world.Feeds(world.LoanExpected))
@@ -37,8 +37,8 @@ func TestTrace(t *testing.T) {
 			got.WriteString(anonymous(line, cfg.RunID) + "\n")
 		}
 	}
-	run := func(cfg pipeline.Config) error {
-		_, err := pipeline.Run(t.Context(), cfg)
+	run := func(cfg pull.Config) error {
+		_, err := pull.Run(t.Context(), cfg)
 		return err
 	}
 	w.Evening(0)
@@ -48,30 +48,37 @@ func TestTrace(t *testing.T) {
 	trace("run", run)
 	w.Later(time.Hour)
 	b.Write(world.LoanExpected, 3, `"tranches":[{"name":"B"}]`)
-	trace("sync", func(cfg pipeline.Config) error {
-		_, err := pipeline.Sync(t.Context(), cfg)
+	trace("sync", func(cfg pull.Config) error {
+		_, err := pull.Sync(t.Context(), cfg)
 		return err
 	})
-	trace("sync without news", func(cfg pipeline.Config) error {
-		_, err := pipeline.Sync(t.Context(), cfg)
+	trace("sync without news", func(cfg pull.Config) error {
+		_, err := pull.Sync(t.Context(), cfg)
 		return err
 	})
 	w.Later(time.Hour)
-	trace("compact", func(cfg pipeline.Config) error {
-		_, err := pipeline.Compact(t.Context(), cfg)
+	trace("compact", func(cfg pull.Config) error {
+		_, err := maintain.Compact(t.Context(), upkeep(cfg))
 		return err
 	})
-	trace("replay", func(cfg pipeline.Config) error {
-		_, err := pipeline.Replay(t.Context(), pipeline.ReplayConfig{Config: cfg, Force: true})
+	trace("replay", func(cfg pull.Config) error {
+		_, err := maintain.Replay(t.Context(), maintain.ReplayConfig{Config: upkeep(cfg), Force: true})
 		return err
 	})
 	w.Evening(60)
 	trace("run, later", run)
-	trace("expire", func(cfg pipeline.Config) error {
-		_, err := pipeline.Expire(t.Context(), pipeline.ExpireConfig{Config: cfg, Keep: load.Retention{Days: 30, MonthEnds: false}, Apply: true})
+	trace("expire", func(cfg pull.Config) error {
+		_, err := maintain.Expire(t.Context(), maintain.ExpireConfig{Config: upkeep(cfg), Keep: maintain.Retention{Days: 30, MonthEnds: false}, Apply: true})
 		return err
 	})
 	testkit.Golden(t, testkit.Root(t)+"/testdata/traces/commands.trace", []byte(got.String()))
+}
+
+// upkeep is the configuration of a maintenance command with the store and the run id of a run's.
+func upkeep(cfg pull.Config) maintain.Config {
+	return maintain.Config{
+		Store: cfg.Store, RunID: cfg.RunID, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Version: cfg.Version, Memory: cfg.Memory, NoCatalog: cfg.NoCatalog,
+	}
 }
 
 var (

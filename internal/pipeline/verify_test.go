@@ -114,7 +114,7 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 		t.Fatal(err)
 	}
 	at := l.Log().KnownAt.Add(time.Hour)
-	run, err := l.Begin(load.RunConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: at, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
+	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: at, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +135,13 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 	if _, err := run.Commit(t.Context(), commit); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Settle(t.Context(), nil); err != nil {
+	if err := l.WriteDerived(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // rewriteFiles writes the rows of files of one partition into one file.
-func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File) {
+func rewriteFiles(t *testing.T, s store.Store, run *load.Transaction, files []lake.File) {
 	t.Helper()
 	d := &world.Damager{TB: t, Store: s}
 	var fields []arrow.Field
@@ -196,11 +196,11 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Run, files []lake.File)
 	var err error
 	switch {
 	case snapshot:
-		w, err = run.Snapshot(table, market, files[0].Partition["snapshot_date"])
+		w, err = run.Snapshot(table.Name, market, files[0].Partition["snapshot_date"])
 	case known:
-		w, err = run.History(table, market)
+		w, err = run.History(table.Name, market)
 	default:
-		w, err = run.DealVersions(market)
+		w, err = run.History(lake.DealVersions, market)
 	}
 	d.Check(err)
 	record := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(order)))

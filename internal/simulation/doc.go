@@ -1,4 +1,4 @@
-// Package simulation proves runs by simulation: whole nights of pipeline.Run and pipeline.Sync against a
+// Package simulation proves runs by simulation: whole nights of pull.Run and pull.Sync against a
 // market that moves while it is walked, over a network that fails, with crashes and clocks that are off,
 // all from one seed.
 //

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -112,7 +112,7 @@ func (n *nights) night(day string, faults map[site]fault) *network {
 	return network
 }
 
-func (n *nights) try(day string, faults map[site]fault) (*network, *pipeline.Result, error) {
+func (n *nights) try(day string, faults map[site]fault) (*network, *pull.Result, error) {
 	n.runs++
 	network := newNetwork(1, n.listener)
 	network.beat = n.beat

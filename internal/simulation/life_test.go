@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -205,7 +205,7 @@ func (l *life) client(p plan, n *network) (*extract.Client, api.Base) {
 func (p plan) clock() time.Time { return time.Now().Add(p.skew) }
 
 // run calls the pipeline.
-func (l *life) run(command string, p plan, n *network) (*pipeline.Result, error) {
+func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	client, at := l.client(p, n)
 	ctx, cancel := context.WithCancel(l.t.Context())
 	defer cancel()
@@ -216,7 +216,7 @@ func (l *life) run(command string, p plan, n *network) (*pipeline.Result, error)
 	if p.crash > 0 {
 		s = &faultstore.Store{Store: l.store, FailAt: p.crash, Applied: p.applied}
 	}
-	cfg := pipeline.Config{
+	cfg := pull.Config{
 		Client: client, Base: at, Store: s, RunID: fmt.Sprintf("00000000-0000-7000-8000-%012d", l.runs),
 		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: true,
 		Deadline: p.ends, Workers: 1 + l.runs%2,
@@ -224,14 +224,14 @@ func (l *life) run(command string, p plan, n *network) (*pipeline.Result, error)
 	}
 	defer func() { n.close(); synctest.Wait() }()
 	if command == "sync" {
-		return pipeline.Sync(ctx, cfg)
+		return pull.Sync(ctx, cfg)
 	}
-	return pipeline.Run(ctx, cfg)
+	return pull.Run(ctx, cfg)
 }
 
 // judge reads the lake back and holds it against the market, the execution's own word, and the error
 // against the plan.
-func (l *life) judge(s *span, p plan, result *pipeline.Result, err error) {
+func (l *life) judge(s *span, p plan, result *pull.Result, err error) {
 	l.t.Helper()
 	if err != nil {
 		l.wantReason(s, p, err)
@@ -340,12 +340,12 @@ func (l *life) wantReason(s *span, p plan, err error) {
 	switch {
 	case p.crash > 0 && errors.Is(err, faultstore.ErrInjected):
 	case p.cancel > 0 && errors.Is(err, context.Canceled):
-	case p.ends > 0 && errors.Is(err, pipeline.ErrDeadline):
-	case errors.Is(err, pipeline.ErrClock) && (p.skew.Abs() > 10*time.Minute && !p.server || s.from.Add(min(p.skew, 0)).Before(last.Add(-9*time.Minute))):
+	case p.ends > 0 && errors.Is(err, pull.ErrDeadline):
+	case errors.Is(err, pull.ErrClock) && (p.skew.Abs() > 10*time.Minute && !p.server || s.from.Add(min(p.skew, 0)).Before(last.Add(-9*time.Minute))):
 	case strings.Contains(text, "is older than the last one") && p.skew != 0:
 	case errors.Is(err, load.ErrNoLake) && s.command == "sync" && l.ledger.commit == 0:
-	case errors.Is(err, pipeline.ErrNothingDone) && s.command == "sync":
-	case errors.Is(err, pipeline.ErrFeedsFailed), errors.Is(err, pipeline.ErrFeedsHeld): // each feed has its own reason
+	case errors.Is(err, pull.ErrNothingDone) && s.command == "sync":
+	case errors.Is(err, pull.ErrFeedsFailed), errors.Is(err, pull.ErrFeedsHeld): // each feed has its own reason
 	default:
 		l.t.Errorf("it failed without need: %v", err)
 	}

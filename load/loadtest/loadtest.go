@@ -39,7 +39,7 @@ func Night(t testing.TB, l *load.Lake, n int, versions ...transform.DealVersion)
 		v.Feed, v.KnownAt, v.ObservedAt, v.RunID = Feed, started, started, RunID(started)
 		batches.Append(&v)
 	}
-	w, err := run.DealVersions(Feed.Market)
+	w, err := run.History(lake.DealVersions, Feed.Market)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func Night(t testing.TB, l *load.Lake, n int, versions ...transform.DealVersion)
 			t.Fatal(err)
 		}
 	}
-	if err := run.Settle(t.Context(), heads); err != nil {
+	if err := l.WriteDerived(t.Context(), heads); err != nil {
 		t.Fatal(err)
 	}
 	return commit
@@ -69,9 +69,9 @@ func Night(t testing.TB, l *load.Lake, n int, versions ...transform.DealVersion)
 func RunID(started time.Time) string { return "run-" + started.Format("20060102") }
 
 // Begin begins a run. Close ends it.
-func Begin(t testing.TB, l *load.Lake, mem memory.Allocator, started time.Time) *load.Run {
+func Begin(t testing.TB, l *load.Lake, mem memory.Allocator, started time.Time) *load.Transaction {
 	t.Helper()
-	run, err := l.Begin(load.RunConfig{ID: RunID(started), Started: started, WorkDir: t.TempDir(), Memory: mem})
+	run, err := l.Begin(load.TransactionConfig{ID: RunID(started), Started: started, WorkDir: t.TempDir(), Memory: mem})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func Begin(t testing.TB, l *load.Lake, mem memory.Allocator, started time.Time) 
 }
 
 // Close ends a run that Begin began.
-func Close(t testing.TB, run *load.Run) {
+func Close(t testing.TB, run *load.Transaction) {
 	t.Helper()
 	if err := run.Close(); err != nil {
 		t.Error(err)

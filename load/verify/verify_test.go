@@ -38,7 +38,7 @@ func soundLake(t *testing.T) *memstore.Mem {
 		t.Fatal(err)
 	}
 	id := "run-" + loadtest.Start.Format("20060102")
-	run, err := l.Begin(load.RunConfig{ID: id, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem})
+	run, err := l.Begin(load.TransactionConfig{ID: id, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func soundLake(t *testing.T) *memstore.Mem {
 	batch, record := versions.Take(), row.NewRecord()
 	defer batch.Record.Release()
 	defer record.Release()
-	history, err1 := run.History(table, feed.Market)
-	dealVersions, err2 := run.DealVersions(feed.Market)
+	history, err1 := run.History(table.Name, feed.Market)
+	dealVersions, err2 := run.History(lake.DealVersions, feed.Market)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func soundLake(t *testing.T) *memstore.Mem {
 	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start), Outcome: lake.OutcomeDone}); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Settle(t.Context(), nil); err != nil {
+	if err := l.WriteDerived(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -26,6 +26,9 @@ func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Microsecond)
 
 func (i Instant) String() string { return i.UTC().Format(instantLayout) }
 
+// Next is the instant one microsecond later.
+func (i Instant) Next() Instant { return At(i.Add(time.Microsecond)) }
+
 // MarshalText writes the instant with six digits.
 func (i Instant) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 

@@ -22,7 +22,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
@@ -151,7 +151,7 @@ func newWorld(b *testing.B) *world {
 }
 
 // execute does one execution of a run, or of a sync.
-func (w *world) execute(b *testing.B, do func(context.Context, pipeline.Config) (*pipeline.Result, error)) *pipeline.Result {
+func (w *world) execute(b *testing.B, do func(context.Context, pull.Config) (*pull.Result, error)) *pull.Result {
 	b.Helper()
 	base, err := api.ParseBase(w.url)
 	if err != nil {
@@ -167,7 +167,7 @@ func (w *world) execute(b *testing.B, do func(context.Context, pipeline.Config) 
 	for _, check := range sql.QualityChecks() {
 		accepted = append(accepted, check.Name)
 	}
-	result, err := do(b.Context(), pipeline.Config{
+	result, err := do(b.Context(), pull.Config{
 		Client: client, Base: base, Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: time.Now, ServerClock: true,
 		WorkDir: b.TempDir(), AcceptRemovals: true, AcceptChecks: accepted,
 	})
@@ -177,14 +177,14 @@ func (w *world) execute(b *testing.B, do func(context.Context, pipeline.Config) 
 	return result
 }
 
-func (w *world) sync(b *testing.B) { w.execute(b, pipeline.Sync) }
+func (w *world) sync(b *testing.B) { w.execute(b, pull.Sync) }
 
 // night runs, and takes the figures; with questions, also of what readers do.
 func (w *world) night(b *testing.B, number int, questions bool) Row {
 	b.Helper()
 	row := unmeasured()
 	before := processors(b)
-	result := w.execute(b, pipeline.Run)
+	result := w.execute(b, pull.Run)
 	row.CPU = processors(b) - before
 	row.Night = float64(number)
 	row.Deals = float64(result.Count(func(f *lake.FeedRun) int64 { return f.Deals }))

@@ -76,7 +76,7 @@ func Build(ctx context.Context, dir string, config Config) (_ *Report, err error
 // night is one run, and the compaction that may follow it.
 func (b *builder) night(ctx context.Context, night Night) error {
 	b.clock.Set(night.Observed)
-	err := b.run(ctx, night.RunID, night.Observed, func(run *load.Run) error {
+	err := b.run(ctx, night.RunID, night.Observed, func(run *load.Transaction) error {
 		if err := b.write(ctx, run, night); err != nil {
 			return err
 		}
@@ -96,11 +96,11 @@ func (b *builder) night(ctx context.Context, night Night) error {
 }
 
 // run does some work within a run of its own.
-func (b *builder) run(ctx context.Context, id string, started time.Time, work func(*load.Run) error) (err error) {
+func (b *builder) run(ctx context.Context, id string, started time.Time, work func(*load.Transaction) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	run, err := b.lake.Begin(load.RunConfig{ID: id, Started: started, WorkDir: b.work, Memory: memory.DefaultAllocator})
+	run, err := b.lake.Begin(load.TransactionConfig{ID: id, Started: started, WorkDir: b.work, Memory: memory.DefaultAllocator})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (b *builder) run(ctx context.Context, id string, started time.Time, work fu
 }
 
 // write writes a night's files, several feeds at a time, then the versions, several markets at a time.
-func (b *builder) write(ctx context.Context, run *load.Run, night Night) error {
+func (b *builder) write(ctx context.Context, run *load.Transaction, night Night) error {
 	feeds, feedsCtx := errgroup.WithContext(ctx)
 	feeds.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range b.feeds {
@@ -135,7 +135,7 @@ func (b *builder) write(ctx context.Context, run *load.Run, night Night) error {
 }
 
 // commit makes a run visible and writes what is derived from it.
-func (b *builder) commit(ctx context.Context, run *load.Run, commit lake.Commit) error {
+func (b *builder) commit(ctx context.Context, run *load.Transaction, commit lake.Commit) error {
 	commit.DealflowVersion, commit.Outcome, commit.Checks = "longlake", lake.OutcomeDone, []lake.Check{}
 	commit.Remove = append([]string{}, commit.Remove...)
 	commit.Feeds = append([]lake.FeedRun{}, commit.Feeds...)
@@ -146,7 +146,7 @@ func (b *builder) commit(ctx context.Context, run *load.Run, commit lake.Commit)
 	for _, f := range b.feeds {
 		heads[f.feed] = f.heads
 	}
-	return run.Settle(ctx, heads)
+	return b.lake.WriteDerived(ctx, heads)
 }
 
 func (b *builder) report() *Report {

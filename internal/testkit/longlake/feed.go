@@ -1,9 +1,7 @@
 package longlake
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -44,21 +42,20 @@ func newFeed(of api.Feed, base api.Base) *feed {
 }
 
 // night decides the versions of what was observed and writes their rows.
-func (f *feed) night(ctx context.Context, run *load.Run, night Night, records []serve.Record) error {
+func (f *feed) night(ctx context.Context, run *load.Transaction, night Night, records []serve.Record) error {
 	f.news = nil
 	f.run = lake.FeedRun{
 		Feed: f.feed, Outcome: lake.OutcomeDone, BaseURL: f.base.String(), UpdatedSince: f.updatedSince(records),
 		StartedAt: lake.At(night.Observed), FinishedAt: lake.At(night.KnownAt), Deals: int64(len(records)),
 	}
 	f.deals.observe(records)
-	absent := transform.Absent(f.heads, &f.deals)
-	if err := f.decide(); err != nil {
+	removals, err := f.removals(night)
+	if err != nil {
 		return err
 	}
-	if err := f.remove(absent); err != nil {
+	if err := f.decide(removals); err != nil {
 		return err
 	}
-	slices.SortFunc(f.news, func(a, b news) int { return cmp.Compare(a.id, b.id) })
 	if err := f.writeRows(ctx, run, night); err != nil {
 		return err
 	}
@@ -66,9 +63,9 @@ func (f *feed) night(ctx context.Context, run *load.Run, night Night, records []
 	return nil
 }
 
-// decide numbers the new versions of the deals observed.
-func (f *feed) decide() error {
-	decisions, err := transform.Decide(f.heads, &f.deals, f.canonical, true)
+// decide numbers the new versions of the deals that were observed or removed.
+func (f *feed) decide(removals []transform.Removal) error {
+	decisions, err := transform.Decide(f.heads, &f.deals, removals, f.canonical, true)
 	if err != nil {
 		return err
 	}
@@ -84,6 +81,13 @@ func (f *feed) decide() error {
 			f.run.Changed++
 		case lake.Reappeared:
 			f.run.Reappeared++
+		case lake.Removed:
+			f.run.Removed++
+			f.run.Confirmations++
+			f.news = append(f.news, news{id: d.ID, version: d.Version, change: d.Change, reason: d.Removal.Reason})
+			f.deals.forget(d.ID)
+			delete(f.drift, d.ID)
+			continue
 		default:
 			f.run.Unchanged++
 			continue
@@ -93,22 +97,18 @@ func (f *feed) decide() error {
 	return nil
 }
 
-// remove ends the deals that do not answer any more. The market's truth is what an API says by id, so
-// there is nobody to ask.
-func (f *feed) remove(absent []int64) error {
-	for _, id := range absent {
+// removals lists the deals that the API no longer returns by id. The market's truth is what an API would say, so it is
+// not asked.
+func (f *feed) removals(night Night) ([]transform.Removal, error) {
+	var removals []transform.Removal
+	for _, id := range transform.Absent(f.heads, &f.deals) {
 		reason, err := f.reason(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		head := transform.Removal(f.heads[id])
-		f.heads[id] = head
-		f.news = append(f.news, news{id: id, version: head.Version, change: lake.Removed, reason: reason})
-		f.deals.forget(id)
-		delete(f.drift, id)
+		removals = append(removals, transform.Removal{ID: id, Reason: reason, ObservedAt: night.Observed})
 	}
-	f.run.Removed, f.run.Confirmations = int64(len(absent)), int64(len(absent))
-	return nil
+	return removals, nil
 }
 
 // reason says why a deal is gone: one whose last payload links to a priced deal has priced.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/extract"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/longlake"
 	"dealflow/schemas/api"
@@ -55,7 +55,7 @@ func TestRealRunAgrees(t *testing.T) {
 }
 
 // realRun pulls a market over HTTP into a lake.
-func realRun(t *testing.T, root string, market *sim.Market, now time.Time) *pipeline.Result {
+func realRun(t *testing.T, root string, market *sim.Market, now time.Time) *pull.Result {
 	t.Helper()
 	server, err := serve.New(serve.Config{Source: market})
 	if err != nil {
@@ -72,7 +72,7 @@ func realRun(t *testing.T, root string, market *sim.Market, now time.Time) *pipe
 		t.Fatal(err)
 	}
 	defer client.Close()
-	result, err := pipeline.Run(t.Context(), pipeline.Config{
+	result, err := pull.Run(t.Context(), pull.Config{
 		Client: client, Base: base, Store: open(t, root).Store(), RunID: uuid.Must(uuid.NewV7()).String(),
 		Clock: func() time.Time { return now }, AcceptClock: true, NoCatalog: true,
 		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),

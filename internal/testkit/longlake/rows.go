@@ -15,34 +15,42 @@ import (
 
 // writeRows flattens deals in the order of their ids: those with new versions into history, and all of
 // them into the night's snapshot, where it has one.
-func (f *feed) writeRows(ctx context.Context, run *load.Run, night Night) (err error) {
+func (f *feed) writeRows(ctx context.Context, run *load.Transaction, night Night) (err error) {
 	market := f.feed.Market
-	history := newTables(transform.NewHistoryBatches(memory.DefaultAllocator, f.feed), func(t *lake.Table) (*parquet.Writer, error) { return run.History(t, market) })
-	defer func() { err = errors.Join(err, history.close()) }()
-	var snapshot *tables
+	rows := &nightRows{history: transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)}
+	rows.historyFiles = load.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
+	defer func() { err = errors.Join(err, rows.historyFiles.Release()) }()
 	if night.Snapshot {
-		batches, err := transform.NewSnapshotBatches(memory.DefaultAllocator, f.feed, night.Day)
-		if err != nil {
+		if rows.snapshot, err = transform.NewSnapshotBatches(memory.DefaultAllocator, f.feed, night.Day); err != nil {
 			return err
 		}
-		snapshot = newTables(batches, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t, market, night.Day) })
-		defer func() { err = errors.Join(err, snapshot.close()) }()
+		rows.snapshotFiles = load.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t.Name, market, night.Day) })
+		defer func() { err = errors.Join(err, rows.snapshotFiles.Release()) }()
 	}
-	if err := f.flatten(ctx, history, snapshot); err != nil {
+	if err := f.flatten(ctx, rows); err != nil {
 		return err
 	}
-	return errors.Join(history.finish(ctx), snapshot.finish(ctx))
+	if rows.snapshot != nil {
+		err = rows.snapshotFiles.Finish(ctx)
+	}
+	return errors.Join(rows.historyFiles.Finish(ctx), err)
 }
 
-// flatten reads the deals that have rows to write; snapshot is nil where there is none.
-func (f *feed) flatten(ctx context.Context, history, snapshot *tables) error {
+// nightRows is the rows of a feed's night on their way into files.
+type nightRows struct {
+	history, snapshot           *transform.Batches // snapshot is nil if the night has none
+	historyFiles, snapshotFiles *load.Tables
+}
+
+// flatten reads the deals that have rows to write.
+func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 	fresh := map[int64]bool{}
 	for _, n := range f.news {
 		fresh[n.id] = n.change != lake.Removed
 	}
 	var payload []byte
 	for _, id := range f.deals.ids {
-		if !fresh[id] && snapshot == nil {
+		if !fresh[id] && rows.snapshot == nil {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -55,14 +63,18 @@ func (f *feed) flatten(ctx context.Context, history, snapshot *tables) error {
 		if err := f.read(id, payload, fresh[id]); err != nil {
 			return fmt.Errorf("deal %d: %w", id, err)
 		}
-		if err := snapshot.append(f.flattener, id, f.heads[id].Version); err != nil {
-			return err
+		version := f.heads[id].Version
+		if rows.snapshot != nil {
+			rows.snapshot.Append(f.flattener, id, version)
+			if err := rows.snapshotFiles.Drain(); err != nil {
+				return err
+			}
 		}
-		if !fresh[id] {
-			continue
-		}
-		if err := history.append(f.flattener, id, f.heads[id].Version); err != nil {
-			return err
+		if fresh[id] {
+			rows.history.Append(f.flattener, id, version)
+			if err := rows.historyFiles.Drain(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -79,60 +91,4 @@ func (f *feed) read(id int64, payload []byte, fresh bool) error {
 		return err
 	}
 	return f.noteDrift(id, payload, departures(f.flattener) > before)
-}
-
-// tables are the files of a feed's tables. A nil one takes nothing.
-type tables struct {
-	batches *transform.Batches
-	files   []file
-}
-
-func newTables(batches *transform.Batches, open func(*lake.Table) (*parquet.Writer, error)) *tables {
-	t := &tables{batches: batches}
-	for i := range batches.Tables() {
-		t.files = append(t.files, file{open: func() (*parquet.Writer, error) { return open(batches.Table(i)) }})
-	}
-	return t
-}
-
-// append adds the staged rows, and writes full row groups.
-func (t *tables) append(f *transform.Flattener, id int64, version int32) error {
-	if t == nil {
-		return nil
-	}
-	t.batches.Append(f, id, version)
-	for i := range t.files {
-		if t.batches.Bytes(i) >= parquet.RowGroupBytes {
-			if err := t.files[i].write(t.batches.Take(i)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// finish writes what is left and puts the files into the lake.
-func (t *tables) finish(ctx context.Context) error {
-	if t == nil {
-		return nil
-	}
-	for i := range t.files {
-		if err := t.files[i].write(t.batches.Take(i)); err != nil {
-			return err
-		}
-		if err := t.files[i].finish(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// close frees what finish has not.
-func (t *tables) close() error {
-	var errs []error
-	for i := range t.files {
-		errs = append(errs, t.files[i].abort())
-	}
-	t.batches.Release()
-	return errors.Join(errs...)
 }

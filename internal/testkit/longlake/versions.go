@@ -14,11 +14,16 @@ import (
 )
 
 // writeVersions writes a market's file of history/deal_versions: the night's new versions of its feeds.
-func writeVersions(ctx context.Context, run *load.Run, market api.Market, feeds []*feed, night Night) (err error) {
+func writeVersions(ctx context.Context, run *load.Transaction, market api.Market, feeds []*feed, night Night) (err error) {
 	batches := transform.NewVersionBatches(memory.DefaultAllocator)
 	defer batches.Release()
-	out := file{open: func() (*parquet.Writer, error) { return run.DealVersions(market) }}
-	defer func() { err = errors.Join(err, out.abort()) }()
+	out := load.Output{Create: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
+	defer func() { err = errors.Join(err, out.Abort()) }()
+	flush := func() error {
+		batch := batches.Take()
+		defer batch.Record.Release()
+		return out.Write(batch)
+	}
 	for _, f := range feeds {
 		var payload []byte
 		for _, n := range f.news {
@@ -34,15 +39,15 @@ func writeVersions(ctx context.Context, run *load.Run, market api.Market, feeds 
 			if batches.Bytes() < parquet.RowGroupBytes {
 				continue
 			}
-			if err := out.write(batches.Take()); err != nil {
+			if err := flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := out.write(batches.Take()); err != nil {
+	if err := flush(); err != nil {
 		return err
 	}
-	return out.finish(ctx)
+	return out.Finish(ctx)
 }
 
 // version is a row of deal_versions. Its payload uses buf.

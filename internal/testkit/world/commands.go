@@ -12,7 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/internal/catalog"
-	"dealflow/internal/pipeline"
+	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -22,26 +23,28 @@ import (
 )
 
 // Change adapts the configuration of a run or a sync.
-type Change func(*pipeline.Config)
+type Change func(*pull.Config)
 
 // Feeds has only some feeds pulled, in this order.
-func Feeds(feeds ...api.Feed) Change { return func(c *pipeline.Config) { c.Feeds = feeds } }
+func Feeds(feeds ...api.Feed) Change { return func(c *pull.Config) { c.Feeds = feeds } }
 
 // Quiet publishes no catalog, which takes most of the time of a small run.
-func Quiet(c *pipeline.Config) { c.NoCatalog = true }
+func Quiet(c *pull.Config) { c.NoCatalog = true }
 
 // Hears writes the log of a run to a writer.
 func Hears(said io.Writer) Change {
-	return func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) }
+	return func(c *pull.Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) }
 }
 
 // Config returns the configuration of a run or a sync with a new run id. Its memory is checked when the
 // test ends.
-func (w *World) Config(t testing.TB, changes ...Change) pipeline.Config {
+func (w *World) Config(t testing.TB, changes ...Change) pull.Config {
 	t.Helper()
-	cfg := w.Upkeep(t)
+	cfg := pull.Config{
+		Store: w.Store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: w.Clock.Now, ServerClock: true,
+		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
+	}
 	cfg.Client, cfg.Base = w.Client(t, "demo")
-	cfg.ServerClock = true
 	for _, change := range changes {
 		change(&cfg)
 	}
@@ -49,9 +52,9 @@ func (w *World) Config(t testing.TB, changes ...Change) pipeline.Config {
 }
 
 // Upkeep returns the configuration of a command that asks no API: compact, expire, replay.
-func (w *World) Upkeep(t testing.TB, changes ...func(*pipeline.Config)) pipeline.Config {
+func (w *World) Upkeep(t testing.TB, changes ...func(*maintain.Config)) maintain.Config {
 	t.Helper()
-	cfg := pipeline.Config{
+	cfg := maintain.Config{
 		Store: w.Store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: w.Clock.Now,
 		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
 	}
@@ -62,13 +65,13 @@ func (w *World) Upkeep(t testing.TB, changes ...func(*pipeline.Config)) pipeline
 }
 
 // Run executes a run.
-func (w *World) Run(t testing.TB, changes ...Change) (*pipeline.Result, error) {
+func (w *World) Run(t testing.TB, changes ...Change) (*pull.Result, error) {
 	t.Helper()
-	return pipeline.Run(t.Context(), w.Config(t, changes...))
+	return pull.Run(t.Context(), w.Config(t, changes...))
 }
 
 // MustRun executes a run. An error or a warning ends the test.
-func (w *World) MustRun(t testing.TB, changes ...Change) *pipeline.Result {
+func (w *World) MustRun(t testing.TB, changes ...Change) *pull.Result {
 	t.Helper()
 	result, err := w.Run(t, changes...)
 	if err != nil {
@@ -79,20 +82,20 @@ func (w *World) MustRun(t testing.TB, changes ...Change) *pipeline.Result {
 }
 
 // Night is MustRun in the evening of a day after the Epoch.
-func (w *World) Night(t testing.TB, day int, changes ...Change) *pipeline.Result {
+func (w *World) Night(t testing.TB, day int, changes ...Change) *pull.Result {
 	t.Helper()
 	w.Evening(day)
 	return w.MustRun(t, changes...)
 }
 
 // Sync executes a sync.
-func (w *World) Sync(t testing.TB, changes ...Change) (*pipeline.Result, error) {
+func (w *World) Sync(t testing.TB, changes ...Change) (*pull.Result, error) {
 	t.Helper()
-	return pipeline.Sync(t.Context(), w.Config(t, changes...))
+	return pull.Sync(t.Context(), w.Config(t, changes...))
 }
 
 // MustSync executes a sync. An error ends the test; a warning does not.
-func (w *World) MustSync(t testing.TB, changes ...Change) *pipeline.Result {
+func (w *World) MustSync(t testing.TB, changes ...Change) *pull.Result {
 	t.Helper()
 	result, err := w.Sync(t, changes...)
 	if err != nil {
@@ -102,9 +105,9 @@ func (w *World) MustSync(t testing.TB, changes ...Change) *pipeline.Result {
 }
 
 // MustCompact compacts the lake. An error or a warning ends the test.
-func (w *World) MustCompact(t testing.TB) *pipeline.MaintainResult {
+func (w *World) MustCompact(t testing.TB) *maintain.Result {
 	t.Helper()
-	result, err := pipeline.Compact(t.Context(), w.Upkeep(t))
+	result, err := maintain.Compact(t.Context(), w.Upkeep(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +116,13 @@ func (w *World) MustCompact(t testing.TB) *pipeline.MaintainResult {
 }
 
 // Expire drops the snapshots that are not to be kept, and old garbage; without apply it only reports them.
-func (w *World) Expire(t testing.TB, keep load.Retention, apply bool, changes ...func(*pipeline.Config)) (*pipeline.ExpireResult, error) {
+func (w *World) Expire(t testing.TB, keep maintain.Retention, apply bool, changes ...func(*maintain.Config)) (*maintain.ExpireResult, error) {
 	t.Helper()
-	return pipeline.Expire(t.Context(), pipeline.ExpireConfig{Config: w.Upkeep(t, changes...), Keep: keep, Apply: apply})
+	return maintain.Expire(t.Context(), maintain.ExpireConfig{Config: w.Upkeep(t, changes...), Keep: keep, Apply: apply})
 }
 
 // MustExpire is Expire, but an error or a warning ends the test.
-func (w *World) MustExpire(t testing.TB, keep load.Retention, apply bool) *pipeline.ExpireResult {
+func (w *World) MustExpire(t testing.TB, keep maintain.Retention, apply bool) *maintain.ExpireResult {
 	t.Helper()
 	result, err := w.Expire(t, keep, apply)
 	if err != nil {
@@ -131,15 +134,15 @@ func (w *World) MustExpire(t testing.TB, keep load.Retention, apply bool) *pipel
 
 // Replay rebuilds the tables from the payloads and publishes no catalog. Its options are "snapshots" and
 // "force".
-func (w *World) Replay(t testing.TB, options ...string) (*pipeline.ReplayResult, error) {
+func (w *World) Replay(t testing.TB, options ...string) (*maintain.ReplayResult, error) {
 	t.Helper()
-	return pipeline.Replay(t.Context(), pipeline.ReplayConfig{
-		Config: w.Upkeep(t, Quiet), Snapshots: slices.Contains(options, "snapshots"), Force: slices.Contains(options, "force"),
+	return maintain.Replay(t.Context(), maintain.ReplayConfig{
+		Config: w.Upkeep(t, func(c *maintain.Config) { c.NoCatalog = true }), Snapshots: slices.Contains(options, "snapshots"), Force: slices.Contains(options, "force"),
 	})
 }
 
 // MustReplay is Replay, but an error or a warning ends the test.
-func (w *World) MustReplay(t testing.TB, options ...string) *pipeline.ReplayResult {
+func (w *World) MustReplay(t testing.TB, options ...string) *maintain.ReplayResult {
 	t.Helper()
 	result, err := w.Replay(t, options...)
 	if err != nil {
@@ -194,7 +197,7 @@ func (w *World) openCatalog(t testing.TB) (db *stdsql.DB, closeCatalog func() er
 }
 
 // FeedRun returns what a run says about a feed. If it says nothing, the test ends.
-func FeedRun(t testing.TB, result *pipeline.Result, feed api.Feed) lake.FeedRun {
+func FeedRun(t testing.TB, result *pull.Result, feed api.Feed) lake.FeedRun {
 	t.Helper()
 	i := slices.IndexFunc(result.Feeds, func(f lake.FeedRun) bool { return f.Feed == feed })
 	if i < 0 {
@@ -204,7 +207,7 @@ func FeedRun(t testing.TB, result *pipeline.Result, feed api.Feed) lake.FeedRun 
 }
 
 // WantOutcomes checks which feeds a run pulled, in order, and the outcome of each: "bond/ig/priced done".
-func WantOutcomes(t testing.TB, result *pipeline.Result, want ...string) {
+func WantOutcomes(t testing.TB, result *pull.Result, want ...string) {
 	t.Helper()
 	if result == nil {
 		t.Fatalf("got no result, want %q", want)
@@ -219,7 +222,7 @@ func WantOutcomes(t testing.TB, result *pipeline.Result, want ...string) {
 }
 
 // WantCounts checks a feed's numbers of deals: added, changed, removed, reappeared, unchanged, quarantined.
-func WantCounts(t testing.TB, result *pipeline.Result, feed api.Feed, want [6]int64) {
+func WantCounts(t testing.TB, result *pull.Result, feed api.Feed, want [6]int64) {
 	t.Helper()
 	f := FeedRun(t, result, feed)
 	if got := [6]int64{f.Added, f.Changed, f.Removed, f.Reappeared, f.Unchanged, f.Quarantined}; got != want {

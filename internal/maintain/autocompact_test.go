@@ -1,0 +1,45 @@
+package maintain_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/load/store/memstore"
+)
+
+// TestManySyncs makes history files by the dozen: a sync merges them by itself when there are many, as a
+// commit of its own, and the answers stay.
+func TestManySyncs(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	b.WriteAll(world.Priced, 1, 5, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	merged, most := 0, 0
+	for n := range 40 {
+		w.Later(5 * time.Minute)
+		b.Write(world.Priced, 1+int64(n%5), fmt.Sprintf(`"message":"%d"`, n))
+		result := w.MustSync(t, world.Feeds(world.Priced), world.Quiet)
+		if result.Compaction != nil {
+			merged++
+			if result.Compaction.Commit != result.Commit+1 || result.Compaction.RunID == result.RunID {
+				t.Errorf("compaction %+v, want a commit of its own behind %d", result.Compaction, result.Commit)
+			}
+		}
+		most = max(most, len(w.Log(t).Files("history.bond_priced_deals")))
+	}
+	if merged != 1 || most != 32 {
+		t.Errorf("%d compactions, %d files at most; want 1, 32", merged, most)
+	}
+	w.Later(time.Hour)
+	w.MustRun(t, world.Feeds(world.Priced))
+	world.WantSound(t, w.Store)
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, "SELECT count(*), max(version) FROM history.bond_priced_deals", "45 9")
+		world.WantLines(t, db, "SELECT deal_id, message FROM bond_priced_deals ORDER BY deal_id", "1 35", "2 36", "3 37", "4 38", "5 39")
+		world.WantAgreement(t, db, world.Priced)
+	})
+}

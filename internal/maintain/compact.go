@@ -1,0 +1,90 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dealflow/load"
+	"dealflow/load/mirror"
+	"dealflow/schemas/lake"
+)
+
+// compactAfter is the number of small history files of a table, market and year above which a run merges
+// them by itself. A sync every five minutes makes 288 a day; views open quickly up to some thousands of
+// files, and there are 18 tables in up to six markets. What reads wide tables pays for each file, so the
+// folders of past years are merged whatever their number: once, by the first run of a new year.
+const compactAfter = 32
+
+// Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so
+// that no answer changes. If nothing can be merged, nothing is committed (lake.OutcomeUnchanged); if another
+// command holds the lease, nothing is done (lake.OutcomeSkipped). load.ErrConflict says that others have committed
+// again and again, or have replaced the same files; nothing of this one is visible then.
+//
+// The result is nil only if the command ended before it had begun.
+func Compact(ctx context.Context, cfg Config) (*Result, error) {
+	result := &Result{}
+	begun, err := execute(ctx, cfg, "compact", result, func(ctx context.Context, w *work) error {
+		return w.compact(ctx, 2, result)
+	})
+	if !begun {
+		return nil, err
+	}
+	return result, err
+}
+
+// compact merges in folders with at least so many small files.
+func (w *work) compact(ctx context.Context, least int, result *Result) error {
+	var remove []string
+	var faults []error
+	for _, group := range Compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), least) {
+		err := merge(ctx, w.lake, w.tx, group)
+		if errors.Is(err, mirror.ErrNotCommitted) {
+			// What is damaged stays as it is; it does not keep the rest from being merged.
+			faults = append(faults, fmt.Errorf("compact: %w", err))
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+		for _, file := range group {
+			remove = append(remove, file.Path)
+		}
+	}
+	if len(remove) == 0 {
+		if len(faults) == 0 {
+			result.Outcome = lake.OutcomeUnchanged
+		}
+		return errors.Join(faults...)
+	}
+	return errors.Join(append(faults, w.commit(ctx, remove, result))...)
+}
+
+// CompactAfterRun merges history files if there are many, as a commit of its own after a run's, under that run's lease;
+// hint and checkpoint follow it, and the caller publishes the catalog. cfg.RunID is that of the compaction, now is the
+// run's clock. The result is nil if there are not many.
+func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() time.Time) (result *Result, err error) {
+	if len(Compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter+1)) == 0 {
+		return nil, nil
+	}
+	if cfg, err = cfg.withDefaults(); err != nil {
+		return nil, err
+	}
+	began := cfg.Clock()
+	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now, check: func() error { return nil }}
+	if w.tx, err = l.Begin(load.TransactionConfig{ID: cfg.RunID, Started: w.started, WorkDir: cfg.WorkDir, Memory: cfg.Memory}); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.tx.Close()) }()
+	made := w.newResult()
+	if err := w.compact(ctx, compactAfter+1, &made); err != nil {
+		return nil, err
+	}
+	if err := w.writeDerived(ctx); err != nil {
+		made.warn(fmt.Sprintf("the hint or checkpoint was not written; the next start takes longer: %v", err))
+		w.Log.Warn("the hint or checkpoint was not written behind the compaction", "err", err)
+	}
+	made.Seconds = cfg.Clock().Sub(began).Seconds()
+	return &made, nil
+}

@@ -1,0 +1,203 @@
+package maintain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/maintain"
+	"dealflow/internal/testkit/world"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/faultstore"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// TestGivesWay does nothing while another run holds the lease, and goes by no clock of its own.
+func TestGivesWay(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	w.Later(time.Hour)
+	b.Write(world.Priced, 1, `"message":"changed"`)
+	w.MustSync(t, world.Feeds(world.Priced), world.Quiet)
+	l, err := load.Open(t.Context(), w.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := load.Lease{Owner: "elsewhere", RunID: "other", Command: "run", ExpiresAt: lake.At(w.Clock.Now().Add(load.LeaseLife))}
+	if err := l.TakeLease(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range maintenance {
+		result, err := command(t.Context(), w.Upkeep(t))
+		if err != nil || result.Outcome != lake.OutcomeSkipped || len(result.Warnings) != 1 || result.Commit != 0 {
+			t.Errorf("%s beside a run: got %+v, %v; want it skipped", name, result, err)
+		}
+	}
+	if err := l.DropLease(t.Context(), "other", w.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.Later(365 * 24 * time.Hour) // an instant that no commit may have because of a clock that is wrong
+	result, err := maintain.Compact(t.Context(), w.Upkeep(t))
+	if err != nil || result.Commit != 3 || result.KnownAt.Sub(l.Log().KnownAt.Time) != time.Microsecond {
+		t.Errorf("got %+v, %v; want commit 3, a microsecond after the last", result, err)
+	}
+	if held := l.Lease(t.Context(), w.Clock.Now()); held != nil {
+		t.Errorf("the lease was left behind: %+v", held)
+	}
+	empty := w.Upkeep(t)
+	empty.Store = new(memstore.Mem)
+	for name, command := range maintenance {
+		if _, err := command(t.Context(), empty); !errors.Is(err, load.ErrNoLake) {
+			t.Errorf("%s without a lake: got %v, want ErrNoLake", name, err)
+		}
+	}
+}
+
+// maintenance are the commands that have much in common.
+var maintenance = map[string]func(context.Context, maintain.Config) (*maintain.Result, error){
+	"compact": maintain.Compact,
+	"expire": func(ctx context.Context, cfg maintain.Config) (*maintain.Result, error) {
+		result, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: maintain.Retention{Days: 2}, Apply: true})
+		if result == nil {
+			return nil, err
+		}
+		return &result.Result, err
+	},
+	"replay": func(ctx context.Context, cfg maintain.Config) (*maintain.Result, error) {
+		result, err := maintain.Replay(ctx, maintain.ReplayConfig{Config: cfg, Snapshots: true, Force: true})
+		if result == nil {
+			return nil, err
+		}
+		return &result.Result, err
+	},
+}
+
+// TestMaintenanceStumbles fails each store call of each command in turn, and, in other tries, all calls
+// behind it, before it is applied or after it: the lake then is what it was, or what the command makes of
+// it, whole; and the next try makes of it what an undisturbed one would have made.
+func TestMaintenanceStumbles(t *testing.T) {
+	t.Parallel()
+	w, first := worthMaintaining(t)
+	for name, command := range maintenance {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &maintained{World: w, command: command, first: first, old: world.StateOf(t, first)}
+			undisturbed := &faultstore.Store{Store: first.Copy(t)}
+			if err := m.try(t, undisturbed); err != nil {
+				t.Fatal(err)
+			}
+			behind := world.Keys(t, undisturbed.Store)
+			m.new = world.StateOf(t, undisturbed.Store)
+			m.kept = slices.DeleteFunc(world.Keys(t, first), func(key string) bool { return !slices.Contains(behind, key) })
+			if slices.Equal(m.new.Files, m.old.Files) && name != "replay" {
+				t.Fatal("the command changes nothing: it tries nothing")
+			}
+			calls := undisturbed.Calls()
+			t.Logf("%d calls", calls)
+			seen := map[int64]int{}
+			for at := int64(1); at <= calls; at += world.Stride() {
+				once := []stumble{{once: true}, {once: true, applied: true}, {once: true, kind: faultstore.Truncated}}
+				for _, f := range []stumble{{}, {applied: true}, once[at%3]} {
+					seen[m.stumble(t, at, f)]++
+					if t.Failed() {
+						t.Fatalf("call %d of %d: %+v", at, calls, f)
+					}
+				}
+			}
+			if seen[m.old.Commit] == 0 || seen[m.old.Commit+1] == 0 {
+				t.Errorf("tries by the commit that they left behind: %v, want some of both", seen)
+			}
+		})
+	}
+}
+
+// stumble is how a store call fails.
+type stumble struct {
+	kind          faultstore.Kind
+	applied, once bool
+}
+
+// maintained is a command, and what it makes of a lake.
+type maintained struct {
+	*world.World
+	command  func(context.Context, maintain.Config) (*maintain.Result, error)
+	first    *world.DatedStore
+	old, new world.State
+	kept     []string // objects that the command leaves where they are
+}
+
+func (m *maintained) try(t *testing.T, s store.Store) error {
+	t.Helper()
+	cfg := m.Upkeep(t)
+	cfg.Store, cfg.NoCatalog = s, true
+	result, err := m.command(t.Context(), cfg)
+	if err == nil && len(result.Warnings) > 0 {
+		err = errors.New(strings.Join(result.Warnings, "; "))
+	}
+	world.WantEmpty(t, cfg.WorkDir)
+	return err
+}
+
+// stumble gives the commit that a try left behind.
+func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
+	t.Helper()
+	s := m.first.Copy(t)
+	err := m.try(t, &faultstore.Store{Store: s, FailAt: at, Kind: f.kind, Applied: f.applied, Once: f.once})
+	left := world.StateOf(t, s)
+	want := m.old
+	if left.Commit > m.old.Commit {
+		want = m.new
+	}
+	world.WantState(t, "behind the failure", left, want)
+	if err == nil && left.Commit == m.old.Commit {
+		t.Error("nobody was told that nothing was done")
+	}
+	// A lease that a crash leaves behind runs out before the next try.
+	if err := s.Delete(t.Context(), lake.LeaseKey); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.try(t, s); err != nil {
+		t.Errorf("the next try: %v", err)
+	}
+	world.WantState(t, "after the next try", world.StateOf(t, s), m.new)
+	have := world.Keys(t, s)
+	for _, key := range m.kept {
+		if !slices.Contains(have, key) {
+			t.Errorf("%s is gone", key)
+		}
+	}
+	if at%5 == 0 && f.applied {
+		if _, err := world.Verify(t, s); err != nil { // a hint that is behind is only noted
+			t.Error(err)
+		}
+	}
+	return left.Commit
+}
+
+// worthMaintaining is a lake with small history files, days to expire, and garbage.
+func worthMaintaining(t *testing.T) (*world.World, *world.DatedStore) {
+	t.Helper()
+	w, b := world.NewBook(t)
+	s := world.NewDatedStore(w.Clock.Now)
+	w.Store = s
+	b.WriteAll(world.Expected, 1, 4, `"message":"A","_embedded":{"tranches":[{"name":"a"},{"name":"b"}]}`)
+	for day := range 3 {
+		w.Evening(day)
+		if err := s.Put(t.Context(), fmt.Sprintf("history/bond_expected_deals/market=IG/year=2026/stray-%d.parquet", day), strings.NewReader("stray"), store.Replace); err != nil {
+			t.Fatal(err)
+		}
+		w.MustRun(t, world.Feeds(world.Expected), world.Quiet)
+		b.Write(world.Expected, 1, fmt.Sprintf(`"message":"%d"`, day))
+		b.Strike(world.Expected, 4)
+	}
+	w.Evening(9)
+	return w, s
+}

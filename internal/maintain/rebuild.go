@@ -1,0 +1,216 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"dealflow/load"
+	"dealflow/load/parquet"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// rebuilt is one partition of the tables of a feed, history's of a year or a day's snapshot, as it comes
+// anew from the payloads.
+type rebuilt struct {
+	*replay
+	feed      api.Feed
+	where     string // the partition, for people
+	tables    []rebuiltTable
+	flattener *transform.Flattener
+	bases     *load.Bases
+	rows      *transform.Batches // of the last of files
+	files     []*load.Tables     // one for each portion of the versions
+}
+
+// rebuiltTable is one table of it.
+type rebuiltTable struct {
+	name    string // as commits name it
+	before  []lake.File
+	compare *comparison
+}
+
+// newRebuilt begins a partition; before gives what there is of a table: its name and files.
+func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Runs, feed)}
+	for _, table := range lake.FeedTables(feed) {
+		name, files := before(table)
+		b.tables = append(b.tables, rebuiltTable{name, files, newComparison(table, files)})
+	}
+	return b
+}
+
+// beginHistory begins the files of a portion of a year's history.
+func (b *rebuilt) beginHistory(year int) {
+	b.beginFiles(transform.NewHistoryBatches(b.Memory, b.feed), func(t *lake.Table) (*parquet.Writer, error) {
+		return b.tx.HistoryOf(t.Name, b.feed.Market, year)
+	})
+}
+
+func (b *rebuilt) beginFiles(rows *transform.Batches, create func(*lake.Table) (*parquet.Writer, error)) {
+	files := load.NewTables(rows, create)
+	files.Seen = func(table int, rows arrow.Record) { b.tables[table].compare.wrote(rows) }
+	b.rows, b.files = rows, append(b.files, files)
+}
+
+// append flattens a version. Its links are relative to the address that it came from.
+func (b *rebuilt) append(v *storedVersion) error {
+	base, err := b.bases.Of(v.RunID)
+	if err == nil {
+		b.flattener.SetBase(base)
+		var id int64
+		if id, err = b.flattener.Read(v.Payload); err == nil && id != v.DealID {
+			err = fmt.Errorf("the payload says that it is deal %d", id)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s deal %d version %d cannot be read any more: %w", b.feed, v.DealID, v.Version, err)
+	}
+	b.rows.Append(b.flattener, v.DealID, v.Version)
+	return b.files[len(b.files)-1].Drain()
+}
+
+// flush writes what a portion has left to its files, which do not go into the lake yet.
+func (b *rebuilt) flush() error { return b.files[len(b.files)-1].Flush() }
+
+// compareTables compares table by table, and puts the files of those into the lake that are to be replaced.
+func (b *rebuilt) compareTables(ctx context.Context) error {
+	for i := range b.tables {
+		if err := b.compareTable(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *rebuilt) compareTable(ctx context.Context, i int) error {
+	t := &b.tables[i]
+	if err := t.compare.had(ctx, b.lake, b.tx, t.before); err != nil {
+		return err
+	}
+	different := t.compare.different()
+	outdated := slices.ContainsFunc(t.before, func(f lake.File) bool { return f.SchemaVersion < lake.SchemaVersion })
+	replace := b.cfg.Force || outdated || different > 0
+	if replace { // otherwise end drops the files
+		for _, files := range b.files {
+			if err := files.FinishTable(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	b.record(t, different, replace && len(t.before)+int(t.compare.now) > 0)
+	return nil
+}
+
+// record adds the table's partition to the report.
+func (b *rebuilt) record(t *rebuiltTable, different int64, replaced bool) {
+	if len(t.before) == 0 && t.compare.now == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	report := b.table(t.name)
+	report.FilesBefore += len(t.before)
+	report.RowsBefore += t.compare.before
+	report.Rows += t.compare.now
+	report.Different += different
+	report.Damaged += t.compare.damaged
+	report.Improved = append(report.Improved, t.compare.improved()...)
+	if different > 0 { // as it is where a file is damaged: its rows are missing
+		report.Where = append(report.Where, b.where)
+	}
+	if replaced {
+		b.replace(report, t.before)
+	}
+}
+
+// end frees what is left, and drops the files that were not put into the lake.
+func (b *rebuilt) end() error {
+	var errs []error
+	for _, files := range b.files {
+		errs = append(errs, files.Release())
+	}
+	b.files = nil
+	return errors.Join(errs...)
+}
+
+// payloadChunk is how many payloads of a snapshot are held at once.
+const payloadChunk = 1024
+
+// snapshots rebuilds the snapshots of a market's feeds.
+func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []api.Feed) (err error) {
+	days := p.lake.Log().SnapshotFiles()
+	if !slices.ContainsFunc(feeds, func(f api.Feed) bool { return len(days[f]) > 0 }) {
+		return nil
+	}
+	copied, err := copyFiles(ctx, p.lake, p.tx, versions)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, copied.close()) }()
+	for _, feed := range feeds {
+		instants := p.lake.Log().SnapshotInstants(feed)
+		for _, day := range slices.Sorted(maps.Keys(days[feed])) {
+			at, taken := instants[day]
+			if !taken {
+				return fmt.Errorf("no commit says that it took the snapshot of %s of %s; run `dealflow verify`", feed, day)
+			}
+			if err := p.snapshot(ctx, copied, feed, day, at, days[feed][day]); err != nil {
+				return fmt.Errorf("snapshot of %s of %s: %w", feed, day, err)
+			}
+		}
+	}
+	return nil
+}
+
+// snapshot rebuilds one day: the versions that stood as of the commit that took it.
+func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, day string, at lake.Instant, files []lake.File) (err error) {
+	standing, err := copied.standing(ctx, feed, at)
+	if err != nil {
+		return err
+	}
+	batches, err := transform.NewSnapshotBatches(p.Memory, feed, day)
+	if err != nil {
+		return err
+	}
+	b := p.newRebuilt(feed, "market="+string(feed.Market)+"/snapshot_date="+day, func(table *lake.Table) (string, []lake.File) {
+		name := lake.SnapshotTable(table.Name)
+		return name, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Table != name })
+	})
+	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.tx.Snapshot(t.Name, feed.Market, day) })
+	defer func() { err = errors.Join(err, b.end()) }()
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(standing)), payloadChunk) {
+		if err := b.appendDeals(ctx, copied, ids, standing); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	return b.compareTables(ctx)
+}
+
+// appendDeals flattens the given versions of some deals.
+func (b *rebuilt) appendDeals(ctx context.Context, copied *copies, ids []int64, versions map[int64]int32) error {
+	wanted := make(map[int64]int32, len(ids))
+	for _, id := range ids {
+		wanted[id] = versions[id]
+	}
+	payloads, err := copied.payloads(ctx, b.feed, wanted)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		v := &storedVersion{DealID: id, Version: versions[id], RunID: payloads[id].RunID, Payload: payloads[id].Bytes}
+		if err := b.append(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

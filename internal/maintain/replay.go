@@ -1,0 +1,254 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// ReplayConfig says what replay rebuilds.
+type ReplayConfig struct {
+	Config
+	Snapshots bool // the snapshots too
+	Force     bool // replace files also where their rows are what the payloads say
+}
+
+// ReplayResult says what replay found and did. It is the object that --json prints; fields are only ever
+// added.
+type ReplayResult struct {
+	Result
+	Equal  bool            `json:"equal"`  // every row was what the payloads say
+	Tables []ReplayedTable `json:"tables"` // that were compared, by name; deal_versions where it was rewritten
+}
+
+// ReplayedTable is what replay found in one table, as commits name it.
+type ReplayedTable struct {
+	Table       string   `json:"table"`
+	FilesBefore int      `json:"files_before"`
+	RowsBefore  int64    `json:"rows_before"`   // without those of damaged files
+	Rows        int64    `json:"rows"`          // that the payloads give
+	Different   int64    `json:"different"`     // rows that were not what the payloads say, those of damaged files too; 0: equal
+	Damaged     int      `json:"damaged_files"` // that were gone, or not what was committed
+	Replaced    int      `json:"replaced_files"`
+	Where       []string `json:"where"`    // the partitions with different rows
+	Improved    []string `json:"improved"` // the helper columns that the present parsers read otherwise; those of a row count as equal
+}
+
+// Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the
+// current schema, and holds it against the files that there are. Where a partition's rows differ, a file
+// is damaged or of an older schema version, the partition's files are replaced, all in one commit; with
+// Force all are. Where there is no such partition, nothing is written or committed (lake.OutcomeUnchanged):
+// history is what its payloads say. deal_versions is rewritten where it is of an older schema version, for
+// its rows name that of the flattening.
+//
+// A payload that can no longer be read ends it, and nothing is committed. Where another run holds the
+// lease, nothing is done (lake.OutcomeSkipped). Errors and the result are those of Compact.
+func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
+	result := &ReplayResult{Tables: []ReplayedTable{}}
+	begun, err := execute(ctx, cfg.Config, "replay", &result.Result, func(ctx context.Context, w *work) error {
+		p := &replay{work: w, cfg: cfg, live: liveFiles(w.lake.Log()), tables: map[string]*ReplayedTable{}}
+		if err := p.rebuildAll(ctx); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		p.report(result)
+		if !p.changed {
+			result.Outcome = lake.OutcomeUnchanged
+			return nil
+		}
+		return w.commit(ctx, p.remove, &result.Result)
+	})
+	if !begun {
+		return nil, err
+	}
+	return result, err
+}
+
+// replay is one under way.
+type replay struct {
+	*work
+	cfg  ReplayConfig
+	live map[tableOf][]lake.File
+
+	mu      sync.Mutex // guards what follows
+	remove  []string
+	changed bool // some files were written or are to be removed
+	tables  map[string]*ReplayedTable
+}
+
+// rebuildAll goes through the markets, some side by side.
+func (p *replay) rebuildAll(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.Workers)
+	for _, service := range api.Services() {
+		for _, market := range api.Markets(service) {
+			feeds := slices.DeleteFunc(api.Feeds(), func(f api.Feed) bool { return f.Market != market })
+			group.Go(func() error { return p.market(ctx, market, feeds) })
+		}
+	}
+	return group.Wait()
+}
+
+// market rebuilds the tables of a market's feeds, whose versions lie in the same files.
+func (p *replay) market(ctx context.Context, market api.Market, feeds []api.Feed) error {
+	versions := p.files(lake.HistoryTable(lake.DealVersions), market)
+	years := map[string]bool{}
+	for _, f := range versions {
+		years[f.Partition["year"]] = true
+	}
+	for _, feed := range feeds {
+		for _, table := range lake.FeedTables(feed) {
+			for _, f := range p.files(lake.HistoryTable(table.Name), market) {
+				years[f.Partition["year"]] = true
+			}
+		}
+	}
+	for _, year := range slices.Sorted(maps.Keys(years)) {
+		if err := p.year(ctx, year, inPartition(versions, "year", year), feeds); err != nil {
+			return err
+		}
+	}
+	for _, group := range outdatedVersions(p.lake.Log(), market) {
+		if err := p.mergeVersions(ctx, group); err != nil {
+			return err
+		}
+	}
+	if !p.cfg.Snapshots {
+		return nil
+	}
+	return p.snapshots(ctx, versions, feeds)
+}
+
+// tableOf names a table, as commits do, and a market.
+type tableOf struct {
+	table  string
+	market api.Market
+}
+
+func liveFiles(log *load.Log) map[tableOf][]lake.File {
+	live := map[tableOf][]lake.File{}
+	for _, f := range log.AllFiles() {
+		key := tableOf{f.Table, api.Market(f.Partition["market"])}
+		live[key] = append(live[key], f)
+	}
+	return live
+}
+
+// files lists the live files of a table and market, which the caller must not change.
+func (p *replay) files(table string, market api.Market) []lake.File {
+	return p.live[tableOf{table, market}]
+}
+
+func inPartition(files []lake.File, key, value string) []lake.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Partition[key] != value })
+}
+
+// year rebuilds a year's history from the versions that came in it.
+func (p *replay) year(ctx context.Context, year string, versions []lake.File, feeds []api.Feed) (err error) {
+	number, err := strconv.Atoi(year)
+	if err != nil {
+		return fmt.Errorf("a commit names a file of year %q; run `dealflow verify`", year)
+	}
+	parts := make([]*rebuilt, len(feeds))
+	for i, feed := range feeds {
+		parts[i] = p.newRebuilt(feed, "market="+string(feed.Market)+"/year="+year, func(table *lake.Table) (string, []lake.File) {
+			name := lake.HistoryTable(table.Name)
+			return name, inPartition(p.files(name, feed.Market), "year", year)
+		})
+	}
+	defer func() {
+		for _, part := range parts {
+			err = errors.Join(err, part.end())
+		}
+	}()
+	// Each portion of the versions becomes a file of its own in every table: a merge of all of them
+	// would hold too many files open.
+	for portion := range slices.Chunk(versions, compactFiles) {
+		if err := p.portion(ctx, number, portion, parts); err != nil {
+			return err
+		}
+	}
+	for _, part := range parts {
+		if err := part.compareTables(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *replay) portion(ctx context.Context, year int, versions []lake.File, parts []*rebuilt) (err error) {
+	copied, err := copyFiles(ctx, p.lake, p.tx, versions)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, copied.close()) }()
+	for _, part := range parts {
+		part.beginHistory(year)
+		err := copied.versions(ctx, part.feed, func(v *storedVersion) error {
+			return part.append(v)
+		})
+		if err != nil {
+			return err
+		}
+		if err := part.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeVersions rewrites files of deal_versions under the current schema.
+func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
+	if err := merge(ctx, p.lake, p.tx, files); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.table(files[0].Table)
+	for _, f := range files {
+		t.RowsBefore += f.Rows
+		t.Rows += f.Rows
+	}
+	t.FilesBefore += len(files)
+	p.replace(t, files)
+	return nil
+}
+
+// table finds or makes a table's report. p.mu is held.
+func (p *replay) table(name string) *ReplayedTable {
+	if p.tables[name] == nil {
+		p.tables[name] = &ReplayedTable{Table: name, Where: []string{}, Improved: []string{}}
+	}
+	return p.tables[name]
+}
+
+// replace notes that files are replaced by what was written. p.mu is held.
+func (p *replay) replace(t *ReplayedTable, files []lake.File) {
+	p.changed = true
+	t.Replaced += len(files)
+	for _, f := range files {
+		p.remove = append(p.remove, f.Path)
+	}
+}
+
+// report sums up.
+func (p *replay) report(result *ReplayResult) {
+	result.Equal = true
+	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
+		t := p.tables[name]
+		slices.Sort(t.Where)
+		slices.Sort(t.Improved)
+		t.Improved = slices.Compact(t.Improved)
+		result.Tables = append(result.Tables, *t)
+		result.Equal = result.Equal && t.Different == 0
+	}
+}

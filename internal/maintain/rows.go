@@ -1,0 +1,105 @@
+package maintain
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/schemas/lake"
+)
+
+// rowBuffer collects rows of several files for a row group.
+type rowBuffer struct {
+	builder *array.RecordBuilder
+	schema  int // place of the column schema_version, or -1
+	fixed   int // bytes of a row apart from its texts
+	bytes   int // about what the rows hold in memory
+	rows    int
+	min     int64 // deal_id
+	max     int64
+	taken   bool
+}
+
+func newRowBuffer(mem memory.Allocator, columns []lake.Column) *rowBuffer {
+	b := &rowBuffer{builder: array.NewRecordBuilder(mem, lake.ArrowSchema(columns)), schema: -1}
+	bits := 0
+	for i := range columns {
+		bits++ // for NULL
+		if t, ok := columns[i].Type.Arrow().(arrow.FixedWidthDataType); ok {
+			bits += t.BitWidth()
+		} else {
+			bits += 32
+		}
+		if columns[i].Name == "schema_version" {
+			b.schema = i
+		}
+	}
+	b.fixed = bits / 8
+	return b
+}
+
+// append copies a row. Columns that its file lacks are NULL.
+func (b *rowBuffer) append(at merged) {
+	if b.taken {
+		b.rows, b.bytes, b.taken = 0, 0, false
+	}
+	if b.rows == 0 {
+		b.min, b.max = at.key.DealID, at.key.DealID
+	}
+	b.min, b.max = min(b.min, at.key.DealID), max(b.max, at.key.DealID)
+	b.rows++
+	b.bytes += b.fixed
+	for i, from := range at.from {
+		field := b.builder.Field(i)
+		switch {
+		case i == b.schema:
+			field.(*array.Int32Builder).Append(lake.SchemaVersion)
+		case from < 0:
+			field.AppendNull()
+		default:
+			b.bytes += copyCell(field, at.record.Column(from), at.row)
+		}
+	}
+}
+
+// take gives the rows and starts afresh with the next; min and max are still those of the rows given.
+// The caller releases the record.
+func (b *rowBuffer) take() arrow.Record {
+	b.taken = true
+	return b.builder.NewRecord()
+}
+
+func (b *rowBuffer) release() { b.builder.Release() }
+
+// copyCell appends a value and gives the bytes of its text.
+func copyCell(to array.Builder, column arrow.Array, row int) (text int) {
+	if column.IsNull(row) {
+		to.AppendNull()
+		return 0
+	}
+	switch a := column.(type) {
+	case *array.String:
+		value := a.Value(row)
+		to.(*array.StringBuilder).Append(value)
+		return len(value)
+	case *array.Boolean:
+		to.(*array.BooleanBuilder).Append(a.Value(row))
+	case *array.Int32:
+		to.(*array.Int32Builder).Append(a.Value(row))
+	case *array.Int64:
+		to.(*array.Int64Builder).Append(a.Value(row))
+	case *array.Date32:
+		to.(*array.Date32Builder).Append(a.Value(row))
+	case *array.Timestamp:
+		to.(*array.TimestampBuilder).Append(a.Value(row))
+	case *array.Decimal128:
+		to.(*array.Decimal128Builder).Append(a.Value(row))
+	case *array.FixedSizeBinary:
+		to.(*array.FixedSizeBinaryBuilder).Append(a.Value(row))
+	default:
+		panic(fmt.Sprintf("no table has a column of type %s", column.DataType()))
+	}
+	return 0
+}

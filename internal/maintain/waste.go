@@ -1,0 +1,281 @@
+package maintain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Retention says which daily snapshots are kept. The newest day of a feed always is.
+type Retention struct {
+	Days      int  // that many, counted back from the newest day of any feed in the lake
+	MonthEnds bool // and of each month of a feed the last day that there is
+}
+
+// expiredDay is a day's snapshot of a feed that is no longer kept.
+type expiredDay struct {
+	Feed  api.Feed
+	Day   string      // YYYY-MM-DD
+	Files []lake.File // of all of the feed's tables
+}
+
+// expired lists what a policy does not keep, by feed and day. A feed's tables go together, also where one
+// of them had no rows on a day: snapshots are whole or gone. Days count from the newest snapshot, not from
+// a clock: a lake that is filled no more keeps what it has.
+func expired(log *load.Log, keep Retention) ([]expiredDay, error) {
+	byFeed := log.SnapshotFiles()
+	newest := ""
+	for _, days := range byFeed {
+		for day := range days {
+			newest = max(newest, day)
+		}
+	}
+	if newest == "" {
+		return nil, nil
+	}
+	last, err := time.Parse(time.DateOnly, newest)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot date %q in the log: want YYYY-MM-DD; run `dealflow verify`", newest)
+	}
+	from := last.AddDate(0, 0, 1-keep.Days).Format(time.DateOnly)
+	var gone []expiredDay
+	for _, feed := range api.Feeds() {
+		days := byFeed[feed]
+		for _, day := range expiredDays(slices.Sorted(maps.Keys(days)), from, keep.MonthEnds) {
+			gone = append(gone, expiredDay{feed, day, days[day]})
+		}
+	}
+	return gone, nil
+}
+
+// expiredDays picks from sorted days those that are not kept.
+func expiredDays(days []string, from string, monthEnds bool) []string {
+	var expired []string
+	for i, day := range days {
+		last := i == len(days)-1
+		monthEnd := last || month(days[i+1]) != month(day)
+		if !last && day < from && (!monthEnds || !monthEnd) {
+			expired = append(expired, day)
+		}
+	}
+	return expired
+}
+
+// month cuts YYYY-MM-DD to its month.
+func month(day string) string { return day[:min(len(day), len("2006-01"))] }
+
+// clockPrefix begins the keys of the objects by which storeTime asks for the time.
+const clockPrefix = "_dealflow/clock-"
+
+// storeTime finds the store's own time, by which it dates its objects: it puts an object, looks at its
+// date, and removes it. id makes the object's key unique. What other such calls, and probes of the store,
+// have left behind is removed too, once it is older than the grace.
+func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, err error) {
+	key := clockPrefix + id
+	if err := s.Put(ctx, key, strings.NewReader("what time is it?\n"), store.Replace); err != nil {
+		return now, fmt.Errorf("the store's time: %w", err)
+	}
+	gone := []string{key}
+	defer func() {
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		err = errors.Join(err, s.Delete(clean, gone...))
+	}()
+	var objects []store.Object
+	for object, err := range s.List(ctx, clockPrefix) {
+		if err != nil {
+			return now, fmt.Errorf("the store's time: %w", err)
+		}
+		objects = append(objects, object)
+		if object.Key == key {
+			now = object.Modified
+		}
+	}
+	if now.IsZero() {
+		return now, fmt.Errorf("the store's time: the listing lacks %s, which was just put: nothing can be removed safely on such a store", key)
+	}
+	probes, err := list(ctx, s, store.ProbePrefix)
+	if err != nil {
+		return now, err
+	}
+	for _, object := range append(objects, probes...) {
+		if object.Modified.Before(now.Add(-load.Grace)) {
+			gone = append(gone, object.Key)
+		}
+	}
+	return now, nil
+}
+
+// waste is what a lake can do without.
+type waste struct {
+	Data        []store.Object   // data files that are garbage
+	Checkpoints []store.Object   // checkpoints, and states, that newer ones have replaced
+	Unfinished  []store.Leftover // puts that never ended
+	Waiting     load.Garbage     // garbage whose grace has not passed
+}
+
+// findWaste finds what may be removed at an instant of the store's clock (storeTime): of the data files those
+// that are not part of the lake, were put longer ago than load.Grace, and were not removed by a commit younger
+// than that; checkpoints older than load.Grace but for the newest two; unfinished puts older than load.Grace. It
+// reads the log anew, after it has listed what is there.
+func findWaste(ctx context.Context, l *load.Lake, now time.Time) (*waste, error) {
+	old := now.Add(-load.Grace)
+	var data []store.Object
+	for _, prefix := range lake.DataPrefixes() {
+		found, err := list(ctx, l.Store(), prefix)
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, found...)
+	}
+	checkpoints, err := list(ctx, l.Store(), lake.CheckpointsPrefix)
+	if err != nil {
+		return nil, err
+	}
+	// What a run has put and committed between the listing and here is seen as live.
+	if err := l.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	if err := wholeLog(ctx, l); err != nil {
+		return nil, err
+	}
+	data = slices.DeleteFunc(data, func(o store.Object) bool { return l.Log().Live(o.Key) })
+	w := &waste{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old)}
+	if w.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
+		return w, err
+	}
+	lately, err := removedSince(ctx, l.Store(), old)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range data {
+		if object.Modified.Before(old) && !lately[object.Key] {
+			w.Data = append(w.Data, object)
+			continue
+		}
+		w.Waiting.Files++
+		w.Waiting.Bytes += object.Size
+	}
+	return w, nil
+}
+
+func list(ctx context.Context, s store.Store, prefix string) ([]store.Object, error) {
+	var found []store.Object
+	for object, err := range s.List(ctx, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, object)
+	}
+	return found, nil
+}
+
+// wholeLog refuses a log with a hole: what the commits behind it have added would pass for garbage.
+func wholeLog(ctx context.Context, l *load.Lake) error {
+	objects, err := list(ctx, l.Store(), lake.CommitsPrefix)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CommitKey(n) && n > l.Log().Number+1 {
+			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d is there; nothing was removed; restore what is missing from a copy, and run `dealflow verify`", l.Log().Number, n)
+		}
+	}
+	return nil
+}
+
+func unfinished(ctx context.Context, s store.Store, before time.Time) ([]store.Leftover, error) {
+	cleaner, ok := s.(store.Cleaner)
+	if !ok {
+		return nil, nil
+	}
+	return cleaner.Leftovers(ctx, before)
+}
+
+// replacedCheckpoints picks the checkpoints and states that are older than an instant and not of the two
+// newest checkpoints of the log, which goes to a given commit. The second one stands in for the newest
+// where that cannot be read.
+func replacedCheckpoints(objects []store.Object, commit int64, old time.Time) []store.Object {
+	var numbers []int64
+	for _, object := range objects {
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CheckpointKey(n) && n <= commit {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.SortFunc(numbers, func(a, b int64) int { return cmp.Compare(b, a) })
+	if len(numbers) < 3 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o store.Object) bool {
+		n, ok := lake.CommitNumber(o.Key)
+		ours := ok && (o.Key == lake.CheckpointKey(n) || o.Key == lake.StateKey(n))
+		return !ours || n >= numbers[1] || !o.Modified.Before(old)
+	})
+}
+
+// removedSince lists the files that commits removed whose objects are not older than an instant. The
+// listing gives the dates of all commits in few requests; only the young ones are read.
+func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[string]bool, error) {
+	removed := map[string]bool{}
+	for object, err := range s.List(ctx, lake.CommitsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		n, ok := lake.CommitNumber(object.Key)
+		if !ok || object.Key != lake.CommitKey(n) || object.Modified.Before(instant) {
+			continue
+		}
+		data, err := store.Read(ctx, s, object.Key)
+		if err != nil {
+			return nil, err
+		}
+		commit, err := lake.DecodeCommit(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", object.Key, err)
+		}
+		for _, path := range commit.Remove {
+			removed[path] = true
+		}
+	}
+	return removed, nil
+}
+
+// sweepBatch is how many objects one request removes at most: S3's bound.
+const sweepBatch = 1000
+
+// sweep removes waste, and says how much of it is gone. It goes on after a failure, and its error names
+// what could not be removed: the next sweep finds it again.
+func sweep(ctx context.Context, s store.Store, w *waste) (gone load.Garbage, err error) {
+	var faults []error
+	for batch := range slices.Chunk(slices.Concat(w.Data, w.Checkpoints), sweepBatch) {
+		if err := ctx.Err(); err != nil {
+			return gone, errors.Join(append(faults, err)...)
+		}
+		keys := make([]string, len(batch))
+		var size int64
+		for i, object := range batch {
+			keys[i] = object.Key
+			size += object.Size
+		}
+		if err := s.Delete(ctx, keys...); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		gone.Files += int64(len(batch))
+		gone.Bytes += size
+	}
+	if cleaner, ok := s.(store.Cleaner); ok && len(w.Unfinished) > 0 {
+		faults = append(faults, cleaner.Clean(ctx, w.Unfinished...))
+	}
+	return gone, errors.Join(faults...)
+}

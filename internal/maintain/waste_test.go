@@ -1,0 +1,132 @@
+package maintain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/load"
+	"dealflow/load/loadtest"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+)
+
+// TestRetention is the policy as a table: the days that there are, those that are kept in brackets.
+func TestRetention(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keep Retention
+		days string // of the deals' own table
+	}{
+		{"the newest alone", Retention{Days: 1}, "2026-01-30 2026-01-31 2026-02-01 [2026-02-02]"},
+		{"days count, whether they have a snapshot or not", Retention{Days: 5}, "2026-01-25 2026-01-28 [2026-01-29] [2026-02-02]"},
+		{"month ends", Retention{Days: 1, MonthEnds: true}, "2025-12-30 [2025-12-31] 2026-01-01 [2026-01-31] 2026-02-01 [2026-02-02]"},
+		{"the last day of a month that exists", Retention{Days: 1, MonthEnds: true}, "2025-11-03 [2025-11-17] 2026-01-05 [2026-01-09] [2026-02-02]"},
+		{"a month of one day", Retention{Days: 2, MonthEnds: true}, "[2026-01-14] 2026-02-01 [2026-02-04] [2026-02-05]"},
+		{"over the end of a year", Retention{Days: 35, MonthEnds: false}, "2025-12-13 2025-12-14 [2025-12-15] [2026-01-18]"},
+		{"a leap day", Retention{Days: 1, MonthEnds: true}, "2028-02-28 [2028-02-29] [2028-03-01]"},
+		{"one snapshot", Retention{Days: 1}, "[2020-01-01]"},
+		{"more days than there are", Retention{Days: 10_000}, "[2020-01-01] [2026-02-02]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var want []string
+			var days []string
+			for word := range strings.FieldsSeq(c.days) {
+				day := strings.Trim(word, "[]")
+				days = append(days, day)
+				if day == word {
+					want = append(want, day)
+				}
+			}
+			gone, err := expired(snapshotsOf(t, map[string][]string{"IG": days}), c.keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, day := range gone {
+				got = append(got, day.Day)
+				if len(day.Files) != 2 {
+					t.Errorf("%s: %d files, want those of two tables", day.Day, len(day.Files))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("expired %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// TestRetentionByFeed counts days from the newest of all feeds, and keeps the newest of each.
+func TestRetentionByFeed(t *testing.T) {
+	log := snapshotsOf(t, map[string][]string{
+		"IG": {"2026-01-01", "2026-01-31", "2026-02-20"},
+		"HY": {"2025-11-29", "2025-12-05", "2026-01-02"}, // no longer part of the account
+	})
+	for monthEnds, want := range map[bool][]string{
+		true:  {"bond/ig/priced 2026-01-01"},
+		false: {"bond/ig/priced 2026-01-01", "bond/hy/priced 2025-11-29", "bond/hy/priced 2025-12-05"},
+	} {
+		gone, err := expired(log, Retention{Days: 35, MonthEnds: monthEnds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, day := range gone {
+			got = append(got, day.Feed.String()+" "+day.Day)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("month ends kept: %t: expired %v, want %v", monthEnds, got, want)
+		}
+	}
+	none, err := expired(new(load.Log), Retention{Days: 1})
+	if err != nil || len(none) != 0 {
+		t.Errorf("of an empty lake: got %v, %v", none, err)
+	}
+}
+
+// snapshotsOf is the log of a lake with snapshots of bond/*/priced, two tables a day.
+func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
+	t.Helper()
+	s := new(memstore.Mem)
+	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
+	for market, of := range days {
+		for _, day := range of {
+			for _, table := range []string{"bond_priced_deals", "bond_priced_banks"} {
+				commit.Add = append(commit.Add, lake.File{
+					Path:  fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/run-0.parquet", table, market, day),
+					Table: lake.SnapshotTable(table), Partition: map[string]string{"market": market, "snapshot_date": day},
+				})
+			}
+		}
+	}
+	data, err := commit.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), lake.CommitKey(1), strings.NewReader(string(data)), store.CreateOnly); err != nil {
+		t.Fatal(err)
+	}
+	return loadtest.Open(t, s).Log()
+}
+
+// TestWasteNeedsTheWholeLog finds no garbage in a lake whose log has a hole that only a listing shows.
+func TestWasteNeedsTheWholeLog(t *testing.T) {
+	s := new(memstore.Mem)
+	l := loadtest.Open(t, s)
+	for n := range 6 {
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
+	}
+	if err := s.Delete(t.Context(), lake.CommitKey(2), lake.CommitKey(3), lake.LatestKey); err != nil {
+		t.Fatal(err)
+	}
+	cut := loadtest.Open(t, s)
+	if n := cut.Log().Number; n != 1 {
+		t.Fatalf("the log ends with %d, want 1: nothing else shows the hole", n)
+	}
+	if waste, err := findWaste(t.Context(), cut, time.Now().AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
+		t.Errorf("got %+v, %v; want it refused", waste, err)
+	}
+}

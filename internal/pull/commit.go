@@ -1,0 +1,200 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"dealflow/internal/maintain"
+	"dealflow/load"
+	"dealflow/schemas/lake"
+)
+
+// maxDecisions bounds how often a complete run decides again because another run committed first.
+const maxDecisions = 4
+
+// commit makes the run visible. If another run took the number first, a complete run reads that one's state, decides
+// again from its spools, and tries the next number. Any other command gives up: its next execution is soon.
+func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) error {
+	for decision := 1; ; decision++ {
+		err := r.commitOnce(ctx, feeds, result)
+		if !errors.Is(err, load.ErrConflict) || !r.command.complete || decision == maxDecisions {
+			return err
+		}
+		r.Log.Warn("another run committed first; deciding again on its state", "err", err)
+		if err := r.decideAgain(ctx, feeds); err != nil {
+			return fmt.Errorf("%w, and deciding again failed: %w", load.ErrConflict, err)
+		}
+		result.setFeeds(feeds)
+	}
+}
+
+// commitOnce writes deal_versions and the commit. Result.Commit stays 0 if there was nothing to commit.
+func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) error {
+	done := slices.DeleteFunc(slices.Clone(feeds), func(f *feedRun) bool { return f.Outcome != lake.OutcomeDone })
+	if len(done) == 0 {
+		if err := result.verdict(); err != nil {
+			return fmt.Errorf("%w: %w", ErrNothingDone, err)
+		}
+		return r.nothingToPull()
+	}
+	if !r.command.complete && !slices.ContainsFunc(done, (*feedRun).hasNews) {
+		result.Outcome = lake.OutcomeUnchanged
+		return result.verdict()
+	}
+	if err := r.holdsContract(done); err != nil {
+		return err
+	}
+	if err := r.session.CheckAge(); err != nil {
+		return err
+	}
+	known := r.clock.knownAt(r.lake.Log().KnownAt)
+	if err := r.writeVersions(ctx, done, known); err != nil {
+		return err
+	}
+	commit := r.newCommit(done, result, known)
+	for _, f := range done {
+		f.decisions = nil // they are written
+	}
+	debug.FreeOSMemory() // DuckDB, which works next, needs what flattening held, and Go does not know of it
+	if err := r.check(ctx, &commit, result); err != nil {
+		return err
+	}
+	if err := r.session.CheckAge(); err != nil { // checks take their time, too
+		return err
+	}
+	made, err := r.session.Commit(ctx, commit)
+	if err != nil {
+		return err
+	}
+	result.Commit, result.KnownAt, result.Outcome, result.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
+	for _, file := range made.Add {
+		result.BytesWritten += file.Bytes
+	}
+	for _, f := range done {
+		r.apply(f)
+	}
+	return nil
+}
+
+// newCommit is what the run knows of its commit; the session adds the files.
+func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lake.Commit {
+	commit := lake.Commit{
+		Command: r.command.name, KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.clock.now()),
+		SnapshotDate: r.day, Outcome: lake.OutcomeDone, Feeds: result.Feeds, Remove: []string{}, Checks: []lake.Check{},
+	}
+	if result.verdict() != nil {
+		commit.Outcome = lake.OutcomePartial
+	}
+	if r.command.complete {
+		for _, f := range done {
+			commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
+		}
+	}
+	return commit
+}
+
+// apply adds a feed's new versions, which are committed, to the latest versions.
+func (r *run) apply(f *feedRun) {
+	if r.heads[f.Feed] == nil {
+		r.heads[f.Feed] = f.heads
+		return
+	}
+	maps.Copy(r.heads[f.Feed], f.heads)
+}
+
+// nothingToPull is the error of a run all of whose feeds were skipped.
+func (r *run) nothingToPull() error {
+	if r.command.complete {
+		return fmt.Errorf("%w: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds", ErrNothingDone)
+	}
+	return fmt.Errorf("%w: the lake holds no snapshot of these feeds; `dealflow run` takes the first", ErrNothingDone)
+}
+
+// decideAgain reads what another run has committed, and decides the versions of all feeds that are
+// done again, from the payloads that this run has. Per deal the later observation wins.
+func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
+	before := r.lake.Log().KnownAt
+	if err := r.lake.Refresh(ctx); err != nil {
+		return err
+	}
+	var err error
+	if r.heads, err = r.lake.Heads(ctx, r.Memory); err != nil {
+		return err
+	}
+	if r.day, err = r.chooseDay(r.lake.Log(), r.started); err != nil {
+		return err
+	}
+	theirs, err := r.lake.ObservedAfter(ctx, r.Memory, before)
+	if err != nil {
+		return err
+	}
+	r.session.Discard()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, f := range feeds {
+		if f.Outcome == lake.OutcomeDone {
+			group.Go(func() error { return r.redo(ctx, f, theirs[f.Feed]) })
+		}
+	}
+	return group.Wait()
+}
+
+// redo decides and writes one feed again. theirs says when the deals were observed that another run has
+// committed meanwhile.
+func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) error {
+	superseded := map[int64]bool{}
+	for id, at := range theirs {
+		if entry, ok := f.spool.Entry(id); ok && at.After(entry.ObservedAt) {
+			superseded[id] = true
+		}
+	}
+	f.begin(superseded)
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	if err := r.resolveAbsent(bounded, f); err != nil {
+		return r.outcome(ctx, f, err)
+	}
+	return r.decideAndWrite(ctx, f)
+}
+
+// publish writes what is derived from the commit. The commit is valid whatever fails here, so failures
+// are warnings.
+func (r *run) publish(ctx context.Context, result *Result) {
+	warn := r.warner(result)
+	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.heads))
+	var err error
+	result.Compaction, err = r.compactIfNeeded(ctx)
+	warn("history was not compacted; `dealflow compact` does it", err)
+	warn("the lease was not given back; it runs out by itself", r.session.DropLease(ctx))
+	if !r.NoCatalog {
+		warn("the catalog was not published; `dealflow catalog` does it", r.maker().PublishCurrent(ctx, r.catalog))
+	}
+}
+
+// compactIfNeeded merges history files if there are many.
+func (r *run) compactIfNeeded(ctx context.Context) (*maintain.Result, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("run id: %w", err)
+	}
+	return maintain.CompactAfterRun(ctx, r.lake, maintain.Config{
+		Store: r.Store, RunID: id.String(), Clock: r.Clock, WorkDir: r.WorkDir, Owner: r.Owner, Version: r.Version, Memory: r.Memory, Log: r.Log, Cache: r.Cache,
+	}, r.clock.now)
+}
+
+// warner returns what reports a failure after the commit, in the result and in the log.
+func (r *run) warner(result *Result) func(what string, err error) {
+	return func(what string, err error) {
+		if err != nil {
+			result.warn(fmt.Sprintf("%s: %v", what, err))
+			r.Log.Warn(what, "err", err)
+		}
+	}
+}

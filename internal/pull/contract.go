@@ -1,0 +1,46 @@
+package pull
+
+import (
+	"fmt"
+	"strings"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// holdsContract refuses, under ContractFreeze, values that depart from the API document in a way that
+// the lake has not seen since the feed's last complete snapshot.
+func (r *run) holdsContract(feeds []*feedRun) error {
+	if r.Contract != ContractFreeze {
+		return nil
+	}
+	var broken []string
+	for _, f := range feeds {
+		known := r.knownDrift(f.Feed)
+		for _, d := range f.Drift {
+			if !known[driftKey{d.Pointer, d.Kind}] {
+				broken = append(broken, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, d.Pointer, d.Count, d.Example))
+			}
+		}
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w:\n  %s\nnothing was committed; look at the source, then run with --contract=report once to accept it", ErrContract, strings.Join(broken, "\n  "))
+}
+
+// driftKey is what makes drift the same from run to run.
+type driftKey struct {
+	pointer string
+	kind    lake.DriftKind
+}
+
+func (r *run) knownDrift(feed api.Feed) map[driftKey]bool {
+	known := map[driftKey]bool{}
+	for _, run := range r.lake.Log().SinceSnapshot(feed) {
+		for _, d := range run.Feed(feed).Drift {
+			known[driftKey{d.Pointer, d.Kind}] = true
+		}
+	}
+	return known
+}

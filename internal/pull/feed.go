@@ -1,0 +1,233 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"dealflow/extract"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// feedRun is a feed on its way through a run. Each part is made from the one before; deciding again begins after
+// extraction (begin).
+type feedRun struct {
+	lake.FeedRun
+	failure error // what Error says
+
+	// By extraction.
+	spool        *extract.Spool
+	unidentified bool         // some records had no readable id: each could be any deal
+	extracted    lake.FeedRun // what FeedRun was then
+
+	resolved
+	decided
+}
+
+// resolved is what became of the deals that a feed lacks. Only complete runs resolve.
+type resolved struct {
+	superseded map[int64]bool      // deals of which another run has committed a later observation
+	kept       []int64             // known deals that keep their last version although this run has no payload of them
+	removals   []transform.Removal // by deal_id
+}
+
+// decided is what a run makes of a feed, compared with what was known of it.
+type decided struct {
+	decisions []transform.Decision
+	heads     lake.Heads // of the deals that have a new version
+	news      int        // new versions, and records newly put into quarantine
+}
+
+// begin returns to the end of extraction, before anything was decided.
+func (f *feedRun) begin(superseded map[int64]bool) {
+	f.FeedRun, f.resolved, f.decided = f.extracted, resolved{superseded: superseded}, decided{}
+}
+
+func (f *feedRun) hasNews() bool { return f.news > 0 }
+
+func (f *feedRun) observations() observations { return observations{f.spool, f.superseded} }
+
+func (f *feedRun) close() error {
+	if f.spool == nil {
+		return nil
+	}
+	return f.spool.Close()
+}
+
+// observations is the spool as transform sees it, without the superseded deals.
+type observations struct {
+	spool   *extract.Spool
+	without map[int64]bool
+}
+
+// IDs implements transform.Payloads.
+func (o observations) IDs() []int64 {
+	return slices.DeleteFunc(o.spool.IDs(), func(id int64) bool { return o.without[id] })
+}
+
+// PayloadHash implements transform.Payloads.
+func (o observations) PayloadHash(id int64) lake.Digest {
+	entry, _ := o.spool.Entry(id)
+	return entry.PayloadHash
+}
+
+// Payload implements transform.Payloads.
+func (o observations) Payload(id int64, buf []byte) ([]byte, error) { return o.spool.Payload(id, buf) }
+
+// feed pulls one feed and writes its files. The error is one that ends the run; a failure of the feed
+// alone is its outcome.
+func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
+	f := &feedRun{FeedRun: lake.FeedRun{
+		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.now()), Drift: []lake.Drift{},
+	}}
+	var err error
+	if f.spool, err = extract.NewSpool(r.spools, feed, sameContent(r.Base)); err != nil {
+		return f, err
+	}
+	began := r.Clock()
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	err = r.command.read(bounded, r, f)
+	f.extracted = f.FeedRun
+	if err == nil && f.Outcome == lake.OutcomeDone && r.command.complete {
+		err = r.resolveAbsent(bounded, f)
+	}
+	f.ExtractMS = r.Clock().Sub(began).Milliseconds()
+	f.extracted.ExtractMS = f.ExtractMS
+	if err != nil || f.Outcome != lake.OutcomeDone {
+		return f, r.outcome(ctx, f, err)
+	}
+	return f, r.decideAndWrite(ctx, f)
+}
+
+// sameContent compares payloads as versions are compared: a server may spell the same deal
+// differently in each answer. Two payloads of a deal that cannot be read are equal, too: both would go
+// into quarantine.
+func sameContent(base api.Base) func(a, b []byte) bool {
+	canonical := transform.NewCanonicalizer(base)
+	return func(a, b []byte) bool {
+		one, oneErr := canonical.Hash(a)
+		other, otherErr := canonical.Hash(b)
+		return one == other && (oneErr == nil) == (otherErr == nil)
+	}
+}
+
+// readSnapshot fills the spool with a complete snapshot.
+func readSnapshot(ctx context.Context, r *run, f *feedRun) error {
+	snapshot, err := r.Client.Snapshot(ctx, f.Feed, f.spool)
+	if err != nil {
+		return err
+	}
+	r.clock.observe(snapshot.LastObserved)
+	f.UpdatedSince, f.unidentified = snapshot.UpdatedSince, snapshot.Unidentified > 0
+	return nil
+}
+
+// outcome turns a feed's error into its outcome, or returns it if it ends the run.
+func (r *run) outcome(ctx context.Context, f *feedRun, err error) error {
+	var auth *extract.AuthError
+	if ctx.Err() != nil || errors.As(err, &auth) {
+		return err
+	}
+	r.count(f)
+	if err == nil {
+		return nil
+	}
+	var held *heldError
+	switch {
+	case errors.As(err, &held):
+		f.Outcome = lake.OutcomeHeld
+	case extract.IsForbiddenOrMissing(err) && !r.lake.Log().Held(f.Feed):
+		f.Outcome = lake.OutcomeSkipped
+		r.Log.Warn("feed is not part of the account", "feed", f.Feed.String(), "err", err)
+	default:
+		f.Outcome = lake.OutcomeFailed
+	}
+	f.failure = r.late(err)
+	f.Error = f.failure.Error()
+	return nil
+}
+
+// count copies the client's figures into the feed's.
+func (r *run) count(f *feedRun) {
+	c := r.Client.Counts(f.Feed)
+	f.Pages, f.Requests, f.Bytes = int64(c.Pages), int64(c.Requests), c.Bytes
+	f.Retries, f.Waits, f.WaitedMS = int64(c.Retries), int64(c.Waits), c.Waited.Milliseconds()
+	f.Sweeps, f.Restarts, f.Confirmations = int64(c.Sweeps), int64(c.Restarts), int64(c.Confirmations)
+	f.FinishedAt = lake.At(r.clock.now())
+}
+
+// decideAndWrite waits for its turn, decides the feed's versions, and writes its files.
+func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
+	if err := r.workers.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer r.workers.Release(1)
+	began := r.Clock()
+	if err := r.decide(f); err != nil {
+		return fmt.Errorf("%s: %w", f.Feed, err)
+	}
+	if err := errors.Join(r.quarantine(ctx, f), r.writeRows(ctx, f)); err != nil {
+		return fmt.Errorf("%s: %w", f.Feed, err)
+	}
+	f.WriteMS = r.Clock().Sub(began).Milliseconds()
+	r.count(f)
+	return nil
+}
+
+// decide numbers the feed's new versions, and counts them.
+func (r *run) decide(f *feedRun) (err error) {
+	known := r.heads[f.Feed]
+	f.decisions, err = transform.Decide(known, f.observations(), f.removals, transform.NewCanonicalizer(r.Base), r.sameBase(f.Feed))
+	if err != nil {
+		return err
+	}
+	f.heads = lake.Heads{}
+	synced := r.syncedTo(f.Feed)
+	for _, d := range f.decisions {
+		if d.Reject == nil && d.Head != known[d.ID] {
+			f.heads[d.ID] = d.Head
+		}
+		f.tally(d)
+		f.countMissed(d, synced)
+	}
+	return nil
+}
+
+// sameBase says whether all that is known of a feed was last seen under this run's base URL.
+func (r *run) sameBase(feed api.Feed) bool {
+	for _, run := range r.lake.Log().SinceSnapshot(feed) {
+		if run.Feed(feed).BaseURL != r.Base.String() {
+			return false
+		}
+	}
+	return true
+}
+
+// tally counts one decision.
+func (f *feedRun) tally(d transform.Decision) {
+	if d.Change != "" {
+		f.news++
+	}
+	switch {
+	case d.Reject != nil && d.Kept:
+		f.kept = append(f.kept, d.ID)
+	case d.Reject != nil:
+	case d.Change == lake.Added:
+		f.Added++
+	case d.Change == lake.Changed:
+		f.Changed++
+	case d.Change == lake.Reappeared:
+		f.Reappeared++
+	case d.Change == lake.Removed:
+		f.Removed++
+		if d.Removal.Reason == lake.ReasonOutOfEntitlement {
+			f.NotEntitled++
+		}
+	default:
+		f.Unchanged++
+	}
+}

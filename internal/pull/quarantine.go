@@ -1,0 +1,111 @@
+package pull
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"dealflow/extract"
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// quarantine puts aside what cannot be read as a deal: all of it where the feed was read whole, else
+// what is not there yet, so that syncs do not repeat a record every few minutes.
+func (r *run) quarantine(ctx context.Context, f *feedRun) error {
+	records, err := r.unreadable(f)
+	if err != nil {
+		return err
+	}
+	f.Quarantined = int64(len(records))
+	if len(records) > 0 && !r.command.complete {
+		held, err := OpenQuarantine(ctx, r.lake, f.Feed)
+		if err != nil {
+			return err
+		}
+		records = slices.DeleteFunc(records, func(q load.Quarantined) bool {
+			return slices.ContainsFunc(held, func(h load.Quarantined) bool { return bytes.Equal(h.Raw, q.Raw) })
+		})
+	}
+	f.news += len(records)
+	return r.session.Quarantine(ctx, f.Feed, records)
+}
+
+// unreadable lists the records of a feed that cannot be read as deals.
+func (r *run) unreadable(f *feedRun) ([]load.Quarantined, error) {
+	var records []load.Quarantined
+	for _, q := range f.spool.Rejects() {
+		records = append(records, load.Quarantined{
+			Feed: f.Feed, Reject: q.Reject, DealID: q.ID, HasID: q.HasID, Raw: q.Raw, Page: r.Base.Relative(q.URL), ObservedAt: lake.At(q.ObservedAt),
+		})
+	}
+	for _, d := range f.decisions {
+		if d.Reject == nil {
+			continue
+		}
+		raw, err := f.spool.Payload(d.ID, nil)
+		if err != nil {
+			return nil, err
+		}
+		entry, _ := f.spool.Entry(d.ID)
+		records = append(records, load.Quarantined{Feed: f.Feed, Reject: d.Reject, DealID: d.ID, HasID: true, Raw: raw, ObservedAt: lake.At(entry.ObservedAt)})
+	}
+	return records, nil
+}
+
+// RetryQuarantined asks the API by id for the deals whose records could not be read when their feed was
+// pulled last, and commits those that can be read now: history only, one commit. Records without a
+// readable id wait for the next run, which reads the whole list. Errors are those of Sync.
+func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
+	ids := map[api.Feed][]int64{}
+	plan := func(ctx context.Context, r *run) ([]api.Feed, error) {
+		for _, feed := range r.Feeds {
+			open, err := OpenQuarantine(ctx, r.lake, feed)
+			if err != nil {
+				return nil, err
+			}
+			for _, q := range open {
+				if q.HasID {
+					ids[feed] = append(ids[feed], q.DealID)
+				}
+			}
+			slices.Sort(ids[feed])
+			ids[feed] = slices.Compact(ids[feed])
+		}
+		feeds := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool { return len(ids[f]) == 0 })
+		if len(feeds) == 0 {
+			return nil, fmt.Errorf("%w: no deal with a readable id is in quarantine", ErrNothingDone)
+		}
+		return feeds, nil
+	}
+	read := func(ctx context.Context, r *run, f *feedRun) error { return r.readByID(ctx, f, ids[f.Feed]) }
+	return execute(ctx, cfg, command{name: "quarantine", plan: plan, read: read})
+}
+
+// readByID fills the spool with deals that the API returns by id.
+func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
+	fates, err := r.Client.Confirm(ctx, f.Feed, ids, nil, f.spool)
+	for id, fate := range fates {
+		if fate != extract.Standing {
+			r.Log.Warn("a deal in quarantine is no longer answered; the next run finds out", "feed", f.Feed.String(), "deal", id, "answer", string(fate))
+		}
+	}
+	for _, id := range f.spool.IDs() {
+		entry, _ := f.spool.Entry(id)
+		r.clock.observe(entry.ObservedAt)
+	}
+	return err
+}
+
+// OpenQuarantine lists the records of a feed that could not be read when it was pulled last
+// (load.Log.SinceSnapshot).
+func OpenQuarantine(ctx context.Context, l *load.Lake, feed api.Feed) ([]load.Quarantined, error) {
+	all, err := l.Quarantined(ctx, feed)
+	if err != nil {
+		return nil, err
+	}
+	open := l.Log().RunsSinceSnapshot(feed)
+	return slices.DeleteFunc(all, func(q load.Quarantined) bool { return !open[q.RunID] }), nil
+}

@@ -1,0 +1,123 @@
+package pull
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dealflow/internal/maintain"
+	"dealflow/schemas/lake"
+)
+
+// Result says what a run did. It is the object that --json prints; fields are only ever added.
+type Result struct {
+	Command      string         `json:"command"` // run, sync or quarantine
+	Lake         string         `json:"lake"`    // the lake's root
+	RunID        string         `json:"run_id"`
+	Commit       int64          `json:"commit"` // 0: nothing was committed
+	KnownAt      lake.Instant   `json:"known_at"`
+	SnapshotDate string         `json:"snapshot_date"` // "" where no snapshots are taken
+	Outcome      string         `json:"outcome"`       // done, partial; without a commit: unchanged, skipped or failed
+	Feeds        []lake.FeedRun `json:"feeds"`
+	Files        int            `json:"files"`         // that the commit names
+	BytesWritten int64          `json:"bytes_written"` // their size
+	Seconds      float64        `json:"seconds"`       // of the machine's clock
+	Stages       StageSeconds   `json:"stage_seconds"`
+	Checks       []lake.Check   `json:"checks"` // of the commit, or of what was held; none where no catalog is made
+	Warnings     []string       `json:"warnings"`
+
+	// Compaction is the commit that merged history files behind this one; nil where there were not many.
+	Compaction *maintain.Result `json:"compaction,omitempty"`
+
+	late bool // some feed was not done by the deadline
+}
+
+// StageSeconds says where the seconds went.
+type StageSeconds struct {
+	Open    float64 `json:"open"`    // the token, the log, what is known of every deal
+	Feeds   float64 `json:"feeds"`   // extracting, flattening and writing, side by side
+	Commit  float64 `json:"commit"`  // deal_versions and the commit
+	Catalog float64 `json:"catalog"` // hint, checkpoint and catalog
+}
+
+// setFeeds copies what became of the feeds.
+func (r *Result) setFeeds(feeds []*feedRun) {
+	r.Feeds = make([]lake.FeedRun, 0, len(feeds))
+	r.late = false
+	for _, f := range feeds {
+		r.Feeds = append(r.Feeds, f.FeedRun)
+		r.late = r.late || errors.Is(f.failure, ErrDeadline)
+	}
+}
+
+func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
+
+// warnMissed tells what syncs had missed.
+func (r *Result) warnMissed() {
+	for i := range r.Feeds {
+		if text := missedWarning(&r.Feeds[i]); text != "" {
+			r.warn(text)
+		}
+	}
+}
+
+// stopwatch tells the seconds between laps.
+type stopwatch struct {
+	clock func() time.Time
+	last  time.Time
+}
+
+func (w *stopwatch) lap() float64 {
+	now := w.clock()
+	defer func() { w.last = now }()
+	return now.Sub(w.last).Seconds()
+}
+
+// Count adds up one figure over the feeds that are part of the commit.
+func (r *Result) Count(figure func(*lake.FeedRun) int64) int64 {
+	var sum int64
+	for i := range r.Feeds {
+		if r.Feeds[i].Outcome == lake.OutcomeDone {
+			sum += figure(&r.Feeds[i])
+		}
+	}
+	return sum
+}
+
+// Outcomes that a caller tells apart; compare with errors.Is. ErrNothingDone stands beside the others where
+// no feed could be committed.
+var (
+	ErrFeedsFailed = errors.New("some feeds failed")
+	ErrFeedsHeld   = errors.New("the removal guard held some feeds")
+	ErrDeadline    = errors.New("the deadline has passed")
+	ErrContract    = errors.New("the data departs from the API document in a new way")
+	ErrClock       = errors.New("the clock cannot be right")
+	ErrNothingDone = errors.New("nothing was committed")
+)
+
+// verdict is the error of a run that came to its end: nil where every feed is done or no part of the
+// account.
+func (r *Result) verdict() error {
+	var failed, held []string
+	for i := range r.Feeds {
+		f := &r.Feeds[i]
+		switch f.Outcome {
+		case lake.OutcomeFailed:
+			failed = append(failed, fmt.Sprintf("%s: %s", f.Feed, f.Error))
+		case lake.OutcomeHeld:
+			held = append(held, fmt.Sprintf("%s: %s", f.Feed, f.Error))
+		}
+	}
+	var errs []error
+	if len(held) > 0 {
+		errs = append(errs, fmt.Errorf("%w:\n  %s", ErrFeedsHeld, strings.Join(held, "\n  ")))
+	}
+	if len(failed) > 0 {
+		errs = append(errs, fmt.Errorf("%w:\n  %s", ErrFeedsFailed, strings.Join(failed, "\n  ")))
+	}
+	if r.late {
+		errs = append(errs, fmt.Errorf("%w: the feeds that were not complete are pulled by the next run", ErrDeadline))
+	}
+	return errors.Join(errs...)
+}

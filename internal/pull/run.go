@@ -1,0 +1,255 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"dealflow/internal/catalog"
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// clockTolerance is how far clocks may be apart before a run is refused: one wrong commit would spoil
+// all later instants.
+const clockTolerance = 10 * time.Minute
+
+// command is what Run, Sync and RetryQuarantined differ in.
+type command struct {
+	name     string
+	complete bool                                            // feeds are read completely: snapshots are written, and absent deals are asked for by id
+	plan     func(context.Context, *run) ([]api.Feed, error) // chooses the feeds
+	read     func(context.Context, *run, *feedRun) error     // fills a feed's spool
+}
+
+// run is one execution of a command.
+type run struct {
+	Config
+	command command
+	clock   *clock
+	began   time.Time // by the machine's clock
+	until   time.Time // the deadline, by the machine's clock; zero for none
+	opened
+	session *load.Session
+	spools  string              // folder for spools
+	workers *semaphore.Weighted // bounds the feeds that are flattened at once
+	catalog *catalog.Made       // of the commit that is about to be made, or was; nil for none
+}
+
+// opened is what a run finds before any work.
+type opened struct {
+	lake    *load.Lake
+	heads   map[api.Feed]lake.Heads
+	started time.Time // by the run's clock
+	day     string    // of the snapshots; "" if none are written
+}
+
+// Run pulls complete snapshots of the configured feeds into the lake, as one commit. It pulls the feeds
+// that lack the day's snapshot; if none lacks it, it pulls all again and replaces the day.
+//
+// The Result is nil only if the run ended before any feed was begun. With ErrFeedsFailed,
+// ErrFeedsHeld and ErrDeadline the other feeds are committed, unless Result.Commit is 0. Of the other
+// errors *extract.AuthError, ErrContract and load.ErrConflict mean that nothing was committed.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	return execute(ctx, cfg, command{name: "run", complete: true, plan: lacking, read: readSnapshot})
+}
+
+// execute goes from the first request to the commit.
+func execute(ctx context.Context, cfg Config, c command) (result *Result, err error) {
+	if cfg, err = cfg.withDefaults(); err != nil {
+		return nil, err
+	}
+	r := &run{
+		Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)),
+		clock: &clock{machine: cfg.Clock, server: cfg.ServerClock},
+	}
+	busy, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result = &Result{
+		Command: c.name, Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed,
+		Feeds: []lake.FeedRun{}, Checks: []lake.Check{}, Warnings: []string{},
+	}
+	defer func() { result.Seconds = r.Clock().Sub(r.began).Seconds() }()
+	if busy != nil {
+		result.Outcome = lake.OutcomeSkipped
+		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was pulled", busy.Command, busy.RunID, busy.Owner))
+		return result, nil
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.spools), r.dropCatalog(), r.session.Close(ctx)) }()
+	return result, r.pull(ctx, result)
+}
+
+// pull reads the feeds, commits them, and publishes what follows from the commit.
+func (r *run) pull(ctx context.Context, result *Result) (err error) {
+	watch := stopwatch{clock: r.Clock, last: r.began}
+	result.Stages.Open = watch.lap()
+	plan, err := r.command.plan(ctx, r)
+	if err != nil {
+		return err
+	}
+	feeds, err := r.feeds(ctx, plan)
+	defer func() { err = errors.Join(err, closeFeeds(feeds)) }()
+	result.setFeeds(feeds)
+	result.Stages.Feeds = watch.lap()
+	if err != nil {
+		return err
+	}
+	err = r.commit(ctx, feeds, result)
+	result.Stages.Commit = watch.lap()
+	result.warnMissed()
+	if err != nil || result.Commit == 0 {
+		return err
+	}
+	r.publish(ctx, result)
+	result.Stages.Catalog = watch.lap()
+	return result.verdict()
+}
+
+// open finds out, before any work, that the server answers, the credentials are accepted, the lake can be read and
+// written, and the clocks are plausible; then it starts the session. busy is another command's lease, because of which
+// this run gives way.
+func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	server, err := r.Client.ServerTime(bounded)
+	if err != nil {
+		return nil, r.late(err)
+	}
+	if r.opened, err = r.openLake(ctx, server); err != nil {
+		return nil, err
+	}
+	r.session, busy, err = r.lake.Start(ctx, load.SessionConfig{
+		RunID: r.RunID, Command: r.command.name, Owner: r.Owner, Started: r.started, Clock: r.Clock, WorkDir: r.WorkDir, Memory: r.Memory, Log: r.Log,
+		SingleWriter: r.SingleWriter, BesideOthers: r.command.complete,
+	})
+	if err != nil || busy != nil {
+		return busy, err
+	}
+	if r.spools, err = os.MkdirTemp(r.WorkDir, "dealflow-spool-*"); err != nil {
+		return nil, errors.Join(fmt.Errorf("work folder: %w", err), r.session.Close(ctx))
+	}
+	return nil, nil
+}
+
+// openLake reads what the lake says, and checks the clocks and the day against it.
+func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err error) {
+	o.started = r.Clock()
+	if r.ServerClock {
+		o.started = server
+	}
+	r.clock.observe(o.started)
+	// Only a complete run may begin a lake.
+	if o.lake, err = load.Open(ctx, r.Store); err != nil && !(errors.Is(err, load.ErrNoLake) && r.command.complete) {
+		return o, err
+	}
+	if err := r.checkClock(o.lake.Log(), o.started, server); err != nil {
+		return o, err
+	}
+	if o.day, err = r.chooseDay(o.lake.Log(), o.started); err != nil {
+		return o, err
+	}
+	o.heads, err = o.lake.Heads(ctx, r.Memory)
+	return o, err
+}
+
+// bounded gives a context that ends with the run's deadline, which the first call fixes.
+func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	switch {
+	case r.Deadline <= 0:
+		return context.WithCancel(ctx)
+	case !r.until.IsZero():
+		return context.WithDeadlineCause(ctx, r.until, ErrDeadline)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, r.Deadline, ErrDeadline)
+	r.until, _ = bounded.Deadline()
+	return bounded, cancel
+}
+
+// late marks an error as caused by the run's deadline if it is. A wait that would end after the deadline
+// fails before it.
+func (r *run) late(err error) error {
+	if r.Deadline > 0 && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrDeadline) {
+		return fmt.Errorf("%w: %w", ErrDeadline, err)
+	}
+	return err
+}
+
+func (r *run) checkClock(log *load.Log, started, server time.Time) error {
+	if r.AcceptClock {
+		return nil
+	}
+	const advice = "set the clock right, or pass --accept-clock if you are sure"
+	if started.Before(log.KnownAt.Add(-clockTolerance)) {
+		return fmt.Errorf("%w: it says %s, but the lake's last commit was at %s; %s", ErrClock, lake.At(started), log.KnownAt, advice)
+	}
+	if apart := started.Sub(server).Abs(); !r.ServerClock && apart > clockTolerance {
+		return fmt.Errorf("%w: it says %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(started), lake.At(server), advice)
+	}
+	return nil
+}
+
+// chooseDay fixes the snapshot's day, which is never older than the last one; "" for a command that writes none.
+func (r *run) chooseDay(log *load.Log, started time.Time) (string, error) {
+	if !r.command.complete {
+		return "", nil
+	}
+	day := r.SnapshotDate
+	if day == "" {
+		day = lake.DateOf(started)
+	}
+	if last := log.SnapshotDay(); day < last {
+		return "", fmt.Errorf("snapshot date %s is older than the last one, %s: a snapshot of the past cannot be taken", day, last)
+	}
+	return day, nil
+}
+
+// lacking is the plan of a complete run. A feed that was found that day to be no part of the account
+// does not lack the snapshot: it is pulled with the others if all are pulled again.
+func lacking(_ context.Context, r *run) ([]api.Feed, error) {
+	log := r.lake.Log()
+	feeds := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
+		return log.HasSnapshot(f, r.day) || log.Skipped(f, r.day)
+	})
+	if len(feeds) == 0 {
+		return r.Feeds, nil
+	}
+	return feeds, nil
+}
+
+// feeds pulls feeds concurrently. A feed's own failure is in its outcome; the error is one that ends
+// the run. The results that are not nil must be closed in either case.
+func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedRun, error) {
+	results := make([]*feedRun, len(plan))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, feed := range plan {
+		group.Go(func() error {
+			result, err := r.feed(ctx, feed)
+			results[i] = result
+			if err != nil {
+				result.Outcome, result.Error = lake.OutcomeFailed, err.Error()
+				return err
+			}
+			r.FeedDone(result.FeedRun)
+			return nil
+		})
+	}
+	err := group.Wait()
+	return slices.DeleteFunc(results, func(f *feedRun) bool { return f == nil }), err
+}
+
+func closeFeeds(feeds []*feedRun) error {
+	var errs []error
+	for _, f := range feeds {
+		errs = append(errs, f.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,136 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// SessionConfig says who works on a lake, and how. All fields must be set, unless they are said to be optional.
+type SessionConfig struct {
+	RunID   string           // UUIDv7
+	Command string           // run, sync, quarantine, compact, expire or replay
+	Owner   string           // for people who read the lease
+	Started time.Time        // by the command's clock; its UTC year is that of the history files
+	Clock   func() time.Time // the machine's
+	WorkDir string           // local folder for unfinished files; "" means the system's
+	Memory  memory.Allocator
+	Log     *slog.Logger
+
+	SingleWriter bool // optional: work on a store that cannot create an object only once
+	BesideOthers bool // optional: work while another command holds the lease
+}
+
+// Session is a command at work on a lake: it holds the lease, which it renews until DropLease, and a transaction. Close
+// ends both.
+type Session struct {
+	*Transaction
+	lake  *Lake
+	cfg   SessionConfig
+	began time.Time // by the machine's clock
+	lease leaseKeeper
+}
+
+// Start begins a session. On a lake without a commit it first checks that the store keeps the promises that commits
+// depend on. busy is another command's lease, because of which nothing was begun; the session is nil then.
+func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
+	s = &Session{lake: l, cfg: cfg, began: cfg.Clock()}
+	if l.log.Number == 0 {
+		if err := s.probe(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if held := l.Lease(ctx, cfg.Clock()); held != nil {
+		if !cfg.BesideOthers {
+			return nil, held, nil
+		}
+		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", held.Owner, "run", held.RunID, "command", held.Command)
+	}
+	if err := s.writeLease(ctx); err != nil {
+		return nil, nil, err // a store that cannot be written is better found now than after hours
+	}
+	s.lease.keep(ctx, s.renewLease)
+	s.Transaction, err = l.Begin(TransactionConfig{ID: cfg.RunID, Started: cfg.Started, WorkDir: cfg.WorkDir, Memory: cfg.Memory})
+	if err != nil {
+		return nil, nil, errors.Join(err, s.DropLease(ctx))
+	}
+	return s, nil, nil
+}
+
+// probe refuses a store on which two first commits could both win.
+func (s *Session) probe(ctx context.Context) error {
+	err := store.Probe(ctx, s.lake.store)
+	if errors.Is(err, store.ErrIgnoresReplaceIf) || errors.Is(err, store.ErrIgnoresCreateOnly) && s.cfg.SingleWriter {
+		s.cfg.Log.Warn("the store does not keep all promises", "err", err)
+		return nil
+	}
+	return err
+}
+
+// CheckAge refuses a session that may have lost files by now: `expire` deletes no file that is younger than Grace.
+func (s *Session) CheckAge() error {
+	if age := s.cfg.Clock().Sub(s.began); age > Grace/2 {
+		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", s.cfg.Command, age.Round(time.Minute), Grace)
+	}
+	return nil
+}
+
+// Close removes unfinished files and gives the lease back.
+func (s *Session) Close(ctx context.Context) error {
+	return errors.Join(s.Transaction.Close(), s.DropLease(ctx))
+}
+
+// leaseKeeper renews a lease in the background.
+type leaseKeeper struct {
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+	dropped bool
+}
+
+func (k *leaseKeeper) keep(ctx context.Context, renew func(context.Context)) {
+	ctx, k.stop = context.WithCancel(ctx)
+	k.done.Go(func() { renew(ctx) })
+}
+
+func (s *Session) writeLease(ctx context.Context) error {
+	return s.lake.TakeLease(ctx, Lease{
+		Owner: s.cfg.Owner, RunID: s.cfg.RunID, Command: s.cfg.Command, ExpiresAt: lake.At(s.cfg.Clock().Add(LeaseLife)),
+	})
+}
+
+func (s *Session) renewLease(ctx context.Context) {
+	tick := time.NewTicker(LeaseLife / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.writeLease(ctx); err != nil && ctx.Err() == nil {
+				s.cfg.Log.Warn("the lease was not renewed; the run goes on", "err", err)
+			}
+		}
+	}
+}
+
+// DropLease gives the lease back, also for a command that was cancelled. Calls after the first do nothing. If it fails,
+// the lease expires by itself.
+func (s *Session) DropLease(ctx context.Context) error {
+	if s.lease.dropped {
+		return nil
+	}
+	s.lease.dropped = true
+	s.lease.stop()
+	s.lease.done.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return s.lake.DropLease(ctx, s.cfg.RunID, s.cfg.Clock())
+}
