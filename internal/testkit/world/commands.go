@@ -28,6 +28,9 @@ func Feeds(feeds ...api.Feed) Change { return func(c *pipeline.Config) { c.Feeds
 // Quiet publishes no catalog, which takes most of the time of a small run.
 func Quiet(c *pipeline.Config) { c.NoCatalog = true }
 
+// AcceptRemovals lets a run remove more deals than the removal guard allows.
+func AcceptRemovals(c *pipeline.Config) { c.AcceptRemovals = true }
+
 // Hears writes the log of a run to a writer.
 func Hears(said io.Writer) Change {
 	return func(c *pipeline.Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) }
