@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
@@ -110,7 +109,7 @@ func observed(t *testing.T, seed uint64) (*world.World, *history) {
 				return f == api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Expected} || f == api.Feed{Service: api.Loan, Market: api.CF, Kind: api.Priced}
 			})
 		}
-		result := w.Night(t, day, world.Quiet, world.Feeds(of...), func(c *pull.Config) { c.AcceptRemovals = true })
+		result := w.Night(t, day, world.Quiet, world.Feeds(of...), world.AcceptRemovals)
 		h.observe(t, w.URL, result.KnownAt.Time, of, func(feed api.Feed) []serve.Record { return tr.Visible(t, w, feed) })
 	}
 	h.follow()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -46,7 +45,7 @@ func wild(t *testing.T, seed uint64) (*world.World, *history) {
 			}
 			s.turn(t, b, feed, records[feed], day == 0)
 		}
-		result, err := w.Run(t, world.Quiet, func(c *pull.Config) { c.AcceptRemovals = true })
+		result, err := w.Run(t, world.Quiet, world.AcceptRemovals)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestDerivedForward(t *testing.T) {
 	w.Night(t, 0)
 	for day := 1; day < 7; day++ {
 		w.Clock.Set(world.Epoch.AddDate(0, 0, day).Add(15 * time.Hour))
-		if _, err := pull.Sync(t.Context(), w.Config(t)); err != nil {
+		if _, err := w.Sync(t); err != nil {
 			t.Fatal(err)
 		}
 		w.Night(t, day)

@@ -112,7 +112,7 @@ func TestRemovalGuard(t *testing.T) {
 				world.WantLines(t, db, "SELECT snapshot_date::VARCHAR, count(*) FROM snapshots.bond_priced_deals GROUP BY ALL", "2026-01-05 30")
 			})
 
-			again := w.MustRun(t, both, func(c *pull.Config) { c.AcceptRemovals = true })
+			again := w.MustRun(t, both, world.AcceptRemovals)
 			world.WantOutcomes(t, again, "bond/ig/priced done")
 			world.WantCounts(t, again, world.Priced, [6]int64{0, 0, vanish.last, 0, 30 - vanish.last, 0})
 			w.Ask(t, func(db *stdsql.DB) { world.WantAgreement(t, db, world.Priced, world.Expected) })

@@ -31,6 +31,9 @@ func Feeds(feeds ...api.Feed) Change { return func(c *pull.Config) { c.Feeds = f
 // Quiet publishes no catalog, which takes most of the time of a small run.
 func Quiet(c *pull.Config) { c.NoCatalog = true }
 
+// AcceptRemovals lets a run remove more deals than the removal guard allows.
+func AcceptRemovals(c *pull.Config) { c.AcceptRemovals = true }
+
 // Hears writes the log of a run to a writer.
 func Hears(said io.Writer) Change {
 	return func(c *pull.Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) }
