@@ -34,6 +34,8 @@ var doors = map[string][]string{
 	"internal/testkit/longlake": {"*"},
 	"internal/testkit/s3test":   {"schemas", "load"},
 	"cmd/dealflow":              {"*"},
+
+	"transform/internal/columnar": {},
 }
 
 // testsOnly are packages that no program may contain.
