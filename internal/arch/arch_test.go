@@ -36,6 +36,7 @@ var doors = map[string][]string{
 	"cmd/dealflow":              {"*"},
 
 	"transform/internal/columnar": {},
+	"serve/sim/calibration":       {"schemas/api"},
 }
 
 // testsOnly are packages that no program may contain.
