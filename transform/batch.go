@@ -10,6 +10,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/internal/columnar"
 )
 
 // Batches collects the rows of a feed's deals, table by table, until they are taken as Arrow records.
@@ -26,7 +27,7 @@ type tableBatch struct {
 	table   *lake.Table
 	depth   int // of the table
 	schema  *arrow.Schema
-	columns []column
+	columns []columnar.Column
 	room    int // rows that there is room for
 	rows    int
 	taken   int // rows of the batch taken last
@@ -48,21 +49,21 @@ func NewSnapshotBatches(mem memory.Allocator, feed api.Feed, date string) (*Batc
 		return nil, fmt.Errorf("snapshot date: %w", err)
 	}
 	b := newBatches(mem, feed, (*lake.Table).SnapshotColumns)
-	b.day = []cell{{set: true, n: int64(arrow.Date32FromTime(day))}}
+	b.day = []cell{{Set: true, N: int64(arrow.Date32FromTime(day))}}
 	return b, nil
 }
 
 func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) []lake.Column) *Batches {
 	b := &Batches{feed: feed}
 	for i := range b.keys {
-		b.keys[i].set = true
+		b.keys[i].Set = true
 	}
-	b.keys[0].text = []byte(feed.Market)
+	b.keys[0].Text = []byte(feed.Market)
 	for _, table := range lake.FeedTables(feed) {
 		schema := lake.BatchSchema(columns(table))
 		t := tableBatch{table: table, depth: table.Depth(), schema: schema, fixed: rowBytes(columns(table))}
 		for _, field := range schema.Fields() {
-			t.columns = append(t.columns, newColumn(mem, field.Type))
+			t.columns = append(t.columns, columnar.NewColumn(mem, field.Type))
 		}
 		b.tables = append(b.tables, t)
 	}
@@ -117,7 +118,7 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 	t.maxID = dealID
 	t.bytes += n*(t.fixed+len(b.feed.Market)) + staged.textSize
 	t.reserve(t.rows + n)
-	b.keys[1].n, b.keys[2].n = dealID, int64(version)
+	b.keys[1].N, b.keys[2].N = dealID, int64(version)
 	for i, at := range staged.ordinals {
 		next := t.put(0, b.keysAt(t.depth, at))
 		next = t.put(next, staged.cells[i*staged.width:(i+1)*staged.width])
@@ -130,9 +131,9 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 func (b *Batches) keysAt(depth int, at ordinals) []cell {
 	switch depth {
 	case 1:
-		b.keys[3].n = int64(at.inner)
+		b.keys[3].N = int64(at.inner)
 	case 2:
-		b.keys[3].n, b.keys[4].n = int64(at.outer), int64(at.inner)
+		b.keys[3].N, b.keys[4].N = int64(at.outer), int64(at.inner)
 	}
 	return b.keys[:3+depth]
 }
@@ -149,7 +150,7 @@ func (t *tableBatch) reserve(rows int) {
 		t.room = 2 * rows
 	}
 	for i := range t.columns {
-		t.columns[i].reserve(t.room)
+		t.columns[i].Reserve(t.room)
 	}
 }
 
@@ -158,8 +159,8 @@ func (t *tableBatch) put(from int, cells []cell) (next int) {
 	next = from + len(cells)
 	columns := t.columns[from:next]
 	for i := range cells {
-		if cells[i].set {
-			columns[i].put(t.rows, &cells[i])
+		if cells[i].Set {
+			columns[i].Put(t.rows, &cells[i])
 		}
 	}
 	return next
@@ -170,7 +171,7 @@ func (b *Batches) Take(table int) lake.Batch {
 	t := &b.tables[table]
 	arrays := make([]arrow.Array, len(t.columns))
 	for i := range t.columns {
-		arrays[i] = t.columns[i].take(t.rows)
+		arrays[i] = t.columns[i].Take(t.rows)
 		defer arrays[i].Release() // the record holds it
 	}
 	batch := lake.Batch{Table: t.table, Record: array.NewRecord(t.schema, arrays, int64(t.rows)), MinDealID: t.minID, MaxDealID: t.maxID}
@@ -182,7 +183,7 @@ func (b *Batches) Take(table int) lake.Batch {
 func (b *Batches) Release() {
 	for i := range b.tables {
 		for c := range b.tables[i].columns {
-			b.tables[i].columns[c].release()
+			b.tables[i].columns[c].Release()
 		}
 	}
 }

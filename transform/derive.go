@@ -61,7 +61,7 @@ func (f *Flattener) deriveAll() {
 		}
 		for start := 0; start < len(staged.cells); start += staged.width {
 			row := staged.cells[start : start+staged.width]
-			row[version].set, row[version].n = true, lake.ParserVersion
+			row[version].Set, row[version].N = true, lake.ParserVersion
 			for i := range f.plan.derivations[t] {
 				staged.textSize += f.derive(&f.plan.derivations[t][i], row)
 			}
@@ -73,24 +73,24 @@ func (f *Flattener) deriveAll() {
 // text has no status either.
 func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	from := &row[d.from]
-	if !from.set {
+	if !from.Set {
 		return 0
 	}
 	var beside text.Beside
 	if d.currency >= 0 {
-		beside.Currency = row[d.currency].text
+		beside.Currency = row[d.currency].Text
 	}
 	if d.date >= 0 {
-		beside.Day, beside.Dated = row[d.date].n, row[d.date].set
+		beside.Day, beside.Dated = row[d.date].N, row[d.date].Set
 	}
 	var normal []byte
-	normal, f.arena = text.Normalise(f.arena, from.text)
+	normal, f.arena = text.Normalise(f.arena, from.Text)
 	f.reading = text.Reading{}
 	d.parse(normal, beside, &f.reading)
 	for _, o := range d.outcomes {
 		c := &row[o.column]
 		o.fill(c, &f.reading)
-		textSize += len(c.text)
+		textSize += len(c.Text)
 	}
 	return textSize
 }

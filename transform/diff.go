@@ -123,16 +123,16 @@ func (d *Differ) compare(table int, key string, was, is int) {
 		before, after := d.before.at(table, was, c), d.after.at(table, is, c)
 		change := lake.FieldEdited
 		switch {
-		case before.same(after):
+		case sameCell(before, after):
 			continue
-		case !before.set:
+		case !before.Set:
 			change = lake.FieldSet
-		case !after.set:
+		case !after.Set:
 			change = lake.FieldCleared
 		}
 		d.add(table, lake.FieldChange{
 			RowKey: key, Field: column.Name, Change: change,
-			Was: cut(before.appendText(nil, column.Type)), Is: cut(after.appendText(nil, column.Type)),
+			Was: cut(appendCell(nil, before, column.Type)), Is: cut(appendCell(nil, after, column.Type)),
 		})
 	}
 }
@@ -161,7 +161,7 @@ func (s *side) keyRows(d *Differ, table int) {
 			if column < 0 {
 				key = s.appendTranche(key, d, table, row)
 			} else {
-				key = s.at(table, row, column).appendText(key, d.tables[table].Columns[column].Type)
+				key = appendCell(key, s.at(table, row, column), d.tables[table].Columns[column].Type)
 			}
 		}
 		times[string(key)]++
@@ -187,8 +187,8 @@ func (s *side) appendTranche(dst []byte, d *Differ, table, row int) []byte {
 		if id < 0 {
 			continue
 		}
-		if c := s.at(i, int(ordinal)-1, id); c.set {
-			return strconv.AppendInt(dst, c.n, 10)
+		if c := s.at(i, int(ordinal)-1, id); c.Set {
+			return strconv.AppendInt(dst, c.N, 10)
 		}
 	}
 	return fmt.Appendf(dst, "ordinal %d", ordinal)
@@ -199,41 +199,41 @@ func (s *side) rowText(table, row int) string {
 	var text []byte
 	for c := range s.plan.tables[table].Columns {
 		value := s.at(table, row, c)
-		if !value.set {
+		if !value.Set {
 			continue
 		}
 		if len(text) > 0 {
 			text = append(text, " | "...)
 		}
-		text = value.appendText(text, s.plan.tables[table].Columns[c].Type)
+		text = appendCell(text, value, s.plan.tables[table].Columns[c].Type)
 	}
 	return cut(text)
 }
 
-// same says whether two cells of a column hold the same.
-func (c *cell) same(o *cell) bool {
-	return c.set == o.set && c.n == o.n && c.num == o.num && bytes.Equal(c.text, o.text)
+// sameCell says whether two cells of a column are equal.
+func sameCell(a, b *cell) bool {
+	return a.Set == b.Set && a.N == b.N && a.Num == b.Num && bytes.Equal(a.Text, b.Text)
 }
 
-// appendText writes a cell as people read it; nothing where it is empty.
-func (c *cell) appendText(dst []byte, typ lake.Type) []byte {
-	if !c.set {
+// appendCell writes a cell as people read it; nothing if it is empty.
+func appendCell(dst []byte, c *cell, typ lake.Type) []byte {
+	if !c.Set {
 		return dst
 	}
 	switch typ {
 	case lake.Text:
-		return append(dst, c.text...)
+		return append(dst, c.Text...)
 	case lake.Bool:
-		return strconv.AppendBool(dst, c.n != 0)
+		return strconv.AppendBool(dst, c.N != 0)
 	case lake.Date:
-		return arrow.Date32(c.n).ToTime().AppendFormat(dst, time.DateOnly)
+		return arrow.Date32(c.N).ToTime().AppendFormat(dst, time.DateOnly)
 	case lake.Timestamp:
-		return time.UnixMicro(c.n).UTC().AppendFormat(dst, time.RFC3339Nano)
+		return time.UnixMicro(c.N).UTC().AppendFormat(dst, time.RFC3339Nano)
 	}
 	if _, scale, ok := typ.Decimal(); ok {
-		return appendDecimal(dst, c.num, scale)
+		return appendDecimal(dst, c.Num, scale)
 	}
-	return strconv.AppendInt(dst, c.n, 10)
+	return strconv.AppendInt(dst, c.N, 10)
 }
 
 // appendDecimal writes a decimal without zeros at its end.

@@ -3,10 +3,9 @@ package transform
 import (
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow/decimal128"
-
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/internal/columnar"
 	"dealflow/transform/jsonread"
 	"dealflow/transform/text"
 )
@@ -40,13 +39,8 @@ type rows struct {
 // ordinals is the child part of a row's key: of a list inside a list, outer is the outer list's.
 type ordinals struct{ outer, inner int32 }
 
-// cell is one value, ready for its column of a batch. Which fields count follows from the column's type.
-type cell struct {
-	set  bool
-	text []byte         // Text
-	n    int64          // Int32, Int64, Bool, Date, Timestamp
-	num  decimal128.Num // Money, Rate, Price
-}
+// cell is one value of a staged row.
+type cell = columnar.Cell
 
 type mapEntry struct {
 	key   []byte
@@ -80,7 +74,7 @@ func (f *Flattener) HasPricedDeal() bool {
 		c := slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == "priced_deal_href" })
 		staged := &f.tables[i]
 		for at := c; c >= 0 && at < len(staged.cells); at += staged.width {
-			if staged.cells[at].set {
+			if staged.cells[at].Set {
 				return true
 			}
 		}
@@ -105,7 +99,7 @@ func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 	for _, d := range f.found {
 		f.drift.add(d.pointer, d.kind, d.example)
 	}
-	return f.id.n, nil
+	return f.id.N, nil
 }
 
 // record reads the whole payload.
@@ -119,7 +113,7 @@ func (f *Flattener) record(payload []byte) error {
 	if err := f.in.Err(); err != nil {
 		return rejection(err)
 	}
-	if !f.id.set {
+	if !f.id.Set {
 		return &api.Reject{Reason: api.RejectNoID, Detail: f.plan.id.pointer}
 	}
 	return nil

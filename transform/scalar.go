@@ -17,7 +17,7 @@ func (f *Flattener) fill(c *cell, n *node, to *target, raw []byte) {
 		// Drift of the link is told with the column of the link itself.
 		if kind == '"' {
 			text, _ := f.text()
-			c.n, c.set = numberAtEnd(f.base.RelativeBytes(text))
+			c.N, c.Set = numberAtEnd(f.base.RelativeBytes(text))
 		}
 		return
 	case kind == '"':
@@ -25,12 +25,12 @@ func (f *Flattener) fill(c *cell, n *node, to *target, raw []byte) {
 	case jsonread.IsNumber(raw):
 		fillNumber(c, to, raw)
 	case to.typ == lake.Bool && (kind == 't' || kind == 'f'):
-		c.set = true
+		c.Set = true
 		if kind == 't' {
-			c.n = 1
+			c.N = 1
 		}
 	}
-	if !c.set {
+	if !c.Set {
 		f.note(n.pointer, lake.DriftMisfit, raw)
 	}
 }
@@ -49,12 +49,12 @@ func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) {
 		if to.part == lake.Href {
 			text = f.base.RelativeBytes(text)
 		}
-		c.text, c.set = text, true
+		c.Text, c.Set = text, true
 	case lake.Date:
 		day, ok := date(text)
-		c.n, c.set = int64(day), ok
+		c.N, c.Set = int64(day), ok
 	case lake.Timestamp:
-		c.n, c.set = timestamp(text)
+		c.N, c.Set = timestamp(text)
 	}
 }
 
@@ -62,12 +62,12 @@ func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) {
 func fillNumber(c *cell, to *target, raw []byte) {
 	switch {
 	case to.precision > 0:
-		c.num, c.set = decimal(raw, to.precision, to.scale)
+		c.Num, c.Set = decimal(raw, to.precision, to.scale)
 	case to.typ == lake.Int64:
-		c.n, c.set = integer(raw)
+		c.N, c.Set = integer(raw)
 	case to.typ == lake.Int32:
-		c.n, c.set = integer(raw)
-		c.set = c.set && c.n == int64(int32(c.n))
+		c.N, c.Set = integer(raw)
+		c.Set = c.Set && c.N == int64(int32(c.N))
 	}
 }
 

@@ -164,7 +164,7 @@ func (f *Flattener) mapEntries(n *node, at ordinals) {
 	slices.SortFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.key, b.key) })
 	for i, entry := range f.entries {
 		f.addRow(n.rows, ordinals{outer: at.inner, inner: int32(i + 1)})
-		*f.cell(key) = cell{set: true, text: entry.key}
+		*f.cell(key) = cell{Set: true, Text: entry.key}
 		*f.cell(value) = entry.value
 		f.tables[n.rows].textSize += len(entry.key)
 	}
@@ -203,7 +203,7 @@ func (f *Flattener) scalar(n *node) {
 	case raw == nil:
 	case n == f.plan.id:
 		if jsonread.IsNumber(raw) {
-			f.id.n, f.id.set = integer(raw)
+			f.id.N, f.id.Set = integer(raw)
 		}
 	case raw[0] == 'n':
 	case n == f.plan.market:
@@ -213,7 +213,7 @@ func (f *Flattener) scalar(n *node) {
 			to := &n.targets[i]
 			c := f.cell(to)
 			f.fill(c, n, to, raw)
-			f.tables[to.table].textSize += len(c.text)
+			f.tables[to.table].textSize += len(c.Text)
 		}
 	}
 }

@@ -21,7 +21,16 @@ var class = [256]uint8{
 	'"': isQuote, '{': isOpen, '[': isOpen, '}': isClose, ']': isClose, ',': isPunct, ':': isPunct,
 }
 
-// scanner walks over JSON text. Its position stands at the beginning of whatever is read next.
+// scanner walks over JSON text. Its position is at the beginning of the next thing to read.
+//
+// It is a second reader next to transform/jsonread on purpose:
+//   - It is lenient inside records: of a value it checks only that brackets pair up and strings end, and a
+//     name may contain control characters. A strict reader would fail before it reaches the id. A record
+//     without an id could be any deal and stops all removals of its feed (TestLenient).
+//   - Its errors are stored in quarantine files, and so are those of jsonread. A common reader would need
+//     both sets of words (TestDetails).
+//   - What they share is short: white space, commas, colons and closing brackets. Finding the end of a
+//     string or of nested brackets without reading what is inside has no part in jsonread.
 type scanner struct {
 	data  []byte
 	pos   int

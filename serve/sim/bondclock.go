@@ -1,21 +1,25 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"dealflow/serve/sim/calibration"
+)
 
 // currency is what an offer is sold in; on some days some currencies rest.
 func (o offer) currency() currency {
-	mix := currencyMix[o.market]
-	choices := make([]weighted[string], 0, len(mix))
+	mix := calibration.CurrencyMix[o.market]
+	choices := make([]calibration.Weighted[string], 0, len(mix))
 	for _, share := range mix {
-		choices = append(choices, weighted[string]{share.weight * currencyFactor(o.market, share.value, o.target), share.value})
+		choices = append(choices, choice(share.Weight*currencyFactor(o.market, share.Value, o.target), share.Value))
 	}
-	return currencies[pickWeighted(stream(o.seed, tagMoney), choices)]
+	return currency(calibration.Currencies[pickWeighted(stream(o.seed, tagMoney), choices...)])
 }
 
 // opening is when the books of an offer open on a day: early in the morning of the place where it is
 // run.
 func (o offer) opening(date time.Time) time.Time {
-	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.currency().code)
+	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.currency().Code)
 	at := r.between(0, 90*60)
 	switch zone {
 	case newYork:
@@ -28,7 +32,7 @@ func (o offer) opening(date time.Time) time.Time {
 
 // closing is when the first line of an offer is priced on a day.
 func (o offer) closing(date time.Time) time.Time {
-	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.currency().code)
+	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.currency().Code)
 	share := r.Float64()
 	minutes := func(low, high float64) time.Time {
 		return zone.at(date, 0).Add(time.Duration((low + share*(high-low)) * float64(time.Minute))).Truncate(time.Second)

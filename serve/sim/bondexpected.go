@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // bondStory is what a bond deal in the pipeline has come to.
@@ -55,7 +56,7 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 	c := clerk{stream(d.seed, tagFields, uint64(t.line)+1), m.config.Quirks}
 	tranche := api.BondExpectedTranche{
 		Name: c.say(t.name), Changed: opt(c, 0.95, instant(t.changed)), Status: t.status,
-		Currency: c.text(0.97, line.cur.code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
+		Currency: c.text(0.97, line.cur.Code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
 		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.text(figiShare(m, d), line.codes(d.tap).figi),
 	}
 	books, ratings := c.text(0.9*presence(t.books), t.books), object(c, 0.7, c.bondRatings(who, api.EM))
@@ -117,11 +118,11 @@ func (d *deal) newTranche(line bondLine, i int, at time.Time) bondTranche {
 	if d.tap != 0 {
 		t.status = "TO_BE_INCREASED"
 	}
-	size, code := line.cur.volumeText(line.start), line.cur.code
-	t.volume = pickWeighted(r, []weighted[string]{
-		{45, code + " benchmark"}, {22, size + " (expected)"}, {8, "up to " + size}, {8, size + "+"}, {10, "TBC"},
-		{7, line.cur.volumeText(line.start*9/10) + "-" + line.cur.volumeText(line.start * 11 / 10)[len(code):]},
-	})
+	size, code := line.cur.volumeText(line.start), line.cur.Code
+	t.volume = pickWeighted(r,
+		choice(45, code+" benchmark"), choice(22, size+" (expected)"), choice(8, "up to "+size), choice(8, size+"+"), choice(10, "TBC"),
+		choice(7, line.cur.volumeText(line.start*9/10)+"-"+line.cur.volumeText(line.start * 11 / 10)[len(code):]),
+	)
 	if line.wng {
 		t.volume = size + " WNG"
 	}
@@ -168,7 +169,7 @@ func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
 		slices.Reverse(b.tranches)
 	case stepRename:
 		if at >= 0 {
-			b.tranches[at].name = fmt.Sprintf("%s (%s)", lines[s.line].structure(), lines[s.line].cur.code)
+			b.tranches[at].name = fmt.Sprintf("%s (%s)", lines[s.line].structure(), lines[s.line].cur.Code)
 			b.tranches[at].changed = s.at
 		}
 	case stepLink:
@@ -259,7 +260,7 @@ func whisper(points int) string {
 
 // figiShare is how often an expected tranche has a number already.
 func figiShare(m *Market, d *deal) float64 {
-	if m.born(version33, d) {
+	if m.born(calibration.Version33, d) {
 		return 0.2
 	}
 	return 0

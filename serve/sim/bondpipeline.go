@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 const day = 24 * time.Hour
@@ -32,7 +33,7 @@ func (m *Market) bondExpectedScript(d *deal) []step {
 // fades says whether a deal is never priced: pulled, as the mood of the market has it, or forgotten
 // after a long time.
 func (m *Market) fades(r *dice, d *deal, wait int) bool {
-	pulled, forgotten := r.chance(regimeTerms[d.offer.mood].bondPull), 0.0
+	pulled, forgotten := r.chance(calibration.Effects[d.offer.mood].BondPull), 0.0
 	if wait > 9 && d.tap == 0 {
 		forgotten = byMarket(d.offer.market, 0.30, 0.30, 0.35)
 	}

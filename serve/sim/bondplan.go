@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // bondPlan is an offer of bonds: what it comes to in the end, before anybody knows.
@@ -36,7 +37,7 @@ type bondLine struct {
 	fpr       int64  // the price that gives the yield, in thousandths
 	label     int    // 0: none, 1 green, 2 sustainable, 3 sustainability-linked, 4 social
 	format    int    // 0 Reg S, 1 144A, 2 both, 3 SEC registered
-	junior    int    // 0 senior … as ranks has it
+	junior    int    // 0 senior … an index of calibration.Ranks
 	cover     float64
 	start     int64 // the size that was first spoken of
 	wng       bool  // the size will not grow
@@ -54,7 +55,7 @@ func planBond(o offer) bondPlan {
 	plan := bondPlan{market: o.market, issuer: o.issuer()}
 	plan.covered = plan.issuer.bankish && d.chance(coveredShare(o.market))
 	plan.regions = regionsOf(d, o.market, plan.issuer)
-	count := pickWeighted(d, linesPerOffer[o.market])
+	count := pickWeighted(d, calibration.LinesPerOffer[o.market]...)
 	cur := o.currency()
 	base := d.between(3, 7)
 	for i := range count {
@@ -77,12 +78,6 @@ func planBond(o offer) bondPlan {
 
 // coveredShare makes about one investment-grade deal in eleven one of covered bonds.
 func coveredShare(market api.Market) float64 { return byMarket(market, 0.25, 0, 0.03) }
-
-var linesPerOffer = map[api.Market][]weighted[int]{
-	api.IG: {{70, 1}, {18, 2}, {7, 3}, {2.5, 4}, {2.5, 5}}, // offers
-	api.HY: {{72, 1}, {22, 2}, {5, 3}, {1, 4}},
-	api.EM: {{80, 1}, {14, 2}, {5, 3}, {1, 4}},
-}
 
 func regionsOf(d *dice, market api.Market, who issuer) []string {
 	if market != api.EM {
@@ -131,7 +126,7 @@ func planLine(d *dice, o offer, plan bondPlan, cur currency) bondLine {
 	line.coupon = max(line.yield/125*125, 0)
 	line.reoffer()
 	line.label = labelOf(d, o)
-	line.format = pickWeighted(d, formats[o.market])
+	line.format = pickWeighted(d, calibration.BondFormats[o.market]...)
 	line.demand(d, o.mood)
 	return line
 }
@@ -142,15 +137,15 @@ func (l *bondLine) reoffer() {
 }
 
 // demand draws how a line is received: books, tightening, premium and growth hang together.
-func (l *bondLine) demand(d *dice, mood regime) {
-	terms := regimeTerms[mood]
+func (l *bondLine) demand(d *dice, mood calibration.Regime) {
+	terms := calibration.Effects[mood]
 	books := d.NormFloat64()
 	along := func(correlation float64) float64 {
 		return correlation*books + math.Sqrt(1-correlation*correlation)*d.NormFloat64()
 	}
-	l.cover = terms.cover * math.Exp(0.4*books)
-	l.tighter = max(int(math.Round(terms.tighter+8*along(0.5))), 0)
-	l.premium = int(math.Round(terms.premium + 5*along(-0.5)))
+	l.cover = terms.Cover * math.Exp(0.4*books)
+	l.tighter = max(int(math.Round(terms.Tighter+8*along(0.5))), 0)
+	l.premium = int(math.Round(terms.Premium + 5*along(-0.5)))
 	grows, by := along(0.4), 1.1+0.4*d.Float64()
 	l.wng, l.start = d.chance(0.2), l.amount
 	switch {
@@ -176,7 +171,7 @@ func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 	switch {
 	case o.market == api.EM:
 		median, sigma = 420, 0.75
-	case o.market == api.HY && cur.code == "USD":
+	case o.market == api.HY && cur.Code == "USD":
 		median, sigma = 450, 0.5
 	case o.market == api.HY:
 		median, sigma = 400, 0.45
@@ -184,9 +179,9 @@ func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 		median, sigma = 650, 0.40
 	case plan.issuer.official():
 		median, sigma = 1100, 0.80
-	case cur.code == "USD":
+	case cur.Code == "USD":
 		median, sigma = 750, 0.60
-	case cur.code == "EUR":
+	case cur.Code == "EUR":
 		median, sigma = 650, 0.45
 	}
 	return size(d, cur, median, sigma)
@@ -196,7 +191,7 @@ func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 func rates(cur currency, at time.Time) int64 {
 	low := at.Year() >= 2012 && at.Year() <= 2021
 	switch {
-	case cur.code == "EUR" || cur.code == "CHF" || cur.code == "JPY" || cur.code == "SEK":
+	case cur.Code == "EUR" || cur.Code == "CHF" || cur.Code == "JPY" || cur.Code == "SEK":
 		if low && at.Year() >= 2015 {
 			return -350
 		}
@@ -207,73 +202,44 @@ func rates(cur currency, at time.Time) int64 {
 	return 3250
 }
 
-// labels are the shares of labelled bonds by year, in per cent, and of which kind they are.
-var labels = map[api.Market][]point{
-	api.IG: {{2013, 0}, {2015, 2}, {2019, 7}, {2021, 20}, {2024, 18}},
-	api.HY: {{2015, 0}, {2019, 2}, {2021, 12}, {2024, 8}},
-	api.EM: {{2013, 0}, {2015, 1}, {2019, 5}, {2021, 14}, {2024, 12}},
-	api.LL: {{2015, 0}, {2019, 1}, {2021, 12}, {2024, 8}},
-	api.CF: {{2013, 0}, {2015, 1}, {2019, 8}, {2021, 28}, {2024, 25}},
-	api.AF: {{2010, 1}, {2015, 5}, {2019, 15}, {2021, 30}, {2024, 30}},
-}
-
-// point is a value that holds in a year; between two points it changes evenly.
-type point struct{ year, value float64 }
-
 // along is the value of a line of points at an instant's year.
-func along(points []point, at time.Time) float64 {
+func along(points []calibration.Point, at time.Time) float64 {
 	year := float64(at.Year())
 	for i, p := range points {
-		if year > p.year {
+		if year > p.Year {
 			continue
 		}
 		if i == 0 {
-			return p.value
+			return p.Value
 		}
 		last := points[i-1]
-		return last.value + (p.value-last.value)*(year-last.year)/(p.year-last.year)
+		return last.Value + (p.Value-last.Value)*(year-last.Year)/(p.Year-last.Year)
 	}
-	return points[len(points)-1].value
+	return points[len(points)-1].Value
 }
 
 func labelOf(d *dice, o offer) int {
-	labelled := d.chance(along(labels[o.market], o.target) / 100)
-	which := pickWeighted(d, []weighted[int]{{59, 1}, {17, 2}, {6, 3}, {18, 4}})
+	labelled := d.chance(along(calibration.LabelledShares[o.market], o.target) / 100)
+	which := pickWeighted(d, calibration.LabelKinds...)
 	if labelled {
 		return which
 	}
 	return 0
 }
 
-var formats = map[api.Market][]weighted[int]{
-	api.IG: {{45, 0}, {3, 1}, {14, 2}, {38, 3}},
-	api.HY: {{10, 0}, {15, 1}, {72, 2}, {3, 3}},
-	api.EM: {{50, 0}, {3, 1}, {45, 2}, {2, 3}},
-}
-
 func callShare(market api.Market) float64 { return byMarket(market, 0.345, 0.84, 0.21) }
-
-// ranks are the rankings, their tiers, and how senior they are.
-var ranks = []struct{ name, tier string }{
-	{"Snr unsec", ""}, {"SP", ""}, {"SNP", ""}, {"T2", "T2"}, {"AT1", "AT1"}, {"Jnr sub (hybrid)", ""}, {"RT1", "RT1"}, {"T1", "T1"}, {"Snr sec", ""}, {"Covered", ""},
-}
-
-const (
-	rankSecured = 8
-	rankCovered = 9
-)
 
 func juniorOf(d *dice, market api.Market, plan bondPlan) int {
 	roll := d.Float64()
 	switch {
 	case plan.covered:
-		return rankCovered
+		return calibration.RankCovered
 	case plan.issuer.bankish && market == api.IG:
-		return pickWeighted(d, []weighted[int]{{34, 0}, {23, 1}, {25, 2}, {11.5, 3}, {5, 4}, {0.6, 6}, {0.4, 7}})
+		return pickWeighted(d, calibration.BankRanksIG...)
 	case plan.issuer.bankish:
-		return pickWeighted(d, []weighted[int]{{60, 0}, {10, 1}, {7, 2}, {13, 3}, {8, 4}, {1, 6}, {1, 7}})
+		return pickWeighted(d, calibration.BankRanks...)
 	case market == api.HY && roll < 0.35:
-		return rankSecured
+		return calibration.RankSecured
 	case roll > 0.975 && !plan.issuer.official():
 		return 5
 	}
@@ -284,7 +250,7 @@ func basisOf(d *dice, market api.Market, cur currency) string {
 	if market == api.HY && d.chance(0.75) {
 		return ""
 	}
-	switch cur.code {
+	switch cur.Code {
 	case "USD":
 		return "T"
 	case "GBP":
@@ -298,7 +264,7 @@ func basisOf(d *dice, market api.Market, cur currency) string {
 }
 
 func lineName(d *dice, line bondLine, i, count int) string {
-	name := pick(d, fmt.Sprintf("%dyr", line.years), fmt.Sprintf("%dyr", line.years), fmt.Sprintf("Long %dyr", line.years), fmt.Sprintf("%s Tranche %d", line.cur.code, i+1))
+	name := pick(d, fmt.Sprintf("%dyr", line.years), fmt.Sprintf("%dyr", line.years), fmt.Sprintf("Long %dyr", line.years), fmt.Sprintf("%s Tranche %d", line.cur.Code, i+1))
 	switch {
 	case line.perpetual:
 		return "Perp " + line.structure()
@@ -343,9 +309,9 @@ func (l bondLine) area(low, high int) string {
 func (l bondLine) maturity(at time.Time) time.Time { return at.AddDate(l.years, 0, 7) }
 
 // tapped is the line as an increase sells it: less of it, at a price of its own.
-func (l bondLine) tapped(seed uint64, mood regime) bondLine {
+func (l bondLine) tapped(seed uint64, mood calibration.Regime) bondLine {
 	d := stream(seed)
-	l.amount = size(d, l.cur, max(float64(l.amount)/1e6/l.cur.scale*0.4, 5), 0.3)
+	l.amount = size(d, l.cur, max(float64(l.amount)/1e6/l.cur.Scale*0.4, 5), 0.3)
 	moved := int(d.NormFloat64() * 40)
 	l.price, l.yield = l.price+moved, l.yield+int64(moved)*10
 	l.reoffer()

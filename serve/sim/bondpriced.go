@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // renderBondPriced makes a priced bond's record. It makes the record as it will be in the end and
@@ -23,9 +24,9 @@ func (m *Market) renderBondPriced(d *deal) any {
 	em := d.feed.Market == api.EM
 	record := api.BondPricedDeal{
 		DealID: int32(d.id), Market: string(d.feed.Market), DealType: "ORIGINAL", PricingDate: d.pricingDate(),
-		PricingTime: c.pricingTime(d), Currency: opt(c, currencyShare(em), line.cur.code),
+		PricingTime: c.pricingTime(d), Currency: opt(c, currencyShare(em), line.cur.Code),
 		Rating: c.ratingsOrNone(plan.issuer, d.feed.Market), Grade: grade(plan.issuer, d.feed.Market),
-		Ranking: c.text(0.96, ranks[line.junior].name), FxRate: api.FxRate{USD: api.Some(c.number(line.cur.rate()))},
+		Ranking: c.text(0.96, calibration.Ranks[line.junior].Name), FxRate: api.FxRate{USD: api.Some(c.number(line.cur.rate()))},
 		Fpr: c.number(millis(line.fpr)),
 	}
 	if borrower := c.bondBorrower(plan.issuer); !c.chance(m.config.Quirks.NoBorrower) {
@@ -92,10 +93,10 @@ func (c clerk) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
 	coupon := millis(line.coupon)
 	kind := "Fixed"
 	written := pick(c.dice, coupon+"%", coupon+"%", coupon+"%", coupon, eighths(line.coupon))
-	stepped, odd := c.chance(0.004), pickWeighted(c.dice, []weighted[string]{{40, "Step"}, {20, "Index-linked"}, {40, "PIK/Toggle"}})
+	stepped, odd := c.chance(0.004), pickWeighted(c.dice, calibration.OddCoupons...)
 	switch {
 	case line.floating:
-		kind, written = "FRN", fmt.Sprintf("%s%+d", floater(line.cur.code), line.over(d.offer))
+		kind, written = "FRN", fmt.Sprintf("%s%+d", floater(line.cur.Code), line.over(d.offer))
 	case line.call > 0 && (line.junior == 3 || line.perpetual):
 		kind = pick(c.dice, "Fixed-to-Reset", "FXD-FLT")
 	case line.coupon == 0:
@@ -115,7 +116,7 @@ func (c clerk) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
 	record.Gov = c.text(0.7, line.government(c.dice, d.struck))
 	nip := premiumText(c.dice, line.premium)
 	share := byMarket(market, 0.45, 0.03, 0.25)
-	if market == api.IG && line.cur.code == "EUR" {
+	if market == api.IG && line.cur.Code == "EUR" {
 		share = 0.65
 	}
 	record.Nip = c.text(share, nip)
@@ -132,13 +133,13 @@ func (l bondLine) government(r *dice, at time.Time) string {
 	over, certain := l.price+r.between(15, 40), r.chance(0.4)
 	year := at.AddDate(l.years, 0, 0).Format("06")
 	switch {
-	case l.cur.code == "EUR" && certain:
+	case l.cur.Code == "EUR" && certain:
 		return fmt.Sprintf("DBR 2.5%% Feb-%s%+d", year, over)
-	case l.cur.code == "EUR":
+	case l.cur.Code == "EUR":
 		return fmt.Sprintf("B%+d.2", over)
-	case l.cur.code == "GBP" && certain:
+	case l.cur.Code == "GBP" && certain:
 		return fmt.Sprintf("UKT 4.25%% Jul-%s%+d", year, over)
-	case l.cur.code == "GBP":
+	case l.cur.Code == "GBP":
 		return fmt.Sprintf("G%+d", over)
 	}
 	return fmt.Sprintf("T%+d", over)
@@ -191,7 +192,7 @@ func callable(line bondLine) string {
 // spread is the final price over its basis; a line sold on yield has one all the same.
 func (l bondLine) spread(o offer) string {
 	if l.basis == "" {
-		government := cmp.Or(map[string]string{"EUR": "B", "GBP": "UKT"}[l.cur.code], "T")
+		government := cmp.Or(map[string]string{"EUR": "B", "GBP": "UKT"}[l.cur.Code], "T")
 		return fmt.Sprintf("%s%+d", government, l.over(o))
 	}
 	return l.quote(l.price)
@@ -230,7 +231,7 @@ func (c clerk) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondL
 	t := clerk{stream(d.seed, tagText), c.q}
 	said := reportOf(t.dice, stepPrice, who.name, line.structure(), line.quote(line.price))
 	record.Message = t.text(certain(f.message), said.message)
-	record.AdditionalInfo = t.text(0.35, strings.Join(some(t.dice, 3, remarks), "\t"))
+	record.AdditionalInfo = t.text(0.35, strings.Join(some(t.dice, 3, calibration.Remarks), "\t"))
 	if !f.history {
 		record.DealHistory = t.text(0, "")
 		return
@@ -261,7 +262,7 @@ func (c clerk) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts
 // pricingTime is the local time of pricing with its offset. Nobody noted it in the early years.
 func (c clerk) pricingTime(d *deal) api.Opt[string] {
 	bad, how := c.chance(c.q.BadPricingTime), c.IntN(4)
-	zone := zoneOf(d.offer.currency().code)
+	zone := zoneOf(d.offer.currency().Code)
 	local := zone.local(d.struck)
 	written := local.Format("15:04") + zone.suffix(d.struck)
 	if utc := c.chance(0.15); utc && date(d.struck) == d.pricingDate() {
@@ -276,13 +277,6 @@ func (c clerk) pricingTime(d *deal) api.Opt[string] {
 	}
 	return c.text(share, written)
 }
-
-// investors and areas are keys of the stats maps, free texts as they are.
-var (
-	investors = []string{"Fund managers", "FM", "Banks/PBs", "CB/OI", "Ins/PF", "HF", "Others", "Central banks / SSAs", "Priv. banks \"PB\"", "fund managers"}
-	areas     = []string{"UK/Ireland", "Ger/Aut", "Nordics", "Benelux", "Asia", "US offshore", "US", "us", "Rest.of.World", "日本", "France", "Southern Europe"}
-	awkward   = []string{"", "a.b.c", "$type", "_links", "'; --", "usd", "null", " ", "Å", "A\u030a", "key\twith\ttabs", "1"}
-)
 
 // stats are there for somewhat more than half of the bonds, most of them with the final books. They
 // hang on the fact alone, so that a step that brings them changes the record.
@@ -299,8 +293,8 @@ func (c clerk) stats(d *deal, line bondLine, f facts) api.Opt[api.BondStats] {
 	return opt(t, 1, api.BondStats{
 		FinalBooks:    opt(t, told, t.number(money(books))),
 		FinalAccounts: opt(t, 0.15/0.55, int32(t.between(12, 480))),
-		InvestorType:  opt(t, 0.14/0.55, t.shares(investors)),
-		Geography:     opt(t, 0.16/0.55, t.shares(areas)),
+		InvestorType:  opt(t, 0.14/0.55, t.shares(calibration.Investors)),
+		Geography:     opt(t, 0.16/0.55, t.shares(calibration.Areas)),
 	})
 }
 
@@ -327,7 +321,7 @@ func (c clerk) shares(keys []string) api.NumberMap {
 			value = "-0.0"
 		}
 		if odd.chance(c.q.AwkwardStatsKey) {
-			key = awkward[(odd.IntN(len(awkward))+i)%len(awkward)]
+			key = calibration.AwkwardKeys[(odd.IntN(len(calibration.AwkwardKeys))+i)%len(calibration.AwkwardKeys)]
 		}
 		if !slices.ContainsFunc(entries, func(e api.NumberEntry) bool { return e.Key == key }) {
 			entries = append(entries, api.NumberEntry{Key: key, Value: value})
@@ -340,14 +334,14 @@ func (c clerk) shares(keys []string) api.NumberMap {
 // old ones less than of new ones.
 func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
 	shuffled := c.chance(c.q.Unordered)
-	counts := []weighted[int]{{7, 0}, {9, 1}, {25, 2}, {40, 3}, {15, 4}, {4, 5}}
+	counts := calibration.EvolutionLengths
 	if d.struck.Year() < 2013 {
-		counts = []weighted[int]{{15, 0}, {25, 1}, {30, 2}, {22, 3}, {7, 4}, {1, 5}}
+		counts = calibration.EarlyEvolutionLengths
 	}
 	stages := [][]stepKind{
 		{}, {stepFinal}, {stepThoughts, stepFinal}, {stepThoughts, stepGuidance, stepFinal},
 		{stepThoughts, stepGuidance, stepRevised, stepFinal}, {stepThoughts, stepThoughts, stepGuidance, stepRevised, stepFinal},
-	}[pickWeighted(c.dice, counts)]
+	}[pickWeighted(c.dice, counts...)]
 	entries := []api.BondPriceEvolution{}
 	at := d.struck.Truncate(time.Minute).Add(-time.Duration(len(stages)*75) * time.Minute)
 	for _, stage := range stages {
@@ -358,12 +352,6 @@ func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
 		slices.Reverse(entries)
 	}
 	return entries
-}
-
-// roles are what banks do; the others of a deal mostly just sell it.
-var roles = []weighted[string]{
-	{46, "Bookrunner"}, {8, "Active Bookrunner"}, {8, "Passive Bookrunner"}, {10, "Joint Lead Manager"}, {6, "Lead Manager"}, {4, "Co-Lead"},
-	{8, "Co-Manager"}, {3, "Global Coordinator"}, {2, "B&D"}, {1, "Structurer"}, {2, "bookrunner"}, {2, "BOOKRUNNER"},
 }
 
 // syndicate is how many banks a deal has: the median and the spread of a lognormal.
@@ -388,14 +376,14 @@ func syndicate(market api.Market, code string) (median, sigma float64) {
 // bankCount draws the number of banks.
 func (c clerk) bankCount(market api.Market, code string) int {
 	median, sigma := syndicate(market, code)
-	return min(max(int(math.Round(c.lognormal(median, sigma))), 1), len(banks))
+	return min(max(int(math.Round(c.lognormal(median, sigma))), 1), len(calibration.Banks))
 }
 
 func (c clerk) banks(d *deal, line bondLine) []api.BondBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.BondBank{}
-	for _, name := range some(c.dice, c.bankCount(d.offer.market, line.cur.code), banks) {
-		list = append(list, api.BondBank{Name: c.say(name), Status: pickWeighted(c.dice, roles)})
+	for _, name := range some(c.dice, c.bankCount(d.offer.market, line.cur.Code), calibration.Banks) {
+		list = append(list, api.BondBank{Name: c.say(name), Status: pickWeighted(c.dice, calibration.Roles...)})
 	}
 	if none {
 		return []api.BondBank{}
@@ -408,12 +396,12 @@ func (c clerk) banks(d *deal, line bondLine) []api.BondBank {
 
 // flags are the booleans and the tier.
 func (c clerk) flags(record *api.BondPricedDeal, plan bondPlan, line bondLine, em bool) {
-	if tier := ranks[line.junior].tier; tier != "" {
+	if tier := calibration.Ranks[line.junior].Tier; tier != "" {
 		record.Tier = api.Some(tier)
 	} else {
 		record.Tier = opt(c, 0, "")
 	}
-	record.Subordinated = line.junior >= 3 && line.junior < rankSecured
+	record.Subordinated = line.junior >= 3 && line.junior < calibration.RankSecured
 	record.LeagueTableEligible = !c.chance(0.06)
 	record.Covered = plan.covered
 	pref, exempt, bankNote := c.chance(0.02), opt(c, 0.7, c.chance(0.05)), opt(c, 0.7, c.chance(0.08))

@@ -6,6 +6,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/serve"
+	"dealflow/serve/sim/calibration"
 )
 
 // Names of random streams. Values may be added, not changed: every seed's market hangs on them.
@@ -38,9 +39,9 @@ type offer struct {
 	seed   uint64
 	who    uint64 // picks the borrower
 	market api.Market
-	at     time.Time // when it is announced, where it is
-	target time.Time // the day on which it is to be priced, at midnight
-	mood   regime    // of the week in which it is priced
+	at     time.Time          // when it is announced, where it is
+	target time.Time          // the day on which it is to be priced, at midnight
+	mood   calibration.Regime // of the week in which it is priced
 }
 
 // deal is one record of a feed: what it is about, what will happen to it, and how much of that has.
@@ -76,7 +77,7 @@ type deal struct {
 func (d *deal) date() {
 	at := d.struck
 	if d.feed.Service == api.Bond {
-		at = zoneOf(d.offer.currency().code).local(at)
+		at = zoneOf(d.offer.currency().Code).local(at)
 	} else if stream(d.seed, tagFacts, 1).chance(0.03) {
 		return
 	}

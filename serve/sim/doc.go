@@ -8,7 +8,8 @@
 // nor the steps of the clock change it. All names and codes are invented; codes come from ranges that
 // no real security uses. Nothing here reads the machine's clock but RealClock.
 // Fails: nothing; asking for a deal that is not there is serve.ErrNotFound.
-// May change here: how lifelike the market is. A change here changes the bytes of every seed.
+// May change here: how lifelike the market is; its figures and words are in package calibration. A change
+// here changes the bytes of every seed.
 //
 // How it works: a calendar (calendar.go) says how many deals are priced on a day: counts by market
 // and year, seasons, holidays, and regimes that come and go by the week. For each of them an offer is

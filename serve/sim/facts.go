@@ -39,7 +39,7 @@ func byMarket(market api.Market, ig, hy, em float64) float64 {
 // statsShares is how often bonds like these have stats, and how often these have the final books: the
 // books of euro deals are told more often than those of high yield.
 func (o offer) statsShares() (stats, books float64) {
-	switch code := o.currency().code; {
+	switch code := o.currency().Code; {
 	case o.market == api.HY:
 		return 0.30, 0.12 / 0.30
 	case o.market == api.EM:

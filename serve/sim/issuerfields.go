@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // bondBorrower is an issuer as bond records show it.
@@ -29,7 +30,7 @@ func (c clerk) loanBorrower(who issuer, plan loanPlan, market api.Market, priced
 	borrower := api.LoanBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region,
 		Country: c.text(0.95, who.country), Type: c.text(0.8, who.kind), Sector: c.text(0.85, who.sector),
-		Subsector: c.text(0.4, who.subsector), SecondarySubsector: c.text(0.2, subsectors[who.quality%len(subsectors)]),
+		Subsector: c.text(0.4, who.subsector), SecondarySubsector: c.text(0.2, calibration.Subsectors[who.quality%len(calibration.Subsectors)]),
 		Grade: c.text(0.6, pick(c.dice, "Leveraged", "Investment grade", "Unrated")), Ticker: c.text(0.3, who.ticker),
 	}
 	asset := c.text(0.97, plan.asset)
@@ -70,27 +71,20 @@ func (c clerk) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	return value
 }
 
-var (
-	moodys = []string{"Aaa", "Aa1", "Aa2", "Aa3", "A1", "A2", "A3", "Baa1", "Baa2", "Baa3", "Ba1", "Ba2", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca", "C"}
-	others = []string{"AAA", "AA+", "AA", "AA-", "A+", "A", "A-", "BBB+", "BBB", "BBB-", "BB+", "BB", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "CC", "C"}
-)
-
 // notch is an agency's view: rarely one off the others', with an outlook, or none.
 func (c clerk) notch(scale []string, quality int) string {
-	off := pickWeighted(c.dice, []weighted[int]{{75, 0}, {12, 1}, {13, -1}})
+	off := pickWeighted(c.dice, calibration.NotchOffsets...)
 	text := scale[min(max(quality+off, 0), len(scale)-1)]
-	return pickWeighted(c.dice, []weighted[string]{{80, text}, {6, text + " (stable)"}, {5, text + " (neg)"}, {3, "(P)" + text}, {2, text + "/Sta"}, {1, text + "(EXP)"}, {3, "NR"}})
+	return pickWeighted(c.dice,
+		choice(80, text), choice(6, text+" (stable)"), choice(5, text+" (neg)"), choice(3, "(P)"+text), choice(2, text+"/Sta"), choice(1, text+"(EXP)"), choice(3, "NR"))
 }
 
-// presence of the agencies' ratings by market, of records that have any.
-var agencies = map[api.Market][3]float64{api.IG: {0.70, 0.76, 0.57}, api.HY: {0.91, 0.93, 0.41}, api.EM: {0.57, 0.52, 0.54}}
-
 func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
-	share := agencies[market]
+	share := calibration.Agencies[market]
 	return api.BondRatings{
-		Moodys:           c.text(share[0], c.notch(moodys, who.quality)),
-		StandardAndPoors: c.text(share[1], c.notch(others, who.quality)),
-		Fitch:            c.text(share[2], c.notch(others, who.quality)),
+		Moodys:           c.text(share.Moodys, c.notch(calibration.MoodysScale, who.quality)),
+		StandardAndPoors: c.text(share.StandardAndPoors, c.notch(calibration.OtherScale, who.quality)),
+		Fitch:            c.text(share.Fitch, c.notch(calibration.OtherScale, who.quality)),
 	}
 }
 
@@ -109,7 +103,7 @@ func (c clerk) loanRating(who issuer) api.LoanRating {
 		}
 		return none
 	}
-	return api.LoanRating{Moodys: or(moodys, 0.6), StandardAndPoors: or(others, 0.6), Fitch: or(others, 0.3)}
+	return api.LoanRating{Moodys: or(calibration.MoodysScale, 0.6), StandardAndPoors: or(calibration.OtherScale, 0.6), Fitch: or(calibration.OtherScale, 0.3)}
 }
 
 // grade is a bond's grade in its market's words.

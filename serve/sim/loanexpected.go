@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // loanExpectedScript is the life of a loan in syndication, which takes weeks.
@@ -31,7 +32,7 @@ func (m *Market) loanExpectedScript(d *deal) []step {
 		s.add(before(0.8, 3), stepRevised)
 	}
 	s.add(later(before(0.1, 0.8), commitments), stepFinal)
-	if r.chance(regimeTerms[d.offer.mood].loanPull) {
+	if r.chance(calibration.Effects[d.offer.mood].LoanPull) {
 		m.addLoanFade(&s, r, pricing)
 	} else {
 		s.add(pricing.Add(time.Minute), stepPrice)
@@ -104,8 +105,8 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 		sized = 0.9
 	}
 	return api.LoanExpectedTranche{
-		Name: c.say(state.name), Status: c.text(0.9, state.status), Type: c.text(0.95, t.kind.long), ShortType: c.text(0.9, t.kind.short),
-		Currency: c.text(0.96, t.cur.code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
+		Name: c.say(state.name), Status: c.text(0.9, state.status), Type: c.text(0.95, t.kind.Long), ShortType: c.text(0.9, t.kind.Short),
+		Currency: c.text(0.96, t.cur.Code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
 		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
 		Timing: c.text(0.7, state.timing), FIGICode: c.text(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
 		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
@@ -156,7 +157,7 @@ func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
 	case stepRename:
 		for i := range l.tranches {
 			if l.tranches[i].index == s.line {
-				l.tranches[i].name += " (" + plan.tranches[s.line].kind.short + ")"
+				l.tranches[i].name += " (" + plan.tranches[s.line].kind.Short + ")"
 			}
 		}
 		return
@@ -173,7 +174,7 @@ func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
 		l.tranches[i].progress(plan.tranches[l.tranches[i].index], s)
 	}
 	first := plan.tranches[0]
-	what := first.cur.volumeText(first.amount) + " " + first.kind.short
+	what := first.cur.volumeText(first.amount) + " " + first.kind.Short
 	if plan.addOn {
 		what += " add-on"
 	}

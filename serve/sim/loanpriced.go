@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // renderLoanPriced makes a priced loan's record, as renderBondPriced does a bond's.
@@ -15,7 +16,7 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
 	t := clerk{stream(d.seed, tagText), m.config.Quirks}
 	first := plan.tranches[0]
-	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.short, first.quote(first.margin))
+	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.Short, first.quote(first.margin))
 	record := api.LoanPricedDeal{
 		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, presence(d.pricingDate()), d.pricingDate()),
 		Headline: t.text(0.9, said.headline), Message: t.text(messageThere(d), said.message),
@@ -47,15 +48,15 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 	c := clerk{stream(d.seed, tagFields, uint64(i)+1), m.config.Quirks}
 	tranche := api.LoanPricedTranche{
 		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.text(0.9, "Priced"),
-		Type: c.text(0.97, t.kind.long), ShortType: c.text(0.9, t.kind.short), Currency: c.text(0.97, t.cur.code),
+		Type: c.text(0.97, t.kind.Long), ShortType: c.text(0.9, t.kind.Short), Currency: c.text(0.97, t.cur.Code),
 		Maturity: c.text(0.9, t.maturity(c.dice)), ExtensionOptions: c.text(extendable(d, t), pick(c.dice, "+1+1", "+1+1", "1+1", "None", "+1")),
-		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pickWeighted(c.dice, []weighted[string]{{92, t.quote(t.margin)}, {3, fmt.Sprintf("%dbp", t.margin)}, {5, "Undisclosed"}})),
+		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pickWeighted(c.dice, choice(92, t.quote(t.margin)), choice(3, fmt.Sprintf("%dbp", t.margin)), choice(5, "Undisclosed"))),
 		OID: c.text(quoted(d), t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
 		BloombergCode: c.text(0.65, t.code), FIGICode: c.text(0.6, t.figi),
 		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 		FxRate:               object(c, 0.9, api.FxRate{USD: api.Some(c.number(t.cur.rate()))}),
 		PricingDate:          opt(c, 0.9, date(d.struck)),
-		PIK:                  pickWeighted(c.dice, []weighted[api.LoanPIK]{{95, api.LoanPIK{Status: "None"}}, {5, api.LoanPIK{Status: "Cash/PIK toggle", Value: int32(c.between(1, 40) * 25)}}}),
+		PIK:                  pickWeighted(c.dice, choice(95, api.LoanPIK{Status: "None"}), choice(5, api.LoanPIK{Status: "Cash/PIK toggle", Value: int32(c.between(1, 40) * 25)})),
 		AllIn:                c.chance(0.1),
 		FixedRate:            t.fixed,
 		CovenantLight:        t.lite,
@@ -63,7 +64,7 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 		SustainabilityLinked: t.linked,
 		Club:                 plan.club,
 		Rating:               c.loanRating(plan.issuer),
-		Banks:                c.lenders(d.feed.Market, t.cur.code),
+		Banks:                c.lenders(d.feed.Market, t.cur.Code),
 		Tenor:                opt(c, 0.9, int32(t.months)),
 	}
 	c.correctTranche(&tranche, d, t)
@@ -113,7 +114,7 @@ func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTra
 
 // proceeds says what the loan is for; some clerks tick nothing, or refinancing as well.
 func (c clerk) proceeds(plan loanPlan) api.LoanUseOfProceeds {
-	purpose, nothing, also := purposes[plan.purpose], c.chance(0.03), c.chance(0.1)
+	purpose, nothing, also := calibration.Purposes[plan.purpose], c.chance(0.03), c.chance(0.1)
 	is := func(names ...string) bool { return !nothing && slices.Contains(names, purpose) }
 	return api.LoanUseOfProceeds{
 		MergersAndAcquisitions: is("acquisition"), PrePostIPO: is("ipo"), Refi: is("refi", "repricing") || also,
@@ -128,17 +129,17 @@ func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
 	sums := map[string]int64{}
 	var hi, lo, carry uint64
 	for _, t := range plan.tranches {
-		if sums[t.cur.code] == 0 {
+		if sums[t.cur.Code] == 0 {
 			order = append(order, t.cur)
 		}
-		sums[t.cur.code] += t.amount
-		h, l := bits.Mul64(uint64(t.amount), uint64(t.cur.micro))
+		sums[t.cur.Code] += t.amount
+		h, l := bits.Mul64(uint64(t.amount), uint64(t.cur.Micro))
 		lo, carry = bits.Add64(lo, l, 0)
 		hi += h + carry
 	}
 	total := api.LoanNominal{Currencies: []api.LoanCurrencyAmount{}}
 	for _, cur := range order {
-		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(money(sums[cur.code])), Currency: c.text(0.98, cur.code)})
+		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(money(sums[cur.Code])), Currency: c.text(0.98, cur.Code)})
 	}
 	usd := "0"
 	if hi < 1_000_000 {
@@ -154,7 +155,7 @@ func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
 
 // extendable is the share of tranches that say how they can be extended.
 func extendable(d *deal, t loanTranche) float64 {
-	if d.feed.Market == api.CF && t.kind.short == "RCF" {
+	if d.feed.Market == api.CF && t.kind.Short == "RCF" {
 		return 0.55
 	}
 	return 0.1
@@ -172,7 +173,7 @@ func quoted(d *deal) float64 {
 func (c clerk) lenders(market api.Market, code string) []api.LoanBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.LoanBank{}
-	for _, name := range some(c.dice, c.bankCount(market, code), banks) {
+	for _, name := range some(c.dice, c.bankCount(market, code), calibration.Banks) {
 		list = append(list, api.LoanBank{Name: c.say(name), Type: api.LoanBankType{MLA: c.chance(0.5), Bookrunner: c.chance(0.4), Participant: c.chance(0.3)}})
 	}
 	if none {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // TestMarginals compares fifteen years of a market with what deal flow is like (the targets), and
@@ -325,12 +326,12 @@ func (c *census) loan(d api.LoanPricedDeal, date string, size int) {
 func (c *census) volumes(scale float64) {
 	for _, market := range []api.Market{api.IG, api.HY, api.EM, api.LL, api.CF, api.AF} {
 		total, got, worst := 0.0, 0, 0.0
-		for i, count := range annual[market] {
+		for i, count := range calibration.AnnualCounts[market] {
 			if market == api.LL || market == api.CF || market == api.AF {
 				count *= 0.97 // the others have no date
 			}
 			total += count
-			n := c.years[market][firstYear+i]
+			n := c.years[market][calibration.FirstYear+i]
 			got += n
 			worst = max(worst, math.Abs(float64(n)/scale/count-1))
 		}
@@ -351,10 +352,10 @@ func (c *census) seasons() {
 			n += count
 		}
 		for _, month := range []time.Month{time.January, time.March, time.June, time.August, time.September, time.December} {
-			c.share(fmt.Sprintf("%s in %s", market, month), monthWeights[market][month-1]/12*100, c.months[string(market)][month-1]/n*100, 1.5, int(n)/4)
+			c.share(fmt.Sprintf("%s in %s", market, month), calibration.MonthWeights[market][month-1]/12*100, c.months[string(market)][month-1]/n*100, 1.5, int(n)/4)
 		}
 	}
-	weeks := map[string]week{"IG EUR": weekEUR, "IG USD": weekUSD, "HY": weekHY, "EM": weekEM, "LL": weekLoan}
+	weeks := map[string]calibration.Week{"IG EUR": calibration.WeekEUR, "IG USD": calibration.WeekUSD, "HY": calibration.WeekHY, "EM": calibration.WeekEM, "LL": calibration.WeekLoan}
 	for _, group := range slices.Sorted(maps.Keys(weeks)) {
 		want := weeks[group]
 		n := 0.0
@@ -403,7 +404,7 @@ func (c *census) bondFields() {
 	for _, market := range []api.Market{api.IG, api.HY, api.EM, api.LL, api.CF, api.AF} {
 		for _, year := range []int{2015, 2019, 2021, 2024} {
 			at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
-			c.shares(3, fmt.Sprintf("%s labelled %d", market, year), along(labels[market], at))
+			c.shares(3, fmt.Sprintf("%s labelled %d", market, year), along(calibration.LabelledShares[market], at))
 		}
 	}
 }
@@ -489,7 +490,7 @@ func lifecycles(tab *table, m *Market, n int) {
 	}
 	for _, service := range api.Services() {
 		var ever, sameDay, gone tally
-		moments, want := 0, everEdited[service]
+		moments, want := 0, calibration.EditedShares[service]
 		for i := range n * 3 {
 			market := api.Markets(service)[i%3]
 			o := some(market, i)
@@ -543,7 +544,7 @@ func lifecycles(tab *table, m *Market, n int) {
 		}
 		tab.share(string(market)+" same day", routes[market][0], sameDay.percent(), 2, n)
 		tab.share(string(market)+" long pipeline", routes[market][1], long.percent(), 2, n)
-		tab.share(string(market)+" never priced", 100*supply[market].fades, fades.percent(), 2, n)
+		tab.share(string(market)+" never priced", 100*calibration.Supplies[market].Fades, fades.percent(), 2, n)
 		tab.value(string(market)+" versions of an expected deal", 6.5, 1+float64(versions)/float64(n), 0.35, n)
 	}
 }
@@ -551,12 +552,12 @@ func lifecycles(tab *table, m *Market, n int) {
 // receptions are how lines are received in each mood of the market.
 func receptions(tab *table, m *Market) {
 	names := []string{"hot", "normal", "weak", "shut"}
-	for mood, terms := range regimeTerms {
+	for mood, terms := range calibration.Effects {
 		var covers, tighter, premium []float64
 		var up, down tally
 		for i := range 3000 {
 			o := m.newOffer(api.IG, uint64(i)+5e6, time.Date(2019, 5, 14, 0, 0, 0, 0, time.UTC))
-			o.mood = regime(mood)
+			o.mood = calibration.Regime(mood)
 			line := planBond(o).lines[0]
 			covers, tighter, premium = append(covers, line.cover), append(tighter, float64(line.tighter)), append(premium, float64(line.premium))
 			up.add(line.amount > line.start)
@@ -567,10 +568,10 @@ func receptions(tab *table, m *Market) {
 			return values[len(values)/2]
 		}
 		n, name := len(covers), "IG, "+names[mood]+": "
-		tab.value(name+"cover, median", terms.cover, median(covers), 0.05, n)
+		tab.value(name+"cover, median", terms.Cover, median(covers), 0.05, n)
 		tab.rows = append(tab.rows,
-			tableRow{name + "tightening, median bp", terms.tighter, median(tighter), 1, n},
-			tableRow{name + "premium, median bp", terms.premium, median(premium), 1, n})
+			tableRow{name + "tightening, median bp", terms.Tighter, median(tighter), 1, n},
+			tableRow{name + "premium, median bp", terms.Premium, median(premium), 1, n})
 		tab.share(name+"upsized", 33, up.percent(), 3, n)
 		tab.share(name+"downsized", 3, down.percent(), 1, n)
 	}

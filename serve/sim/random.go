@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"math/rand/v2"
+
+	"dealflow/serve/sim/calibration"
 )
 
 // stream is the random stream of one thing: what a seed and a few numbers name. Each purpose has
@@ -60,25 +62,24 @@ func (d *dice) poisson(mean float64) int {
 // pick is one of the choices, all alike.
 func pick[T any](d *dice, choices ...T) T { return choices[d.IntN(len(choices))] }
 
-// weighted is a choice and its weight.
-type weighted[T any] struct {
-	weight float64
-	value  T
+// choice is a choice and its weight, for pickWeighted.
+func choice[T any](weight float64, value T) calibration.Weighted[T] {
+	return calibration.Weighted[T]{Weight: weight, Value: value}
 }
 
 // pickWeighted is one of the choices, by weight.
-func pickWeighted[T any](d *dice, choices []weighted[T]) T {
+func pickWeighted[T any](d *dice, choices ...calibration.Weighted[T]) T {
 	total := 0.0
 	for _, c := range choices {
-		total += c.weight
+		total += c.Weight
 	}
 	at := d.Float64() * total
 	for _, c := range choices {
-		if at -= c.weight; at < 0 {
-			return c.value
+		if at -= c.Weight; at < 0 {
+			return c.Value
 		}
 	}
-	return choices[len(choices)-1].value
+	return choices[len(choices)-1].Value
 }
 
 // some is n of the choices without repetition, in random order; all of them where n is larger.

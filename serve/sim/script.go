@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 // scriptOf is what will happen to a deal that has just appeared.
@@ -81,12 +82,9 @@ type edit struct {
 	from, to time.Duration
 }
 
-// everEdited is the share of priced records that are corrected at all.
-var everEdited = map[api.Service]float64{api.Bond: 0.75, api.Loan: 0.60}
-
 // edits of a record. What is filled in late can be so only where it will be there.
 func (d *deal) edits(q *Quirks) []edit {
-	f, ever := d.facts(), everEdited[d.feed.Service]
+	f, ever := d.facts(), calibration.EditedShares[d.feed.Service]
 	if d.feed.Service == api.Loan {
 		return []edit{
 			{stepFIGI, 0.30 / ever, day, 20 * day}, {stepBloomberg, 0.25 / ever, time.Hour, 5 * day},
@@ -119,7 +117,7 @@ func (d *deal) edits(q *Quirks) []edit {
 // increases, and perhaps its removal.
 func (m *Market) pricedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
-	together, edited := editDelay(r), r.chance(everEdited[d.feed.Service])
+	together, edited := editDelay(r), r.chance(calibration.EditedShares[d.feed.Service])
 	corrected := false
 	for _, e := range d.edits(m.config.Quirks) {
 		alone := time.Duration(float64(e.from) * math.Pow(float64(e.to)/float64(e.from), r.Float64()))
@@ -168,7 +166,7 @@ func (m *Market) addIncreases(s *script, r *dice, d *deal) {
 
 // increases is how many increases of a line there will be, in the mean.
 func (d *deal) increases() float64 {
-	mean := supply[d.feed.Market].increases
+	mean := calibration.Supplies[d.feed.Market].Increases
 	if d.feed.Market != api.IG {
 		return mean
 	}
@@ -181,14 +179,11 @@ func (d *deal) increases() float64 {
 	return 0.03
 }
 
-// removed is the share of priced records that are removed, at the default rate of Quirks.Removal.
-var removed = map[api.Market]float64{api.IG: 0.004, api.HY: 0.006, api.EM: 0.008, api.LL: 0.008, api.CF: 0.008, api.AF: 0.010}
-
 // addRemoval takes a few records away, mostly within days, and brings some of them back; very few
 // bonds move to another market.
 func (m *Market) addRemoval(s *script, r *dice, d *deal) {
 	wait, back := removalDelay(r), time.Duration(r.between(6, 200))*time.Hour
-	gone := r.chance(removed[d.feed.Market] * m.config.Quirks.Removal)
+	gone := r.chance(calibration.RemovedShares[d.feed.Market] * m.config.Quirks.Removal)
 	reappears, misplaced := r.chance(m.config.Quirks.Reappear), r.chance(m.config.Quirks.MarketMove)
 	switch {
 	case misplaced && d.feed.Service == api.Bond && d.feed.Market == d.offer.market:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/serve/sim/calibration"
 )
 
 const stockDays = 1095 // priced deals that stand at Epoch in a market without Years were priced at most so long before
@@ -12,17 +13,10 @@ const stockDays = 1095 // priced deals that stand at Epoch in a market without Y
 // horizon is how many days before its pricing a deal may be announced.
 const horizon = 280
 
-// supply is what an offer of a market comes to: the mean of its lines, the share that is never
-// priced, and how many increases follow one line, so that increases have their share of the records.
-var supply = map[api.Market]struct{ lines, fades, increases float64 }{
-	api.IG: {1.505, 0.03, 0.063}, api.HY: {1.35, 0.035, 0.105}, api.EM: {1.27, 0.07, 0.105},
-	api.LL: {1, 0.022, 0.20}, api.CF: {1, 0.022, 0.03}, api.AF: {1, 0.022, 0.02},
-}
-
 // recordsPerOffer is about how many priced records come of an offer, increases included.
 func recordsPerOffer(market api.Market) float64 {
-	s := supply[market]
-	return s.lines * (1 - s.fades) * (1 + s.increases)
+	s := calibration.Supplies[market]
+	return s.Lines * (1 - s.Fades) * (1 + s.Increases)
 }
 
 // stock puts what begins a market on the timeline: either years of history, or priced deals of the
@@ -68,13 +62,11 @@ func (m *Market) stockExpected(service api.Service, market api.Market) {
 		seed := mix(m.config.Seed, tagStock, feedTag(api.Feed{Market: market, Kind: api.Expected}), uint64(i))
 		d := stream(seed)
 		today := m.config.Epoch.Truncate(day)
-		o := m.newOffer(market, seed, businessDays(today, d.IntN(2+int(meanWait[market]))))
+		o := m.newOffer(market, seed, businessDays(today, d.IntN(2+int(calibration.MeanWait[market]))))
 		o.at = businessTime(d, today.AddDate(0, 0, -3-int(27*d.Float64()*d.Float64())), 7, 16)
 		m.timeline.schedule(o.at, func(time.Time) { m.announce(service, o) })
 	}
 }
-
-var meanWait = map[api.Market]float64{api.IG: 6, api.HY: 7, api.EM: 12, api.LL: 12, api.CF: 25, api.AF: 40}
 
 // scheduleDay lets a day's deals begin, early enough for the longest pipeline, and then the next
 // day's.
@@ -131,13 +123,13 @@ func (o offer) wait(r *dice) int {
 	long := min(max(int(r.lognormal(45*5/7, 1)), 6), horizon*5/7-10)
 	switch o.market {
 	case api.IG:
-		return pickWeighted(r, []weighted[int]{{68, 0}, {25, r.between(1, 5)}, {7, long}})
+		return pickWeighted(r, choice(68, 0), choice(25, r.between(1, 5)), choice(7, long))
 	case api.HY:
-		return pickWeighted(r, []weighted[int]{{45, 0}, {48, r.between(1, 5)}, {7, long}})
+		return pickWeighted(r, choice(45, 0), choice(48, r.between(1, 5)), choice(7, long))
 	case api.EM:
-		return pickWeighted(r, []weighted[int]{{40, 0}, {42, r.between(1, 5)}, {18, long}})
+		return pickWeighted(r, choice(40, 0), choice(42, r.between(1, 5)), choice(18, long))
 	case api.LL:
-		return pickWeighted(r, []weighted[int]{{25, r.between(3, 5)}, {75, r.between(8, 18)}})
+		return pickWeighted(r, choice(25, r.between(3, 5)), choice(75, r.between(8, 18)))
 	case api.CF:
 		return r.between(15, 40)
 	}

@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"dealflow/serve/sim/calibration"
 )
 
 // report is what is said when something happens to a deal.
@@ -11,7 +13,7 @@ type report struct{ headline, message string }
 // reportOf words a step. what is the tranche or size it is mostly about, price the state of its
 // price.
 func reportOf(d *dice, kind stepKind, who, what, price string) report {
-	lead := pick(d, leads...)
+	lead := pick(d, calibration.Leads...)
 	var headline, first string
 	switch kind {
 	case stepThoughts:
@@ -43,39 +45,20 @@ func reportOf(d *dice, kind stepKind, who, what, price string) report {
 		first = "Commitments are due today at 17:00; lenders get a 50bp fee for tickets of €50m and above."
 	default:
 		headline = fmt.Sprintf("%s %s", who, pick(d, "mandates banks for "+what, "to meet investors for "+what, "plans "+what, "picks leads for "+what))
-		first = fmt.Sprintf("%s has mandated %s and %s to arrange investor calls. %s may follow, subject to market conditions.", who, lead, pick(d, leads...), what)
+		first = fmt.Sprintf("%s has mandated %s and %s to arrange investor calls. %s may follow, subject to market conditions.", who, lead, pick(d, calibration.Leads...), what)
 	}
 	return report{headline, passage(d, first)}
 }
 
 // passage follows a first sentence with some of the usual ones: mostly few, rarely all of them.
 func passage(d *dice, first string) string {
-	return passageOf(d, first, 1+min(int(d.lognormal(3.5, 0.7)), len(remarks)))
+	return passageOf(d, first, 1+min(int(d.lognormal(3.5, 0.7)), len(calibration.Remarks)))
 }
 
 func passageOf(d *dice, first string, count int) string {
 	glue := pick(d, " ", " ", " ", "\r\n\r\n", "\n", "<br/>")
-	sentences := append([]string{first}, some(d, count, remarks)...)
+	sentences := append([]string{first}, some(d, count, calibration.Remarks)...)
 	return strings.Join(sentences, glue)
-}
-
-var leads = banks[:24]
-
-var remarks = []string{
-	"Proceeds will refinance existing debt and pay fees and expenses.",
-	"The borrower last came to the market in 2023, when it raised $750m of 5yr notes at T+180bp.",
-	"A banker away from the trade said: \"It's a fair level, but there's no free lunch\".",
-	"Investors said the deal looked \"cheap\" to the curve, by around 5bp-7bp.",
-	"Secondary levels were quoted -0.125 to +0.25 around reoffer.",
-	"Roadshow: London (Mon), Zürich (Tue), 東京 (Wed) & São Paulo (Thu).",
-	"Ratings: Ba2/BB/BB+ (stable/stable/positive).",
-	"Orders came from more than 120 accounts – real money took about two thirds.",
-	"The leads' own interest is included in the books (incl. 150m JLM).",
-	"Fair value was seen at mid-swaps plus 95bp to 100bp, so that the concession comes to 3bp–5bp.",
-	"The deal carries a make-whole call, a 3-month par call and a change-of-control put at 101%.",
-	"Format: Reg S, bearer; listing: Luxembourg (Euro MTF); denominations: 100k+1k.",
-	"UK MiFIR/PRIIPs: no sales to retail in the EEA or the UK.",
-	"The framework has a second-party opinion; an amount equal to the net proceeds goes to eligible green projects.",
 }
 
 // longHistory is a deal history as one text, as priced bonds carry it.

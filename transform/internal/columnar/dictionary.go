@@ -1,4 +1,4 @@
-package transform
+package columnar
 
 import (
 	"bytes"
@@ -8,28 +8,29 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// dictionary holds each text of a column once, and numbers them in the order in which they first come: that of
-// the dictionary in a file, so that the writer takes it as it is, and on a first night for two files. It is a hash
-// table with open addressing.
+// dictionary contains each text of a column once, numbered in the order of first appearance. That is also
+// the order in the file, so the Parquet writer uses it unchanged; on a first run, for both snapshot and
+// history. It is a hash table with open addressing.
 type dictionary struct {
-	texts column
+	texts Column
 	room  int // texts that there is room for
 	slots []slot
 	seed  maphash.Seed
-	last  int // number of the text that came last: often the next one
+	last  int // number of the latest text, which is often the next one too
 }
 
-// slot of the table. Their number is a power of two, and at least half of them are free.
+// slot is an entry of the hash table. The number of slots is a power of two, and at least half of them
+// are free.
 type slot struct {
 	hash  uint32
 	from1 uint32 // number of its text, counted from 1; 0: free
 }
 
 func newDictionary(mem memory.Allocator) *dictionary {
-	return &dictionary{texts: newColumn(mem, arrow.BinaryTypes.String), seed: maphash.MakeSeed()}
+	return &dictionary{texts: NewColumn(mem, arrow.BinaryTypes.String), seed: maphash.MakeSeed()}
 }
 
-// number gives the number of a text.
+// number returns the number of a text.
 func (d *dictionary) number(text []byte) int {
 	if d.last < d.texts.rows && bytes.Equal(d.texts.text(d.last), text) {
 		return d.last
@@ -46,7 +47,7 @@ func (d *dictionary) number(text []byte) int {
 	return d.last
 }
 
-// find gives the slot of a text: a free one if it has none yet.
+// find returns the slot of a text: a free one if the text is new.
 func (d *dictionary) find(hash uint32, text []byte) *slot {
 	mask := uint32(len(d.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
@@ -74,21 +75,21 @@ func (d *dictionary) grow() {
 	}
 }
 
-// add puts a new text behind the others, and gives how many there are.
+// add appends a new text, and returns the number of texts.
 func (d *dictionary) add(text []byte) int {
 	if d.texts.rows == d.room {
 		d.room = max(16, 2*d.room)
-		d.texts.reserve(d.room)
+		d.texts.Reserve(d.room)
 	}
-	d.texts.put(d.texts.rows, &cell{text: text})
+	d.texts.Put(d.texts.rows, &Cell{Text: text})
 	return d.texts.rows
 }
 
-// take gives the texts and starts afresh. The caller releases the array.
+// take returns the texts and empties the dictionary. The caller releases the array.
 func (d *dictionary) take() arrow.Array {
 	clear(d.slots)
 	d.room, d.last = 0, 0
-	return d.texts.take(d.texts.rows)
+	return d.texts.Take(d.texts.rows)
 }
 
-func (d *dictionary) release() { d.texts.release() }
+func (d *dictionary) release() { d.texts.Release() }

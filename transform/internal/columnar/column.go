@@ -1,23 +1,32 @@
-package transform
+package columnar
 
 import (
 	"encoding/binary"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// column collects the values of one column in the layout of an Arrow array. A row that is not put is NULL
-// and costs next to nothing: most cells of a deal are NULL, and a builder of Arrow's wants a call for
-// each.
-type column struct {
+// Cell is one value for a row of a Column. The column's type decides which field is read.
+type Cell struct {
+	Set  bool           // the row is not NULL; the caller puts only such cells
+	Text []byte         // UTF-8: strings and dictionaries of strings
+	N    int64          // booleans (0 is false), integers, dates (days) and timestamps (µs)
+	Num  decimal128.Num // decimals, unscaled
+}
+
+// Column collects the cells of one column in the layout of an Arrow array, and is reused from array to
+// array. A row that is not put is NULL and costs almost nothing: most cells of a deal are NULL, and
+// Arrow's own builders need a call per NULL. It is not safe for concurrent use.
+type Column struct {
 	layout layout
 	rows   int    // up to the last one put
 	values int    // rows that are not NULL
-	size   int    // of texts, bytes
-	valid  buffer // a bit a row
-	fixed  buffer // what the layout has a row
+	size   int    // bytes of texts
+	valid  buffer // one bit per row
+	fixed  buffer // the layout's part of each row
 	texts  buffer
 	dict   *dictionary // nil in a column without one
 
@@ -26,17 +35,19 @@ type column struct {
 	taken int // size of the batch taken last
 }
 
-func newColumn(mem memory.Allocator, typ arrow.DataType) column {
-	c := column{typ: typ, layout: layoutOf(typ), mem: mem}
+// NewColumn prepares to collect cells of a type: of 1, 32, 64 or 128 bits, a string, or a dictionary of
+// strings with indices of 32 bits. mem gives all memory of the arrays; Release frees what was not taken.
+func NewColumn(mem memory.Allocator, typ arrow.DataType) Column {
+	c := Column{typ: typ, layout: layoutOf(typ), mem: mem}
 	if c.layout == numbers {
 		c.dict = newDictionary(mem)
 	}
 	return c
 }
 
-// reserve makes room for rows, all in all. Only bits are made zero ahead: to do that to all of a batch
-// would drive everything else out of the processor's caches.
-func (c *column) reserve(rows int) {
+// Reserve makes room for a total number of rows. Only bits are set to zero in advance: to do that to a
+// complete batch would drive everything else out of the processor's caches.
+func (c *Column) Reserve(rows int) {
 	c.valid.reserveZero(c.mem, bitmapBytes(rows))
 	if c.layout == bits1 {
 		c.fixed.reserveZero(c.mem, bitmapBytes(rows))
@@ -45,33 +56,34 @@ func (c *column) reserve(rows int) {
 	c.fixed.reserve(c.mem, c.layout.bytes(rows))
 }
 
-// put fills a row behind those put before, for which there is room.
-func (c *column) put(row int, v *cell) {
+// Put fills a row after all rows put before; the row must be less than the number reserved. The text is
+// copied.
+func (c *Column) Put(row int, v *Cell) {
 	c.pass(row)
 	c.rows++
 	c.values++
 	c.valid.setBit(row)
 	switch c.layout {
 	case bits1:
-		if v.n != 0 {
+		if v.N != 0 {
 			c.fixed.setBit(row)
 		}
 	case bits32:
-		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(v.n))
+		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(v.N))
 	case bits64:
-		binary.NativeEndian.PutUint64(c.fixed.bytes[8*row:], uint64(v.n))
+		binary.NativeEndian.PutUint64(c.fixed.bytes[8*row:], uint64(v.N))
 	case bits128:
-		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row:], v.num.LowBits())
-		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row+8:], uint64(v.num.HighBits()))
+		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row:], v.Num.LowBits())
+		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row+8:], uint64(v.Num.HighBits()))
 	case numbers:
-		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.dict.number(v.text)))
+		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.dict.number(v.Text)))
 	case offsets:
 		c.putOffset(row)
-		c.putText(v.text)
+		c.putText(v.Text)
 	}
 }
 
-func (c *column) putText(text []byte) {
+func (c *Column) putText(text []byte) {
 	if end := c.size + len(text); end > len(c.texts.bytes) {
 		// As many bytes as the batch before had, and an eighth more, or twice as many as there are.
 		c.texts.reserve(c.mem, max(c.taken+c.taken/8, 2*end))
@@ -80,12 +92,12 @@ func (c *column) putText(text []byte) {
 }
 
 // putOffset says that the text of a row begins where the texts end.
-func (c *column) putOffset(row int) {
+func (c *Column) putOffset(row int) {
 	binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.size))
 }
 
-// text gives the text of a row that was put. It is good until the next one is put.
-func (c *column) text(row int) []byte {
+// text returns the text of a row that was put. It is valid until the next Put.
+func (c *Column) text(row int) []byte {
 	end := c.size
 	if row+1 < c.rows {
 		end = c.offset(row + 1)
@@ -93,10 +105,10 @@ func (c *column) text(row int) []byte {
 	return c.texts.bytes[c.offset(row):end]
 }
 
-func (c *column) offset(row int) int { return int(binary.NativeEndian.Uint32(c.fixed.bytes[4*row:])) }
+func (c *Column) offset(row int) int { return int(binary.NativeEndian.Uint32(c.fixed.bytes[4*row:])) }
 
 // pass makes NULL of the rows that were not put before a row.
-func (c *column) pass(row int) {
+func (c *Column) pass(row int) {
 	switch {
 	case c.rows == row:
 		return
@@ -110,9 +122,9 @@ func (c *column) pass(row int) {
 	c.rows = row
 }
 
-// take gives the rows, the last of which may not have been put, and starts afresh. The caller releases
-// the array.
-func (c *column) take(rows int) arrow.Array {
+// Take returns a number of rows, of which the last ones need not have been put, and empties the column.
+// The caller releases the array.
+func (c *Column) Take(rows int) arrow.Array {
 	c.pass(rows)
 	if c.layout == offsets && rows > 0 {
 		c.putOffset(rows)
@@ -135,8 +147,8 @@ func (c *column) take(rows int) arrow.Array {
 	return array.MakeFromData(data)
 }
 
-// release frees the rows that were not taken.
-func (c *column) release() {
+// Release frees the rows that were not taken.
+func (c *Column) Release() {
 	for _, b := range []*buffer{&c.valid, &c.fixed, &c.texts} {
 		b.take(0).Release()
 	}
@@ -145,7 +157,7 @@ func (c *column) release() {
 	}
 }
 
-// layout is what the fixed part of a column holds for a row.
+// layout is what the fixed part of a column contains for a row.
 type layout uint8
 
 const (
@@ -154,7 +166,7 @@ const (
 	bits64
 	bits128
 	numbers // of texts in the column's dictionary, in 32 bits
-	offsets // where its text begins, in 32 bits; behind the last row stands where that ends
+	offsets // where its text begins, in 32 bits; after the last row, where that ends
 )
 
 // layoutOf is the layout of a type that a flattened table may have.

@@ -1,4 +1,4 @@
-package transform
+package columnar
 
 import (
 	"fmt"
@@ -44,34 +44,34 @@ func TestColumn(t *testing.T) {
 				mem := memory.NewCheckedAllocator(dirtyAllocator{memory.NewGoAllocator()})
 				defer mem.AssertSize(t, 0)
 				random := rand.New(rand.NewPCG(1, uint64(seed)))
-				c := newColumn(mem, typ)
-				defer c.release()
+				c := NewColumn(mem, typ)
+				defer c.Release()
 				for _, rows := range []int{0, 1, 7, 64, 300, 40, 301} {
 					compareBatch(t, random, &c, typ, rows, share)
 				}
-				c.reserve(9)
-				c.put(3, &cell{set: true, text: []byte("left behind")})
+				c.Reserve(9)
+				c.Put(3, &Cell{Set: true, Text: []byte("left over")})
 			})
 		}
 	}
 }
 
 // compareBatch fills a column and a builder with the same rows.
-func compareBatch(t *testing.T, random *rand.Rand, c *column, typ arrow.DataType, rows int, share float64) {
+func compareBatch(t *testing.T, random *rand.Rand, c *Column, typ arrow.DataType, rows int, share float64) {
 	t.Helper()
 	builder := array.NewBuilder(memory.NewGoAllocator(), typ)
 	defer builder.Release()
 	for row := range rows {
-		c.reserve(row + 1 + random.IntN(9))
+		c.Reserve(row + 1 + random.IntN(9))
 		if random.Float64() >= share {
 			builder.AppendNull()
 			continue
 		}
 		v := randomCell(random)
-		c.put(row, &v)
+		c.Put(row, &v)
 		appendCell(t, builder, &v)
 	}
-	got, want := c.take(rows), builder.NewArray()
+	got, want := c.Take(rows), builder.NewArray()
 	defer got.Release()
 	defer want.Release()
 	if !array.Equal(got, want) || got.NullN() != want.NullN() || got.Len() != rows {
@@ -80,36 +80,36 @@ func compareBatch(t *testing.T, random *rand.Rand, c *column, typ arrow.DataType
 }
 
 // randomCell gives a cell that holds something of every type.
-func randomCell(random *rand.Rand) cell {
+func randomCell(random *rand.Rand) Cell {
 	text := make([]byte, random.IntN(40))
 	for i := range text {
 		text[i] = 'a' + byte(i%26)
 	}
 	n := random.Int64() >> random.IntN(64) // often zero, which is false
-	return cell{set: true, text: text, n: n, num: decimal128.New(random.Int64N(9)-4, random.Uint64())}
+	return Cell{Set: true, Text: text, N: n, Num: decimal128.New(random.Int64N(9)-4, random.Uint64())}
 }
 
-func appendCell(t *testing.T, builder array.Builder, v *cell) {
+func appendCell(t *testing.T, builder array.Builder, v *Cell) {
 	t.Helper()
 	switch b := builder.(type) {
 	case *array.StringBuilder:
-		b.BinaryBuilder.Append(v.text)
+		b.BinaryBuilder.Append(v.Text)
 	case *array.BinaryDictionaryBuilder:
-		if err := b.Append(v.text); err != nil {
+		if err := b.Append(v.Text); err != nil {
 			t.Fatal(err)
 		}
 	case *array.BooleanBuilder:
-		b.Append(v.n != 0)
+		b.Append(v.N != 0)
 	case *array.Int32Builder:
-		b.Append(int32(v.n))
+		b.Append(int32(v.N))
 	case *array.Int64Builder:
-		b.Append(v.n)
+		b.Append(v.N)
 	case *array.Date32Builder:
-		b.Append(arrow.Date32(v.n))
+		b.Append(arrow.Date32(v.N))
 	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(v.n))
+		b.Append(arrow.Timestamp(v.N))
 	case *array.Decimal128Builder:
-		b.Append(v.num)
+		b.Append(v.Num)
 	default:
 		t.Fatalf("no builder for %T", builder)
 	}

@@ -1,4 +1,4 @@
-package transform
+package columnar
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestDictionary(t *testing.T) {
 			for range 3 {
 				numberTexts(t, random, d, distinct)
 			}
-			d.number([]byte("left behind"))
+			d.number([]byte("left over"))
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package transform
+package columnar
 
 import "github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -8,7 +8,7 @@ type buffer struct {
 	memory *memory.Buffer // its owner; nil until there is room for something
 }
 
-// reserve makes room for a number of bytes, all in all. What nobody has written may hold anything.
+// reserve makes room for a total number of bytes. The new bytes are undefined.
 func (b *buffer) reserve(mem memory.Allocator, size int) {
 	if size <= len(b.bytes) {
 		return
@@ -29,7 +29,7 @@ func (b *buffer) reserveZero(mem memory.Allocator, size int) {
 
 func (b *buffer) setBit(i int) { b.bytes[i/8] |= 1 << (i % 8) }
 
-// take gives the first bytes of the buffer, which is empty then. The caller releases them.
+// take returns the first bytes of the buffer and empties it. The caller releases them.
 func (b *buffer) take(size int) *memory.Buffer {
 	taken := b.memory
 	b.memory, b.bytes = nil, nil

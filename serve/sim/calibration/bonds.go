@@ -1,0 +1,74 @@
+package calibration
+
+import "dealflow/schemas/api"
+
+// LinesPerOffer are the numbers of securities in a bond offer.
+var LinesPerOffer = map[api.Market][]Weighted[int]{
+	api.IG: {{70, 1}, {18, 2}, {7, 3}, {2.5, 4}, {2.5, 5}},
+	api.HY: {{72, 1}, {22, 2}, {5, 3}, {1, 4}},
+	api.EM: {{80, 1}, {14, 2}, {5, 3}, {1, 4}},
+}
+
+// LabelledShares are the shares of labelled bonds and loans by year, in per cent.
+var LabelledShares = map[api.Market][]Point{
+	api.IG: {{2013, 0}, {2015, 2}, {2019, 7}, {2021, 20}, {2024, 18}},
+	api.HY: {{2015, 0}, {2019, 2}, {2021, 12}, {2024, 8}},
+	api.EM: {{2013, 0}, {2015, 1}, {2019, 5}, {2021, 14}, {2024, 12}},
+	api.LL: {{2015, 0}, {2019, 1}, {2021, 12}, {2024, 8}},
+	api.CF: {{2013, 0}, {2015, 1}, {2019, 8}, {2021, 28}, {2024, 25}},
+	api.AF: {{2010, 1}, {2015, 5}, {2019, 15}, {2021, 30}, {2024, 30}},
+}
+
+// LabelKinds are the kinds of labelled bonds: 1 green, 2 sustainable, 3 sustainability-linked, 4 social.
+var LabelKinds = []Weighted[int]{{59, 1}, {17, 2}, {6, 3}, {18, 4}}
+
+// BondFormats are the formats of bonds: 0 Reg S, 1 144A, 2 both, 3 SEC registered.
+var BondFormats = map[api.Market][]Weighted[int]{
+	api.IG: {{45, 0}, {3, 1}, {14, 2}, {38, 3}},
+	api.HY: {{10, 0}, {15, 1}, {72, 2}, {3, 3}},
+	api.EM: {{50, 0}, {3, 1}, {45, 2}, {2, 3}},
+}
+
+// Rank is a ranking and its tier, "" for none.
+type Rank struct{ Name, Tier string }
+
+// Ranks are the rankings of bonds. Other figures refer to them by index.
+var Ranks = []Rank{
+	{"Snr unsec", ""}, {"SP", ""}, {"SNP", ""}, {"T2", "T2"}, {"AT1", "AT1"}, {"Jnr sub (hybrid)", ""}, {"RT1", "RT1"}, {"T1", "T1"}, {"Snr sec", ""}, {"Covered", ""},
+}
+
+// Indices of Ranks that package sim names.
+const (
+	RankSecured = 8
+	RankCovered = 9
+)
+
+// BankRanksIG are the indices of Ranks of the bonds of banks in investment grade, covered bonds excepted.
+var BankRanksIG = []Weighted[int]{{34, 0}, {23, 1}, {25, 2}, {11.5, 3}, {5, 4}, {0.6, 6}, {0.4, 7}}
+
+// BankRanks are the indices of Ranks of the bonds of banks in high yield and emerging markets.
+var BankRanks = []Weighted[int]{{60, 0}, {10, 1}, {7, 2}, {13, 3}, {8, 4}, {1, 6}, {1, 7}}
+
+// OddCoupons are the types of coupons that are neither fixed nor floating.
+var OddCoupons = []Weighted[string]{{40, "Step"}, {20, "Index-linked"}, {40, "PIK/Toggle"}}
+
+// EvolutionLengths are the numbers of entries in the price evolution of a bond.
+var EvolutionLengths = []Weighted[int]{{7, 0}, {9, 1}, {25, 2}, {40, 3}, {15, 4}, {4, 5}}
+
+// EarlyEvolutionLengths replace EvolutionLengths for bonds priced before 2013.
+var EarlyEvolutionLengths = []Weighted[int]{{15, 0}, {25, 1}, {30, 2}, {22, 3}, {7, 4}, {1, 5}}
+
+// Investors are keys of the investor types in the stats of a bond.
+var Investors = []string{"Fund managers", "FM", "Banks/PBs", "CB/OI", "Ins/PF", "HF", "Others", "Central banks / SSAs", "Priv. banks \"PB\"", "fund managers"}
+
+// Areas are keys of the geography in the stats of a bond.
+var Areas = []string{"UK/Ireland", "Ger/Aut", "Nordics", "Benelux", "Asia", "US offshore", "US", "us", "Rest.of.World", "日本", "France", "Southern Europe"}
+
+// AwkwardKeys are keys of stats that a reader may misread.
+var AwkwardKeys = []string{"", "a.b.c", "$type", "_links", "'; --", "usd", "null", " ", "Å", "A\u030a", "key\twith\ttabs", "1"}
+
+// Roles are the roles of banks in a bond deal.
+var Roles = []Weighted[string]{
+	{46, "Bookrunner"}, {8, "Active Bookrunner"}, {8, "Passive Bookrunner"}, {10, "Joint Lead Manager"}, {6, "Lead Manager"}, {4, "Co-Lead"},
+	{8, "Co-Manager"}, {3, "Global Coordinator"}, {2, "B&D"}, {1, "Structurer"}, {2, "bookrunner"}, {2, "BOOKRUNNER"},
+}
