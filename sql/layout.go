@@ -118,11 +118,11 @@ func layoutTexts() ([]string, error) {
 	for _, name := range []string{"views/deals.sql", "macros/deals_as_of.sql", "views/base.sql"} {
 		errs = append(errs, add(name, nil))
 	}
-	for _, name := range analysisFiles {
-		text, err := fs.ReadFile(statements, "analyses/"+name+".sql")
-		texts, errs = append(texts, string(text)), append(errs, err)
+	analyses, err := analysisFiles(statements)
+	for i := range analyses {
+		texts = append(texts, analyses[i].text)
 	}
-	return texts, errors.Join(errs...)
+	return texts, errors.Join(append(errs, err)...)
 }
 
 // indexData is what views/index.sql sees.

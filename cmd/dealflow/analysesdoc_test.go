@@ -28,7 +28,10 @@ other argument is needed there is a view of the same name, except of the wide ta
 | analysis | gives |
 |---|---|
 `)
-	analyses := sql.Analyses()
+	analyses, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, a := range analyses {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", a.Name, a.Name, a.Title)
 	}

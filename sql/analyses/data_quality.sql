@@ -26,6 +26,8 @@ CREATE MACRO _dealflow.usd_outlier(usd) AS
   CASE WHEN usd <> 0 THEN usd >= 100000000000 OR usd > 0 AND usd < 100000 END;
 
 -- data_quality: What is wrong or odd in the data as known, check by check, with examples.
+-- after: parse_coverage
+-- as of: data_quality({as_of})
 --
 -- Definition: One row per check and market where there is anything to check: value is how many fail, of total; share is
 --   value / total; example: the least deal_ids that fail, at most five; note says what the check counts. Checks of the

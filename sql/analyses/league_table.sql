@@ -1,4 +1,8 @@
 -- league_table: Banks by the volume that they led, in any market and period, as it was known at any instant.
+-- as of: league_table('IG', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all')
 --
 -- Definition: Each deal that priced from from_date to to_date (both included) gives its nominal in USD to its k banks in
 --   equal parts. Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date; loans:

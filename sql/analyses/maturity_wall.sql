@@ -1,4 +1,5 @@
 -- maturity_wall: What falls due in which year, each bond line counted once at its size with increases.
+-- as of: maturity_wall({as_of})
 --
 -- Definition: Bonds: a row per year of market and basis; lines are those of tap_family. A line falls due at the maturity
 --   of its latest deal that has one (basis 'maturity'). A perpetual (its latest deal says so, or the maturity is in the

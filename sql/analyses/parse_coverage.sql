@@ -57,6 +57,7 @@ FROM texts
 WHERE field_read.text IS NOT NULL;
 
 -- parse_coverage: How many of the texts were read as numbers: by table, column and year.
+-- as of: parse_coverage({as_of})
 --
 -- Definition: One row per market, text column, year and version of the parsers, where there are texts (not NULL). year is
 --   that of pricing for priced deals, that of the version's known_at for expected ones. The counts are of texts by their

@@ -1,4 +1,5 @@
 -- pipeline_as_of: The pipeline of expected deals as it was known at an instant, one row per tranche, bonds and loans alike.
+-- as of: pipeline_as_of({as_of})
 --
 -- Definition: all tranches of the expected deals that stood at as_of; a deal without tranches has one row, in which the
 --   tranche's columns are NULL. tranche_uid tells tranches of a deal apart and stays the same from version to version.

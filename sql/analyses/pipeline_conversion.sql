@@ -1,4 +1,6 @@
 -- pipeline_conversion: What became of the tranches that were to come at the end of a day: how many priced within n weekdays.
+-- as of: pipeline_conversion(DATE '2026-01-06', 2, {as_of})
+-- as of: pipeline_conversion(DATE '2026-01-05', 20, {as_of})
 --
 -- Definition: the tranches (by tranche_uid) of the pipeline as it was known at the end of day d (UTC) that had not priced
 --   then. As known at as_of each is one of: priced_within (a later version shows it priced, or its deal was removed as

@@ -1,4 +1,5 @@
 -- tap_family: Each bond line with its increases: how large it is, and whether the source's total agrees.
+-- as of: tap_family({as_of})
 --
 -- Definition: One row per line: an original deal with the deals that name it as their original, directly or through each
 --   other, within the market; lines without increases, too. Members are deals that count (see bond_priced_as_of).
