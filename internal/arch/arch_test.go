@@ -23,7 +23,7 @@ var doors = map[string][]string{
 	"sql":                       {"schemas"},
 	"serve":                     {"schemas"},
 	"serve/sim":                 {"schemas", "serve"},
-	"serve/lakesource":          {"schemas", "serve", "sql"},
+	"serve/lakesource":          {"schemas", "serve"},
 	"internal/pipeline":         {"schemas", "extract", "transform", "load", "sql"},
 	"internal/report":           {"schemas"},
 	"internal/arch":             {},

@@ -42,7 +42,7 @@ CREATE MACRO _dealflow.usd_outlier(usd) AS
 --   FROM data_quality WHERE value > 0 ORDER BY share DESC, value DESC, service, market, kind, name LIMIT 20
 CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
-  SELECT _dealflow.utc_day(_dealflow.knowledge_at(as_of)) AS day
+  SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), bonds AS MATERIALIZED (
   SELECT market, deal_id, original_deal_id, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
          stats_final_books, duplicate_of

@@ -78,7 +78,7 @@ WITH now_known AS (
   GROUP BY period, service, market
 ), known_then AS (
   SELECT period, service, market, sum(usd) AS usd
-  FROM main.issuance_volume(grain, (SELECT _dealflow.knowledge_at(as_of) - INTERVAL 1 YEAR))
+  FROM main.issuance_volume(grain, (SELECT main.knowledge_at(as_of) - INTERVAL 1 YEAR))
   GROUP BY period, service, market
 )
 SELECT n.period, n.service, n.market, n.usd, t.usd AS usd_year_before_then,

@@ -44,7 +44,7 @@ LEFT JOIN _dealflow.tranche_lineage l
   ON l.service = d.service AND l.market = d.market AND l.deal_id = d.deal_id AND l.version = d.version AND l.ordinal = d.ordinal
 LEFT JOIN _dealflow.borrower_name a
   ON a.alias = _dealflow.normal_name(d.borrower_name)
- AND a.valid_from <= _dealflow.utc_day(d.valid_from) AND a.valid_to > _dealflow.utc_day(d.valid_from)
+ AND a.valid_from <= main.utc_day(d.valid_from) AND a.valid_to > main.utc_day(d.valid_from)
 ORDER BY d.service, d.market, d.deal_id, d.ordinal;
 COMMENT ON MACRO TABLE main.pipeline_as_of IS 'The pipeline of expected deals as it was known at as_of, one row per tranche.';
 

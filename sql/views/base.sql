@@ -1,10 +1,11 @@
 -- What the analyses share: the knowledge clocks, canonical names, roles, and the catalog's derived tables.
 
 -- The instant up to which the lake knows the source, as of t: compaction, expiry and replay learn nothing.
-CREATE MACRO _dealflow.knowledge_at(t) AS (
+CREATE MACRO main.knowledge_at(t) AS (
   SELECT max(known_at) FROM main.runs
   WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
 );
+COMMENT ON MACRO main.knowledge_at IS 'The instant up to which the lake knew the source, as of the instant t: that of the last pull.';
 
 -- The same feed by feed: one that was not read on a day tells nothing of that day.
 CREATE MACRO _dealflow.observed(t) AS TABLE
@@ -30,7 +31,8 @@ CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from 
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 
 -- The UTC day of an instant, whatever the connection's time zone.
-CREATE MACRO _dealflow.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+CREATE MACRO main.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+COMMENT ON MACRO main.utc_day IS 'The UTC day of the instant t, whatever the connection''s time zone.';
 
 -- The day on which a name is looked up: no day is before all days.
 CREATE MACRO _dealflow.name_day(d) AS coalesce(d::DATE, '-infinity'::DATE);
