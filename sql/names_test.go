@@ -1,10 +1,15 @@
 package sql_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 )
@@ -63,4 +68,65 @@ func TestPublicNames(t *testing.T) {
 			t.Errorf("files.%s: %d rows, %v", table.Name, rows, err)
 		}
 	}
+}
+
+// TestMarkets compares the table of markets with the API's, and checks that no statement lists markets: a new one would
+// be missing there.
+func TestMarkets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "catalog.duckdb")
+	if err := (&sql.Catalog{Root: "/nowhere"}).Build(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(t.Context(), path, "/nowhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var want []string
+	var codes []string
+	for _, service := range api.Services() {
+		for _, market := range api.Markets(service) {
+			codes = append(codes, "'"+string(market)+"'")
+			want = append(want, fmt.Sprintf("%s %s %d", service, market, len(codes)))
+		}
+	}
+	rows, err := sql.Query(t.Context(), db, "SELECT service, market, precedence FROM markets ORDER BY precedence")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var got []string
+	for rows.Next() {
+		got = append(got, strings.Join(rows.Texts(), " "))
+	}
+	if err := rows.Err(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("markets: %q, %v; want %q", got, err, want)
+	}
+	files, err := filepath.Glob("*/*.sql")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for statement := range strings.SplitSeq(withoutComments(string(text)), ";\n") {
+			named := slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !strings.Contains(statement, code) })
+			if len(named) > 2 {
+				t.Errorf("%s: a statement names the markets %s: read them from the table markets", file, strings.Join(named, ", "))
+			}
+		}
+	}
+}
+
+// withoutComments leaves out the lines of comment.
+func withoutComments(text string) string {
+	var left []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			left = append(left, line)
+		}
+	}
+	return strings.Join(left, "")
 }

@@ -44,7 +44,7 @@ func TestPublicNames(t *testing.T) {
 		read++
 		for n, line := range strings.Split(string(text), "\n") {
 			if strings.Contains(line, inside) {
-				t.Errorf("%s:%d reads %s…, which package sql may change at any time: read a public name of the catalog (catalog_info, files.<table>, knowledge_at(t), …), or give what you need a public name in sql/views", name, n+1, inside)
+				t.Errorf("%s:%d reads %s…, which package sql may change at any time: read a public name of the catalog (catalog_info, files.<table>, markets, knowledge_at(t), …), or give what you need a public name in sql/views", name, n+1, inside)
 			}
 		}
 		return nil

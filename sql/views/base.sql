@@ -52,17 +52,22 @@ SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _deal
 FROM _dealflow.borrower_alias GROUP BY 1, 3;
 
 -- The priced bond deals as known at t; duplicate_of is the market that keeps the security where another one lists it,
--- too, and NULL where the deal counts. Of IG, HY and EM, in this order, the first keeps: the last by alphabet.
+-- too, and NULL where the deal counts. Of several markets the first in precedence keeps.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
 WITH duplicates AS (
-  SELECT market, deal_id, duplicate_of
+  SELECT l.market, l.deal_id, k.market AS duplicate_of
   FROM (
-    SELECT market, deal_id,
-           nullif(max(market) OVER (PARTITION BY isin_code, pricing_date, deal_type, nominal_amount), market) AS duplicate_of
-    FROM main.bond_priced_deals_as_of(t)
-    WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
-  )
-  WHERE duplicate_of IS NOT NULL
+    SELECT d.market, d.deal_id, m.precedence,
+           min(m.precedence) OVER (PARTITION BY d.isin_code, d.pricing_date, d.deal_type, d.nominal_amount) AS keeps
+    FROM (
+      SELECT market, deal_id, isin_code, pricing_date, deal_type, nominal_amount
+      FROM main.bond_priced_deals_as_of(t)
+      WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
+    ) d
+    JOIN main.markets m ON m.market = d.market
+  ) l
+  JOIN main.markets k ON k.precedence = l.keeps
+  WHERE l.keeps < l.precedence
 )
 SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
@@ -208,6 +213,12 @@ WITH standing AS NOT MATERIALIZED (
 SELECT 'loan' AS service, of_market AS market, *
 FROM deals
 LEFT JOIN tranches USING (deal_id, version);
+
+-- Both, of all markets.
+CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
+{{- range $i, $m := .}}
+{{if $i}}UNION ALL BY NAME {{end}}FROM _dealflow.expected_{{.Service}}s({{lit .Market}}, t)
+{{- end}};
 
 -- The mean, the same whatever the order in which values come: sums of floats would differ in their last digit.
 CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));

@@ -19,6 +19,14 @@ COMMENT ON COLUMN main.catalog_info.known_at IS 'When that commit became known.'
 COMMENT ON COLUMN main.catalog_info.root IS 'The lake''s folder or URL when the catalog was made; SET VARIABLE lake names another.';
 COMMENT ON COLUMN main.catalog_info.alias_version IS 'Which aliases of banks and borrowers it was made with; empty for none.';
 
+CREATE TABLE main.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
+INSERT INTO main.markets VALUES
+{{- range $i, $m := .Markets}}{{if $i}},{{end}} ({{lit .Service}}, {{lit .Market}}, {{.Precedence}}){{end}};
+COMMENT ON TABLE main.markets IS 'The markets, in the order in which the API lists them.';
+COMMENT ON COLUMN main.markets.service IS 'bond or loan.';
+COMMENT ON COLUMN main.markets.market IS 'Code of the market; unique over both services.';
+COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1: of the markets that list one security, the first keeps it.';
+
 -- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
 -- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing about it.
 CREATE TABLE _dealflow.version_index (
