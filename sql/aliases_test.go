@@ -34,23 +34,3 @@ func TestParseAliases(t *testing.T) {
 		}
 	}
 }
-
-// TestAnalyses checks that all analyses are described, and each once.
-func TestAnalyses(t *testing.T) {
-	names := map[string]bool{}
-	for _, a := range sql.Analyses() {
-		if names[a.Name] || !strings.HasSuffix(a.Title, ".") {
-			t.Errorf("%s: described twice, or %q is no sentence", a.Name, a.Title)
-		}
-		names[a.Name] = true
-	}
-	// The names that people rely on (domain notes, section 3).
-	for _, name := range []string{
-		"bond_priced_as_of", "loan_priced_as_of", "pipeline_as_of", "pipeline_conversion", "league_table", "execution_metrics", "issuance_volume",
-		"deal_timeline", "field_change", "restatement_stats", "tap_family", "maturity_wall", "loan_flex_and_terms", "data_quality", "parse_coverage", "changes",
-	} {
-		if !names[name] {
-			t.Errorf("no comment describes %s", name)
-		}
-	}
-}

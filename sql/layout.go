@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -115,14 +116,12 @@ func layoutTexts() ([]string, error) {
 		data := tableOf(table)
 		errs = append(errs, add("views/table.sql", data), add("macros/table_as_of.sql", data))
 	}
-	for _, name := range []string{"views/deals.sql", "macros/deals_as_of.sql", "views/base.sql"} {
-		errs = append(errs, add(name, nil))
+	errs = append(errs, add("views/deals.sql", nil), add("macros/deals_as_of.sql", nil), add("views/base.sql", markets()))
+	analyses, err := analysisFiles(statements)
+	for i := range analyses {
+		texts = append(texts, analyses[i].text)
 	}
-	for _, name := range analysisFiles {
-		text, err := fs.ReadFile(statements, "analyses/"+name+".sql")
-		texts, errs = append(texts, string(text)), append(errs, err)
-	}
-	return texts, errors.Join(errs...)
+	return texts, errors.Join(append(errs, err)...)
 }
 
 // indexData is what views/index.sql sees.
@@ -132,6 +131,24 @@ type indexData struct {
 	Runs     []lake.Column
 	FeedRuns []lake.Column
 	Checks   []lake.Column
+	Markets  []market
+}
+
+// market is a row of the table markets.
+type market struct {
+	Service, Market string
+	Precedence      int // from 1
+}
+
+// markets lists the markets in the order of the API document.
+func markets() []market {
+	var all []market
+	for _, service := range api.Services() {
+		for _, code := range api.Markets(service) {
+			all = append(all, market{string(service), string(code), len(all) + 1})
+		}
+	}
+	return all
 }
 
 func indexColumns() indexData {
@@ -139,5 +156,6 @@ func indexColumns() indexData {
 	return indexData{
 		Versions: nothing(columns), Columns: columns,
 		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Checks: lake.CheckColumns(),
+		Markets: markets(),
 	}
 }

@@ -28,7 +28,10 @@ other argument is needed there is a view of the same name, except of the wide ta
 | analysis | gives |
 |---|---|
 `)
-	analyses := sql.Analyses()
+	analyses, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, a := range analyses {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", a.Name, a.Name, a.Title)
 	}
@@ -60,7 +63,7 @@ const sharedRules = `What they share:
 - **Left-censored** deals stood at their feed's first commit. When they became known says nothing about them: they are in no lag and no age.
 - **Names** of banks and borrowers are canonical: by the aliases in ` + "`aliases/banks.csv` and `aliases/borrowers.csv`" + ` of the lake (CSV with the heading
   ` + "`alias,canonical,valid_from`" + `; valid_from is a day or empty), compared without regard to case and spaces; a name that no alias knows stands for itself, in lower
-  case. The names as received stay in the tables. A change of aliases changes answers about the past: the catalog's ` + "`alias_version`" + ` says which were used.
+  case. The names as received stay in the tables. A change of aliases changes answers about the past: ` + "`alias_version` in `catalog_info`" + ` says which were used.
 - **Lead roles** of bonds: bookrunner (active, passive, joint), lead manager (joint), global coordinator (joint), B&D; of loans: bookrunner or mandated lead arranger.
 - **Tranches** of expected deals keep a ` + "`tranche_uid`" + ` from version to version: by pricedDeal link, FIGI, name, name without regard to case and spaces with its currency,
   position; in this order, from earlier versions only.

@@ -36,6 +36,8 @@ The default schema holds each table as of now; <table>_as_of(t) gives it as it w
 history.<table> every version with valid_from and valid_to, snapshots.<table> each day.
 Also: deals, deals_as_of(t), runs, feed_runs, checks, history.deal_versions (with payloads), and the
 analyses: bond_priced_as_of(t), league_table(…), pipeline_as_of(t), field_change, changes(from, to), …
+catalog_info names the commit, markets the markets in their order; knowledge_at(t) is the instant of
+the last pull as of t, utc_day(t) the UTC day of t; files.<table> is every version without its interval.
 
 The statement comes from the argument, from --file, or from stdin.`,
 		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"

@@ -64,7 +64,10 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		return err
 	}
 	data := &report.Data{Lake: l.Store().URL(), AsOf: asOf}
-	questions := reportQuestions(data)
+	questions, err := reportQuestions(data)
+	if err != nil {
+		return err
+	}
 	for _, q := range questions {
 		data.Queries = append(data.Queries, report.Query{Name: q.name, SQL: q.statement})
 	}

@@ -14,7 +14,11 @@ import (
 // TestReportLinks follows each link of a report to something in it, and finds every statement linked.
 func TestReportLinks(t *testing.T) {
 	data := &report.Data{AsOf: "infinity"}
-	for _, q := range reportQuestions(data) {
+	questions, err := reportQuestions(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range questions {
 		data.Queries = append(data.Queries, report.Query{Name: q.name, SQL: q.statement})
 	}
 	var page bytes.Buffer

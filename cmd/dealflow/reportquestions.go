@@ -3,48 +3,44 @@ package main
 import (
 	"context"
 	stdsql "database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"dealflow/internal/report"
+	"dealflow/sql"
 )
-
-//go:embed report/*.sql
-var reportStatements embed.FS
 
 // errNothingKnown says that the lake had pulled nothing until the instant of a report.
 var errNothingKnown = errors.New("the lake has pulled nothing yet; `dealflow run` pulls")
 
-// question is a statement of report/ with what takes its rows.
+// question is a query of sql/report with what takes its rows.
 type question struct {
-	name, statement string
-	take            func(*stdsql.Rows) error
+	name      string // of its file
+	take      func(*stdsql.Rows) error
+	statement string
 }
 
 // reportQuestions are the questions whose answers are a report's data, in its order.
-func reportQuestions(d *report.Data) []question {
-	return []question{
-		ask("state", func(rows *stdsql.Rows) error { return takeState(rows, &d.State) }),
-		ask("feeds", rowsInto(&d.Feeds)), ask("checks", rowsInto(&d.Checks)),
-		ask("pipeline", rowsInto(&d.Pipeline)), ask("biggest", rowsInto(&d.Biggest)),
-		ask("volume", rowsInto(&d.Volume)),
-		ask("league_bond", rowsInto(&d.BondLeague)), ask("league_loan", rowsInto(&d.LoanLeague)),
-		ask("execution", rowsInto(&d.Execution)), ask("execution_summary", rowsInto(&d.Executions)),
-		ask("restatements", rowsInto(&d.Restatements)), ask("restated_fields", rowsInto(&d.Restated)),
-		ask("maturities", rowsInto(&d.Maturities)),
-		ask("quality", rowsInto(&d.Quality)), ask("coverage", rowsInto(&d.Coverage)),
+func reportQuestions(d *report.Data) ([]question, error) {
+	questions := []question{
+		{name: "state", take: func(rows *stdsql.Rows) error { return takeState(rows, &d.State) }},
+		{name: "feeds", take: rowsInto(&d.Feeds)}, {name: "checks", take: rowsInto(&d.Checks)},
+		{name: "pipeline", take: rowsInto(&d.Pipeline)}, {name: "biggest", take: rowsInto(&d.Biggest)},
+		{name: "volume", take: rowsInto(&d.Volume)},
+		{name: "league_bond", take: rowsInto(&d.BondLeague)}, {name: "league_loan", take: rowsInto(&d.LoanLeague)},
+		{name: "execution", take: rowsInto(&d.Execution)}, {name: "execution_summary", take: rowsInto(&d.Executions)},
+		{name: "restatements", take: rowsInto(&d.Restatements)}, {name: "restated_fields", take: rowsInto(&d.Restated)},
+		{name: "maturities", take: rowsInto(&d.Maturities)},
+		{name: "quality", take: rowsInto(&d.Quality)}, {name: "coverage", take: rowsInto(&d.Coverage)},
 	}
-}
-
-func ask(name string, take func(*stdsql.Rows) error) question {
-	text, err := reportStatements.ReadFile("report/" + name + ".sql")
-	if err != nil {
-		panic(err) // the program was built without it
+	for i := range questions {
+		var err error
+		if questions[i].statement, err = sql.ReportQuery(questions[i].name); err != nil {
+			return nil, err
+		}
 	}
-	return question{name, strings.TrimSpace(string(text)), take}
+	return questions, nil
 }
 
 func statementsOf(questions []question) (all []string) {

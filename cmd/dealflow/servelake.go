@@ -99,6 +99,6 @@ func prepare(ctx context.Context, db *stdsql.DB) (commit int64, err error) {
 	if _, err := db.ExecContext(ctx, "SET memory_limit = '"+servingMemory+"'"); err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)
 	}
-	err = db.QueryRowContext(ctx, `SELECT "commit" FROM _dealflow.catalog`).Scan(&commit)
+	err = db.QueryRowContext(ctx, `SELECT "commit" FROM catalog_info`).Scan(&commit)
 	return commit, err
 }

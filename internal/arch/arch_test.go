@@ -37,7 +37,7 @@ var doors = map[string][]string{
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
 	"serve/sim/calibration": {"schemas/api"}, // data alone, no function
-	"serve/lakesource":      {"schemas/...", "serve", "sql"},
+	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},

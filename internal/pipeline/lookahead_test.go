@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	stdsql "database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -16,32 +17,25 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/sim"
+	"dealflow/sql"
 )
 
-// questions are all that the catalog answers as of an instant, which stands for %s: the flattened tables,
-// the index of deals, and the analyses.
-func questionsAsOf() map[string]string {
-	all := map[string]string{
-		"deals": "deals_as_of(%s)", "bond_priced": "bond_priced_as_of(%s)", "loan_priced": "loan_priced_as_of(%s)",
-		"pipeline": "pipeline_as_of(%s)", "execution_metrics": "execution_metrics(%s)", "execution_summary": "execution_summary(%s)",
-		"field_change": "field_change(%s)", "restatement_stats": "restatement_stats(1, %s)", "restatement_fields": "restatement_fields(1, %s)",
-		"tap_family": "tap_family(%s)", "maturity_wall": "maturity_wall(%s)", "loan_flex_and_terms": "loan_flex_and_terms(%s)",
-		"loan_terms_summary": "loan_terms_summary(%s)", "data_quality": "data_quality(%s)", "parse_coverage": "parse_coverage(%s)",
-		"conversion 2":  "pipeline_conversion(DATE '2026-01-06', 2, %s)",
-		"conversion 20": "pipeline_conversion(DATE '2026-01-05', 20, %s)",
-		"changes":       "changes(TIMESTAMPTZ '2026-01-06', %s)",
-	}
+// questionsAsOf are all that the catalog answers as of an instant, which stands for {as_of}: the flattened tables,
+// the index of deals, and what the comment of each analysis asks (sql.Analysis.AsOf).
+func questionsAsOf(t testing.TB) map[string]string {
+	all := map[string]string{"deals": "deals_as_of({as_of})"}
 	for _, table := range lake.Tables() {
-		all[table.Name] = table.Name + "_as_of(%s)"
+		all[table.Name] = table.Name + "_as_of({as_of})"
 	}
-	for _, grain := range []string{"week", "quarter"} {
-		all["volume by "+grain] = "issuance_volume('" + grain + "', %s)"
-		all["growth by "+grain] = "issuance_growth('" + grain + "', %s)"
+	analyses, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, market := range []string{"IG", "BOND", "LOAN"} {
-		all["league of "+market] = "league_table('" + market + "', DATE '2023-01-01', DATE '2026-12-31', %s)"
+	for _, a := range analyses {
+		for _, query := range a.AsOf {
+			all[query] = query
+		}
 	}
-	all["all banks"] = "league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', %s, scope := 'all')"
 	return all
 }
 
@@ -57,7 +51,7 @@ func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) m
 	t.Helper()
 	digests := map[string]string{}
 	for name, question := range questions {
-		rows := world.SortedRows(t, db, "FROM "+fmt.Sprintf(question, at))
+		rows := world.SortedRows(t, db, "FROM "+strings.ReplaceAll(question, "{as_of}", at))
 		digests[name] = fmt.Sprintf("%d rows, %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
 	}
 	return digests
@@ -98,8 +92,8 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	w.Attempts = 8
 
 	var past []seen
-	questions := questionsAsOf()
-	families := familiesOf(t, w, questions)
+	questions := questionsAsOf(t)
+	families := familiesOf(t, questions)
 	note := func() {
 		log := w.Log(t)
 		last := log.Runs[len(log.Runs)-1]
@@ -155,18 +149,25 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	}
 }
 
-// familiesOf adds the timelines of some deals: those that the catalog knew first.
-func familiesOf(t *testing.T, w *world.World, questions map[string]string) func(*stdsql.DB) map[string]string {
+// familiesOf asks the questions about one deal of a feed of all feeds, of the deal that the catalog knew first.
+func familiesOf(t *testing.T, questions map[string]string) func(*stdsql.DB) map[string]string {
 	done := false
 	return func(db *stdsql.DB) map[string]string {
 		if done {
 			return questions
 		}
 		done = true
-		for _, feed := range api.Feeds() {
-			for _, id := range world.SortedRows(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
-				if id != "" {
-					questions["timeline of "+feed.String()] = fmt.Sprintf("deal_timeline('%s', '%s', '%s', %s, ", feed.Service, feed.Market, feed.Kind, id) + "%s)"
+		for name, question := range maps.Clone(questions) {
+			if !strings.Contains(question, "{feed}") {
+				continue
+			}
+			delete(questions, name)
+			for _, feed := range api.Feeds() {
+				for _, id := range world.SortedRows(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
+					if id != "" {
+						named := fmt.Sprintf("'%s', '%s', '%s'", feed.Service, feed.Market, feed.Kind)
+						questions[name+" of "+feed.String()] = strings.NewReplacer("{feed}", named, "{deal_id}", id).Replace(question)
+					}
 				}
 			}
 		}

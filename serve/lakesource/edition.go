@@ -26,7 +26,7 @@ type edition struct {
 func newEdition(ctx context.Context, catalog *Catalog) (*edition, error) {
 	e := &edition{catalog: catalog, users: 1}
 	catalog.DB.SetMaxOpenConns(maxConns)
-	row := catalog.DB.QueryRowContext(ctx, `SELECT "commit", epoch_us(known_at) FROM _dealflow.catalog`)
+	row := catalog.DB.QueryRowContext(ctx, `SELECT "commit", epoch_us(known_at) FROM catalog_info`)
 	if err := row.Scan(&e.commit, &e.known); err != nil {
 		return nil, errors.Join(fmt.Errorf("catalog: %w", err), catalog.Close())
 	}

@@ -188,7 +188,7 @@ func readIndex(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*
 	rows, err := db.QueryContext(ctx, fmt.Sprintf(`
 SELECT epoch_us(d.valid_from), d.deal_id, d.version, %s, %s
 FROM deals_as_of(%s) d
-LEFT JOIN (FROM _dealflow.history_%s WHERE market = $2) f ON f.deal_id = d.deal_id AND f.version = d.version
+LEFT JOIN (FROM files.%s WHERE market = $2) f ON f.deal_id = d.deal_id AND f.version = d.version
 WHERE d.service = $1 AND d.market = $2 AND d.kind = $3
 ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, order), string(feed.Service), string(feed.Market), string(feed.Kind))
 	if err != nil {

@@ -100,7 +100,7 @@ func payloadQuery(chosen []entry) string {
 	}
 	return fmt.Sprintf(`
 SELECT v.deal_id, v.payload, r.base_url
-FROM _dealflow.history_deal_versions v
+FROM files.deal_versions v
 JOIN (VALUES %s) k(deal_id, version) ON k.deal_id = v.deal_id AND k.version = v.version
 LEFT JOIN feed_runs r ON r.run_id = v.run_id AND r.feed = $4
 WHERE v.service = $1 AND v.market = $2 AND v.kind = $3

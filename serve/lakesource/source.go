@@ -25,9 +25,9 @@ type Catalog struct {
 // Reads names the tables that a Source asks, as a statement does: their files must be at hand when the
 // catalog is opened.
 func Reads() string {
-	text := "FROM _dealflow.history_" + lake.DealVersions
+	text := "FROM files." + lake.DealVersions
 	for _, feed := range api.Feeds() {
-		text += ", _dealflow.history_" + lake.FeedTables(feed)[0].Name
+		text += ", files." + lake.FeedTables(feed)[0].Name
 	}
 	return text
 }

@@ -1,4 +1,5 @@
 -- bond_priced_as_of: The priced bond deals as they were known at an instant, each with what its children say in brief.
+-- as of: bond_priced_as_of({as_of})
 --
 -- Definition: One row per priced bond deal that stood, as far as was known, at as_of: all columns of bond_priced_deals;
 --   then first_known_at and left_censored (it was there at its feed's first commit: when it became known says nothing);

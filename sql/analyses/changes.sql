@@ -1,4 +1,5 @@
 -- changes: Every version of every deal that became known between two instants, with the fields that differ.
+-- as of: changes(TIMESTAMPTZ '2026-01-06', {as_of})
 --
 -- Definition: one row per version of a deal known after "from" and not after "to": the half-open interval (from, to],
 --   so that neighbouring intervals share no version and miss none.

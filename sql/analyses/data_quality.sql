@@ -26,6 +26,8 @@ CREATE MACRO _dealflow.usd_outlier(usd) AS
   CASE WHEN usd <> 0 THEN usd >= 100000000000 OR usd > 0 AND usd < 100000 END;
 
 -- data_quality: What is wrong or odd in the data as known, check by check, with examples.
+-- after: parse_coverage
+-- as of: data_quality({as_of})
 --
 -- Definition: One row per check and market where there is anything to check: value is how many fail, of total; share is
 --   value / total; example: the least deal_ids that fail, at most five; note says what the check counts. Checks of the
@@ -40,7 +42,7 @@ CREATE MACRO _dealflow.usd_outlier(usd) AS
 --   FROM data_quality WHERE value > 0 ORDER BY share DESC, value DESC, service, market, kind, name LIMIT 20
 CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
-  SELECT _dealflow.utc_day(_dealflow.knowledge_at(as_of)) AS day
+  SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), bonds AS MATERIALIZED (
   SELECT market, deal_id, original_deal_id, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
          stats_final_books, duplicate_of

@@ -1,4 +1,5 @@
 -- deal_timeline: Everything that is known about one deal on one clock, from its announcement to its last increase.
+-- as of: deal_timeline({feed}, {deal_id}, {as_of})
 --
 -- Definition: starting from any record, its family is what links reach in at most 5 steps, both ways: from an expected
 --   deal to the priced deals that came of it, from an increase to its original. Events on the source's clock: announced

@@ -1,4 +1,5 @@
 -- execution_metrics: How each priced bond came to its price: tightening, guidance, cover, premium and time.
+-- as of: execution_metrics({as_of})
 --
 -- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Its price talk is taken by date, then
 --   ordinal. ipt_* is the first talk that gives a spread (of a range, the middle), ipt_yield_mid_pct the first that gives
@@ -98,6 +99,7 @@ COMMENT ON COLUMN main.execution_metrics.last_talk IS 'Date of the latest price 
 COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earliest to the latest price talk. Unit: minutes.';
 
 -- execution_summary: The averages of execution_metrics by market, each with how many deals are in it.
+-- as of: execution_summary({as_of})
 --
 -- Definition: Per market: deals that count; then, for tightening_bp, cover, nip_bp and window_minutes, how many deals have
 --   it (_n), its mean and its median over those; cover_usd_weighted: mean cover weighted by nominal in USD, over deals

@@ -1,4 +1,5 @@
 -- field_change: What changed from each version of a deal to the next, column by column and row by row, and how late.
+-- as of: field_change({as_of})
 --
 -- Definition: one row per version and column whose value differs from the version before (removals between them do not
 --   count), in the deal's own table and in its child tables; one row per child row that came or went (field is NULL).

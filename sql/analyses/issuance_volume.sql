@@ -1,4 +1,6 @@
 -- issuance_volume: Issuance by period, market and currency, with the year before and the part that carries a label.
+-- as of: issuance_volume('week', {as_of})
+-- as of: issuance_volume('quarter', {as_of})
 --
 -- Definition: Bonds: deals that count (see bond_priced_as_of), by pricing_date. Loans: deals, by priced_date, each with the
 --   sum of its tranches; currency is 'multiple' where they have several. usd is the sum of what has been converted;
@@ -56,6 +58,8 @@ ORDER BY i.period, i.service, i.market, i.currency;
 COMMENT ON MACRO TABLE main.issuance_volume IS 'Issuance by period, market and currency, with the year before and the part that carries a label.';
 
 -- issuance_growth: Issuance of each period against the year before as it was known then: growth at equal age.
+-- as of: issuance_growth('week', {as_of})
+-- as of: issuance_growth('quarter', {as_of})
 --
 -- Definition: usd is what issuance_volume gives for the period, over all currencies. usd_year_before_then is what it gave
 --   for the period a year earlier (of a week: 52 weeks) one year before the latest run that as_of knows.
@@ -74,7 +78,7 @@ WITH now_known AS (
   GROUP BY period, service, market
 ), known_then AS (
   SELECT period, service, market, sum(usd) AS usd
-  FROM main.issuance_volume(grain, (SELECT _dealflow.knowledge_at(as_of) - INTERVAL 1 YEAR))
+  FROM main.issuance_volume(grain, (SELECT main.knowledge_at(as_of) - INTERVAL 1 YEAR))
   GROUP BY period, service, market
 )
 SELECT n.period, n.service, n.market, n.usd, t.usd AS usd_year_before_then,

@@ -1,4 +1,8 @@
 -- league_table: Banks by the volume that they led, in any market and period, as it was known at any instant.
+-- as of: league_table('IG', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of})
+-- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all')
 --
 -- Definition: Each deal that priced from from_date to to_date (both included) gives its nominal in USD to its k banks in
 --   equal parts. Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date; loans:
@@ -18,10 +22,11 @@
 --   ORDER BY rank NULLS LAST LIMIT 10
 CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead') AS TABLE
 WITH wanted AS (
-  SELECT code AS market
-  FROM (VALUES ('IG', 'BOND'), ('HY', 'BOND'), ('EM', 'BOND'), ('LL', 'LOAN'), ('CF', 'LOAN'), ('AF', 'LOAN')) markets(code, service)
-  WHERE CASE WHEN upper(of_market) IN ('IG', 'HY', 'EM', 'LL', 'CF', 'AF', 'BOND', 'LOAN') THEN upper(of_market) IN (code, service)
-        ELSE error('market is IG, HY, EM, LL, CF, AF, BOND or LOAN') END
+  SELECT m.market
+  FROM main.markets m
+  WHERE CASE WHEN upper(of_market) IN (SELECT unnest([market, upper(service)]) FROM main.markets)
+             THEN upper(of_market) IN (m.market, upper(m.service))
+             ELSE error('market is ' || (SELECT string_agg(market, ', ' ORDER BY precedence) FROM main.markets) || ', BOND or LOAN') END
 ), units AS ( -- what is shared among banks: a bond deal, a loan's tranche
   SELECT d.market, d.deal_id, NULL AS tranche, d.nominal_usd
   FROM _dealflow.bond_deals(as_of) d

@@ -1,4 +1,5 @@
 -- loan_flex_and_terms: Priced loan tranches with their terms, their yield, and how margin, price and size moved since launch.
+-- as of: loan_flex_and_terms({as_of})
 --
 -- Definition: one row per tranche of a priced loan deal as known at as_of. Ranges count by their middle. yield_bp is
 --   margin_mid_bp + 100 × (100 − oid_mid) ÷ 3: the discount spread over three years, no floor. The launch is the first
@@ -143,6 +144,7 @@ COMMENT ON COLUMN main.loan_flex_and_terms.size_ratio IS 'Nominal amount divided
 COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none: by the margin first, then by the price; NULL where neither can be compared.';
 
 -- loan_terms_summary: Terms of priced loans by market and year: size, covenants, sponsors, leverage, flex and yield.
+-- as of: loan_terms_summary({as_of})
 --
 -- Definition: the tranches of loan_flex_and_terms by market and the year of priced_date. Per deal: deals, sponsor_share,
 --   leverage. Per tranche: all else. TLB are the tranches whose short type is TLB.

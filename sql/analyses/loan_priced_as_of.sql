@@ -1,4 +1,5 @@
 -- loan_priced_as_of: Priced loan deals as they were known at an instant, one row per deal, with their tranches summed up.
+-- as of: loan_priced_as_of({as_of})
 --
 -- Definition: all columns of loan_priced_deals_as_of(as_of), then when the deal first became known, its borrower's
 --   canonical name, its sponsors, and over its tranches: number, sum in USD, banks, margin, price, maturity, terms.

@@ -1,4 +1,5 @@
 -- maturity_wall: What falls due in which year, each bond line counted once at its size with increases.
+-- as of: maturity_wall({as_of})
 --
 -- Definition: Bonds: a row per year of market and basis; lines are those of tap_family. A line falls due at the maturity
 --   of its latest deal that has one (basis 'maturity'). A perpetual (its latest deal says so, or the maturity is in the
@@ -16,7 +17,7 @@
 --   FROM maturity_wall ORDER BY year NULLS LAST, service, market, basis LIMIT 40
 CREATE MACRO main.maturity_wall(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
-  SELECT _dealflow.utc_day(_dealflow.knowledge_at(as_of)) AS day
+  SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), deals AS (
   SELECT market, deal_id, pricing_date, maturity, perpetual, first_call_date, nominal_usd
   FROM _dealflow.bond_deals(as_of)

@@ -22,7 +22,7 @@ WITH texts AS (
   JOIN main.bond_priced_deals_as_of(instant) d ON d.market = t.market AND d.deal_id = t.deal_id
   UNION ALL
   SELECT 'bond' AS service, t.market, 'expected' AS kind, 'bond_expected_tranches' AS table_name, t.deal_id,
-         year(_dealflow.utc_day(t.known_at)) AS year, t.parser_version,
+         year(main.utc_day(t.known_at)) AS year, t.parser_version,
          unnest([{field: 'volume', text: t.volume, status: t.volume_status},
                  {field: 'structure', text: t.structure, status: t.structure_status},
                  {field: 'price_evolution', text: t.price_evolution, status: t.price_evolution_status},
@@ -44,7 +44,7 @@ WITH texts AS (
   JOIN main.loan_priced_deals_as_of(instant) d ON d.market = t.market AND d.deal_id = t.deal_id
   UNION ALL
   SELECT 'loan' AS service, t.market, 'expected' AS kind, 'loan_expected_tranches' AS table_name, t.deal_id,
-         year(_dealflow.utc_day(t.known_at)) AS year, t.parser_version,
+         year(main.utc_day(t.known_at)) AS year, t.parser_version,
          unnest([{field: 'volume', text: t.volume, status: t.volume_status},
                  {field: 'maturity', text: t.maturity, status: t.maturity_status},
                  {field: 'margin', text: t.margin, status: t.margin_status},
@@ -57,6 +57,7 @@ FROM texts
 WHERE field_read.text IS NOT NULL;
 
 -- parse_coverage: How many of the texts were read as numbers: by table, column and year.
+-- as of: parse_coverage({as_of})
 --
 -- Definition: One row per market, text column, year and version of the parsers, where there are texts (not NULL). year is
 --   that of pricing for priced deals, that of the version's known_at for expected ones. The counts are of texts by their

@@ -1,4 +1,5 @@
 -- pipeline_as_of: The pipeline of expected deals as it was known at an instant, one row per tranche, bonds and loans alike.
+-- as of: pipeline_as_of({as_of})
 --
 -- Definition: all tranches of the expected deals that stood at as_of; a deal without tranches has one row, in which the
 --   tranche's columns are NULL. tranche_uid tells tranches of a deal apart and stays the same from version to version.
@@ -19,14 +20,6 @@
 --   GROUP BY service, market
 --   ORDER BY service, market
 CREATE MACRO main.pipeline_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH listed AS (
-  FROM _dealflow.expected_bonds('EM', as_of)
-  UNION ALL BY NAME FROM _dealflow.expected_bonds('HY', as_of)
-  UNION ALL BY NAME FROM _dealflow.expected_bonds('IG', as_of)
-  UNION ALL BY NAME FROM _dealflow.expected_loans('AF', as_of)
-  UNION ALL BY NAME FROM _dealflow.expected_loans('CF', as_of)
-  UNION ALL BY NAME FROM _dealflow.expected_loans('LL', as_of)
-)
 SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
        d.borrower_name, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower, d.headline, d.stage,
        d.name AS tranche_name, d.status, d.currency, d.structure, d.type,
@@ -37,13 +30,13 @@ SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
             THEN (epoch_us(o.known_at) - epoch_us(d.first_known_at)) // 86400000000 END AS days_listed,
        _dealflow.is_priced(d.service, d.status, d.priced_deal_id) AS is_priced,
        d.priced_deal_id
-FROM listed d
+FROM _dealflow.pipeline_tranches(as_of) d
 LEFT JOIN _dealflow.observed(as_of) o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
 LEFT JOIN _dealflow.tranche_lineage l
   ON l.service = d.service AND l.market = d.market AND l.deal_id = d.deal_id AND l.version = d.version AND l.ordinal = d.ordinal
 LEFT JOIN _dealflow.borrower_name a
   ON a.alias = _dealflow.normal_name(d.borrower_name)
- AND a.valid_from <= _dealflow.utc_day(d.valid_from) AND a.valid_to > _dealflow.utc_day(d.valid_from)
+ AND a.valid_from <= main.utc_day(d.valid_from) AND a.valid_to > main.utc_day(d.valid_from)
 ORDER BY d.service, d.market, d.deal_id, d.ordinal;
 COMMENT ON MACRO TABLE main.pipeline_as_of IS 'The pipeline of expected deals as it was known at as_of, one row per tranche.';
 

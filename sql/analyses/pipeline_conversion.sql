@@ -1,4 +1,6 @@
 -- pipeline_conversion: What became of the tranches that were to come at the end of a day: how many priced within n weekdays.
+-- as of: pipeline_conversion(DATE '2026-01-06', 2, {as_of})
+-- as of: pipeline_conversion(DATE '2026-01-05', 20, {as_of})
 --
 -- Definition: the tranches (by tranche_uid) of the pipeline as it was known at the end of day d (UTC) that had not priced
 --   then. As known at as_of each is one of: priced_within (a later version shows it priced, or its deal was removed as
@@ -72,7 +74,7 @@ WITH clock AS (
   WHERE f.kind = 'expected' AND f.outcome = 'done' AND r.command IN ('run', 'sync')
 ), outcomes AS (
   SELECT f.service, f.market,
-         CASE WHEN _dealflow.utc_day(f.priced_at) <= clock.deadline THEN 'priced within'
+         CASE WHEN main.utc_day(f.priced_at) <= clock.deadline THEN 'priced within'
               WHEN f.priced_at IS NOT NULL THEN 'priced later'
               WHEN f.is_listed THEN 'live'
               WHEN epoch_us(f.left_at) - epoch_us(o.known_at) <= clock.longest_gap_us THEN 'pulled'
@@ -88,7 +90,7 @@ SELECT o.service, o.market, count(*) AS tranches,
        count(*) FILTER (o.outcome = 'unknown') AS unknown,
        count(*) FILTER (o.outcome = 'live') AS live,
        100.0::DOUBLE * count(*) FILTER (o.outcome = 'priced within') / count(*) AS conversion_pct,
-       bool_and(_dealflow.utc_day(s.known_at) > clock.deadline) AS window_complete
+       bool_and(main.utc_day(s.known_at) > clock.deadline) AS window_complete
 FROM outcomes o
 CROSS JOIN clock
 JOIN _dealflow.observed(as_of) s ON s.service = o.service AND s.market = o.market AND s.kind = 'expected'

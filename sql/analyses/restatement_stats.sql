@@ -1,4 +1,6 @@
 -- restatement_stats: How often priced deals are edited within a number of days of becoming known, by market.
+-- after: field_change
+-- as of: restatement_stats(1, {as_of})
 --
 -- Definition: the base are the priced deals that were first known after their feed's first commit, and at least the given
 --   number of days before the lake's last observation: each had the whole window. Restated is a deal with a field_change
@@ -40,6 +42,7 @@ ORDER BY d.service, d.market;
 COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edited within days of becoming known, by market, as far as was known at as_of.';
 
 -- restatement_fields: Which fields of priced deals are edited within a number of days of becoming known, by market.
+-- as of: restatement_fields(1, {as_of})
 --
 -- Definition: the base and the edits are those of restatement_stats. deals_restated counts the deals of the base in which
 --   the field was edited, or (field is NULL) a row of the table came or went; share is deals_restated ÷ all deals of the base.

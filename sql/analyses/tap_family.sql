@@ -1,4 +1,5 @@
 -- tap_family: Each bond line with its increases: how large it is, and whether the source's total agrees.
+-- as of: tap_family({as_of})
 --
 -- Definition: One row per line: an original deal with the deals that name it as their original, directly or through each
 --   other, within the market; lines without increases, too. Members are deals that count (see bond_priced_as_of).
@@ -38,7 +39,7 @@ WITH deals AS (
          max_by({total: total_nominal_amount}, place) AS latest,
          max_by({benchmark: benchmark, spread_bp: spread_bp}, place) FILTER (increase) AS tap
   FROM members
-  CROSS JOIN (SELECT _dealflow.utc_day(_dealflow.knowledge_at(as_of)) AS day) today
+  CROSS JOIN (SELECT main.utc_day(main.knowledge_at(as_of)) AS day) today
   GROUP BY market, root_deal_id, root_known
 )
 SELECT l.market, l.root_deal_id, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,

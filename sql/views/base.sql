@@ -1,10 +1,11 @@
 -- What the analyses share: the knowledge clocks, canonical names, roles, and the catalog's derived tables.
 
 -- The instant up to which the lake knows the source, as of t: compaction, expiry and replay learn nothing.
-CREATE MACRO _dealflow.knowledge_at(t) AS (
+CREATE MACRO main.knowledge_at(t) AS (
   SELECT max(known_at) FROM main.runs
   WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
 );
+COMMENT ON MACRO main.knowledge_at IS 'The instant up to which the lake knew the source, as of the instant t: that of the last pull.';
 
 -- The same feed by feed: one that was not read on a day tells nothing of that day.
 CREATE MACRO _dealflow.observed(t) AS TABLE
@@ -30,7 +31,8 @@ CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from 
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 
 -- The UTC day of an instant, whatever the connection's time zone.
-CREATE MACRO _dealflow.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+CREATE MACRO main.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+COMMENT ON MACRO main.utc_day IS 'The UTC day of the instant t, whatever the connection''s time zone.';
 
 -- The day on which a name is looked up: no day is before all days.
 CREATE MACRO _dealflow.name_day(d) AS coalesce(d::DATE, '-infinity'::DATE);
@@ -50,17 +52,22 @@ SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _deal
 FROM _dealflow.borrower_alias GROUP BY 1, 3;
 
 -- The priced bond deals as known at t; duplicate_of is the market that keeps the security where another one lists it,
--- too, and NULL where the deal counts. Of IG, HY and EM, in this order, the first keeps: the last by alphabet.
+-- too, and NULL where the deal counts. Of several markets the first in precedence keeps.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
 WITH duplicates AS (
-  SELECT market, deal_id, duplicate_of
+  SELECT l.market, l.deal_id, k.market AS duplicate_of
   FROM (
-    SELECT market, deal_id,
-           nullif(max(market) OVER (PARTITION BY isin_code, pricing_date, deal_type, nominal_amount), market) AS duplicate_of
-    FROM main.bond_priced_deals_as_of(t)
-    WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
-  )
-  WHERE duplicate_of IS NOT NULL
+    SELECT d.market, d.deal_id, m.precedence,
+           min(m.precedence) OVER (PARTITION BY d.isin_code, d.pricing_date, d.deal_type, d.nominal_amount) AS keeps
+    FROM (
+      SELECT market, deal_id, isin_code, pricing_date, deal_type, nominal_amount
+      FROM main.bond_priced_deals_as_of(t)
+      WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
+    ) d
+    JOIN main.markets m ON m.market = d.market
+  ) l
+  JOIN main.markets k ON k.precedence = l.keeps
+  WHERE l.keeps < l.precedence
 )
 SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
@@ -206,6 +213,12 @@ WITH standing AS NOT MATERIALIZED (
 SELECT 'loan' AS service, of_market AS market, *
 FROM deals
 LEFT JOIN tranches USING (deal_id, version);
+
+-- Both, of all markets.
+CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
+{{- range $i, $m := .}}
+{{if $i}}UNION ALL BY NAME {{end}}FROM _dealflow.expected_{{.Service}}s({{lit .Market}}, t)
+{{- end}};
 
 -- The mean, the same whatever the order in which values come: sums of floats would differ in their last digit.
 CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));

@@ -3,6 +3,7 @@
 CREATE SCHEMA _dealflow;
 CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
+CREATE SCHEMA files;
 
 -- The files are named in one place, which each commit renews: what else reads them goes through these views. file_view
 -- tells what each of them reads, so that only those are made again that name other files.
@@ -11,6 +12,20 @@ CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
 CREATE TABLE _dealflow.catalog (
   "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR);
+CREATE VIEW main.catalog_info AS SELECT "commit", known_at, root, alias_version FROM _dealflow.catalog;
+COMMENT ON VIEW main.catalog_info IS 'The one row that says which state of which lake the catalog shows.';
+COMMENT ON COLUMN main.catalog_info."commit" IS 'Number of the newest commit that it shows.';
+COMMENT ON COLUMN main.catalog_info.known_at IS 'When that commit became known.';
+COMMENT ON COLUMN main.catalog_info.root IS 'The lake''s folder or URL when the catalog was made; SET VARIABLE lake names another.';
+COMMENT ON COLUMN main.catalog_info.alias_version IS 'Which aliases of banks and borrowers it was made with; empty for none.';
+
+CREATE TABLE main.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
+INSERT INTO main.markets VALUES
+{{- range $i, $m := .Markets}}{{if $i}},{{end}} ({{lit .Service}}, {{lit .Market}}, {{.Precedence}}){{end}};
+COMMENT ON TABLE main.markets IS 'The markets, in the order in which the API lists them.';
+COMMENT ON COLUMN main.markets.service IS 'bond or loan.';
+COMMENT ON COLUMN main.markets.market IS 'Code of the market; unique over both services.';
+COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1: of the markets that list one security, the first keeps it.';
 
 -- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
 -- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing about it.
@@ -46,6 +61,15 @@ COMMENT ON COLUMN history.deal_versions.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
 COMMENT ON COLUMN history.deal_versions.valid_from IS 'The version held from this instant on: the known_at of its commit.';
 COMMENT ON COLUMN history.deal_versions.valid_to IS 'The version held until just before this instant; NULL: it still does.';
+
+-- The files alone, without the join with the index: where a reader names deals and versions itself, DuckDB passes over
+-- the files and row groups that cannot have them.
+CREATE VIEW files.deal_versions AS
+SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}} FROM _dealflow.history_deal_versions;
+COMMENT ON VIEW files.deal_versions IS 'Every version of every deal of every feed, with its payload, as the files hold it: without its interval.';
+{{- range .Columns}}
+COMMENT ON COLUMN files.deal_versions.{{ident .Name}} IS {{lit .Doc}};
+{{- end}}
 
 CREATE TABLE runs ({{range $i, $c := .Runs}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
 COMMENT ON TABLE runs IS 'One row per run that committed.';

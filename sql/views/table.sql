@@ -2,6 +2,10 @@
 CREATE VIEW _dealflow.history_{{.Name}} AS FROM {{.History}};
 CREATE VIEW _dealflow.snapshots_{{.Name}} AS FROM {{.Snapshots}};
 
+CREATE VIEW files.{{.Name}} AS
+SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}}
+FROM _dealflow.history_{{.Name}};
+
 CREATE VIEW history.{{.Name}} AS
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from, v.valid_to, v.run_id
 FROM _dealflow.history_{{.Name}} f
@@ -23,6 +27,7 @@ FROM _dealflow.snapshots_{{.Name}};
 
 COMMENT ON VIEW main.{{.Name}} IS {{lit (printf "%s As of now." .Doc)}};
 COMMENT ON VIEW history.{{.Name}} IS {{lit (printf "%s Every version, with the interval in which it held." .Doc)}};
+COMMENT ON VIEW files.{{.Name}} IS {{lit (printf "%s Every version, as the files hold it: without its interval." .Doc)}};
 COMMENT ON VIEW snapshots.{{.Name}} IS {{lit (printf "%s Day by day." .Doc)}};
 {{- $t := .Name}}
 {{- range .SnapshotColumns}}
@@ -33,6 +38,7 @@ COMMENT ON COLUMN snapshots.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 {{- $doc := .Doc}}{{if .Unit}}{{$doc = printf "%s Unit: %s." .Doc .Unit}}{{end}}
 COMMENT ON COLUMN main.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 COMMENT ON COLUMN history.{{$t}}.{{ident .Name}} IS {{lit $doc}};
+COMMENT ON COLUMN files.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 {{- end}}
 COMMENT ON COLUMN main.{{.Name}}.known_at IS 'When the version became known: the known_at of its commit.';
 COMMENT ON COLUMN history.{{.Name}}.valid_from IS 'The version held from this instant on: the known_at of its commit.';

@@ -279,7 +279,7 @@ func (w *world) attach(ctx context.Context) (err error) {
 		return err
 	}
 	var commit int64
-	return conn.QueryRowContext(ctx, `SELECT "commit" FROM dealflow._dealflow.catalog`).Scan(&commit)
+	return conn.QueryRowContext(ctx, `SELECT "commit" FROM dealflow.catalog_info`).Scan(&commit)
 }
 
 func count(ctx context.Context, db *stdsql.DB, from string) error {

@@ -8,7 +8,7 @@ WITH tranches AS (
   SELECT currency, median((nominal_usd / nominal_amount)::DOUBLE) AS usd
   FROM bond_priced_deals_as_of(getvariable('as_of'))
   WHERE nominal_usd > 0 AND nominal_amount > 0
-    AND pricing_date > _dealflow.utc_day(_dealflow.knowledge_at(getvariable('as_of'))) - 365
+    AND pricing_date > utc_day(knowledge_at(getvariable('as_of'))) - 365
   GROUP BY currency
 )
 SELECT t.service, t.market, t.deal_id, coalesce(t.borrower_name, '') AS borrower, coalesce(t.tranche_name, '') AS tranche,

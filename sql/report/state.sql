@@ -1,5 +1,5 @@
 -- What is known, and since when.
-SELECT max("commit") AS "commit", max(known_at) AS known_at, _dealflow.knowledge_at(getvariable('as_of')) AS observed_at,
+SELECT max("commit") AS "commit", max(known_at) AS known_at, knowledge_at(getvariable('as_of')) AS observed_at,
        min(known_at) AS first_known_at,
        count(*) FILTER (command IN ('run', 'sync', 'quarantine')) AS pulls,
        coalesce(arg_max(outcome, "commit") FILTER (command IN ('run', 'sync', 'quarantine')), '') AS outcome

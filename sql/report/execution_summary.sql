@@ -1,4 +1,5 @@
 -- The same over all bonds, by market.
 SELECT market, deals, tightening_bp_n, tightening_bp_median, cover_n, cover_median, nip_bp_n, nip_bp_median, window_minutes_n, window_minutes_median
 FROM execution_summary(getvariable('as_of'))
-ORDER BY list_position(['IG', 'HY', 'EM', 'LL', 'CF', 'AF'], market)
+JOIN markets USING (market)
+ORDER BY precedence

@@ -2,5 +2,6 @@
 SELECT f.service, f.market, f.kind, f.outcome, f.deals, f.added, f.changed, f.removed, f.reappeared, f.quarantined, f.drift
 FROM feed_runs f
 JOIN runs r USING (run_id)
+JOIN markets m ON m.market = f.market
 WHERE r."commit" = (SELECT max("commit") FROM runs WHERE command = 'run' AND known_at <= getvariable('as_of'))
-ORDER BY list_position(['IG', 'HY', 'EM', 'LL', 'CF', 'AF'], f.market), f.kind DESC
+ORDER BY m.precedence, f.kind DESC

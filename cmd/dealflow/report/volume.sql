@@ -1,8 +1,0 @@
--- Issuance in USD by month and market, over the 24 months up to the last observation.
-SELECT strftime(period, '%Y-%m') AS month, service, market, sum(deals)::BIGINT AS deals, sum(deals_unconverted)::BIGINT AS unconverted,
-       sum(usd)::DOUBLE AS usd
-FROM issuance_volume('month', getvariable('as_of'))
-WHERE period BETWEEN date_trunc('month', _dealflow.utc_day(_dealflow.knowledge_at(getvariable('as_of')))) - INTERVAL 23 MONTHS
-  AND _dealflow.utc_day(_dealflow.knowledge_at(getvariable('as_of')))
-GROUP BY period, service, market
-ORDER BY period, list_position(['IG', 'HY', 'EM', 'LL', 'CF', 'AF'], market)
