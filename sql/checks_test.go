@@ -125,6 +125,12 @@ var checkCases = []struct {
 		h.commit()
 		h.versions(pricedIG, lake.Changed, 2, 1, 1)
 	}},
+	{"deals_without_rows", "a row that calls itself another version", 1, func(h *history) {
+		h.deals(pricedIG, 1, 1, 1)
+		h.commit()
+		h.versions(pricedIG, lake.Changed, 2, 1, 1)
+		h.rows("bond_priced_deals", api.IG, 3, 1, 1)
+	}},
 
 	{"duplicate_deals", "one id everywhere", 0, func(h *history) {
 		for _, feed := range api.Feeds() {
