@@ -153,16 +153,30 @@ func (h *history) commit() (added []lake.File) {
 }
 
 // check ends a commit, builds the catalog that shows it, and returns what the quality checks say.
-func (h *history) check(accepted ...string) []lake.Check {
+func (h *history) check(accepted ...string) (results []lake.Check) {
 	h.t.Helper()
 	added := h.commit()
-	last := &h.runs[len(h.runs)-1]
-	catalog := sql.Catalog{Root: h.root, Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
-	results, err := catalog.BuildAndCheck(h.t.Context(), filepath.Join(h.t.TempDir(), "catalog.duckdb"), added, accepted)
+	results, err := h.catalog().BuildAndCheck(h.t.Context(), filepath.Join(h.t.TempDir(), "catalog.duckdb"), added, accepted)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return results
+}
+
+// build ends a commit, and returns the file of the catalog that shows it.
+func (h *history) build() (path string) {
+	h.t.Helper()
+	h.commit()
+	path = filepath.Join(h.t.TempDir(), "catalog.duckdb")
+	if err := h.catalog().Build(h.t.Context(), path); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+func (h *history) catalog() *sql.Catalog {
+	last := &h.runs[len(h.runs)-1]
+	return &sql.Catalog{Root: h.root, Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
 }
 
 // write moves the rows that were written into files, one for each table and market.
