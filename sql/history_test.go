@@ -167,8 +167,17 @@ func (h *history) check(accepted ...string) (results []lake.Check) {
 func (h *history) build() (path string) {
 	h.t.Helper()
 	h.commit()
+	return h.buildFrom("")
+}
+
+// buildFrom returns the file of the catalog that shows the newest commit, made from an earlier catalog's; "": from
+// scratch.
+func (h *history) buildFrom(previous string) (path string) {
+	h.t.Helper()
 	path = filepath.Join(h.t.TempDir(), "catalog.duckdb")
-	if err := h.catalog().Build(h.t.Context(), path); err != nil {
+	catalog := h.catalog()
+	catalog.Previous = previous
+	if err := catalog.Build(h.t.Context(), path); err != nil {
 		h.t.Fatal(err)
 	}
 	return path
