@@ -242,3 +242,51 @@ func TestCancelledWithoutAnswer(t *testing.T) {
 		}
 	})
 }
+
+// refusing is a store that refuses to put a commit as one that is there already, so many times, although none can be read.
+type refusing struct {
+	store.Store
+	times, puts int
+}
+
+func (r *refusing) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if strings.HasPrefix(key, lake.CommitsPrefix) {
+		if r.puts++; r.puts <= r.times {
+			return store.ErrExists
+		}
+	}
+	return r.Store.Put(ctx, key, body, mode)
+}
+
+// TestRefusedWithoutReason commits into a store that refuses the commit because another writer is just putting it, which
+// comes to nothing: the commit is tried again, eight times in all, with a wait of 50 ms that doubles.
+func TestRefusedWithoutReason(t *testing.T) {
+	t.Parallel()
+	for times, want := range map[int]struct {
+		puts int
+		took time.Duration
+	}{0: {1, 0}, 1: {2, 50 * time.Millisecond}, 3: {4, 350 * time.Millisecond}, 7: {8, 6350 * time.Millisecond}, 8: {8, 6350 * time.Millisecond}, 1 << 20: {8, 6350 * time.Millisecond}} {
+		t.Run(fmt.Sprint(times), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				s := &refusing{Store: new(memstore.Mem), times: times}
+				l := open(t, s)
+				run := begin(t, l, testkit.Allocator(t), testStart)
+				defer closeRun(t, run)
+				began := time.Now()
+				commit, err := run.Commit(ctx, lake.Commit{Command: "run", KnownAt: lake.At(testStart)})
+				if took := time.Since(began); took != want.took || s.puts != want.puts {
+					t.Errorf("%d puts in %s, want %d in %s", s.puts, took, want.puts, want.took)
+				}
+				switch made := times < want.puts; {
+				case made && (err != nil || commit.Number != 1):
+					t.Errorf("got %v, %v; want commit 1", commit, err)
+				case !made && (!errors.Is(err, store.ErrExists) || errors.Is(err, load.ErrConflict) || !strings.Contains(err.Error(), "is not there")):
+					t.Errorf("got %v, want that the commit is not there", err)
+				}
+			})
+		})
+	}
+}
