@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -200,5 +201,41 @@ func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNamelessRecordThatIsRespelt has a record without a readable id among the deals of lists of several pages, which the
+// server spells anew in each answer: it keeps no list from being complete, and is there to be put aside.
+func TestNamelessRecordThatIsRespelt(t *testing.T) {
+	for _, feed := range []api.Feed{bondPriced, bondExpected, loanExpected} {
+		t.Run(feed.String(), func(t *testing.T) {
+			m := newMarket().fill(feed, 25, time.Minute)
+			m.now = m.now.Add(time.Minute)
+			answers := 0
+			m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodGet {
+					return false
+				}
+				answers++
+				recorder := httptest.NewRecorder()
+				m.get(recorder, r, strings.TrimPrefix(r.URL.Path, "/flow"))
+				nameless := fmt.Sprintf(`[{"%s":"none","_links":{"self":{"href":"%s/nowhere?answer=%d"}}},`, feed.IDKey(), m.base, answers)
+				fmt.Fprint(w, strings.Replace(recorder.Body.String(), "[", nameless, 1))
+				return true
+			}
+			s, spool, err := m.snapshot(t, feed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Deals != 25 || s.Sweeps != 1 || s.Unidentified == 0 {
+				t.Errorf("got %+v, want 25 deals after a walk and a sweep, and the record", s)
+			}
+			for _, r := range spool.Rejects() {
+				if r.HasID || !strings.Contains(string(r.Raw), `"none"`) {
+					t.Errorf("%s was set aside", r.Raw)
+				}
+			}
+			m.compare(t, feed, spool)
+		})
 	}
 }

@@ -40,6 +40,7 @@ type life struct {
 	pageSize int
 	beat     time.Duration
 	zip      bool
+	catalog  bool // runs build the catalog, and the quality checks are asked
 	ledger   *ledger
 	complete map[api.Feed]time.Time // when the last complete pull of a feed began
 	runs     int
@@ -55,7 +56,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	l := &life{
 		t: t, seed: seed, dice: dice, feeds: all[:1+dice.IntN(4)], store: new(memstore.Mem), work: t.TempDir(), mem: testkit.Allocator(t),
 		pageSize: 1 + dice.IntN(20), beat: []time.Duration{time.Second, 20 * time.Millisecond}[dice.IntN(2)], zip: dice.IntN(4) == 0,
-		ledger: newLedger(), complete: map[api.Feed]time.Time{}, tally: map[string]int{},
+		ledger: newLedger(), complete: map[api.Feed]time.Time{}, tally: map[string]int{}, catalog: hasCatalog(seed),
 	}
 	l.market = newMarket(seed, l.feeds, []int{3, 12, 30}[dice.IntN(3)])
 	ttl := time.Hour
@@ -176,6 +177,7 @@ func (l *life) execute(command string, p plan) {
 		l.diary = append(l.diary, "    "+line)
 	}
 	l.judge(s, p, result, err)
+	l.wantChecks(p, result)
 }
 
 func (l *life) note(form string, args ...any) { l.diary = append(l.diary, fmt.Sprintf(form, args...)) }
@@ -218,7 +220,7 @@ func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	}
 	cfg := pull.Config{
 		Client: client, Base: at, Store: s, RunID: fmt.Sprintf("00000000-0000-7000-8000-%012d", l.runs),
-		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: true,
+		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: !l.catalog,
 		Deadline: p.ends, Workers: 1 + l.runs%2,
 		WorkDir: l.work, Version: "test", Memory: l.mem,
 	}

@@ -1,0 +1,293 @@
+package load_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"dealflow/internal/testkit"
+	"dealflow/load"
+	"dealflow/load/loadtest"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
+	"dealflow/schemas/lake"
+)
+
+// TestHoleWithoutHint refuses a lake of which one commit is missing, although no hint names a later one.
+func TestHoleWithoutHint(t *testing.T) {
+	whole := new(memstore.Mem)
+	l := loadtest.Open(t, whole)
+	for n := range 6 {
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
+	}
+	for missing := int64(1); missing <= 6; missing++ {
+		for name, hint := range map[string]string{
+			"none": "", "garbage": "\x00", "of the one before": fmt.Sprintf(`{"commit":%d}`, missing-1), "of the missing one": fmt.Sprintf(`{"commit":%d}`, missing),
+			"before all": `{"commit":0}`, "too high": `{"commit":900}`,
+		} {
+			t.Run(fmt.Sprintf("%d, hint %s", missing, name), func(t *testing.T) {
+				s := storetest.Clone(t, whole)
+				storetest.Remove(t, s, lake.CommitKey(missing))
+				if storetest.Overwrite(t, s, lake.LatestKey, []byte(hint)); hint == "" {
+					storetest.Remove(t, s, lake.LatestKey)
+				}
+				cut, err := load.Open(t.Context(), s)
+				if missing == 6 { // it is as if it had never been made
+					if err != nil || cut.Log().Number != 5 {
+						t.Errorf("got %v, log at %d, want it open at 5", err, cut.Log().Number)
+					}
+					return
+				}
+				want := fmt.Sprintf("commit %d is missing, but commit %d is there", missing, missing+1)
+				if err == nil || errors.Is(err, load.ErrNoLake) || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q", err, want)
+				}
+			})
+		}
+	}
+}
+
+// TestHoleAfterCheckpoint refuses a lake whose missing commit is the first after its newest checkpoint.
+func TestHoleAfterCheckpoint(t *testing.T) {
+	s := fiftyTwo(t)
+	storetest.Remove(t, s, lake.CommitKey(51))
+	storetest.Overwrite(t, s, lake.LatestKey, []byte(`{"commit":50,"checkpoint":50}`))
+	if _, err := load.Open(t.Context(), s); err == nil || !strings.Contains(err.Error(), "commit 51 is missing, but commit 52 is there") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// fiftyTwo is a lake of 52 commits, with a checkpoint at 50.
+func fiftyTwo(t *testing.T) *memstore.Mem {
+	t.Helper()
+	s := new(memstore.Mem)
+	l := loadtest.Open(t, s)
+	for n := range 52 {
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
+	}
+	return s
+}
+
+// TestCheckpointThatLostLines reads a lake whose newest checkpoint is in order but for lines that are missing, or that are
+// there twice: it is not whole, so the log is read without it, and says the same.
+func TestCheckpointThatLostLines(t *testing.T) {
+	s := fiftyTwo(t)
+	want := summarise(t, s)
+	key := lake.CheckpointKey(50)
+	lines := bytes.SplitAfter(unzip(t, storetest.Bytes(t, s, key)), []byte("\n"))
+	lines = lines[:len(lines)-1] // nothing follows the last newline
+	line := func(part string, n int) int {
+		found := -1
+		for i := range lines {
+			if bytes.HasPrefix(lines[i], []byte(`{"`+part+`"`)) {
+				if found = i; n == 0 {
+					return i
+				}
+				n--
+			}
+		}
+		return found
+	}
+	if len(lines) != 101 || line("checkpoint", 0) != 0 || line("run", 0) != 1 || line("file", 0) != 51 {
+		t.Fatalf("the checkpoint has %d lines, runs from %d, files from %d; want a head, 50 runs and 50 files", len(lines), line("run", 0), line("file", 0))
+	}
+	without := func(i int) [][]byte { return slices.Delete(slices.Clone(lines), i, i+1) }
+	twice := func(i int) [][]byte { return slices.Insert(slices.Clone(lines), i, lines[i]) }
+	for name, damaged := range map[string][][]byte{
+		"without its head":         without(0),
+		"without its first run":    without(line("run", 0)),
+		"without a run":            without(line("run", 20)),
+		"without its last run":     without(line("run", 49)),
+		"without its first file":   without(line("file", 0)),
+		"without a file":           without(line("file", 20)),
+		"without its last file":    without(line("file", 49)),
+		"without runs":             slices.Delete(slices.Clone(lines), 1, 51),
+		"without files":            lines[:51],
+		"a run twice":              twice(line("run", 20)),
+		"a file instead of a run":  append(without(line("run", 20)), bytes.Replace(lines[51], []byte(`"path":"`), []byte(`"path":"x`), 1)),
+		"half a line more":         append(slices.Clone(lines), []byte(`{"file":{"pa`)),
+		"nothing but the head":     lines[:1],
+		"a head of another commit": append([][]byte{bytes.Replace(lines[0], []byte(`"commit":50`), []byte(`"commit":49`), 1)}, lines[1:]...),
+		"a head of another format": append([][]byte{bytes.Replace(lines[0], []byte(`"format_version":1`), []byte(`"format_version":2`), 1)}, lines[1:]...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.Clone(t, s)
+			storetest.Overwrite(t, s, key, zip(t, bytes.Join(damaged, nil)))
+			if got := summarise(t, s); !got.equal(want) {
+				t.Errorf("got commit %d, %d runs, %d files; want %d, %d, %d", got.number, len(got.runs), len(got.files), want.number, len(want.runs), len(want.files))
+			}
+			// A checkpoint that was used is not due again until its 50 commits are over; one that was not, is.
+			if due := loadtest.Open(t, s).Log().CheckpointDue(); !due {
+				t.Error("the damaged checkpoint was used")
+			}
+		})
+	}
+	storetest.Overwrite(t, s, key, zip(t, bytes.Join(lines, nil)))
+	if loadtest.Open(t, s).Log().CheckpointDue() {
+		t.Error("the whole checkpoint was not used: nothing was tried")
+	}
+}
+
+func unzip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	text, err := decoder.DecodeAll(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func zip(t *testing.T, text []byte) []byte {
+	t.Helper()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	return encoder.EncodeAll(text, nil)
+}
+
+// cutOff is a store whose caller is cancelled while a commit is put, which is made or not. silent has it not answer when
+// the commit is read back.
+type cutOff struct {
+	store.Store
+	cancel  context.CancelFunc
+	applied bool
+	silent  bool
+}
+
+func (c *cutOff) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if !strings.HasPrefix(key, lake.CommitsPrefix) {
+		return c.Store.Put(ctx, key, body, mode)
+	}
+	if c.applied {
+		if err := c.Store.Put(ctx, key, body, mode); err != nil {
+			return err
+		}
+	}
+	c.cancel()
+	return ctx.Err()
+}
+
+func (c *cutOff) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if c.silent && strings.HasPrefix(key, lake.CommitsPrefix) {
+		<-ctx.Done()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return c.Store.Get(ctx, key)
+}
+
+// TestCancelledWhileCommitting cancels a run between the put of its commit and the answer: a commit that was made is
+// known to be made, and of one that was not it is said that it is not there.
+func TestCancelledWhileCommitting(t *testing.T) {
+	t.Parallel()
+	for _, applied := range []bool{true, false} {
+		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s := &cutOff{Store: new(memstore.Mem), cancel: cancel, applied: applied}
+			l := loadtest.Open(t, s)
+			run := loadtest.Begin(t, l, testkit.Allocator(t), loadtest.Start)
+			defer loadtest.Close(t, run)
+			commit, err := run.Commit(ctx, lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)})
+			switch {
+			case applied && (err != nil || commit.Number != 1 || l.Log().Number != 1):
+				t.Errorf("got %v, %v, log at %d; want commit 1, which was made", commit, err, l.Log().Number)
+			case !applied && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is not there") || l.Log().Number != 0):
+				t.Errorf("got %v, log at %d; want it cancelled, and the commit not there", err, l.Log().Number)
+			}
+			if again := loadtest.Open(t, s); again.Log().Number != l.Log().Number {
+				t.Errorf("the log is at %d, this lake at %d", again.Log().Number, l.Log().Number)
+			}
+		})
+	}
+}
+
+// TestCancelledWithoutAnswer cancels a run while its commit is put, and never answers again: the run ends, and says that
+// the commit may have been made.
+func TestCancelledWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := &cutOff{Store: new(memstore.Mem), cancel: cancel, applied: true}
+		l := loadtest.Open(t, s)
+		s.silent = true
+		run := loadtest.Begin(t, l, testkit.Allocator(t), loadtest.Start)
+		defer loadtest.Close(t, run)
+		began := time.Now()
+		_, err := run.Commit(ctx, lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)})
+		if err == nil || !strings.Contains(err.Error(), "may or may not have been made") || l.Log().Number != 0 {
+			t.Errorf("got %v, log at %d", err, l.Log().Number)
+		}
+		if took := time.Since(began); took <= 0 || took > time.Minute {
+			t.Errorf("the run ended %s after it was cancelled, want it to wait for an answer, within a minute", took)
+		}
+	})
+}
+
+// refusing is a store that refuses to put a commit as one that is there already, so many times, although none can be read.
+type refusing struct {
+	store.Store
+	times, puts int
+}
+
+func (r *refusing) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if strings.HasPrefix(key, lake.CommitsPrefix) {
+		if r.puts++; r.puts <= r.times {
+			return store.ErrExists
+		}
+	}
+	return r.Store.Put(ctx, key, body, mode)
+}
+
+// TestRefusedWithoutReason commits into a store that refuses the commit because another writer is just putting it, which
+// comes to nothing: the commit is tried again, eight times in all, with a wait of 50 ms that doubles.
+func TestRefusedWithoutReason(t *testing.T) {
+	t.Parallel()
+	for times, want := range map[int]struct {
+		puts int
+		took time.Duration
+	}{0: {1, 0}, 1: {2, 50 * time.Millisecond}, 3: {4, 350 * time.Millisecond}, 7: {8, 6350 * time.Millisecond}, 8: {8, 6350 * time.Millisecond}, 1 << 20: {8, 6350 * time.Millisecond}} {
+		t.Run(fmt.Sprint(times), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				s := &refusing{Store: new(memstore.Mem), times: times}
+				l := loadtest.Open(t, s)
+				run := loadtest.Begin(t, l, testkit.Allocator(t), loadtest.Start)
+				defer loadtest.Close(t, run)
+				began := time.Now()
+				commit, err := run.Commit(ctx, lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start)})
+				if took := time.Since(began); took != want.took || s.puts != want.puts {
+					t.Errorf("%d puts in %s, want %d in %s", s.puts, took, want.puts, want.took)
+				}
+				switch made := times < want.puts; {
+				case made && (err != nil || commit.Number != 1):
+					t.Errorf("got %v, %v; want commit 1", commit, err)
+				case !made && (!errors.Is(err, store.ErrExists) || errors.Is(err, load.ErrConflict) || !strings.Contains(err.Error(), "is not there")):
+					t.Errorf("got %v, want that the commit is not there", err)
+				}
+			})
+		})
+	}
+}
