@@ -1,8 +1,11 @@
 package lakesource_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"sync"
@@ -18,6 +21,8 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
+	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
@@ -30,31 +35,25 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
+// marketURL is where every market says that it is. A client dials the server of its own world there, so that
+// the worlds can share prepared lakes, which contain the address.
+const marketURL = "http://127.0.0.1:1"
+
 // world is a market, and a lake that is pulled from it and served.
 type world struct {
-	clock  *sim.ManualClock
-	url    string
+	deals  int // of the market, in each feed
+	nights int // that the lake has
 	store  store.Store
 	source *lakesource.Source
 	open   atomic.Int32 // catalogs
 }
 
-// newWorld has one night behind it.
+// newWorld returns a world whose lake has one night.
 func newWorld(t testing.TB, deals int) *world {
 	t.Helper()
-	w := &world{clock: sim.NewManualClock(epoch.Add(22 * time.Hour))}
-	market := sim.New(sim.Config{Seed: 3, Deals: deals, PerDay: 5, Epoch: epoch, Clock: w.clock.Now})
-	server, err := serve.New(serve.Config{Source: market})
-	if err != nil {
-		t.Fatal(err)
-	}
-	http := httptest.NewServer(server.Handler())
-	t.Cleanup(http.Close)
-	w.url = http.URL
-	if w.store, err = dirstore.New(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	w.pull(t)
+	w := &world{deals: deals, store: folder(t)}
+	w.night(t)
+	var err error
 	if w.source, err = lakesource.New(t.Context(), lakesource.Config{Newer: w.newer(t.TempDir())}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +66,15 @@ func newWorld(t testing.TB, deals int) *world {
 		}
 	})
 	return w
+}
+
+func folder(t testing.TB) store.Store {
+	t.Helper()
+	s, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // newer opens the lake's catalog, and counts what is open.
@@ -89,32 +97,97 @@ func (w *world) newer(dir string) func(context.Context, int64) (*lakesource.Cata
 	}
 }
 
-// pull brings the market as it is into the lake.
+// pull adds the next night to the lake, as a run does.
 func (w *world) pull(t testing.TB) {
 	t.Helper()
-	base, err := api.ParseBase(w.url)
+	pull(t, w.store, w.deals, w.nights)
+	w.nights++
+}
+
+// pull runs into a lake that has some nights.
+func pull(t testing.TB, into store.Store, deals, nights int) {
+	t.Helper()
+	clock := sim.NewManualClock(epoch.AddDate(0, 0, nights).Add(22 * time.Hour))
+	server, err := serve.New(serve.Config{Source: sim.New(sim.Config{Seed: 3, Deals: deals, PerDay: 5, Epoch: epoch, Clock: clock.Now})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo")})
+	front := httptest.NewServer(server.Handler())
+	defer front.Close()
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, front.Listener.Addr().String())
+	}}
+	defer transport.CloseIdleConnections()
+	base, err := api.ParseBase(marketURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	_, err = pipeline.Run(context.WithoutCancel(t.Context()), pipeline.Config{
-		Client: client, Base: base, Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(),
-		Clock: w.clock.Now, ServerClock: true, WorkDir: t.TempDir(), Version: "test",
+		Client: client, Base: base, Store: into, RunID: uuid.Must(uuid.NewV7()).String(),
+		Clock: clock.Now, ServerClock: true, WorkDir: t.TempDir(), Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// night is pull, a day later.
+// prepared are lakes by the deals of their market: each as it was after its first night, its second, and so on.
+// They are pulled once in a process, as far as its tests ask for them.
+var prepared struct {
+	sync.Mutex
+	lakes map[int][]*memstore.Mem
+}
+
+// after returns the lake after some nights. It must not be changed.
+func after(t testing.TB, deals, nights int) *memstore.Mem {
+	t.Helper()
+	prepared.Lock()
+	defer prepared.Unlock()
+	if prepared.lakes == nil {
+		prepared.lakes = map[int][]*memstore.Mem{}
+	}
+	for n := len(prepared.lakes[deals]); n < nights; n++ {
+		lake, kept := folder(t), new(memstore.Mem)
+		if n > 0 {
+			storetest.Copy(t, prepared.lakes[deals][n-1], lake)
+		}
+		pull(t, lake, deals, n)
+		storetest.Copy(t, lake, kept)
+		prepared.lakes[deals] = append(prepared.lakes[deals], kept)
+	}
+	return prepared.lakes[deals][nights-1]
+}
+
+// night adds the next night of the prepared lake, object by object. While it does, the lake must not be read.
 func (w *world) night(t testing.TB) {
 	t.Helper()
-	w.clock.Advance(24 * time.Hour)
-	w.pull(t)
+	w.nights++
+	next := after(t, w.deals, w.nights)
+	keys := map[string]bool{}
+	for object, err := range next.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[object.Key] = true
+		if err := w.store.Put(t.Context(), object.Key, bytes.NewReader(storetest.Bytes(t, next, object.Key)), store.Replace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for object, err := range w.store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !keys[object.Key] {
+			if err := w.store.Delete(t.Context(), object.Key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // TestSource holds the lake to what every source promises.
@@ -164,7 +237,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestConcurrent asks from all sides while the lake grows.
+// TestConcurrent asks from all sides while a run adds to the lake.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 15)
@@ -192,7 +265,7 @@ func TestConcurrent(t *testing.T) {
 			}
 		})
 	}
-	w.night(t)
+	w.pull(t)
 	close(stop)
 	group.Wait()
 	if page, err := w.source.List(t.Context(), serve.Query{Feed: feed, Limit: 1}); err != nil || len(page.Records) != 1 {
