@@ -30,6 +30,7 @@ import (
 // Reasons of removals are the same too, as long as the market never answers 403: what left an account's
 // allowance there is, like all that does not stand, a 404 of the lake, and the second lake says gone.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	nights := 4
 	if text := os.Getenv("DEALFLOW_NIGHTS"); text != "" {
 		var err error

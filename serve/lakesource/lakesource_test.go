@@ -276,9 +276,13 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// BenchmarkPage reads pages of a list of 3,000 deals from warm.
+// BenchmarkPage reads pages of a list of 3,000 deals from warm; under -short, of 30.
 func BenchmarkPage(b *testing.B) {
-	w := newWorld(b, 3000)
+	deals := 3000
+	if testing.Short() {
+		deals = 30
+	}
+	w := newWorld(b, deals)
 	for _, size := range []int{1, 100, 1000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			q, bytes := serve.Query{Feed: feed, Limit: size}, 0
