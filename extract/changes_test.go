@@ -27,7 +27,7 @@ func (m *market) changes(t testing.TB, feed api.Feed, since string) (Snapshot, *
 func TestChangesAddUp(t *testing.T) {
 	late := 0
 	for seed := range uint64(120) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(fmt.Sprint(seed), inVirtualTime(func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			feed := []api.Feed{bondPriced, loanExpected}[seed%2]
 			m := newMarket()
@@ -69,7 +69,7 @@ func TestChangesAddUp(t *testing.T) {
 					}
 				}
 			}
-		})
+		}))
 	}
 	if late == 0 {
 		t.Error("no reading was behind the list: nothing was proved")

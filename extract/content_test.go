@@ -58,7 +58,7 @@ func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
 		"with another content":    func(d *deal, now time.Time) { d.updated = now; d.rev++ },
 		"in place, newly written": func(d *deal, now time.Time) { d.rev++ },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inVirtualTime(func(t *testing.T) {
 			m := newMarket().fill(bondPriced, 35, time.Minute)
 			m.varies = true
 			m.before = func(r *http.Request) {
@@ -83,7 +83,7 @@ func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
 				t.Errorf("got %+v, want a third sweep: %v", s, m.requests)
 			}
 			m.compare(t, bondPriced, spool)
-		})
+		}))
 	}
 }
 

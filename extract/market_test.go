@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -263,6 +264,14 @@ func (m *market) config() Config {
 	return Config{
 		Base: base, ClientID: testID, ClientSecret: api.NewSecret(testSecret), Transport: m,
 		Backoff: time.Nanosecond, MaxBackoff: time.Microsecond,
+	}
+}
+
+// inVirtualTime is a test that runs in a synctest bubble: a pause of the client takes no real time.
+func inVirtualTime(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+		synctest.Test(t, test)
 	}
 }
 

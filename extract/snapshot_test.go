@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dealflow/schemas/api"
@@ -20,7 +21,7 @@ import (
 func TestSnapshotOfAMovingList(t *testing.T) {
 	swept, doubled := 0, 0
 	for seed := range uint64(240) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(fmt.Sprint(seed), inVirtualTime(func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			feed := []api.Feed{bondPriced, loanExpected}[seed%2]
 			m := newMarket()
@@ -53,7 +54,7 @@ func TestSnapshotOfAMovingList(t *testing.T) {
 			}
 			swept += s.Sweeps
 			doubled += s.Pages*m.size - s.Deals
-		})
+		}))
 	}
 	if swept == 0 || doubled == 0 {
 		t.Errorf("the lists did not move enough to prove anything: %d sweeps, %d doubled records", swept, doubled)
@@ -195,33 +196,35 @@ func TestSnapshotRestartsWhereACursorHasExpired(t *testing.T) {
 
 // TestSweepRestartsFromItsKeptLink: the cursor of a sweep expires; the head of the list is not asked for again.
 func TestSweepRestartsFromItsKeptLink(t *testing.T) {
-	m := newMarket().fill(bondPriced, 35, time.Minute)
-	m.before = func(r *http.Request) {
-		if len(m.requests) == 4 { // within the walk: what a sweep has pages of
-			m.now = m.now.Add(time.Minute)
-			for id := range int64(20) {
-				m.touch(bondPriced, 1000+id)
+	synctest.Test(t, func(t *testing.T) {
+		m := newMarket().fill(bondPriced, 35, time.Minute)
+		m.before = func(r *http.Request) {
+			if len(m.requests) == 4 { // within the walk: what a sweep has pages of
+				m.now = m.now.Add(time.Minute)
+				for id := range int64(20) {
+					m.touch(bondPriced, 1000+id)
+				}
 			}
 		}
-	}
-	expired := 0
-	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
-		if query := r.URL.Query(); query.Has("updatedSince") && query.Has("seeker") && expired < 3 {
-			expired++
-			fail(w, http.StatusGone, "seeker has expired")
-			return true
+		expired := 0
+		m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+			if query := r.URL.Query(); query.Has("updatedSince") && query.Has("seeker") && expired < 3 {
+				expired++
+				fail(w, http.StatusGone, "seeker has expired")
+				return true
+			}
+			return false
 		}
-		return false
-	}
-	s, spool, err := m.snapshot(t, bondPriced)
-	if err != nil || s.Deals != 35 || expired != 3 || s.Restarts != 3 {
-		t.Errorf("got %+v, %v", s, err)
-	}
-	m.compare(t, bondPriced, spool)
-	heads := slices.DeleteFunc(m.requests, func(r string) bool { return r != "GET /flow/v3/bond/ig/priced-deal?pageSize=1000" })
-	if len(heads) != 1 {
-		t.Errorf("the whole list was begun %d times, want once", len(heads))
-	}
+		s, spool, err := m.snapshot(t, bondPriced)
+		if err != nil || s.Deals != 35 || expired != 3 || s.Restarts != 3 {
+			t.Errorf("got %+v, %v", s, err)
+		}
+		m.compare(t, bondPriced, spool)
+		heads := slices.DeleteFunc(m.requests, func(r string) bool { return r != "GET /flow/v3/bond/ig/priced-deal?pageSize=1000" })
+		if len(heads) != 1 {
+			t.Errorf("the whole list was begun %d times, want once", len(heads))
+		}
+	})
 }
 
 func TestCursorThatAlwaysExpires(t *testing.T) {

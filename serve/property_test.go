@@ -13,15 +13,15 @@ import (
 	"dealflow/serve/sim"
 )
 
-// seeds is how many markets the property is held against: a few, or as many as DEALFLOW_SEEDS says.
+// seeds is how many markets the property is held against: a few, or as many as DEALFLOW_LINKS says.
 func seeds(t *testing.T) int {
-	text := os.Getenv("DEALFLOW_SEEDS")
+	text := os.Getenv("DEALFLOW_LINKS")
 	if text == "" {
 		return 6
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("DEALFLOW_SEEDS: %v", err)
+		t.Fatalf("DEALFLOW_LINKS: %v", err)
 	}
 	return n
 }
@@ -32,6 +32,7 @@ func seeds(t *testing.T) int {
 func TestUpdatedSinceIsExact(t *testing.T) {
 	for seed := range uint64(seeds(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 7))
 			quirks := sim.DefaultQuirks()
 			quirks.ListOmission = 0 // an omitted deal need not be seen

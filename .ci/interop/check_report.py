@@ -1,8 +1,9 @@
 """A report in a real browser: how it looks, what it asks for, what the browser says of it.
 
-usage: check_report.py CHROMIUM PAGE FOLDER
+usage: check_report.py CHROMIUM PAGE FOLDER CASES
 
-Screenshots (light, dark, narrow) and the printed PDF stay in FOLDER, to be looked at.
+Screenshots and the printed PDF stay in FOLDER, to be looked at: of the dark page only, or, with CASES "full", also of
+the light one, of both when narrow, and in print.
 """
 
 import json
@@ -75,13 +76,13 @@ def check(browser: Browser, page: Path, *options: str) -> str:
     return printed
 
 
-def main(chromium: str, name: str, place: str) -> None:
+def main(chromium: str, name: str, place: str, cases: str) -> None:
     page, folder = Path(name).resolve(), Path(place).resolve()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
-        look(Browser(chromium, Path(own)), page, folder)
+        look(Browser(chromium, Path(own)), page, folder, cases == "full")
 
 
-def look(browser: Browser, page: Path, folder: Path) -> None:
+def look(browser: Browser, page: Path, folder: Path, full: bool) -> None:
     control = browser.folder / "control.html"
     control.write_text(CONTROL)
     _, asked, said = browser.show(control, "--dump-dom")
@@ -98,20 +99,25 @@ def look(browser: Browser, page: Path, folder: Path) -> None:
     shown.feed(check(browser, page, "--dump-dom"))
     assert shown.charts == source.charts and not shown.found, f"{shown.charts} charts of {source.charts} in the browser, {shown.found}"
 
-    for scheme, (setting, background) in SCHEMES.items():
-        for shape, size in (("wide", "1100,2400"), ("narrow", "500,2400")):
+    shapes = {"wide": "1100,2400", "narrow": "500,2400"}
+    for scheme in SCHEMES if full else ("dark",):
+        setting, background = SCHEMES[scheme]
+        for shape in shapes if full else ("wide",):
             shot = folder / f"{scheme}-{shape}.png"
-            check(browser, page, f"--blink-settings=preferredColorScheme={setting}", f"--window-size={size}", f"--screenshot={shot}")
+            check(browser, page, f"--blink-settings=preferredColorScheme={setting}", f"--window-size={shapes[shape]}", f"--screenshot={shot}")
             image = Image.open(shot).convert("RGB")
             assert image.getpixel((2, 2)) == background, f"{shot.name}: the background is {image.getpixel((2, 2))}, want {background}"
             colours = image.getcolors(1 << 24)
             assert len(colours) > 100, f"{shot.name}: {len(colours)} colours"
 
+    print(f"{page.name}: {source.charts} charts; nothing asked for, nothing said, in {browser.chromium}")
+    if not full:
+        return
     pdf = folder / "report.pdf"
     check(browser, page, "--no-pdf-header-footer", f"--print-to-pdf={pdf}")
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
     assert pages > 2, f"{pages} pages in print"
-    print(f"{page.name}: {source.charts} charts, light and dark, wide and narrow, {pages} pages in print; nothing asked for, nothing said, in {browser.chromium}")
+    print(f"{page.name}: light and dark, wide and narrow, {pages} pages in print")
 
 
 if __name__ == "__main__":

@@ -79,6 +79,7 @@ func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // well and runs that do not: neither the secret, nor the header made of it, nor a token is in anything
 // that the program prints, leaves in the lake, or shows in the list of processes.
 func TestCanary(t *testing.T) {
+	t.Parallel()
 	clock := sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC))
 	server, err := serve.New(serve.Config{
 		Source:   sim.New(sim.Config{Seed: 1, Deals: 10, Clock: clock.Now}),

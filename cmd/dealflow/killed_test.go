@@ -46,6 +46,7 @@ type place struct {
 // with the lake in a folder. The lake is whole each time, and the same night run again ends in what an
 // undisturbed one ends in. DEALFLOW_KILLS says how often; default 2.
 func TestKilledFolder(t *testing.T) {
+	t.Parallel()
 	testKilled(t, func(t *testing.T, _ int) place {
 		root := t.TempDir()
 		s, err := dirstore.New(root)
@@ -58,6 +59,7 @@ func TestKilledFolder(t *testing.T) {
 
 // TestKilledS3 is the same with the lake on a real S3 server.
 func TestKilledS3(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t, s3test.Options{})
 	testKilled(t, func(t *testing.T, n int) place {
 		prefix := fmt.Sprintf("killed-%d", n)

@@ -28,6 +28,7 @@ import (
 // Reasons of removals are the same too, as long as the market never answers 403: what left an account's
 // allowance there is, like all that does not stand, a 404 of the lake, and the second lake says gone.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	nights := testkit.Count(t, "DEALFLOW_NIGHTS", 4)
 	w := world.New(t, sim.Config{Seed: 5, Deals: 25, PerDay: 6})
 	second := emptyWorld(t, w.Clock)

@@ -38,7 +38,10 @@ func Run(t *testing.T, config Config) {
 		w := config.New(t)
 		w.Advance(t)
 		for _, feed := range api.Feeds() {
-			t.Run(feed.String(), func(t *testing.T) { standing(t, w.Source, feed) })
+			t.Run(feed.String(), func(t *testing.T) {
+				t.Parallel()
+				standing(t, w.Source, feed)
+			})
 		}
 	})
 	t.Run("Moving", func(t *testing.T) {
