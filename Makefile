@@ -5,7 +5,7 @@ LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 
 # A real S3 server for the tests, in a module of its own so that the product does not depend on it.
 S3      := bin/versitygw
-test race soak bench bench-peers interop interop-full: export DEALFLOW_VERSITYGW := $(CURDIR)/$(S3)
+test race soak bench bench-peers interop interop-full: export TEST_VERSITYGW := $(CURDIR)/$(S3)
 
 # Markets of TestTruth: few here, more in .ci/run, as many as there is time for in `make soak`. Lives in `make sim`.
 SEEDS   ?= 2
@@ -16,7 +16,7 @@ KEEP    := madvdontneed=0
 
 # Packages in which goroutines meet, and their tests that let them: the race detector sees Go alone, so tests that
 # above all query DuckDB are left out, and those of one goroutine. `make soak` leaves out nothing.
-RACE      := ./extract ./internal/pipeline ./internal/simulation ./load ./load/store/... ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
+RACE      := ./extract ./internal/catalog ./internal/maintain ./internal/pull ./internal/simulation ./load ./load/mirror ./load/store/... ./load/verify ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
 RACE_SKIP := $(subst $(eval ) ,|,TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQuality TestAliases TestCatalog TestSnapshotMonths \
   TestSnapshotsAreHistory TestRoundTrip TestDamagedLakes TestMetamorphic TestMarginals TestYearHasNoHolds TestSameSeedSameLife \
   TestReadme TestScripts/(compact|doctor|expire|failures|quarantine|replay|settings|verify))
@@ -40,10 +40,10 @@ $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the t
 	@touch $(S3)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	DEALFLOW_SEEDS=$(SEEDS) GODEBUG=$(KEEP) $(GO) test -parallel 4 -timeout 40m ./...
+	TEST_SEEDS=$(SEEDS) GODEBUG=$(KEEP) $(GO) test -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
-	DEALFLOW_SEEDS=1 DEALFLOW_LINKS=3 DEALFLOW_SIM_SEEDS=10 DEALFLOW_DOUBLE=2 DEALFLOW_CRAWLS=50 DEALFLOW_RACES=3 DEALFLOW_KILLS=1 \
+	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \
 	  $(GO) test -race -short -vet off -timeout 40m -skip '$(RACE_SKIP)' $(RACE)
 
 lint: ## Check format, vet, linters, and that go.mod is tidy
@@ -56,17 +56,17 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 BENCH   ?= bench
 measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
 
-bench bench-peers: export DEALFLOW_FULL := 1
+bench bench-peers: export TEST_FULL := 1
 bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
-	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./internal/pipeline ./internal/testkit/longlake > $(BENCH)/rooms.txt
+	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
-	DEALFLOW_NIGHTS=365 DEALFLOW_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
+	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 bench-peers: ## Measure beside other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
 	.ci/peers/setup bin/peers
-	DEALFLOW_SIZES=10k DEALFLOW_PYTHON=$(CURDIR)/bin/peers/bin/python $(measure) -bench 'Floor/.*/(download-gzip|flatten-and-write)|Run/.*/first-night/cores=2|Peers' -benchtime 3x ./internal/bench > $(BENCH)/peers.txt
+	TEST_SIZES=10k TEST_PYTHON=$(CURDIR)/bin/peers/bin/python $(measure) -bench 'Floor/.*/(download-gzip|flatten-and-write)|Run/.*/first-night/cores=2|Peers' -benchtime 3x ./internal/bench > $(BENCH)/peers.txt
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
@@ -83,18 +83,18 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc" -update
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
-	DEALFLOW_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
-	DEALFLOW_SIM_SEEDS=20000 DEALFLOW_DOUBLE=10000 DEALFLOW_CRAWLS=10000 DEALFLOW_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
-	DEALFLOW_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
-	DEALFLOW_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pipeline
-	DEALFLOW_LOOKAHEAD=8 DEALFLOW_ANALYSES=16 DEALFLOW_NIGHTS=30 $(GO) test -count=1 -timeout 0 -run 'TestNoLookAhead|TestAnalyses|TestRoundTrip' ./internal/pipeline
-	DEALFLOW_KILLS=500 $(GO) test -count=1 -timeout 0 -run TestKilled ./cmd/dealflow
+	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
+	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
+	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
+	TEST_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pull
+	TEST_LOOKAHEAD=8 TEST_ANALYSES=16 TEST_NIGHTS=30 $(GO) test -count=1 -timeout 0 -run 'TestNoLookAhead|TestAnalyses|TestRoundTrip' ./sql/... ./serve/lakesource
+	TEST_KILLS=500 $(GO) test -count=1 -timeout 0 -run TestKilled ./cmd/dealflow
 	$(MAKE) fuzz FUZZTIME=100000x
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 0 ./...
-	DEALFLOW_SEEDS=60000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pipeline; test $$? -eq 124
+	TEST_SEEDS=60000 timeout $(SOAK) $(GO) test -run TestTruth -failfast -timeout 0 ./internal/pull; test $$? -eq 124
 
 sim: ## Simulate whole lives of a lake, SEEDS of them (SEEDS=20000)
-	DEALFLOW_SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -failfast -run TestSeeds ./internal/simulation
+	TEST_SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -failfast -run TestSeeds ./internal/simulation
 
 clean: ## Remove what building and the demo leave behind
 	rm -rf bin demo-lake

@@ -13,15 +13,15 @@ import (
 	"dealflow/serve/sim"
 )
 
-// seeds is how many markets the property is held against: a few, or as many as DEALFLOW_LINKS says.
+// seeds is how many markets the property is held against: a few, or as many as TEST_LINKS says.
 func seeds(t *testing.T) int {
-	text := os.Getenv("DEALFLOW_LINKS")
+	text := os.Getenv("TEST_LINKS")
 	if text == "" {
 		return 6
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("DEALFLOW_LINKS: %v", err)
+		t.Fatalf("TEST_LINKS: %v", err)
 	}
 	return n
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // asProgram, in the environment, has the test's own binary be dealflow.
-const asProgram = "DEALFLOW_TEST_AS_PROGRAM"
+const asProgram = "TEST_AS_PROGRAM"
 
 // killedRuns is a market with a second night ahead, and a lake that holds the first.
 type killedRuns struct {
@@ -44,7 +44,7 @@ type place struct {
 
 // TestKilledFolder kills the program with signal 9 at random moments of its second night, over and over,
 // with the lake in a folder. The lake is whole each time, and the same night run again ends in what an
-// undisturbed one ends in. DEALFLOW_KILLS says how often; default 2.
+// undisturbed one ends in. TEST_KILLS says how often; default 2.
 func TestKilledFolder(t *testing.T) {
 	t.Parallel()
 	testKilled(t, func(t *testing.T, _ int) place {
@@ -71,9 +71,9 @@ func TestKilledS3(t *testing.T) {
 }
 
 func testKilled(t *testing.T, open func(*testing.T, int) place) {
-	kills, err := strconv.Atoi(cmp.Or(os.Getenv("DEALFLOW_KILLS"), "2"))
+	kills, err := strconv.Atoi(cmp.Or(os.Getenv("TEST_KILLS"), "2"))
 	if err != nil {
-		t.Fatalf("DEALFLOW_KILLS: %v", err)
+		t.Fatalf("TEST_KILLS: %v", err)
 	}
 	k := newKilledRuns(t, open)
 	seed := uint64(time.Now().UnixNano())

@@ -79,7 +79,7 @@ func (p *progress) page(now extract.Progress) {
 	}
 }
 
-// feedDone is the pipeline's progress.
+// feedDone shows the progress of a run.
 func (p *progress) feedDone(f lake.FeedRun) {
 	text := fmt.Sprintf("%-7s %6d deals  +%d ~%d -%d  %d pages, %s", f.Outcome, f.Deals, f.Added+f.Reappeared, f.Changed, f.Removed, f.Pages, size(f.Bytes))
 	if f.Error != "" {

@@ -165,7 +165,7 @@ func (a *app) observationClock() func() time.Time {
 	return a.Now
 }
 
-// pull runs the pipeline once. cfg names what differs from run to run; the rest is the program's.
+// pull executes a command that pulls, once. cfg names what differs from run to run; the rest is the program's.
 func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
 	id, err := uuid.NewV7()
 	if err != nil {

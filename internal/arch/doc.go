@@ -2,8 +2,8 @@
 //
 // Takes: the source tree.
 // Gives: nothing to import.
-// Keeps: the rooms stand side by side and meet only in schemas; internal/pipeline and cmd carry
-// values from room to room.
+// Keeps: the rooms import schemas and not each other; they meet only in the use cases, internal/catalog,
+// internal/maintain and internal/pull, and in cmd. Statements outside sql read only public names of a catalog.
 // Fails: with what to do instead.
 // May change here: the table in arch_test.go, when the design changes.
 package arch

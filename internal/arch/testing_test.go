@@ -10,7 +10,7 @@ import (
 )
 
 // variable is a variable that says how much tests try.
-var variable = regexp.MustCompile(`\bDEALFLOW_[A-Z0-9_]+\b`)
+var variable = regexp.MustCompile(`\bTEST_[A-Z0-9_]+\b`)
 
 // TestTestingDocument checks that each test and each variable that TESTING.md names exists, and that it names each
 // variable that Makefile and .ci/run set.

@@ -20,7 +20,7 @@ import (
 )
 
 // asMarket has the test's own program serve a market, which the variable describes.
-const asMarket = "DEALFLOW_BENCH_MARKET"
+const asMarket = "TEST_BENCH_MARKET"
 
 // size is a market to measure on.
 type size struct {
@@ -38,10 +38,10 @@ const firstNight = 5
 
 var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
-// sizes are those that are measured: the published ones, or one that is soon done. DEALFLOW_SIZES names some of
+// sizes are those that are measured: the published ones, or one that is soon done. TEST_SIZES names some of
 // the published.
 func sizes() []size {
-	if os.Getenv("DEALFLOW_FULL") == "" {
+	if os.Getenv("TEST_FULL") == "" {
 		return []size{{Name: "300", Deals: 300, Expected: 30, PerDay: 1}}
 	}
 	all := []size{
@@ -50,7 +50,7 @@ func sizes() []size {
 		{Name: "50k", Deals: 50_000, Expected: 5000, PerDay: 25},
 		{Name: "15years", Years: 15},
 	}
-	if only := os.Getenv("DEALFLOW_SIZES"); only != "" {
+	if only := os.Getenv("TEST_SIZES"); only != "" {
 		var some []size
 		for _, s := range all {
 			if strings.Contains(","+only+",", ","+s.Name+",") {

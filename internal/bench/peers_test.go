@@ -13,12 +13,12 @@ import (
 // BenchmarkPeers has other tools do with the same pages what they can: dlt pulls them from the same server, the
 // others flatten them from files. None of them keeps history, hashes, checks, or reads texts into numbers.
 func BenchmarkPeers(b *testing.B) {
-	python := os.Getenv("DEALFLOW_PYTHON")
+	python := os.Getenv("TEST_PYTHON")
 	if python == "" {
-		b.Skip("DEALFLOW_PYTHON names no Python with the tools: `make bench-peers` makes one")
+		b.Skip("TEST_PYTHON names no Python with the tools: `make bench-peers` makes one")
 	}
 	for _, s := range sizes() {
-		if s.Name != "1k" && s.Name != "10k" && os.Getenv("DEALFLOW_FULL") != "" {
+		if s.Name != "1k" && s.Name != "10k" && os.Getenv("TEST_FULL") != "" {
 			continue
 		}
 		b.Run("deals="+s.Name, func(b *testing.B) {

@@ -18,7 +18,7 @@ import (
 func BenchmarkParquetSize(b *testing.B) {
 	path := program(b)
 	for _, s := range sizes() {
-		if s.Name != "1k" && s.Name != "10k" && os.Getenv("DEALFLOW_FULL") != "" {
+		if s.Name != "1k" && s.Name != "10k" && os.Getenv("TEST_FULL") != "" {
 			continue
 		}
 		b.Run("deals="+s.Name, func(b *testing.B) {

@@ -64,7 +64,7 @@ func cpuOf(r *syscall.Rusage) time.Duration {
 // asLauncher has the test's own program run the command that the variable describes. The system counts the memory
 // of whoever starts a process as that process's own until it becomes another program: a benchmark that
 // holds gigabytes must not start what it measures itself.
-const asLauncher = "DEALFLOW_BENCH_LAUNCH"
+const asLauncher = "TEST_BENCH_LAUNCH"
 
 // commandLine is a program to run, and launched what came of it.
 type commandLine struct {

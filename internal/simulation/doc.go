@@ -2,7 +2,7 @@
 // market that moves while it is walked, over a network that fails, with crashes and clocks that are off,
 // all from one seed.
 //
-// Takes: a seed (-seed, or the first DEALFLOW_SIM_SEEDS of them).
+// Takes: a seed (-seed, or the first TEST_SIM_SEEDS of them).
 // Gives: tests, and nothing else: a seed that fails is named with the command that replays it.
 // Keeps: everything real but the wire and the disk: the API's own handler behind a real HTTP server on
 // an in-memory listener, the real client, the lake in memory. Time is that of a testing/synctest bubble:

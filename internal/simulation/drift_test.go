@@ -11,12 +11,12 @@ import (
 	"dealflow/serve"
 )
 
-// TestDriftLosesNothing crawls lists that move (DEALFLOW_CRAWLS of them), with extract alone: no deal is lost,
+// TestDriftLosesNothing crawls lists that move (TEST_CRAWLS of them), with extract alone: no deal is lost,
 // none stands twice, each is as it was at some instant of the crawl, and nothing that changed before the last
 // sweep is missing.
 func TestDriftLosesNothing(t *testing.T) {
 	t.Parallel()
-	crawls, moved, unsettled := count("DEALFLOW_CRAWLS", 200), 0, 0
+	crawls, moved, unsettled := count("TEST_CRAWLS", 200), 0, 0
 	from := 0
 	if *oneSeed >= 0 {
 		from, crawls = int(*oneSeed), int(*oneSeed)+1

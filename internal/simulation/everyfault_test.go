@@ -208,7 +208,7 @@ func (n *nights) survive(faults map[site]fault) (failed bool) {
 	return true
 }
 
-// TestEveryFault fails each request of a night in each way, one at a time (DEALFLOW_FULL=1: all of them,
+// TestEveryFault fails each request of a night in each way, one at a time (TEST_FULL=1: all of them,
 // else a sample).
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
@@ -254,7 +254,7 @@ func wantKinds(t *testing.T, sites []site) {
 	}
 }
 
-// TestDoubleFaults fails two requests of a night, drawn at random (DEALFLOW_DOUBLE pairs). Two bubbles share the
+// TestDoubleFaults fails two requests of a night, drawn at random (TEST_DOUBLE pairs). Two bubbles share the
 // pairs: the goroutines of one mostly wait for each other, and leave a processor idle.
 func TestDoubleFaults(t *testing.T) {
 	t.Parallel()
@@ -272,7 +272,7 @@ func doubleFaults(t *testing.T, part, parts int) {
 	t.Helper()
 	n := newNights(t)
 	dice := diceOf(2, "double")
-	for i := range count("DEALFLOW_DOUBLE", 20) {
+	for i := range count("TEST_DOUBLE", 20) {
 		faults := map[site]fault{}
 		for len(faults) < 2 {
 			faults[n.sites[dice.IntN(len(n.sites))]] = anyFaults[dice.IntN(9)]

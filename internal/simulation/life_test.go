@@ -206,7 +206,7 @@ func (l *life) client(p plan, n *network) (*extract.Client, api.Base) {
 // clock is the machine's.
 func (p plan) clock() time.Time { return time.Now().Add(p.skew) }
 
-// run calls the pipeline.
+// run executes a command.
 func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	client, at := l.client(p, n)
 	ctx, cancel := context.WithCancel(l.t.Context())

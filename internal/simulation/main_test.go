@@ -45,7 +45,7 @@ func count(name string, otherwise int) int {
 }
 
 // full says whether everything is to be tried, not a sample.
-func full() bool { return os.Getenv("DEALFLOW_FULL") == "1" }
+func full() bool { return os.Getenv("TEST_FULL") == "1" }
 
 var tables = sync.OnceValue(func() *oracle.Oracle {
 	md, err := os.ReadFile("../../testdata/tables.md")

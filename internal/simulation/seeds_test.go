@@ -20,7 +20,7 @@ func TestSeeds(t *testing.T) {
 			t.Logf("%6d %s", all[what], what)
 		}
 	})
-	from, to := 0, count("DEALFLOW_SIM_SEEDS", 40)
+	from, to := 0, count("TEST_SIM_SEEDS", 40)
 	if *oneSeed >= 0 {
 		from, to = int(*oneSeed), int(*oneSeed)+1
 	}

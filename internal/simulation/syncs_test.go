@@ -14,7 +14,7 @@ import (
 func TestSyncsChangeNothing(t *testing.T) {
 	t.Parallel()
 	synced := 0
-	for seed := range uint64(count("DEALFLOW_SIM_SEEDS", 40) / 10) {
+	for seed := range uint64(count("TEST_SIM_SEEDS", 40) / 10) {
 		with, n := nightsOf(t, seed, 3)
 		without, _ := nightsOf(t, seed, 0)
 		synced += n

@@ -40,7 +40,7 @@ func Count(t testing.TB, variable string, otherwise int) int {
 	return n
 }
 
-// Full says whether tests try everything instead of a sample: DEALFLOW_FULL is set.
+// Full says whether tests try everything instead of a sample: TEST_FULL is set.
 func Full() bool {
-	return os.Getenv("DEALFLOW_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried
+	return os.Getenv("TEST_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried
 }

@@ -25,8 +25,8 @@ import (
 	"dealflow/transform"
 )
 
-// What verify finds in whole lakes, sound and damaged, stands in internal/pipeline, where such lakes can
-// be made. Here is what it does by itself: with stores that fail, many findings, and parts of the files.
+// What verify finds in complete lakes, sound and damaged, is tested in lakes_test.go and damage_test.go. Here is what it
+// does by itself: with stores that fail, many findings, and parts of the files.
 
 // soundLake has one deal, with its row in history.
 func soundLake(t *testing.T) *memstore.Mem {

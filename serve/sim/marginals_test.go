@@ -17,11 +17,11 @@ import (
 )
 
 // TestMarginals compares fifteen years of a market with what deal flow is like (the targets), and
-// prints the table. By default the market has a small share of the deals; DEALFLOW_FULL=1 takes all.
+// prints the table. By default the market has a small share of the deals; TEST_FULL=1 takes all.
 // A share p found in n deals may be off by its tolerance and by three standard errors.
 func TestMarginals(t *testing.T) {
 	scale := 0.04
-	if os.Getenv("DEALFLOW_FULL") == "1" {
+	if os.Getenv("TEST_FULL") == "1" {
 		scale = 1
 	}
 	epoch := time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC)

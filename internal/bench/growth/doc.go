@@ -9,6 +9,6 @@
 //
 // To see a year, which takes some minutes:
 //
-//	DEALFLOW_NIGHTS=365 DEALFLOW_GROWTH=/tmp/growth.csv go test -run '^$' -bench Growth -benchtime 1x -timeout 1h ./internal/bench/growth
+//	TEST_NIGHTS=365 TEST_GROWTH=/tmp/growth.csv go test -run '^$' -bench Growth -benchtime 1x -timeout 1h ./internal/bench/growth
 //	go run ./internal/bench/growth/plot < /tmp/growth.csv > /tmp/growth.svg
 package growth

@@ -35,11 +35,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// BenchmarkGrowth takes a lake through DEALFLOW_NIGHTS nights (5) of a market of constant size, with as many syncs
-// a day as DEALFLOW_SYNCS says (none), and reports what a night costs at the beginning and at the end. The figures of
-// each night go to the file that DEALFLOW_GROWTH names.
+// BenchmarkGrowth takes a lake through TEST_NIGHTS nights (5) of a market of constant size, with as many syncs
+// a day as TEST_SYNCS says (none), and reports what a night costs at the beginning and at the end. The figures of
+// each night go to the file that TEST_GROWTH names.
 func BenchmarkGrowth(b *testing.B) {
-	nights, syncs := setting(b, "DEALFLOW_NIGHTS", 5), setting(b, "DEALFLOW_SYNCS", 0)
+	nights, syncs := setting(b, "TEST_NIGHTS", 5), setting(b, "TEST_SYNCS", 0)
 	for b.Loop() {
 		w := newWorld(b)
 		var rows []Row
@@ -72,7 +72,7 @@ func setting(b *testing.B, name string, otherwise int) int {
 // writeRows writes the figures of the nights so far, so that a benchmark that is stopped has shown something.
 func writeRows(b *testing.B, rows []Row) {
 	b.Helper()
-	path := os.Getenv("DEALFLOW_GROWTH")
+	path := os.Getenv("TEST_GROWTH")
 	if path == "" {
 		return
 	}

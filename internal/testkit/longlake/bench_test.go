@@ -8,11 +8,11 @@ import (
 	"dealflow/internal/testkit/longlake"
 )
 
-// BenchmarkBuild builds the lake of fifteen years: a hundredth of it, or with DEALFLOW_FULL=1 all, which takes
+// BenchmarkBuild builds the lake of fifteen years: a hundredth of it, or with TEST_FULL=1 all, which takes
 // minutes and about 600 MB of disk.
 func BenchmarkBuild(b *testing.B) {
 	config := longlake.Config{Scale: 0.01}
-	if os.Getenv("DEALFLOW_FULL") != "" {
+	if os.Getenv("TEST_FULL") != "" {
 		config = longlake.Config{}
 	}
 	for b.Loop() {

@@ -28,7 +28,7 @@ import (
 )
 
 // Variable names the server's program; make sets it.
-const Variable = "DEALFLOW_VERSITYGW"
+const Variable = "TEST_VERSITYGW"
 
 const (
 	region    = "us-east-1"

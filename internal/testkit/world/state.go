@@ -70,7 +70,7 @@ func Sums(log *load.Log) []string {
 }
 
 // Stride is the distance between the store calls that tests of failing stores try: 3, or 7 in short runs
-// (under the race detector), or 1 with DEALFLOW_FULL=1.
+// (under the race detector), or 1 with TEST_FULL=1.
 func Stride() int64 {
 	switch {
 	case testing.Short():

@@ -1,0 +1,203 @@
+package catalog_test
+
+import (
+	"context"
+	stdsql "database/sql"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dealflow/internal/catalog"
+	"dealflow/internal/testkit/world"
+	"dealflow/load"
+	"dealflow/load/mirror"
+	"dealflow/load/store/memstore"
+	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// TestFetchOnDemand brings the files of the tables that a query names, and no others; and none twice.
+func TestFetchOnDemand(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
+	w.Store = new(memstore.Mem) // no folder of this machine either
+	w.Night(t, 0)
+	w.Night(t, 1)
+	l, err := load.Open(t.Context(), w.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cache, err := mirror.NewCache(filepath.Join(dir, "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		query string
+		want  []string // folders
+	}{
+		{"SELECT count(*) FROM deals", nil},
+		{"FROM runs", nil},
+		{"SELECT count(*) FROM bond_priced_banks", []string{"history/bond_priced_banks"}},
+		{"SELECT count(*) FROM Loan_Expected_Deals_AS_OF(now())", []string{"history/loan_expected_deals"}},
+		{"SELECT count(*) FROM snapshots.loan_priced_tranches", []string{"history/loan_priced_tranches", "snapshots/loan_priced_tranches"}},
+		{"SELECT count(*) FROM history.deal_versions", []string{"history/deal_versions"}},
+	} {
+		catalog, err := catalog.Open(t.Context(), l, dir, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if catalog.Private {
+			t.Error("the published catalog was not used")
+		}
+		db, err := sql.Open(t.Context(), catalog.Path, catalog.Root())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := catalog.Fetch(t.Context(), db, test.query); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(test.query); err != nil {
+			t.Errorf("%s: %v", test.query, err)
+		}
+		found, err := filepath.Glob(catalog.Root() + "/*/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found {
+			found[i] = strings.TrimPrefix(found[i], catalog.Root()+"/")
+		}
+		if !slices.Equal(found, test.want) {
+			t.Errorf("%s: fetched %q, want %q", test.query, found, test.want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := catalog.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "cache", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range left {
+		if len(filepath.Base(name)) != 64 {
+			t.Errorf("left in the cache: %s", name)
+		}
+	}
+}
+
+// TestFetchOnlyNews has the catalog of a lake that is no folder of this machine go on from the one before: of history's
+// files only those are read that the run has written, and those with the contents that it compares.
+func TestFetchOnlyNews(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
+	reads := &readStore{Mem: new(memstore.Mem)}
+	w.Store = reads
+	for night := range 6 { // by then every field that changes has changed before
+		w.Night(t, night)
+	}
+	reads.take()
+	w.Evening(6)
+	result := w.MustRun(t)
+	own := 0
+	for _, key := range reads.take() {
+		switch {
+		case !strings.HasPrefix(key, "history/") || strings.HasPrefix(key, "history/deal_versions/"):
+		case strings.Contains(key, result.RunID):
+			own++
+		default:
+			t.Errorf("it read %s", key)
+		}
+	}
+	if own == 0 {
+		t.Error("it read nothing that it had written")
+	}
+}
+
+// TestNewMonthAfar has the catalog of a lake that is no folder of this machine go on into another month: the views of
+// the month before are not made again, and their files are not here.
+func TestNewMonthAfar(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	b.WriteAll(world.Priced, 1, 3, `"spread":"T+95"`)
+	var said strings.Builder
+	listen := world.Hears(&said)
+	for _, day := range []int{25, 26, 27} { // 30 January to 1 February
+		said.Reset()
+		w.Night(t, day, world.Feeds(world.Priced), listen)
+	}
+	if strings.Contains(said.String(), "made anew") {
+		t.Errorf("it did not go on from the catalog before: %s", said.String())
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		if got := world.SortedRows(t, db, "SELECT count(*) FROM snapshots.bond_priced_deals"); got[0] != "9" {
+			t.Errorf("%s rows in snapshots", got[0])
+		}
+	})
+}
+
+// readStore tells what was read of it.
+type readStore struct {
+	*memstore.Mem
+	mu   sync.Mutex
+	keys []string
+}
+
+func (s *readStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	s.mu.Lock()
+	s.keys = append(s.keys, key)
+	s.mu.Unlock()
+	return s.Mem.Get(ctx, key)
+}
+
+// take gives the keys since the last call.
+func (s *readStore) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := s.keys
+	s.keys = nil
+	return keys
+}
+
+// TestCacheRefusesOtherBytes does not take an object for the one that the commit names, and keeps no more
+// than it may.
+func TestCacheRefusesOtherBytes(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
+	w.Store = new(memstore.Mem)
+	w.Night(t, 0, world.Quiet)
+	files := w.Log(t).AllFiles()
+	cache, err := mirror.NewCache(t.TempDir(), files[0].Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Fetch(t.Context(), w.Store, files, folder); err != nil {
+		t.Fatal(err)
+	}
+	held, err := filepath.Glob(filepath.Join(filepath.Dir(folder), strings.Repeat("?", 64)))
+	if err != nil || len(held) > 3 {
+		t.Errorf("%d files held where one of %d has room, %v", len(held), len(files), err)
+	}
+	wrong := files[0]
+	wrong.SHA256 = strings.Repeat("0", 64)
+	wrong.Path = files[1].Path
+	other, err := cache.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cache.Fetch(t.Context(), w.Store, []lake.File{wrong}, other)
+	if err == nil || !strings.Contains(err.Error(), "dealflow verify") || !strings.Contains(err.Error(), wrong.Path) {
+		t.Errorf("got %v", err)
+	}
+}

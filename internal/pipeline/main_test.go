@@ -1,9 +1,0 @@
-package pipeline_test
-
-import (
-	"testing"
-
-	"dealflow/internal/testkit/world"
-)
-
-func TestMain(m *testing.M) { world.Main(m) }

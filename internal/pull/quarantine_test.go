@@ -1,0 +1,148 @@
+package pull_test
+
+import (
+	stdsql "database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// TestQuarantine mixes records that cannot be read with good ones, for one night. The good ones go on;
+// a known deal keeps its last version and recovers. In the other case the market has moved to another
+// address by then, to which links of the kept payloads are not relative.
+func TestQuarantine(t *testing.T) {
+	t.Parallel()
+	for _, moved := range []bool{false, true} {
+		t.Run(fmt.Sprintf("moved=%t", moved), func(t *testing.T) {
+			w, b := world.NewBook(t)
+			both := world.Feeds(world.Priced, world.Expected)
+			b.WriteAll(world.Priced, 1, 6, `"message":"A"`)
+			b.WriteAll(world.Expected, 1, 2, "")
+			w.Night(t, 0, both)
+			if moved {
+				move(t, w)
+			}
+
+			w.Evening(1)
+			bad := map[string]string{ // by reason and id
+				"duplicate_member 2": `{"dealId":2,"a":{"b":[{"c":1,"c":2}]}}`,
+				"duplicate_member 3": `{"dealId":3,"dealId":3}`,
+				"invalid_utf8 4":     "{\"dealId\":4,\"message\":\"\xff\xfe\"}",
+				"duplicate_member 7": `{"dealId":7,"x":{"y":0,"y":0}}`, // never seen before
+				"no_usable_id -":     `{"dealId":"5","message":"text"}`,
+				"not_an_object -":    `["dealId",6]`,
+			}
+			nameless := int64(100)
+			for reason, body := range bad {
+				var id int64
+				if _, err := fmt.Sscanf(reason, "%s %d", new(string), &id); err != nil {
+					nameless++
+					id = nameless
+				}
+				b.WriteBody(world.Priced, id, body)
+			}
+			b.Write(world.Priced, 1, `"message":"changed"`)
+			b.Strike(world.Priced, 6) // nobody can tell: it may be one of those without an id
+			b.Write(world.Priced, 8, "")
+			result := w.MustRun(t, both)
+			world.WantCounts(t, result, world.Priced, [6]int64{1, 1, 0, 0, 5, int64(len(bad))})
+			if got := world.FeedRun(t, result, world.Priced).Deals; got != 7 {
+				t.Errorf("deals: got %d, want 7", got)
+			}
+			if got := quarantined(t, w, world.Priced, result.RunID); !maps.Equal(got, bad) {
+				t.Errorf("quarantine:\n got %q\nwant %q", got, bad)
+			}
+			w.Ask(t, func(db *stdsql.DB) {
+				const want = "SELECT deal_id, version, message, self_href FROM "
+				rows := []string{
+					"1 2 changed /v3/bond/ig/priced-deal/1", "2 1 A /v3/bond/ig/priced-deal/2", "3 1 A /v3/bond/ig/priced-deal/3",
+					"4 1 A /v3/bond/ig/priced-deal/4", "5 1 A /v3/bond/ig/priced-deal/5", "6 1 A /v3/bond/ig/priced-deal/6", "8 1 - /v3/bond/ig/priced-deal/8",
+				}
+				world.WantLines(t, db, want+"snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY ALL", rows...)
+				world.WantLines(t, db, want+"bond_priced_deals ORDER BY ALL", rows...)
+				world.WantAgreement(t, db, world.Priced, world.Expected)
+			})
+
+			b.Strike(world.Priced, 101, 102)
+			b.WriteAll(world.Priced, 2, 4, `"message":"A"`)
+			b.Write(world.Priced, 7, "")
+			recovered := w.Night(t, 2, both)
+			world.WantCounts(t, recovered, world.Priced, [6]int64{1, 0, 1, 0, 6, 0})
+			w.Ask(t, func(db *stdsql.DB) {
+				world.WantLines(t, db, world.Versions(world.Priced, 2, 7),
+					"2 1 added -", "3 1 added -", "4 1 added -", "5 1 added -", "6 1 added -", "6 2 removed gone", "7 1 added -")
+				world.WantLines(t, db, "SELECT run_id, quarantined FROM runs WHERE quarantined > 0", fmt.Sprintf("%s %d", result.RunID, len(bad)))
+				world.WantAgreement(t, db, world.Priced, world.Expected)
+			})
+		})
+	}
+}
+
+// move puts the market behind another address.
+func move(t *testing.T, w *world.World) {
+	t.Helper()
+	old, err := url.Parse(w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	// The request's Host stays that of the new address, which the market puts before its links.
+	w.Serve(t, &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host = old.Scheme, old.Host
+	}})
+}
+
+// quarantined reads what a run put aside of a feed: bytes by reason and id.
+func quarantined(t *testing.T, w *world.World, feed api.Feed, runID string) map[string]string {
+	t.Helper()
+	packed, err := w.Store.Get(t.Context(), lake.QuarantineKey(feed, runID, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	dec, err := zstd.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dec.Close()
+	found := map[string]string{}
+	for lines := json.NewDecoder(dec); ; {
+		var line struct {
+			Feed, Reason, Raw string
+			RunID             string       `json:"run_id"`
+			DealID            *int64       `json:"deal_id"`
+			RawBase64         string       `json:"raw_base64"`
+			ObservedAt        lake.Instant `json:"observed_at"`
+		}
+		if err := lines.Decode(&line); err == io.EOF {
+			return found
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if line.Feed != feed.String() || line.RunID != runID || !line.ObservedAt.Equal(w.Clock.Now()) {
+			t.Errorf("quarantine line says feed %s, run %s, observed at %s", line.Feed, line.RunID, line.ObservedAt)
+		}
+		id := "-"
+		if line.DealID != nil {
+			id = fmt.Sprint(*line.DealID)
+		}
+		raw, err := base64.StdEncoding.DecodeString(line.RawBase64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[line.Reason+" "+id] = line.Raw + string(raw)
+	}
+}

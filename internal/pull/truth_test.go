@@ -1,0 +1,31 @@
+package pull_test
+
+import (
+	"fmt"
+	"testing"
+
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
+	"dealflow/serve/sim"
+)
+
+// TestTruth is the whole path against the market's own state: over HTTP into the lake and out of the
+// catalog, all seventeen tables, every column, row for row, for each night, both right after it and
+// later on as of its instant; and each night's snapshot.
+//
+// TEST_SEEDS says how many markets are tried; the default is 4. The last of them is a larger one.
+func TestTruth(t *testing.T) {
+	const nights = 8
+	seeds := uint64(testkit.Count(t, "TEST_SEEDS", 4))
+	for seed := range seeds {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			deals := 20 + int(seed)*5
+			if seed == seeds-1 {
+				deals = 200
+			}
+			w := world.New(t, sim.Config{Seed: seed, Deals: deals})
+			world.CheckNights(t, w, nights)
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package lakesource_test
+
+import (
+	"context"
+	stdsql "database/sql"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dealflow/internal/catalog"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
+	"dealflow/load"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/lakesource"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// TestRoundTrip closes the ring: a market is pulled into a lake night by night; the lake is served and
+// pulled into a second one, each night right after it was committed; and, when all nights are over, each
+// night again as of its instant, into a third. All three lakes hold the same.
+//
+// Reasons of removals are the same too, as long as the market never answers 403: what left an account's
+// allowance there is, like all that does not stand, a 404 of the lake, and the second lake says gone.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	nights := testkit.Count(t, "TEST_NIGHTS", 4)
+	w := world.New(t, sim.Config{Seed: 5, Deals: 25, PerDay: 6})
+	second := emptyWorld(t, w.Clock)
+	var past []lake.Instant
+	for n := range nights {
+		past = append(past, w.Night(t, n).KnownAt)
+		if n == 0 { // a lake without a commit cannot be served
+			second.ServeAgain(t, serve.Config{Source: lakeMarket(t, w)})
+		}
+		second.Night(t, n)
+		sameFiles(t, fmt.Sprintf("night %d", n), w, second)
+	}
+	sameVersions(t, "night by night", w, second)
+	third := emptyWorld(t, w.Clock)
+	for n, at := range past {
+		third.URL = second.URL + "/as-of/" + at.String()
+		third.Night(t, n)
+	}
+	sameFiles(t, "as of each night", w, third)
+	sameVersions(t, "as of each night", w, third)
+}
+
+// lakeMarket opens a world's lake as a market.
+func lakeMarket(t testing.TB, w *world.World) *lakesource.Source {
+	t.Helper()
+	dir := t.TempDir()
+	source, err := lakesource.New(t.Context(), lakesource.Config{Newer: func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
+		l, err := load.Open(ctx, w.Store)
+		if err != nil || l.Log().Number <= than {
+			return nil, err
+		}
+		file, err := catalog.Open(ctx, l, dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
+		if err != nil {
+			return nil, err
+		}
+		return &lakesource.Catalog{DB: db, Close: done}, file.Close()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return source
+}
+
+// emptyWorld is an empty lake to fill from an API. It follows the API's clock: the one it moves is that
+// of the market behind.
+func emptyWorld(t testing.TB, clock *sim.ManualClock) *world.World {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "lake")
+	return &world.World{Clock: clock, Root: root, Store: world.Folder(t, root)}
+}
+
+// sameFiles compares the files of the flattened tables byte for byte.
+func sameFiles(t testing.TB, what string, a, b *world.World) {
+	t.Helper()
+	one, other := digests(t, a), digests(t, b)
+	for _, part := range slices.Sorted(maps.Keys(one)) {
+		if got := other[part]; !slices.Equal(got, one[part]) {
+			t.Errorf("%s: %s differs: %d files %.12s, and %d files %.12s", what, part, len(one[part]), one[part], len(got), got)
+		}
+		delete(other, part)
+	}
+	for part := range other {
+		t.Errorf("%s: %s is in the second lake only", what, part)
+	}
+}
+
+// sameVersions compares what deal_versions says of all deals.
+func sameVersions(t testing.TB, what string, a, b *world.World) {
+	t.Helper()
+	want, got := versionRows(t, a), versionRows(t, b)
+	for _, change := range []string{lake.Added, lake.Changed, lake.Removed} {
+		if !slices.ContainsFunc(want, func(row string) bool { return strings.Contains(row, " "+change+" ") }) {
+			t.Errorf("%s: no deal was %s: the market is too small to prove anything", what, change)
+		}
+	}
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Fatalf("%s: deal_versions differ, %d and %d rows; first:\n%s\n%s", what, len(want), len(got), want[min(i, len(want)-1)], got[min(i, len(got)-1)])
+		}
+	}
+}
+
+// digests gives the SHA-256 of the files of the flattened tables, in the order of their runs, by table
+// and partition.
+func digests(t testing.TB, w *world.World) map[string][]string {
+	t.Helper()
+	l, err := load.Open(t.Context(), w.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	tables := map[string]bool{}
+	for _, file := range l.Log().AllFiles() { // by path, so by run
+		if table := strings.TrimPrefix(strings.TrimPrefix(file.Table, "history."), "snapshots."); file.Table != "quarantine" && table != lake.DealVersions {
+			part := filepath.Dir(file.Path)
+			all[part] = append(all[part], file.SHA256)
+			tables[table] = true
+		}
+	}
+	if len(tables) != len(lake.Tables()) {
+		t.Errorf("%d tables have files: the market is too small to prove anything", len(tables))
+	}
+	return all
+}
+
+// versions gives every version as a text, in order.
+func versionRows(t testing.TB, w *world.World) (all []string) {
+	t.Helper()
+	w.Ask(t, func(db *stdsql.DB) {
+		rows, err := db.Query(`
+SELECT concat_ws(' ', service, market, kind, deal_id, version, change, reason, hex(content_hash))
+FROM history.deal_versions ORDER BY service, market, kind, deal_id, version`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var row string
+			if err := rows.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, row)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return all
+}

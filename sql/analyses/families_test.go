@@ -1,0 +1,200 @@
+package analyses_test
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func familyAnalyses() []analysis {
+	return []analysis{
+		{name: "tap_family", question: "FROM tap_family(%s)", key: []string{"market", "root_deal_id"}, answer: func(v view) (rows []fact) {
+			for _, f := range bondLines(v) {
+				rows = append(rows, f.row(v))
+			}
+			return rows
+		}},
+		{name: "maturity_wall", question: "FROM maturity_wall(%s)", key: []string{"year", "basis", "service", "market"}, answer: wallOf},
+	}
+}
+
+// family is a bond line: its counted members, the earliest first.
+type family struct {
+	market   any
+	root     int64
+	original *bond // whether it counts or not; nil where it does not stand
+	members  []bond
+}
+
+func bondLines(v view) (all []*family) {
+	standing := map[string]bond{}
+	place := func(market any, id any) string { return fact{"market": market, "deal_id": id}.key(byDeal...) }
+	every := bonds(v)
+	for _, b := range every {
+		standing[place(b.fact["market"], b.fact["deal_id"])] = b
+	}
+	families := map[string]*family{}
+	for _, b := range every {
+		if !b.is("counted") {
+			continue
+		}
+		at, exists := b, true
+		root := at.fact["deal_id"].(int64)
+		for range 20 {
+			original, ok := at.fact["original_deal_id"].(int64)
+			if !ok || original == root {
+				break
+			}
+			root = original
+			if at, exists = standing[place(b.fact["market"], root)]; !exists {
+				break
+			}
+		}
+		key := place(b.fact["market"], root)
+		if families[key] == nil {
+			families[key] = &family{market: b.fact["market"], root: root}
+			if exists {
+				families[key].original = &at
+			}
+			all = append(all, families[key])
+		}
+		families[key].members = append(families[key].members, b)
+	}
+	for _, f := range all {
+		slices.SortFunc(f.members, func(a, b bond) int {
+			return cmp.Or(cmp.Compare(a.text("pricing_date"), b.text("pricing_date")), cmp.Compare(a.id, b.id))
+		})
+	}
+	return all
+}
+
+// row is the line as tap_family tells it.
+func (f *family) row(v view) fact {
+	original := f.original
+	var taps []bond
+	var size, usd *big.Rat
+	for i := range f.members {
+		b := &f.members[i]
+		if b.id != f.root {
+			taps = append(taps, *b)
+		}
+		if nominal := b.rat("nominal_amount"); nominal != nil {
+			size = added(size, nominal)
+		}
+		if worth := converted(b.fact); worth != nil {
+			usd = added(usd, worth)
+		}
+	}
+	latest := f.members[len(f.members)-1]
+	row := fact{
+		"market": f.market, "root_deal_id": f.root, "increases": count(len(taps)), "line_size": orNil(size), "line_size_usd": cmp.Or(usd, new(big.Rat)),
+		"source_total": latest.fact["total_nominal_amount"], "mismatch": orNil(less(latest.rat("total_nominal_amount"), size)),
+		"original_date": nil, "original_nominal": nil, "original_spread_bp": nil, "last_increase_date": nil, "last_tap_spread_bp": nil,
+		"tap_spread_change_bp": nil, "original_known": original != nil, "taps_12m": count(f.recent(v, taps)),
+	}
+	who := &f.members[0]
+	if original != nil {
+		who = original
+		row["original_date"], row["original_nominal"], row["original_spread_bp"] = original.fact["pricing_date"], original.fact["nominal_amount"], original.fact["spread_primary_bp"]
+	}
+	for _, column := range []string{"borrower", "currency", "isin_code"} {
+		row[column] = who.fact[column]
+	}
+	if len(taps) > 0 {
+		tap := taps[len(taps)-1]
+		row["last_increase_date"], row["last_tap_spread_bp"] = tap.fact["pricing_date"], tap.fact["spread_primary_bp"]
+		if original != nil && tap.fact["spread_primary_benchmark"] != nil && tap.fact["spread_primary_benchmark"] == original.fact["spread_primary_benchmark"] {
+			row["tap_spread_change_bp"] = orNil(less(tap.rat("spread_primary_bp"), original.rat("spread_primary_bp")))
+		}
+	}
+	return row
+}
+
+// recent counts the increases of the last 365 days.
+func (f *family) recent(v view, taps []bond) int {
+	n := 0
+	for _, tap := range taps {
+		if day, err := time.Parse(time.DateOnly, tap.text("pricing_date")); err == nil {
+			today, _ := time.Parse(time.DateOnly, v.today())
+			if age := between(day, today); age >= 0 && age <= 365 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// due is when a line is due: year and basis; ok is false where that is past.
+func (f *family) due(v view) (year any, basis string, ok bool) {
+	latest := func(column string) (value string) {
+		for _, b := range f.members {
+			value = cmp.Or(b.text(column), value)
+		}
+		return value
+	}
+	maturity, call := latest("maturity"), latest("first_call_date")
+	perpetual := f.members[len(f.members)-1].is("perpetual") || maturity >= "9000"
+	switch {
+	case perpetual && call >= v.today():
+		return yearOf(call), "first call", true
+	case perpetual || maturity == "":
+		return nil, "none", true
+	}
+	return yearOf(maturity), "maturity", maturity >= v.today()
+}
+
+func yearOf(day string) any {
+	if day == "" {
+		return nil
+	}
+	year, err := strconv.ParseInt(day[:4], 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return year
+}
+
+func wallOf(v view) (rows []fact) {
+	columns := []string{"year", "basis", "service", "market"}
+	cells := map[string]fact{}
+	add := func(cell fact, usd *big.Rat, whole bool) {
+		at, ok := cells[cell.key(columns...)]
+		if !ok {
+			at = cell.with(fact{"lines": int64(0), "usd": new(big.Rat), "unconverted": int64(0)})
+			cells[cell.key(columns...)] = at
+			rows = append(rows, at)
+		}
+		at["lines"] = at["lines"].(int64) + 1
+		at["usd"] = sum(at.rat("usd"), usd)
+		if !whole {
+			at["unconverted"] = at["unconverted"].(int64) + 1
+		}
+	}
+	for _, f := range bondLines(v) {
+		year, basis, ok := f.due(v)
+		usd, whole := new(big.Rat), true
+		for _, b := range f.members {
+			worth := converted(b.fact)
+			whole = whole && worth != nil
+			usd = sum(usd, cmp.Or(worth, new(big.Rat)))
+		}
+		if ok {
+			add(fact{"year": year, "basis": basis, "service": "bond", "market": f.market}, usd, whole)
+		}
+	}
+	for _, l := range loans(v) {
+		for _, tranche := range l.tranches {
+			cell := fact{"year": tranche.fact["maturity_year"], "basis": "maturity", "service": "loan", "market": l.fact["market"]}
+			if cell["year"] == nil {
+				cell["basis"] = "none"
+			}
+			usd := converted(tranche.fact)
+			if cell["year"] == nil || cell["year"].(int64) >= yearOf(v.today()).(int64) {
+				add(cell, cmp.Or(usd, new(big.Rat)), usd != nil)
+			}
+		}
+	}
+	return rows
+}

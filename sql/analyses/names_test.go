@@ -1,0 +1,125 @@
+package analyses_test
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// alias is a line of a file of aliases: alias, canonical, valid_from ("" for always).
+type alias [3]string
+
+// aliases are the lines of a file.
+type aliases []alias
+
+// composed puts together what NFC would, of all that the market takes apart.
+var composed = strings.NewReplacer("e\u0301", "é")
+
+// normalName is the form in which names are compared: composed small letters, and one space for all that is no
+// visible character.
+func normalName(value any) string {
+	name, _ := value.(string)
+	var normal strings.Builder
+	space := false
+	for _, c := range composed.Replace(strings.ToLower(name)) {
+		if unicode.IsSpace(c) || unicode.In(c, unicode.Z, unicode.C) {
+			space = true
+			continue
+		}
+		if space && normal.Len() > 0 {
+			normal.WriteByte(' ')
+		}
+		space = false
+		normal.WriteRune(c)
+	}
+	return normal.String()
+}
+
+// canonical is what a name means on a day; "" is no day, and as an answer no name.
+func (all aliases) canonical(name any, day string) string {
+	normal := normalName(name)
+	var best *alias
+	for i, a := range all {
+		if normal == "" || normalName(a[0]) != normal || a[2] != "" && (day == "" || day < a[2]) {
+			continue
+		}
+		if best == nil || a[2] > best[2] || a[2] == best[2] && a[1] < best[1] {
+			best = &all[i]
+		}
+	}
+	if best != nil {
+		return best[1]
+	}
+	return normal
+}
+
+// knows says whether a name is in the table at all.
+func (all aliases) knows(name string) bool {
+	return slices.ContainsFunc(all, func(a alias) bool { return normalName(a[0]) == name || normalName(a[1]) == name })
+}
+
+// declare puts a file of aliases into the lake, and returns them with what a catalog adds: canonical names
+// are names of themselves.
+func declare(t testing.TB, w *world.World, key string, lines ...alias) aliases {
+	t.Helper()
+	var file strings.Builder
+	out := csv.NewWriter(&file)
+	records := [][]string{{"alias", "canonical", "valid_from"}}
+	for _, line := range lines {
+		records = append(records, line[:])
+	}
+	if err := out.WriteAll(records); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Store.Put(t.Context(), key, strings.NewReader(file.String()), store.Replace); err != nil {
+		t.Fatal(err)
+	}
+	all := aliases(slices.Clone(lines))
+	for _, line := range lines {
+		if !slices.ContainsFunc(all, func(a alias) bool { return a[0] == line[1] }) {
+			all = append(all, alias{line[1], line[1], ""})
+		}
+	}
+	return all
+}
+
+// declareNames makes one house of the two banks that are named most often, one from 2025 on only, and has
+// the third rename itself; and it gives the borrowers of some deals another name.
+func declareNames(t testing.TB, w *world.World, h *history) {
+	t.Helper()
+	banks, companies := map[string]int{}, map[string]int{}
+	for _, feed := range api.Feeds() {
+		for _, record := range w.Market.Deals(feed) {
+			for table, rows := range h.flatten(t, w.URL, feed, record.Body) {
+				for _, row := range rows {
+					if strings.HasSuffix(table, "_banks") {
+						banks[normalName(row["name"])]++
+					} else if strings.HasSuffix(table, "_deals") {
+						companies[normalName(row["borrower_name"])]++
+					}
+				}
+			}
+		}
+	}
+	b, c := mostly(banks), mostly(companies)
+	h.bankNames = declare(t, w, lake.BankAliasesKey,
+		alias{strings.ToUpper(b[0]), "First House", ""}, alias{"  " + b[1], "First House", "2025-06-30"},
+		alias{b[2], "Old Name", ""}, alias{b[2], "New Name", "2024-11-15"}, alias{b[2], "Newer Name", "2024-11-15"}, alias{b[3], "Late & Co, Ltd", "2099-01-01"})
+	h.companyNames = declare(t, w, lake.BorrowerAliasesKey,
+		alias{c[0], "Group", ""}, alias{c[1], "Group", "2024-06-01"}, alias{c[2], "Group", "2026-01-07"})
+}
+
+// mostly lists names, the most frequent first.
+func mostly(names map[string]int) []string {
+	delete(names, "")
+	all := sortedKeys(names)
+	slices.SortStableFunc(all, func(a, b string) int { return names[b] - names[a] })
+	return all
+}

@@ -1,0 +1,134 @@
+package analyses_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+)
+
+// analysis is a question of the catalog, and its answer computed naively from what the market showed.
+type analysis struct {
+	name     string
+	question string   // %s stands for the instant
+	key      []string // columns that tell rows apart
+	answer   func(view) []fact
+	none     bool // the answer may have no rows
+}
+
+// analysesOf are all analyses that are held against the truth.
+func analysesOf(h *history) []analysis {
+	return slices.Concat(pricedAnalyses(h), leagueAnalyses(), volumeAnalyses(), executionAnalyses(), pipelineAnalyses(),
+		familyAnalyses(), loanAnalyses(), changeAnalyses(h), timelineAnalyses(h), qualityAnalyses())
+}
+
+// TestAnalyses computes every analysis a second time, from the simulated market's own state night by night and
+// without any SQL, and holds the catalog's answers against it: row for row and column for column, of all that is
+// known and as of an earlier night.
+//
+// TEST_ANALYSES says how many markets are tried; the default is 1.
+func TestAnalyses(t *testing.T) {
+	t.Parallel()
+	for seed := range analysed(t) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			w, h := observed(t, seed)
+			checkAnalyses(t, w, h, false)
+		})
+	}
+}
+
+// analysed reads TEST_ANALYSES. Short runs, those under the race detector, leave such tests out: what runs
+// side by side in them does so in the others, too.
+func analysed(t *testing.T) uint64 {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the analyses are asked in the tests without -short")
+	}
+	return uint64(testkit.Count(t, "TEST_ANALYSES", 1))
+}
+
+// checkAnalyses holds all answers against the truth; none says that a question may have no answer.
+func checkAnalyses(t *testing.T, w *world.World, h *history, none bool) {
+	t.Helper()
+	earlier := h.nights[3].at
+	w.Ask(t, func(db *stdsql.DB) {
+		for _, a := range analysesOf(h) {
+			a.none = a.none || none
+			t.Run(a.name, func(t *testing.T) {
+				a.check(t, db, view{h, h.nights[len(h.nights)-1].at}, "'infinity'")
+				a.check(t, db, view{h, earlier}, fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(earlier)))
+			})
+		}
+	})
+}
+
+// check asks a question as of an instant, and compares. Every column must be expected, but for those of the
+// flattened table that an answer goes on from.
+func (a *analysis) check(t *testing.T, db *stdsql.DB, v view, at string) {
+	t.Helper()
+	got, columns := factsOf(t, db, fmt.Sprintf(a.question, at))
+	want := a.answer(v)
+	if len(want) > 0 {
+		if unexpected := slices.DeleteFunc(columns, func(c string) bool { _, ok := want[0][c]; return ok }); len(unexpected) > 0 {
+			t.Errorf("as of %s: columns %q are not expected", at, unexpected)
+		}
+	}
+	const shown = 12
+	lines := differences(got, want, a.key)
+	if len(lines) > 0 {
+		t.Errorf("as of %s: %d rows, want %d; %d differences, such as\n%s", at, len(got), len(want), len(lines), strings.Join(lines[:min(shown, len(lines))], "\n"))
+	}
+	if len(want) == 0 && !a.none && v.at.Equal(v.nights[len(v.nights)-1].at) {
+		t.Errorf("as of %s: nothing is expected: the market is too small for this question", at)
+	}
+}
+
+// observed lets a market live for some nights that are pulled into a lake, and remembers what it showed. Two
+// feeds are read from the second night on only, and before the last but one nobody reads for five days.
+func observed(t *testing.T, seed uint64) (*world.World, *history) {
+	t.Helper()
+	quirks := awkward()
+	w := world.New(t, sim.Config{Seed: seed, Deals: 40, Expected: 14, PerDay: 4, Birthdays: seed%2 == 1, Quirks: &quirks})
+	tr := world.NewTruth(t, api.Feeds()...)
+	h := newHistory(tr)
+	declareNames(t, w, h)
+	for n, day := range observedDays {
+		of := api.Feeds()
+		if n == 0 {
+			of = slices.DeleteFunc(of, func(f api.Feed) bool {
+				return f == api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Expected} || f == api.Feed{Service: api.Loan, Market: api.CF, Kind: api.Priced}
+			})
+		}
+		result := w.Night(t, day, world.Quiet, world.Feeds(of...), world.AcceptRemovals)
+		h.observe(t, w.URL, result.KnownAt.Time, of, func(feed api.Feed) []serve.Record { return tr.Visible(t, w, feed) })
+	}
+	h.follow()
+	return w, h
+}
+
+// observedDays are the days, after the epoch, of the nights on which markets are read.
+var observedDays = []int{0, 1, 2, 3, 8, 9}
+
+// awkward are quirks that keep to the document, many times as frequent as in life.
+func awkward() sim.Quirks {
+	q := sim.DefaultQuirks()
+	q.Misfit, q.UnknownField, q.UnknownEnum = 0, 0, 0
+	q.ZeroUSD, q.EmptyList, q.NoBorrower, q.DuplicateBank = 0.06, 0.05, 0.03, 0.1
+	q.NoMaturity, q.FarMaturity, q.HugeNumber = 0.04, 0.04, 0.01
+	q.OriginalMissing, q.TwoLists, q.DanglingLink = 0.1, 0.25, 0.1
+	q.Removal, q.Reappear, q.FlipFlop, q.SilentEdit, q.MarketMove = 15, 0.7, 0.1, 0.1, 0.02
+	return q
+}
+
+// between is the number of whole days from one instant to another.
+func between(from, to time.Time) int64 { return int64(to.Sub(from) / (24 * time.Hour)) }

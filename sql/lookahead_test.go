@@ -1,0 +1,185 @@
+package sql_test
+
+import (
+	"crypto/sha256"
+	stdsql "database/sql"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/internal/maintain"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/serve"
+	"dealflow/serve/sim"
+	"dealflow/sql"
+)
+
+// questionsAsOf are all that the catalog answers as of an instant, which stands for {as_of}: the flattened tables,
+// the index of deals, and what the comment of each analysis asks (sql.Analysis.AsOf).
+func questionsAsOf(t testing.TB) map[string]string {
+	all := map[string]string{"deals": "deals_as_of({as_of})"}
+	for _, table := range lake.Tables() {
+		all[table.Name] = table.Name + "_as_of({as_of})"
+	}
+	analyses, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range analyses {
+		for _, query := range a.AsOf {
+			all[query] = query
+		}
+	}
+	return all
+}
+
+// seen is what the catalog answered right after a commit: a digest by question.
+type seen struct {
+	at      lake.Instant
+	command string
+	digests map[string]string
+}
+
+// look asks all questions at once, each under an instant.
+func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) map[string]string {
+	t.Helper()
+	digests := map[string]string{}
+	for name, question := range questions {
+		rows := world.SortedRows(t, db, "FROM "+strings.ReplaceAll(question, "{as_of}", at))
+		digests[name] = fmt.Sprintf("%d rows, %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
+	}
+	return digests
+}
+
+// TestNoLookAhead is the theorem (design, History and the catalog): what the catalog answered right after a commit
+// about all that was known, it answers for good about every instant until the next commit. Nights and syncs
+// over a faulty API, removals and reappearances, compaction, expiry and replay come between; parsers and aliases
+// stay as they are.
+//
+// TEST_LOOKAHEAD says how many markets are tried, each for six days and with three instants of each interval:
+// its first, its middle, its last. By default it is one market for three days, and one of the three in turn.
+func TestNoLookAhead(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a short run, under the race detector, asks less")
+	}
+	const variable = "TEST_LOOKAHEAD"
+	for seed := range uint64(testkit.Count(t, variable, 1)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			checkNoLookAhead(t, seed, os.Getenv(variable) != "")
+		})
+	}
+}
+
+func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
+	quirks := sim.DefaultQuirks()
+	quirks.Removal, quirks.Reappear, quirks.FlipFlop = 20, 0.8, 0.2
+	days, deals := 3, 12
+	if long {
+		days, deals = 6, 25
+	}
+	w := world.New(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
+	faults := serve.AllFaults(seed, 0.01)
+	faults.TooMany = 0 // each costs a real second
+	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
+	w.Attempts = 8
+
+	var past []seen
+	questions := questionsAsOf(t)
+	families := familiesOf(t, questions)
+	note := func() {
+		log := w.Log(t)
+		last := log.Runs[len(log.Runs)-1]
+		if len(past) > 0 && past[len(past)-1].at == last.KnownAt {
+			return
+		}
+		w.Ask(t, func(db *stdsql.DB) {
+			past = append(past, seen{last.KnownAt, last.Command, look(t, db, families(db), "'infinity'")})
+		})
+	}
+	for day := range days {
+		if day > 0 {
+			w.Clock.Set(world.Epoch.AddDate(0, 0, day).Add(13 * time.Hour))
+			if _, err := w.Sync(t); err != nil {
+				t.Fatal(err)
+			}
+			note()
+		}
+		w.Evening(day)
+		if _, err := w.Run(t); err != nil {
+			t.Fatal(err)
+		}
+		note()
+		switch days - day {
+		case 3:
+			w.MustReplay(t, "force", "snapshots")
+			note()
+		case 2:
+			w.MustCompact(t)
+			note()
+			w.MustExpire(t, maintain.Retention{Days: 1}, true)
+			note()
+		}
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		all := families(db)
+		for i, then := range past {
+			instants := []time.Time{then.at.Time}
+			if i+1 < len(past) {
+				next := past[i+1].at.Time
+				instants = append(instants, then.at.Add(next.Sub(then.at.Time)/2), next.Add(-time.Microsecond))
+			}
+			if !long {
+				instants = instants[i%len(instants):][:1]
+			}
+			for _, at := range instants {
+				compareSeen(t, then, lake.At(at), look(t, db, all, fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(at))))
+			}
+		}
+	})
+	if len(past) < 2*days {
+		t.Errorf("%d commits were looked at", len(past))
+	}
+}
+
+// familiesOf asks the questions about one deal of a feed of all feeds, of the deal that the catalog knew first.
+func familiesOf(t *testing.T, questions map[string]string) func(*stdsql.DB) map[string]string {
+	done := false
+	return func(db *stdsql.DB) map[string]string {
+		if done {
+			return questions
+		}
+		done = true
+		for name, question := range maps.Clone(questions) {
+			if !strings.Contains(question, "{feed}") {
+				continue
+			}
+			delete(questions, name)
+			for _, feed := range api.Feeds() {
+				for _, id := range world.SortedRows(t, db, fmt.Sprintf("SELECT min(deal_id) FROM deals WHERE service = '%s' AND market = '%s' AND kind = '%s'", feed.Service, feed.Market, feed.Kind)) {
+					if id != "" {
+						named := fmt.Sprintf("'%s', '%s', '%s'", feed.Service, feed.Market, feed.Kind)
+						questions[name+" of "+feed.String()] = strings.NewReplacer("{feed}", named, "{deal_id}", id).Replace(question)
+					}
+				}
+			}
+		}
+		return questions
+	}
+}
+
+func compareSeen(t *testing.T, then seen, at lake.Instant, now map[string]string) {
+	t.Helper()
+	for name, want := range then.digests {
+		if now[name] != want {
+			t.Errorf("%s: as of %s the catalog says %s; right after the %s of %s it said %s", name, at, now[name], then.command, then.at, want)
+		}
+	}
+}
