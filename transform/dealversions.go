@@ -31,7 +31,6 @@ type DealVersion struct {
 // VersionBatches collects rows of history/deal_versions until they are taken as Arrow records. It is
 // not safe for concurrent use; Release frees what was not taken.
 type VersionBatches struct {
-	schema       *arrow.Schema
 	builder      *array.RecordBuilder
 	rows, bytes  int
 	minID, maxID int64
@@ -39,18 +38,11 @@ type VersionBatches struct {
 
 // NewVersionBatches starts an empty collection.
 func NewVersionBatches(mem memory.Allocator) *VersionBatches {
-	schema := lake.ArrowSchema(lake.DealVersionColumns())
-	return &VersionBatches{schema: schema, builder: array.NewRecordBuilder(mem, schema)}
+	return &VersionBatches{builder: array.NewRecordBuilder(mem, lake.ArrowSchema(lake.DealVersionColumns()))}
 }
-
-// Schema is the Arrow schema of the rows.
-func (b *VersionBatches) Schema() *arrow.Schema { return b.schema }
 
 // Bytes is about what the collected rows hold in memory.
 func (b *VersionBatches) Bytes() int { return b.bytes }
-
-// Rows is the number of rows collected and not yet taken.
-func (b *VersionBatches) Rows() int { return b.rows }
 
 // Append copies one row. The fields go in the order of lake.DealVersionColumns.
 func (b *VersionBatches) Append(v *DealVersion) {

@@ -30,9 +30,6 @@ type Made struct {
 	folder string
 }
 
-// Commit is the number of the commit that the catalog shows.
-func (m *Made) Commit() int64 { return m.commit }
-
 // Close removes the file. It does nothing for nil.
 func (m *Made) Close() error {
 	if m == nil {

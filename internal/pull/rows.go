@@ -171,7 +171,8 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 
 // readDeal stages the rows of one deal. It returns the buffer for the next call.
 func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, d liveDeal, buf []byte) ([]byte, error) {
-	base, payload := r.Base, []byte(nil)
+	base := r.Base
+	var payload []byte
 	if d.old != nil {
 		base, payload = d.base, d.old.Bytes
 	} else {

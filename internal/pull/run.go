@@ -148,7 +148,8 @@ func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err err
 	}
 	r.clock.observe(o.started)
 	// Only a complete run may begin a lake.
-	if o.lake, err = load.Open(ctx, r.Store); err != nil && !(errors.Is(err, load.ErrNoLake) && r.command.complete) {
+	o.lake, err = load.Open(ctx, r.Store)
+	if beginsLake := errors.Is(err, load.ErrNoLake) && r.command.complete; err != nil && !beginsLake {
 		return o, err
 	}
 	if err := r.checkClock(o.lake.Log(), o.started, server); err != nil {
