@@ -11,10 +11,9 @@ import (
 	"dealflow/sql"
 )
 
-// TestEmptyCatalog publishes a lake without files: every view is there, typed and empty.
-func TestEmptyCatalog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "catalog.duckdb")
-	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
+// emptyCatalog is of a lake with one commit and no files.
+func emptyCatalog(t *testing.T) sql.Catalog {
+	t.Helper()
 	folder, err := dirstore.New(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -23,10 +22,17 @@ func TestEmptyCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := sql.Catalog{
+	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
+	return sql.Catalog{
 		Root: "/nowhere", Local: local, Commit: 7, Known: known,
 		Runs: []lake.Commit{{Number: 7, RunID: "r", Command: "run", KnownAt: known, SnapshotDate: "2026-03-02", Outcome: lake.OutcomeDone}},
 	}
+}
+
+// TestEmptyCatalog publishes a lake without files: every view is there, typed and empty.
+func TestEmptyCatalog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "catalog.duckdb")
+	catalog := emptyCatalog(t)
 	if err := catalog.Build(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +54,7 @@ func TestEmptyCatalog(t *testing.T) {
 	}
 	var command string
 	var at time.Time
-	if err := db.QueryRow("SELECT command, known_at FROM runs").Scan(&command, &at); err != nil || command != "run" || !at.Equal(known.Time) {
+	if err := db.QueryRow("SELECT command, known_at FROM runs").Scan(&command, &at); err != nil || command != "run" || !at.Equal(catalog.Known.Time) {
 		t.Errorf("runs: %s %s %v", command, at, err)
 	}
 }

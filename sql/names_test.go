@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	stdsql "database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,14 +15,10 @@ import (
 	"dealflow/sql"
 )
 
-// TestPublicNames checks that whatever the catalog shows outside its own schema says what it is, column by column.
-func TestPublicNames(t *testing.T) {
+// opened makes a catalog and opens it until the end of the test.
+func opened(t *testing.T, catalog sql.Catalog) *stdsql.DB {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "catalog.duckdb")
-	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
-	catalog := sql.Catalog{
-		Root: "/nowhere", Commit: 7, Known: known, Aliases: sql.Aliases{Version: "names"},
-		Runs: []lake.Commit{{Number: 7, RunID: "r", Command: "run", KnownAt: known, SnapshotDate: "2026-03-02", Outcome: lake.OutcomeDone}},
-	}
 	if err := catalog.Build(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +26,19 @@ func TestPublicNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// TestPublicNames checks that whatever the catalog shows outside its own schema says what it is, column by column.
+func TestPublicNames(t *testing.T) {
+	catalog := emptyCatalog(t)
+	catalog.Aliases.Version = "names"
+	db := opened(t, catalog)
 	for what, query := range map[string]string{
 		"views":   "SELECT schema_name || '.' || view_name, comment FROM duckdb_views() WHERE NOT internal AND schema_name <> '_dealflow'",
 		"tables":  "SELECT schema_name || '.' || table_name, comment FROM duckdb_tables() WHERE NOT internal AND schema_name <> '_dealflow'",
@@ -58,8 +67,8 @@ func TestPublicNames(t *testing.T) {
 		day, pulled   time.Time
 	}
 	row := db.QueryRow(`SELECT "commit", known_at, root, alias_version, utc_day(known_at), knowledge_at('infinity') FROM catalog_info`)
-	if err := row.Scan(&said.commit, &said.known, &said.root, &said.aliases, &said.day, &said.pulled); err != nil || said.commit != 7 || !said.known.Equal(known.Time) ||
-		said.root != "/nowhere" || said.aliases != "names" || said.day.Format(time.DateOnly) != "2026-03-02" || !said.pulled.Equal(known.Time) {
+	if err := row.Scan(&said.commit, &said.known, &said.root, &said.aliases, &said.day, &said.pulled); err != nil || said.commit != 7 || !said.known.Equal(catalog.Known.Time) ||
+		said.root != "/nowhere" || said.aliases != "names" || said.day.Format(time.DateOnly) != "2026-03-02" || !said.pulled.Equal(catalog.Known.Time) {
 		t.Errorf("the catalog says of itself %+v, %v", said, err)
 	}
 	for _, table := range lake.Tables() {
@@ -73,15 +82,7 @@ func TestPublicNames(t *testing.T) {
 // TestMarkets compares the table of markets with the API's, and checks that no statement lists markets: a new one would
 // be missing there.
 func TestMarkets(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "catalog.duckdb")
-	if err := (&sql.Catalog{Root: "/nowhere"}).Build(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open(t.Context(), path, "/nowhere")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := opened(t, emptyCatalog(t))
 	var want []string
 	var codes []string
 	for _, service := range api.Services() {
