@@ -239,3 +239,25 @@ func TestNamelessRecordThatIsRespelt(t *testing.T) {
 		})
 	}
 }
+
+// TestListOfNamelessRecords sweeps a list of several pages that shows no deal, too: one may have jumped ahead.
+func TestListOfNamelessRecords(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	m.now = m.now.Add(time.Minute)
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		recorder := httptest.NewRecorder()
+		m.get(recorder, r, strings.TrimPrefix(r.URL.Path, "/flow"))
+		fmt.Fprint(w, strings.ReplaceAll(recorder.Body.String(), `{"dealId":`, `{"noId":`))
+		return true
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Deals != 0 || s.Sweeps != 1 || s.Unidentified != 25 {
+		t.Errorf("got %+v, want no deal, 25 records, a walk and a sweep", s)
+	}
+}

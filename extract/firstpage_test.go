@@ -264,3 +264,27 @@ func TestFirstPageOfOtherDeals(t *testing.T) {
 	}
 	m.compare(t, bondPriced, spool)
 }
+
+// TestLastObservedIsTheLatest has the server's clock go back between two rounds: what is known of the feed was observed at
+// the latest of its instants, and a commit must be later than that.
+func TestLastObservedIsTheLatest(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	ahead := m.now.Add(time.Hour)
+	back := m.now
+	m.now = ahead
+	m.before = func(r *http.Request) {
+		if r.URL.Query().Has("seeker") && m.now.Equal(ahead) {
+			m.now = back // from the answer after this one on
+		}
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.LastObserved.Equal(ahead) {
+		t.Errorf("last observed at %s, want %s", s.LastObserved, ahead)
+	}
+	if s.Pages < 4 || m.dated.After(back) {
+		t.Errorf("%+v: the clock never went back: nothing was tried", s)
+	}
+}

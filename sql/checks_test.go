@@ -239,7 +239,8 @@ var checkCases = []struct {
 		h.edit(pricedHY, 2, 1, 1)
 		h.rows("bond_priced_banks", api.HY, 2, 1, 1, ordinals("bond_priced_banks")...)
 	}},
-	{"emptied_lists", "50 expected deals", 0, func(h *history) {
+	{"emptied_lists", "50 expected deals, beside 50 priced ones", 0, func(h *history) {
+		h.deals(pricedIG, 1, 1, 50)
 		h.deals(expectedIG, 1, 1, 50)
 		h.commit()
 		h.edit(expectedIG, 2, 1, 50, removedRow("bond_expected_regions"))
@@ -256,7 +257,10 @@ var checkCases = []struct {
 	{"mass_edits", "101 of 202 deals", 0, func(h *history) { editMany(h, pricedIG, 202, 101) }},
 	{"mass_edits", "100 of 100 deals", 0, func(h *history) { editMany(h, pricedIG, 100, 100) }},
 	{"mass_edits", "101 of 101 loans", 101, func(h *history) { editMany(h, pricedLL, 101, 101) }},
-	{"mass_edits", "101 of 101 expected deals", 0, func(h *history) { editMany(h, expectedIG, 101, 101) }},
+	{"mass_edits", "101 of 101 expected deals, beside 101 priced ones", 0, func(h *history) {
+		h.deals(pricedIG, 1, 1, 101)
+		editMany(h, expectedIG, 101, 101)
+	}},
 	{"mass_edits", "101 of 101 deals, 1 of them where no column differs", 0, func(h *history) {
 		editMany(h, pricedIG, 101, 100)
 		h.edit(pricedIG, 2, 101, 101)
