@@ -1,4 +1,4 @@
-package pipeline_test
+package pull_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -28,12 +29,12 @@ func (s *slow) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 // TestTooOldAfterChecks refuses to commit where the run has become too old while its catalog was built and checked.
 func TestTooOldAfterChecks(t *testing.T) {
 	t.Parallel()
-	w, b := newBook(t)
-	b.writeAll(priced, 1, 3, "")
-	w.evening(0)
-	w.store = &slow{w.store, func() { w.later(load.Grace/2 + time.Minute) }}
-	result, err := w.run(t, feeds(priced))
-	if err == nil || !strings.Contains(err.Error(), "run it again") || result.Commit != 0 || w.log(t).Number != 0 {
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Evening(0)
+	w.Store = &slow{w.Store, func() { w.Later(load.Grace/2 + time.Minute) }}
+	result, err := w.Run(t, world.Feeds(world.Priced))
+	if err == nil || !strings.Contains(err.Error(), "run it again") || result.Commit != 0 || w.Log(t).Number != 0 {
 		t.Errorf("got %v, commit %d; want it refused", err, result.Commit)
 	}
 }
