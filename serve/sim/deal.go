@@ -64,13 +64,18 @@ type deal struct {
 	omitted bool      // left out of the list
 	moved   bool      // its shelf has yet to find its place
 
-	parent      *deal   // of an increase: the original record
-	outstanding int64   // of an original: the size of its line, increases included
-	before      int64   // of an increase: the size of the line before it
-	restated    int64   // of an original: the increases that its total counts
-	priced      []int64 // of an expected deal: the priced record of each line, 0 for none yet
+	growth
+	priced []int64 // of an expected deal: the priced record of each line, 0 for none yet
 
 	body []byte // nil when something has changed since it was made
+}
+
+// growth is how the line of a bond priced record has grown by increases. Sizes are in units of the currency.
+type growth struct {
+	parent      *deal // of an increase: the original record
+	outstanding int64 // of an original: the size of its line, increases included
+	before      int64 // of an increase: the size of the line before it
+	restated    int64 // of an original: the increases that its total counts
 }
 
 // date sets the pricing date: the local one of a bond. A few loans have none.

@@ -95,7 +95,7 @@ func (m *Market) announceIncrease(original *deal, at time.Time) {
 	} else if wait > 0 {
 		target = businessDays(target, wait-1)
 	}
-	m.appear(&deal{feed: feed, offer: original.offer, target: target, line: original.line, tap: tap, seed: mix(tap, 1), parent: original}, at)
+	m.appear(&deal{feed: feed, offer: original.offer, target: target, line: original.line, tap: tap, seed: mix(tap, 1), growth: growth{parent: original}}, at)
 }
 
 // returnLater brings a few of the deals that left unpriced back within months, as new ones.
@@ -148,7 +148,7 @@ type pricing struct {
 func (m *Market) newPriced(p pricing, at time.Time) {
 	d := &deal{
 		feed:  api.Feed{Service: p.service, Market: p.offer.market, Kind: api.Priced},
-		offer: p.offer, line: p.line, tap: p.tap, parent: p.parent, id: p.id, struck: p.struck,
+		offer: p.offer, line: p.line, tap: p.tap, growth: growth{parent: p.parent}, id: p.id, struck: p.struck,
 		seed: mix(p.offer.seed, tagPriced, uint64(p.line), p.tap),
 	}
 	d.date()
@@ -205,7 +205,7 @@ func (m *Market) moveMarket(d *deal, at time.Time) {
 func (d *deal) twin(market api.Market) *deal {
 	twin := &deal{
 		feed: api.Feed{Service: api.Bond, Market: market, Kind: api.Priced}, offer: d.offer, line: d.line, tap: d.tap,
-		parent: d.parent, seed: mix(d.seed, 2), struck: d.struck, outstanding: d.outstanding, before: d.before, restated: d.restated,
+		growth: d.growth, seed: mix(d.seed, 2), struck: d.struck,
 	}
 	twin.date()
 	return twin
