@@ -18,11 +18,14 @@ import (
 	"dealflow/sql"
 )
 
-// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, or with
-// DEALFLOW_FULL=1 in full, which takes minutes once.
+// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, under
+// -short less, or with DEALFLOW_FULL=1 in full, which takes minutes once.
 func fifteenYears(tb testing.TB) (root string) {
 	tb.Helper()
 	config := longlake.Config{Scale: 0.01}
+	if testing.Short() {
+		config.Scale = 0.002
+	}
 	if os.Getenv("DEALFLOW_FULL") != "" {
 		config = longlake.Config{}
 	}
