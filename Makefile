@@ -47,7 +47,7 @@ $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the t
 	@touch $(S3)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	DEALFLOW_SEEDS=$(SEEDS) $(MEMORY) $(GO) test -parallel 4 -timeout 40m ./...
+	DEALFLOW_SEEDS=$(SEEDS) $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	DEALFLOW_SEEDS=1 DEALFLOW_LINKS=3 DEALFLOW_SIM_SEEDS=10 DEALFLOW_DOUBLE=2 DEALFLOW_CRAWLS=50 DEALFLOW_RACES=3 DEALFLOW_KILLS=1 \
