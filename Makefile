@@ -11,15 +11,22 @@ test race soak bench bench-peers interop interop-full: export TEST_VERSITYGW := 
 SEEDS   ?= 2
 SOAK    ?= 10m
 
-# Go's runtime need not return memory to the system between tests: it would have to ask for it again at once.
-KEEP    := madvdontneed=0
+# Heaps of tests are small and would be collected all the time, and their memory returned to the system and asked for
+# again at once. With this, tests take a fifth less processor time.
+MEMORY  := GOGC=400 GODEBUG=madvdontneed=0
 
-# Packages in which goroutines meet, and their tests that let them: the race detector sees Go alone, so tests that
-# above all query DuckDB are left out, and those of one goroutine. `make soak` leaves out nothing.
+# Packages in which goroutines meet, and their tests that do not let them: the detector sees Go alone, not DuckDB, and
+# learns nothing from one more run over other data. `make soak` leaves out nothing.
 RACE      := ./extract ./internal/catalog ./internal/maintain ./internal/pull ./internal/simulation ./load ./load/mirror ./load/store/... ./load/verify ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
-RACE_SKIP := $(subst $(eval ) ,|,TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQuality TestAliases TestCatalog TestSnapshotMonths \
-  TestSnapshotsAreHistory TestRoundTrip TestDamagedLakes TestMetamorphic TestMarginals TestYearHasNoHolds TestSameSeedSameLife \
-  TestReadme TestScripts/(compact|doctor|expire|failures|quarantine|replay|settings|verify))
+RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQuality TestAliases TestCatalog TestSnapshotMonths \
+  TestSnapshotsAreHistory TestRoundTrip TestDamagedLakes TestMetamorphic TestReplay[^B] TestMaintenanceKeepsAnswers TestNobodyIsRemovedOnDoubt \
+  TestFatesOfAbsentDeals TestRemovalGuard TestPartialFailure TestLakeV1 TestNotPartOfTheAccount TestBrokenPages TestQuarantine$$ TestManySyncs \
+  TestClock TestCompact[SW] TestSoundAfterRewriting TestTruth$$ TestTruthOnS3 TestFetchO TestContract TestRetryQuarantined TestSync[INFQ] \
+  TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
+  TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
+  TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
+  TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^drs]|TestScripts/(doctor|replay|report|settings)
+SPACE     := $(subst ,, )
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
@@ -40,11 +47,11 @@ $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the t
 	@touch $(S3)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	TEST_SEEDS=$(SEEDS) GODEBUG=$(KEEP) $(GO) test -parallel 4 -timeout 40m ./...
+	TEST_SEEDS=$(SEEDS) $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \
-	  $(GO) test -race -short -vet off -timeout 40m -skip '$(RACE_SKIP)' $(RACE)
+	  $(GO) test -race -short -vet off -timeout 40m -skip '$(subst $(SPACE),|,$(strip $(RACE_SKIP)))' $(RACE)
 
 lint: ## Check format, vet, linters, and that go.mod is tidy
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

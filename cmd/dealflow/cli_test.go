@@ -48,6 +48,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DEALFLOW_CLOCK", "server")
 			env.Setenv("DEALFLOW_CLIENT_ID", "demo")
 			env.Setenv("DEALFLOW_CLIENT_SECRET", "demo")
+			for _, name := range []string{"GOGC", "GODEBUG"} { // the program is as quick as the tests
+				if value, ok := os.LookupEnv(name); ok {
+					env.Setenv(name, value)
+				}
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit, "advance": advance, "spoil": spoil},

@@ -4,13 +4,13 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"dealflow/internal/catalog"
-	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/longlake"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
@@ -18,12 +18,15 @@ import (
 	"dealflow/sql"
 )
 
-// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, or with
-// TEST_FULL=1 in full, which takes minutes once.
+// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, under
+// -short less, or with TEST_FULL=1 in full, which takes minutes once.
 func fifteenYears(tb testing.TB) (root string) {
 	tb.Helper()
 	config := longlake.Config{Scale: 0.01}
-	if testkit.Full() {
+	if testing.Short() {
+		config.Scale = 0.002
+	}
+	if os.Getenv("TEST_FULL") != "" {
 		config = longlake.Config{}
 	}
 	root = longlake.Clone(tb, longlake.Open(tb, config))

@@ -8,10 +8,13 @@ import (
 	"dealflow/internal/testkit/longlake"
 )
 
-// BenchmarkBuild builds the lake of fifteen years: a hundredth of it, or with TEST_FULL=1 all, which takes
+// BenchmarkBuild builds the lake of fifteen years: a hundredth of it, under -short less, or with TEST_FULL=1 all, which takes
 // minutes and about 600 MB of disk.
 func BenchmarkBuild(b *testing.B) {
 	config := longlake.Config{Scale: 0.01}
+	if testing.Short() {
+		config.Scale = 0.002
+	}
 	if os.Getenv("TEST_FULL") != "" {
 		config = longlake.Config{}
 	}
