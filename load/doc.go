@@ -8,5 +8,5 @@
 // id; the commit goes last, create-only; nothing is ever overwritten, and nobody reads a file that no
 // commit names. The same rows give the same bytes. Commit numbers have no gaps, known_at rises.
 // Fails: ErrNoLake, ErrConflict, *lake.FormatError, and damage named with its key.
-// May change here: encodings and row groups (writer.go, rowgroup.go), how the log is summed up (checkpoint.go).
+// May change here: how the log is summed up (checkpoint.go), what a session does before and after (session.go).
 package load

@@ -83,7 +83,7 @@ func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Q
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	for i := range records {
-		if err := enc.Encode(records[i].line(t.id)); err != nil {
+		if err := enc.Encode(records[i].line(t.cfg.ID)); err != nil {
 			return fmt.Errorf("quarantine %s: %w", feed, err)
 		}
 	}
@@ -92,7 +92,7 @@ func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Q
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}
 	return t.put(ctx, lake.File{
-		Path: lake.QuarantineKey(feed, t.id, t.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
+		Path: lake.QuarantineKey(feed, t.cfg.ID, t.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
 		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: lake.SHA256(packed),
 	}, bytes.NewReader(packed))
 }

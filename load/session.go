@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,35 +13,34 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// SessionConfig says who works on a lake, and how. All fields must be set, unless they are said to be optional.
+// SessionConfig says who works on a lake, and how. Fields without a default must be set.
 type SessionConfig struct {
 	RunID   string           // UUIDv7
 	Command string           // run, sync, quarantine, compact, expire or replay
 	Owner   string           // for people who read the lease
 	Started time.Time        // by the command's clock; its UTC year is that of the history files
 	Clock   func() time.Time // the machine's
-	WorkDir string           // local folder for unfinished files; "" means the system's
+	WorkDir string           // local folder for unfinished files; default: the system's
 	Memory  memory.Allocator
 	Log     *slog.Logger
 
-	SingleWriter bool // optional: work on a store that cannot create an object only once
-	BesideOthers bool // optional: work while another command holds the lease
+	SingleWriter bool // default: no; work on a store that cannot create an object only once
+	BesideOthers bool // default: no; work while another command holds the lease
 }
 
 // Session is a command at work on a lake: it holds the lease, which it renews until DropLease, and a transaction. Close
-// ends both.
+// ends both. Except the transaction's methods, it is not safe for concurrent use.
 type Session struct {
 	*Transaction
 	lake  *Lake
 	cfg   SessionConfig
-	began time.Time // by the machine's clock
 	lease leaseKeeper
 }
 
 // Start begins a session. On a lake without a commit it first checks that the store keeps the promises that commits
 // depend on. busy is another command's lease, because of which nothing was begun; the session is nil then.
 func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
-	s = &Session{lake: l, cfg: cfg, began: cfg.Clock()}
+	s = &Session{lake: l, cfg: cfg}
 	if l.log.Number == 0 {
 		if err := s.probe(ctx); err != nil {
 			return nil, nil, err
@@ -58,7 +56,9 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 		return nil, nil, err // a store that cannot be written is better found now than after hours
 	}
 	s.lease.keep(ctx, s.renewLease)
-	s.Transaction, err = l.Begin(TransactionConfig{ID: cfg.RunID, Started: cfg.Started, WorkDir: cfg.WorkDir, Memory: cfg.Memory})
+	s.Transaction, err = l.Begin(TransactionConfig{
+		ID: cfg.RunID, Command: cfg.Command, Started: cfg.Started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
+	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.DropLease(ctx))
 	}
@@ -73,14 +73,6 @@ func (s *Session) probe(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// CheckAge refuses a session that may have lost files by now: `expire` deletes no file that is younger than Grace.
-func (s *Session) CheckAge() error {
-	if age := s.cfg.Clock().Sub(s.began); age > Grace/2 {
-		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", s.cfg.Command, age.Round(time.Minute), Grace)
-	}
-	return nil
 }
 
 // Close removes unfinished files and gives the lease back.

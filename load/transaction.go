@@ -28,11 +28,10 @@ const Grace = 7 * 24 * time.Hour
 // Transaction collects the files of one run until its commit. Its methods are safe for concurrent use, except Commit. Close
 // removes its work folder.
 type Transaction struct {
-	lake    *Lake
-	id      string
-	started time.Time
-	work    string
-	mem     memory.Allocator
+	lake  *Lake
+	cfg   TransactionConfig
+	began time.Time // by cfg.Clock
+	work  string
 
 	mu    sync.Mutex
 	files []lake.File
@@ -41,9 +40,11 @@ type Transaction struct {
 
 // TransactionConfig says whose transaction it is. All fields must be set.
 type TransactionConfig struct {
-	ID      string    // UUIDv7
-	Started time.Time // its UTC year is that of the run's history files
-	WorkDir string    // an existing local folder for unfinished files
+	ID      string           // UUIDv7
+	Command string           // for errors: run, sync, compact …
+	Started time.Time        // its UTC year is that of the run's history files
+	Clock   func() time.Time // the machine's
+	WorkDir string           // an existing local folder for unfinished files; "" means the system's
 	Memory  memory.Allocator
 }
 
@@ -53,7 +54,7 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	return &Transaction{lake: l, id: cfg.ID, started: cfg.Started.UTC(), work: work, mem: cfg.Memory, count: map[string]int{}}, nil
+	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}}, nil
 }
 
 // Close removes the work folder. What the run has put into the lake without committing stays
@@ -64,7 +65,7 @@ func (t *Transaction) Close() error { return os.RemoveAll(t.work) }
 func (t *Transaction) Snapshot(table string, market api.Market, date string) (*parquet.Writer, error) {
 	name := lake.SnapshotTable(table)
 	return t.create(lake.File{
-		Path:          lake.SnapshotKey(table, market, date, t.id, t.number(name, market)),
+		Path:          lake.SnapshotKey(table, market, date, t.cfg.ID, t.number(name, market)),
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "snapshot_date": date},
 		SchemaVersion: lake.SchemaVersion,
@@ -73,14 +74,14 @@ func (t *Transaction) Snapshot(table string, market api.Market, date string) (*p
 
 // History opens a file of a table's history, or of deal_versions, in the year of the run's start.
 func (t *Transaction) History(table string, market api.Market) (*parquet.Writer, error) {
-	return t.HistoryOf(table, market, t.started.Year())
+	return t.HistoryOf(table, market, t.cfg.Started.UTC().Year())
 }
 
 // HistoryOf opens a file of a table's history, or of deal_versions, in a given year.
 func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*parquet.Writer, error) {
 	name := lake.HistoryTable(table)
 	return t.create(lake.File{
-		Path:          lake.HistoryKey(table, market, year, t.id, t.number(name, market)),
+		Path:          lake.HistoryKey(table, market, year, t.cfg.ID, t.number(name, market)),
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "year": fmt.Sprintf("%04d", year)},
 		SchemaVersion: lake.SchemaVersion,
@@ -89,7 +90,7 @@ func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*par
 
 // create opens a file that is put into the lake when it is finished.
 func (t *Transaction) create(file lake.File, columns []lake.Column) (*parquet.Writer, error) {
-	return parquet.Create(t.mem, t.work, file, columns, t.put)
+	return parquet.Create(t.cfg.Memory, t.work, file, columns, t.put)
 }
 
 // number counts the files of a table and market in this run, from 0.
@@ -114,7 +115,7 @@ func (t *Transaction) Discard() {
 func (t *Transaction) WorkDir() string { return t.work }
 
 // Memory is the allocator of the transaction's files.
-func (t *Transaction) Memory() memory.Allocator { return t.mem }
+func (t *Transaction) Memory() memory.Allocator { return t.cfg.Memory }
 
 // put stores a finished file and remembers it for the commit.
 func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeker) error {
@@ -130,21 +131,34 @@ func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeke
 	return nil
 }
 
+// CheckAge refuses a transaction, counted from Begin, that may have lost files by now: expire deletes files that no commit
+// names after Grace.
+func (t *Transaction) CheckAge() error {
+	if age := t.cfg.Clock().Sub(t.began); age > Grace/2 {
+		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", t.cfg.Command, age.Round(time.Minute), Grace)
+	}
+	return nil
+}
+
 // Prepare completes what is to be the next commit, of which the caller fills what the run knows: command,
 // instants, outcome, feeds, files to remove.
 func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 	c.FormatVersion = lake.FormatVersion
 	c.Number = t.lake.log.Number + 1
-	c.RunID = t.id
+	c.RunID = t.cfg.ID
 	c.PreviousSHA256 = t.lake.log.SHA256
 	c.Add = slices.SortedFunc(slices.Values(t.files), func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
 	return c
 }
 
-// Commit makes the run's files visible, all at once, as the next commit, which it prepares. ErrConflict
+// Commit makes the run's files visible, all at once, as the next commit, which it prepares. It checks the age first
+// (CheckAge). ErrConflict
 // says that another run took the number: nothing of this one is visible.
 func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	l := t.lake
+	if err := t.CheckAge(); err != nil {
+		return nil, err
+	}
 	if !c.KnownAt.After(l.log.KnownAt.Time) {
 		return nil, fmt.Errorf("commit %d: known_at %s does not lie after the last one, %s", l.log.Number+1, c.KnownAt, l.log.KnownAt)
 	}

@@ -58,7 +58,7 @@ func newRun(b *testing.B) *load.Transaction {
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		b.Fatal(err)
 	}
-	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: epoch, WorkDir: b.TempDir(), Memory: memory.DefaultAllocator})
+	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Command: "run", Clock: time.Now, Started: epoch, WorkDir: b.TempDir(), Memory: memory.DefaultAllocator})
 	if err != nil {
 		b.Fatal(err)
 	}

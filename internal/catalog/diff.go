@@ -16,7 +16,7 @@ import (
 const pairChunk = 2048
 
 // diff says what changed between versions of a state of the lake, from their payloads.
-func (m *Maker) diff(s State) sql.DiffFunc {
+func (m *Maker) diff(s state) sql.DiffFunc {
 	return func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error {
 		feed := pairs[0].Feed
 		contents, err := m.Lake.Contents(ctx, memory.DefaultAllocator, s.filesOf(pairs), feed)
@@ -45,7 +45,7 @@ func (m *Maker) diff(s State) sql.DiffFunc {
 
 // filesOf lists the files of deal_versions in which the versions of pairs may lie: those of the runs that
 // brought them, and those that maintenance has made of several runs'.
-func (s State) filesOf(pairs []lake.VersionPair) []lake.File {
+func (s state) filesOf(pairs []lake.VersionPair) []lake.File {
 	wanted := map[string]bool{}
 	for i := range pairs {
 		wanted[pairs[i].BeforeRun], wanted[pairs[i].AfterRun] = true, true

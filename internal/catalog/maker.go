@@ -38,16 +38,6 @@ func (m *Made) Close() error {
 	return os.RemoveAll(m.folder)
 }
 
-// Make makes the catalog of a state. It extends an earlier one if that can serve: previous, or the published one if
-// previous is nil.
-func (m *Maker) Make(ctx context.Context, s State, previous *Made) (*Made, error) {
-	path := ""
-	if previous != nil {
-		path = previous.path
-	}
-	return m.make(ctx, s, path, (*sql.Catalog).Build)
-}
-
 // MakeAndCheck makes the catalog as it will be after a commit that is not yet made, and asks the quality checks of it.
 // accepted names checks that hold nothing this time. The results are filled as far as the checks came, also beside an
 // error.
@@ -56,12 +46,12 @@ func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted
 		checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
 		return err
 	}
-	made, err = m.make(ctx, StateOf(m.Lake.Log()).With(pending), "", build)
+	made, err = m.make(ctx, stateOf(m.Lake.Log()).with(pending), "", build)
 	return made, checks, err
 }
 
 // make makes a catalog with the given build function. previous is a local file; "" means the published catalog.
-func (m *Maker) make(ctx context.Context, s State, previous string, build func(*sql.Catalog, context.Context, string) error) (made *Made, err error) {
+func (m *Maker) make(ctx context.Context, s state, previous string, build func(*sql.Catalog, context.Context, string) error) (made *Made, err error) {
 	folder, err := os.MkdirTemp(m.WorkDir, "dealflow-catalog-*")
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)

@@ -13,7 +13,7 @@ import (
 	"dealflow/sql"
 )
 
-// Catalog is a catalog file for reading. Close removes what is private.
+// Catalog is a catalog file for reading. Fetch is safe for concurrent use. Close removes what is private.
 type Catalog struct {
 	Path    string
 	Private bool // built for the caller because the published one is absent or older than the log
@@ -23,8 +23,8 @@ type Catalog struct {
 	made  *Made // the private one; nil for none
 }
 
-// Open gives the catalog of the lake's present state: the published one, or a private one if that is older. cache is
-// needed only for a lake that is no local folder. workDir is a local folder for unfinished files; "" means the system's.
+// Open gives the catalog of the lake's present state: the published one, or a private one if that is older. cache keeps
+// the files of a lake that is no local folder; with nil they are kept for this catalog alone. workDir is a local folder for unfinished files; "" means the system's.
 func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (*Catalog, error) {
 	local, err := mirror.Open(l.Store(), cache, workDir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 		return nil
 	}
 	maker := &Maker{Lake: c.lake, Cache: cache, WorkDir: workDir, Log: slog.New(slog.DiscardHandler)}
-	if c.made, err = maker.make(ctx, StateOf(c.lake.Log()), published, (*sql.Catalog).Build); err != nil {
+	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), published, (*sql.Catalog).Build); err != nil {
 		return err
 	}
 	c.Private, c.Path = true, c.made.path

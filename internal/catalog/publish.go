@@ -28,30 +28,34 @@ func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Ca
 		return err
 	}
 	maker := &Maker{Lake: l, Cache: cache, WorkDir: workDir, FromScratch: true, Log: slog.New(slog.DiscardHandler)}
-	made, err := maker.Make(ctx, StateOf(l.Log()), nil)
+	made, err := maker.make(ctx, stateOf(l.Log()), "", (*sql.Catalog).Build)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, made.Close()) }()
-	return made.Publish(ctx, l)
+	return made.publish(ctx, l)
 }
 
 // PublishCurrent publishes the catalog of the lake's present state: made, if it shows that, else a new one that extends
 // made. The caller closes made, which may be nil, in either case.
 func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	if made != nil && made.commit == m.Lake.Log().Number {
-		return made.Publish(ctx, m.Lake)
+		return made.publish(ctx, m.Lake)
 	}
-	current, err := m.Make(ctx, StateOf(m.Lake.Log()), made)
+	previous := ""
+	if made != nil {
+		previous = made.path
+	}
+	current, err := m.make(ctx, stateOf(m.Lake.Log()), previous, (*sql.Catalog).Build)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, current.Close()) }()
-	return current.Publish(ctx, m.Lake)
+	return current.publish(ctx, m.Lake)
 }
 
-// Publish puts the catalog into the lake.
-func (m *Made) Publish(ctx context.Context, l *load.Lake) (err error) {
+// publish puts the catalog into the lake.
+func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 	file, err := os.Open(m.path)
 	if err != nil {
 		return err

@@ -7,21 +7,21 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// State is the state of a lake that a catalog shows. It is a value: nobody changes what it names.
-type State struct {
+// state is the state of a lake that a catalog shows. It is a value: its slices are not changed.
+type state struct {
 	commit  int64
 	knownAt lake.Instant
 	files   []lake.File
 	commits []lake.Commit
 }
 
-// StateOf is the state that a log adds up to.
-func StateOf(log *load.Log) State {
-	return State{log.Number, log.KnownAt, log.AllFiles(), log.Runs}
+// stateOf is the state that a log adds up to.
+func stateOf(log *load.Log) state {
+	return state{log.Number, log.KnownAt, log.AllFiles(), log.Runs}
 }
 
-// With is the state after one more commit.
-func (s State) With(c *lake.Commit) State {
+// with is the state after one more commit.
+func (s state) with(c *lake.Commit) state {
 	files := slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool { return slices.Contains(c.Remove, f.Path) })
-	return State{c.Number, c.KnownAt, append(files, c.Add...), append(slices.Clone(s.commits), *c)}
+	return state{c.Number, c.KnownAt, append(files, c.Add...), append(slices.Clone(s.commits), *c)}
 }

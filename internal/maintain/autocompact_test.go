@@ -1,12 +1,17 @@
 package maintain_test
 
 import (
+	"context"
 	stdsql "database/sql"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"dealflow/internal/testkit/world"
+	"dealflow/load"
+	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 )
 
@@ -42,4 +47,43 @@ func TestManySyncs(t *testing.T) {
 		world.WantLines(t, db, "SELECT deal_id, message FROM bond_priced_deals ORDER BY deal_id", "1 35", "2 36", "3 37", "4 38", "5 39")
 		world.WantAgreement(t, db, world.Priced)
 	})
+}
+
+// aging is a store from which it takes long to fetch a history file.
+type aging struct {
+	store.Store
+	wait func()
+}
+
+func (s *aging) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if strings.HasPrefix(key, "history/") {
+		s.wait()
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// OpenAt implements store.RandomReader. Only merging reads complete files.
+func (s *aging) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+	return store.OpenAt(ctx, s.Store, key)
+}
+
+// TestTooOldAfterMerging has the compaction after a sync take so long that its files may be removed as garbage: it is not
+// committed, which is a warning, and the files that it would have replaced stay.
+func TestTooOldAfterMerging(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	w.Store = &aging{new(memstore.Mem), func() { w.Later(load.Grace/2 + time.Minute) }}
+	b.WriteAll(world.Priced, 1, 5, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	for n := range 32 {
+		w.Later(5 * time.Minute)
+		b.Write(world.Priced, 1, fmt.Sprintf(`"message":"%d"`, n))
+		result := w.MustSync(t, world.Feeds(world.Priced), world.Quiet)
+		if last := n == 31; result.Compaction != nil || last != (len(result.Warnings) > 0) || last && !strings.Contains(result.Warnings[0], "run it again") {
+			t.Fatalf("sync %d: compaction %+v, warnings %q; want none, and a warning of the last sync alone", n, result.Compaction, result.Warnings)
+		}
+	}
+	if files := len(w.Log(t).Files("history.bond_priced_deals")); files != 33 {
+		t.Errorf("%d history files, want the 33 that were there", files)
+	}
 }

@@ -38,7 +38,7 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 func (w *work) compact(ctx context.Context, least int, result *Result) error {
 	var remove []string
 	var faults []error
-	for _, group := range Compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), least) {
+	for _, group := range compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), least) {
 		err := merge(ctx, w.lake, w.tx, group)
 		if errors.Is(err, mirror.ErrNotCommitted) {
 			// What is damaged stays as it is; it does not keep the rest from being merged.
@@ -65,15 +65,17 @@ func (w *work) compact(ctx context.Context, least int, result *Result) error {
 // hint and checkpoint follow it, and the caller publishes the catalog. cfg.RunID is that of the compaction, now is the
 // run's clock. The result is nil if there are not many.
 func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() time.Time) (result *Result, err error) {
-	if len(Compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter+1)) == 0 {
+	if len(compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter+1)) == 0 {
 		return nil, nil
 	}
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return nil, err
 	}
 	began := cfg.Clock()
-	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now, check: func() error { return nil }}
-	if w.tx, err = l.Begin(load.TransactionConfig{ID: cfg.RunID, Started: w.started, WorkDir: cfg.WorkDir, Memory: cfg.Memory}); err != nil {
+	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now}
+	if w.tx, err = l.Begin(load.TransactionConfig{
+		ID: cfg.RunID, Command: w.command, Started: w.started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
+	}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.tx.Close()) }()
@@ -81,10 +83,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() t
 	if err := w.compact(ctx, compactAfter+1, &made); err != nil {
 		return nil, err
 	}
-	if err := w.writeDerived(ctx); err != nil {
-		made.warn(fmt.Sprintf("the hint or checkpoint was not written; the next start takes longer: %v", err))
-		w.Log.Warn("the hint or checkpoint was not written behind the compaction", "err", err)
-	}
+	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.writeDerived(ctx))
 	made.Seconds = cfg.Clock().Sub(began).Seconds()
 	return &made, nil
 }

@@ -59,7 +59,7 @@ func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
 		if err := w.expireSnapshots(ctx, cfg.Keep, result); err != nil {
 			return err
 		}
-		return w.sweep(ctx, result)
+		return w.removeGarbage(ctx, result)
 	})
 	if !begun {
 		return nil, err
@@ -101,8 +101,8 @@ func (r *ExpireResult) addDays(days []expiredDay) {
 	}
 }
 
-// sweep removes garbage.
-func (w *work) sweep(ctx context.Context, result *ExpireResult) error {
+// removeGarbage removes what the lake can do without.
+func (w *work) removeGarbage(ctx context.Context, result *ExpireResult) error {
 	now, err := storeTime(ctx, w.Store, w.RunID)
 	if err != nil {
 		return err

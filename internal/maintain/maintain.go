@@ -42,7 +42,6 @@ type work struct {
 	tx      *load.Transaction
 	started time.Time        // by now
 	now     func() time.Time // the clock of the commit's started_at and finished_at
-	check   func() error     // whether the command is still young enough to commit
 }
 
 // execute does some work on a lake under the lease: its commit, if any, and what follows from it. If another command
@@ -64,14 +63,16 @@ func execute(ctx context.Context, cfg Config, command string, result *Result, do
 	}
 	w := &work{Config: cfg, command: command, lake: l, started: began, now: cfg.Clock}
 	*result = w.newResult()
-	defer func() { result.Seconds = cfg.Clock().Sub(began).Seconds() }()
+	measure := func() { result.Seconds = cfg.Clock().Sub(began).Seconds() }
 	if busy != nil {
+		measure()
 		result.Outcome = lake.OutcomeSkipped
 		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was done", busy.Command, busy.RunID, busy.Owner))
 		return true, nil
 	}
 	defer func() { err = errors.Join(err, session.Close(ctx)) }()
-	w.tx, w.check = session.Transaction, session.CheckAge
+	defer measure()
+	w.tx = session.Transaction
 	err = do(ctx, w)
 	if result.Commit > 0 {
 		warn := w.warner(result)
@@ -119,9 +120,6 @@ func (w *work) commit(ctx context.Context, remove []string, result *Result) erro
 }
 
 func (w *work) commitOnce(ctx context.Context, remove []string, result *Result) error {
-	if err := w.check(); err != nil {
-		return err
-	}
 	var bytesRemoved int64
 	for _, path := range remove {
 		file, _ := w.lake.Log().LiveFile(path)

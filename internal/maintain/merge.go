@@ -24,10 +24,10 @@ const compactBytes = 64 << 20
 // without bound might never come to its commit.
 const compactFiles = 256
 
-// Compactable chooses what a compaction would merge: groups of small history files of one table, market
+// compactable chooses what a compaction would merge: groups of small history files of one table, market
 // and year under the current schema. A folder of the given year or a later one is left alone where it
 // has fewer than least small files. Nothing more comes into one of an earlier year: it is merged for good.
-func Compactable(log *load.Log, year, least int) [][]lake.File {
+func compactable(log *load.Log, year, least int) [][]lake.File {
 	var groups [][]lake.File
 	for _, small := range smallHistory(log) {
 		of, err := strconv.Atoi(small[0].Partition["year"])
@@ -88,7 +88,7 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 		return err
 	}
 	defer func() { err = errors.Join(err, copied.close()) }()
-	w, columns, err := mergeInto(tx, files[0])
+	w, columns, err := createMerged(tx, files[0])
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 	}()
 	rows := newRowBuffer(tx.Memory(), columns)
 	defer rows.release()
-	if err := copied.mergeInto(ctx, columns, rows, w); err != nil {
+	if err := copied.writeMerged(ctx, columns, rows, w); err != nil {
 		return err
 	}
 	var want int64
@@ -114,8 +114,8 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 	return w.Finish(ctx)
 }
 
-// mergeInto opens a file of the same table, market and year as another.
-func mergeInto(tx *load.Transaction, like lake.File) (*parquet.Writer, []lake.Column, error) {
+// createMerged opens a file of the same table, market and year as another.
+func createMerged(tx *load.Transaction, like lake.File) (*parquet.Writer, []lake.Column, error) {
 	year, err := strconv.Atoi(like.Partition["year"])
 	if err != nil {
 		return nil, nil, fmt.Errorf("merge %s: its commit says year %q; run `dealflow verify`", like.Path, like.Partition["year"])
@@ -124,8 +124,8 @@ func mergeInto(tx *load.Transaction, like lake.File) (*parquet.Writer, []lake.Co
 	return w, lake.TableColumns(like.Table), err
 }
 
-// mergeInto writes all rows in the order of their table, row group by row group.
-func (c *copies) mergeInto(ctx context.Context, columns []lake.Column, rows *rowBuffer, w *parquet.Writer) error {
+// writeMerged writes all rows in the order of their table, row group by row group.
+func (c *copies) writeMerged(ctx context.Context, columns []lake.Column, rows *rowBuffer, w *parquet.Writer) error {
 	flush := func() error {
 		record := rows.take()
 		defer record.Release()

@@ -42,7 +42,7 @@ func TestCompactable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []int
-			for _, group := range Compactable(historyOf(t, c.sizes), 2026, c.least) {
+			for _, group := range compactable(historyOf(t, c.sizes), 2026, c.least) {
 				got = append(got, len(group))
 				for _, f := range group {
 					if f.Partition["year"] != "2026" || f.SchemaVersion != lake.SchemaVersion || f.Bytes >= compactBytes {

@@ -26,7 +26,7 @@ type storedVersion struct {
 // of deal_versions, compactFiles of them at most; they are read side by side. A payload that has not the
 // hash beside it is an error. What each gets is good during the call only.
 func (c *copies) versions(ctx context.Context, feed api.Feed, each func(*storedVersion) error) error {
-	columns := pickColumns(lake.DealVersionColumns(), "kind", "deal_id", "version", "run_id", "payload_hash", "payload")
+	columns := lake.PickColumns(lake.DealVersionColumns(), "kind", "deal_id", "version", "run_id", "payload_hash", "payload")
 	return c.each(ctx, feed.Kind, columns, func(at merged) error {
 		cell := func(column int) arrow.Array { return at.record.Column(at.from[column]) }
 		if cell(5).IsNull(at.row) {
@@ -78,16 +78,4 @@ func (c *copies) standing(ctx context.Context, feed api.Feed, at lake.Instant) (
 		}
 	}
 	return newest, nil
-}
-
-func pickColumns(columns []lake.Column, names ...string) []lake.Column {
-	picked := make([]lake.Column, len(names))
-	for i, name := range names {
-		for _, column := range columns {
-			if column.Name == name {
-				picked[i] = column
-			}
-		}
-	}
-	return picked
 }

@@ -4,6 +4,7 @@ import (
 	stdsql "database/sql"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -57,7 +58,7 @@ func idle(t *testing.T, w *world.World, last int64) {
 		t.Fatal(err)
 	}
 	for l.Log().Number < last {
-		run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: w.Clock.Now(), WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
+		run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Command: "run", Clock: time.Now, Started: w.Clock.Now(), WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

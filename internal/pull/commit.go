@@ -67,9 +67,6 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
 	}
-	if err := r.session.CheckAge(); err != nil { // checks take their time, too
-		return err
-	}
 	made, err := r.session.Commit(ctx, commit)
 	if err != nil {
 		return err

@@ -18,9 +18,14 @@ import (
 type liveDeal struct {
 	id      int64
 	version int32
-	fresh   bool          // a new version: its rows go to history too
-	old     *load.Payload // of a kept deal: its last version; nil: the spool has it
-	base    api.Base      // of old: its links are relative to it
+	fresh   bool      // a new version: its rows go to history too
+	kept    *keptDeal // nil: the spool has the deal
+}
+
+// keptDeal is the last version of a deal that keeps it.
+type keptDeal struct {
+	payload []byte
+	base    api.Base // the payload's links are relative to it
 }
 
 // deals lists by deal_id the deals whose rows are written: all of the snapshot, or, if none is
@@ -40,7 +45,7 @@ func (r *run) deals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if err != nil {
 		return nil, err
 	}
-	deals := kept
+	deals := slices.Grow(kept, len(f.decisions))
 	for _, d := range f.decisions {
 		if d.Reject == nil && d.Change != lake.Removed {
 			deals = append(deals, liveDeal{id: d.ID, version: d.Version, fresh: d.Change != ""})
@@ -73,7 +78,7 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 		if err != nil {
 			return nil, fmt.Errorf("deal %d: %w", id, err)
 		}
-		deals = append(deals, liveDeal{id: id, version: want[id], old: &payload, base: base})
+		deals = append(deals, liveDeal{id: id, version: want[id], kept: &keptDeal{payload.Bytes, base}})
 	}
 	return deals, nil
 }
@@ -173,8 +178,8 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, d liveDeal, buf []byte) ([]byte, error) {
 	base := r.Base
 	var payload []byte
-	if d.old != nil {
-		base, payload = d.base, d.old.Bytes
+	if d.kept != nil {
+		base, payload = d.kept.base, d.kept.payload
 	} else {
 		var err error
 		if buf, err = f.spool.Payload(d.id, buf); err != nil {

@@ -78,13 +78,13 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 		Command: c.name, Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed,
 		Feeds: []lake.FeedRun{}, Checks: []lake.Check{}, Warnings: []string{},
 	}
-	defer func() { result.Seconds = r.Clock().Sub(r.began).Seconds() }()
 	if busy != nil {
 		result.Outcome = lake.OutcomeSkipped
 		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was pulled", busy.Command, busy.RunID, busy.Owner))
 		return result, nil
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.spools), r.dropCatalog(), r.session.Close(ctx)) }()
+	defer func() { result.Seconds = r.Clock().Sub(r.began).Seconds() }()
 	return result, r.pull(ctx, result)
 }
 

@@ -71,7 +71,7 @@ func RunID(started time.Time) string { return "run-" + started.Format("20060102"
 // Begin begins a run. Close ends it.
 func Begin(t testing.TB, l *load.Lake, mem memory.Allocator, started time.Time) *load.Transaction {
 	t.Helper()
-	run, err := l.Begin(load.TransactionConfig{ID: RunID(started), Started: started, WorkDir: t.TempDir(), Memory: mem})
+	run, err := l.Begin(load.TransactionConfig{ID: RunID(started), Command: "run", Clock: time.Now, Started: started, WorkDir: t.TempDir(), Memory: mem})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Mirror is a local folder with files of one lake. Its methods are safe for concurrent use. Close removes what it has
-// fetched, except the copies in the cache.
+// Mirror is a local folder with files of one lake. Fetch is safe for concurrent use, the other methods are not. Close
+// removes what it has fetched, except the copies in the cache.
 type Mirror struct {
 	store store.Store
 	root  string
@@ -60,7 +60,7 @@ func open(s store.Store, cache *Cache, workDir string, newFolder func(*Cache) (s
 func (m *Mirror) Root() string { return m.root }
 
 // IsLake says whether the lake itself is the folder: then every file is there without Fetch.
-func (m *Mirror) IsLake() bool { return m.cache == nil }
+func (m *Mirror) IsLake() bool { return m.work == "" }
 
 // Fetch adds files to the folder. They stay until Close.
 func (m *Mirror) Fetch(ctx context.Context, files []lake.File) error {

@@ -20,20 +20,11 @@ func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []l
 	if len(files) == 0 {
 		return errors.New("no files to project")
 	}
-	var chosen []lake.Column
-	declared := lake.TableColumns(files[0].Table)
-	for _, name := range columns {
-		for i := range declared {
-			if declared[i].Name == name {
-				chosen = append(chosen, declared[i])
-			}
-		}
-	}
+	schema := lake.ArrowSchema(lake.PickColumns(lake.TableColumns(files[0].Table), columns...))
 	out, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	schema := lake.ArrowSchema(chosen)
 	w, err := pqarrow.NewFileWriter(schema, out, nil, pqarrow.DefaultWriterProps())
 	if err != nil {
 		return errors.Join(err, out.Close())

@@ -114,7 +114,7 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 		t.Fatal(err)
 	}
 	at := l.Log().KnownAt.Add(time.Hour)
-	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Started: at, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
+	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Command: "run", Clock: time.Now, Started: at, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

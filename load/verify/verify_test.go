@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 
@@ -38,7 +39,7 @@ func soundLake(t *testing.T) *memstore.Mem {
 		t.Fatal(err)
 	}
 	id := "run-" + loadtest.Start.Format("20060102")
-	run, err := l.Begin(load.TransactionConfig{ID: id, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem})
+	run, err := l.Begin(load.TransactionConfig{ID: id, Command: "run", Clock: time.Now, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,6 +104,20 @@ func (t *Table) ComparableColumns(files []File) []Column {
 	return slices.DeleteFunc(ColumnsAt(t.HistoryColumns(), least), func(c Column) bool { return c.IsHelper() && least < most })
 }
 
+// PickColumns returns the columns with the given names, in the order of the names. It panics for a name that no column
+// has: names are constants of the caller.
+func PickColumns(columns []Column, names ...string) []Column {
+	picked := make([]Column, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
+		if at < 0 {
+			panic("no column " + name)
+		}
+		picked[i] = columns[at]
+	}
+	return picked
+}
+
 // ColumnNames returns the names of columns, in order.
 func ColumnNames(columns []Column) []string {
 	names := make([]string, len(columns))

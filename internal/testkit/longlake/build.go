@@ -100,7 +100,7 @@ func (b *builder) run(ctx context.Context, id string, started time.Time, work fu
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	run, err := b.lake.Begin(load.TransactionConfig{ID: id, Started: started, WorkDir: b.work, Memory: memory.DefaultAllocator})
+	run, err := b.lake.Begin(load.TransactionConfig{ID: id, Command: "run", Started: started, Clock: b.clock.Now, WorkDir: b.work, Memory: memory.DefaultAllocator})
 	if err != nil {
 		return err
 	}
