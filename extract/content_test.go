@@ -261,3 +261,40 @@ func TestListOfNamelessRecords(t *testing.T) {
 		t.Errorf("got %+v, want no deal, 25 records, a walk and a sweep", s)
 	}
 }
+
+// TestSweepThatIsNotInOrderOfUpdate finds out in a sweep that the list is not in order of update: the link that was kept is
+// not used again, the list is walked, and no link is kept for a sync.
+func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
+	m := newMarket().fill(bondPriced, 12, time.Minute)
+	m.now = m.now.Add(time.Minute)
+	var rounds []string
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		if query := r.URL.Query(); !query.Has("seeker") {
+			rounds = append(rounds, map[bool]string{true: "sweep", false: "walk"}[query.Has("updatedSince")])
+		}
+		if rounds[len(rounds)-1] == "walk" && len(rounds) == 1 {
+			return false
+		}
+		var records []string
+		for _, id := range []int64{1003, 1011, 1000} {
+			records = append(records, m.record(bondPriced, m.deals[bondPriced][id]))
+		}
+		fmt.Fprintf(w, `{"_embedded":{"pricedDeals":[%s]},"_links":{"first":{"href":"%s"}}}`, strings.Join(records, ","), m.base+bondPriced.Path())
+		return true
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(rounds, " "); s.UpdatedSince != "" || got != "walk sweep" {
+		t.Errorf("kept %q after %s, want nothing after a walk and a sweep", s.UpdatedSince, got)
+	}
+	m.requests, rounds = nil, []string{"walk"}
+	changes, _, err := m.changes(t, bondPriced, bondPriced.Path()+"?updatedSince=2026-03-02T09:00:00Z")
+	if err != nil || changes.UpdatedSince != "" {
+		t.Errorf("changes: kept %q, %v, want nothing", changes.UpdatedSince, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dealflow/schemas/api"
@@ -119,27 +120,46 @@ func TestFirstPageThatIsTheSame(t *testing.T) {
 // TestFirstPageWithinItsSecond has a deal jump ahead within the second in which a sweep's first page was answered, which
 // is that of its newest entry. Instants are whole seconds, so the first page says nothing until that second is over.
 func TestFirstPageWithinItsSecond(t *testing.T) {
-	m := newMarket().fill(bondPriced, 35, time.Minute)
-	sweeps := 0
-	m.before = func(r *http.Request) {
-		query := r.URL.Query()
-		switch {
-		case query.Has("updatedSince") && !query.Has("seeker"):
-			sweeps++
-		case sweeps == 0 && query.Has("seeker") && m.deals[bondPriced][1000].rev == 1:
-			for id := range int64(20) {
-				m.touch(bondPriced, 1000+id) // now: the newest entries are of the answers' own second
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		m := newMarket().fill(bondPriced, 35, time.Minute)
+		sweeps := 0
+		m.before = func(r *http.Request) {
+			query := r.URL.Query()
+			switch {
+			case query.Has("updatedSince") && !query.Has("seeker"):
+				sweeps++
+			case sweeps == 0 && query.Has("seeker") && m.deals[bondPriced][1000].rev == 1:
+				for id := range int64(20) {
+					m.touch(bondPriced, 1000+id) // now: the newest entries are of the answers' own second
+				}
 			}
 		}
+		s, spool, err := m.snapshot(t, bondPriced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.compare(t, bondPriced, spool)
+		// Sweep 1 has news; sweep 2 has none, but is of the newest entry's second; sweep 3 follows a second later.
+		if s.Sweeps != 3 {
+			t.Errorf("got %+v, want 3 sweeps: %q", s, m.requests)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("it took %s, want the second that has to pass", took)
+		}
+	})
+}
+
+// TestSpoolOfAnotherFeed refuses to read a feed into the spool of another.
+func TestSpoolOfAnotherFeed(t *testing.T) {
+	m := newMarket().fill(bondPriced, 3, time.Minute)
+	spool := newSpool(t, bondExpected)
+	client := newClient(t, m.config())
+	if _, err := client.Snapshot(t.Context(), bondPriced, spool); err == nil || spool.Len() != 0 || m.seen("GET") != 0 {
+		t.Errorf("snapshot: got %v, %d deals, %d requests", err, spool.Len(), m.seen("GET"))
 	}
-	s, spool, err := m.snapshot(t, bondPriced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.compare(t, bondPriced, spool)
-	// Sweep 1 has news; sweep 2 has none, but is of the newest entry's second; sweep 3 follows a second later.
-	if s.Sweeps != 3 {
-		t.Errorf("got %+v, want 3 sweeps: %q", s, m.requests)
+	if _, err := client.Changes(t.Context(), bondPriced, "", spool); err == nil || spool.Len() != 0 || m.seen("GET") != 0 {
+		t.Errorf("changes: got %v, %d deals, %d requests", err, spool.Len(), m.seen("GET"))
 	}
 }
 

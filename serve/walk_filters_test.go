@@ -47,3 +47,25 @@ func TestCursorsHoldForTheirFilters(t *testing.T) {
 		}
 	}
 }
+
+// TestOneDayBounds takes bounds that are equal: both are inclusive, so they give what lies on them.
+func TestOneDayBounds(t *testing.T) {
+	t.Parallel()
+	client := start(t, serve.Config{Source: newStand()})
+	for path, want := range map[string]string{
+		setA.Path() + "?pricingDateFrom=2026-01-02&pricingDateTo=2026-01-02":                     "8",
+		setA.Path() + "?pricingDateFrom=2026-01-03&pricingDateTo=2026-01-03":                     "",
+		setC.Path() + "?changedFrom=2026-01-02T00:00:00Z&changedTo=2026-01-02T00:00:00Z":         "8",
+		setC.Path() + "?changedFrom=2026-01-02T00:00:01Z&changedTo=2026-01-02T00:00:01Z":         "",
+		setC.Path() + "?changedFrom=2026-01-02T01:00:00%2B01:00&changedTo=2026-01-02T00:00:00Z":  "8",
+		setA.Path() + "?pricingDateFrom=2025-01-02&pricingDateTo=2026-01-02&pageSize=2147483647": "8 7",
+	} {
+		feed := setA
+		if path[:len(setC.Path())] == setC.Path() {
+			feed = setC
+		}
+		if got := client.ids(feed, path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
