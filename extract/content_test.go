@@ -298,3 +298,29 @@ func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
 		t.Errorf("changes: kept %q, %v, want nothing", changes.UpdatedSince, err)
 	}
 }
+
+// TestOrderIsOfOnePage takes a list to be in order of update whose second page begins with a newer entry than its first
+// one ended with: the list may have moved between the two.
+func TestOrderIsOfOnePage(t *testing.T) {
+	m := newMarket().fill(bondPriced, 12, time.Minute)
+	m.now = m.now.Add(time.Minute)
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || r.URL.Query().Has("updatedSince") {
+			return false
+		}
+		ids, next := []int64{1011, 1010, 1003}, fmt.Sprintf(`,"next":{"href":"%s%s?seeker=x"}`, m.base, bondPriced.Path())
+		if r.URL.Query().Has("seeker") {
+			ids, next = []int64{1009, 1008, 1007, 1006, 1005, 1004, 1002, 1001, 1000}, ""
+		}
+		var records []string
+		for _, id := range ids {
+			records = append(records, m.record(bondPriced, m.deals[bondPriced][id]))
+		}
+		fmt.Fprintf(w, `{"_embedded":{"pricedDeals":[%s]},"_links":{"first":{"href":"%s%s"}%s}}`, strings.Join(records, ","), m.base, bondPriced.Path(), next)
+		return true
+	}
+	s, _, err := m.snapshot(t, bondPriced)
+	if err != nil || s.UpdatedSince == "" || m.seen("updatedSince") == 0 || s.Deals != 12 {
+		t.Errorf("got %+v, %v, want its links followed", s, err)
+	}
+}

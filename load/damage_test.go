@@ -291,3 +291,73 @@ func TestRefusedWithoutReason(t *testing.T) {
 		})
 	}
 }
+
+// TestCommitThatCallsItselfAnother refuses a log whose newest commit follows the one before it, but is stored under
+// another number than its own.
+func TestCommitThatCallsItselfAnother(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	for n := range 3 {
+		night(t, l, n, added(int64(n+1), 1, 'a'))
+	}
+	data := storetest.Bytes(t, s, lake.CommitKey(3))
+	for _, number := range []string{"1", "2", "4", "9"} {
+		overwrite(t, s, lake.CommitKey(3), bytes.Replace(data, []byte(`"commit":3,`), []byte(`"commit":`+number+`,`), 1))
+		if _, err := load.Open(t.Context(), s); err == nil || !strings.Contains(err.Error(), "calls itself "+number) {
+			t.Errorf("commit 3 that calls itself %s: got %v", number, err)
+		}
+	}
+}
+
+// TestRemovedFiles takes files that a commit removes out of the lake, whether a checkpoint has summed up the commit that
+// added them or not, and adds one again that a later commit names.
+func TestRemovedFiles(t *testing.T) {
+	s := new(memstore.Mem)
+	l := open(t, s)
+	mem := testkit.Allocator(t)
+	commit := func(n int, c lake.Commit) {
+		t.Helper()
+		run := begin(t, l, mem, testStart.AddDate(0, 0, n))
+		defer closeRun(t, run)
+		c.Command, c.KnownAt = "compact", lake.At(testStart.AddDate(0, 0, n))
+		if _, err := run.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Settle(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	night(t, l, 0, added(1, 1, 'a'))
+	night(t, l, 1, added(2, 1, 'a'))
+	files := l.Log().AllFiles()
+	want := func(live ...lake.File) {
+		t.Helper()
+		for what, log := range map[string]*load.Log{"of the writer": l.Log(), "of a reader": open(t, s).Log()} {
+			if got := log.AllFiles(); !slices.EqualFunc(got, live, func(a, b lake.File) bool { return a.Path == b.Path }) {
+				t.Errorf("the log %s has %d files, want %d", what, len(got), len(live))
+			}
+			if got := log.Files(lake.HistoryTable(lake.DealVersions)); len(got) != len(live) {
+				t.Errorf("the log %s has %d files of the table, want %d", what, len(got), len(live))
+			}
+		}
+	}
+	want(files...)
+	commit(2, lake.Commit{Remove: []string{files[0].Path}})
+	want(files[1])
+	for n := 3; n < 50; n++ {
+		commit(n, lake.Commit{})
+	}
+	if open(t, s).Log().CheckpointDue() {
+		t.Fatal("there is no checkpoint: nothing was tried")
+	}
+	want(files[1])
+	commit(50, lake.Commit{Remove: []string{files[1].Path}})
+	want()
+}
+
+// TestGrace holds the time that files without a commit are left alone to what docs/lake-format.md promises to readers.
+func TestGrace(t *testing.T) {
+	if load.Grace != 7*24*time.Hour {
+		t.Errorf("files are left alone for %s, want seven days", load.Grace)
+	}
+}

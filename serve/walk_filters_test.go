@@ -1,7 +1,9 @@
 package serve_test
 
 import (
+	"context"
 	"net/url"
+	"strings"
 	"testing"
 
 	"dealflow/schemas/api"
@@ -67,5 +69,40 @@ func TestOneDayBounds(t *testing.T) {
 		if got := client.ids(feed, path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestDefaultPageSize gives pages of the size that the server was set to where the client wishes none.
+func TestDefaultPageSize(t *testing.T) {
+	t.Parallel()
+	client := start(t, serve.Config{Source: newStand(), DefaultPageSize: 3, MaxPageSize: 5})
+	for query, want := range map[string]int{"": 3, "?pageSize=": 3, "?pageSize=1": 1, "?pageSize=5": 5, "?pageSize=6": 5} {
+		if got := len(client.deals(setA, client.page(setA.Path()+query))); got != want {
+			t.Errorf("%q: %d deals, want %d", query, got, want)
+		}
+	}
+}
+
+// forgetful is a source that gives a state to go on from, and has forgotten it by then.
+type forgetful struct{ *stand }
+
+func (f forgetful) List(ctx context.Context, q serve.Query) (serve.Page, error) {
+	if q.State != "" {
+		return serve.Page{}, serve.ErrNotFound
+	}
+	page, err := f.stand.List(ctx, q)
+	page.State = "then"
+	return page, err
+}
+
+// TestForgottenWalk answers 400 to a cursor whose walk cannot go on: the client begins again.
+func TestForgottenWalk(t *testing.T) {
+	t.Parallel()
+	client := start(t, serve.Config{Source: forgetful{newStand()}})
+	next := client.page(setA.Path() + "?pageSize=2").Links[api.LinkNext].Href
+	status, header, body := client.get(next)
+	wantError(t, next, 400, status, header, body)
+	if !strings.Contains(string(body), "begin again") {
+		t.Errorf("%s does not say what to do", body)
 	}
 }

@@ -188,6 +188,21 @@ func (h *history) catalog() *sql.Catalog {
 	return &sql.Catalog{Root: h.root, Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
 }
 
+// compact ends a commit that brings nothing, in which one file for each table and market takes the place of all before.
+func (h *history) compact() {
+	h.t.Helper()
+	for i := range h.files {
+		f := &h.files[i]
+		table, market := strings.TrimPrefix(f.Table, lake.HistoryTable("")), api.Market(f.Partition["market"])
+		h.exec(fmt.Sprintf("INSERT INTO %q BY NAME FROM read_parquet('%s', hive_partitioning = false)", table, filepath.Join(h.root, filepath.FromSlash(f.Path))))
+		h.count(table, market, f.Rows)
+	}
+	h.files = nil
+	h.commit()
+	run := &h.runs[len(h.runs)-1]
+	run.Command, run.Feeds = "compact", nil
+}
+
 // write moves the rows that were written into files, one for each table and market.
 func (h *history) write() (added []lake.File) {
 	h.t.Helper()
