@@ -14,7 +14,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// SessionConfig says who works on a lake, and how. All fields must be set, unless they are said to be optional.
+// SessionConfig says which command works on a lake, and how. All fields must be set, except those that are marked
+// optional.
 type SessionConfig struct {
 	RunID   string           // UUIDv7
 	Command string           // run, sync, quarantine, compact, expire or replay
@@ -26,11 +27,11 @@ type SessionConfig struct {
 	Log     *slog.Logger
 
 	SingleWriter bool // optional: work on a store that cannot create an object only once
-	BesideOthers bool // optional: work while another command holds the lease
+	BesideOthers bool // optional: work although another command holds the lease
 }
 
-// Session is a command at work on a lake: it holds the lease, which it renews until DropLease, and a transaction. Close
-// ends both.
+// Session is a command at work on a lake: a lease, which it renews until DropLease, and a transaction. Close ends both.
+// Concurrency is as for Transaction.
 type Session struct {
 	*Transaction
 	lake  *Lake
@@ -40,7 +41,8 @@ type Session struct {
 }
 
 // Start begins a session. On a lake without a commit it first checks that the store keeps the promises that commits
-// depend on. busy is another command's lease, because of which nothing was begun; the session is nil then.
+// depend on. If another command holds the lease and cfg.BesideOthers is not set, it begins nothing and returns that
+// lease as busy; then s is nil.
 func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
 	s = &Session{lake: l, cfg: cfg, began: cfg.Clock()}
 	if l.log.Number == 0 {
@@ -48,14 +50,14 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 			return nil, nil, err
 		}
 	}
-	if held := l.Lease(ctx, cfg.Clock()); held != nil {
+	if other := l.Lease(ctx, cfg.Clock()); other != nil {
 		if !cfg.BesideOthers {
-			return nil, held, nil
+			return nil, other, nil
 		}
-		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", held.Owner, "run", held.RunID, "command", held.Command)
+		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", other.Owner, "run", other.RunID, "command", other.Command)
 	}
 	if err := s.writeLease(ctx); err != nil {
-		return nil, nil, err // a store that cannot be written is better found now than after hours
+		return nil, nil, err // better now than after hours of work: the store cannot be written
 	}
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{ID: cfg.RunID, Started: cfg.Started, WorkDir: cfg.WorkDir, Memory: cfg.Memory})
@@ -65,7 +67,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	return s, nil, nil
 }
 
-// probe refuses a store on which two first commits could both win.
+// probe returns an error for a store on which two first commits could both win. With SingleWriter it only warns.
 func (s *Session) probe(ctx context.Context) error {
 	err := store.Probe(ctx, s.lake.store)
 	if errors.Is(err, store.ErrIgnoresReplaceIf) || errors.Is(err, store.ErrIgnoresCreateOnly) && s.cfg.SingleWriter {
@@ -75,7 +77,8 @@ func (s *Session) probe(ctx context.Context) error {
 	return err
 }
 
-// CheckAge refuses a session that may have lost files by now: `expire` deletes no file that is younger than Grace.
+// CheckAge returns an error if the session is older than half of Grace: `expire` deletes files that no commit names and
+// that are older than Grace, so files of this session may soon be gone.
 func (s *Session) CheckAge() error {
 	if age := s.cfg.Clock().Sub(s.began); age > Grace/2 {
 		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", s.cfg.Command, age.Round(time.Minute), Grace)
@@ -83,12 +86,12 @@ func (s *Session) CheckAge() error {
 	return nil
 }
 
-// Close removes unfinished files and gives the lease back.
+// Close removes unfinished files and drops the lease.
 func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(s.Transaction.Close(), s.DropLease(ctx))
 }
 
-// leaseKeeper renews a lease in the background.
+// leaseKeeper runs the goroutine that renews a lease.
 type leaseKeeper struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -121,8 +124,8 @@ func (s *Session) renewLease(ctx context.Context) {
 	}
 }
 
-// DropLease gives the lease back, also for a command that was cancelled. Calls after the first do nothing. If it fails,
-// the lease expires by itself.
+// DropLease stops the renewal and removes the lease, even if ctx is cancelled. Calls after the first do nothing. If it
+// fails, the lease expires by itself.
 func (s *Session) DropLease(ctx context.Context) error {
 	if s.lease.dropped {
 		return nil
