@@ -87,7 +87,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 		if later == 0 {
 			break
 		}
-		// Another run may have committed meanwhile. If not, the log has a hole: a commit that takes the missing number
+		// Another run may have committed since. If not, the log has a hole: a commit that takes the missing number
 		// would begin a second history.
 		found, err := l.HasCommit(ctx, log.Number+1)
 		if err != nil {

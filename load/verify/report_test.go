@@ -13,7 +13,7 @@ func TestFindingsAreTheFirst(t *testing.T) {
 		all.add(Finding{Check: RowKey}.about(int64(deal), 1))
 	}
 	var r Report
-	all.into(&r)
+	all.fill(&r)
 	if len(r.Findings) != MaxListed || r.Damage != count || len(r.Unlisted) != 1 || r.Unlisted[0].Count != count-MaxListed {
 		t.Fatalf("%d listed of %d, unlisted %v; want %d of %d", len(r.Findings), r.Damage, r.Unlisted, MaxListed, count)
 	}
