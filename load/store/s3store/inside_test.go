@@ -117,7 +117,7 @@ func TestOfAWS(t *testing.T) {
 		"http://127.0.0.1:7070":                            false,
 		"::":                                               false,
 	} {
-		if got := ofAWS(endpoint); got != want {
+		if got := isAWS(endpoint); got != want {
 			t.Errorf("%s: got %t, want %t", endpoint, got, want)
 		}
 	}
