@@ -16,11 +16,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Quarantined is a record that could not be read as a deal. Raw is the bytes that were received. Transaction.Quarantine
-// ignores Feed and RunID: it takes both from elsewhere.
+// Quarantined is a record that could not be read as a deal. Raw is the bytes that were received.
 type Quarantined struct {
 	Feed       api.Feed
-	RunID      string // of the run that received it; set by reading
+	RunID      string // of the run that received it; Transaction.Quarantine ignores it
 	Reject     *api.Reject
 	DealID     int64 // only if HasID
 	HasID      bool

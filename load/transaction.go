@@ -164,7 +164,7 @@ func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, 
 }
 
 // A store may refuse a commit because another writer is putting it at that moment, before its object can be read. Then
-// putCommit tries again, after a wait that doubles each time: at most 50 ms · (2⁷ − 1) in all.
+// putCommit tries again, after a wait that doubles each time: about 6 s in all.
 const (
 	commitTries = 8
 	commitWait  = 50 * time.Millisecond
