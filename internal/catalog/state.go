@@ -7,7 +7,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// State is the state of a lake that a catalog shows. It is a value: nobody changes what it names.
+// State is the state of a lake that a catalog shows. It is a value: its slices are not modified.
 type State struct {
 	commit  int64
 	knownAt lake.Instant
@@ -15,12 +15,12 @@ type State struct {
 	commits []lake.Commit
 }
 
-// StateOf is the state that a log adds up to.
+// StateOf returns the state as of a log's newest commit.
 func StateOf(log *load.Log) State {
 	return State{log.Number, log.KnownAt, log.AllFiles(), log.Runs}
 }
 
-// With is the state after one more commit.
+// With returns the state after one more commit.
 func (s State) With(c *lake.Commit) State {
 	files := slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool { return slices.Contains(c.Remove, f.Path) })
 	return State{c.Number, c.KnownAt, append(files, c.Add...), append(slices.Clone(s.commits), *c)}
