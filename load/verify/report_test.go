@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFindingsAreTheFirst adds findings in random order: those listed are the first by deal, in order.
+// TestFindingsAreTheFirst adds findings in random order: the first by deal are listed, in order.
 func TestFindingsAreTheFirst(t *testing.T) {
 	const count = 5 * MaxListed
 	all := findings{}
