@@ -7,14 +7,14 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Bases says under which base URL each run pulled one feed: the links of a payload are relative to it. It is not safe
-// for concurrent use.
+// Bases knows the base URL from which each run pulled one feed: the links of a payload are relative to it. It is not
+// safe for concurrent use.
 type Bases struct {
 	urls   map[string]string // by run id
 	parsed map[string]api.Base
 }
 
-// NewBases collects the base URLs of a feed.
+// NewBases collects a feed's base URLs from the commits of runs.
 func NewBases(runs []lake.Commit, feed api.Feed) *Bases {
 	b := &Bases{urls: map[string]string{}, parsed: map[string]api.Base{}}
 	for i := range runs {

@@ -20,10 +20,11 @@ import (
 // checkpointEvery is the number of commits between checkpoints.
 const checkpointEvery = 50
 
-// CheckpointDue says whether Settle will write a checkpoint, for which it needs the heads of all deals.
+// CheckpointDue says whether WriteDerived will write a checkpoint. A checkpoint needs the newest version of every deal
+// (Lake.Heads).
 func (g *Log) CheckpointDue() bool { return g.Number-g.checkpoint >= checkpointEvery }
 
-// checkpointLine is one line of a checkpoint; exactly one of its parts is set. The head comes first.
+// checkpointLine is one line of a checkpoint. Exactly one of its fields is set. The first line has the header.
 type checkpointLine struct {
 	Head *checkpointHead `json:"checkpoint,omitempty"`
 	Run  *lake.Commit    `json:"run,omitempty"` // without its files
@@ -39,8 +40,8 @@ type checkpointHead struct {
 	Files         int          `json:"files"`
 }
 
-// newestCheckpoint reads the newest checkpoint that can be read: first the one that the hint names,
-// else what a listing finds. A lake without one gives an empty log.
+// newestCheckpoint reads the newest readable checkpoint: the one that the hint names, or else the newest that a listing
+// finds. For a lake without a checkpoint it returns an empty log.
 func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 	if n := ReadHint(ctx, l.store).Checkpoint; n > 0 {
 		if log, err := ReadCheckpoint(ctx, l.store, n); err == nil {
@@ -68,7 +69,7 @@ func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 	return &Log{}, nil
 }
 
-// ReadCheckpoint reads what the commits of a lake up to number add up to.
+// ReadCheckpoint reads the checkpoint of commit number: the log up to that commit.
 func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, error) {
 	key := lake.CheckpointKey(number)
 	data, err := readCompressed(ctx, s, key)
@@ -79,7 +80,7 @@ func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, err
 	var head *checkpointHead
 	for text := range bytes.Lines(data) {
 		var line checkpointLine
-		// In half the time of encoding/json: a lake of many years has some hundred thousand lines.
+		// Half the time of encoding/json: after many years a checkpoint has some hundred thousand lines.
 		if err := jsonv2.Unmarshal(text, &line); err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
@@ -102,7 +103,8 @@ func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, err
 	return log, nil
 }
 
-// writeCheckpoint sums the log up. Checkpoint and state are derived: they may be lost, and replaced.
+// writeCheckpoint writes the checkpoint and the state of the newest commit. Both are derived: they may be lost, and are
+// replaced if they exist.
 func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Heads) error {
 	log := &l.log
 	var text bytes.Buffer
@@ -122,20 +124,20 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 			return err
 		}
 	}
-	// The state goes first: a checkpoint without its state costs a longer start, never a wrong one.
+	// The state goes first: a checkpoint without its state makes the next start slower, but never wrong.
 	if err := writeCompressed(ctx, l.store, lake.StateKey(log.Number), encodeHeads(log.Number, heads)); err != nil {
 		return err
 	}
 	if err := writeCompressed(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
 		return err
 	}
-	log.checkpoint, log.since = log.Number, nil
+	log.checkpoint, log.addedSince = log.Number, nil
 	return nil
 }
 
-// stateHead is the first line of a state file. Behind it come, feed by feed in the order of
-// api.Feeds and by deal_id, records of stateRecord bytes: deal_id (int64), version (int32), removed
-// (one byte), content_hash, payload_hash; integers little-endian.
+// stateHead is the first line of a state file. Records of stateRecord bytes follow, one per deal, in the order of
+// api.Feeds and then of deal_id. A record is deal_id (int64), version (int32), removed (one byte), content_hash,
+// payload_hash; integers are little-endian.
 type stateHead struct {
 	FormatVersion int            `json:"format_version"`
 	Commit        int64          `json:"commit"`
@@ -143,12 +145,13 @@ type stateHead struct {
 	Deals         map[string]int `json:"deals"` // by feed
 }
 
+// stateRecord is the size of a record of a state file in bytes.
 const stateRecord = 8 + 4 + 1 + 32 + 32
 
 func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 	head := stateHead{FormatVersion: lake.FormatVersion, Commit: number, HashVersion: lake.HashVersion, Deals: map[string]int{}}
-	for feed, of := range heads {
-		head.Deals[feed.String()] = len(of)
+	for feed, deals := range heads {
+		head.Deals[feed.String()] = len(deals)
 	}
 	out, err := json.Marshal(head)
 	if err != nil {
@@ -156,9 +159,9 @@ func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 	}
 	out = append(out, '\n')
 	for _, feed := range api.Feeds() {
-		of := heads[feed]
-		for _, id := range slices.Sorted(maps.Keys(of)) {
-			h := of[id]
+		deals := heads[feed]
+		for _, id := range slices.Sorted(maps.Keys(deals)) {
+			h := deals[id]
 			out = binary.LittleEndian.AppendUint64(out, uint64(id))
 			out = binary.LittleEndian.AppendUint32(out, uint32(h.Version))
 			removed := byte(0)
@@ -173,7 +176,8 @@ func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 	return out
 }
 
-// ReadState reads the state file of a checkpoint: the newest version of every deal.
+// ReadState reads the state file of the checkpoint of commit number: the newest version of every deal. It is an error
+// if the state is of another format or hash version, so that its hashes cannot be compared.
 func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]lake.Heads, error) {
 	key := lake.StateKey(number)
 	data, err := readCompressed(ctx, s, key)
@@ -194,20 +198,20 @@ func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]l
 	}
 	heads := map[api.Feed]lake.Heads{}
 	for _, feed := range api.Feeds() {
-		of := make(lake.Heads, head.Deals[feed.String()])
+		deals := make(lake.Heads, head.Deals[feed.String()])
 		for range head.Deals[feed.String()] {
 			h := lake.Head{Version: int32(binary.LittleEndian.Uint32(body[8:])), Removed: body[12] == 1}
 			copy(h.ContentHash[:], body[13:45])
 			copy(h.PayloadHash[:], body[45:77])
-			of[int64(binary.LittleEndian.Uint64(body))] = h
+			deals[int64(binary.LittleEndian.Uint64(body))] = h
 			body = body[stateRecord:]
 		}
-		heads[feed] = of
+		heads[feed] = deals
 	}
 	return heads, nil
 }
 
-// readCompressed reads an object that is compressed by zstd.
+// readCompressed reads an object that is compressed with zstd.
 func readCompressed(ctx context.Context, s store.Store, key string) ([]byte, error) {
 	r, err := s.Get(ctx, key)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestHoleWithoutHint refuses a lake of which one commit is missing, although no hint names a later one.
+// TestHoleWithoutHint checks that a lake with a missing commit is refused, although no hint names a later one.
 func TestHoleWithoutHint(t *testing.T) {
 	whole := new(memstore.Mem)
 	l := loadtest.Open(t, whole)
@@ -42,7 +42,7 @@ func TestHoleWithoutHint(t *testing.T) {
 					storetest.Remove(t, s, lake.LatestKey)
 				}
 				cut, err := load.Open(t.Context(), s)
-				if missing == 6 { // it is as if it had never been made
+				if missing == 6 { // the last commit: as if it was never made
 					if err != nil || cut.Log().Number != 5 {
 						t.Errorf("got %v, log at %d, want it open at 5", err, cut.Log().Number)
 					}
@@ -57,7 +57,7 @@ func TestHoleWithoutHint(t *testing.T) {
 	}
 }
 
-// TestHoleAfterCheckpoint refuses a lake whose missing commit is the first after its newest checkpoint.
+// TestHoleAfterCheckpoint checks that a lake is refused if the first commit after its newest checkpoint is missing.
 func TestHoleAfterCheckpoint(t *testing.T) {
 	s := fiftyTwo(t)
 	storetest.Remove(t, s, lake.CommitKey(51))
@@ -67,7 +67,7 @@ func TestHoleAfterCheckpoint(t *testing.T) {
 	}
 }
 
-// fiftyTwo is a lake of 52 commits, with a checkpoint at 50.
+// fiftyTwo returns a lake of 52 commits, with a checkpoint at 50.
 func fiftyTwo(t *testing.T) *memstore.Mem {
 	t.Helper()
 	s := new(memstore.Mem)
@@ -78,8 +78,8 @@ func fiftyTwo(t *testing.T) *memstore.Mem {
 	return s
 }
 
-// TestCheckpointThatLostLines reads a lake whose newest checkpoint is in order but for lines that are missing, or that are
-// there twice: it is not whole, so the log is read without it, and says the same.
+// TestCheckpointThatLostLines reads a lake whose newest checkpoint lacks lines or has lines twice. It is not complete,
+// so the log is read without it and is the same.
 func TestCheckpointThatLostLines(t *testing.T) {
 	s := fiftyTwo(t)
 	want := summarise(t, s)
@@ -162,8 +162,8 @@ func zip(t *testing.T, text []byte) []byte {
 	return encoder.EncodeAll(text, nil)
 }
 
-// cutOff is a store whose caller is cancelled while a commit is put, which is made or not. silent has it not answer when
-// the commit is read back.
+// cutOff is a store that cancels its caller while a commit is put. The commit is made or not. With silent the store
+// does not answer when the commit is read back.
 type cutOff struct {
 	store.Store
 	cancel  context.CancelFunc
@@ -194,8 +194,8 @@ func (c *cutOff) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return c.Store.Get(ctx, key)
 }
 
-// TestCancelledWhileCommitting cancels a run between the put of its commit and the answer: a commit that was made is
-// known to be made, and of one that was not it is said that it is not there.
+// TestCancelledWhileCommitting cancels a run between the put of its commit and the answer. If the commit was made, the
+// run succeeds; if not, its error says that the commit does not exist.
 func TestCancelledWhileCommitting(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} {
@@ -221,8 +221,8 @@ func TestCancelledWhileCommitting(t *testing.T) {
 	}
 }
 
-// TestCancelledWithoutAnswer cancels a run while its commit is put, and never answers again: the run ends, and says that
-// the commit may have been made.
+// TestCancelledWithoutAnswer cancels a run while its commit is put, and the store never answers again. The run ends,
+// and its error says that the commit may have been made.
 func TestCancelledWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestCancelledWithoutAnswer(t *testing.T) {
 	})
 }
 
-// refusing is a store that refuses to put a commit as one that is there already, so many times, although none can be read.
+// refusing is a store that refuses the first puts of a commit with ErrExists, although no commit can be read.
 type refusing struct {
 	store.Store
 	times, puts int
@@ -259,8 +259,8 @@ func (r *refusing) Put(ctx context.Context, key string, body io.ReadSeeker, mode
 	return r.Store.Put(ctx, key, body, mode)
 }
 
-// TestRefusedWithoutReason commits into a store that refuses the commit because another writer is just putting it, which
-// comes to nothing: the commit is tried again, eight times in all, with a wait of 50 ms that doubles.
+// TestRefusedWithoutReason commits into a store that refuses because another writer is putting the commit, which then
+// fails. The run tries eight times, with a wait of 50 ms that doubles.
 func TestRefusedWithoutReason(t *testing.T) {
 	t.Parallel()
 	for times, want := range map[int]struct {

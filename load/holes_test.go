@@ -11,8 +11,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestHoleInTheLog refuses a lake of which a commit is missing: going on from before it would begin another
-// history, and what the commits behind it have added would pass for garbage.
+// TestHoleInTheLog checks that a lake with a missing commit is refused: a commit with that number would begin a second
+// history, and files that later commits added would look like garbage.
 func TestHoleInTheLog(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -45,7 +45,7 @@ func TestHoleInTheLog(t *testing.T) {
 	}
 }
 
-// TestLeaseOfAWrongClock believes no lease that would stand for longer than a life.
+// TestLeaseOfAWrongClock checks that a lease that would be valid for much longer than LeaseLife is ignored.
 func TestLeaseOfAWrongClock(t *testing.T) {
 	l := loadtest.Open(t, new(memstore.Mem))
 	now := loadtest.Start

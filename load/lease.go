@@ -12,8 +12,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Lease is the note by which a run tells others that it is at work. It is politeness: a sync that meets
-// one ends at once, and whatever becomes of it, two commits never take the same number.
+// Lease tells other commands that a run is at work on the lake. It is an advisory lock and not needed for safety: a
+// sync that finds the lease of another run does nothing, and without any lease two commits still never take the same
+// number.
 type Lease struct {
 	Owner     string       `json:"owner"` // host and process, for people
 	RunID     string       `json:"run_id"`
@@ -21,15 +22,15 @@ type Lease struct {
 	ExpiresAt lake.Instant `json:"expires_at"` // by the owner's clock
 }
 
-// LeaseLife is how long a lease holds. Its owner renews it in time; after a crash it runs out.
+// LeaseLife is how long a lease is valid. Its owner renews it in time; after a crash it expires.
 const LeaseLife = 15 * time.Minute
 
-// leaseSkew is how far the owner's clock may be ahead of ours. A lease that ends later than a life and
-// that from now was written by a clock that was wrong, and might stand for years.
+// leaseSkew is how far the owner's clock may be ahead of ours. A lease that ends later than LeaseLife plus leaseSkew
+// from now was written by a wrong clock, and could block others for years: it is ignored.
 const leaseSkew = 10 * time.Minute
 
-// Lease reads the lease that stands at now; nil where there is none, it has run out, or it cannot be
-// read or believed.
+// Lease returns the lease that is valid at now; nil if there is none, it has expired, its end is too far ahead, or it
+// cannot be read.
 func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
 	lease, err := l.readLease(ctx, now)
 	if err != nil {
@@ -38,7 +39,7 @@ func (l *Lake) Lease(ctx context.Context, now time.Time) *Lease {
 	return lease
 }
 
-// readLease is Lease; the error is the store's.
+// readLease is Lease, but returns the store's error.
 func (l *Lake) readLease(ctx context.Context, now time.Time) (*Lease, error) {
 	var lease Lease
 	data, err := store.Read(ctx, l.store, lake.LeaseKey)
@@ -51,7 +52,7 @@ func (l *Lake) readLease(ctx context.Context, now time.Time) (*Lease, error) {
 	return nil, nil
 }
 
-// TakeLease writes the run's lease, in place of whatever lease there is.
+// TakeLease writes the run's lease. It replaces any lease that exists.
 func (l *Lake) TakeLease(ctx context.Context, lease Lease) error {
 	data, err := json.Marshal(lease)
 	if err == nil {
@@ -63,10 +64,10 @@ func (l *Lake) TakeLease(ctx context.Context, lease Lease) error {
 	return nil
 }
 
-// DropLease removes the run's lease, and leaves another's.
+// DropLease removes the run's lease. It leaves the lease of another run.
 func (l *Lake) DropLease(ctx context.Context, runID string, now time.Time) error {
-	held, err := l.readLease(ctx, now)
-	if err != nil || held == nil || held.RunID != runID {
+	lease, err := l.readLease(ctx, now)
+	if err != nil || lease == nil || lease.RunID != runID {
 		return err
 	}
 	if err := l.store.Delete(ctx, lake.LeaseKey); err != nil {

@@ -80,7 +80,8 @@ func TestHeadsAndPayloads(t *testing.T) {
 	}
 }
 
-// TestHeadsReadNoCheckpoint opens a lake behind a checkpoint: that is read once, whatever is asked then.
+// TestHeadsReadNoCheckpoint opens a lake with commits after a checkpoint: the checkpoint is read once, not again for
+// Heads.
 func TestHeadsReadNoCheckpoint(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
@@ -97,7 +98,7 @@ func TestHeadsReadNoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCommitOrder holds the order of side effects: data, then the commit, then what is derived.
+// TestCommitOrder checks the order of side effects: data, then the commit, then what is derived.
 func TestCommitOrder(t *testing.T) {
 	trace := &tracestore.Store{Store: new(memstore.Mem)}
 	loadtest.Night(t, loadtest.Open(t, trace), 0, loadtest.Added(1, 1, 'a'))
@@ -117,7 +118,7 @@ func TestCommitOrder(t *testing.T) {
 	}
 }
 
-// TestConflict lets two runs start from the same state: one wins, the other is told.
+// TestConflict lets two runs start from the same state: one commits, the other gets ErrConflict.
 func TestConflict(t *testing.T) {
 	s := new(memstore.Mem)
 	first, second := loadtest.Open(t, s), loadtest.Open(t, s)
@@ -133,8 +134,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestCommitBeingPut meets a store that refuses a commit because another writer is putting it, before that
-// one's object can be read: the run waits until it is known who won.
+// TestCommitBeingPut commits into a store that refuses because another writer is putting that commit, before its object
+// can be read. The run waits until it knows who won.
 func TestCommitBeingPut(t *testing.T) {
 	for name, theirs := range map[string]bool{"theirs arrives": true, "theirs never does": false} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestCommitBeingPut(t *testing.T) {
 	}
 }
 
-// early refuses to create commits a number of times; then the other writer's object is there, or never.
+// early refuses to create commits a number of times. After that the other writer's object exists, or never does.
 type early struct {
 	*memstore.Mem
 	refusals int
@@ -173,7 +174,7 @@ func (s *early) Put(ctx context.Context, key string, body io.ReadSeeker, mode st
 	return fmt.Errorf("put %s: %w", key, store.ErrExists)
 }
 
-// TestKnownAtRises refuses a commit that is not later than the last one.
+// TestKnownAtRises checks that a commit that is not later than the last one is refused.
 func TestKnownAtRises(t *testing.T) {
 	l := loadtest.Open(t, new(memstore.Mem))
 	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
@@ -184,7 +185,7 @@ func TestKnownAtRises(t *testing.T) {
 	}
 }
 
-// TestDamagedLog refuses a log whose chain is broken.
+// TestDamagedLog checks that a log with a broken chain is refused.
 func TestDamagedLog(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)

@@ -21,27 +21,27 @@ var (
 	ErrConflict = errors.New("another run committed first")
 )
 
-// Log is what the commits of a lake add up to. It is a value: committing gives a new one.
+// Log is the sum of a lake's commits up to the newest one that the Lake has read or made.
 type Log struct {
-	Number  int64        // of the newest commit; 0 for a lake without any
-	KnownAt lake.Instant // of the newest commit
-	SHA256  string       // of the newest commit's bytes: the chain's head
-	Runs    []lake.Commit
+	Number  int64         // of the newest commit; 0 for a lake without a commit
+	KnownAt lake.Instant  // of the newest commit
+	SHA256  string        // of the newest commit's bytes: the next commit names it
+	Runs    []lake.Commit // all commits, those of maintenance too, oldest first; Add and Remove are nil
 
-	files      map[string]lake.File
-	sorted     []lake.File     // the same by path, where index has made them
-	checkpoint int64           // newest commit that a readable checkpoint sums up
-	since      map[string]bool // paths of live files that commits behind it have added
+	files      map[string]lake.File // live files, by path
+	sorted     []lake.File          // the same sorted by path; nil before index
+	checkpoint int64                // number of the newest commit that a readable checkpoint includes; 0 for none
+	addedSince map[string]bool      // paths of live files that commits after the checkpoint added
 }
 
-// Lake is an open lake. It is not safe for concurrent use, but its readers may run side by side.
+// Lake is an open lake. It is not safe for concurrent use, except that any number of goroutines may read it at once.
 type Lake struct {
 	store store.Store
 	log   Log
 }
 
-// Open reads the log of the lake in a store. A store without a commit gives ErrNoLake, together with
-// a Lake that a first run may use.
+// Open reads the log of the lake in a store. For a store without a commit it returns ErrNoLake together with a Lake
+// that a first run may use.
 func Open(ctx context.Context, s store.Store) (*Lake, error) {
 	l := &Lake{store: s}
 	if err := l.refresh(ctx); err != nil {
@@ -53,16 +53,16 @@ func Open(ctx context.Context, s store.Store) (*Lake, error) {
 	return l, nil
 }
 
-// Log is what the commits add up to. The caller must not change it.
+// Log returns the lake's log. Refresh and commits change it in place; the caller must not change it.
 func (l *Lake) Log() *Log { return &l.log }
 
-// Store is where the lake lies.
+// Store returns the store that contains the lake.
 func (l *Lake) Store() store.Store { return l.store }
 
-// Through returns the same lake with its files read through another store, such as local copies of them.
+// Through returns the same lake, but with its files read through another store, such as one with local copies.
 func (l *Lake) Through(s store.Store) *Lake { return &Lake{store: s, log: l.log} }
 
-// Refresh reads the log anew: another run may have committed.
+// Refresh reads the log again: another run may have committed.
 func (l *Lake) Refresh(ctx context.Context) error {
 	if err := l.refresh(ctx); err != nil {
 		return fmt.Errorf("read the log of %s again: %w", l.store.URL(), err)
@@ -87,8 +87,8 @@ func (l *Lake) refresh(ctx context.Context) error {
 		if later == 0 {
 			break
 		}
-		// Others may have committed since; if not, the log has a hole, and going on from before it would
-		// begin another history.
+		// Another run may have committed since. If not, the log has a hole: a commit that takes the missing number
+		// would begin a second history.
 		found, err := l.HasCommit(ctx, log.Number+1)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 	return nil
 }
 
-// readCommits adds the commits to a log that follow it.
+// readCommits adds to a log the commits that follow its last one, until a number is absent.
 func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 	for {
 		key := lake.CommitKey(log.Number + 1)
@@ -119,8 +119,8 @@ func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 	}
 }
 
-// laterCommit looks behind the end of a log: at the next number but one, and at the one that the hint
-// names. 0: there is nothing.
+// laterCommit checks for commits after a hole at number end+1: it tries the next number and the one that the hint
+// names. It returns the number of the commit that it found; 0 for none.
 func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
 	for _, number := range []int64{end + 2, ReadHint(ctx, l.store).Commit} {
 		if number <= end+1 {
@@ -133,7 +133,7 @@ func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
 	return 0, nil
 }
 
-// append adds a commit's bytes to what the log adds up to.
+// append adds a commit to the log. data is the bytes of the commit's object.
 func (g *Log) append(data []byte) error {
 	commit, err := lake.DecodeCommit(data)
 	if err != nil {
@@ -148,16 +148,16 @@ func (g *Log) append(data []byte) error {
 	if g.files == nil {
 		g.files = map[string]lake.File{}
 	}
-	if g.since == nil {
-		g.since = map[string]bool{}
+	if g.addedSince == nil {
+		g.addedSince = map[string]bool{}
 	}
 	for _, path := range commit.Remove {
 		delete(g.files, path)
-		delete(g.since, path)
+		delete(g.addedSince, path)
 	}
 	for _, file := range commit.Add {
 		g.files[file.Path] = file
-		g.since[file.Path] = true
+		g.addedSince[file.Path] = true
 	}
 	g.sorted = nil
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, lake.SHA256(data)
@@ -166,8 +166,8 @@ func (g *Log) append(data []byte) error {
 	return nil
 }
 
-// Files returns the live files of a table, as a commit names it ("history.bond_priced_deals"), by
-// path.
+// Files returns the live files of a table, sorted by path. The table is named as in a commit:
+// "history.bond_priced_deals".
 func (g *Log) Files(table string) []lake.File {
 	var found []lake.File
 	for _, file := range g.byPath() {
@@ -178,10 +178,10 @@ func (g *Log) Files(table string) []lake.File {
 	return found
 }
 
-// AllFiles returns all live files, by path. The caller owns the slice.
+// AllFiles returns all live files, sorted by path. The caller owns the slice.
 func (g *Log) AllFiles() []lake.File { return slices.Clone(g.byPath()) }
 
-// byPath is AllFiles for those who only look.
+// byPath returns the live files sorted by path. The slice is shared: do not modify it.
 func (g *Log) byPath() []lake.File {
 	if g.sorted != nil {
 		return g.sorted
@@ -193,11 +193,12 @@ func (g *Log) byPath() []lake.File {
 	return sorted
 }
 
-// index sorts the files ahead: a lake of many years has some hundred thousand, and they are asked for by table,
-// also by feeds side by side.
+// index sorts the files once: after many years a lake has some hundred thousand, and feeds that are read concurrently
+// ask for them by table again and again.
 func (g *Log) index() { g.sorted = g.byPath() }
 
-// Replaced returns the live snapshot files of a feed and day: those that a new snapshot replaces.
+// Replaced returns the paths of the live snapshot files of a feed and day, which a new snapshot replaces. They are
+// sorted.
 func (g *Log) Replaced(feed api.Feed, date string) []string {
 	names := map[string]bool{}
 	for _, table := range lake.FeedTables(feed) {
@@ -213,19 +214,19 @@ func (g *Log) Replaced(feed api.Feed, date string) []string {
 	return paths
 }
 
-// Live says whether a file is part of the lake.
+// Live says whether the lake contains a file.
 func (g *Log) Live(path string) bool {
 	_, live := g.files[path]
 	return live
 }
 
-// LiveFile finds a file that is part of the lake.
+// LiveFile returns the live file with a path; false if the lake does not contain it.
 func (g *Log) LiveFile(path string) (lake.File, bool) {
 	file, live := g.files[path]
 	return file, live
 }
 
-// SnapshotFiles finds the live snapshot files of each feed and day.
+// SnapshotFiles returns the live snapshot files of each feed and day (YYYY-MM-DD).
 func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 	found := map[api.Feed]map[string][]lake.File{}
 	for _, f := range g.AllFiles() {
@@ -244,8 +245,8 @@ func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 	return found
 }
 
-// SnapshotInstants gives, for each day of which a snapshot of the feed was committed, the instant as of
-// which it holds: that of the last commit that took it. A snapshot that was replayed keeps its instant.
+// SnapshotInstants returns, for each day with a committed snapshot of the feed, the instant as of which the snapshot
+// holds: known_at of the last run that wrote it. A snapshot that was replayed keeps its instant.
 func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
 	taken := map[string]lake.Instant{}
 	for run := range g.FeedRuns(feed, lake.OutcomeDone) {
@@ -256,7 +257,7 @@ func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
 	return taken
 }
 
-// Held says whether the lake has ever held a snapshot of the feed.
+// Held says whether a snapshot of the feed was ever committed.
 func (g *Log) Held(feed api.Feed) bool {
 	for range g.FeedRuns(feed, lake.OutcomeDone) {
 		return true
@@ -273,12 +274,12 @@ func (g *Log) SnapshotDay() string {
 	return day
 }
 
-// HasSnapshot says whether a feed's snapshot of a day was committed.
+// HasSnapshot says whether a snapshot of a feed and day was committed.
 func (g *Log) HasSnapshot(feed api.Feed, day string) bool {
 	return g.ended(feed, day, lake.OutcomeDone)
 }
 
-// Skipped says whether a committed run of a day found that the feed is no part of the account.
+// Skipped says whether a committed run of a day found that the account does not include the feed.
 func (g *Log) Skipped(feed api.Feed, day string) bool {
 	return g.ended(feed, day, lake.OutcomeSkipped)
 }
@@ -292,7 +293,7 @@ func (g *Log) ended(feed api.Feed, day, outcome string) bool {
 	return false
 }
 
-// FeedRuns yields the runs that took snapshots and in which the feed had the outcome, newest first.
+// FeedRuns yields the runs that write snapshots and in which the feed had the outcome, newest first.
 func (g *Log) FeedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
 		for run := range g.pulls(feed, outcome) {
@@ -303,7 +304,7 @@ func (g *Log) FeedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	}
 }
 
-// pulls yields the runs of any command in which the feed had the outcome, newest first.
+// pulls yields the runs of all commands in which the feed had the outcome, newest first.
 func (g *Log) pulls(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
 		for i := len(g.Runs) - 1; i >= 0; i-- {
@@ -315,8 +316,8 @@ func (g *Log) pulls(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	}
 }
 
-// SinceSnapshot returns the runs that pulled a feed since its last complete snapshot: the one that took
-// it first, then those of syncs. Nil for a feed that the lake does not hold.
+// SinceSnapshot returns the runs that pulled a feed since its last complete snapshot, oldest first: the run of that
+// snapshot, then syncs. It returns nil for a feed without a snapshot.
 func (g *Log) SinceSnapshot(feed api.Feed) []*lake.Commit {
 	var found []*lake.Commit
 	for run := range g.pulls(feed, lake.OutcomeDone) {
@@ -329,8 +330,8 @@ func (g *Log) SinceSnapshot(feed api.Feed) []*lake.Commit {
 	return nil
 }
 
-// RunsSinceSnapshot gives the ids of these runs. What one of them has put into quarantine is open: the
-// feed has not been pulled whole since. The caller owns the map.
+// RunsSinceSnapshot returns the ids of the runs that SinceSnapshot returns. Records that such a run put into quarantine
+// are open: no complete snapshot of the feed came after them. The caller owns the map.
 func (g *Log) RunsSinceSnapshot(feed api.Feed) map[string]bool {
 	runs := map[string]bool{}
 	for _, run := range g.SinceSnapshot(feed) {
@@ -339,8 +340,8 @@ func (g *Log) RunsSinceSnapshot(feed api.Feed) map[string]bool {
 	return runs
 }
 
-// UpdatedSince is the link from which a feed's next sync goes on, relative to the API's base URL; "" if
-// the feed has offered none.
+// UpdatedSince returns the link from which the feed's next sync continues, relative to the API's base URL; "" if the
+// feed has offered none.
 func (g *Log) UpdatedSince(feed api.Feed) string {
 	for run := range g.pulls(feed, lake.OutcomeDone) {
 		if link := run.Feed(feed).UpdatedSince; link != "" {
@@ -350,7 +351,8 @@ func (g *Log) UpdatedSince(feed api.Feed) string {
 	return ""
 }
 
-// HasCommit says whether the lake has a commit of that number, also one made since the lake was opened.
+// HasCommit asks the store whether a commit with that number exists, so it also finds one made after the lake was
+// opened.
 func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 	r, err := l.store.Get(ctx, lake.CommitKey(number))
 	if errors.Is(err, store.ErrNotFound) {
@@ -362,26 +364,26 @@ func (l *Lake) HasCommit(ctx context.Context, number int64) (bool, error) {
 	return true, r.Close()
 }
 
-// Object reads a whole object of the lake. One that is not there is store.ErrNotFound.
+// Object reads an object of the lake. An absent object is store.ErrNotFound.
 func (l *Lake) Object(ctx context.Context, key string) ([]byte, error) {
 	return store.Read(ctx, l.store, key)
 }
 
-// Garbage is what lies in the data folders and is not part of the lake: files that a commit removed, or
-// that no commit has named, such as those of a run under way. `dealflow expire` removes them after the
-// grace period.
+// Garbage counts the files in the data folders that are not live: a commit removed them, or no commit names them (yet),
+// such as those of a run under way. `dealflow expire` removes them after Grace.
 type Garbage struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
 }
 
-// Hint is latest.json: where to start looking. It may be out of date, so nothing depends on it alone.
+// Hint is latest.json: the numbers of the newest commit and checkpoint when it was written. It may be out of date, so
+// nothing depends on it alone.
 type Hint struct {
 	Commit     int64 `json:"commit"`
 	Checkpoint int64 `json:"checkpoint"`
 }
 
-// ReadHint reads the hint of the lake in a store; the zero Hint if it is absent or unreadable.
+// ReadHint reads the hint of the lake in a store. An absent or unreadable hint gives the zero Hint.
 func ReadHint(ctx context.Context, s store.Store) Hint {
 	var h Hint
 	if data, err := store.Read(ctx, s, lake.LatestKey); err == nil {

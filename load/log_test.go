@@ -54,7 +54,7 @@ func (s summary) equal(o summary) bool {
 		slices.EqualFunc(s.files, o.files, sameFile) && maps.EqualFunc(s.heads, o.heads, maps.Equal)
 }
 
-// damages are ways in which what is derived from the log can be wrong.
+// damages are ways in which derived objects can be wrong.
 var damages = map[string]func(t *testing.T, s store.Store, key string){
 	"lost":    func(t *testing.T, s store.Store, key string) { storetest.Remove(t, s, key) },
 	"empty":   func(t *testing.T, s store.Store, key string) { storetest.Overwrite(t, s, key, nil) },
@@ -73,8 +73,8 @@ var damages = map[string]func(t *testing.T, s store.Store, key string){
 	},
 }
 
-// TestHintsAndCheckpoints reads the log with everything that is derived from it wrong in turn: what it
-// says is always the same, and so is what the next commit makes of it.
+// TestHintsAndCheckpoints reads the log with each derived object wrong in turn: the log is always the same, and so is
+// the log after the next commit.
 func TestHintsAndCheckpoints(t *testing.T) {
 	s := loadtest.LongLog(t)
 	want := summarise(t, s)
@@ -113,8 +113,8 @@ func TestHintsAndCheckpoints(t *testing.T) {
 	})
 }
 
-// TestCheckpointAfterDamage writes a new checkpoint with the next commit where the newest was lost, and
-// the hint names it.
+// TestCheckpointAfterDamage checks that the next commit writes a new checkpoint if the newest was lost, and that the
+// hint names it.
 func TestCheckpointAfterDamage(t *testing.T) {
 	s := loadtest.LongLog(t)
 	storetest.Remove(t, s, lake.CheckpointKey(100))
@@ -144,34 +144,34 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesItsMemory reads heads and payloads with an allocator that spoils what is given
-// back: what was read must not lie in it.
+// TestNothingOutlivesItsMemory reads heads and payloads with an allocator that overwrites released memory: the results
+// must not point into it.
 func TestNothingOutlivesItsMemory(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
 	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'), loadtest.Added(2, 1, 'b'))
-	heads, err := l.Heads(t.Context(), spoiler{memory.DefaultAllocator})
+	heads, err := l.Heads(t.Context(), overwriter{memory.DefaultAllocator})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := heads[loadtest.Feed][2].ContentHash; len(heads) != 1 || got != (lake.Digest{'b'}) {
 		t.Errorf("heads of %v, deal 2 has %.2x; want those of %s and %.2x", slices.Collect(maps.Keys(heads)), got, loadtest.Feed, lake.Digest{'b'})
 	}
-	payloads, err := l.Payloads(t.Context(), spoiler{memory.DefaultAllocator}, loadtest.Feed, map[int64]int32{2: 1})
+	payloads, err := l.Payloads(t.Context(), overwriter{memory.DefaultAllocator}, loadtest.Feed, map[int64]int32{2: 1})
 	if err != nil || string(payloads[2].Bytes) != "{b}" || payloads[2].RunID != loadtest.RunID(loadtest.Start) {
 		t.Errorf("got payload %q of run %q, %v; want {b} of %s", payloads[2].Bytes, payloads[2].RunID, err, loadtest.RunID(loadtest.Start))
 	}
 }
 
-// spoiler overwrites memory that is given back.
-type spoiler struct{ memory.Allocator }
+// overwriter is an allocator that overwrites released memory.
+type overwriter struct{ memory.Allocator }
 
-func (s spoiler) Free(b []byte) {
+func (s overwriter) Free(b []byte) {
 	copy(b, bytes.Repeat([]byte{0xEE}, len(b)))
 	s.Allocator.Free(b)
 }
 
-// TestConflictChangesNothing has a run lose that has put files into the lake.
+// TestConflictChangesNothing lets a run lose its commit after it has put files into the lake.
 func TestConflictChangesNothing(t *testing.T) {
 	s := new(memstore.Mem)
 	first, second := loadtest.Open(t, s), loadtest.Open(t, s)
@@ -202,7 +202,7 @@ func TestConflictChangesNothing(t *testing.T) {
 	}
 }
 
-// deaf loses the answer to the first put of a commit, which it may have applied.
+// deaf loses the answer to the first put of a commit, which may have been applied.
 type deaf struct {
 	store.Store
 	applied, done bool
@@ -223,7 +223,7 @@ func (d *deaf) Put(ctx context.Context, key string, body io.ReadSeeker, mode sto
 	return errNoAnswer
 }
 
-// TestLostAnswer commits into a store that does not answer: what is there is what counts.
+// TestLostAnswer commits into a store that does not answer: the object that exists decides the result.
 func TestLostAnswer(t *testing.T) {
 	for _, applied := range []bool{true, false} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {

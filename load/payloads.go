@@ -15,34 +15,34 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// VersionKey names a version of one feed's deals.
+// VersionKey identifies a version of a deal within one feed.
 type VersionKey struct {
 	DealID  int64
 	Version int32
 }
 
-// Contents finds payloads of a feed's versions in files of deal_versions. It knows where each version
-// lies, 32 bytes for each. It is not safe for concurrent use.
+// Contents finds payloads of a feed's versions in files of deal_versions. It keeps the location of each version in
+// memory, 32 bytes per version. It is not safe for concurrent use.
 type Contents struct {
 	lake  *Lake
 	mem   memory.Allocator
 	feed  api.Feed
 	files []lake.File
-	at    []place // sorted by key
+	index []location // sorted by key
 }
 
-// place is where a version lies.
-type place struct {
+// location is the row group that contains a version.
+type location struct {
 	key         VersionKey
-	file, group int32
+	file, group int32 // index in Contents.files, and of the row group in that file
 }
 
 func (k VersionKey) compare(o VersionKey) int {
 	return cmp.Or(cmp.Compare(k.DealID, o.DealID), cmp.Compare(k.Version, o.Version))
 }
 
-// Contents looks where the versions of a feed lie in files, which are of deal_versions; those of other
-// markets are passed over. Only keys are read.
+// Contents finds the location of each version of a feed in files, which are of deal_versions. It skips the files of
+// other markets. It reads keys only.
 func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed) (*Contents, error) {
 	c := &Contents{lake: l, mem: mem, feed: feed}
 	for _, f := range files {
@@ -55,7 +55,7 @@ func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.
 		err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.AllGroups(&group), func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
 				if key, ok := c.keyAt(rec, row); ok {
-					c.at = append(c.at, place{key, number, int32(group)})
+					c.index = append(c.index, location{key, number, int32(group)})
 				}
 			}
 			return nil
@@ -64,12 +64,12 @@ func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.
 			return nil, err
 		}
 	}
-	slices.SortFunc(c.at, func(a, b place) int { return a.key.compare(b.key) })
+	slices.SortFunc(c.index, func(a, b location) int { return a.key.compare(b.key) })
 	return c, nil
 }
 
-// keyAt reads the key of a row whose first columns are kind, deal_id and version; ok is false for a deal
-// of the market's other feed.
+// keyAt reads the key of a row. The record's first columns are kind, deal_id and version. ok is false for a deal of the
+// market's other feed.
 func (c *Contents) keyAt(rec arrow.Record, row int) (key VersionKey, ok bool) {
 	if rec.Column(0).(*array.String).Value(row) != string(c.feed.Kind) {
 		return key, false
@@ -77,16 +77,16 @@ func (c *Contents) keyAt(rec arrow.Record, row int) (key VersionKey, ok bool) {
 	return VersionKey{rec.Column(1).(*array.Int64).Value(row), rec.Column(2).(*array.Int32).Value(row)}, true
 }
 
-// Read fetches the payloads of some versions. What history lacks, or has without a payload, is not in the
+// Read reads the payloads of versions. A version that the files lack, or contain without a payload, is absent from the
 // result.
 func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]Payload, error) {
 	wanted := make(map[VersionKey]bool, len(keys))
 	groups := make([][]int, len(c.files))
 	for _, key := range keys {
 		wanted[key] = true
-		i, ok := slices.BinarySearchFunc(c.at, key, func(p place, k VersionKey) int { return p.key.compare(k) })
+		i, ok := slices.BinarySearchFunc(c.index, key, func(l location, k VersionKey) int { return l.key.compare(k) })
 		if ok {
-			file, group := c.at[i].file, int(c.at[i].group)
+			file, group := c.index[i].file, int(c.index[i].group)
 			groups[file] = append(groups[file], group)
 		}
 	}

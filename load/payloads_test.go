@@ -11,8 +11,8 @@ import (
 	"dealflow/transform"
 )
 
-// TestPayloadsInRowGroups asks for deals at the edges of row groups, which are chosen by their least and greatest id,
-// one by one and together; and for the older version of a deal, which lies in an older file.
+// TestPayloadsInRowGroups reads deals at the edges of row groups, one by one and together, because groups are chosen by
+// their least and greatest id. It also reads an older version of a deal, which is in an older file.
 func TestPayloadsInRowGroups(t *testing.T) {
 	l := loadtest.Open(t, new(memstore.Mem))
 	loadtest.Night(t, l, 0, loadtest.Added(2, 1, 'p'), loadtest.Added(5, 1, 'q'), loadtest.Added(9, 1, 'r'))

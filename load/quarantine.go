@@ -16,16 +16,15 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Quarantined is a record that could not be read as a deal. Where it comes from the lake, RunID and
-// Feed say from where, and Raw holds the very bytes that were received.
+// Quarantined is a record that could not be read as a deal. Raw is the bytes that were received.
 type Quarantined struct {
 	Feed       api.Feed
-	RunID      string // the run that met it; filled by reading
+	RunID      string // of the run that received it; Transaction.Quarantine ignores it
 	Reject     *api.Reject
-	DealID     int64 // where HasID
+	DealID     int64 // only if HasID
 	HasID      bool
 	Raw        []byte
-	Page       string // where it came from, relative to the API's base URL
+	Page       string // the request, relative to the API's base URL
 	ObservedAt lake.Instant
 }
 
@@ -39,7 +38,7 @@ type quarantineLine struct {
 	Page       string           `json:"page,omitempty"`
 	ObservedAt lake.Instant     `json:"observed_at"`
 	Raw        string           `json:"raw,omitempty"`
-	RawBase64  string           `json:"raw_base64,omitempty"` // where the bytes are not UTF-8
+	RawBase64  string           `json:"raw_base64,omitempty"` // instead of Raw if the bytes are not UTF-8
 }
 
 func (q *Quarantined) line(runID string) quarantineLine {
@@ -74,7 +73,8 @@ func (l *quarantineLine) record() (Quarantined, error) {
 	return q, err
 }
 
-// Quarantine keeps the records of a feed that could not be read, with their bytes and reasons.
+// Quarantine puts a file into the lake with the records of a feed that could not be read, with their bytes and reasons.
+// Without records it does nothing.
 func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Quarantined) error {
 	if len(records) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Q
 	}, bytes.NewReader(packed))
 }
 
-// Quarantined reads the records of a feed that could not be read as deals, oldest run first.
+// Quarantined reads all records of a feed that were put into quarantine, oldest run first.
 func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, error) {
 	var records []Quarantined
 	for _, file := range l.log.Files(lake.QuarantineTable) {

@@ -13,7 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// SessionConfig says who works on a lake, and how. Fields without a default must be set.
+// SessionConfig says which command works on a lake, and how. Fields without a default must be set.
 type SessionConfig struct {
 	RunID   string           // UUIDv7
 	Command string           // run, sync, quarantine, compact, expire or replay
@@ -25,11 +25,11 @@ type SessionConfig struct {
 	Log     *slog.Logger
 
 	SingleWriter bool // default: no; work on a store that cannot create an object only once
-	BesideOthers bool // default: no; work while another command holds the lease
+	BesideOthers bool // default: no; work although another command holds the lease
 }
 
-// Session is a command at work on a lake: it holds the lease, which it renews until DropLease, and a transaction. Close
-// ends both. Except the transaction's methods, it is not safe for concurrent use.
+// Session is a command at work on a lake: a lease, which it renews until DropLease, and a transaction. Close ends both.
+// Concurrency is as for Transaction.
 type Session struct {
 	*Transaction
 	lake  *Lake
@@ -38,7 +38,8 @@ type Session struct {
 }
 
 // Start begins a session. On a lake without a commit it first checks that the store keeps the promises that commits
-// depend on. busy is another command's lease, because of which nothing was begun; the session is nil then.
+// depend on. If another command holds the lease and cfg.BesideOthers is not set, it begins nothing and returns that
+// lease as busy; then s is nil.
 func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
 	s = &Session{lake: l, cfg: cfg}
 	if l.log.Number == 0 {
@@ -46,14 +47,14 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 			return nil, nil, err
 		}
 	}
-	if held := l.Lease(ctx, cfg.Clock()); held != nil {
+	if other := l.Lease(ctx, cfg.Clock()); other != nil {
 		if !cfg.BesideOthers {
-			return nil, held, nil
+			return nil, other, nil
 		}
-		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", held.Owner, "run", held.RunID, "command", held.Command)
+		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", other.Owner, "run", other.RunID, "command", other.Command)
 	}
 	if err := s.writeLease(ctx); err != nil {
-		return nil, nil, err // a store that cannot be written is better found now than after hours
+		return nil, nil, err // better now than after hours of work: the store cannot be written
 	}
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{
@@ -65,7 +66,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	return s, nil, nil
 }
 
-// probe refuses a store on which two first commits could both win.
+// probe returns an error for a store on which two first commits could both win. With SingleWriter it only warns.
 func (s *Session) probe(ctx context.Context) error {
 	err := store.Probe(ctx, s.lake.store)
 	if errors.Is(err, store.ErrIgnoresReplaceIf) || errors.Is(err, store.ErrIgnoresCreateOnly) && s.cfg.SingleWriter {
@@ -75,12 +76,12 @@ func (s *Session) probe(ctx context.Context) error {
 	return err
 }
 
-// Close removes unfinished files and gives the lease back.
+// Close removes unfinished files and drops the lease.
 func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(s.Transaction.Close(), s.DropLease(ctx))
 }
 
-// leaseKeeper renews a lease in the background.
+// leaseKeeper runs the goroutine that renews a lease.
 type leaseKeeper struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -113,8 +114,8 @@ func (s *Session) renewLease(ctx context.Context) {
 	}
 }
 
-// DropLease gives the lease back, also for a command that was cancelled. Calls after the first do nothing. If it fails,
-// the lease expires by itself.
+// DropLease stops the renewal and removes the lease, even if ctx is cancelled. Calls after the first do nothing. If it
+// fails, the lease expires by itself.
 func (s *Session) DropLease(ctx context.Context) error {
 	if s.lease.dropped {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Output is a file that is created with its first rows, so that no file is without rows. It ends in Finish or Abort;
-// Abort after Finish does nothing. It is not safe for concurrent use.
+// Output is a file that is created together with its first rows, so that no file is empty. It ends with Finish or
+// Abort; Abort after Finish does nothing. It is not safe for concurrent use.
 type Output struct {
 	Create func() (*parquet.Writer, error)
 
 	writer *parquet.Writer // nil before the first rows, and after the end
 }
 
-// Write appends the rows of a batch as one row group. It does not keep or release them.
+// Write appends the rows of a batch as one row group. The caller keeps the batch and releases it.
 func (o *Output) Write(batch lake.Batch) (err error) {
 	if batch.Record.NumRows() == 0 {
 		return nil
@@ -51,32 +51,32 @@ func (o *Output) Abort() error {
 	return writer.Abort()
 }
 
-// Batches is the rows of a feed's tables that were collected and not yet taken. transform.Batches has it.
+// Batches is the rows of a feed's tables that were collected and not yet taken. transform.Batches implements it.
 type Batches interface {
 	// Tables is the number of tables; the other methods take an index less than it.
 	Tables() int
 	Table(table int) *lake.Table
-	// Bytes is about what a table's rows hold in memory.
+	// Bytes is the approximate size of a table's collected rows in memory.
 	Bytes(table int) int
 	Rows(table int) int
-	// Take returns a table's rows and starts again. The caller releases the record.
+	// Take returns a table's collected rows and starts again without rows. The caller releases the record.
 	Take(table int) lake.Batch
 	Release()
 }
 
-// Tables writes the tables of one feed, a file for each. Release must be called at the end. It is not safe for
+// Tables writes the tables of one feed, one file per table. Release must be called at the end. It is not safe for
 // concurrent use.
 type Tables struct {
-	// Seen is called with rows before they are written; nil: it is not.
+	// Seen is called with rows before they are written. It may be nil.
 	Seen func(table int, rows arrow.Record)
-	// History takes the rows of a snapshot as history files have them; nil: it does not.
+	// History receives every row of a snapshot again, as history files have it. It may be nil.
 	History *Tables
 
 	rows    Batches
 	outputs []Output
 }
 
-// NewTables writes the rows of a collection into files that create opens.
+// NewTables returns a writer of collected rows. create opens the file of a table when its first rows are written.
 func NewTables(rows Batches, create func(*lake.Table) (*parquet.Writer, error)) *Tables {
 	t := &Tables{rows: rows}
 	for i := range rows.Tables() {
@@ -85,7 +85,7 @@ func NewTables(rows Batches, create func(*lake.Table) (*parquet.Writer, error)) 
 	return t
 }
 
-// Drain writes those tables whose rows fill a row group.
+// Drain writes the tables whose collected rows fill a row group.
 func (t *Tables) Drain() error {
 	for i := range t.outputs {
 		if t.rows.Bytes(i) >= parquet.RowGroupBytes {
@@ -97,7 +97,7 @@ func (t *Tables) Drain() error {
 	return nil
 }
 
-// Flush writes all rows that were collected.
+// Flush writes all collected rows.
 func (t *Tables) Flush() error {
 	for i := range t.outputs {
 		if err := t.flush(i); err != nil {
@@ -131,7 +131,7 @@ func (t *Tables) write(i int, batch lake.Batch) error {
 	return t.outputs[i].Write(batch)
 }
 
-// Finish writes what is left of each table and puts its file into the lake.
+// Finish writes the remaining rows of each table and puts its file into the lake.
 func (t *Tables) Finish(ctx context.Context) error {
 	for i := range t.outputs {
 		if err := t.flush(i); err != nil {
@@ -144,7 +144,7 @@ func (t *Tables) Finish(ctx context.Context) error {
 	return nil
 }
 
-// FinishTable puts one table's file into the lake. Rows that were not flushed stay out of it.
+// FinishTable puts one table's file into the lake. It does not write collected rows: call Flush first.
 func (t *Tables) FinishTable(ctx context.Context, i int) error { return t.outputs[i].Finish(ctx) }
 
 // Release drops the files that were not finished, and frees the rows.

@@ -21,12 +21,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Grace is how long a file that no commit names is left alone: a run under way may have written it. A
-// run older than half of it must not commit any more.
+// Grace is how long `expire` leaves a file that no commit names: a run under way may have written it. A run that is
+// older than half of Grace must not commit any more.
 const Grace = 7 * 24 * time.Hour
 
-// Transaction collects the files of one run until its commit. Its methods are safe for concurrent use, except Commit. Close
-// removes its work folder.
+// Transaction collects the files of one run until its commit. Its methods are safe for concurrent use, except Prepare
+// and Commit. Close removes its work folder.
 type Transaction struct {
 	lake  *Lake
 	cfg   TransactionConfig
@@ -35,10 +35,10 @@ type Transaction struct {
 
 	mu    sync.Mutex
 	files []lake.File
-	count map[string]int // files begun, by folder
+	count map[string]int // files begun, by table and market
 }
 
-// TransactionConfig says whose transaction it is. All fields must be set.
+// TransactionConfig describes the run that a transaction belongs to. All fields must be set.
 type TransactionConfig struct {
 	ID      string           // UUIDv7
 	Command string           // for errors: run, sync, compact …
@@ -57,8 +57,8 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}}, nil
 }
 
-// Close removes the work folder. What the run has put into the lake without committing stays
-// there as garbage that nobody reads.
+// Close removes the work folder. Files that were put into the lake and not committed stay there: they are garbage,
+// which no reader opens.
 func (t *Transaction) Close() error { return os.RemoveAll(t.work) }
 
 // Snapshot opens a file of a table's snapshot; date is YYYY-MM-DD.
@@ -103,21 +103,21 @@ func (t *Transaction) number(table string, market api.Market) int {
 	return n
 }
 
-// Discard forgets the files written so far: the next commit does not name them, and they stay behind as
-// garbage. A run that lost a commit begins its files anew, under further numbers.
+// Discard forgets the files written up to now: the next commit does not name them, and they become garbage. After it
+// lost a commit, a run writes its files again, under new numbers.
 func (t *Transaction) Discard() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.files = nil
 }
 
-// WorkDir is the folder for unfinished files: Close removes it.
+// WorkDir is the local folder for unfinished files. Close removes it.
 func (t *Transaction) WorkDir() string { return t.work }
 
 // Memory is the allocator of the transaction's files.
 func (t *Transaction) Memory() memory.Allocator { return t.cfg.Memory }
 
-// put stores a finished file and remembers it for the commit.
+// put puts a finished file into the lake and remembers it for the commit.
 func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeker) error {
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("put %s: %w", file.Path, err)
@@ -131,8 +131,8 @@ func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeke
 	return nil
 }
 
-// CheckAge refuses a transaction, counted from Begin, that may have lost files by now: expire deletes files that no commit
-// names after Grace.
+// CheckAge returns an error if the transaction began more than half of Grace ago: `expire` deletes files that no commit
+// names and that are older than Grace, so files of this transaction may soon be gone.
 func (t *Transaction) CheckAge() error {
 	if age := t.cfg.Clock().Sub(t.began); age > Grace/2 {
 		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", t.cfg.Command, age.Round(time.Minute), Grace)
@@ -140,8 +140,8 @@ func (t *Transaction) CheckAge() error {
 	return nil
 }
 
-// Prepare completes what is to be the next commit, of which the caller fills what the run knows: command,
-// instants, outcome, feeds, files to remove.
+// Prepare returns the next commit: c with format version, number, run id, chain hash and added files. The caller has
+// set the rest: command, instants, outcome, feeds, files to remove.
 func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 	c.FormatVersion = lake.FormatVersion
 	c.Number = t.lake.log.Number + 1
@@ -151,9 +151,8 @@ func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 	return c
 }
 
-// Commit makes the run's files visible, all at once, as the next commit, which it prepares. It checks the age first
-// (CheckAge). ErrConflict
-// says that another run took the number: nothing of this one is visible.
+// Commit makes the run's files visible, all at once, as the next commit, which it prepares from c. It checks the age
+// first (CheckAge). ErrConflict means that another run took the number; then nothing of this run is visible.
 func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	l := t.lake
 	if err := t.CheckAge(); err != nil {
@@ -177,15 +176,15 @@ func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, 
 	return &c, nil
 }
 
-// A store may refuse a commit because another writer is just putting it, before that one's object can be
-// read: putCommit then tries again, so often and with such a wait in between, doubled each time.
+// A store may refuse a commit because another writer is putting it at that moment, before its object can be read. Then
+// putCommit tries again, after a wait that doubles each time: about 6 s in all.
 const (
 	commitTries = 8
 	commitWait  = 50 * time.Millisecond
 )
 
-// putCommit writes the commit's object. On a refusal, and on no answer, it reads the object back: our
-// bytes mean success, others that another run won.
+// putCommit puts the commit's object. If the store refuses, or does not answer, putCommit reads the object back: our
+// bytes mean success, other bytes mean that another run won.
 func (t *Transaction) putCommit(ctx context.Context, number int64, data []byte) error {
 	wait := commitWait
 	for try := 1; ; try++ {
@@ -211,8 +210,8 @@ func (t *Transaction) putCommit(ctx context.Context, number int64, data []byte) 
 	}
 }
 
-// readBack reads a commit of which it is not known whether it was made. The answer may be lost although
-// the put was not, so this outlives a cancelled run.
+// readBack reads a commit of which we do not know whether it was made. The put may have succeeded although its answer
+// was lost, so readBack ignores that the run is cancelled.
 func (t *Transaction) readBack(ctx context.Context, number int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -230,9 +229,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// WriteDerived writes what is derived from the newest commit: every 50 commits a checkpoint with the newest version of every deal
-// (heads, which may be nil unless Log.CheckpointDue), and the hint. A failure costs later starts some time and nothing
-// else, so the caller may only warn.
+// WriteDerived writes what is derived from the newest commit: the hint, and every 50 commits a checkpoint. heads is the
+// newest version of every deal; it may be nil unless Log.CheckpointDue. A failure makes later starts slower and does
+// nothing else, so the caller may only warn.
 func (l *Lake) WriteDerived(ctx context.Context, heads map[api.Feed]lake.Heads) error {
 	var checkpointErr error
 	if l.log.CheckpointDue() {

@@ -17,15 +17,15 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Heads gives the newest version known of every deal of every feed: from the newest checkpoint's
-// state and the versions committed since, or, where there is no readable state, from all of history.
+// Heads returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
+// versions committed since, or, without a readable state, all of history.
 func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Heads, error) {
 	newest := newestVersions{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
 	if n := l.log.checkpoint; n > 0 {
 		if known, err := ReadState(ctx, l.store, n); err == nil {
 			newest.seed(known)
-			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.since[f.Path] })
+			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.addedSince[f.Path] })
 		} else if ctx.Err() != nil {
 			return nil, err
 		}
@@ -43,39 +43,39 @@ func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]la
 	return newest.heads(), nil
 }
 
-// newestVersion is the newest version of a deal seen so far, and the newest one with a payload: rows
-// come in any order.
+// newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
+// rows come in any order.
 type newestVersion struct {
 	head    lake.Head
-	content int32 // version that the hashes are of
+	content int32 // the version whose hashes head has; 0 for none
 }
 
 type newestVersions map[api.Feed]map[int64]newestVersion
 
-// of gives the versions of a feed, whose text may lie in a record's memory.
-func (n newestVersions) of(feed api.Feed) map[int64]newestVersion {
-	if of := n[feed]; of != nil {
-		return of
+// ofFeed returns the versions of a feed. The feed's strings may point into a record's memory: they are copied.
+func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
+	if deals := n[feed]; deals != nil {
+		return deals
 	}
-	of := map[int64]newestVersion{}
+	deals := map[int64]newestVersion{}
 	n[api.Feed{
 		Service: api.Service(strings.Clone(string(feed.Service))),
 		Market:  api.Market(strings.Clone(string(feed.Market))),
 		Kind:    api.Kind(strings.Clone(string(feed.Kind))),
-	}] = of
-	return of
+	}] = deals
+	return deals
 }
 
 func (n newestVersions) seed(known map[api.Feed]lake.Heads) {
 	for feed, heads := range known {
-		of := n.of(feed)
+		deals := n.ofFeed(feed)
 		for id, head := range heads {
-			of[id] = newestVersion{head: head, content: head.Version}
+			deals[id] = newestVersion{head: head, content: head.Version}
 		}
 	}
 }
 
-// add takes rows of deal_versions in the column order that Heads asks for.
+// add adds rows of deal_versions with the columns that Heads reads, in that order.
 func (n newestVersions) add(rec arrow.Record) {
 	text := func(i int) *array.String { return rec.Column(i).(*array.String) }
 	ids := rec.Column(3).(*array.Int64)
@@ -84,9 +84,9 @@ func (n newestVersions) add(rec arrow.Record) {
 	payloads := rec.Column(7).(*array.FixedSizeBinary)
 	for row := range int(rec.NumRows()) {
 		feed := api.Feed{Service: api.Service(text(0).Value(row)), Market: api.Market(text(1).Value(row)), Kind: api.Kind(text(2).Value(row))}
-		of := n.of(feed)
+		deals := n.ofFeed(feed)
 		id, version := ids.Value(row), versions.Value(row)
-		v := of[id]
+		v := deals[id]
 		if version > v.head.Version {
 			v.head.Version = version
 			v.head.Removed = text(5).Value(row) == lake.Removed
@@ -96,15 +96,15 @@ func (n newestVersions) add(rec arrow.Record) {
 			copy(v.head.ContentHash[:], contents.Value(row))
 			copy(v.head.PayloadHash[:], payloads.Value(row))
 		}
-		of[id] = v
+		deals[id] = v
 	}
 }
 
 func (n newestVersions) heads() map[api.Feed]lake.Heads {
 	all := map[api.Feed]lake.Heads{}
-	for feed, of := range n {
-		heads := make(lake.Heads, len(of))
-		for id, v := range of {
+	for feed, deals := range n {
+		heads := make(lake.Heads, len(deals))
+		for id, v := range deals {
 			heads[id] = v.head
 		}
 		all[feed] = heads
@@ -112,8 +112,8 @@ func (n newestVersions) heads() map[api.Feed]lake.Heads {
 	return all
 }
 
-// ObservedAfter gives, for the versions that became known after an instant, when the newest of each
-// deal was observed.
+// ObservedAfter returns, for each deal with a version that became known after an instant, when the newest such version
+// was observed.
 func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after lake.Instant) (map[api.Feed]map[int64]time.Time, error) {
 	found := map[api.Feed]map[int64]time.Time{}
 	columns := []string{"service", "market", "kind", "deal_id", "known_at", "observed_at"}
@@ -129,9 +129,9 @@ func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after la
 				if found[feed] == nil {
 					found[feed] = map[int64]time.Time{}
 				}
-				id, at := rec.Column(3).(*array.Int64).Value(row), time.UnixMicro(micros(5, row)).UTC()
-				if at.After(found[feed][id]) {
-					found[feed][id] = at
+				id, observed := rec.Column(3).(*array.Int64).Value(row), time.UnixMicro(micros(5, row)).UTC()
+				if observed.After(found[feed][id]) {
+					found[feed][id] = observed
 				}
 			}
 			return nil
@@ -143,20 +143,20 @@ func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after la
 	return found, nil
 }
 
-// Payload is what history holds of a version: the bytes, and the run that brought them.
+// Payload is the payload of a version in history: its bytes, and the id of the run that pulled it.
 type Payload struct {
 	Bytes []byte
 	RunID string
 }
 
-// Payloads fetches the payloads of given versions (deal_id → version) of a feed's deals. A version
-// that history lacks is an error.
+// Payloads reads the payloads of given versions of a feed's deals; versions maps deal_id to version. A version that
+// history lacks is an error.
 func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
 	found := make(map[int64]Payload, len(versions))
 	if len(versions) == 0 {
 		return found, nil
 	}
-	// The newest first: it is the last version that is asked for as a rule.
+	// The newest file first: most callers ask for each deal's last version.
 	for _, f := range slices.Backward(l.log.Files(lake.HistoryTable(lake.DealVersions))) {
 		if f.Partition["market"] != string(feed.Market) {
 			continue
@@ -176,8 +176,8 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	return found, nil
 }
 
-// payloadsIn looks into one file: at the keys of those row groups that may hold a wanted version, then at the
-// payloads of those that do, because payloads are nearly all of the file.
+// payloadsIn adds the payloads that one file contains to found. It reads the keys of the row groups that may contain a
+// wanted version, then the payloads of those that do: payloads are nearly all of the file's bytes.
 func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) error {
 	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
 		_, have := found[id]

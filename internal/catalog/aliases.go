@@ -11,8 +11,8 @@ import (
 	"dealflow/sql"
 )
 
-// aliases reads the user's files of names. Files that cannot be parsed change nothing: a typing error in them must not
-// keep a run from its checks.
+// aliases reads the user's files of aliases. If they cannot be parsed, it warns and keeps the last catalog's aliases: a
+// typing error in them must not stop a run.
 func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
@@ -23,7 +23,7 @@ func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
 	return aliases, err
 }
 
-// aliasError says what is wrong with a lake's files of aliases.
+// aliasError is an error in the content of a lake's files of aliases.
 type aliasError struct{ err error }
 
 func (e *aliasError) Error() string { return e.err.Error() }

@@ -24,15 +24,15 @@ import (
 	"dealflow/sql"
 )
 
-// derived are the questions about all that a catalog takes over from the one before and adds to. (field_seen is not
-// among them: of fields that no version has yet got a value in, it may know or not.)
+// derived are queries of everything that a catalog copies from the one before and adds to. (field_seen is not among
+// them: it may or may not know a field in which no version has a value yet.)
 var derived = []string{
 	"FROM _dealflow.tranche_lineage", "FROM _dealflow.field_change", "FROM _dealflow.tranche_known", "FROM _dealflow.version_index",
 	"FROM runs", "FROM feed_runs", "FROM checks", "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = '_dealflow'",
 }
 
-// TestDerivedForward lets a catalog grow from commit to commit, with syncs, a replay and a compaction between, and
-// holds it equal to one that is made of all of history at once.
+// TestDerivedForward extends a catalog from commit to commit, with syncs, a replay and a compaction between, and checks
+// that it equals one that is built from all of history at once.
 func TestDerivedForward(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 11, Deals: 40, Birthdays: true})
@@ -67,7 +67,7 @@ func TestDerivedForward(t *testing.T) {
 	})
 }
 
-// TestBackfill has the source begin to say more of its deals: that is no edit of them.
+// TestBackfill lets the source begin to send more fields of its deals: that is no edit of them.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -132,8 +132,8 @@ func TestChangedRows(t *testing.T) {
 	})
 }
 
-// TestQuality checks that a hold leaves nothing behind that can be seen, that it can be let through by name,
-// and that what is let through or only warned of is told.
+// TestQuality checks that a held run leaves nothing visible, that its check can be accepted by name, and that accepted
+// checks and warnings are reported.
 func TestQuality(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -175,7 +175,7 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestQualityChecks has each check find something.
+// TestQualityChecks makes each check find something.
 func TestQualityChecks(t *testing.T) {
 	t.Parallel()
 	rescaled := func(b *world.Book, scale string) {
@@ -259,8 +259,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestCatalogHealsWithin damages a block of a table in the published catalog that a night without changes neither asks
-// nor writes, so that its seal alone tells: the next catalog does not inherit it.
+// TestCatalogHealsWithin damages a block of a table in the published catalog that a night without changes neither reads
+// nor writes, so that only the checksum detects it. The next catalog does not extend the damaged one.
 func TestCatalogHealsWithin(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -289,7 +289,7 @@ func TestCatalogHealsWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[3*4096+block*(256<<10)+100_000] ^= 0xff // behind three headers
+	data[3*4096+block*(256<<10)+100_000] ^= 0xff // after three headers
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,8 @@ func TestCatalogHealsWithin(t *testing.T) {
 	})
 }
 
-// TestSnapshotMonths takes snapshots in two months: all of them are seen, and each month's view goes with its files.
+// TestSnapshotMonths writes snapshots in two months: queries see all of them, and each month's view changes only with
+// its own files.
 func TestSnapshotMonths(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -327,8 +328,8 @@ func TestSnapshotMonths(t *testing.T) {
 	want("2026_02", "2026-02-01 3", "2026-02-02 3")
 }
 
-// TestCatalogThatCannotGoOn publishes catalogs that are sealed and of this program, but that cannot be brought up to
-// date: on the way the next one is begun anew.
+// TestCatalogThatCannotGoOn publishes catalogs with the right checksum and of this program that nevertheless cannot be
+// extended: then the next catalog is built from scratch.
 func TestCatalogThatCannotGoOn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 12, Deals: 10})
@@ -367,7 +368,7 @@ func TestCatalogThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// TestCatalogHeals damages the published catalog: the next one is made anew.
+// TestCatalogHeals damages the published catalog: the next one is built from scratch.
 func TestCatalogHeals(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 12, Deals: 10})
@@ -383,7 +384,7 @@ func TestCatalogHeals(t *testing.T) {
 		func([]byte) []byte { return []byte("no catalog") },
 		func(b []byte) []byte {
 			b = slices.Clone(b)
-			for i := 12 << 10; i < len(b); i += 997 { // behind the headers, where blocks lie
+			for i := 12 << 10; i < len(b); i += 997 { // after the headers, in the blocks
 				b[i] ^= 0xff
 			}
 			return b
@@ -403,7 +404,7 @@ func TestCatalogHeals(t *testing.T) {
 	}
 }
 
-// intoCatalog writes into the published catalog, as anybody's DuckDB can.
+// intoCatalog writes into the published catalog, as any user's DuckDB can.
 func intoCatalog(t *testing.T, w *world.World, statement string) {
 	t.Helper()
 	db, err := stdsql.Open("duckdb", filepath.Join(w.Root, lake.CatalogKey))
@@ -418,8 +419,8 @@ func intoCatalog(t *testing.T, w *world.World, statement string) {
 	}
 }
 
-// TestCatalogWrittenInto goes on from the catalog before, but not from one that somebody wrote into, nor from one that
-// is older than a replay; and `catalog` goes on from none.
+// TestCatalogWrittenInto checks that a run extends the previous catalog, except one that another program wrote into, or
+// one that is older than a replay; and that `catalog` extends none.
 func TestCatalogWrittenInto(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 12, Deals: 10})

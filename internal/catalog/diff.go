@@ -12,10 +12,10 @@ import (
 	"dealflow/transform"
 )
 
-// pairChunk is how many pairs of versions are compared at a time: their payloads are held together.
+// pairChunk is the number of pairs of versions that are compared at a time: all their payloads are in memory together.
 const pairChunk = 2048
 
-// diff says what changed between versions of a state of the lake, from their payloads.
+// diff returns the function that compares the payloads of neighbouring versions of a state of the lake.
 func (m *Maker) diff(s state) sql.DiffFunc {
 	return func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error {
 		feed := pairs[0].Feed
@@ -43,8 +43,8 @@ func (m *Maker) diff(s state) sql.DiffFunc {
 	}
 }
 
-// filesOf lists the files of deal_versions in which the versions of pairs may lie: those of the runs that
-// brought them, and those that maintenance has made of several runs'.
+// filesOf lists the files of deal_versions that may contain the versions of pairs: those of the runs that added them,
+// and those that maintenance has merged.
 func (s state) filesOf(pairs []lake.VersionPair) []lake.File {
 	wanted := map[string]bool{}
 	for i := range pairs {
@@ -68,10 +68,10 @@ type pairDiffer struct {
 	bases  *load.Bases
 }
 
-// unreadable stands for the changes of a pair one of whose payloads cannot be read any more.
+// unreadable is the result for a pair of which a payload is absent or cannot be read any more.
 var unreadable = []lake.FieldChange{{Change: lake.ChangeUnreadable}}
 
-// compare gives what changed.
+// compare returns what changed between the two versions of a pair.
 func (d *pairDiffer) compare(p *lake.VersionPair, payloads map[load.VersionKey]load.Payload) []lake.FieldChange {
 	before, ok := d.content(payloads, load.VersionKey{DealID: p.DealID, Version: p.Before}, p.BeforeTranches)
 	if !ok {

@@ -20,11 +20,11 @@ import (
 	"dealflow/sql"
 )
 
-// TestFetchOnDemand brings the files of the tables that a query names, and no others; and none twice.
+// TestFetchOnDemand checks that exactly the files of the tables that a query names are fetched, each once.
 func TestFetchOnDemand(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
-	w.Store = new(memstore.Mem) // no folder of this machine either
+	w.Store = new(memstore.Mem) // no local folder either
 	w.Night(t, 0)
 	w.Night(t, 1)
 	l, err := load.Open(t.Context(), w.Store)
@@ -92,8 +92,8 @@ func TestFetchOnDemand(t *testing.T) {
 	}
 }
 
-// TestFetchOnlyNews has the catalog of a lake that is no folder of this machine go on from the one before: of history's
-// files only those are read that the run has written, and those with the contents that it compares.
+// TestFetchOnlyNews extends the catalog of a lake that is no local folder. Of history's files it reads only those that
+// the run has written and those with the contents that it compares.
 func TestFetchOnlyNews(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
@@ -120,8 +120,8 @@ func TestFetchOnlyNews(t *testing.T) {
 	}
 }
 
-// TestNewMonthAfar has the catalog of a lake that is no folder of this machine go on into another month: the views of
-// the month before are not made again, and their files are not here.
+// TestNewMonthAfar extends the catalog of a lake that is no local folder into another month. The views of the month
+// before are not rebuilt, and their files are not here.
 func TestNewMonthAfar(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -143,7 +143,7 @@ func TestNewMonthAfar(t *testing.T) {
 	})
 }
 
-// readStore tells what was read of it.
+// readStore records which objects were read.
 type readStore struct {
 	*memstore.Mem
 	mu   sync.Mutex
@@ -157,7 +157,7 @@ func (s *readStore) Get(ctx context.Context, key string) (io.ReadCloser, error) 
 	return s.Mem.Get(ctx, key)
 }
 
-// take gives the keys since the last call.
+// take returns the keys since the last call.
 func (s *readStore) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +166,8 @@ func (s *readStore) take() []string {
 	return keys
 }
 
-// TestCacheRefusesOtherBytes does not take an object for the one that the commit names, and keeps no more
-// than it may.
+// TestCacheRefusesOtherBytes checks that an object with other bytes than the commit names is refused, and that the
+// cache keeps to its limit.
 func TestCacheRefusesOtherBytes(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 10})

@@ -14,10 +14,10 @@ import (
 	"dealflow/sql"
 )
 
-// Maker makes catalogs of a lake. Lake and Log must be set.
+// Maker builds catalogs of a lake. Lake and Log must be set. It is not safe for concurrent use.
 type Maker struct {
 	Lake        *load.Lake
-	Cache       *mirror.Cache // of a lake that is no local folder; default: one for each catalog alone
+	Cache       *mirror.Cache // for a lake that is no local folder; default: a new one for each catalog
 	WorkDir     string        // local folder for unfinished files; default: the system's
 	FromScratch bool          // extend no earlier catalog
 	Log         *slog.Logger
@@ -38,9 +38,8 @@ func (m *Made) Close() error {
 	return os.RemoveAll(m.folder)
 }
 
-// MakeAndCheck makes the catalog as it will be after a commit that is not yet made, and asks the quality checks of it.
-// accepted names checks that hold nothing this time. The results are filled as far as the checks came, also beside an
-// error.
+// MakeAndCheck builds the catalog as it will be after a commit that is not yet made, and runs the quality checks on it.
+// accepted names checks that hold nothing this time. With an error, checks has the results of the checks that have run.
 func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted []string) (made *Made, checks []lake.Check, err error) {
 	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
 		checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
@@ -50,7 +49,7 @@ func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted
 	return made, checks, err
 }
 
-// make makes a catalog with the given build function. previous is a local file; "" means the published catalog.
+// make builds a catalog with the given build function. previous is a local file; "" means the published catalog.
 func (m *Maker) make(ctx context.Context, s state, previous string, build func(*sql.Catalog, context.Context, string) error) (made *Made, err error) {
 	folder, err := os.MkdirTemp(m.WorkDir, "dealflow-catalog-*")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"dealflow/sql"
 )
 
-// Catalog is a catalog file for reading. Fetch is safe for concurrent use. Close removes what is private.
+// Catalog is an open catalog file. Fetch is safe for concurrent use. Close removes what is private.
 type Catalog struct {
 	Path    string
 	Private bool // built for the caller because the published one is absent or older than the log
@@ -23,8 +23,9 @@ type Catalog struct {
 	made  *Made // the private one; nil for none
 }
 
-// Open gives the catalog of the lake's present state: the published one, or a private one if that is older. cache keeps
-// the files of a lake that is no local folder; with nil they are kept for this catalog alone. workDir is a local folder for unfinished files; "" means the system's.
+// Open returns the catalog of the lake's present state: the published one, or a private one if the published one is
+// older. cache keeps the files of a lake that is no local folder; with nil they are kept for this catalog alone. workDir
+// is a local folder for unfinished files; "" means the system's.
 func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (*Catalog, error) {
 	local, err := mirror.Open(l.Store(), cache, workDir)
 	if err != nil {
@@ -54,8 +55,8 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 	return nil
 }
 
-// isCurrent says whether the catalog at path shows the lake's present state, aliases included, and has all that this
-// program's catalogs have.
+// isCurrent says whether the catalog at path shows the lake's present state, aliases included, and has everything that
+// this program's catalogs have.
 func (c *Catalog) isCurrent(ctx context.Context, path string) bool {
 	shown, err := sql.ShownBy(ctx, path)
 	log := c.lake.Log()
@@ -63,7 +64,7 @@ func (c *Catalog) isCurrent(ctx context.Context, path string) bool {
 		return false
 	}
 	aliases, err := readAliases(ctx, c.lake)
-	return err != nil || aliases.Version == shown.AliasVersion // unreadable ones change nothing
+	return err != nil || aliases.Version == shown.AliasVersion // unreadable aliases change nothing
 }
 
 // Root is the local folder under which DuckDB finds the lake's files after Fetch.
@@ -85,7 +86,7 @@ func (c *Catalog) DB(ctx context.Context, statements ...string) (*stdsql.DB, err
 // Fetch adds the files that statements may read to Root. db is the catalog, opened with this Root.
 func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string) error {
 	if c.local.IsLake() {
-		return nil // and looking for the statements' files costs time
+		return nil // finding the statements' files would cost time
 	}
 	paths, err := sql.Paths(ctx, db, statements...)
 	if err != nil {
@@ -101,8 +102,8 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 // Close removes what is private.
 func (c *Catalog) Close() error { return errors.Join(c.made.Close(), c.local.Close()) }
 
-// PublishedCommit reads which commit the published catalog shows; 0 if there is none that can be read. workDir is a
-// local folder for unfinished files; "" means the system's.
+// PublishedCommit returns the number of the commit that the published catalog shows; 0 if there is no readable one.
+// workDir is a local folder for unfinished files; "" means the system's.
 func PublishedCommit(ctx context.Context, l *load.Lake, workDir string) (commit int64, err error) {
 	local, err := mirror.OpenBriefly(l.Store(), nil, workDir)
 	if err != nil {

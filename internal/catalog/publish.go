@@ -17,12 +17,12 @@ import (
 	"dealflow/sql"
 )
 
-// maxPublications bounds the tries to publish a catalog while others publish theirs.
+// maxPublications is how often publishing a catalog is tried while others publish theirs.
 const maxPublications = 5
 
-// Publish builds the catalog of the lake's present state from scratch and puts it into the lake, unless a newer commit
-// was made meanwhile: then that commit's writer publishes. It never replaces a newer catalog. Aliases that cannot be
-// parsed are an error. workDir and cache are as in Open.
+// Publish builds the catalog of the lake's present state from scratch and puts it into the lake. If a newer commit was
+// made in that time, it puts nothing: that commit's writer publishes. It never replaces a newer catalog. Aliases that
+// cannot be parsed are an error. workDir and cache are as in Open.
 func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (err error) {
 	if _, err := readAliases(ctx, l); err != nil {
 		return err
@@ -36,8 +36,8 @@ func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Ca
 	return made.publish(ctx, l)
 }
 
-// PublishCurrent publishes the catalog of the lake's present state: made, if it shows that, else a new one that extends
-// made. The caller closes made, which may be nil, in either case.
+// PublishCurrent publishes the catalog of the lake's present state: made if it shows that, or else a new one that
+// extends made. made may be nil; the caller closes it in either case.
 func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	if made != nil && made.commit == m.Lake.Log().Number {
 		return made.publish(ctx, m.Lake)
@@ -54,7 +54,7 @@ func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	return current.publish(ctx, m.Lake)
 }
 
-// publish puts the catalog into the lake.
+// publish puts the catalog into the lake, unless a newer commit was made.
 func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 	file, err := os.Open(m.path)
 	if err != nil {
@@ -69,12 +69,12 @@ func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 	return fmt.Errorf("the catalog changes faster than it can be replaced: %w", err)
 }
 
-// publishOnce replaces the catalog that was published before it checked for a newer commit. A later commit's writer
-// publishes later, so its catalog is not overwritten.
+// publishOnce replaces the published catalog only if it is still the one from before the check for a newer commit. The
+// writer of a later commit publishes after that check, so its catalog is not overwritten.
 func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
-	replacer, careful := l.Store().(store.Replacer)
+	replacer, canReplaceIf := l.Store().(store.Replacer)
 	tag, tagErr := "", store.ErrNotFound
-	if careful {
+	if canReplaceIf {
 		tag, tagErr = replacer.Tag(ctx, lake.CatalogKey)
 	}
 	newer, err := l.HasCommit(ctx, l.Log().Number+1)
@@ -85,7 +85,7 @@ func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
 		return err
 	}
 	switch {
-	case !careful:
+	case !canReplaceIf:
 		return l.Store().Put(ctx, lake.CatalogKey, file, store.Replace)
 	case errors.Is(tagErr, store.ErrNotFound):
 		return l.Store().Put(ctx, lake.CatalogKey, file, store.CreateOnly)
@@ -95,7 +95,7 @@ func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
 	return replacer.ReplaceIf(ctx, lake.CatalogKey, file, tag)
 }
 
-// KnowsChecks refuses names that no quality check has.
+// KnowsChecks returns an error for a name that no quality check has.
 func KnowsChecks(names []string) error {
 	var known []string
 	for _, c := range sql.QualityChecks() {

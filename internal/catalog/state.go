@@ -7,7 +7,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// state is the state of a lake that a catalog shows. It is a value: its slices are not changed.
+// state is the state of a lake that a catalog shows. It is a value: its slices are not modified.
 type state struct {
 	commit  int64
 	knownAt lake.Instant
@@ -15,12 +15,12 @@ type state struct {
 	commits []lake.Commit
 }
 
-// stateOf is the state that a log adds up to.
+// stateOf returns the state as of a log's newest commit.
 func stateOf(log *load.Log) state {
 	return state{log.Number, log.KnownAt, log.AllFiles(), log.Runs}
 }
 
-// with is the state after one more commit.
+// with returns the state after one more commit.
 func (s state) with(c *lake.Commit) state {
 	files := slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool { return slices.Contains(c.Remove, f.Path) })
 	return state{c.Number, c.KnownAt, append(files, c.Add...), append(slices.Clone(s.commits), *c)}

@@ -15,8 +15,8 @@ import (
 	"dealflow/load/store/memstore"
 )
 
-// TestManySyncs makes history files by the dozen: a sync merges them by itself when there are many, as a
-// commit of its own, and the answers stay.
+// TestManySyncs makes dozens of history files. When there are many, a sync merges them as a commit of its own, and no
+// answer changes.
 func TestManySyncs(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

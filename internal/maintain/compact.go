@@ -11,16 +11,16 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// compactAfter is the number of small history files of a table, market and year above which a run merges
-// them by itself. A sync every five minutes makes 288 a day; views open quickly up to some thousands of
-// files, and there are 18 tables in up to six markets. What reads wide tables pays for each file, so the
-// folders of past years are merged whatever their number: once, by the first run of a new year.
+// compactAfter is the number of small history files of a table, market and year above which a run merges them. A sync
+// every five minutes adds 288 a day. Views open quickly up to some thousands of files, and there are 18 tables in up to
+// six markets. Readers of wide tables pay for each file, so the first run of a new year merges the folders of past
+// years whatever their number.
 const compactAfter = 32
 
-// Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so
-// that no answer changes. If nothing can be merged, nothing is committed (lake.OutcomeUnchanged); if another
-// command holds the lease, nothing is done (lake.OutcomeSkipped). load.ErrConflict says that others have committed
-// again and again, or have replaced the same files; nothing of this one is visible then.
+// Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so that no answer
+// changes. If nothing can be merged, nothing is committed (lake.OutcomeUnchanged). If another command holds the lease,
+// nothing is done (lake.OutcomeSkipped). load.ErrConflict means that others have committed again and again, or have
+// replaced the same files; then nothing of this command is visible.
 //
 // The result is nil only if the command ended before it had begun.
 func Compact(ctx context.Context, cfg Config) (*Result, error) {
@@ -34,14 +34,14 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 	return result, err
 }
 
-// compact merges in folders with at least so many small files.
+// compact merges the groups that Compactable finds with this least number of files, and commits.
 func (w *work) compact(ctx context.Context, least int, result *Result) error {
 	var remove []string
 	var faults []error
 	for _, group := range compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), least) {
 		err := merge(ctx, w.lake, w.tx, group)
 		if errors.Is(err, mirror.ErrNotCommitted) {
-			// What is damaged stays as it is; it does not keep the rest from being merged.
+			// A damaged file stays as it is; the other groups are still merged.
 			faults = append(faults, fmt.Errorf("compact: %w", err))
 			continue
 		}
@@ -61,9 +61,9 @@ func (w *work) compact(ctx context.Context, least int, result *Result) error {
 	return errors.Join(append(faults, w.commit(ctx, remove, result))...)
 }
 
-// CompactAfterRun merges history files if there are many, as a commit of its own after a run's, under that run's lease;
-// hint and checkpoint follow it, and the caller publishes the catalog. cfg.RunID is that of the compaction, now is the
-// run's clock. The result is nil if there are not many.
+// CompactAfterRun merges history files if there are many, as its own commit after a run's and under that run's lease.
+// It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the compaction's, now is the run's
+// clock. The result is nil if there are not many files.
 func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() time.Time) (result *Result, err error) {
 	if len(compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter+1)) == 0 {
 		return nil, nil

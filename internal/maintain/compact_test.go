@@ -22,8 +22,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestCompact merges what nights and syncs have written: no answer changes, and the second time there is
-// nothing to do.
+// TestCompact merges the files of nights and syncs: no answer changes, and a second compaction finds nothing to do.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(testing.TB) *world.World{
@@ -73,8 +72,8 @@ func wantPublished(t *testing.T, s store.Store, commit int64) {
 	}
 }
 
-// otherOrder has versions of expected deals before those of priced ones in its files, and nights in which
-// only one kind brings any.
+// otherOrder has files in which versions of expected deals are before those of priced ones, and nights with deals of
+// only one kind.
 func otherOrder(t testing.TB) *world.World {
 	t.Helper()
 	w, b := world.NewBook(t)
@@ -119,7 +118,7 @@ func TestCompactSameBytes(t *testing.T) {
 	}
 }
 
-// TestCompactBehindOthers lets runs commit while files are being merged: the merge is as good behind them.
+// TestCompactBehindOthers lets runs commit while files are being merged: the merge is still valid after them.
 func TestCompactBehindOthers(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -174,7 +173,7 @@ func TestCompactOnce(t *testing.T) {
 			cfg := w.Upkeep(t)
 			cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
 				other := w.Upkeep(t)
-				// The lease is politeness; here it has run out.
+				// Safety does not need the lease; here it has expired.
 				if err := w.Store.Delete(t.Context(), lake.LeaseKey); err != nil {
 					t.Error(err)
 				}
@@ -192,8 +191,8 @@ func TestCompactOnce(t *testing.T) {
 	}
 }
 
-// TestCompactRefusesDamage merges no file that is not what was committed: its damage could never be seen
-// again. Other folders are merged all the same.
+// TestCompactRefusesDamage checks that a file that differs from what was committed is not merged: its damage could
+// never be seen again. Other folders are still merged.
 func TestCompactRefusesDamage(t *testing.T) {
 	t.Parallel()
 	sound := world.ShortLake(t)
@@ -227,7 +226,7 @@ func TestCompactRefusesDamage(t *testing.T) {
 	}
 }
 
-// TestCompactWritesCheckpoints counts its commits with the others.
+// TestCompactWritesCheckpoints checks that a compaction's commits count towards the next checkpoint.
 func TestCompactWritesCheckpoints(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -250,7 +249,7 @@ func TestCompactWritesCheckpoints(t *testing.T) {
 	world.WantCounts(t, w.MustSync(t, world.Feeds(world.Expected)), world.Expected, [6]int64{0, 1, 0, 0, 2, 0})
 }
 
-// TestCompactWholeMarket goes on over a market with all feeds, run by run.
+// TestCompactWholeMarket compacts the lake of a market with all feeds after each run.
 func TestCompactWholeMarket(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 21, Deals: 15})

@@ -15,24 +15,24 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// comparison holds the rows that were written anew for a partition of a flattened table against those of
-// its files of before: as multisets, because files may lie in any order. It keeps a hash of each row,
-// some 30 bytes, until that has met its like. It is not safe for concurrent use.
+// comparison compares the rows that were rebuilt for a partition of a flattened table with those of its previous files.
+// It compares multisets, because files may be in any order. It keeps a hash of each unmatched row (about 30 bytes per
+// row). It is not safe for concurrent use.
 type comparison struct {
 	table   *lake.Table
-	columns map[string]bool // in which rows must agree
-	helpers map[string]int  // the other helper columns, by their place in sums
-	sums    []uint64        // of each helper's values: 0 where they are now as they were before
+	columns map[string]bool // the columns in which rows must agree
+	helpers map[string]int  // the other helper columns: index in sums
+	sums    []uint64        // sum of the hashes of each helper's values, now minus before: 0 if they are equal
 	seed    maphash.Seed
-	counts  map[uint64]int32 // of a row, by hash: how many more there are now than before
+	counts  map[uint64]int32 // by hash of a row: number of such rows now, minus before
 	buf     []byte
 
 	before  int64 // rows that were read
 	now     int64 // rows that were written
-	damaged int   // files of before that are gone, or are not what was committed: they were not read
+	damaged int   // previous files that are absent, or differ from what was committed: they were not read
 }
 
-// newComparison begins a comparison with the files of a partition.
+// newComparison begins a comparison with the previous files of a partition.
 func newComparison(table *lake.Table, before []lake.File) *comparison {
 	c := &comparison{table: table, columns: map[string]bool{}, helpers: map[string]int{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
 	now := lake.File{SchemaVersion: lake.SchemaVersion}
@@ -48,8 +48,8 @@ func newComparison(table *lake.Table, before []lake.File) *comparison {
 	return c
 }
 
-// improved names the helper columns whose values are others than before: a newer parser read them. It is
-// good after all rows of before and now were given.
+// improved names the helper columns whose values differ from before: a newer parser read them. Call it after all rows
+// were added.
 func (c *comparison) improved() []string {
 	var improved []string
 	for i, name := range lake.ColumnNames(c.table.Helpers) {
@@ -60,23 +60,23 @@ func (c *comparison) improved() []string {
 	return improved
 }
 
-// wrote takes rows that were written anew.
-func (c *comparison) wrote(record arrow.Record) {
+// addWritten adds rows that were rebuilt.
+func (c *comparison) addWritten(record arrow.Record) {
 	c.now += record.NumRows()
 	c.add(record, 1)
 }
 
-// had reads files of before.
-func (c *comparison) had(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) error {
+// addBefore reads the previous files and adds their rows.
+func (c *comparison) addBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) error {
 	for _, f := range files {
-		if err := c.hadFile(ctx, l, tx, f, lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
+		if err := c.addFileBefore(ctx, l, tx, f, lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) hadFile(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File, columns []string) (err error) {
+func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File, columns []string) (err error) {
 	copied, err := copyFiles(ctx, l, tx, []lake.File{f})
 	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.damaged++
@@ -99,8 +99,8 @@ func (c *comparison) add(record arrow.Record, n int32) {
 		if c.columns[field.Name] {
 			columns = append(columns, record.Column(i))
 		}
-		if at, ok := c.helpers[field.Name]; ok {
-			c.sums[at] += uint64(int64(n)) * c.sum(record, record.Column(i))
+		if helper, ok := c.helpers[field.Name]; ok {
+			c.sums[helper] += uint64(int64(n)) * c.sum(record, record.Column(i))
 		}
 	}
 	for row := range int(record.NumRows()) {
@@ -115,8 +115,8 @@ func (c *comparison) add(record arrow.Record, n int32) {
 	}
 }
 
-// sum adds up hashes of a column's values, each with its row's key; a NULL counts nothing, so that a
-// column that files lack is one without values.
+// sum adds up hashes of a column's values, each with its row's key. A NULL adds nothing, so that a column that files
+// lack equals one without values.
 func (c *comparison) sum(record arrow.Record, column arrow.Array) (sum uint64) {
 	keys := len(c.table.KeyColumns())
 	for row := range column.Len() {
@@ -132,8 +132,8 @@ func (c *comparison) sum(record arrow.Record, column arrow.Array) (sum uint64) {
 	return sum
 }
 
-// different is the number of rows that are now as they were not before, or were before as they are not
-// now, whichever is more.
+// different returns the greater of two numbers: rows that exist now and did not before, and rows that existed before
+// and do not now.
 func (c *comparison) different() int64 {
 	var now, before int64
 	for _, n := range c.counts {

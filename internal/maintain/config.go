@@ -24,7 +24,7 @@ type Config struct {
 	Workers   int              // markets that are replayed at once; default 2
 	Log       *slog.Logger     // default: nothing is logged
 	NoCatalog bool             // publish no catalog
-	Cache     *mirror.Cache    // of a lake that is no local folder; default: one for this command alone
+	Cache     *mirror.Cache    // for a lake that is no local folder; default: a new one for this command
 }
 
 func (c *Config) withDefaults() (Config, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -20,8 +21,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// copies are local copies of history files of one table and market, whose bytes are those that were
-// committed. close removes them.
+// copies are local copies of history files of one table and market, with the bytes that were committed. close removes
+// them.
 type copies struct {
 	folder string
 	store  *dirstore.Dir
@@ -30,8 +31,8 @@ type copies struct {
 	files  []lake.File
 }
 
-// copyFiles fetches files into the transaction's work folder: reading them there costs a store one request each, and
-// their hash is known before any row of them is used.
+// copyFiles fetches files into the transaction's work folder. Then reading costs the store only one request per file,
+// and the hash is checked before any row is used.
 func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) (*copies, error) {
 	folder, err := os.MkdirTemp(tx.WorkDir(), "copies-*")
 	if err != nil {
@@ -58,8 +59,8 @@ func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, files []
 
 func (c *copies) close() error { return os.RemoveAll(c.folder) }
 
-// kinds are the parts by which the files are sorted before all else: deal_versions has first the priced
-// deals of its market, then the expected ones. Other tables have one part, without a name.
+// kinds returns the parts by which rows are sorted first: deal_versions has the priced deals of its market, then the
+// expected ones. Other tables have one part, named "".
 func (c *copies) kinds() []api.Kind {
 	if c.files[0].Table == lake.HistoryTable(lake.DealVersions) {
 		return []api.Kind{api.Priced, api.Expected}
@@ -67,16 +68,16 @@ func (c *copies) kinds() []api.Kind {
 	return []api.Kind{""}
 }
 
-// merged is one row on its way through a merge. It is good during the call only.
-type merged struct {
+// mergedRow is one row of a merge. It is valid during the call only.
+type mergedRow struct {
 	key    parquet.RowKey
 	record arrow.Record
 	row    int
-	from   []int // for each column of the merge its place in the record; -1 where the file lacks it
+	from   []int // for each column of the merge its index in the record; -1 if the file lacks it
 }
 
-// each calls row for the rows of a kind in the order of their keys, over all files.
-func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column, row func(merged) error) (err error) {
+// each calls row for the rows of a kind, over all files, in the order of their keys.
+func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column, row func(mergedRow) error) (err error) {
 	var open cursors
 	defer func() {
 		for _, cur := range open {
@@ -95,7 +96,7 @@ func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column,
 	heap.Init(&open)
 	for len(open) > 0 {
 		cur := open[0]
-		if err := row(merged{cur.key, cur.record, cur.row, cur.from}); err != nil {
+		if err := row(mergedRow{cur.key, cur.record, cur.row, cur.from}); err != nil {
 			return err
 		}
 		more, err := cur.advance()
@@ -112,24 +113,24 @@ func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column,
 	return nil
 }
 
-// cursor stands on a row of a file.
+// cursor is a position in the rows of a file.
 type cursor struct {
 	file   lake.File
 	kind   api.Kind // "": all rows
 	next   func() (arrow.Record, error, bool)
 	stop   func()
-	from   []int // as in merged
-	keys   keyPlaces
+	from   []int // as in mergedRow
+	keys   keyColumns
 	record arrow.Record
 	row    int
 	key    parquet.RowKey
 	begun  bool
 }
 
-// keyPlaces says where in a record the parts of a row's key stand; -1 for none.
-type keyPlaces struct{ kind, deal, version, outer, ordinal int }
+// keyColumns is the indices of a key's columns in a record; -1 for an absent one.
+type keyColumns struct{ kind, deal, version, outer, ordinal int }
 
-// open puts a cursor on the first row of a kind in a file; nil where there is none.
+// open returns a cursor at the first row of a kind in a file; nil if the file has none.
 func (c *copies) open(ctx context.Context, f lake.File, kind api.Kind, columns []lake.Column) (*cursor, error) {
 	foot, err := parquet.ReadFooter(ctx, c.store, f.Path)
 	if err != nil {
@@ -138,23 +139,23 @@ func (c *copies) open(ctx context.Context, f lake.File, kind api.Kind, columns [
 	cur := &cursor{file: f, kind: kind}
 	var wanted []string
 	for i := range columns {
-		place := -1
+		index := -1
 		if foot.Schema.HasField(columns[i].Name) {
-			place = len(wanted)
+			index = len(wanted)
 			wanted = append(wanted, columns[i].Name)
 		}
-		cur.from = append(cur.from, place)
+		cur.from = append(cur.from, index)
 	}
-	cur.keys = placesOf(wanted)
+	cur.keys = findKeyColumns(wanted)
 	var plan parquet.Groups
 	if kind != "" {
-		groups, err := c.groupsOf(ctx, f, kind)
+		groups, err := c.findGroups(ctx, f, kind)
 		if err != nil || len(groups) == 0 {
 			return nil, err
 		}
 		plan = parquet.OnlyGroups(groups)
 	}
-	// Files that are open side by side share what one may hold.
+	// The files that are open at once share the row limit of one.
 	rows := int64(max(parquet.ScanRows/len(c.files), 16))
 	records := func(yield func(arrow.Record, error) bool) {
 		err := parquet.ScanLimited(ctx, c.store, c.mem, f.Path, wanted, rows, plan, func(record arrow.Record) error {
@@ -175,20 +176,16 @@ func (c *copies) open(ctx context.Context, f lake.File, kind api.Kind, columns [
 	return cur, nil
 }
 
-// errStopped ends a scan of which no more is wanted.
+// errStopped ends a scan before its end.
 var errStopped = errors.New("no more rows are wanted")
 
-func placesOf(names []string) keyPlaces {
-	at := map[string]int{}
-	for i, name := range names {
-		at[name] = i + 1
-	}
-	place := func(name string) int { return at[name] - 1 }
-	return keyPlaces{place("kind"), place("deal_id"), place("version"), place("tranche_ordinal"), place("ordinal")}
+func findKeyColumns(names []string) keyColumns {
+	index := func(name string) int { return slices.Index(names, name) }
+	return keyColumns{index("kind"), index("deal_id"), index("version"), index("tranche_ordinal"), index("ordinal")}
 }
 
-// groupsOf finds the row groups that hold rows of a kind.
-func (c *copies) groupsOf(ctx context.Context, f lake.File, kind api.Kind) ([]int, error) {
+// findGroups returns the row groups that contain rows of a kind.
+func (c *copies) findGroups(ctx context.Context, f lake.File, kind api.Kind) ([]int, error) {
 	var groups []int
 	group, last := -1, -1
 	err := parquet.Scan(ctx, c.store, c.mem, f.Path, []string{"kind"}, parquet.AllGroups(&group), func(record arrow.Record) error {
@@ -218,7 +215,7 @@ func (cur *cursor) advance() (bool, error) {
 		if cur.kind != "" && cur.record.Column(cur.keys.kind).(*array.String).Value(cur.row) != string(cur.kind) {
 			continue
 		}
-		key := cur.keys.of(cur.record, cur.row)
+		key := cur.keys.read(cur.record, cur.row)
 		if cur.begun && key.Compare(cur.key) <= 0 {
 			return false, fmt.Errorf("read %s: %w: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
 				cur.file.Path, mirror.ErrNotCommitted, key.DealID, key.Version, cur.key.DealID, cur.key.Version)
@@ -228,18 +225,18 @@ func (cur *cursor) advance() (bool, error) {
 	}
 }
 
-// of reads a row's key.
-func (p keyPlaces) of(record arrow.Record, row int) parquet.RowKey {
-	number := func(place int) int32 {
-		if place < 0 {
+// read reads a row's key.
+func (k keyColumns) read(record arrow.Record, row int) parquet.RowKey {
+	number := func(column int) int32 {
+		if column < 0 {
 			return 0
 		}
-		return record.Column(place).(*array.Int32).Value(row)
+		return record.Column(column).(*array.Int32).Value(row)
 	}
-	return parquet.RowKey{DealID: record.Column(p.deal).(*array.Int64).Value(row), Version: number(p.version), Outer: number(p.outer), Ordinal: number(p.ordinal)}
+	return parquet.RowKey{DealID: record.Column(k.deal).(*array.Int64).Value(row), Version: number(k.version), Outer: number(k.outer), Ordinal: number(k.ordinal)}
 }
 
-// cursors is a heap: the one with the least key comes first.
+// cursors is a heap: the cursor with the least key is the first.
 type cursors []*cursor
 
 func (c cursors) Len() int           { return len(c) }

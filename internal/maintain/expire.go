@@ -13,21 +13,20 @@ import (
 type ExpireConfig struct {
 	Config
 	Keep  Retention
-	Apply bool // false: only say what would be done; nothing at all is written then
+	Apply bool // false: only report what would be done, and write nothing
 }
 
-// ExpireResult says what expire removed, or would remove. It is the object that --json prints; fields are
-// only ever added.
+// ExpireResult says what expire removed, or would remove. `--json` prints this object; fields are only ever added.
 type ExpireResult struct {
 	Result
-	Applied       bool          `json:"applied"`         // false: this is what would be done
+	Applied       bool          `json:"applied"`         // false: the result is what would be done
 	KeepDays      int           `json:"keep_days"`       // counted back from the newest snapshot
 	KeepMonthEnds bool          `json:"keep_month_ends"` // and the last snapshot of each month
 	Expired       []ExpiredFeed `json:"expired"`         // snapshots that the policy does not keep
-	Garbage       load.Garbage  `json:"garbage"`         // data files that are no part of the lake, and whose grace has passed
-	Checkpoints   load.Garbage  `json:"checkpoints"`     // that newer ones have replaced
-	Unfinished    int           `json:"unfinished"`      // puts that never ended
-	Waiting       load.Garbage  `json:"waiting"`         // garbage that a later expire removes, once its grace has passed
+	Garbage       load.Garbage  `json:"garbage"`         // data files that are no part of the lake and older than load.Grace
+	Checkpoints   load.Garbage  `json:"checkpoints"`     // checkpoints and states that newer ones have replaced
+	Unfinished    int           `json:"unfinished"`      // unfinished uploads older than load.Grace
+	Waiting       load.Garbage  `json:"waiting"`         // younger garbage, which a later expire removes
 }
 
 // ExpiredFeed is the expired snapshots of one feed.
@@ -38,12 +37,12 @@ type ExpiredFeed struct {
 	Bytes int64    `json:"bytes"`
 }
 
-// Expire drops the snapshots that a policy does not keep, as one commit, then removes what the lake can
-// do without by the store's clock (findWaste): what the commit dropped goes when its grace has
-// passed, with a later expire. History is never touched. It may be run again after any failure.
+// Expire drops the snapshots that a policy does not keep, as one commit. Then it deletes what findRemovable finds, by
+// the store's clock. A later expire deletes the dropped files after load.Grace. Expire never changes history. It may be
+// run again after any failure.
 //
-// Where another run holds the lease, nothing is done (lake.OutcomeSkipped). Errors and the result are
-// those of Compact; after an error behind the commit Result.Commit is set.
+// If another command holds the lease, nothing is done (lake.OutcomeSkipped). Errors and the result are those of
+// Compact; if an error comes after the commit, Result.Commit is set.
 func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
 	if cfg.Keep.Days < 1 {
 		return nil, fmt.Errorf("expire: keep %d days: want 1 or more", cfg.Keep.Days)
@@ -67,7 +66,7 @@ func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
 	return result, err
 }
 
-// expireSnapshots drops snapshots from the lake.
+// expireSnapshots drops snapshots from the lake, as one commit.
 func (w *work) expireSnapshots(ctx context.Context, keep Retention, result *ExpireResult) error {
 	days, err := expired(w.lake.Log(), keep)
 	if err != nil {
@@ -86,7 +85,7 @@ func (w *work) expireSnapshots(ctx context.Context, keep Retention, result *Expi
 	return w.commit(ctx, remove, &result.Result)
 }
 
-// addDays adds up the days feed by feed.
+// addDays adds days to the sums of their feeds. The days are sorted by feed.
 func (r *ExpireResult) addDays(days []expiredDay) {
 	for _, day := range days {
 		if n := len(r.Expired); n == 0 || r.Expired[n-1].Feed != day.Feed {
@@ -101,13 +100,13 @@ func (r *ExpireResult) addDays(days []expiredDay) {
 	}
 }
 
-// removeGarbage removes what the lake can do without.
+// removeGarbage deletes what findRemovable finds.
 func (w *work) removeGarbage(ctx context.Context, result *ExpireResult) error {
 	now, err := storeTime(ctx, w.Store, w.RunID)
 	if err != nil {
 		return err
 	}
-	garbage, err := findWaste(ctx, w.lake, now)
+	garbage, err := findRemovable(ctx, w.lake, now)
 	if err != nil {
 		return err
 	}
@@ -124,19 +123,19 @@ func (w *work) removeGarbage(ctx context.Context, result *ExpireResult) error {
 	return nil
 }
 
-func (r *ExpireResult) count(w *waste) {
-	for _, object := range w.Data {
+func (r *ExpireResult) count(found *removable) {
+	for _, object := range found.Data {
 		r.Garbage.Files++
 		r.Garbage.Bytes += object.Size
 	}
-	for _, object := range w.Checkpoints {
+	for _, object := range found.Checkpoints {
 		r.Checkpoints.Files++
 		r.Checkpoints.Bytes += object.Size
 	}
-	r.Unfinished, r.Waiting = len(w.Unfinished), w.Waiting
+	r.Unfinished, r.Waiting = len(found.Unfinished), found.Waiting
 }
 
-// preview finds what would be done. It asks the machine's clock: asking the store's would write to it.
+// preview fills in what would be done. It uses the machine's clock: asking the store for its time would write to it.
 func (r *ExpireResult) preview(ctx context.Context, cfg ExpireConfig) error {
 	config, err := cfg.withDefaults()
 	if err != nil {
@@ -153,7 +152,7 @@ func (r *ExpireResult) preview(ctx context.Context, cfg ExpireConfig) error {
 		return err
 	}
 	r.addDays(days)
-	garbage, err := findWaste(ctx, l, began)
+	garbage, err := findRemovable(ctx, l, began)
 	if err != nil {
 		return err
 	}

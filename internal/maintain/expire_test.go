@@ -37,8 +37,8 @@ func datedWorld(t *testing.T) (*world.World, *world.Book, *world.DatedStore) {
 	return w, b, s
 }
 
-// TestExpire follows a lake over two months: days go by policy, their files a week later, and history
-// answers as before.
+// TestExpire follows a lake over two months. Days are dropped by policy, their files are deleted a week later, and
+// history answers as before.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
@@ -121,7 +121,7 @@ func bytesByKey(t *testing.T, s store.Store) map[string]string {
 	return all
 }
 
-// missing says whether exactly those objects of before are gone that may be; the hint changes.
+// missing says whether exactly the objects that may be deleted are absent; the hint changes.
 func missing(before, after map[string]string, gone func(key string) bool) bool {
 	for key, data := range before {
 		now, there := after[key]
@@ -132,7 +132,7 @@ func missing(before, after map[string]string, gone func(key string) bool) bool {
 	return true
 }
 
-// TestExpireGarbage removes what no commit names, once it is old, and nothing else.
+// TestExpireGarbage checks that files that no commit names are deleted once they are old, and nothing else.
 func TestExpireGarbage(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
@@ -176,7 +176,7 @@ func TestExpireGarbage(t *testing.T) {
 	}
 }
 
-// TestExpireReadsTheStoresClock trusts no other: the machine's may be wrong.
+// TestExpireReadsTheStoresClock checks that only the store's clock counts: the machine's may be wrong.
 func TestExpireReadsTheStoresClock(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
@@ -195,8 +195,8 @@ func TestExpireReadsTheStoresClock(t *testing.T) {
 	storetest.Bytes(t, s, "history/stray")
 }
 
-// TestExpireBesideARun lets a run commit between the steps: what it wrote is not garbage, however old the
-// store says that it is.
+// TestExpireBesideARun lets a run commit between the steps: its files are not garbage, however old the store says that
+// they are.
 func TestExpireBesideARun(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)
@@ -209,7 +209,7 @@ func TestExpireBesideARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := w.MustRun(t, world.Feeds(world.Expected), world.Quiet)
-	waste, err := maintain.FindWaste(t.Context(), l, w.Clock.Now().Add(load.Grace+time.Hour))
+	waste, err := maintain.FindRemovable(t.Context(), l, w.Clock.Now().Add(load.Grace+time.Hour))
 	if err != nil || len(waste.Data) != 0 {
 		t.Errorf("got %+v, %v; the files of commit %d are no garbage", waste, err, result.Commit)
 	}
@@ -241,7 +241,7 @@ func TestExpireLeftovers(t *testing.T) {
 	}
 }
 
-// TestExpireBehindOthers drops days behind runs that commit meanwhile.
+// TestExpireBehindOthers drops days while other runs commit.
 func TestExpireBehindOthers(t *testing.T) {
 	t.Parallel()
 	w, b, s := datedWorld(t)

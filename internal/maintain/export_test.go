@@ -1,4 +1,4 @@
 package maintain
 
-// FindWaste is for tests that look at a lake while others work on it.
-var FindWaste = findWaste
+// FindRemovable is for tests in which others work on the lake at the same time.
+var FindRemovable = findRemovable

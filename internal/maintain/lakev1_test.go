@@ -22,12 +22,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// lakeV1 is the folder of a lake of format version 1 as it was written when that format came about. It is never written
-// again: this program and each later one must read it.
+// lakeV1 is the folder of a lake of format version 1, written when that format was new. It is never written again: this
+// program and each later one must read it.
 func lakeV1(t testing.TB) string { return testkit.Root(t) + "/testdata/lake/v1" }
 
-// TestLakeV1 reads that lake: it is proved sound, every question gives what it gave then, and a further
-// night goes on from it.
+// TestLakeV1 reads that lake: verify finds it sound, every query returns what it returned then, and a further night
+// extends it.
 func TestLakeV1(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -51,8 +51,8 @@ func TestLakeV1(t *testing.T) {
 	world.WantSound(t, w.Store)
 }
 
-// TestReplayOldLake brings that lake to the present schema: the parsers fill their columns, replay says which,
-// and no answer of then changes; nor is the lake unsound while its snapshots are of the old schema.
+// TestReplayOldLake replays that lake under the present schema. The parsers fill their columns, replay reports which,
+// and no earlier answer changes. The lake is sound even while its snapshots have the old schema.
 func TestReplayOldLake(t *testing.T) {
 	t.Parallel()
 	w, _ := world.NewBook(t)
@@ -97,7 +97,7 @@ func TestReplayOldLake(t *testing.T) {
 	})
 }
 
-// lakeV1Questions are asked of that lake.
+// lakeV1Questions are queries of that lake.
 func lakeV1Questions(log *load.Log) []string {
 	questions := []string{
 		`SELECT "commit", command, known_at, snapshot_date, outcome, added, changed, removed, reappeared, quarantined, drift FROM runs WHERE command <> 'sync' ORDER BY ALL`,
@@ -114,7 +114,7 @@ func lakeV1Questions(log *load.Log) []string {
 	return questions
 }
 
-// asOfV1 asks of a table only the columns that it had when the lake was written.
+// asOfV1 queries only the columns that a table had when the lake was written.
 func asOfV1(query string) string {
 	head, from, ok := strings.Cut(query, " FROM ")
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(from, " t"), "snapshots."), "_as_of(")
@@ -131,7 +131,7 @@ func asOfV1(query string) string {
 
 var writeLakeV1 = flag.Bool("write-lake-v1", false, "write testdata/lake/v1, which must be absent; for a new format number only")
 
-// TestWriteLakeV1 is how that lake was made.
+// TestWriteLakeV1 wrote that lake.
 func TestWriteLakeV1(t *testing.T) {
 	if !*writeLakeV1 {
 		t.Skip("a written lake is never written again")

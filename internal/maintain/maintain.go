@@ -13,7 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Result says what a command did. It is part of the objects that --json prints; fields are only ever added.
+// Result says what a command did. It is part of the objects that `--json` prints; fields are only ever added.
 type Result struct {
 	Command      string       `json:"command"` // compact, expire or replay
 	Lake         string       `json:"lake"`    // the lake's root
@@ -31,21 +31,21 @@ type Result struct {
 
 func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
-// maxTries bounds how often a commit is tried: once, and three times after another command's commit.
+// maxTries is how often a commit is tried: once, and three more times after another command's commit.
 const maxTries = 4
 
-// work is one command under way.
+// work is one execution of a command.
 type work struct {
 	Config
 	command string
 	lake    *load.Lake
 	tx      *load.Transaction
-	started time.Time        // by now
+	started time.Time        // by the clock now
 	now     func() time.Time // the clock of the commit's started_at and finished_at
 }
 
-// execute does some work on a lake under the lease: its commit, if any, and what follows from it. If another command
-// holds the lease, nothing is done (lake.OutcomeSkipped). The result is filled if begun is true.
+// execute runs do on a lake under the lease: its commit, if any. Then it writes what is derived from the commit. If
+// another command holds the lease, nothing is done (lake.OutcomeSkipped). The result is set if begun is true.
 func execute(ctx context.Context, cfg Config, command string, result *Result, do func(context.Context, *work) error) (begun bool, err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return false, err
@@ -89,8 +89,8 @@ func (w *work) newResult() Result {
 	return Result{Command: w.command, Lake: w.Store.URL(), RunID: w.RunID, Outcome: lake.OutcomeFailed, Warnings: []string{}}
 }
 
-// warner returns what reports a failure of what follows a commit, in the result and in the log. The commit is valid
-// whatever fails after it, so that is a warning.
+// warner returns a function that reports a failure after a commit, in the result and in the log. The commit stays
+// valid, so the failure is a warning.
 func (w *work) warner(result *Result) func(what string, err error) {
 	return func(what string, err error) {
 		if err != nil {
@@ -100,8 +100,8 @@ func (w *work) warner(result *Result) func(what string, err error) {
 	}
 }
 
-// commit makes visible what was written, in place of the files of remove. If another command committed first, the
-// commit is tried again as long as all these files are still part of the lake.
+// commit makes the written files visible and removes others from the lake. If another command committed first, it tries
+// again as long as all files to remove are still part of the lake.
 func (w *work) commit(ctx context.Context, remove []string, result *Result) error {
 	slices.Sort(remove)
 	for try := 1; ; try++ {
@@ -126,8 +126,8 @@ func (w *work) commitOnce(ctx context.Context, remove []string, result *Result) 
 		bytesRemoved += file.Bytes
 	}
 	made, err := w.tx.Commit(ctx, lake.Commit{
-		// Such a commit changes no answer. Its instant is the next one after the last commit's, so that a clock that is
-		// wrong cannot spoil the instants to come.
+		// Such a commit changes no answer. Its instant is the next one after the last commit's, so that a wrong clock
+		// cannot make later instants wrong.
 		Command: w.command, KnownAt: w.lake.Log().KnownAt.Next(), DealflowVersion: w.Version, StartedAt: lake.At(w.started), FinishedAt: lake.At(w.now()),
 		Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}, Remove: remove, Checks: []lake.Check{},
 	})

@@ -18,7 +18,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestGivesWay does nothing while another run holds the lease, and goes by no clock of its own.
+// TestGivesWay checks that a command does nothing while another run holds the lease, and that its commit's instant does
+// not depend on its clock.
 func TestGivesWay(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -61,7 +62,7 @@ func TestGivesWay(t *testing.T) {
 	}
 }
 
-// maintenance are the commands that have much in common.
+// maintenance is the commands, which have much in common.
 var maintenance = map[string]func(context.Context, maintain.Config) (*maintain.Result, error){
 	"compact": maintain.Compact,
 	"expire": func(ctx context.Context, cfg maintain.Config) (*maintain.Result, error) {
@@ -80,9 +81,9 @@ var maintenance = map[string]func(context.Context, maintain.Config) (*maintain.R
 	},
 }
 
-// TestMaintenanceStumbles fails each store call of each command in turn, and, in other tries, all calls
-// behind it, before it is applied or after it: the lake then is what it was, or what the command makes of
-// it, whole; and the next try makes of it what an undisturbed one would have made.
+// TestMaintenanceStumbles fails each store call of each command in turn, and, in other tries, all later calls too,
+// before or after it is applied. Then the lake is either unchanged or completely changed by the command, and the next
+// try reaches the result of an undisturbed one.
 func TestMaintenanceStumbles(t *testing.T) {
 	t.Parallel()
 	w, first := worthMaintaining(t)
@@ -119,13 +120,13 @@ func TestMaintenanceStumbles(t *testing.T) {
 	}
 }
 
-// stumble is how a store call fails.
+// stumble says how a store call fails.
 type stumble struct {
 	kind          faultstore.Kind
 	applied, once bool
 }
 
-// maintained is a command, and what it makes of a lake.
+// maintained is a command and its effect on a lake.
 type maintained struct {
 	*world.World
 	command  func(context.Context, maintain.Config) (*maintain.Result, error)
@@ -146,7 +147,7 @@ func (m *maintained) try(t *testing.T, s store.Store) error {
 	return err
 }
 
-// stumble gives the commit that a try left behind.
+// stumble returns the commit that a failed try left.
 func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
 	t.Helper()
 	s := m.first.Copy(t)
@@ -160,7 +161,7 @@ func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
 	if err == nil && left.Commit == m.old.Commit {
 		t.Error("nobody was told that nothing was done")
 	}
-	// A lease that a crash leaves behind runs out before the next try.
+	// The lease of a crashed run expires before the next try.
 	if err := s.Delete(t.Context(), lake.LeaseKey); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
 		}
 	}
 	if at%5 == 0 && f.applied {
-		if _, err := world.Verify(t, s); err != nil { // a hint that is behind is only noted
+		if _, err := world.Verify(t, s); err != nil { // an outdated hint is only a note
 			t.Error(err)
 		}
 	}

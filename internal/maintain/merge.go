@@ -15,37 +15,37 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// compactBytes is the size from which on a history file is large enough: it is merged with no other.
-// Readers gain nothing from larger files, and a smaller size than the bound of row groups times some
-// would leave many; and it bounds what each compaction writes again of what the one before wrote.
+// compactBytes is 64 MiB, the size from which a history file is large enough: it is not merged any more. Readers gain
+// nothing from larger files, and a much smaller size would leave many files. It also bounds what each compaction writes
+// again.
 const compactBytes = 64 << 20
 
-// compactFiles is how many files are merged into one at most. All of them are open at once, and a merge
-// without bound might never come to its commit.
+// compactFiles is the greatest number of files that are merged into one. All of them are open at once, and a merge
+// without a bound might never reach its commit.
 const compactFiles = 256
 
-// compactable chooses what a compaction would merge: groups of small history files of one table, market
-// and year under the current schema. A folder of the given year or a later one is left alone where it
-// has fewer than least small files. Nothing more comes into one of an earlier year: it is merged for good.
+// compactable returns what a compaction would merge: groups of small history files of one table, market and year under
+// the current schema. It skips a folder of the given year or a later one that has fewer than least small files. A
+// folder of an earlier year gets no more files, so two are enough there.
 func compactable(log *load.Log, year, least int) [][]lake.File {
 	var groups [][]lake.File
 	for _, small := range smallHistory(log) {
-		of, err := strconv.Atoi(small[0].Partition["year"])
-		if past := err == nil && of < year; past && len(small) >= 2 || len(small) >= max(least, 2) {
+		folderYear, err := strconv.Atoi(small[0].Partition["year"])
+		if past := err == nil && folderYear < year; past && len(small) >= 2 || len(small) >= max(least, 2) {
 			groups = append(groups, portions(small, 2)...)
 		}
 	}
 	return groups
 }
 
-// smallHistory lists small history files of the current schema, folder by folder.
+// smallHistory lists the small history files of the current schema, by folder.
 func smallHistory(log *load.Log) [][]lake.File {
 	return folders(log, func(f *lake.File) bool {
 		return strings.HasPrefix(f.Table, lake.HistoryTable("")) && f.SchemaVersion == lake.SchemaVersion && f.Bytes < compactBytes
 	})
 }
 
-// folders lists the live files that are wanted, folder by folder.
+// folders lists the wanted live files, by folder.
 func folders(log *load.Log, wanted func(*lake.File) bool) [][]lake.File {
 	var folders [][]lake.File
 	last := ""
@@ -61,7 +61,7 @@ func folders(log *load.Log, wanted func(*lake.File) bool) [][]lake.File {
 	return folders
 }
 
-// portions splits files into groups that a merge can take; those of fewer than least files are left out.
+// portions splits files into groups that one merge can read. It omits groups of fewer than least files.
 func portions(files []lake.File, least int) [][]lake.File {
 	var groups [][]lake.File
 	for len(files) > 0 {
@@ -78,10 +78,10 @@ func portions(files []lake.File, least int) [][]lake.File {
 	return groups
 }
 
-// merge writes the rows of history files of one table, market and year, compactFiles of them at most,
-// into one file under the current schema, sorted as in each of them. The rows of deal_versions then say
-// that they are of the current schema. A file whose bytes are not what was committed is an error: damage
-// must not be taken over into a file that looks sound (mirror.ErrNotCommitted).
+// merge writes the rows of history files into one new file under the current schema, in the same order. The files are
+// of one table, market and year, at most compactFiles of them. Rows of deal_versions then name the current schema
+// version. A file whose bytes differ from what was committed is an error (mirror.ErrNotCommitted): its damage must not
+// get into a file that looks sound.
 func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) (err error) {
 	copied, err := copyFiles(ctx, l, tx, files)
 	if err != nil {
@@ -114,14 +114,14 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 	return w.Finish(ctx)
 }
 
-// createMerged opens a file of the same table, market and year as another.
-func createMerged(tx *load.Transaction, like lake.File) (*parquet.Writer, []lake.Column, error) {
-	year, err := strconv.Atoi(like.Partition["year"])
+// createMerged creates a file of the same table, market and year as an existing one.
+func createMerged(tx *load.Transaction, existing lake.File) (*parquet.Writer, []lake.Column, error) {
+	year, err := strconv.Atoi(existing.Partition["year"])
 	if err != nil {
-		return nil, nil, fmt.Errorf("merge %s: its commit says year %q; run `dealflow verify`", like.Path, like.Partition["year"])
+		return nil, nil, fmt.Errorf("merge %s: its commit says year %q; run `dealflow verify`", existing.Path, existing.Partition["year"])
 	}
-	w, err := tx.HistoryOf(strings.TrimPrefix(like.Table, lake.HistoryTable("")), api.Market(like.Partition["market"]), year)
-	return w, lake.TableColumns(like.Table), err
+	w, err := tx.HistoryOf(strings.TrimPrefix(existing.Table, lake.HistoryTable("")), api.Market(existing.Partition["market"]), year)
+	return w, lake.TableColumns(existing.Table), err
 }
 
 // writeMerged writes all rows in the order of their table, row group by row group.
@@ -133,15 +133,15 @@ func (c *copies) writeMerged(ctx context.Context, columns []lake.Column, rows *r
 	}
 	last := parquet.RowKey{}
 	for _, kind := range c.kinds() {
-		err := c.each(ctx, kind, columns, func(at merged) error {
-			// The rows of a version are not torn apart, as in the files of a run.
-			if !at.key.SameVersion(last) && rows.bytes >= parquet.RowGroupBytes {
+		err := c.each(ctx, kind, columns, func(r mergedRow) error {
+			// The rows of a version stay in one row group, as in the files of a run.
+			if !r.key.SameVersion(last) && rows.bytes >= parquet.RowGroupBytes {
 				if err := flush(); err != nil {
 					return err
 				}
 			}
-			last = at.key
-			rows.append(at)
+			last = r.key
+			rows.append(r)
 			return nil
 		})
 		if err != nil {
@@ -151,8 +151,8 @@ func (c *copies) writeMerged(ctx context.Context, columns []lake.Column, rows *r
 	return flush()
 }
 
-// outdatedVersions lists the files of deal_versions of a market that are of an older schema version, in
-// groups that merge can take.
+// outdatedVersions lists the files of a market's deal_versions that have an older schema version, in groups that merge
+// can read.
 func outdatedVersions(log *load.Log, market api.Market) [][]lake.File {
 	var groups [][]lake.File
 	for _, files := range folders(log, func(f *lake.File) bool {

@@ -57,8 +57,8 @@ func TestCompactable(t *testing.T) {
 	}
 }
 
-// historyOf is the log of a lake with history files of these sizes, and with one each that is of another
-// year, market, table and schema version.
+// historyOf returns the log of a lake with history files of these sizes, and one file each of another year, market,
+// table and schema version.
 func historyOf(t *testing.T, sizes []int64) *load.Log {
 	t.Helper()
 	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
@@ -86,8 +86,7 @@ func historyOf(t *testing.T, sizes []int64) *load.Log {
 	return loadtest.Open(t, s).Log()
 }
 
-// TestMergeRowGroups writes row groups of a bounded size, whatever the number of rows, in the order of all
-// files.
+// TestMergeRowGroups checks that row groups have a bounded size for any number of rows, in the order of all files.
 func TestMergeRowGroups(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)

@@ -16,27 +16,26 @@ import (
 	"dealflow/transform"
 )
 
-// rebuilt is one partition of the tables of a feed, history's of a year or a day's snapshot, as it comes
-// anew from the payloads.
+// rebuilt is one partition of a feed's tables as it is rebuilt from payloads: a year of history, or a day's snapshot.
 type rebuilt struct {
 	*replay
 	feed      api.Feed
-	where     string // the partition, for people
+	where     string // the partition, for the report
 	tables    []rebuiltTable
 	flattener *transform.Flattener
 	bases     *load.Bases
-	rows      *transform.Batches // of the last of files
-	files     []*load.Tables     // one for each portion of the versions
+	rows      *transform.Batches // of the last element of files
+	files     []*load.Tables     // one per portion of the versions
 }
 
-// rebuiltTable is one table of it.
+// rebuiltTable is one table of a rebuilt partition.
 type rebuiltTable struct {
-	name    string // as commits name it
+	name    string // as in commits: "history.bond_priced_deals"
 	before  []lake.File
 	compare *comparison
 }
 
-// newRebuilt begins a partition; before gives what there is of a table: its name and files.
+// newRebuilt begins a partition. before returns a table's name, as in commits, and its previous files.
 func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
 	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Runs, feed)}
 	for _, table := range lake.FeedTables(feed) {
@@ -55,11 +54,11 @@ func (b *rebuilt) beginHistory(year int) {
 
 func (b *rebuilt) beginFiles(rows *transform.Batches, create func(*lake.Table) (*parquet.Writer, error)) {
 	files := load.NewTables(rows, create)
-	files.Seen = func(table int, rows arrow.Record) { b.tables[table].compare.wrote(rows) }
+	files.Seen = func(table int, rows arrow.Record) { b.tables[table].compare.addWritten(rows) }
 	b.rows, b.files = rows, append(b.files, files)
 }
 
-// append flattens a version. Its links are relative to the address that it came from.
+// append flattens a version. Its links are relative to the base URL of its run.
 func (b *rebuilt) append(v *storedVersion) error {
 	base, err := b.bases.Of(v.RunID)
 	if err == nil {
@@ -76,10 +75,10 @@ func (b *rebuilt) append(v *storedVersion) error {
 	return b.files[len(b.files)-1].Drain()
 }
 
-// flush writes what a portion has left to its files, which do not go into the lake yet.
+// flush writes the remaining rows of a portion to its files. They do not go into the lake yet.
 func (b *rebuilt) flush() error { return b.files[len(b.files)-1].Flush() }
 
-// compareTables compares table by table, and puts the files of those into the lake that are to be replaced.
+// compareTables compares each table with its previous files, and puts the files that replace them into the lake.
 func (b *rebuilt) compareTables(ctx context.Context) error {
 	for i := range b.tables {
 		if err := b.compareTable(ctx, i); err != nil {
@@ -91,13 +90,13 @@ func (b *rebuilt) compareTables(ctx context.Context) error {
 
 func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 	t := &b.tables[i]
-	if err := t.compare.had(ctx, b.lake, b.tx, t.before); err != nil {
+	if err := t.compare.addBefore(ctx, b.lake, b.tx, t.before); err != nil {
 		return err
 	}
 	different := t.compare.different()
 	outdated := slices.ContainsFunc(t.before, func(f lake.File) bool { return f.SchemaVersion < lake.SchemaVersion })
 	replace := b.cfg.Force || outdated || different > 0
-	if replace { // otherwise end drops the files
+	if replace { // otherwise end deletes the files
 		for _, files := range b.files {
 			if err := files.FinishTable(ctx, i); err != nil {
 				return err
@@ -122,7 +121,7 @@ func (b *rebuilt) record(t *rebuiltTable, different int64, replaced bool) {
 	report.Different += different
 	report.Damaged += t.compare.damaged
 	report.Improved = append(report.Improved, t.compare.improved()...)
-	if different > 0 { // as it is where a file is damaged: its rows are missing
+	if different > 0 { // also if a file is damaged: its rows are missing
 		report.Where = append(report.Where, b.where)
 	}
 	if replaced {
@@ -130,7 +129,7 @@ func (b *rebuilt) record(t *rebuiltTable, different int64, replaced bool) {
 	}
 }
 
-// end frees what is left, and drops the files that were not put into the lake.
+// end frees memory, and deletes the files that were not put into the lake.
 func (b *rebuilt) end() error {
 	var errs []error
 	for _, files := range b.files {
@@ -140,7 +139,7 @@ func (b *rebuilt) end() error {
 	return errors.Join(errs...)
 }
 
-// payloadChunk is how many payloads of a snapshot are held at once.
+// payloadChunk is the number of payloads of a snapshot that are in memory at once.
 const payloadChunk = 1024
 
 // snapshots rebuilds the snapshots of a market's feeds.
@@ -157,11 +156,11 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 	for _, feed := range feeds {
 		instants := p.lake.Log().SnapshotInstants(feed)
 		for _, day := range slices.Sorted(maps.Keys(days[feed])) {
-			at, taken := instants[day]
+			instant, taken := instants[day]
 			if !taken {
 				return fmt.Errorf("no commit says that it took the snapshot of %s of %s; run `dealflow verify`", feed, day)
 			}
-			if err := p.snapshot(ctx, copied, feed, day, at, days[feed][day]); err != nil {
+			if err := p.snapshot(ctx, copied, feed, day, instant, days[feed][day]); err != nil {
 				return fmt.Errorf("snapshot of %s of %s: %w", feed, day, err)
 			}
 		}
@@ -169,9 +168,9 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 	return nil
 }
 
-// snapshot rebuilds one day: the versions that stood as of the commit that took it.
-func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, day string, at lake.Instant, files []lake.File) (err error) {
-	standing, err := copied.standing(ctx, feed, at)
+// snapshot rebuilds a day's snapshot: the versions that were current as of its commit's instant.
+func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, day string, instant lake.Instant, files []lake.File) (err error) {
+	current, err := copied.currentVersions(ctx, feed, instant)
 	if err != nil {
 		return err
 	}
@@ -185,8 +184,8 @@ func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, da
 	})
 	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.tx.Snapshot(t.Name, feed.Market, day) })
 	defer func() { err = errors.Join(err, b.end()) }()
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(standing)), payloadChunk) {
-		if err := b.appendDeals(ctx, copied, ids, standing); err != nil {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(current)), payloadChunk) {
+		if err := b.appendDeals(ctx, copied, ids, current); err != nil {
 			return err
 		}
 	}

@@ -19,40 +19,39 @@ import (
 // ReplayConfig says what replay rebuilds.
 type ReplayConfig struct {
 	Config
-	Snapshots bool // the snapshots too
-	Force     bool // replace files also where their rows are what the payloads say
+	Snapshots bool // rebuild the snapshots too
+	Force     bool // replace all files, even if their rows are what the payloads say
 }
 
-// ReplayResult says what replay found and did. It is the object that --json prints; fields are only ever
-// added.
+// ReplayResult says what replay found and did. `--json` prints this object; fields are only ever added.
 type ReplayResult struct {
 	Result
 	Equal  bool            `json:"equal"`  // every row was what the payloads say
-	Tables []ReplayedTable `json:"tables"` // that were compared, by name; deal_versions where it was rewritten
+	Tables []ReplayedTable `json:"tables"` // those that were compared, by name; deal_versions only if it was rewritten
 }
 
-// ReplayedTable is what replay found in one table, as commits name it.
+// ReplayedTable is what replay found in one table. Table is its name as in commits.
 type ReplayedTable struct {
 	Table       string   `json:"table"`
 	FilesBefore int      `json:"files_before"`
-	RowsBefore  int64    `json:"rows_before"`   // without those of damaged files
-	Rows        int64    `json:"rows"`          // that the payloads give
+	RowsBefore  int64    `json:"rows_before"`   // except rows of damaged files
+	Rows        int64    `json:"rows"`          // from the payloads
 	Different   int64    `json:"different"`     // rows that were not what the payloads say, those of damaged files too; 0: equal
-	Damaged     int      `json:"damaged_files"` // that were gone, or not what was committed
+	Damaged     int      `json:"damaged_files"` // absent, or different from what was committed
 	Replaced    int      `json:"replaced_files"`
 	Where       []string `json:"where"`    // the partitions with different rows
-	Improved    []string `json:"improved"` // the helper columns that the present parsers read otherwise; those of a row count as equal
+	Improved    []string `json:"improved"` // helper columns that the present parsers read differently; such rows still count as equal
 }
 
-// Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the
-// current schema, and holds it against the files that there are. Where a partition's rows differ, a file
-// is damaged or of an older schema version, the partition's files are replaced, all in one commit; with
-// Force all are. Where there is no such partition, nothing is written or committed (lake.OutcomeUnchanged):
-// history is what its payloads say. deal_versions is rewritten where it is of an older schema version, for
-// its rows name that of the flattening.
+// Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the current schema, and
+// compares it with the existing files. It replaces the files of a partition if rows differ, or if a file is damaged or
+// of an older schema version; with Force it replaces all. All replacements are one commit. If there is nothing to
+// replace, nothing is written or committed (lake.OutcomeUnchanged): history is what its payloads say. Files of
+// deal_versions are rewritten if they have an older schema version, because their rows name the version of the
+// flattening.
 //
-// A payload that can no longer be read ends it, and nothing is committed. Where another run holds the
-// lease, nothing is done (lake.OutcomeSkipped). Errors and the result are those of Compact.
+// If a payload can no longer be read, Replay ends and commits nothing. If another command holds the lease, nothing is
+// done (lake.OutcomeSkipped). Errors and the result are those of Compact.
 func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	result := &ReplayResult{Tables: []ReplayedTable{}}
 	begun, err := execute(ctx, cfg.Config, "replay", &result.Result, func(ctx context.Context, w *work) error {
@@ -73,19 +72,19 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	return result, err
 }
 
-// replay is one under way.
+// replay is one execution of Replay.
 type replay struct {
 	*work
 	cfg  ReplayConfig
-	live map[tableOf][]lake.File
+	live map[tableKey][]lake.File
 
 	mu      sync.Mutex // guards what follows
 	remove  []string
-	changed bool // some files were written or are to be removed
+	changed bool // files were written or are to be removed
 	tables  map[string]*ReplayedTable
 }
 
-// rebuildAll goes through the markets, some side by side.
+// rebuildAll rebuilds all markets, up to Workers at once.
 func (p *replay) rebuildAll(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.Workers)
@@ -98,7 +97,7 @@ func (p *replay) rebuildAll(ctx context.Context) error {
 	return group.Wait()
 }
 
-// market rebuilds the tables of a market's feeds, whose versions lie in the same files.
+// market rebuilds the tables of a market's feeds: the versions of both feeds are in the same files.
 func (p *replay) market(ctx context.Context, market api.Market, feeds []api.Feed) error {
 	versions := p.files(lake.HistoryTable(lake.DealVersions), market)
 	years := map[string]bool{}
@@ -128,31 +127,31 @@ func (p *replay) market(ctx context.Context, market api.Market, feeds []api.Feed
 	return p.snapshots(ctx, versions, feeds)
 }
 
-// tableOf names a table, as commits do, and a market.
-type tableOf struct {
+// tableKey is a table, as commits name it, and a market.
+type tableKey struct {
 	table  string
 	market api.Market
 }
 
-func liveFiles(log *load.Log) map[tableOf][]lake.File {
-	live := map[tableOf][]lake.File{}
+func liveFiles(log *load.Log) map[tableKey][]lake.File {
+	live := map[tableKey][]lake.File{}
 	for _, f := range log.AllFiles() {
-		key := tableOf{f.Table, api.Market(f.Partition["market"])}
+		key := tableKey{f.Table, api.Market(f.Partition["market"])}
 		live[key] = append(live[key], f)
 	}
 	return live
 }
 
-// files lists the live files of a table and market, which the caller must not change.
+// files lists the live files of a table and market. The slice is shared: do not modify it.
 func (p *replay) files(table string, market api.Market) []lake.File {
-	return p.live[tableOf{table, market}]
+	return p.live[tableKey{table, market}]
 }
 
 func inPartition(files []lake.File, key, value string) []lake.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Partition[key] != value })
 }
 
-// year rebuilds a year's history from the versions that came in it.
+// year rebuilds a year's history from the files of deal_versions of that year.
 func (p *replay) year(ctx context.Context, year string, versions []lake.File, feeds []api.Feed) (err error) {
 	number, err := strconv.Atoi(year)
 	if err != nil {
@@ -170,8 +169,8 @@ func (p *replay) year(ctx context.Context, year string, versions []lake.File, fe
 			err = errors.Join(err, part.end())
 		}
 	}()
-	// Each portion of the versions becomes a file of its own in every table: a merge of all of them
-	// would hold too many files open.
+	// Each portion of the versions becomes one file in every table: a merge of all of them would have too many files
+	// open.
 	for portion := range slices.Chunk(versions, compactFiles) {
 		if err := p.portion(ctx, number, portion, parts); err != nil {
 			return err
@@ -223,7 +222,7 @@ func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
 	return nil
 }
 
-// table finds or makes a table's report. p.mu is held.
+// table returns a table's report, and creates it if it is absent. The caller holds p.mu.
 func (p *replay) table(name string) *ReplayedTable {
 	if p.tables[name] == nil {
 		p.tables[name] = &ReplayedTable{Table: name, Where: []string{}, Improved: []string{}}
@@ -231,7 +230,7 @@ func (p *replay) table(name string) *ReplayedTable {
 	return p.tables[name]
 }
 
-// replace notes that files are replaced by what was written. p.mu is held.
+// replace records that files are replaced by what was written. The caller holds p.mu.
 func (p *replay) replace(t *ReplayedTable, files []lake.File) {
 	p.changed = true
 	t.Replaced += len(files)
@@ -240,7 +239,7 @@ func (p *replay) replace(t *ReplayedTable, files []lake.File) {
 	}
 }
 
-// report sums up.
+// report fills the result. No other goroutine uses p any more.
 func (p *replay) report(result *ReplayResult) {
 	result.Equal = true
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {

@@ -23,7 +23,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// movedNights is a market that moves to another address between its nights.
+// movedNights is a market that moves to another base URL between its nights.
 func movedNights(t testing.TB) *world.World {
 	t.Helper()
 	w := world.New(t, sim.Config{Seed: 31, Deals: 20})
@@ -33,8 +33,8 @@ func movedNights(t testing.TB) *world.World {
 	return w
 }
 
-// TestReplayProvesEqual rebuilds lakes of all kinds: all rows are what the payloads say, and nothing is
-// written. With force all files are replaced, and no answer changes.
+// TestReplayProvesEqual rebuilds lakes of all kinds: all rows are what the payloads say, and nothing is written. With
+// Force all files are replaced, and no answer changes.
 func TestReplayProvesEqual(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(testing.TB) *world.World{
@@ -110,7 +110,7 @@ func TestReplaySameBytes(t *testing.T) {
 	}
 }
 
-// TestReplayLinks makes links relative to the address that each version came from.
+// TestReplayLinks checks that links are relative to the base URL of each version's run.
 func TestReplayLinks(t *testing.T) {
 	t.Parallel()
 	w := movedNights(t)
@@ -120,7 +120,7 @@ func TestReplayLinks(t *testing.T) {
 	}
 }
 
-// TestReplayMends damages a lake in ways that its payloads can tell, and replays it.
+// TestReplayMends damages a lake where its payloads still have the truth, and replays it.
 func TestReplayMends(t *testing.T) {
 	t.Parallel()
 	sound := world.ShortLake(t)
@@ -169,7 +169,7 @@ func TestReplayMends(t *testing.T) {
 	}
 }
 
-// TestReplayLeavesSnapshots unless it is told to rebuild them.
+// TestReplayLeavesSnapshots checks that snapshots are only rebuilt if the configuration says so.
 func TestReplayLeavesSnapshots(t *testing.T) {
 	t.Parallel()
 	w := world.ShortLake(t)
@@ -180,7 +180,7 @@ func TestReplayLeavesSnapshots(t *testing.T) {
 	}
 }
 
-// TestReplayNeedsPayloads ends where a payload cannot be read any more, and says which.
+// TestReplayNeedsPayloads checks that replay ends at a payload that cannot be read any more, and says which.
 func TestReplayNeedsPayloads(t *testing.T) {
 	t.Parallel()
 	sound := world.ShortLake(t)
@@ -215,8 +215,8 @@ func TestReplayNeedsPayloads(t *testing.T) {
 	}
 }
 
-// TestReplayOfOlderSchema brings files of an older schema version to the current one: all of them, and
-// nothing else.
+// TestReplayOfOlderSchema checks that all files of an older schema version are rewritten under the current one, and no
+// other file.
 func TestReplayOfOlderSchema(t *testing.T) {
 	t.Parallel()
 	w := world.ShortLake(t)
@@ -270,7 +270,7 @@ func wantCurrent(t testing.TB, d *world.Damager, f lake.File) {
 	}
 }
 
-// TestReplayBehindOthers commits behind runs that came meanwhile, and takes nothing of theirs away.
+// TestReplayBehindOthers lets runs commit during a replay: the replay commits after them and removes nothing of theirs.
 func TestReplayBehindOthers(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -297,7 +297,7 @@ func TestReplayBehindOthers(t *testing.T) {
 	})
 }
 
-// TestMaintenanceKeepsAnswers puts all commands behind each other, between the nights of a market.
+// TestMaintenanceKeepsAnswers runs all commands one after another between the nights of a market.
 func TestMaintenanceKeepsAnswers(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 35, Deals: 8})

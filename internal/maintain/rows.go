@@ -10,16 +10,16 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// rowBuffer collects rows of several files for a row group.
+// rowBuffer collects rows of several files for one row group. It is not safe for concurrent use.
 type rowBuffer struct {
 	builder *array.RecordBuilder
-	schema  int // place of the column schema_version, or -1
-	fixed   int // bytes of a row apart from its texts
-	bytes   int // about what the rows hold in memory
+	schema  int // index of the column schema_version, or -1
+	fixed   int // bytes of a row without its texts
+	bytes   int // approximate size of the rows in memory
 	rows    int
-	min     int64 // deal_id
-	max     int64
-	taken   bool
+	min     int64 // least deal_id
+	max     int64 // greatest deal_id
+	taken   bool  // take has returned these rows: the next append starts again
 }
 
 func newRowBuffer(mem memory.Allocator, columns []lake.Column) *rowBuffer {
@@ -41,17 +41,17 @@ func newRowBuffer(mem memory.Allocator, columns []lake.Column) *rowBuffer {
 }
 
 // append copies a row. Columns that its file lacks are NULL.
-func (b *rowBuffer) append(at merged) {
+func (b *rowBuffer) append(r mergedRow) {
 	if b.taken {
 		b.rows, b.bytes, b.taken = 0, 0, false
 	}
 	if b.rows == 0 {
-		b.min, b.max = at.key.DealID, at.key.DealID
+		b.min, b.max = r.key.DealID, r.key.DealID
 	}
-	b.min, b.max = min(b.min, at.key.DealID), max(b.max, at.key.DealID)
+	b.min, b.max = min(b.min, r.key.DealID), max(b.max, r.key.DealID)
 	b.rows++
 	b.bytes += b.fixed
-	for i, from := range at.from {
+	for i, from := range r.from {
 		field := b.builder.Field(i)
 		switch {
 		case i == b.schema:
@@ -59,13 +59,13 @@ func (b *rowBuffer) append(at merged) {
 		case from < 0:
 			field.AppendNull()
 		default:
-			b.bytes += copyCell(field, at.record.Column(from), at.row)
+			b.bytes += copyCell(field, r.record.Column(from), r.row)
 		}
 	}
 }
 
-// take gives the rows and starts afresh with the next; min and max are still those of the rows given.
-// The caller releases the record.
+// take returns the rows; the next append starts again. min and max still describe the returned rows. The caller
+// releases the record.
 func (b *rowBuffer) take() arrow.Record {
 	b.taken = true
 	return b.builder.NewRecord()
@@ -73,7 +73,7 @@ func (b *rowBuffer) take() arrow.Record {
 
 func (b *rowBuffer) release() { b.builder.Release() }
 
-// copyCell appends a value and gives the bytes of its text.
+// copyCell appends a value, and returns the size of its text in bytes.
 func copyCell(to array.Builder, column arrow.Array, row int) (text int) {
 	if column.IsNull(row) {
 		to.AppendNull()

@@ -16,22 +16,22 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Retention says which daily snapshots are kept. The newest day of a feed always is.
+// Retention says which daily snapshots are kept. The newest day of each feed is always kept.
 type Retention struct {
-	Days      int  // that many, counted back from the newest day of any feed in the lake
-	MonthEnds bool // and of each month of a feed the last day that there is
+	Days      int  // number of days, counted back from the newest day of any feed in the lake
+	MonthEnds bool // keep also the last day of each month of a feed
 }
 
-// expiredDay is a day's snapshot of a feed that is no longer kept.
+// expiredDay is the snapshot of a feed and day that is no longer kept.
 type expiredDay struct {
 	Feed  api.Feed
 	Day   string      // YYYY-MM-DD
 	Files []lake.File // of all of the feed's tables
 }
 
-// expired lists what a policy does not keep, by feed and day. A feed's tables go together, also where one
-// of them had no rows on a day: snapshots are whole or gone. Days count from the newest snapshot, not from
-// a clock: a lake that is filled no more keeps what it has.
+// expired lists the snapshots that a policy does not keep, by feed and day. A snapshot's tables go together, even if
+// one has no rows on that day. Days count from the newest snapshot, not from a clock: a lake that is no longer filled
+// keeps what it has.
 func expired(log *load.Log, keep Retention) ([]expiredDay, error) {
 	byFeed := log.SnapshotFiles()
 	newest := ""
@@ -58,7 +58,7 @@ func expired(log *load.Log, keep Retention) ([]expiredDay, error) {
 	return gone, nil
 }
 
-// expiredDays picks from sorted days those that are not kept.
+// expiredDays returns the sorted days that are not kept.
 func expiredDays(days []string, from string, monthEnds bool) []string {
 	var expired []string
 	for i, day := range days {
@@ -71,15 +71,15 @@ func expiredDays(days []string, from string, monthEnds bool) []string {
 	return expired
 }
 
-// month cuts YYYY-MM-DD to its month.
+// month returns the YYYY-MM of YYYY-MM-DD.
 func month(day string) string { return day[:min(len(day), len("2006-01"))] }
 
-// clockPrefix begins the keys of the objects by which storeTime asks for the time.
+// clockPrefix begins the keys of the objects that storeTime puts.
 const clockPrefix = "_dealflow/clock-"
 
-// storeTime finds the store's own time, by which it dates its objects: it puts an object, looks at its
-// date, and removes it. id makes the object's key unique. What other such calls, and probes of the store,
-// have left behind is removed too, once it is older than the grace.
+// storeTime returns the store's own time, by which it dates its objects. It puts an object, reads its date from a
+// listing, and deletes it. id makes the object's key unique. It also deletes such objects, and those of store.Probe,
+// that are older than load.Grace.
 func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, err error) {
 	key := clockPrefix + id
 	if err := s.Put(ctx, key, strings.NewReader("what time is it?\n"), store.Replace); err != nil {
@@ -116,19 +116,21 @@ func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, er
 	return now, nil
 }
 
-// waste is what a lake can do without.
-type waste struct {
+// removable is what may be deleted without loss.
+type removable struct {
 	Data        []store.Object   // data files that are garbage
 	Checkpoints []store.Object   // checkpoints, and states, that newer ones have replaced
-	Unfinished  []store.Leftover // puts that never ended
-	Waiting     load.Garbage     // garbage whose grace has not passed
+	Unfinished  []store.Leftover // unfinished uploads
+	Waiting     load.Garbage     // garbage that is too young to delete
 }
 
-// findWaste finds what may be removed at an instant of the store's clock (storeTime): of the data files those
-// that are not part of the lake, were put longer ago than load.Grace, and were not removed by a commit younger
-// than that; checkpoints older than load.Grace but for the newest two; unfinished puts older than load.Grace. It
-// reads the log anew, after it has listed what is there.
-func findWaste(ctx context.Context, l *load.Lake, now time.Time) (*waste, error) {
+// findRemovable finds what may be deleted at an instant of the store's clock (storeTime). It lists what exists, then
+// reads the log again. It returns:
+//   - data files that are not part of the lake, were put longer ago than load.Grace, and were not removed by a commit
+//     younger than that;
+//   - checkpoints and states older than load.Grace, except those of the newest two checkpoints;
+//   - unfinished uploads older than load.Grace.
+func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable, error) {
 	old := now.Add(-load.Grace)
 	var data []store.Object
 	for _, prefix := range lake.DataPrefixes() {
@@ -142,31 +144,31 @@ func findWaste(ctx context.Context, l *load.Lake, now time.Time) (*waste, error)
 	if err != nil {
 		return nil, err
 	}
-	// What a run has put and committed between the listing and here is seen as live.
+	// Files that a run has put and committed since the listing are live now.
 	if err := l.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := wholeLog(ctx, l); err != nil {
+	if err := checkNoHole(ctx, l); err != nil {
 		return nil, err
 	}
 	data = slices.DeleteFunc(data, func(o store.Object) bool { return l.Log().Live(o.Key) })
-	w := &waste{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old)}
-	if w.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
-		return w, err
+	found := &removable{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old)}
+	if found.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
+		return found, err
 	}
-	lately, err := removedSince(ctx, l.Store(), old)
+	recent, err := removedSince(ctx, l.Store(), old)
 	if err != nil {
 		return nil, err
 	}
 	for _, object := range data {
-		if object.Modified.Before(old) && !lately[object.Key] {
-			w.Data = append(w.Data, object)
+		if object.Modified.Before(old) && !recent[object.Key] {
+			found.Data = append(found.Data, object)
 			continue
 		}
-		w.Waiting.Files++
-		w.Waiting.Bytes += object.Size
+		found.Waiting.Files++
+		found.Waiting.Bytes += object.Size
 	}
-	return w, nil
+	return found, nil
 }
 
 func list(ctx context.Context, s store.Store, prefix string) ([]store.Object, error) {
@@ -180,8 +182,8 @@ func list(ctx context.Context, s store.Store, prefix string) ([]store.Object, er
 	return found, nil
 }
 
-// wholeLog refuses a log with a hole: what the commits behind it have added would pass for garbage.
-func wholeLog(ctx context.Context, l *load.Lake) error {
+// checkNoHole returns an error for a log with a hole: files that later commits added would look like garbage.
+func checkNoHole(ctx context.Context, l *load.Lake) error {
 	objects, err := list(ctx, l.Store(), lake.CommitsPrefix)
 	if err != nil {
 		return err
@@ -202,9 +204,8 @@ func unfinished(ctx context.Context, s store.Store, before time.Time) ([]store.L
 	return cleaner.Leftovers(ctx, before)
 }
 
-// replacedCheckpoints picks the checkpoints and states that are older than an instant and not of the two
-// newest checkpoints of the log, which goes to a given commit. The second one stands in for the newest
-// where that cannot be read.
+// replacedCheckpoints returns the checkpoints and states that are older than an instant and do not belong to the two
+// newest checkpoints up to a commit. Readers use the second newest if the newest cannot be read.
 func replacedCheckpoints(objects []store.Object, commit int64, old time.Time) []store.Object {
 	var numbers []int64
 	for _, object := range objects {
@@ -223,7 +224,7 @@ func replacedCheckpoints(objects []store.Object, commit int64, old time.Time) []
 	})
 }
 
-// removedSince lists the files that commits removed whose objects are not older than an instant. The
+// removedSince returns the paths of files that commits removed whose objects were put at or after an instant. The
 // listing gives the dates of all commits in few requests; only the young ones are read.
 func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[string]bool, error) {
 	removed := map[string]bool{}
@@ -250,14 +251,14 @@ func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[st
 	return removed, nil
 }
 
-// sweepBatch is how many objects one request removes at most: S3's bound.
+// sweepBatch is the number of objects that one request deletes: S3's limit.
 const sweepBatch = 1000
 
-// sweep removes waste, and says how much of it is gone. It goes on after a failure, and its error names
-// what could not be removed: the next sweep finds it again.
-func sweep(ctx context.Context, s store.Store, w *waste) (gone load.Garbage, err error) {
+// sweep deletes what was found, and returns how much it deleted. After an error it goes on with the rest; its error
+// names what was not deleted, which the next sweep finds again.
+func sweep(ctx context.Context, s store.Store, found *removable) (gone load.Garbage, err error) {
 	var faults []error
-	for batch := range slices.Chunk(slices.Concat(w.Data, w.Checkpoints), sweepBatch) {
+	for batch := range slices.Chunk(slices.Concat(found.Data, found.Checkpoints), sweepBatch) {
 		if err := ctx.Err(); err != nil {
 			return gone, errors.Join(append(faults, err)...)
 		}
@@ -274,8 +275,8 @@ func sweep(ctx context.Context, s store.Store, w *waste) (gone load.Garbage, err
 		gone.Files += int64(len(batch))
 		gone.Bytes += size
 	}
-	if cleaner, ok := s.(store.Cleaner); ok && len(w.Unfinished) > 0 {
-		faults = append(faults, cleaner.Clean(ctx, w.Unfinished...))
+	if cleaner, ok := s.(store.Cleaner); ok && len(found.Unfinished) > 0 {
+		faults = append(faults, cleaner.Clean(ctx, found.Unfinished...))
 	}
 	return gone, errors.Join(faults...)
 }

@@ -14,7 +14,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestRetention is the policy as a table: the days that there are, those that are kept in brackets.
+// TestRetention tests the policy with a table: the existing days, with the kept ones in brackets.
 func TestRetention(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +59,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestRetentionByFeed counts days from the newest of all feeds, and keeps the newest of each.
+// TestRetentionByFeed checks that days count from the newest day of all feeds, and that each feed's newest day is kept.
 func TestRetentionByFeed(t *testing.T) {
 	log := snapshotsOf(t, map[string][]string{
 		"IG": {"2026-01-01", "2026-01-31", "2026-02-20"},
@@ -87,7 +87,7 @@ func TestRetentionByFeed(t *testing.T) {
 	}
 }
 
-// snapshotsOf is the log of a lake with snapshots of bond/*/priced, two tables a day.
+// snapshotsOf returns the log of a lake with snapshots of bond/*/priced, two tables per day.
 func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 	t.Helper()
 	s := new(memstore.Mem)
@@ -112,7 +112,7 @@ func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 	return loadtest.Open(t, s).Log()
 }
 
-// TestWasteNeedsTheWholeLog finds no garbage in a lake whose log has a hole that only a listing shows.
+// TestWasteNeedsTheWholeLog checks that nothing is found in a lake whose log has a hole that only a listing shows.
 func TestWasteNeedsTheWholeLog(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
@@ -126,7 +126,7 @@ func TestWasteNeedsTheWholeLog(t *testing.T) {
 	if n := cut.Log().Number; n != 1 {
 		t.Fatalf("the log ends with %d, want 1: nothing else shows the hole", n)
 	}
-	if waste, err := findWaste(t.Context(), cut, time.Now().AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
+	if waste, err := findRemovable(t.Context(), cut, time.Now().AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
 		t.Errorf("got %+v, %v; want it refused", waste, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestCheckpointKnowsItsOwnCommit has a run make the commit that a checkpoint is due after: the state beside it holds what
-// that run has added, changed and removed, so that the next run numbers versions as it would without a checkpoint.
+// TestCheckpointKnowsItsOwnCommit lets a run make the commit after which a checkpoint is due. The checkpoint's state
+// contains what that run has added, changed and removed, so that the next run numbers versions as without a checkpoint.
 func TestCheckpointKnowsItsOwnCommit(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -50,7 +50,7 @@ func TestCheckpointKnowsItsOwnCommit(t *testing.T) {
 	}
 }
 
-// idle makes commits that bring nothing, up to one of a number.
+// idle makes commits without changes, up to a number.
 func idle(t *testing.T, w *world.World, last int64) {
 	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)
@@ -72,7 +72,7 @@ func idle(t *testing.T, w *world.World, last int64) {
 	}
 }
 
-// heads is what the lake knows of every deal.
+// heads returns the latest version of every deal.
 func heads(t *testing.T, w *world.World) map[api.Feed]lake.Heads {
 	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)

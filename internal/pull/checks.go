@@ -11,17 +11,17 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// ErrQuality says that a quality check held the run: nothing was committed.
+// ErrQuality means that a quality check holds the run: nothing was committed.
 var ErrQuality = errors.New("a quality check holds the run")
 
-// check makes the catalog as it will be after the commit, over files that nobody sees yet, and asks the
-// declared checks of it. Their results go into the commit. Where one of them holds, the run ends, whatever became of
-// the catalog. Where they cannot be asked, the commit says so and is made: what is not kept today is lost for good.
+// check builds the catalog as it will be after the commit, over files that no commit names yet, and runs the declared
+// checks on it. Their results go into the commit. If a check holds, the run ends, even if building the catalog failed
+// too. If the checks cannot run, the commit says so and is still made: data that is not kept today is lost for good.
 func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) error {
 	if r.NoCatalog {
 		return nil
 	}
-	checks, err := r.ask(ctx, commit)
+	checks, err := r.buildAndCheck(ctx, commit)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -46,8 +46,8 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	return fmt.Errorf("%w:\n  %s\nnothing was committed; look at the source, then run with --accept-checks and the names to let it through once", ErrQuality, strings.Join(held, "\n  "))
 }
 
-// ask makes the catalog and asks the checks of it.
-func (r *run) ask(ctx context.Context, commit *lake.Commit) (checks []lake.Check, err error) {
+// buildAndCheck builds the catalog and returns the results of its checks.
+func (r *run) buildAndCheck(ctx context.Context, commit *lake.Commit) (checks []lake.Check, err error) {
 	if err := r.dropCatalog(); err != nil {
 		return nil, err
 	}

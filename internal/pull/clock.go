@@ -7,16 +7,16 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// clock gives a run's instants: the machine's, or those of the server's Date headers. It is safe for concurrent use.
+// clock returns a run's instants: the machine's, or those of the server's Date headers. It is safe for concurrent use.
 type clock struct {
 	machine func() time.Time
-	server  bool // by the server's Date
+	server  bool // instants are the server's
 
 	mu     sync.Mutex
 	latest time.Time // the latest instant observed
 }
 
-// observe takes in an instant of observation: the commit must be later.
+// observe records an instant of observation: the commit must be later.
 func (c *clock) observe(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *clock) observed() time.Time {
 	return c.latest
 }
 
-// now is the present. The server's clock is known only by its answers.
+// now returns the present instant. The server's clock is known only from its last answer.
 func (c *clock) now() time.Time {
 	if c.server {
 		return c.observed()
@@ -39,14 +39,14 @@ func (c *clock) now() time.Time {
 	return c.machine()
 }
 
-// knownAt chooses the instant of a commit: the present, but later than everything observed for it and than the commit
-// before it, which was at last.
+// knownAt returns the instant of a commit: the present, but later than everything observed for it, and later than last,
+// the instant of the previous commit.
 func (c *clock) knownAt(last lake.Instant) lake.Instant {
-	at := lake.At(c.now())
+	known := lake.At(c.now())
 	for _, floor := range []lake.Instant{lake.At(c.observed()), last} {
-		if !at.After(floor.Time) {
-			at = floor.Next()
+		if !known.After(floor.Time) {
+			known = floor.Next()
 		}
 	}
-	return at
+	return known
 }

@@ -16,7 +16,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// machineClock runs by a machine's clock that is apart from the server's.
+// machineClock pulls with a machine's clock that differs from the server's.
 func machineClock(w *world.World, apart time.Duration) world.Change {
 	return func(c *pull.Config) {
 		c.ServerClock = false
@@ -26,8 +26,8 @@ func machineClock(w *world.World, apart time.Duration) world.Change {
 
 func acceptClock(c *pull.Config) { c.AcceptClock = true }
 
-// TestClockApartFromTheServer refuses a clock that is more than ten minutes off the server's, before
-// any work; whatever the clock, a commit is known later than all that was observed for it.
+// TestClockApartFromTheServer checks that a clock that differs by more than ten minutes from the server's is refused
+// before any work. With any clock a commit's known_at is later than everything observed for it.
 func TestClockApartFromTheServer(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -56,7 +56,7 @@ func TestClockApartFromTheServer(t *testing.T) {
 	})
 }
 
-// TestClockBehindTheLake refuses a clock that is more than ten minutes behind the last commit.
+// TestClockBehindTheLake checks that a clock more than ten minutes before the last commit is refused.
 func TestClockBehindTheLake(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -112,7 +112,7 @@ func TestClockStepsBack(t *testing.T) {
 	w.Ask(t, func(db *stdsql.DB) { world.WantInstants(t, db) })
 }
 
-// TestSnapshotDayNeverGoesBack refuses a snapshot of a day before the last one.
+// TestSnapshotDayNeverGoesBack checks that a snapshot of a day before the last one is refused.
 func TestSnapshotDayNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -132,7 +132,7 @@ func TestSnapshotDayNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestWrongSecret ends before anything is written.
+// TestWrongSecret checks that a run with a wrong secret ends before it writes anything.
 func TestWrongSecret(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -152,7 +152,7 @@ func TestWrongSecret(t *testing.T) {
 	}
 }
 
-// TestRefusedOnTheWay ends a run whose credentials are refused in its middle, with nothing committed.
+// TestRefusedOnTheWay checks that a run whose credentials are refused in its middle commits nothing.
 func TestRefusedOnTheWay(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -173,7 +173,7 @@ func TestRefusedOnTheWay(t *testing.T) {
 	}
 }
 
-// TestTooOldToCommit refuses to commit after half the time that files without a commit are left alone.
+// TestTooOldToCommit checks that a run does not commit after half of load.Grace.
 func TestTooOldToCommit(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

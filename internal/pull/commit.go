@@ -17,11 +17,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// maxDecisions bounds how often a complete run decides again because another run committed first.
+// maxDecisions is how often a complete run decides, at most: again each time another run committed first.
 const maxDecisions = 4
 
-// commit makes the run visible. If another run took the number first, a complete run reads that one's state, decides
-// again from its spools, and tries the next number. Any other command gives up: its next execution is soon.
+// commit makes the run visible. If another run took the number first, a complete run reads the new state, decides again
+// from its spools, and tries the next number. Any other command gives up: its next execution is soon.
 func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) error {
 	for decision := 1; ; decision++ {
 		err := r.commitOnce(ctx, feeds, result)
@@ -49,7 +49,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 		result.Outcome = lake.OutcomeUnchanged
 		return result.verdict()
 	}
-	if err := r.holdsContract(done); err != nil {
+	if err := r.checkContract(done); err != nil {
 		return err
 	}
 	if err := r.session.CheckAge(); err != nil {
@@ -63,7 +63,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	for _, f := range done {
 		f.decisions = nil // they are written
 	}
-	debug.FreeOSMemory() // DuckDB, which works next, needs what flattening held, and Go does not know of it
+	debug.FreeOSMemory() // DuckDB runs next and needs the memory that flattening has freed
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	return nil
 }
 
-// newCommit is what the run knows of its commit; the session adds the files.
+// newCommit returns the commit without its files: the session adds them.
 func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lake.Commit {
 	commit := lake.Commit{
 		Command: r.command.name, KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.clock.now()),
@@ -98,7 +98,7 @@ func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lak
 	return commit
 }
 
-// apply adds a feed's new versions, which are committed, to the latest versions.
+// apply adds a feed's committed versions to the latest versions.
 func (r *run) apply(f *feedRun) {
 	if r.heads[f.Feed] == nil {
 		r.heads[f.Feed] = f.heads
@@ -107,7 +107,7 @@ func (r *run) apply(f *feedRun) {
 	maps.Copy(r.heads[f.Feed], f.heads)
 }
 
-// nothingToPull is the error of a run all of whose feeds were skipped.
+// nothingToPull returns the error of a run whose feeds were all skipped.
 func (r *run) nothingToPull() error {
 	if r.command.complete {
 		return fmt.Errorf("%w: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds", ErrNothingDone)
@@ -115,8 +115,8 @@ func (r *run) nothingToPull() error {
 	return fmt.Errorf("%w: the lake holds no snapshot of these feeds; `dealflow run` takes the first", ErrNothingDone)
 }
 
-// decideAgain reads what another run has committed, and decides the versions of all feeds that are
-// done again, from the payloads that this run has. Per deal the later observation wins.
+// decideAgain reads what another run has committed, and decides all complete feeds again, from the payloads that this
+// run has. For each deal the later observation wins.
 func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
 	before := r.lake.Log().KnownAt
 	if err := r.lake.Refresh(ctx); err != nil {
@@ -143,12 +143,11 @@ func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
 	return group.Wait()
 }
 
-// redo decides and writes one feed again. theirs says when the deals were observed that another run has
-// committed meanwhile.
+// redo decides and writes one feed again. theirs says when other runs' new versions of deals were observed.
 func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) error {
 	superseded := map[int64]bool{}
-	for id, at := range theirs {
-		if entry, ok := f.spool.Entry(id); ok && at.After(entry.ObservedAt) {
+	for id, observed := range theirs {
+		if entry, ok := f.spool.Entry(id); ok && observed.After(entry.ObservedAt) {
 			superseded[id] = true
 		}
 	}
@@ -161,8 +160,7 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 	return r.decideAndWrite(ctx, f)
 }
 
-// publish writes what is derived from the commit. The commit is valid whatever fails here, so failures
-// are warnings.
+// publish writes what is derived from the commit. The commit stays valid if this fails, so failures are warnings.
 func (r *run) publish(ctx context.Context, result *Result) {
 	warn := r.warner(result)
 	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.heads))
@@ -186,7 +184,7 @@ func (r *run) compactIfNeeded(ctx context.Context) (*maintain.Result, error) {
 	}, r.clock.now)
 }
 
-// warner returns what reports a failure after the commit, in the result and in the log.
+// warner returns a function that reports a failure after the commit, in the result and in the log.
 func (r *run) warner(result *Result) func(what string, err error) {
 	return func(what string, err error) {
 		if err != nil {

@@ -16,48 +16,48 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Contract says what a run does with values that depart from the API document in a way that the last
-// commit did not have.
+// Contract says what a run does about drift that the lake has not seen since the feed's last complete snapshot. Drift
+// is fields and values that schemas/api/openapi.yaml does not describe.
 type Contract string
 
 const (
-	// ContractReport commits and reports them.
+	// ContractReport commits and reports the drift.
 	ContractReport Contract = "report"
-	// ContractFreeze commits nothing until somebody has looked: ErrContract.
+	// ContractFreeze commits nothing until a person accepts the drift: ErrContract.
 	ContractFreeze Contract = "freeze"
 )
 
-// Config says what a run shall do. Fields without a default must be set.
+// Config says what a run does. Fields without a default must be set.
 type Config struct {
 	Client *extract.Client // of this run alone: its counts become the run's
-	Base   api.Base        // the address the client works against
-	Store  store.Store     // where the lake lies
+	Base   api.Base        // the client's base URL
+	Store  store.Store     // of the lake
 	RunID  string          // UUIDv7
 
-	// Clock gives the machine's instants. With ServerClock instants come from the server's Date
-	// header instead (simulated and replayed markets).
+	// Clock returns the machine's instants. With ServerClock, instants come from the server's Date headers instead, for
+	// simulated and replayed markets.
 	Clock       func() time.Time
 	ServerClock bool
 
 	Feeds          []api.Feed       // default: all twelve
 	SnapshotDate   string           // YYYY-MM-DD; default: the UTC date of the run's start
-	Deadline       time.Duration    // feeds not proved complete by then, counted from the start, have failed; default: none
+	Deadline       time.Duration    // from the run's start; feeds that are not proved complete by then fail; default: none
 	Contract       Contract         // default ContractReport
-	AcceptClock    bool             // go on with a clock that seems wrong
-	AcceptRemovals bool             // go on where the removal guard would hold a feed
-	SingleWriter   bool             // go on with a store that cannot create an object only once: nobody else may write
+	AcceptClock    bool             // run although the clock seems wrong
+	AcceptRemovals bool             // commit feeds that the removal guard would hold
+	SingleWriter   bool             // run on a store that cannot create an object only once; the caller ensures that no other process writes
 	Workers        int              // feeds flattened at once; default 2
 	WorkDir        string           // local folder for unfinished files; default: the system's
-	Owner          string           // who runs, for people who read the lease; default "dealflow"
+	Owner          string           // for people who read the lease; default "dealflow"
 	Version        string           // of this program
 	Memory         memory.Allocator // default: Go's
 	Log            *slog.Logger     // default: nothing is logged
 	AcceptChecks   []string         // names of quality checks that hold nothing this time
-	NoCatalog      bool             // make no catalog: nothing is checked before the commit or published after it
-	Cache          *mirror.Cache    // of a lake that is no folder of this machine; default: one for this run alone
+	NoCatalog      bool             // build no catalog: nothing is checked before the commit or published after it
+	Cache          *mirror.Cache    // for a lake that is no local folder; default: a new one for this run
 
-	// FeedDone is called when a feed is finished, whatever its outcome, from several goroutines;
-	// nil: nobody watches.
+	// FeedDone is called when a feed is finished, with any outcome. Several goroutines may call it at once. Default:
+	// none.
 	FeedDone func(lake.FeedRun)
 }
 

@@ -13,8 +13,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestDecidesAgain lets a run commit while another, from the same state, is about to: that one takes the
-// new state in and commits behind it. Per deal the later observation wins.
+// TestDecidesAgain lets another run commit just before a run with the same start does. The run reads the new state and
+// commits after it. For each deal the later observation wins.
 func TestDecidesAgain(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -56,8 +56,7 @@ func TestDecidesAgain(t *testing.T) {
 	})
 }
 
-// TestDecidesAgainLater is the other way round: what the run that lost has observed is later than what
-// the other one has committed.
+// TestDecidesAgainLater is the opposite case: the losing run's observations are later than the committed ones.
 func TestDecidesAgainLater(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -101,8 +100,8 @@ func TestDecidesAgainLater(t *testing.T) {
 	})
 }
 
-// TestLosesForGood lets another run commit first each time: in the end the one that always loses says so,
-// and nothing of it is visible.
+// TestLosesForGood lets another run commit first each time. In the end the run fails with ErrConflict, and nothing of
+// it is visible.
 func TestLosesForGood(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -127,7 +126,7 @@ func TestLosesForGood(t *testing.T) {
 	world.WantEmpty(t, cfg.WorkDir)
 }
 
-// TestSyncLosesAtOnce gives up: the next sync is never far.
+// TestSyncLosesAtOnce checks that a sync does not try again: the next one is soon.
 func TestSyncLosesAtOnce(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

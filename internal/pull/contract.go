@@ -8,28 +8,28 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// holdsContract refuses, under ContractFreeze, values that depart from the API document in a way that
-// the lake has not seen since the feed's last complete snapshot.
-func (r *run) holdsContract(feeds []*feedRun) error {
+// checkContract returns ErrContract, under ContractFreeze, for drift that the lake has not seen since the feed's last
+// complete snapshot.
+func (r *run) checkContract(feeds []*feedRun) error {
 	if r.Contract != ContractFreeze {
 		return nil
 	}
-	var broken []string
+	var unknown []string
 	for _, f := range feeds {
 		known := r.knownDrift(f.Feed)
 		for _, d := range f.Drift {
 			if !known[driftKey{d.Pointer, d.Kind}] {
-				broken = append(broken, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, d.Pointer, d.Count, d.Example))
+				unknown = append(unknown, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, d.Pointer, d.Count, d.Example))
 			}
 		}
 	}
-	if len(broken) == 0 {
+	if len(unknown) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w:\n  %s\nnothing was committed; look at the source, then run with --contract=report once to accept it", ErrContract, strings.Join(broken, "\n  "))
+	return fmt.Errorf("%w:\n  %s\nnothing was committed; look at the source, then run with --contract=report once to accept it", ErrContract, strings.Join(unknown, "\n  "))
 }
 
-// driftKey is what makes drift the same from run to run.
+// driftKey identifies drift from run to run.
 type driftKey struct {
 	pointer string
 	kind    lake.DriftKind

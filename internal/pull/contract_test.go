@@ -17,8 +17,8 @@ import (
 
 func freeze(c *pull.Config) { c.Contract = pull.ContractFreeze }
 
-// TestContract freezes on what the lake has not seen before, in a run as in a sync, and on nothing else;
-// once accepted, it is known.
+// TestContract checks that a run and a sync freeze only on drift that the lake has not seen before, and that accepted
+// drift is known from then on.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -49,7 +49,8 @@ func TestContract(t *testing.T) {
 	w.Night(t, 3, some, freeze)
 }
 
-// TestDeadline commits the feeds that are complete when it comes; the next run pulls the others.
+// TestDeadline checks that the feeds that are complete at the deadline are committed, and that the next run pulls the
+// others.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -84,7 +85,7 @@ func TestDeadline(t *testing.T) {
 	world.WantOutcomes(t, next, "bond/ig/expected done")
 }
 
-// TestDeadlineCutsOff ends a request under way, and a token that is never given.
+// TestDeadlineCutsOff checks that the deadline ends a running request, and the wait for a token that never comes.
 func TestDeadlineCutsOff(t *testing.T) {
 	t.Parallel()
 	for what, path := range map[string]string{"page": world.Priced.Path(), "token": "/oauth/token"} {
@@ -115,7 +116,7 @@ func TestDeadlineCutsOff(t *testing.T) {
 	}
 }
 
-// TestRetryQuarantined reads again what could not be read, deal by deal, and commits what can be read now.
+// TestRetryQuarantined asks for deals in quarantine by id, and commits those that can be read now.
 func TestRetryQuarantined(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -154,8 +155,8 @@ func TestRetryQuarantined(t *testing.T) {
 	}
 }
 
-// TestSyncQuarantinesOnce keeps a record that cannot be read as soon as a sync meets it, and no copy for
-// each sync after it.
+// TestSyncQuarantinesOnce checks that the first sync that receives an unreadable record keeps it, and that later syncs
+// keep no copies.
 func TestSyncQuarantinesOnce(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -177,8 +178,8 @@ func TestSyncQuarantinesOnce(t *testing.T) {
 	}
 }
 
-// TestSyncQuarantinesAgain keeps a record that a sync meets although an earlier night has put the same bytes
-// aside: the deal was readable in between.
+// TestSyncQuarantinesAgain checks that a sync keeps an unreadable record although an earlier night has kept the same
+// bytes: the deal was readable in between.
 func TestSyncQuarantinesAgain(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

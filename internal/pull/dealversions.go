@@ -14,15 +14,15 @@ import (
 	"dealflow/transform"
 )
 
-// writeVersions writes history/deal_versions: a file a market, with the new versions of its feeds. As many
-// markets are written concurrently as feeds are flattened.
+// writeVersions writes history/deal_versions: one file per market, with the new versions of its feeds. It writes up to
+// Workers markets at once.
 func (r *run) writeVersions(ctx context.Context, feeds []*feedRun, known lake.Instant) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.Workers)
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
-			ofMarket := slices.DeleteFunc(slices.Clone(feeds), func(f *feedRun) bool { return f.Feed.Market != market })
-			group.Go(func() error { return r.writeMarketVersions(ctx, market, ofMarket, known) })
+			marketFeeds := slices.DeleteFunc(slices.Clone(feeds), func(f *feedRun) bool { return f.Feed.Market != market })
+			group.Go(func() error { return r.writeMarketVersions(ctx, market, marketFeeds, known) })
 		}
 	}
 	return group.Wait()
@@ -56,8 +56,7 @@ func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds 
 	return out.Finish(ctx)
 }
 
-// feedVersions yields the new versions of a feed in deal_id order. What it yields is valid during the
-// call only.
+// feedVersions yields the new versions of a feed in deal_id order. A version is valid during the call only.
 func (r *run) feedVersions(ctx context.Context, f *feedRun, known lake.Instant, yield func(*transform.DealVersion) error) error {
 	var buf []byte
 	for _, d := range f.decisions {

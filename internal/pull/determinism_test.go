@@ -25,8 +25,8 @@ func foldersOf(sums []string) int {
 	return len(tables)
 }
 
-// TestSnapshotsAreHistory runs some nights, with feeds that fail and days that are run again while the
-// market goes on, and then asks of every day and table whether the snapshot is the history as of then.
+// TestSnapshotsAreHistory runs some nights, with failing feeds, and with days that are run again while the market
+// changes. Then it checks for every day and table that the snapshot equals history as of that instant.
 func TestSnapshotsAreHistory(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 25})

@@ -13,8 +13,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestCancel cancels a run in its middle, and at its end just before the commit: the lake stays as it
-// was, and nothing is left of the run but files that no commit names.
+// TestCancel cancels a run in its middle, and just before its commit. The lake is unchanged, and the run leaves only
+// files that no commit names.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 1, Deals: 20})
@@ -64,7 +64,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// cancelAt cancels a run when it asks for a path, and answers nothing.
+// cancelAt cancels a run when it requests a path, and does not answer.
 func cancelAt(path string, cancel func()) world.Meddler {
 	return func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
@@ -76,7 +76,7 @@ func cancelAt(path string, cancel func()) world.Meddler {
 	}
 }
 
-// TestCancelledFeedsAreNotDone holds what the result says of feeds that the end of the run cut off.
+// TestCancelledFeedsAreNotDone checks what the result says of feeds that the end of the run cut off.
 func TestCancelledFeedsAreNotDone(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

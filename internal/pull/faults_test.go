@@ -8,8 +8,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestTruthUnderFaults is the truth over an API that breaks off bodies, fails, ends tokens early and
-// forgets cursors: not a row is lost or invented.
+// TestTruthUnderFaults is TestTruth with an API that breaks off bodies, fails, ends tokens early and loses cursors: no
+// row is lost or invented.
 func TestTruthUnderFaults(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 3, Deals: 40})

@@ -12,36 +12,36 @@ import (
 	"dealflow/transform"
 )
 
-// feedRun is a feed on its way through a run. Each part is made from the one before; deciding again begins after
-// extraction (begin).
+// feedRun is the state of one feed in a run. Extraction, resolved and decided follow one another; deciding again begins
+// after extraction (begin).
 type feedRun struct {
 	lake.FeedRun
-	failure error // what Error says
+	failure error // the error of which FeedRun.Error is the text
 
-	// By extraction.
+	// Set by extraction.
 	spool        *extract.Spool
 	unidentified bool         // some records had no readable id: each could be any deal
-	extracted    lake.FeedRun // what FeedRun was then
+	extracted    lake.FeedRun // FeedRun at the end of extraction
 
 	resolved
 	decided
 }
 
-// resolved is what became of the deals that a feed lacks. Only complete runs resolve.
+// resolved says what became of known deals that the feed's snapshot lacks. Only complete runs resolve.
 type resolved struct {
-	superseded map[int64]bool      // deals of which another run has committed a later observation
-	kept       []int64             // known deals that keep their last version although this run has no payload of them
+	superseded map[int64]bool      // deals with a later observation that another run has committed
+	kept       []int64             // known deals without a payload in this run that keep their last version
 	removals   []transform.Removal // by deal_id
 }
 
-// decided is what a run makes of a feed, compared with what was known of it.
+// decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
 	decisions []transform.Decision
-	heads     lake.Heads // of the deals that have a new version
-	news      int        // new versions, and records newly put into quarantine
+	heads     lake.Heads // latest versions of the deals that have a new one
+	news      int        // number of new versions and of records newly put into quarantine
 }
 
-// begin returns to the end of extraction, before anything was decided.
+// begin resets the feed to the end of extraction.
 func (f *feedRun) begin(superseded map[int64]bool) {
 	f.FeedRun, f.resolved, f.decided = f.extracted, resolved{superseded: superseded}, decided{}
 }
@@ -57,7 +57,7 @@ func (f *feedRun) close() error {
 	return f.spool.Close()
 }
 
-// observations is the spool as transform sees it, without the superseded deals.
+// observations is the spool without the superseded deals. It implements transform.Payloads.
 type observations struct {
 	spool   *extract.Spool
 	without map[int64]bool
@@ -77,8 +77,8 @@ func (o observations) PayloadHash(id int64) lake.Digest {
 // Payload implements transform.Payloads.
 func (o observations) Payload(id int64, buf []byte) ([]byte, error) { return o.spool.Payload(id, buf) }
 
-// feed pulls one feed and writes its files. The error is one that ends the run; a failure of the feed
-// alone is its outcome.
+// feed pulls one feed and writes its files. It returns only errors that end the run; the feed's own failure is in its
+// outcome.
 func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 	f := &feedRun{FeedRun: lake.FeedRun{
 		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.now()), Drift: []lake.Drift{},
@@ -103,9 +103,8 @@ func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 	return f, r.decideAndWrite(ctx, f)
 }
 
-// sameContent compares payloads as versions are compared: a server may spell the same deal
-// differently in each answer. Two payloads of a deal that cannot be read are equal, too: both would go
-// into quarantine.
+// sameContent returns a function that compares payloads by their content, as versions are compared: a server may spell
+// the same deal differently in each answer. Two unreadable payloads are equal: both would go into quarantine.
 func sameContent(base api.Base) func(a, b []byte) bool {
 	canonical := transform.NewCanonicalizer(base)
 	return func(a, b []byte) bool {
@@ -151,7 +150,7 @@ func (r *run) outcome(ctx context.Context, f *feedRun, err error) error {
 	return nil
 }
 
-// count copies the client's figures into the feed's.
+// count copies the client's counts into the feed's.
 func (r *run) count(f *feedRun) {
 	c := r.Client.Counts(f.Feed)
 	f.Pages, f.Requests, f.Bytes = int64(c.Pages), int64(c.Requests), c.Bytes
@@ -160,7 +159,7 @@ func (r *run) count(f *feedRun) {
 	f.FinishedAt = lake.At(r.clock.now())
 }
 
-// decideAndWrite waits for its turn, decides the feed's versions, and writes its files.
+// decideAndWrite waits for a free worker, decides the feed's versions, and writes its files.
 func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 	if err := r.workers.Acquire(ctx, 1); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (r *run) decide(f *feedRun) (err error) {
 	return nil
 }
 
-// sameBase says whether all that is known of a feed was last seen under this run's base URL.
+// sameBase says whether all runs since the feed's last complete snapshot used this run's base URL.
 func (r *run) sameBase(feed api.Feed) bool {
 	for _, run := range r.lake.Log().SinceSnapshot(feed) {
 		if run.Feed(feed).BaseURL != r.Base.String() {

@@ -6,7 +6,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestGuard holds the bounds of the removal guard.
+// TestGuard checks the bounds of the removal guard.
 func TestGuard(t *testing.T) {
 	for _, c := range []struct {
 		kind                  api.Kind

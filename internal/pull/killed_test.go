@@ -17,7 +17,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// nights is a lake after its first night, and what its second one would make of it.
+// nights is a lake after its first night, and its expected state after the second.
 type nights struct {
 	*world.World
 	feeds    []api.Feed
@@ -26,10 +26,10 @@ type nights struct {
 	oldRows  map[string][]oracle.Row // what the market says, by table
 	newRows  map[string][]oracle.Row
 	truth    *world.Truth
-	catalog  bool // runs make one, and check it before they commit
+	catalog  bool // runs build a catalog, and check it before they commit
 }
 
-// newNights runs the first night; the clock then stands in the second one.
+// newNights runs the first night and moves the clock into the second one.
 func newNights(t *testing.T) *nights {
 	t.Helper()
 	n := &nights{World: world.New(t, sim.Config{Seed: 5, Deals: 20}), feeds: []api.Feed{world.Priced, world.Expected, world.LoanExpected}}
@@ -52,7 +52,7 @@ func newNights(t *testing.T) *nights {
 	return n
 }
 
-// runInto runs now, into a store.
+// runInto runs at the present instant into a store.
 func (n *nights) runInto(t *testing.T, s store.Store) (*pull.Result, error) {
 	t.Helper()
 	return n.Run(t, world.Feeds(n.feeds...), func(c *pull.Config) { c.Store, c.NoCatalog = s, !n.catalog })
@@ -68,11 +68,10 @@ func (n *nights) calls(t *testing.T, s store.Store) int64 {
 	return count.Calls()
 }
 
-// TestKilledRun fails each store call of a second night in turn, and all calls after it, as if the
-// process had died there: before the call was applied, or right after. The lake then shows the first
-// night or the second, whole; and the next run makes of it what an undisturbed one would have made.
-// This is held for the calls of a run without a catalog, before it is applied in a folder and after it in
-// memory, and for some calls of one with a catalog through that.
+// TestKilledRun fails each store call of a second night in turn, and all calls after it, as if the process had died
+// there: before the call was applied, or right after. Then the lake shows either the first night or all of the second,
+// and the next run reaches the state of an undisturbed one. Runs without a catalog are checked for all calls, in a
+// folder (before) and in memory (after); runs with a catalog for some calls.
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
@@ -108,7 +107,7 @@ func TestKilledRun(t *testing.T) {
 	}
 }
 
-// kill fails a call of a run into s, and all after it, and checks that the first night is left or the
+// kill fails a call of a run into s, and all calls after it, and checks that the lake shows the first night or the
 // second.
 func (n *nights) kill(t *testing.T, s store.Store, at int64, applied bool) (left world.State) {
 	t.Helper()
@@ -128,7 +127,7 @@ func (n *nights) kill(t *testing.T, s store.Store, at int64, applied bool) (left
 	return left
 }
 
-// recover runs again and checks that the second night is there.
+// recover runs again and checks that the lake shows the second night.
 func (n *nights) recover(t *testing.T, s store.Store) {
 	t.Helper()
 	if _, err := n.runInto(t, s); err != nil {
@@ -137,8 +136,7 @@ func (n *nights) recover(t *testing.T, s store.Store) {
 	world.WantState(t, "after the next run", world.StateOf(t, s), n.new)
 }
 
-// killAndLook is kill with a look through the catalog: at what is left, and at what the next run makes
-// of it.
+// killAndLook is kill, but reads the lake through the catalog, after the kill and after the next run.
 func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool) {
 	t.Helper()
 	w := n.WithStore(s)
@@ -160,9 +158,9 @@ func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool
 	})
 }
 
-// TestStoreStumbles fails each store call of a second night in turn, but none after it, every other
-// one applied: the run says so, unless it has found a way round; what it commits is whole, and the next
-// run completes it. Of a run with a catalog, which reads much more, some calls fail.
+// TestStoreStumbles fails each store call of a second night in turn, but none after it; every other failed call is
+// applied. The run reports the failure, unless it could work around it. What it commits is complete, and the next run
+// completes the night. For a run with a catalog, which reads much more, only some calls fail.
 func TestStoreStumbles(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
@@ -171,7 +169,7 @@ func TestStoreStumbles(t *testing.T) {
 	n.stumble(t, 23*world.Stride())
 }
 
-// stumble fails calls, one in each run.
+// stumble fails single calls, one in each run.
 func (n *nights) stumble(t *testing.T, stride int64) {
 	t.Helper()
 	calls := n.calls(t, new(memstore.Mem))

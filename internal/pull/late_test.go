@@ -13,7 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// slow is a store where it takes a while to find out that there are no aliases of banks.
+// slow is a store that takes a while to report that the file of bank aliases is absent.
 type slow struct {
 	store.Store
 	wait func()
@@ -26,7 +26,7 @@ func (s *slow) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return s.Store.Get(ctx, key)
 }
 
-// TestTooOldAfterChecks refuses to commit where the run has become too old while its catalog was built and checked.
+// TestTooOldAfterChecks checks that a run does not commit if it became too old while its catalog was built and checked.
 func TestTooOldAfterChecks(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

@@ -16,7 +16,7 @@ import (
 	"dealflow/serve"
 )
 
-// respelt is a book whose server spells some records anew in each answer.
+// respelt is a book whose server spells some records differently in each answer.
 type respelt struct {
 	*world.Book
 	answers atomic.Int64
@@ -31,9 +31,9 @@ func (r *respelt) List(ctx context.Context, q serve.Query) (serve.Page, error) {
 	return page, err
 }
 
-// TestNamelessRecordThatIsRespelt has a record without a readable id in lists of several pages, which the server spells
-// anew in each answer. Runs and syncs go on with the other deals; nothing is removed, as any deal may be that record;
-// and it is kept with its bytes, as received. When it is gone, removals are found again.
+// TestNamelessRecordThatIsRespelt puts a record without a readable id into lists of several pages. The server spells it
+// differently in each answer. Runs and syncs continue with the other deals. Nothing is removed, because any deal may be
+// that record. The record is kept with its bytes as received. When it is gone, removals are found again.
 func TestNamelessRecordThatIsRespelt(t *testing.T) {
 	t.Parallel()
 	books, b := world.NewBook(t)

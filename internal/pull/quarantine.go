@@ -12,8 +12,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// quarantine puts aside what cannot be read as a deal: all of it where the feed was read whole, else
-// what is not there yet, so that syncs do not repeat a record every few minutes.
+// quarantine puts unreadable records into the lake: all of them after a complete snapshot, otherwise only those that
+// are not there yet, so that syncs do not repeat a record every few minutes.
 func (r *run) quarantine(ctx context.Context, f *feedRun) error {
 	records, err := r.unreadable(f)
 	if err != nil {
@@ -21,12 +21,12 @@ func (r *run) quarantine(ctx context.Context, f *feedRun) error {
 	}
 	f.Quarantined = int64(len(records))
 	if len(records) > 0 && !r.command.complete {
-		held, err := OpenQuarantine(ctx, r.lake, f.Feed)
+		open, err := OpenQuarantine(ctx, r.lake, f.Feed)
 		if err != nil {
 			return err
 		}
 		records = slices.DeleteFunc(records, func(q load.Quarantined) bool {
-			return slices.ContainsFunc(held, func(h load.Quarantined) bool { return bytes.Equal(h.Raw, q.Raw) })
+			return slices.ContainsFunc(open, func(o load.Quarantined) bool { return bytes.Equal(o.Raw, q.Raw) })
 		})
 	}
 	f.news += len(records)
@@ -55,9 +55,9 @@ func (r *run) unreadable(f *feedRun) ([]load.Quarantined, error) {
 	return records, nil
 }
 
-// RetryQuarantined asks the API by id for the deals whose records could not be read when their feed was
-// pulled last, and commits those that can be read now: history only, one commit. Records without a
-// readable id wait for the next run, which reads the whole list. Errors are those of Sync.
+// RetryQuarantined asks the API by id for the deals whose records are in open quarantine (OpenQuarantine). It commits
+// those that it can read now: history only, one commit. Records without a readable id wait for the next run, which
+// reads the complete list. Errors are those of Sync.
 func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 	ids := map[api.Feed][]int64{}
 	plan := func(ctx context.Context, r *run) ([]api.Feed, error) {
@@ -99,7 +99,7 @@ func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
 	return err
 }
 
-// OpenQuarantine lists the records of a feed that could not be read when it was pulled last
+// OpenQuarantine lists the records of a feed that were put into quarantine since its last complete snapshot
 // (load.Log.SinceSnapshot).
 func OpenQuarantine(ctx context.Context, l *load.Lake, feed api.Feed) ([]load.Quarantined, error) {
 	all, err := l.Quarantined(ctx, feed)

@@ -19,9 +19,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestQuarantine mixes records that cannot be read with good ones, for one night. The good ones go on;
-// a known deal keeps its last version and recovers. In the other case the market has moved to another
-// address by then, to which links of the kept payloads are not relative.
+// TestQuarantine mixes unreadable records with good ones for one night. The good ones are committed; a known deal keeps
+// its last version and recovers. In the second case the market has moved to another base URL by then, so the links of
+// the kept payloads are not relative to the present one.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, moved := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestQuarantine(t *testing.T) {
 				b.WriteBody(world.Priced, id, body)
 			}
 			b.Write(world.Priced, 1, `"message":"changed"`)
-			b.Strike(world.Priced, 6) // nobody can tell: it may be one of those without an id
+			b.Strike(world.Priced, 6) // not removed: it may be one of the records without an id
 			b.Write(world.Priced, 8, "")
 			result := w.MustRun(t, both)
 			world.WantCounts(t, result, world.Priced, [6]int64{1, 1, 0, 0, 5, int64(len(bad))})
@@ -90,7 +90,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// move puts the market behind another address.
+// move moves the market to another base URL.
 func move(t *testing.T, w *world.World) {
 	t.Helper()
 	old, err := url.Parse(w.URL)
@@ -105,7 +105,7 @@ func move(t *testing.T, w *world.World) {
 	}})
 }
 
-// quarantined reads what a run put aside of a feed: bytes by reason and id.
+// quarantined returns the records of a feed in quarantine: bytes by reason and id.
 func quarantined(t *testing.T, w *world.World, feed api.Feed, runID string) map[string]string {
 	t.Helper()
 	packed, err := w.Store.Get(t.Context(), lake.QuarantineKey(feed, runID, 0))

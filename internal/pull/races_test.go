@@ -21,9 +21,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestRaces lets two runs commit at the same time, over and over, while the market moves: exactly one of
-// them takes each number, the other one decides again and takes the next; nothing is lost, nothing is
-// there twice. TEST_RACES says how often on each kind of store; default 6.
+// TestRaces lets two runs commit at the same time, over and over, while the market changes. Each number is taken by
+// exactly one run; the other one decides again and takes the next. Nothing is lost or duplicated. TEST_RACES is the
+// number of rounds on each kind of store; default 6.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T, w *world.World) store.Store{
@@ -78,7 +78,7 @@ func runRace(t *testing.T, w *world.World, b *world.Book, seed uint64) {
 	ids := []string{configs[0].RunID, configs[1].RunID}
 	made := map[string]int{}
 	for _, run := range log.Runs[before:] {
-		if run.Command != "compact" { // which follows by itself where there are many files
+		if run.Command != "compact" { // a run compacts by itself if there are many files
 			made[run.RunID]++
 		}
 	}
@@ -105,8 +105,7 @@ func stir(b *world.Book, random *rand.Rand) {
 	}
 }
 
-// wantBook checks that the deals which the lake has standing are those of the book, in their present
-// bytes.
+// wantBook checks that the deals that are current in the lake are those of the book, with their present bytes.
 func wantBook(t *testing.T, w *world.World, b *world.Book) {
 	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)
@@ -136,7 +135,7 @@ func wantBook(t *testing.T, w *world.World, b *world.Book) {
 	}
 }
 
-// meeting lets a number of callers go on once all are there.
+// meeting blocks callers until a given number of them have arrived.
 type meeting struct {
 	mu   sync.Mutex
 	left int
@@ -158,7 +157,7 @@ func (m *meeting) join(ctx context.Context) {
 	}
 }
 
-// meets is the store of a run that makes its first commit only when all others are about to, too.
+// meets is the store of a run that makes its first commit only when all other runs are about to make theirs.
 type meets struct {
 	store.Store
 	meeting *meeting

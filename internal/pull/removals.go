@@ -14,20 +14,20 @@ import (
 
 // The removal guard (docs/extraction.md).
 const (
-	guardCount       = 10  // so many deals may always vanish
-	guardPercent     = 10  // of a feed's deals may vanish in one run
-	maxConfirmations = 500 // deals of a feed asked for by id in one run
+	guardCount       = 10  // number of deals that may always vanish
+	guardPercent     = 10  // percentage of a feed's deals that may vanish in one run
+	maxConfirmations = 500 // number of a feed's deals that one run asks for by id
 )
 
-// heldError says that a feed is held until somebody has looked.
+// heldError means that a feed is held until a person has looked at it.
 type heldError struct{ why string }
 
 func (e *heldError) Error() string {
 	return e.why + "; look at the source, then run again with --accept-removals if it is right"
 }
 
-// resolveAbsent finds out what became of known deals that the complete snapshot lacks. Where some
-// records had no readable id, any deal may be among them, so nothing is removed.
+// resolveAbsent finds out what became of known deals that the complete snapshot lacks. If some records had no readable
+// id, any deal may be among them, so nothing is removed.
 func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 	known := r.heads[f.Feed]
 	listed := f.spool.IDs()
@@ -40,7 +40,7 @@ func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 		return nil
 	}
 	if !r.AcceptRemovals {
-		if err := guard(f.Feed, len(listed), len(absent), standing(known)); err != nil {
+		if err := guard(f.Feed, len(listed), len(absent), countCurrent(known)); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 	return r.removalsFrom(ctx, f, absent, fates)
 }
 
-// probes chooses listed deals by which it is seen whether by-id answers can be believed: the first, the
-// last, and one in between.
+// probes returns listed deals that are asked for by id as well: only if the API returns them can its by-id answers be
+// believed. They are the first, the last, and one in between.
 func probes(listed []int64) []int64 {
 	if len(listed) < 3 {
 		return listed
@@ -60,8 +60,8 @@ func probes(listed []int64) []int64 {
 	return []int64{listed[0], listed[len(listed)/2], listed[len(listed)-1]}
 }
 
-// reallyAbsent lists known deals that neither the spool nor the rejected records hold. A deal whose
-// record was rejected keeps its last version, and so does one that another run has seen later.
+// reallyAbsent lists known deals that are neither in the spool nor among the rejected records. A deal whose record was
+// rejected keeps its last version; so does a deal that another run has observed later.
 func (r *run) reallyAbsent(f *feedRun, known lake.Heads) []int64 {
 	absent := slices.DeleteFunc(transform.Absent(known, f.observations()), func(id int64) bool {
 		if f.superseded[id] {
@@ -78,8 +78,8 @@ func (r *run) reallyAbsent(f *feedRun, known lake.Heads) []int64 {
 	return absent
 }
 
-// standing counts the deals that stand.
-func standing(known lake.Heads) int {
+// countCurrent counts the deals that are not removed.
+func countCurrent(known lake.Heads) int {
 	n := 0
 	for _, head := range known {
 		if !head.Removed {
@@ -89,14 +89,14 @@ func standing(known lake.Heads) int {
 	return n
 }
 
-// guard holds a feed of which more vanished than does in life. Expected deals leave by nature when
-// they price, so there only an empty list counts.
-func guard(feed api.Feed, listed, absent, stood int) error {
+// guard returns a heldError if more deals of a feed vanished than is plausible. Expected deals vanish from their list
+// when they price, so for them only an empty list and the number of requests count.
+func guard(feed api.Feed, listed, absent, current int) error {
 	switch {
-	case listed == 0 && stood > guardCount:
-		return &heldError{fmt.Sprintf("the list is empty, where %d deals stood", stood)}
-	case feed.Kind == api.Priced && absent > guardCount && absent*100 > stood*guardPercent:
-		return &heldError{fmt.Sprintf("%d of %d deals vanished from the list", absent, stood)}
+	case listed == 0 && current > guardCount:
+		return &heldError{fmt.Sprintf("the list is empty, where %d deals stood", current)}
+	case feed.Kind == api.Priced && absent > guardCount && absent*100 > current*guardPercent:
+		return &heldError{fmt.Sprintf("%d of %d deals vanished from the list", absent, current)}
 	case absent > maxConfirmations:
 		return &heldError{fmt.Sprintf("%d deals vanished from the list, too many to ask for one by one", absent)}
 	}
@@ -132,8 +132,7 @@ func (r *run) removalsFrom(ctx context.Context, f *feedRun, absent []int64, fate
 	return nil
 }
 
-// keep takes in a deal that the API returned by id. One that cannot be read still exists: it keeps its
-// last version.
+// keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.
 func (r *run) keep(f *feedRun, id int64) {
 	if entry, ok := f.spool.Entry(id); ok {
 		r.clock.observe(entry.ObservedAt)
@@ -142,8 +141,7 @@ func (r *run) keep(f *feedRun, id int64) {
 	}
 }
 
-// reasonOf says why a deal is gone: an expected deal whose last payload linked to a priced one has
-// priced.
+// reasonOf returns why a deal is gone: an expected deal whose last payload links to a priced deal has priced.
 func reasonOf(f *transform.Flattener, last load.Payload) string {
 	if _, err := f.Read(last.Bytes); err == nil && f.HasPricedDeal() {
 		return lake.ReasonPriced

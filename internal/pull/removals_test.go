@@ -13,11 +13,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// pricedLink is an expected deal's link to what it became.
+// pricedLink is an expected deal's link to its priced deal.
 const pricedLink = `"_links":{"pricedDeal":{"href":"/v3/bond/ig/priced-deal/900"}}`
 
-// TestFatesOfAbsentDeals follows deals that leave their list in every way there is, and one that comes
-// back.
+// TestFatesOfAbsentDeals follows deals that leave their list for every reason, and one that comes back.
 func TestFatesOfAbsentDeals(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -74,7 +73,7 @@ func TestFatesOfAbsentDeals(t *testing.T) {
 	})
 }
 
-// TestRemovalGuard holds a feed of which too much vanished, and nothing else.
+// TestRemovalGuard checks that a feed is held if too many deals vanished, and only then.
 func TestRemovalGuard(t *testing.T) {
 	t.Parallel()
 	for name, vanish := range map[string]struct {
@@ -120,8 +119,8 @@ func TestRemovalGuard(t *testing.T) {
 	}
 }
 
-// TestNobodyIsRemovedOnDoubt holds that a deal stands, and keeps its last version, where it cannot be
-// known that it does not.
+// TestNobodyIsRemovedOnDoubt checks that a deal stays current, and keeps its last version, unless it is known that it
+// is gone.
 func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 	t.Parallel()
 	for name, doubt := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestNothingNew runs over a market that stands still, and a second time on one day.
+// TestNothingNew runs over a market that does not change, and a second time on one day.
 func TestNothingNew(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -69,8 +69,7 @@ func wantTables(t *testing.T, log *load.Log, runID string, want ...string) {
 	}
 }
 
-// TestPartialFailure lets one feed fail: the others are committed, and the next run of the day pulls
-// that feed alone.
+// TestPartialFailure lets one feed fail: the others are committed, and the next run of the day pulls only that feed.
 func TestPartialFailure(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -109,12 +108,12 @@ func TestPartialFailure(t *testing.T) {
 	world.WantCounts(t, healed, world.Expected, [6]int64{0, 1, 0, 0, 2, 0})
 	w.Ask(t, func(db *stdsql.DB) { world.WantAgreement(t, db, world.Priced, world.Expected) })
 
-	// Now none lacks the day: all go again.
+	// Now no feed lacks the day's snapshot, so all are pulled again.
 	all := w.MustRun(t, three)
 	world.WantOutcomes(t, all, "bond/ig/priced done", "bond/ig/expected done", "loan/ll/expected done")
 }
 
-// TestBrokenPages fails a feed whose pages cannot be read, and that one alone.
+// TestBrokenPages checks that a feed with unreadable pages fails, and that no other does.
 func TestBrokenPages(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
@@ -144,7 +143,7 @@ func TestBrokenPages(t *testing.T) {
 	}
 }
 
-// TestEveryFeedFails commits nothing.
+// TestEveryFeedFails checks that nothing is committed if every feed fails.
 func TestEveryFeedFails(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -161,8 +160,8 @@ func TestEveryFeedFails(t *testing.T) {
 	world.WantEmpty(t, filepath.Join(w.Root, "_dealflow"))
 }
 
-// TestNotPartOfTheAccount skips feeds that the account has never seen, also when the day is run
-// again; one that the lake holds has failed.
+// TestNotPartOfTheAccount checks that feeds that the account never had are skipped, also when the day is run again, and
+// that a feed with a snapshot in the lake fails instead.
 func TestNotPartOfTheAccount(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound} {

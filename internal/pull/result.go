@@ -10,38 +10,38 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Result says what a run did. It is the object that --json prints; fields are only ever added.
+// Result says what a run did. `--json` prints this object; fields are only ever added.
 type Result struct {
 	Command      string         `json:"command"` // run, sync or quarantine
 	Lake         string         `json:"lake"`    // the lake's root
 	RunID        string         `json:"run_id"`
 	Commit       int64          `json:"commit"` // 0: nothing was committed
 	KnownAt      lake.Instant   `json:"known_at"`
-	SnapshotDate string         `json:"snapshot_date"` // "" where no snapshots are taken
+	SnapshotDate string         `json:"snapshot_date"` // "" for a command that writes no snapshots
 	Outcome      string         `json:"outcome"`       // done, partial; without a commit: unchanged, skipped or failed
 	Feeds        []lake.FeedRun `json:"feeds"`
 	Files        int            `json:"files"`         // that the commit names
 	BytesWritten int64          `json:"bytes_written"` // their size
 	Seconds      float64        `json:"seconds"`       // of the machine's clock
 	Stages       StageSeconds   `json:"stage_seconds"`
-	Checks       []lake.Check   `json:"checks"` // of the commit, or of what was held; none where no catalog is made
+	Checks       []lake.Check   `json:"checks"` // of the commit, or of what was held; none without a catalog
 	Warnings     []string       `json:"warnings"`
 
-	// Compaction is the commit that merged history files behind this one; nil where there were not many.
+	// Compaction is the commit after this one that merged history files; nil if there were not many.
 	Compaction *maintain.Result `json:"compaction,omitempty"`
 
-	late bool // some feed was not done by the deadline
+	late bool // a feed was not complete by the deadline
 }
 
-// StageSeconds says where the seconds went.
+// StageSeconds is the duration of each stage.
 type StageSeconds struct {
-	Open    float64 `json:"open"`    // the token, the log, what is known of every deal
-	Feeds   float64 `json:"feeds"`   // extracting, flattening and writing, side by side
+	Open    float64 `json:"open"`    // the token, the log, the latest version of every deal
+	Feeds   float64 `json:"feeds"`   // extracting, flattening and writing, concurrently
 	Commit  float64 `json:"commit"`  // deal_versions and the commit
 	Catalog float64 `json:"catalog"` // hint, checkpoint and catalog
 }
 
-// setFeeds copies what became of the feeds.
+// setFeeds copies the outcomes of the feeds.
 func (r *Result) setFeeds(feeds []*feedRun) {
 	r.Feeds = make([]lake.FeedRun, 0, len(feeds))
 	r.late = false
@@ -53,7 +53,7 @@ func (r *Result) setFeeds(feeds []*feedRun) {
 
 func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
-// warnMissed tells what syncs had missed.
+// warnMissed adds warnings about changes that syncs had missed.
 func (r *Result) warnMissed() {
 	for i := range r.Feeds {
 		if text := missedWarning(&r.Feeds[i]); text != "" {
@@ -62,7 +62,7 @@ func (r *Result) warnMissed() {
 	}
 }
 
-// stopwatch tells the seconds between laps.
+// stopwatch measures the seconds between laps.
 type stopwatch struct {
 	clock func() time.Time
 	last  time.Time
@@ -74,7 +74,7 @@ func (w *stopwatch) lap() float64 {
 	return now.Sub(w.last).Seconds()
 }
 
-// Count adds up one figure over the feeds that are part of the commit.
+// Count returns the sum of one figure over the feeds that are part of the commit.
 func (r *Result) Count(figure func(*lake.FeedRun) int64) int64 {
 	var sum int64
 	for i := range r.Feeds {
@@ -85,8 +85,8 @@ func (r *Result) Count(figure func(*lake.FeedRun) int64) int64 {
 	return sum
 }
 
-// Outcomes that a caller tells apart; compare with errors.Is. ErrNothingDone stands beside the others where
-// no feed could be committed.
+// Outcomes that callers branch on; compare with errors.Is. ErrNothingDone is joined to the others if no feed could be
+// committed.
 var (
 	ErrFeedsFailed = errors.New("some feeds failed")
 	ErrFeedsHeld   = errors.New("the removal guard held some feeds")
@@ -96,8 +96,8 @@ var (
 	ErrNothingDone = errors.New("nothing was committed")
 )
 
-// verdict is the error of a run that came to its end: nil where every feed is done or no part of the
-// account.
+// verdict returns the error of a run that came to its end; nil if every feed is done, or skipped because the account
+// does not include it.
 func (r *Result) verdict() error {
 	var failed, held []string
 	for i := range r.Feeds {

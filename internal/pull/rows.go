@@ -28,8 +28,8 @@ type keptDeal struct {
 	base    api.Base // the payload's links are relative to it
 }
 
-// deals lists by deal_id the deals whose rows are written: all of the snapshot, or, if none is
-// written, those with a new version.
+// deals lists the deals whose rows are written, by deal_id: all of the snapshot, or, for a command without snapshots,
+// those with a new version.
 func (r *run) deals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if !r.command.complete {
 		var fresh []liveDeal
@@ -57,7 +57,7 @@ func (r *run) deals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	return deals, nil
 }
 
-// keptDeals reads the last version of the deals that keep it. There are few, as a rule none.
+// keptDeals reads the last version of the deals that keep it. Mostly there are none.
 func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if len(f.kept) == 0 {
 		return nil, nil
@@ -83,15 +83,15 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	return deals, nil
 }
 
-// feedRows is the rows of a feed on their way into files.
+// feedRows writes the rows of a feed.
 type feedRows struct {
-	snapshot      *transform.Batches // nil: none is written
+	snapshot      *transform.Batches // nil: no snapshot is written
 	history       *transform.Batches
 	snapshotFiles *load.Tables
 	historyFiles  *load.Tables
 }
 
-// newFeedRows begins the files of a feed. With shared, the rows of the snapshot are those of history, too: they are built
+// newFeedRows begins the files of a feed. With shared, all rows of the snapshot are rows of history too, and are built
 // once.
 func (r *run) newFeedRows(feed api.Feed, shared bool) (*feedRows, error) {
 	rows := &feedRows{history: transform.NewHistoryBatches(r.Memory, feed)}
@@ -110,7 +110,7 @@ func (r *run) newFeedRows(feed api.Feed, shared bool) (*feedRows, error) {
 	return rows, nil
 }
 
-// append adds the staged rows of a deal; those of a new version go to history too.
+// append adds the staged rows of a deal. Rows of a new version go to history too.
 func (w *feedRows) append(f *transform.Flattener, d liveDeal) error {
 	if w.snapshot != nil {
 		w.snapshot.Append(f, d.id, d.version)
@@ -134,7 +134,7 @@ func (w *feedRows) finish(ctx context.Context) error {
 	return errors.Join(err, w.historyFiles.Finish(ctx))
 }
 
-// release frees what finish has not.
+// release frees memory, and deletes files that were not finished.
 func (w *feedRows) release() error {
 	var err error
 	if w.snapshotFiles != nil {
@@ -143,8 +143,8 @@ func (w *feedRows) release() error {
 	return errors.Join(err, w.historyFiles.Release())
 }
 
-// writeRows flattens every deal of the snapshot once, into the snapshot's files and, for a new
-// version, into those of history.
+// writeRows flattens every deal of the snapshot once, into the snapshot's files and, for a new version, into those of
+// history.
 func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 	deals, err := r.deals(ctx, f)
 	if err != nil {

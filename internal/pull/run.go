@@ -17,11 +17,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// clockTolerance is how far clocks may be apart before a run is refused: one wrong commit would spoil
-// all later instants.
+// clockTolerance is the greatest difference of two clocks at which a run starts: a commit with a wrong instant would
+// make all later instants wrong.
 const clockTolerance = 10 * time.Minute
 
-// command is what Run, Sync and RetryQuarantined differ in.
+// command is the differences between Run, Sync and RetryQuarantined.
 type command struct {
 	name     string
 	complete bool                                            // feeds are read completely: snapshots are written, and absent deals are asked for by id
@@ -35,15 +35,15 @@ type run struct {
 	command command
 	clock   *clock
 	began   time.Time // by the machine's clock
-	until   time.Time // the deadline, by the machine's clock; zero for none
+	until   time.Time // the deadline, by the machine's clock; zero before bounded has set it, or for none
 	opened
 	session *load.Session
 	spools  string              // folder for spools
-	workers *semaphore.Weighted // bounds the feeds that are flattened at once
-	catalog *catalog.Made       // of the commit that is about to be made, or was; nil for none
+	workers *semaphore.Weighted // limits the feeds that are flattened at once
+	catalog *catalog.Made       // of the commit that is prepared or made; nil for none
 }
 
-// opened is what a run finds before any work.
+// opened is what a run reads before any work.
 type opened struct {
 	lake    *load.Lake
 	heads   map[api.Feed]lake.Heads
@@ -51,17 +51,17 @@ type opened struct {
 	day     string    // of the snapshots; "" if none are written
 }
 
-// Run pulls complete snapshots of the configured feeds into the lake, as one commit. It pulls the feeds
-// that lack the day's snapshot; if none lacks it, it pulls all again and replaces the day.
+// Run pulls complete snapshots of the configured feeds into the lake, as one commit. It pulls the feeds that lack the
+// day's snapshot. If none lacks it, it pulls all of them again and replaces the day's snapshots.
 //
-// The Result is nil only if the run ended before any feed was begun. With ErrFeedsFailed,
-// ErrFeedsHeld and ErrDeadline the other feeds are committed, unless Result.Commit is 0. Of the other
-// errors *extract.AuthError, ErrContract and load.ErrConflict mean that nothing was committed.
+// The Result is nil only if the run ended before any feed was begun. With ErrFeedsFailed, ErrFeedsHeld and ErrDeadline
+// the other feeds are committed, unless Result.Commit is 0. Of the other errors *extract.AuthError, ErrContract and
+// load.ErrConflict mean that nothing was committed.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return execute(ctx, cfg, command{name: "run", complete: true, plan: lacking, read: readSnapshot})
 }
 
-// execute goes from the first request to the commit.
+// execute runs a command, from the first request to the commit and what is derived from it.
 func execute(ctx context.Context, cfg Config, c command) (result *Result, err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 	return result, r.pull(ctx, result)
 }
 
-// pull reads the feeds, commits them, and publishes what follows from the commit.
+// pull reads the feeds, commits them, and publishes what is derived from the commit.
 func (r *run) pull(ctx context.Context, result *Result) (err error) {
 	watch := stopwatch{clock: r.Clock, last: r.began}
 	result.Stages.Open = watch.lap()
@@ -114,9 +114,9 @@ func (r *run) pull(ctx context.Context, result *Result) (err error) {
 	return result.verdict()
 }
 
-// open finds out, before any work, that the server answers, the credentials are accepted, the lake can be read and
-// written, and the clocks are plausible; then it starts the session. busy is another command's lease, because of which
-// this run gives way.
+// open checks, before any work, that the server answers, the credentials are accepted, the lake can be read and
+// written, and the clocks are plausible. Then it starts the session. If another command holds the lease and this one
+// must not run at the same time, it returns that lease as busy.
 func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	bounded, cancel := r.bounded(ctx)
 	defer cancel()
@@ -140,7 +140,7 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	return nil, nil
 }
 
-// openLake reads what the lake says, and checks the clocks and the day against it.
+// openLake reads the lake's state, and checks the clocks and the day against it.
 func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err error) {
 	o.started = r.Clock()
 	if r.ServerClock {
@@ -162,7 +162,7 @@ func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err err
 	return o, err
 }
 
-// bounded gives a context that ends with the run's deadline, which the first call fixes.
+// bounded returns a context that ends at the run's deadline. Its first call sets the deadline.
 func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case r.Deadline <= 0:
@@ -175,8 +175,8 @@ func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc)
 	return bounded, cancel
 }
 
-// late marks an error as caused by the run's deadline if it is. A wait that would end after the deadline
-// fails before it.
+// late adds ErrDeadline to an error that the run's deadline caused. A wait that would end after the deadline fails at
+// once.
 func (r *run) late(err error) error {
 	if r.Deadline > 0 && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrDeadline) {
 		return fmt.Errorf("%w: %w", ErrDeadline, err)
@@ -198,7 +198,8 @@ func (r *run) checkClock(log *load.Log, started, server time.Time) error {
 	return nil
 }
 
-// chooseDay fixes the snapshot's day, which is never older than the last one; "" for a command that writes none.
+// chooseDay returns the snapshot's day; "" for a command that writes none. A day older than the last snapshot's is an
+// error.
 func (r *run) chooseDay(log *load.Log, started time.Time) (string, error) {
 	if !r.command.complete {
 		return "", nil
@@ -213,8 +214,8 @@ func (r *run) chooseDay(log *load.Log, started time.Time) (string, error) {
 	return day, nil
 }
 
-// lacking is the plan of a complete run. A feed that was found that day to be no part of the account
-// does not lack the snapshot: it is pulled with the others if all are pulled again.
+// lacking is the plan of a complete run: the feeds that lack the day's snapshot. A feed that a run of that day skipped,
+// because the account does not include it, does not count as lacking. If no feed lacks the snapshot, it returns all.
 func lacking(_ context.Context, r *run) ([]api.Feed, error) {
 	log := r.lake.Log()
 	feeds := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
@@ -226,8 +227,8 @@ func lacking(_ context.Context, r *run) ([]api.Feed, error) {
 	return feeds, nil
 }
 
-// feeds pulls feeds concurrently. A feed's own failure is in its outcome; the error is one that ends
-// the run. The results that are not nil must be closed in either case.
+// feeds pulls feeds concurrently. It returns only errors that end the run; a feed's own failure is in its outcome. The
+// caller must close the results, also with an error.
 func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedRun, error) {
 	results := make([]*feedRun, len(plan))
 	group, ctx := errgroup.WithContext(ctx)

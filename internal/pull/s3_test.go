@@ -16,7 +16,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestTruthOnS3 is the truth with the lake on a real S3 server: the catalog is built from afar, published
+// TestTruthOnS3 is TestTruth with the lake on a real S3 server: the catalog is built over remote files, published
 // there, fetched, and read through the cache.
 func TestTruthOnS3(t *testing.T) {
 	t.Parallel()
@@ -27,8 +27,8 @@ func TestTruthOnS3(t *testing.T) {
 	world.WantSound(t, w.Store)
 }
 
-// TestMetamorphic pulls the same nights in different ways: the same versions come of it, and the same bytes
-// of the seventeen tables.
+// TestMetamorphic pulls the same nights in different ways: the versions and the bytes of the seventeen tables are the
+// same.
 func TestMetamorphic(t *testing.T) {
 	t.Parallel()
 	var want []string
@@ -63,8 +63,8 @@ func TestMetamorphic(t *testing.T) {
 	}
 }
 
-// TestMetamorphicSyncs ends in the same contents of all deals, with the same versions where syncs saw no more
-// than the nights did.
+// TestMetamorphicSyncs checks that syncs lead to the same contents of all deals, and to the same versions if syncs saw
+// no more changes than the nights did.
 func TestMetamorphicSyncs(t *testing.T) {
 	t.Parallel()
 	contents := func(syncs bool) map[api.Feed]map[int64]lake.Digest {

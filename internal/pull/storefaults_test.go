@@ -13,9 +13,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestStoreFaults fails each store call of a run and of a sync in turn, in every way that a store has, and
-// none after it. The command ends in the right state, or with an error and the old state; the next one
-// reaches the right state; the lake is whole in between.
+// TestStoreFaults fails each store call of a run and of a sync in turn, with every kind of fault, but no call after it.
+// The command ends in the right state, or with an error and the old state. The next command reaches the right state.
+// The lake is complete in between.
 //
 // Every seventh call is tried; all with TEST_FULL=1.
 func TestStoreFaults(t *testing.T) {
@@ -26,7 +26,7 @@ func TestStoreFaults(t *testing.T) {
 	}
 }
 
-// every is how far apart the calls are that are tried.
+// every is the distance between the calls that are tried.
 func every() int64 {
 	if testkit.Full() {
 		return 1
@@ -55,7 +55,7 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Cha
 			case left.Commit == 1:
 				world.WantState(t, "before, "+what, left, n.old)
 			}
-			// A lease that could not be given back runs out in life; here time stands still.
+			// A lease that was not removed expires in real use; in this test time does not pass.
 			if err := s.Delete(t.Context(), lake.LeaseKey); err != nil {
 				t.Fatal(err)
 			}

@@ -11,18 +11,18 @@ import (
 	"dealflow/transform"
 )
 
-// Sync pulls what changed since the feeds were pulled last, into history alone, as one commit: lists in
-// order of update from their saved updatedSince link on, bond expected lists whole. It declares no
-// removal, and commits nothing where nothing is new (lake.OutcomeUnchanged). Feeds of which the lake holds
-// no complete snapshot are skipped; without any lake the error is load.ErrNoLake. Where another run
-// holds the lease, nothing is done (lake.OutcomeSkipped); where another one commits first, the error
-// is load.ErrConflict, and the next sync brings the same again. Other errors are those of Run.
+// Sync pulls what changed since the feeds were last pulled, as one commit, into history only. It reads lists in order
+// of update from their saved updatedSince link, and bond expected lists completely. It removes no deal. If nothing is
+// new, it commits nothing (lake.OutcomeUnchanged). It skips feeds without a complete snapshot in the lake; without a
+// lake the error is load.ErrNoLake. If another command holds the lease, it does nothing (lake.OutcomeSkipped). If
+// another one commits first, the error is load.ErrConflict, and the next sync pulls the same changes again. Other
+// errors are those of Run.
 func Sync(ctx context.Context, cfg Config) (*Result, error) {
 	all := func(_ context.Context, r *run) ([]api.Feed, error) { return r.Feeds, nil }
 	return execute(ctx, cfg, command{name: "sync", plan: all, read: readChanges})
 }
 
-// readChanges fills the spool with what changed.
+// readChanges fills the spool with the deals that changed.
 func readChanges(ctx context.Context, r *run, f *feedRun) error {
 	log := r.lake.Log()
 	if !log.Held(f.Feed) {
@@ -38,30 +38,30 @@ func readChanges(ctx context.Context, r *run, f *feedRun) error {
 	return nil
 }
 
-// syncedTo is the instant up to which syncs have followed a feed's updatedSince links since its last
-// complete snapshot, and before this one; zero where there was no sync, or the feed has no such links.
+// syncedTo returns the instant up to which syncs have followed a feed's updatedSince links since its last complete
+// snapshot; zero if there was no sync, or the feed has no such links.
 func (r *run) syncedTo(feed api.Feed) time.Time {
 	runs := r.lake.Log().SinceSnapshot(feed)
 	if !r.command.complete || len(runs) < 2 {
 		return time.Time{}
 	}
 	for _, run := range slices.Backward(runs[1:]) {
-		if at, ok := api.UpdatedSinceTime(run.Feed(feed).UpdatedSince); ok {
-			return at
+		if updated, ok := api.UpdatedSinceTime(run.Feed(feed).UpdatedSince); ok {
+			return updated
 		}
 	}
 	return time.Time{}
 }
 
-// countMissed counts a new version whose updatedSince link is older than what syncs have followed: they
-// should have brought it, and the source did not show it to them.
+// countMissed counts a new version whose updatedSince link is older than synced: a sync should have pulled it, but the
+// source did not list it then.
 func (f *feedRun) countMissed(d transform.Decision, synced time.Time) {
 	if d.Change == "" || d.Change == lake.Removed || synced.IsZero() {
 		return
 	}
 	entry, _ := f.spool.Entry(d.ID)
-	at, ok := api.UpdatedSinceTime(entry.UpdatedSince)
-	if !ok || !at.Before(synced) {
+	updated, ok := api.UpdatedSinceTime(entry.UpdatedSince)
+	if !ok || !updated.Before(synced) {
 		return
 	}
 	f.SyncMissed++
@@ -70,7 +70,7 @@ func (f *feedRun) countMissed(d transform.Decision, synced time.Time) {
 	}
 }
 
-// missedWarning says in words what syncs had missed; "" for nothing.
+// missedWarning returns the text of the warning about missed changes; "" for none.
 func missedWarning(f *lake.FeedRun) string {
 	if f.SyncMissed == 0 {
 		return ""

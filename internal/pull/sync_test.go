@@ -17,7 +17,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestSync follows one day: changes and additions arrive, removals do not, and a quiet sync commits
+// TestSync follows one day: changes and additions are pulled, removals are not, and a sync without changes commits
 // nothing.
 func TestSync(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestSync(t *testing.T) {
 		w.Evening(day - 3)
 		b.WriteAll(feed, 1, 12, `"message":"A"`)
 		w.Later(time.Hour)
-		b.Write(feed, 12, `"message":"A"`) // so that there is a link to go on from
+		b.Write(feed, 12, `"message":"A"`) // so that there is a link to continue from
 	}
 	first := w.Night(t, 0, all)
 
@@ -84,7 +84,7 @@ func TestSync(t *testing.T) {
 	})
 }
 
-// TestSyncIsLight asks for what changed alone: a request for the token and a page a feed.
+// TestSyncIsLight checks that a sync requests only what changed: one request for the token and one page per feed.
 func TestSyncIsLight(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 4, Deals: 120})
@@ -103,8 +103,8 @@ func TestSyncIsLight(t *testing.T) {
 	}
 }
 
-// TestSyncNeedsASnapshot begins nothing: the deals of a first complete snapshot are known to be those
-// that stood before.
+// TestSyncNeedsASnapshot checks that a sync does not begin a lake or a feed: a feed begins with a complete snapshot, so
+// that all its deals are known.
 func TestSyncNeedsASnapshot(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -124,7 +124,7 @@ func TestSyncNeedsASnapshot(t *testing.T) {
 	world.WantOutcomes(t, result, "bond/ig/priced done", "bond/ig/expected skipped")
 }
 
-// TestSyncFails leaves the feeds apart: one that fails takes no other with it.
+// TestSyncFails checks that the failure of one feed does not affect the others.
 func TestSyncFails(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -149,9 +149,8 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
-// TestRunReportsWhatSyncMissed edits a deal without moving it to the front of its list: syncs cannot see
-// that, and the nightly run finds it and says so. (A sync that skips rows: an incremental copy that
-// nobody compares drifts away from its source.)
+// TestRunReportsWhatSyncMissed edits a deal without moving it to the front of its list. Syncs cannot see that; the
+// nightly run finds and reports it. (An incremental copy that is never compared with its source drifts away from it.)
 func TestRunReportsWhatSyncMissed(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -189,8 +188,7 @@ func TestRunReportsWhatSyncMissed(t *testing.T) {
 	}
 }
 
-// TestTruthWithSyncs ends each night in the market's own state, whatever syncs were made through the
-// day.
+// TestTruthWithSyncs checks that each night ends in the market's own state, for any syncs during the day.
 func TestTruthWithSyncs(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 11, Deals: 40})
@@ -222,7 +220,8 @@ func commands(log *load.Log) (all []string) {
 	return all
 }
 
-// TestSyncGivesWay does nothing while another run holds the lease, and goes on once that has run out.
+// TestSyncGivesWay checks that a sync does nothing while another run holds the lease, and works after the lease has
+// expired.
 func TestSyncGivesWay(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

@@ -15,8 +15,8 @@ import (
 	"dealflow/load/store/tracestore"
 )
 
-// TestTrace holds what each command does to the store, and in which order: data files, then the commit, then
-// what is derived from it.
+// TestTrace checks what each command writes to the store, and in which order: data files, then the commit, then what is
+// derived from it.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -74,7 +74,7 @@ func TestTrace(t *testing.T) {
 	testkit.Golden(t, testkit.Root(t)+"/testdata/traces/commands.trace", []byte(got.String()))
 }
 
-// upkeep is the configuration of a maintenance command with the store and the run id of a run's.
+// upkeep returns the configuration of a maintenance command, with a run's store and run id.
 func upkeep(cfg pull.Config) maintain.Config {
 	return maintain.Config{
 		Store: cfg.Store, RunID: cfg.RunID, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Version: cfg.Version, Memory: cfg.Memory, NoCatalog: cfg.NoCatalog,
@@ -86,7 +86,7 @@ var (
 	randomForm = regexp.MustCompile(`(probe|clock)-[a-z0-9]{20,}`)
 )
 
-// anonymous takes out of a line what differs from time to time.
+// anonymous removes from a line what differs from run to run.
 func anonymous(line, runID string) string {
 	line = strings.ReplaceAll(line, runID, "RUN")
 	line = uuidForm.ReplaceAllString(line, "EARLIER")

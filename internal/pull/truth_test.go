@@ -9,11 +9,11 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestTruth is the whole path against the market's own state: over HTTP into the lake and out of the
-// catalog, all seventeen tables, every column, row for row, for each night, both right after it and
-// later on as of its instant; and each night's snapshot.
+// TestTruth compares the lake with the market's own state: over HTTP into the lake and out of the catalog, all
+// seventeen tables, every column, row for row, for each night, right after it and later as of its instant; and each
+// night's snapshot.
 //
-// TEST_SEEDS says how many markets are tried; the default is 4. The last of them is a larger one.
+// TEST_SEEDS is the number of markets; the default is 4. The last of them is a larger one.
 func TestTruth(t *testing.T) {
 	const nights = 8
 	seeds := uint64(testkit.Count(t, "TEST_SEEDS", 4))

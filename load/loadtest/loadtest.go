@@ -1,7 +1,6 @@
-// Package loadtest writes small lakes for tests: commits of deal_versions alone, without an API.
-//
+// Package loadtest writes small lakes for tests: commits of deal_versions only, without an API.
 // Takes: a store. Gives: lakes with chosen versions of deals. Keeps: the instants and run ids are the same in each run.
-// Fails: the test. May change here: helpers that tests of several packages below load need.
+// Fails: the test. May change here: helpers that tests of several packages of load need.
 package loadtest
 
 import (
@@ -96,7 +95,7 @@ func Open(t testing.TB, s store.Store) *load.Lake {
 	return l
 }
 
-// Added is a version of a deal with content made of one byte: the first is an addition, later ones are changes.
+// Added returns a version of a deal with content made of one byte. Version 1 is an addition, later ones are changes.
 func Added(id int64, version int32, content byte) transform.DealVersion {
 	change := lake.Changed
 	if version == 1 {
@@ -108,8 +107,8 @@ func Added(id int64, version int32, content byte) transform.DealVersion {
 	}
 }
 
-// LongLog is a lake of 103 commits, with checkpoints at 50 and 100: a deal is added by each, and deal 1
-// is changed by every tenth.
+// LongLog returns a lake of 103 commits, with checkpoints at 50 and 100. Each commit adds a deal, and every tenth
+// changes deal 1.
 func LongLog(t testing.TB) *memstore.Mem {
 	t.Helper()
 	s := new(memstore.Mem)

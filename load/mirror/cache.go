@@ -22,32 +22,32 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// ErrNotCommitted says that a file holds something else than what was committed.
+// ErrNotCommitted means that a file's content differs from what was committed.
 var ErrNotCommitted = errors.New("this is not what was committed")
 
 // fetchers is the number of files that are fetched at once.
 const fetchers = 8
 
-// abandoned is how old an unfinished download is whose process has died.
+// abandoned is the age at which an unfinished download is removed: its process has died.
 const abandoned = 24 * time.Hour
 
-// Cache keeps copies of a lake's data files in a local folder, named by their SHA-256: those never
-// change, so a copy is good for ever, whichever lake it came from. Several processes may share a folder.
+// Cache keeps copies of data files in a local folder, named by their SHA-256. Data files never change, so a copy is
+// valid for ever, for any lake. It is safe for concurrent use, also by several processes with the same folder.
 type Cache struct {
-	dir  string
-	most int64 // bytes of all copies
+	dir   string
+	limit int64 // bytes of all copies
 }
 
-// NewCache uses dir, which is made if it is not there, for at most that many bytes, or for as much as one call
-// of Fetch needs where that is more.
-func NewCache(dir string, most int64) (*Cache, error) {
+// NewCache returns the cache in dir, and creates dir if it does not exist. After each Fetch the cache removes copies
+// until they have at most limit bytes.
+func NewCache(dir string, limit int64) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-	return &Cache{dir: dir, most: most}, nil
+	return &Cache{dir: dir, limit: limit}, nil
 }
 
-// Folder makes a new folder in the cache, for Fetch to put files into. The caller removes it.
+// Folder creates a new folder in the cache for Fetch. The caller removes it.
 func (c *Cache) Folder() (string, error) {
 	folder, err := os.MkdirTemp(c.dir, "lake-*")
 	if err != nil {
@@ -56,10 +56,10 @@ func (c *Cache) Folder() (string, error) {
 	return folder, nil
 }
 
-// scratchPrefix begins the names of folders that Scratch makes.
+// scratchPrefix begins the names of the folders that Scratch creates.
 const scratchPrefix = "scratch-"
 
-// Scratch is Folder for work of minutes: what a process that died left behind goes after a day.
+// Scratch is Folder for work of minutes: a folder that a dead process left is removed after a day.
 func (c *Cache) Scratch() (string, error) {
 	folder, err := os.MkdirTemp(c.dir, scratchPrefix+"*")
 	if err != nil {
@@ -68,9 +68,9 @@ func (c *Cache) Scratch() (string, error) {
 	return folder, nil
 }
 
-// Fetch brings files of a lake into a folder that Folder made, each under its path in the lake. Files
-// that the cache holds are not fetched again; those used longest ago make room. What is in the folder
-// stays until the caller removes it.
+// Fetch puts files of a lake into a folder that Folder created, each under its path in the lake. It does not download a
+// file of which the cache has a copy; copies that were used longest ago make room. A file stays in the folder until the
+// caller removes it.
 func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, folder string) error {
 	group, fetching := errgroup.WithContext(ctx)
 	group.SetLimit(fetchers)
@@ -95,10 +95,10 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return err
 	}
-	held := filepath.Join(c.dir, file.SHA256)
-	// A copy of another size was cut off by a power loss.
-	if info, err := os.Stat(held); err == nil && info.Size() == file.Bytes {
-		if err := os.Link(held, target); err == nil {
+	cached := filepath.Join(c.dir, file.SHA256)
+	// A power loss can cut off a copy: then its size differs.
+	if info, err := os.Stat(cached); err == nil && info.Size() == file.Bytes {
+		if err := os.Link(cached, target); err == nil {
 			now := time.Now()
 			return os.Chtimes(target, now, now) // the same file: it was used now
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -107,16 +107,16 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 	}
 	var err error
 	for range store.ReadTries {
-		if err = c.download(ctx, s, file, target, held); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
+		if err = c.download(ctx, s, file, target, cached); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
 	return err
 }
 
-// download brings an object to target and under its hash, unless what comes is not what the commit names.
-// What stands at target stays whatever another process removes from the cache.
-func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, target, held string) (err error) {
+// download downloads an object to target and to the cache. It fails if the bytes are not those that the commit names.
+// target stays when another process removes the copy from the cache: it is a hard link.
+func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, target, cached string) (err error) {
 	from, err := s.Get(ctx, file.Path)
 	if err != nil {
 		return err
@@ -145,12 +145,13 @@ func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, tar
 	if err := os.Link(to.Name(), target); err != nil {
 		return err
 	}
-	return os.Rename(to.Name(), held)
+	return os.Rename(to.Name(), cached)
 }
 
 func sumOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// makeRoom removes the copies that were used longest ago until the rest fits.
+// makeRoom removes the copies that were used longest ago until the others fit the limit. It also removes abandoned
+// folders and downloads.
 func (c *Cache) makeRoom() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -161,7 +162,7 @@ func (c *Cache) makeRoom() error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || e.IsDir() && !strings.HasPrefix(e.Name(), scratchPrefix) {
-			continue // gone meanwhile, or not a copy
+			continue // removed by another process, or not a copy
 		}
 		if e.IsDir() {
 			if time.Since(info.ModTime()) > abandoned {
@@ -172,7 +173,7 @@ func (c *Cache) makeRoom() error {
 			continue
 		}
 		if strings.HasPrefix(e.Name(), store.TempPrefix) && time.Since(info.ModTime()) < abandoned {
-			continue // on its way; an older one was left behind, and goes as the oldest do
+			continue // a download that is still running; an older one counts as a copy and is removed first
 		}
 		copies = append(copies, info)
 		total += info.Size()
@@ -181,7 +182,7 @@ func (c *Cache) makeRoom() error {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
 	})
 	for _, info := range copies {
-		if total <= c.most {
+		if total <= c.limit {
 			break
 		}
 		if err := os.Remove(filepath.Join(c.dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {

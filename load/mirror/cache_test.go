@@ -13,7 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestCacheMendsItself replaces a copy that a power loss has cut off.
+// TestCacheMendsItself checks that a copy that a power loss has cut off is replaced.
 func TestCacheMendsItself(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
@@ -40,8 +40,8 @@ func TestCacheMendsItself(t *testing.T) {
 	}
 }
 
-// TestCacheForgetsScratch removes what processes that died left behind, and neither what is at work nor what
-// readers hold for days.
+// TestCacheForgetsScratch checks that folders of dead processes are removed, but not those that are in use or that
+// readers keep for days.
 func TestCacheForgetsScratch(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
@@ -81,7 +81,7 @@ func TestCacheForgetsScratch(t *testing.T) {
 	}
 }
 
-// TestCacheWithoutRoom serves callers side by side although nothing may stay.
+// TestCacheWithoutRoom fetches concurrently with a limit of zero bytes.
 func TestCacheWithoutRoom(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)

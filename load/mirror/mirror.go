@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Mirror is a local folder with files of one lake. Fetch is safe for concurrent use, the other methods are not. Close
-// removes what it has fetched, except the copies in the cache.
+// Mirror is a local folder with files of one lake. Fetch is safe for concurrent use; the other methods are not. Close
+// removes the fetched files, except the copies in the cache.
 type Mirror struct {
 	store store.Store
 	root  string
@@ -24,13 +24,13 @@ type Mirror struct {
 	work  string // for files of this mirror alone; "" for a lake that is a local folder
 }
 
-// Open opens a mirror that may stay open for days, such as that of a server. cache may be nil: then the copies are kept
-// for this mirror alone. workDir is a local folder for unfinished files; "" means the system's.
+// Open opens a mirror that may stay open for days, such as that of a server. cache may be nil: then the mirror has its
+// own copies. workDir is a local folder for unfinished files; "" means the system's.
 func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	return open(s, cache, workDir, (*Cache).Folder)
 }
 
-// OpenBriefly is Open for work of minutes: what a process that died has left of it is removed after a day.
+// OpenBriefly is Open for work of minutes: files that a dead process left are removed after a day.
 func OpenBriefly(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	return open(s, cache, workDir, (*Cache).Scratch)
 }
@@ -56,10 +56,10 @@ func open(s store.Store, cache *Cache, workDir string, newFolder func(*Cache) (s
 	return m, nil
 }
 
-// Root is the folder under which files are found by their paths in the lake.
+// Root is the folder that contains the fetched files, each under its path in the lake.
 func (m *Mirror) Root() string { return m.root }
 
-// IsLake says whether the lake itself is the folder: then every file is there without Fetch.
+// IsLake says whether Root is the lake itself: then it contains every file without Fetch.
 func (m *Mirror) IsLake() bool { return m.work == "" }
 
 // Fetch adds files to the folder. They stay until Close.
@@ -70,8 +70,8 @@ func (m *Mirror) Fetch(ctx context.Context, files []lake.File) error {
 	return m.cache.Fetch(ctx, m.store, files, m.root)
 }
 
-// Placeholders returns a folder in which each of the files is found under its path: the file itself if the lake is a
-// local folder, else an empty file with the same columns, for programs that look only for presence and columns.
+// Placeholders returns a folder that contains each of the files under its path: the file itself if the lake is a local
+// folder, else an empty file with the same columns. That is enough for programs that need only presence and columns.
 func (m *Mirror) Placeholders(ctx context.Context, files []lake.File) (root string, err error) {
 	if m.IsLake() {
 		return m.root, nil
@@ -110,9 +110,9 @@ func placeholder(root string, file *lake.File) error {
 // indexColumns are the columns of deal_versions that a catalog keeps itself.
 var indexColumns = []string{"service", "market", "kind", "deal_id", "version", "change", "reason", "known_at", "run_id"}
 
-// Index returns a local Parquet file with what a catalog keeps of every version in files, which are of deal_versions;
-// "" if the lake is a local folder, where the files themselves can be read as cheaply. Only these columns are read from
-// the store, not the payloads. Each call replaces the file of the one before.
+// Index returns a local Parquet file with the columns of every version in files that a catalog keeps; files are of
+// deal_versions. If the lake is a local folder it returns "": the files themselves can be read as cheaply. It reads
+// only these columns from the store, not the payloads. Each call replaces the file of the call before.
 func (m *Mirror) Index(ctx context.Context, files []lake.File) (path string, err error) {
 	if m.IsLake() {
 		return "", nil
@@ -124,8 +124,8 @@ func (m *Mirror) Index(ctx context.Context, files []lake.File) (path string, err
 	return path, nil
 }
 
-// PublishedCatalog returns a local file with the lake's published catalog; "" if there is none. The file is valid until
-// the next call or Close.
+// PublishedCatalog returns a local file with the lake's published catalog; "" if none is published. The file is valid
+// until the next call or Close.
 func (m *Mirror) PublishedCatalog(ctx context.Context) (path string, err error) {
 	path = filepath.Join(m.root, lake.CatalogKey)
 	if !m.IsLake() {

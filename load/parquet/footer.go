@@ -13,30 +13,29 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// The metadata that every file of a lake contains.
+// Keys of the metadata that every file of a lake contains.
 const (
 	metaFormat = "dealflow.format_version"
 	metaSchema = "dealflow.schema_version"
 	metaTable  = "dealflow.table"
 )
 
-// MetadataKeys returns the keys of the metadata that every file of a lake contains. The caller owns the slice.
+// MetadataKeys returns these keys. The caller owns the slice.
 func MetadataKeys() []string { return []string{metaFormat, metaSchema, metaTable} }
 
-// Metadata returns what a file's metadata must say, by key.
+// Metadata returns the metadata, by key, that a file must contain.
 func Metadata(f lake.File) map[string]string {
 	return map[string]string{metaFormat: strconv.Itoa(lake.FormatVersion), metaSchema: strconv.Itoa(f.SchemaVersion), metaTable: f.Table}
 }
 
-// Footer is what a Parquet file says of itself.
+// Footer is the content of a Parquet file's footer.
 type Footer struct {
 	Rows     int64
 	Schema   *arrow.Schema
 	Metadata map[string]string
 }
 
-// ReadFooter reads a file's footer and nothing else. The library panics on some footers that are damaged; that is an
-// error here.
+// ReadFooter reads a file's footer and nothing else. The library panics on some damaged footers; here that is an error.
 func ReadFooter(ctx context.Context, s store.Store, key string) (footer *Footer, err error) {
 	r, err := store.OpenAt(ctx, s, key)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Project writes some columns of all rows of files, which are of one table, into a local Parquet file that it creates or
-// replaces. Only these columns are read from the store.
+// Project copies some columns of all rows of files into a local Parquet file, which it creates or replaces. All files
+// are of one table. It reads only these columns from the store.
 func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []lake.File, columns []string, path string) (err error) {
 	if len(files) == 0 {
 		return errors.New("no files to project")
@@ -43,7 +43,7 @@ func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []l
 	return nil
 }
 
-// WriteEmpty writes a local Parquet file with columns and without rows.
+// WriteEmpty writes a local Parquet file that has columns and no rows.
 func WriteEmpty(path string, columns []lake.Column) error {
 	out, err := os.Create(path)
 	if err != nil {

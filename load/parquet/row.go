@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// RowKey is the key of a row within its table and market. Ordinals that the table does not have are 0. Rows of a file
-// are sorted by it.
+// RowKey is the key of a row within its table and market; rows of a file are sorted by it. An ordinal that the table
+// does not have is 0.
 type RowKey struct {
 	DealID  int64
 	Version int32
@@ -18,7 +18,7 @@ type RowKey struct {
 	Ordinal int32 // of the row in its list
 }
 
-// Compare orders keys as the rows of a file.
+// Compare returns -1, 0 or 1, in the order of the rows of a file.
 func (k RowKey) Compare(o RowKey) int {
 	return cmp.Or(cmp.Compare(k.DealID, o.DealID), cmp.Compare(k.Version, o.Version), cmp.Compare(k.Outer, o.Outer), cmp.Compare(k.Ordinal, o.Ordinal))
 }
@@ -29,8 +29,9 @@ func (k RowKey) SameVersion(o RowKey) bool { return k.DealID == o.DealID && k.Ve
 // SameList says whether two rows are of one list.
 func (k RowKey) SameList(o RowKey) bool { return k.SameVersion(o) && k.Outer == o.Outer }
 
-// AppendCell appends a value in a form in which two lists of values are equal only if their values are: each value is
-// prefixed by whether it is NULL, each text by its length. A dictionary gives what the plain text does.
+// AppendCell appends one value to buf in a form for comparing: two lists of values have equal bytes only if all values
+// are equal. Each value is prefixed by whether it is NULL, each text by its length. A dictionary gives the same bytes
+// as plain texts.
 func AppendCell(buf []byte, column arrow.Array, row int) []byte {
 	if column.IsNull(row) {
 		return append(buf, 0)

@@ -16,13 +16,13 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// rowGroups writes records into a Parquet file, each as one row group. After an error the file is of no use. It is
-// not safe for concurrent use.
+// rowGroups writes records into a Parquet file, each as one row group. After an error the file is useless. It is not
+// safe for concurrent use.
 type rowGroups struct {
 	file    *file.Writer
-	schemas [2]*arrow.Schema // that a record may have: of plain texts, or with dictionaries
-	context context.Context  // pqarrow keeps its settings and its buffer there
-	levels  []int16          // of the column being written, a row each: 1 for a value, 0 for NULL
+	schemas [2]*arrow.Schema // the two that a record may have: plain texts, or dictionaries
+	context context.Context  // contains pqarrow's settings and buffer
+	levels  []int16          // one per row of the column being written: 1 for a value, 0 for NULL
 }
 
 // newRowGroups starts a file.
@@ -57,10 +57,10 @@ func (g *rowGroups) write(record arrow.Record) error {
 	return group.Close()
 }
 
-// close ends the file. The footer is written by a call of its own, because Close keeps its error to itself.
+// close ends the file. It writes the footer by a call of its own, because Close does not return that call's error.
 func (g *rowGroups) close() error { return errors.Join(g.file.FlushWithFooter(), g.file.Close()) }
 
-// check compares the columns of a record with those of the file: the library writes what it gets.
+// check compares the columns of a record with those of the file: the library itself writes any record.
 func (g *rowGroups) check(schema *arrow.Schema) error {
 	if !slices.ContainsFunc(g.schemas[:], schema.Equal) {
 		return fmt.Errorf("a record has other columns than its file: %s, want %s", schema, g.schemas[0])
@@ -81,7 +81,7 @@ func (g *rowGroups) writeColumn(chunk file.ColumnChunkWriter, column arrow.Array
 	return pqarrow.WriteArrowToColumn(g.context, chunk, column, levels, nil, nullable)
 }
 
-// appendLevels says of each row whether it holds a value.
+// appendLevels appends one level per row: 1 for a value, 0 for NULL.
 func appendLevels(levels []int16, column arrow.Array) []int16 {
 	if column.NullN() == 0 {
 		return append(levels, slices.Repeat([]int16{1}, column.Len())...)

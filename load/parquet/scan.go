@@ -16,10 +16,10 @@ import (
 	"dealflow/load/store"
 )
 
-// Groups chooses row groups of a file: it calls read for each in turn. A nil Groups means all.
+// Groups chooses row groups of a file: it calls read with the number of each, in order. A nil Groups means all.
 type Groups func(meta *metadata.FileMetaData, read func(group int) error) error
 
-// AllGroups chooses all row groups, and sets current to the one that is being read.
+// AllGroups chooses all row groups. It sets current to the number of the group that is being read.
 func AllGroups(current *int) Groups {
 	return func(meta *metadata.FileMetaData, read func(int) error) error {
 		for g := range meta.RowGroups {
@@ -32,8 +32,8 @@ func AllGroups(current *int) Groups {
 	}
 }
 
-// GroupsWith chooses the row groups that may contain one of the deals, by the statistics of deal_id, and sets current to
-// the one that is being read. The ids are sorted.
+// GroupsWith chooses the row groups that may contain one of the deals, by the statistics of deal_id. dealIDs are
+// sorted. It sets current to the number of the group that is being read.
 func GroupsWith(dealIDs []int64, current *int) Groups {
 	return func(meta *metadata.FileMetaData, read func(int) error) error {
 		column := meta.Schema.ColumnIndexByName("deal_id")
@@ -50,7 +50,8 @@ func GroupsWith(dealIDs []int64, current *int) Groups {
 	}
 }
 
-// bounds64 returns the least and the greatest value of an int64 column in a row group.
+// bounds64 returns the least and the greatest value of an int64 column in a row group; known is false without
+// statistics.
 func bounds64(group *metadata.RowGroupMetaData, column int) (least, greatest int64, known bool, err error) {
 	chunk, err := group.ColumnChunk(column)
 	if err != nil {
@@ -87,7 +88,7 @@ func Scan(ctx context.Context, s store.Store, mem memory.Allocator, key string, 
 	return ScanLimited(ctx, s, mem, key, columns, ScanRows, groups, yield)
 }
 
-// ScanLimited is Scan with at most the given number of rows in a record.
+// ScanLimited is Scan with a limit on the rows per record.
 func ScanLimited(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, rows int64, groups Groups, yield func(arrow.Record) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -104,7 +105,7 @@ func ScanLimited(ctx context.Context, s store.Store, mem memory.Allocator, key s
 		return err
 	}
 	defer pf.Close()
-	// The reader reserves memory for a whole batch at once, also for fewer rows.
+	// The reader allocates memory for a complete batch at once, even if there are fewer rows.
 	batch := max(1, min(pf.NumRows(), rows))
 	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 )
 
-// writeTexts writes a column that has its dictionary already: each text once, in the order in which they first come.
-// The file is that of the plain texts, byte for byte, as long as the numbers fit into a page, which those of a row
-// group do. The Parquet library has a way of its own for such an array; it takes the least text that is not empty for
-// the least of all.
+// writeTexts writes a column that has its dictionary already: each text once, in order of first appearance. The file
+// has the same bytes as with plain texts, as long as the indices fit into a page; those of a row group do. The Parquet
+// library has its own way for such an array, but its statistics are wrong: it takes the least text that is not empty
+// for the least text.
 func writeTexts(chunk file.ColumnChunkWriter, column *array.Dictionary, levels []int16) error {
 	texts := column.Dictionary().(*array.String)
 	var least, greatest parquet.ByteArray
@@ -28,20 +28,20 @@ func writeTexts(chunk file.ColumnChunkWriter, column *array.Dictionary, levels [
 		}
 	}
 	stats := chunk.PageStatistics().(*metadata.ByteArrayStatistics)
-	step := int(chunk.Properties().WriteBatchSize()) // behind which a page may end
+	step := int(chunk.Properties().WriteBatchSize()) // rows after which a page may end
 	for from := 0; from < column.Len(); from += step {
 		to := min(from+step, column.Len())
 		stats.SetMinMax(least, greatest)
-		if err := writeNumbers(chunk, stats, column.Indices(), levels, from, to); err != nil {
+		if err := writeIndices(chunk, stats, column.Indices(), levels, from, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeNumbers writes rows of such a column. Levels is nil where there are no NULLs.
-func writeNumbers(chunk file.ColumnChunkWriter, stats *metadata.ByteArrayStatistics, numbers arrow.Array, levels []int16, from, to int) error {
-	rows := array.NewSlice(numbers, int64(from), int64(to))
+// writeIndices writes rows from (inclusive) to (exclusive) of such a column. levels is nil for a column without NULLs.
+func writeIndices(chunk file.ColumnChunkWriter, stats *metadata.ByteArrayStatistics, indices arrow.Array, levels []int16, from, to int) error {
+	rows := array.NewSlice(indices, int64(from), int64(to))
 	defer rows.Release()
 	stats.IncNulls(int64(rows.NullN()))
 	stats.IncNumValues(int64(rows.Len() - rows.NullN()))
@@ -51,8 +51,8 @@ func writeNumbers(chunk file.ColumnChunkWriter, stats *metadata.ByteArrayStatist
 	return chunk.WriteDictIndices(rows, levels, nil)
 }
 
-// bounds gives the least and the greatest of texts: nil where there are none, or only empty ones, as the library
-// has it for plain texts.
+// bounds returns the least and the greatest of texts. Like the library for plain texts, it returns nil if there are no
+// texts, or only empty ones.
 func bounds(texts *array.String) (least, greatest parquet.ByteArray) {
 	if len(texts.ValueBytes()) == 0 {
 		return nil, nil

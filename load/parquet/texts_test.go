@@ -13,8 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestDictionariesChangeNoByte writes each table's rows with texts as they are, and with texts in dictionaries: the
-// files are the same.
+// TestDictionariesChangeNoByte writes each table's rows with plain texts and with dictionaries: the files are the same.
 func TestDictionariesChangeNoByte(t *testing.T) {
 	mem := testkit.Allocator(t)
 	out := &output{dir: t.TempDir(), mem: mem}
@@ -35,8 +34,8 @@ func TestDictionariesChangeNoByte(t *testing.T) {
 	}
 }
 
-// sameTexts makes two records of the same rows, whose columns are full, half full or empty, the second with
-// dictionaries. The caller releases them.
+// sameTexts returns two records of the same rows, the second with dictionaries. Columns are full, half full or empty.
+// The caller releases the records.
 func sameTexts(t *testing.T, mem memory.Allocator, random *rand.Rand, columns []lake.Column, rows int) (plain, batch arrow.Record) {
 	t.Helper()
 	plains := array.NewRecordBuilder(mem, lake.ArrowSchema(columns))

@@ -19,12 +19,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// RowGroupBytes is what a row group may hold, about, with the text of each row for itself; the caller writes a
-// record when its rows have grown that large.
+// RowGroupBytes is the approximate size of a row group in memory, 8 MiB, in which each row's text counts by itself. The
+// caller writes a record when its rows have grown that large.
 const RowGroupBytes = 8 << 20
 
-// createdBy is the writer's identity in every file. It does not change with the program's version,
-// because the same rows give the same bytes.
+// createdBy is the writer's identity in every file. It does not change with the program's version, because the same
+// rows give the same bytes.
 const createdBy = "dealflow lake format 1"
 
 // PutFunc stores a finished file. It reads body from its start.
@@ -40,8 +40,8 @@ type Writer struct {
 	parquet *rowGroups
 }
 
-// Create begins a file with the given columns in workDir. file says how the commit will name it; Finish fills its rows,
-// bytes, SHA-256 and deal_ids.
+// Create begins a file with the given columns in workDir. file is the entry of the commit; Finish sets its rows, bytes,
+// SHA-256 and deal_ids.
 func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake.Column, put PutFunc) (*Writer, error) {
 	disk, err := os.CreateTemp(workDir, "*.parquet")
 	if err != nil {
@@ -61,13 +61,13 @@ func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake
 	return &Writer{put: put, file: file, disk: disk, counter: counter, parquet: groups}, nil
 }
 
-// writerProperties fixes how columns are encoded. A column has a dictionary for good or none at all:
-// a chunk that falls back from one lists its encodings in a random order, and the bytes would differ
-// from write to write. The limit is out of reach of any row group.
+// writerProperties determines how columns are encoded. A column either always has a dictionary or never: a chunk that
+// falls back from its dictionary lists its encodings in a random order, and the bytes would differ from write to write.
+// No row group reaches the dictionary's size limit.
 func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.WriterProperties {
 	properties := []parquet.WriterProperty{
-		// The memory must stay as it is after it was released: statistics of wide decimals point into it until their
-		// column is closed. Go's allocator leaves it to the garbage collector; one that reuses it is wrong here.
+		// Released memory must keep its content: statistics of wide decimals point into it until their column is
+		// closed. Go's allocator leaves it to the garbage collector; an allocator that reuses it is wrong here.
 		parquet.WithAllocator(mem),
 		parquet.WithCreatedBy(createdBy),
 		parquet.WithVersion(parquet.V2_6),
@@ -85,8 +85,8 @@ func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.Writ
 	return parquet.NewWriterProperties(properties...)
 }
 
-// Write appends a record as one row group; it does not keep it. The ids are the least and greatest
-// deal_id of its rows.
+// Write appends a record as one row group. The caller keeps the record. minDealID and maxDealID are the least and
+// greatest deal_id of its rows.
 func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 	if record.NumRows() == 0 {
 		return nil
@@ -115,9 +115,9 @@ func (w *Writer) Finish(ctx context.Context) error {
 	return errors.Join(w.put(ctx, w.file, w.disk), w.discard())
 }
 
-// Abort drops the file.
+// Abort deletes the file.
 func (w *Writer) Abort() error {
-	// Closing frees the writer's memory; what it says of the file no longer matters.
+	// Closing frees the writer's memory; its error does not matter for a deleted file.
 	_ = w.parquet.close()
 	return w.discard()
 }
@@ -126,8 +126,9 @@ func (w *Writer) discard() error {
 	return errors.Join(w.disk.Close(), os.Remove(w.disk.Name()))
 }
 
-// countingWriter counts and hashes what passes, up to the first error. The Parquet writer does not hear of that: it
-// keeps some errors to itself, and after others panics when it is closed. Nor does it see the file's Close.
+// countingWriter counts and hashes the bytes that it writes, up to the first error. It keeps that error from the
+// Parquet writer, which does not return some errors, and after others panics when it is closed. It also hides the
+// file's Close.
 type countingWriter struct {
 	w    io.Writer
 	hash hash.Hash

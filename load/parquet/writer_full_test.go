@@ -15,7 +15,7 @@ import (
 
 var errFull = errors.New("no space left")
 
-// fullOnce fails one write, the one after so many, and no other.
+// fullOnce fails one write, after a given number of successful ones, and no other.
 type fullOnce struct {
 	w    io.Writer
 	left int
@@ -28,8 +28,8 @@ func (f *fullOnce) Write(p []byte) (int, error) {
 	return f.w.Write(p)
 }
 
-// TestEveryFailedWriteIsSeen lets each write to the disk fail in turn: the writer says so, keeps no memory and leaves
-// no file.
+// TestEveryFailedWriteIsSeen lets each write to the disk fail in turn: the writer returns an error, keeps no memory and
+// leaves no file.
 func TestEveryFailedWriteIsSeen(t *testing.T) {
 	mem := testkit.Allocator(t)
 	work := t.TempDir()

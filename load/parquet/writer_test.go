@@ -19,8 +19,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestSameRowsSameBytes writes the same records many times: values of all types, NULLs, dictionaries
-// of few values, and of so many that the Parquet library would by itself give them up halfway.
+// TestSameRowsSameBytes writes the same records many times: values of all types, NULLs, small dictionaries, and ones so
+// large that the Parquet library by default would give them up in the middle.
 func TestSameRowsSameBytes(t *testing.T) {
 	const times = 20
 	types := map[string]bool{}
@@ -109,8 +109,8 @@ func (o *output) put(_ context.Context, file lake.File, body io.ReadSeeker) erro
 	return err
 }
 
-// fill makes a record of a schema: odd columns have few values and even ones many, and what may be
-// NULL is so now and then. The caller releases it.
+// fill returns a record of a schema: odd columns have few values and even ones many, and nullable columns have some
+// NULLs. The caller releases it.
 func fill(mem memory.Allocator, schema *arrow.Schema, seed uint64, rows, texts int) arrow.Record {
 	b := array.NewRecordBuilder(mem, schema)
 	defer b.Release()
@@ -151,7 +151,7 @@ func appendValue(b array.Builder, n int64, texts int) {
 	}
 }
 
-// TestAbort drops a file that was begun: it is not put, nothing is left of it, and no memory is kept.
+// TestAbort aborts a file: it is not put, nothing of it is left, and no memory is kept.
 func TestAbort(t *testing.T) {
 	mem := testkit.Allocator(t)
 	columns := lake.Tables()[0].SnapshotColumns()

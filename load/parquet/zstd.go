@@ -13,24 +13,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdLevel is the level of all that is compressed: the reference implementation's default.
+// zstdLevel is the level of all compression: the reference implementation's default.
 const zstdLevel = 3
 
-// cZstd compresses pages by the reference implementation: in four fifths of the time of the Parquet
-// library's own codec, and smaller (docs/bench). Decompressing is left to that one.
+// cZstd compresses pages with the reference implementation: in four fifths of the time of the Parquet library's own
+// codec, and to fewer bytes (docs/bench). Decompression is left to that codec.
 type cZstd struct{ compress.Codec }
 
-// packer compresses one text at a time.
+// packer compresses one text at a time. It is not safe for concurrent use.
 type packer struct {
 	context libzstd.Ctx
 	scratch []byte
 }
 
-// packers holds some for reuse: one in use belongs to whoever got it.
+// packers contains packers for reuse. A pooled packer is used by one goroutine at a time.
 var packers = sync.Pool{New: func() any { return &packer{context: libzstd.NewCtx()} }}
 
-// Compress compresses a text by zstd, with a checksum of its content. The caller owns the result. It is safe for concurrent
-// use.
+// Compress compresses a text with zstd, with a checksum of its content. The caller owns the result. It is safe for
+// concurrent use.
 func Compress(text []byte) ([]byte, error) {
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
@@ -42,11 +42,11 @@ func Compress(text []byte) ([]byte, error) {
 	return withChecksum(packed, text), nil
 }
 
-// withChecksum adds to a frame, which is copied, the checksum of its content, which the library leaves out in
-// compressing whole texts: whoever decompresses then sees damage (RFC 8878, 3.1.1).
+// withChecksum returns a copy of a frame with the checksum of its content, so that decompressing detects damage (RFC
+// 8878, 3.1.1). The library omits it when it compresses a complete text at once.
 func withChecksum(frame, content []byte) []byte {
 	const (
-		descriptor  = 4 // its place, behind the magic number
+		descriptor  = 4 // offset of the frame header descriptor, after the magic number
 		hasChecksum = 1 << 2
 	)
 	out := make([]byte, len(frame), len(frame)+4)
@@ -63,8 +63,8 @@ func init() {
 	compress.RegisterCodec(compress.Codecs.Zstd, cZstd{codec})
 }
 
-// CompressBound asks the Parquet library for no room: it would make, and zero, as much for every page as that
-// takes at worst.
+// CompressBound returns 0, so that the Parquet library allocates nothing: for every page it would allocate and zero the
+// size of the worst case.
 func (cZstd) CompressBound(int64) int64 { return 0 }
 
 // Encode compresses src. The caller owns the result.
@@ -72,7 +72,8 @@ func (c cZstd) Encode(dst, src []byte) []byte {
 	return c.EncodeLevel(dst, src, compress.DefaultCompressionLevel)
 }
 
-// EncodeLevel compresses at the one level in use; the library's own codec does where that is not asked for, or fails.
+// EncodeLevel compresses at zstdLevel. If another level is asked for, or compression fails, the library's own codec
+// does it.
 func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
 	if level == compress.DefaultCompressionLevel {
 		if packed, err := Compress(src); err == nil {
@@ -82,7 +83,7 @@ func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
 	return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
 }
 
-// Decompress reads all of r, which is compressed by zstd.
+// Decompress reads all of r, which is compressed with zstd.
 func Decompress(r io.Reader) ([]byte, error) {
 	dec, err := zstd.NewReader(bufio.NewReader(r))
 	if err != nil {

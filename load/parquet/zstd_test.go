@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestCompress has another implementation unpack what is packed, and see each bit of damage.
+// TestCompress decompresses with another implementation, which must detect each flipped bit.
 func TestCompress(t *testing.T) {
 	dec, err := zstd.NewReader(nil)
 	if err != nil {

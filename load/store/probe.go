@@ -12,25 +12,23 @@ import (
 
 // Errors of Probe; compare with errors.Is.
 var (
-	// ErrIgnoresCreateOnly says that the store lets a create-only put replace an object: two writers
-	// could both believe that they made a commit.
+	// ErrIgnoresCreateOnly means that a create-only put can replace an object: two writers could both believe that they
+	// made a commit.
 	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at once could lose a commit; use a store that honours it, or --single-writer if there is only ever one")
-	// ErrIgnoresReplaceIf says that the store replaces an object although it changed since it was seen.
-	// Commits are safe there; what is derived from them may be replaced by something older.
+	// ErrIgnoresReplaceIf means that ReplaceIf replaces an object that has changed since its tag was read. Commits are
+	// safe on such a store, but what is derived from them may be replaced by something older.
 	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: the catalog could be replaced by an older one until the next run publishes it again")
 )
 
-// ProbePrefix begins the keys of the objects that Probe puts and removes. One that is old was left behind by
-// a process that was killed.
+// ProbePrefix begins the keys of the objects that Probe puts and removes. An old one is of a process that was killed.
 const ProbePrefix = "_dealflow/probe-"
 
 // probeTimeout bounds the removal of the probe's object after ctx has ended.
 const probeTimeout = 30 * time.Second
 
-// Probe finds out whether a store keeps the promises that commits rest on: it puts an object of its own
-// twice, create-only, and tries to replace it under a wrong tag. It fails with ErrIgnoresCreateOnly, or
-// with ErrIgnoresReplaceIf where only that promise is broken, or with the error of the store. It removes
-// its object in any case.
+// Probe checks that a store keeps the promises that commits depend on. It puts an object of its own twice, create-only,
+// and tries to replace it under an outdated tag. It fails with ErrIgnoresCreateOnly, with ErrIgnoresReplaceIf if only
+// that promise is broken, or with the store's error. It always removes its object.
 func Probe(ctx context.Context, s Store) (err error) {
 	key := ProbePrefix + strings.ToLower(rand.Text())
 	defer func() {
@@ -49,7 +47,7 @@ func Probe(ctx context.Context, s Store) (err error) {
 	return nil
 }
 
-// probeCreateOnly looks at the content, too: a store could refuse the second put and yet have applied it.
+// probeCreateOnly checks the content too: a store could refuse the second put and still apply it.
 func probeCreateOnly(ctx context.Context, s Store, key string) error {
 	if err := s.Put(ctx, key, strings.NewReader("first"), CreateOnly); err != nil {
 		return err
@@ -59,7 +57,7 @@ func probeCreateOnly(ctx context.Context, s Store, key string) error {
 	} else if !errors.Is(err, ErrExists) {
 		return err
 	}
-	return want(ctx, s, key, "first", ErrIgnoresCreateOnly)
+	return wantContent(ctx, s, key, "first", ErrIgnoresCreateOnly)
 }
 
 func probeReplaceIf(ctx context.Context, s Store, replacer Replacer, key string) error {
@@ -75,11 +73,11 @@ func probeReplaceIf(ctx context.Context, s Store, replacer Replacer, key string)
 	} else if !errors.Is(err, ErrChanged) {
 		return err
 	}
-	return want(ctx, s, key, "third", ErrIgnoresReplaceIf)
+	return wantContent(ctx, s, key, "third", ErrIgnoresReplaceIf)
 }
 
-// want fails with otherwise where the object holds something else.
-func want(ctx context.Context, s Store, key, content string, otherwise error) error {
+// wantContent returns otherwise if the object's content is different.
+func wantContent(ctx context.Context, s Store, key, content string, otherwise error) error {
 	r, err := s.Get(ctx, key)
 	if err != nil {
 		return err

@@ -63,8 +63,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeFails holds that a failing store is not taken for a careless one, and that the probe cleans up
-// where the store lets it, also after its context.
+// TestProbeFails checks that a failing store does not count as a careless one, and that the probe removes its object if
+// the store allows it, even after its context has ended.
 func TestProbeFails(t *testing.T) {
 	count := &faultstore.Store{Store: new(memstore.Mem)}
 	if err := store.Probe(t.Context(), count); err != nil {
@@ -89,7 +89,7 @@ func TestProbeFails(t *testing.T) {
 	wantEmpty(t, s)
 }
 
-// cancelAfterPut cancels once something was put.
+// cancelAfterPut cancels the context after a put.
 type cancelAfterPut struct {
 	store.Store
 	cancel context.CancelFunc

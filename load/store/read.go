@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ReadTries is how often an object is read if its body breaks off.
+// ReadTries is how often an object is read if its body ends early.
 const ReadTries = 3
 
 // Read returns an object's bytes. An object that is absent is ErrNotFound.
@@ -28,7 +28,7 @@ func Read(ctx context.Context, s Store, key string) ([]byte, error) {
 	}
 }
 
-// OpenAt opens an object for reading at any offset. Of a store that is no RandomReader, the whole object is read into
+// OpenAt opens an object for reading at any offset. If the store is no RandomReader, it reads all of the object into
 // memory. The caller closes the reader.
 func OpenAt(ctx context.Context, s Store, key string) (ReaderAtCloser, error) {
 	if random, ok := s.(RandomReader); ok {

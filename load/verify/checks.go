@@ -2,14 +2,14 @@ package verify
 
 import "slices"
 
-// Check names what Verify looks at. Names are for good: scripts compare them.
+// Check is the name of one check. Names never change: scripts compare them.
 type Check string
 
 // The checks, in the order of the report.
 const (
 	// LogNumbers: commits are numbered from 1 without gaps, and each calls itself by its number.
 	LogNumbers Check = "log-numbers"
-	// LogReadable: each commit is one whole JSON object.
+	// LogReadable: each commit is one complete JSON object.
 	LogReadable Check = "log-readable"
 	// LogFormat: each commit is of a format version that this program knows.
 	LogFormat Check = "log-format"
@@ -17,73 +17,73 @@ const (
 	LogChain Check = "log-chain"
 	// LogKnownAt: known_at rises strictly from commit to commit.
 	LogKnownAt Check = "log-known-at"
-	// LogRunID: each commit is of a run of its own.
+	// LogRunID: no two commits have the same run id.
 	LogRunID Check = "log-run-id"
-	// LogFiles: no file is added twice, and none removed that is not part of the lake.
+	// LogFiles: no file is added twice, and each removed file was part of the lake.
 	LogFiles Check = "log-files"
 	// Hint: latest.json names the newest commit and a checkpoint that exists.
 	Hint Check = "hint"
-	// Checkpoint: a checkpoint says what the commits up to it add up to.
+	// Checkpoint: a checkpoint equals the sum of the commits up to it.
 	Checkpoint Check = "checkpoint"
-	// State: the state file beside a checkpoint holds the newest version of each deal, as history has it.
+	// State: the state file of a checkpoint has the newest version of each deal, as history has it.
 	State Check = "state"
 
 	// FilePath: a file's path, table and partition agree in its commit.
 	FilePath Check = "file-path"
-	// FilePresent: each file that the log names is there.
+	// FilePresent: each file that the log names exists.
 	FilePresent Check = "file-present"
-	// FileSize: it has the size that its commit says.
+	// FileSize: a file has the size that its commit says.
 	FileSize Check = "file-size"
-	// FileHash: its bytes have the SHA-256 that its commit says.
+	// FileHash: a file's bytes have the SHA-256 that its commit says.
 	FileHash Check = "file-hash"
-	// FileReadable: it can be read as what it is: Parquet, or packed lines of JSON.
+	// FileReadable: a file can be read in its format: Parquet, or for the quarantine compressed lines of JSON.
 	FileReadable Check = "file-readable"
-	// FileSchema: it has the columns of its table in its schema version: names, types, numbers, order.
+	// FileSchema: a file has the columns of its table in its schema version: names, types, numbers, order.
 	FileSchema Check = "file-schema"
-	// FileMetadata: it says of itself which table, schema version and format version it is of.
+	// FileMetadata: a file's metadata names its table, schema version and format version.
 	FileMetadata Check = "file-metadata"
-	// FileRows: it has as many rows as its commit says.
+	// FileRows: a file has as many rows as its commit says.
 	FileRows Check = "file-rows"
-	// FileRange: its least and greatest deal_id are those that its commit says.
+	// FileRange: a file's least and greatest deal_id are those that its commit says.
 	FileRange Check = "file-range"
 
 	// RowPartition: service, market, kind and snapshot_date in a row are those of its file.
 	RowPartition Check = "row-partition"
-	// RowOrder: the rows of a file are sorted by deal_id, version and ordinals (deal_versions: within a
-	// kind).
+	// RowOrder: the rows of a file are sorted by deal_id, version and ordinals; those of deal_versions within each
+	// kind.
 	RowOrder Check = "row-order"
-	// RowKey: no key (deal_id, version, ordinals) stands twice in a table.
+	// RowKey: no two rows of a table have the same key (deal_id, version, ordinals).
 	RowKey Check = "row-key"
-	// RowOrdinal: the ordinals of a list go 1, 2, 3 without gaps.
+	// RowOrdinal: the ordinals of a list are 1, 2, 3 without gaps.
 	RowOrdinal Check = "row-ordinal"
 
-	// VersionNumbers: the versions of a deal go 1, 2, 3 without gaps.
+	// VersionNumbers: the versions of a deal are 1, 2, 3 without gaps.
 	VersionNumbers Check = "version-numbers"
-	// VersionIntervals: known_at rises from version to version of a deal, so that their intervals tile
-	// without overlap.
+	// VersionIntervals: known_at rises from version to version of a deal, so that their intervals do not overlap.
 	VersionIntervals Check = "version-intervals"
-	// VersionKnownAt: known_at of a version is that of the commit of its run.
+	// VersionKnownAt: known_at of a version is that of the commit of the version's run.
 	VersionKnownAt Check = "version-known-at"
-	// VersionChange: a deal is added first, removed only while it stands, and reappears only after that.
+	// VersionChange: a deal's first version is `added`; it is `removed` only while it is current, and `reappeared` only
+	// after a removal.
 	VersionChange Check = "version-change"
-	// VersionContent: a version that says `changed` has other content than the one before.
+	// VersionContent: a `changed` version has other content than the version before it.
 	VersionContent Check = "version-content"
-	// VersionRemoval: a removal has a reason and neither payload nor hashes; the others have all of these
-	// and no reason.
+	// VersionRemoval: a removal has a reason, and neither payload nor hashes. Every other version has payload and
+	// hashes, and no reason.
 	VersionRemoval Check = "version-removal"
-	// PayloadHash: the SHA-256 of a payload is its payload_hash.
+	// PayloadHash: payload_hash is the SHA-256 of the payload.
 	PayloadHash Check = "payload-hash"
 
 	// HistoryRows: the deals' own history table has a row for each version with a payload, and no other.
 	HistoryRows Check = "history-rows"
-	// ChildParent: rows of lists belong to a version, and to a list entry, that is there.
+	// ChildParent: each row of a list belongs to a version, and to a list entry, that exists.
 	ChildParent Check = "child-parent"
-	// SnapshotCommit: for each snapshot there is a commit that took it.
+	// SnapshotCommit: each snapshot has a commit that wrote it.
 	SnapshotCommit Check = "snapshot-commit"
-	// SnapshotHistory: a table's snapshot holds exactly the history rows of the versions that stood as of
-	// the commit that took it.
+	// SnapshotHistory: a table's snapshot has exactly the history rows of the versions that were current as of its
+	// commit.
 	SnapshotHistory Check = "snapshot-history"
-	// NotChecked: something could not be checked because of other damage, or by this program.
+	// NotChecked: something could not be checked because of other damage, or because a newer program wrote it.
 	NotChecked Check = "not-checked"
 )
 
@@ -98,13 +98,13 @@ var checks = []Check{
 	HistoryRows, ChildParent, SnapshotCommit, SnapshotHistory, NotChecked,
 }
 
-// rule says what a check's findings are worth and what to do about them.
+// rule is the severity of a check's findings, and what to do about them.
 type rule struct {
 	severity Severity
 	todo     string
 }
 
-// What to do, in the sentences that several checks share.
+// Advice that several checks share.
 const (
 	restoreCommit = "stop all runs; bring this object back from a copy of the lake or an older version in the bucket, then verify again"
 	restoreFile   = "bring this file back from a copy of the lake or an older version in the bucket, under the same name; if there is no copy and it is a snapshot's, history has the same rows"

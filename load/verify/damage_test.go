@@ -18,8 +18,8 @@ import (
 	"dealflow/load/verify"
 )
 
-// TestDamagedLakes does the damages of testdata/damaged to sound lakes, one by one: verify finds each,
-// under the checks that the damage names and no others.
+// TestDamagedLakes damages sound lakes as testdata/damaged says, one damage at a time. verify finds each under the
+// checks that the damage names and under no others.
 func TestDamagedLakes(t *testing.T) {
 	t.Parallel()
 	lakes := map[string]store.Store{"short": world.ShortLake(t).Store}
@@ -62,8 +62,8 @@ func TestDamagedLakes(t *testing.T) {
 	}
 }
 
-// wantFindings verifies a lake; want has a line for each check that shall find something, followed by a
-// part of what it shall say. Those that are only notes begin with "note".
+// wantFindings verifies a lake. want has a line for each check with findings, followed by a part of the finding's text.
+// Lines of notes begin with "note".
 func wantFindings(t *testing.T, s store.Store, cfg verify.Config, want string, seen map[verify.Check]bool) {
 	t.Helper()
 	report, err := verify.Lake(t.Context(), s, cfg)
@@ -96,8 +96,8 @@ func wantFindings(t *testing.T, s store.Store, cfg verify.Config, want string, s
 	}
 }
 
-// longLake has 51 commits, and so a checkpoint at 50: a night, syncs, and the compaction that so many of
-// them bring about.
+// longLake returns a lake of 51 commits, and so with a checkpoint at 50: a night, syncs, and the compaction that these
+// cause.
 func longLake(t testing.TB) *world.World {
 	t.Helper()
 	w, b := world.NewBook(t)

@@ -15,12 +15,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// tally is what the files of one table, or of one day's snapshot of it, hold of each version of a feed,
-// by place in its index: 24 bytes each.
+// tally sums up the rows of one table's history, or of its snapshot of one day, for each version of a feed. The slices
+// are indexed like the feed's versionIndex; 24 bytes per version.
 type tally struct {
 	sums     []rowSum
-	files    []int32 // number of the file that a version's rows lie in, from 1; 0 where there are none
-	ordinals []int32 // of the last entry of the version's list; 0 where there are none, or no list
+	files    []int32 // number of the file with the version's rows, from 1; 0 for no rows
+	ordinals []int32 // of the last entry of the version's list; 0 for no rows, or no list
 }
 
 func newTally(versions int) *tally {
@@ -33,18 +33,18 @@ func (t *tally) clear() {
 	clear(t.ordinals)
 }
 
-// feedCheck holds the tables of one feed against its versions, and its snapshots against its history.
+// feedCheck compares the tables of one feed with its versions, and its snapshots with its history. It is used by one
+// goroutine.
 type feedCheck struct {
 	v        *verifier
 	feed     api.Feed
 	index    versionIndex
 	files    map[string][]lake.File // of the feed's tables
-	history  map[string]*tally      // of the tables that others are held against
-	snapshot *tally                 // used for one day after another
+	history  map[string]*tally      // by table; only tables with which others are still to be compared
+	snapshot *tally                 // of one day; used again for the next
 }
 
-// checkFeeds looks at the rows of all flattened tables. A feed whose versions are not known wholly has
-// its files looked at one by one.
+// checkFeeds checks the rows of all flattened tables. For a feed without an index it checks each file by itself.
 func (v *verifier) checkFeeds(ctx context.Context, files []lake.File, indexes map[api.Feed]versionIndex) error {
 	return v.each(ctx, len(allFeeds), func(ctx context.Context, i int) error {
 		c := &feedCheck{v: v, feed: allFeeds[i], files: map[string][]lake.File{}, history: map[string]*tally{}}
@@ -57,62 +57,62 @@ func (v *verifier) checkFeeds(ctx context.Context, files []lake.File, indexes ma
 		}
 		var known bool
 		if c.index, known = indexes[c.feed]; !known {
-			return c.filesAlone(ctx)
+			return c.checkFilesAlone(ctx)
 		}
 		c.snapshot = newTally(len(c.index))
-		return c.tables(ctx)
+		return c.checkTables(ctx)
 	})
 }
 
-// filesAlone looks at the files of a feed whose versions are not known wholly.
-func (c *feedCheck) filesAlone(ctx context.Context) error {
-	some := false
+// checkFilesAlone checks each file of a feed whose versions are not completely known.
+func (c *feedCheck) checkFilesAlone(ctx context.Context) error {
+	found := false
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, f := range c.files[name] {
-			some = true
-			if err := c.alone(ctx, f); err != nil {
+			found = true
+			if err := c.checkAlone(ctx, f); err != nil {
 				return err
 			}
 		}
 	}
-	if some {
+	if found {
 		c.notChecked(versionsFolder(c.feed), lake.HistoryTable(lake.DealVersions), "the versions of %s are not known wholly: its tables were not held against them, nor its snapshots against history", c.feed)
 	}
 	return nil
 }
 
-func (c *feedCheck) alone(ctx context.Context, f lake.File) error {
-	if !c.v.sound(f) {
+func (c *feedCheck) checkAlone(ctx context.Context, f lake.File) error {
+	if !c.v.isSound(f) {
 		return nil
 	}
 	shape, err := shapeOf(f)
 	if err != nil {
-		return nil //nolint:nilerr // such a file was found unsound before
+		return nil //nolint:nilerr // checkFile has reported it
 	}
 	return c.v.checkRowsAlone(ctx, f, shape)
 }
 
 func (c *feedCheck) notChecked(where, table, format string, args ...any) {
-	c.v.find(Finding{Check: NotChecked, Path: where, Table: table, Detail: fmt.Sprintf(format, args...)})
+	c.v.report(Finding{Check: NotChecked, Path: where, Table: table, Detail: fmt.Sprintf(format, args...)})
 }
 
-// tables goes through the feed's tables, the deals' own first, because the others are held against it.
-func (c *feedCheck) tables(ctx context.Context) error {
-	days, err := c.days(ctx)
+// checkTables checks the feed's tables. The deals' own table is the first, because the others are compared with it.
+func (c *feedCheck) checkTables(ctx context.Context) error {
+	days, err := c.snapshotDays(ctx)
 	if err != nil {
 		return err
 	}
 	for _, table := range lake.FeedTables(c.feed) {
 		files := slices.Concat(c.files[lake.HistoryTable(table.Name)], c.files[lake.SnapshotTable(table.Name)])
-		files = slices.DeleteFunc(files, func(f lake.File) bool { return !c.v.sound(f) })
+		files = slices.DeleteFunc(files, func(f lake.File) bool { return !c.v.isSound(f) })
 		hasher := newRowHasher(table, files)
 		history := newTally(len(c.index))
-		whole, err := c.take(ctx, c.files[lake.HistoryTable(table.Name)], history, hasher)
+		complete, err := c.collect(ctx, c.files[lake.HistoryTable(table.Name)], history, hasher)
 		if err != nil {
 			return err
 		}
 		folder := fmt.Sprintf("history/%s/market=%s", table.Name, c.feed.Market)
-		if !whole {
+		if !complete {
 			c.notChecked(folder, lake.HistoryTable(table.Name), "the table's history of %s cannot be read wholly: it was not held against the deals' versions, nor snapshots against it", c.feed)
 			history = nil
 		}
@@ -130,12 +130,12 @@ func (c *feedCheck) tables(ctx context.Context) error {
 	return nil
 }
 
-// isParent says whether rows of later tables are held against a table.
+// isParent says whether another table of the feed has rows that belong to rows of this table.
 func (c *feedCheck) isParent(table *lake.Table) bool {
 	return slices.ContainsFunc(lake.FeedTables(c.feed), func(child *lake.Table) bool { return c.parent(child) == table })
 }
 
-// parent is the table whose rows those of a table belong to; nil for the deals' own.
+// parent returns the table whose rows contain the lists of a table; nil for the deals' own table.
 func (c *feedCheck) parent(table *lake.Table) *lake.Table {
 	var nearest *lake.Table
 	for _, t := range lake.FeedTables(c.feed) {
@@ -146,26 +146,26 @@ func (c *feedCheck) parent(table *lake.Table) *lake.Table {
 	return nearest
 }
 
-// take adds the rows of files to a tally. whole is false where some could not be read.
-func (c *feedCheck) take(ctx context.Context, files []lake.File, t *tally, hasher *rowHasher) (whole bool, err error) {
+// collect adds the rows of files to a tally. complete is false if a file could not be read.
+func (c *feedCheck) collect(ctx context.Context, files []lake.File, t *tally, hasher *rowHasher) (complete bool, err error) {
 	for i, f := range files {
-		if !c.v.sound(f) {
+		if !c.v.isSound(f) {
 			continue
 		}
 		shape, err := shapeOf(f)
 		if err != nil {
-			continue // found unsound before
+			continue // checkFile has reported it
 		}
-		taker := &rowTaker{c: c, file: f, shape: shape, number: int32(i + 1), tally: t, hasher: hasher, columns: hasher.columns(lake.ArrowSchema(shape.columns))}
-		if err := c.v.walkRows(ctx, f, shape, taker.row); err != nil {
+		collector := &rowCollector{c: c, file: f, shape: shape, number: int32(i + 1), tally: t, hasher: hasher, columns: hasher.columns(lake.ArrowSchema(shape.columns))}
+		if err := c.v.walkRows(ctx, f, shape, collector.row); err != nil {
 			return false, err
 		}
 	}
 	return c.v.allSound(files), nil
 }
 
-// rowTaker adds the rows of one file to a tally.
-type rowTaker struct {
+// rowCollector adds the rows of one file to a tally.
+type rowCollector struct {
 	c       *feedCheck
 	file    lake.File
 	shape   *shape
@@ -175,28 +175,28 @@ type rowTaker struct {
 	columns []int
 
 	last  parquet.RowKey
-	place int // of the last row's version
+	entry int // index of the last row's version in c.index; -1 for an unknown version
 	begun bool
 }
 
-func (r *rowTaker) row(key parquet.RowKey, record arrow.Record, i int) {
+func (r *rowCollector) row(key parquet.RowKey, record arrow.Record, i int) {
 	if !r.begun || key.DealID != r.last.DealID || key.Version != r.last.Version {
 		r.begin(key)
 	}
 	r.last = key
-	if r.place < 0 {
+	if r.entry < 0 {
 		return
 	}
-	r.tally.sums[r.place].add(r.hasher.hash(record, r.columns, i))
-	r.tally.ordinals[r.place] = max(r.tally.ordinals[r.place], key.Ordinal)
+	r.tally.sums[r.entry].add(r.hasher.hash(record, r.columns, i))
+	r.tally.ordinals[r.entry] = max(r.tally.ordinals[r.entry], key.Ordinal)
 	r.checkOuter(key)
 }
 
-// begin finds the place of the version whose rows begin.
-func (r *rowTaker) begin(key parquet.RowKey) {
+// begin finds the version of a row that begins another version.
+func (r *rowCollector) begin(key parquet.RowKey) {
 	r.begun = true
-	r.place = r.c.index.find(key.DealID, key.Version)
-	if r.place < 0 {
+	r.entry = r.c.index.find(key.DealID, key.Version)
+	if r.entry < 0 {
 		check := HistoryRows
 		if r.shape.snapshot {
 			check = SnapshotHistory
@@ -204,29 +204,29 @@ func (r *rowTaker) begin(key parquet.RowKey) {
 		r.fault(key, check, "there are rows of a version that deal_versions has not")
 		return
 	}
-	if other := r.tally.files[r.place]; other != 0 && other != r.number {
+	if other := r.tally.files[r.entry]; other != 0 && other != r.number {
 		r.fault(key, RowKey, "there are rows of this version in another file of the table too")
 	}
-	r.tally.files[r.place] = r.number
+	r.tally.files[r.entry] = r.number
 }
 
-// checkOuter holds that the list entry that a row belongs to is there. Snapshots are held against
-// history instead.
-func (r *rowTaker) checkOuter(key parquet.RowKey) {
+// checkOuter checks that the list entry that a row belongs to exists. It skips snapshots: they are compared with
+// history.
+func (r *rowCollector) checkOuter(key parquet.RowKey) {
 	if r.shape.snapshot || r.shape.table.Depth() < 2 {
 		return
 	}
 	table := r.c.parent(r.shape.table).Name
-	if parent := r.c.history[table]; parent != nil && key.Outer > parent.ordinals[r.place] {
-		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d", key.Outer, table, parent.ordinals[r.place])
+	if parent := r.c.history[table]; parent != nil && key.Outer > parent.ordinals[r.entry] {
+		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d", key.Outer, table, parent.ordinals[r.entry])
 	}
 }
 
-func (r *rowTaker) fault(key parquet.RowKey, check Check, format string, args ...any) {
-	r.c.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
+func (r *rowCollector) fault(key parquet.RowKey, check Check, format string, args ...any) {
+	r.c.v.report(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
 }
 
-// checkHistory holds a table's history against the versions, or against the deals' own rows.
+// checkHistory compares the versions in a table's history with deal_versions, or with the deals' own rows.
 func (c *feedCheck) checkHistory(table *lake.Table, folder string) {
 	own := c.history[table.Name]
 	if own == nil {
@@ -236,7 +236,7 @@ func (c *feedCheck) checkHistory(table *lake.Table, folder string) {
 	for i := range c.index {
 		e := &c.index[i]
 		fault := func(check Check, detail string) {
-			c.v.find(Finding{Check: check, Path: folder, Table: lake.HistoryTable(table.Name), Detail: detail}.about(e.deal, e.version))
+			c.v.report(Finding{Check: check, Path: folder, Table: lake.HistoryTable(table.Name), Detail: detail}.about(e.deal, e.version))
 		}
 		has := own.files[i] != 0
 		switch {
@@ -250,10 +250,9 @@ func (c *feedCheck) checkHistory(table *lake.Table, folder string) {
 	}
 }
 
-// days gives the feed's snapshots that are part of the lake: day, and the instant of the commit that
-// took it. A day run twice counts by its last run; replaying a snapshot leaves its instant. The files of
-// a day that no commit took are looked at one by one.
-func (c *feedCheck) days(ctx context.Context) (map[string]int64, error) {
+// snapshotDays returns the days of the feed's live snapshots, each with the instant of the last run that wrote it, in
+// µs. A replay of a snapshot leaves that instant. It checks the files of a day that no commit wrote by themselves.
+func (c *feedCheck) snapshotDays(ctx context.Context) (map[string]int64, error) {
 	taken := map[string]int64{}
 	for run := range c.v.log.FeedRuns(c.feed, lake.OutcomeDone) {
 		if _, newer := taken[run.SnapshotDate]; !newer {
@@ -264,15 +263,15 @@ func (c *feedCheck) days(ctx context.Context) (map[string]int64, error) {
 	for _, table := range lake.FeedTables(c.feed) {
 		for _, f := range c.files[lake.SnapshotTable(table.Name)] {
 			day := f.Partition["snapshot_date"]
-			if at, ok := taken[day]; ok {
-				days[day] = at
+			if instant, ok := taken[day]; ok {
+				days[day] = instant
 				continue
 			}
-			if !c.v.sound(f) {
+			if !c.v.isSound(f) {
 				continue
 			}
-			c.v.find(Finding{Check: SnapshotCommit, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("no commit says that it took the snapshot of %s of %s", c.feed, day)})
-			if err := c.alone(ctx, f); err != nil {
+			c.v.report(Finding{Check: SnapshotCommit, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("no commit says that it took the snapshot of %s of %s", c.feed, day)})
+			if err := c.checkAlone(ctx, f); err != nil {
 				return nil, err
 			}
 		}
@@ -280,23 +279,23 @@ func (c *feedCheck) days(ctx context.Context) (map[string]int64, error) {
 	return days, nil
 }
 
-// checkSnapshot holds a table's snapshot of a day against history as of the instant of its commit.
-func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher *rowHasher, day string, at int64) error {
+// checkSnapshot compares a table's snapshot of a day with history as of the instant of its commit, in µs.
+func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher *rowHasher, day string, instant int64) error {
 	files := slices.DeleteFunc(slices.Clone(c.files[lake.SnapshotTable(table.Name)]), func(f lake.File) bool { return f.Partition["snapshot_date"] != day })
 	c.snapshot.clear()
-	whole, err := c.take(ctx, files, c.snapshot, hasher)
+	complete, err := c.collect(ctx, files, c.snapshot, hasher)
 	history := c.history[table.Name]
-	if err != nil || !whole || history == nil {
+	if err != nil || !complete || history == nil {
 		return err
 	}
 	folder := path.Dir(lake.SnapshotKey(table.Name, c.feed.Market, day, "run", 0))
 	for i := range c.index {
-		stands := c.index.stands(i, at)
+		current := c.index.isCurrent(i, instant)
 		detail := ""
 		switch got, want := c.snapshot.sums[i], history.sums[i]; {
-		case got == rowSum{} && (!stands || want == rowSum{}):
-		case !stands:
-			detail = "the snapshot has rows of this version, which did not stand at " + micros(at)
+		case got == rowSum{} && (!current || want == rowSum{}):
+		case !current:
+			detail = "the snapshot has rows of this version, which did not stand at " + micros(instant)
 		case got == rowSum{}:
 			detail = "the snapshot lacks this version's rows, which history has"
 		case want == rowSum{}:
@@ -305,7 +304,7 @@ func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher
 			detail = "the snapshot's rows of this version are not those of history"
 		}
 		if detail != "" {
-			c.v.find(Finding{Check: SnapshotHistory, Path: folder, Table: lake.SnapshotTable(table.Name), Detail: detail}.about(c.index[i].deal, c.index[i].version))
+			c.v.report(Finding{Check: SnapshotHistory, Path: folder, Table: lake.SnapshotTable(table.Name), Detail: detail}.about(c.index[i].deal, c.index[i].version))
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// checkFiles looks at each file that the log names, as a whole: is it there, what does its footer say,
-// has it the bytes that were committed. It counts what else lies there.
+// checkFiles checks each file that the log names as a unit: presence, size, footer and, if it is to be read, bytes. It
+// counts the other files in the data folders as garbage.
 func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
-	// The listing comes after the log: a file that is committed in between is no missing one.
+	// The listing comes after the log: a file that is committed in between is not missing.
 	sizes := map[string]int64{}
 	for _, prefix := range lake.DataPrefixes() {
 		for object, err := range v.store.List(ctx, prefix) {
@@ -39,8 +39,8 @@ func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
 
 func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, present bool) error {
 	fault := func(check Check, format string, args ...any) {
-		v.spoil(f)
-		v.find(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
+		v.markUnsound(f)
+		v.report(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
 	}
 	shape, err := shapeOf(f)
 	if err != nil {
@@ -66,7 +66,7 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 		return err
 	}
 	switch {
-	case !v.sound(f):
+	case !v.isSound(f):
 		return nil
 	case f.Table == lake.QuarantineTable:
 		return v.checkQuarantine(ctx, f)
@@ -76,18 +76,18 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 	return nil
 }
 
-// checkBytes holds the SHA-256 of a file's bytes against its commit.
+// checkBytes compares the SHA-256 of a file's bytes with its commit.
 func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 	watch := watchStore(v.store)
 	sum, n, err := hashObject(ctx, watch, f.Path)
 	v.files.Add(1)
 	v.bytes.Add(n)
 	if err != nil {
-		return v.stumble(ctx, f, watch, err)
+		return v.recordReadError(ctx, f, watch, err)
 	}
 	if sum != f.SHA256 {
-		v.spoil(f)
-		v.find(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the bytes have SHA-256 %.12s, its commit says %.12s", sum, f.SHA256)})
+		v.markUnsound(f)
+		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the bytes have SHA-256 %.12s, its commit says %.12s", sum, f.SHA256)})
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func hashObject(ctx context.Context, s store.Store, key string) (sum string, n i
 	return hex.EncodeToString(hash.Sum(nil)), n, err
 }
 
-// contextReader ends with the context's error once that is done.
+// contextReader fails with the context's error after the context has ended.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -116,34 +116,34 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// checkQuarantine reads the records that were put aside.
+// checkQuarantine checks the records of a quarantine file.
 func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
 	watch := watchStore(v.store)
 	records, err := load.ReadQuarantine(ctx, watch, f.Path)
 	if err != nil {
-		return v.stumble(ctx, f, watch, err)
+		return v.recordReadError(ctx, f, watch, err)
 	}
 	v.rows.Add(int64(len(records)))
 	if int64(len(records)) != f.Rows {
-		v.find(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the file has %d records, its commit says %d", len(records), f.Rows)})
+		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the file has %d records, its commit says %d", len(records), f.Rows)})
 	}
 	for i := range records {
-		if of := records[i].Feed.String(); of != f.Partition["feed"] {
-			v.find(Finding{Check: RowPartition, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("record %d is of %s, the file of %s", i+1, of, f.Partition["feed"])})
+		if feed := records[i].Feed.String(); feed != f.Partition["feed"] {
+			v.report(Finding{Check: RowPartition, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("record %d is of %s, the file of %s", i+1, feed, f.Partition["feed"])})
 		}
 	}
 	return nil
 }
 
-// checkFooter holds a file's footer against its commit and its table.
+// checkFooter compares a file's footer with its commit and its table.
 func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) error {
 	watch := watchStore(v.store)
 	foot, err := parquet.ReadFooter(ctx, watch, f.Path)
 	if err != nil {
-		return v.stumble(ctx, f, watch, err)
+		return v.recordReadError(ctx, f, watch, err)
 	}
 	fault := func(check Check, format string, args ...any) {
-		v.find(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
+		v.report(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
 	}
 	if foot.Rows != f.Rows {
 		fault(FileRows, "the file has %d rows, its commit says %d", foot.Rows, f.Rows)
@@ -155,10 +155,10 @@ func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) e
 		}
 	}
 	if f.SchemaVersion > lake.SchemaVersion {
-		v.spoil(f)
+		v.markUnsound(f)
 		fault(NotChecked, "the file is of schema version %d, this program knows up to %d: its columns and rows were not looked at", f.SchemaVersion, lake.SchemaVersion)
-	} else if difference := shape.differs(foot.Schema); difference != "" {
-		v.spoil(f)
+	} else if difference := shape.difference(foot.Schema); difference != "" {
+		v.markUnsound(f)
 		fault(FileSchema, "%s", difference)
 	}
 	return nil

@@ -25,7 +25,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestSoundLakes verifies lakes of all kinds of histories: nothing is found in any.
+// TestSoundLakes verifies lakes with all kinds of histories: there are no findings.
 func TestSoundLakes(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(testing.TB) *world.World{
@@ -76,8 +76,8 @@ func patchedNight(t testing.TB) *world.World {
 	return w
 }
 
-// TestSoundAfterRewriting verifies lakes of which later commits have rewritten files: history as a
-// compaction does, history and snapshots as a replay does; or removed snapshots, as expiry does.
+// TestSoundAfterRewriting verifies lakes in which later commits have rewritten history as a compaction does, rewritten
+// history and snapshots as a replay does, or removed snapshots as expire does.
 func TestSoundAfterRewriting(t *testing.T) {
 	t.Parallel()
 	base := world.ShortLake(t)
@@ -105,8 +105,8 @@ func TestSoundAfterRewriting(t *testing.T) {
 	})
 }
 
-// rewrite makes a commit in which the files that are wanted are one file a table and partition, and
-// without the snapshots of some days.
+// rewrite makes a commit that merges the wanted files into one per table and partition, and removes the snapshots of
+// some days.
 func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File) bool, expired ...string) {
 	t.Helper()
 	l, err := load.Open(t.Context(), s)

@@ -13,23 +13,23 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// verifiedLog is what the commits add up to as far as they can be read, and what is known of the rest.
+// verifiedLog is the sum of the commits that can be read, and what is known about the others.
 type verifiedLog struct {
 	load.Log                         // without its files
 	files       map[string]lake.File // live files by path
 	read        int64                // commits that were read
-	next        int64                // the first number that is not yet accounted for
-	intact      bool                 // the commit before next was read, so that the chain can be followed on
-	broken      bool                 // a commit is missing or unreadable, and no checkpoint has made up for it
+	next        int64                // the first number that was not yet checked
+	intact      bool                 // the commit before next was read, so the next one's chain hash can be checked
+	broken      bool                 // a commit is missing or unreadable, and no checkpoint has replaced it
 	added       map[string]int64     // commit by path, of all files ever added
 	runs        map[string]int64     // commit by run id
-	checkpoints []int64              // that were read and agree with the log, in order
+	checkpoints []int64              // numbers of those that were read and agree with the log, in order
 }
 
-// readLog reads the log by its commits alone, over gaps; checkpoints are held against it.
+// readLog reads the log from its commits, also after gaps, and compares checkpoints with it.
 func (v *verifier) readLog(ctx context.Context) error {
 	v.log = verifiedLog{next: 1, intact: true, files: map[string]lake.File{}, added: map[string]int64{}, runs: map[string]int64{}}
-	before := load.ReadHint(ctx, v.store) // before the listing: a hint ahead of it lies
+	before := load.ReadHint(ctx, v.store) // before the listing: then a hint that names a later commit is wrong
 	commits, err := v.numbers(ctx, lake.CommitsPrefix, lake.CommitKey)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (v *verifier) readLog(ctx context.Context) error {
 				return err
 			}
 		} else if n >= v.log.next {
-			v.missing(n)
+			v.reportMissing(n)
 		}
 		if _, made := slices.BinarySearch(checkpoints, n); made && v.wantsCheckpoint(n, before, checkpoints) {
 			if err := v.checkCheckpoint(ctx, n); err != nil {
@@ -60,7 +60,7 @@ func (v *verifier) readLog(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// numbers lists the commits or checkpoints that exist, in order.
+// numbers lists the numbers of the commits or checkpoints that exist, in order.
 func (v *verifier) numbers(ctx context.Context, prefix string, key func(int64) string) ([]int64, error) {
 	var found []int64
 	for object, err := range v.store.List(ctx, prefix) {
@@ -74,28 +74,28 @@ func (v *verifier) numbers(ctx context.Context, prefix string, key func(int64) s
 	return found, nil
 }
 
-// missing notes that the commits from the next one up to last are not there.
-func (v *verifier) missing(last int64) {
+// reportMissing reports that the commits from the next number up to last are absent.
+func (v *verifier) reportMissing(last int64) {
 	g := &v.log
 	what := fmt.Sprintf("commit %d is missing", g.next)
 	if last > g.next {
 		what = fmt.Sprintf("commits %d to %d are missing", g.next, last)
 	}
-	v.find(Finding{Check: LogNumbers, Path: lake.CommitKey(g.next), Detail: fmt.Sprintf(
+	v.report(Finding{Check: LogNumbers, Path: lake.CommitKey(g.next), Detail: fmt.Sprintf(
 		"%s: readers stop at commit %d, unless a later checkpoint helps them over, and nobody knows what was added", what, g.next-1)})
 	g.next, g.intact, g.broken = last+1, false, true
 }
 
-// readCommit reads one commit and adds it up. newest says that there is none after it.
+// readCommit checks one commit and adds it to the log. newest says that no commit comes after it.
 func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
 	g := &v.log
 	if n > g.next {
-		v.missing(n - 1)
+		v.reportMissing(n - 1)
 	}
 	key := lake.CommitKey(n)
 	data, err := store.Read(ctx, v.store, key)
 	if errors.Is(err, store.ErrNotFound) {
-		v.missing(n)
+		v.reportMissing(n)
 		return nil
 	}
 	if err != nil {
@@ -104,17 +104,17 @@ func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
 	g.next = n + 1
 	commit, err := lake.DecodeCommit(data)
 	if err != nil {
-		return v.unreadableCommit(n, newest, err)
+		return v.reportUnreadable(n, newest, err)
 	}
 	g.read++
 	v.checkCommit(n, commit)
-	v.addUp(n, commit, lake.SHA256(data))
+	v.apply(n, commit, lake.SHA256(data))
 	return nil
 }
 
-// unreadableCommit notes a commit that cannot be read, and what follows from it. A newest commit of
-// another format is an error: the lake is a later program's.
-func (v *verifier) unreadableCommit(n int64, newest bool, err error) error {
+// reportUnreadable reports a commit that cannot be read. If the newest commit is of another format, that is an error: a
+// later program wrote the lake.
+func (v *verifier) reportUnreadable(n int64, newest bool, err error) error {
 	v.log.intact, v.log.broken = false, true
 	f := Finding{Check: LogReadable, Path: lake.CommitKey(n), Detail: fmt.Sprintf("commit %d cannot be read (%v), so nothing can be read or committed after commit %d", n, err, n-1)}
 	var format *lake.FormatError
@@ -126,15 +126,15 @@ func (v *verifier) unreadableCommit(n int64, newest bool, err error) error {
 	case newest && n > 1:
 		f.Todo = fmt.Sprintf("%s; it is the newest one: if there is no copy, deleting it takes the lake back to commit %d, and the next run makes up for it", restoreCommit, n-1)
 	}
-	v.find(f)
+	v.report(f)
 	return nil
 }
 
-// checkCommit holds a commit against those before it.
+// checkCommit compares a commit with those before it.
 func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 	g, key := &v.log, lake.CommitKey(n)
 	fault := func(check Check, format string, args ...any) {
-		v.find(Finding{Check: check, Path: key, Detail: fmt.Sprintf(format, args...)})
+		v.report(Finding{Check: check, Path: key, Detail: fmt.Sprintf(format, args...)})
 	}
 	if c.Number != n {
 		fault(LogNumbers, "the commit calls itself %d", c.Number)
@@ -148,7 +148,7 @@ func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 	if other, taken := g.runs[c.RunID]; taken {
 		fault(LogRunID, "run %s has made commit %d too", c.RunID, other)
 	}
-	// Where a commit is lost, nobody knows what it added.
+	// After a lost commit we do not know which files are live.
 	removed := map[string]bool{}
 	for _, path := range c.Remove {
 		if _, live := g.files[path]; (!live || removed[path]) && !g.broken {
@@ -164,8 +164,8 @@ func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 	}
 }
 
-// addUp takes a commit into the log, as Log.append does with a sound one.
-func (v *verifier) addUp(n int64, c *lake.Commit, sha string) {
+// apply adds a commit to the log, as Log.append does with a sound one.
+func (v *verifier) apply(n int64, c *lake.Commit, sha string) {
 	g := &v.log
 	for _, path := range c.Remove {
 		delete(g.files, path)
@@ -179,14 +179,14 @@ func (v *verifier) addUp(n int64, c *lake.Commit, sha string) {
 	g.Runs = append(g.Runs, *c)
 }
 
-// wantsCheckpoint says whether a checkpoint is looked at: those that readers start from, and all of them
-// where all data is read.
+// wantsCheckpoint says whether to check a checkpoint: those that readers start from, and all of them if all data is
+// read.
 func (v *verifier) wantsCheckpoint(n int64, h load.Hint, all []int64) bool {
 	return v.cfg.ReadData || n == all[len(all)-1] || n == h.Checkpoint
 }
 
-// checkCheckpoint holds a checkpoint against the commits up to it. Where one of these is lost, the
-// checkpoint takes their place.
+// checkCheckpoint compares a checkpoint with the commits up to it. If one of these is lost, the checkpoint replaces
+// them.
 func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	g := &v.log
 	watch := watchStore(v.store)
@@ -202,18 +202,18 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	case err != nil && g.broken:
 		f.Todo = restoreCommit
 		f.Detail = err.Error()
-		v.find(f)
+		v.report(f)
 	case err != nil:
 		f.Detail = err.Error()
-		v.find(f)
+		v.report(f)
 	case g.broken && g.intact && summed.SHA256 != g.SHA256:
-		f.Detail = g.differs(summed)
-		v.find(f)
+		f.Detail = g.difference(summed)
+		v.report(f)
 	case g.broken:
-		g.standIn(n, summed)
+		g.replaceLostCommits(n, summed)
 	default:
-		if f.Detail = g.differs(summed); f.Detail != "" {
-			v.find(f)
+		if f.Detail = g.difference(summed); f.Detail != "" {
+			v.report(f)
 			return nil
 		}
 		g.checkpoints = append(g.checkpoints, n)
@@ -221,8 +221,8 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	return nil
 }
 
-// standIn puts what a checkpoint says in the place of commits that are lost.
-func (g *verifiedLog) standIn(n int64, summed *load.Log) {
+// replaceLostCommits makes the log what a checkpoint says, because a commit before it is lost.
+func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log) {
 	g.Log, g.broken = *summed, false
 	clear(g.files)
 	for _, f := range summed.AllFiles() {
@@ -235,8 +235,8 @@ func (g *verifiedLog) standIn(n int64, summed *load.Log) {
 	}
 }
 
-// differs says in what a checkpoint is not what the commits add up to; "" where it is.
-func (g *verifiedLog) differs(summed *load.Log) string {
+// difference says how a checkpoint differs from the sum of the commits; "" if it does not.
+func (g *verifiedLog) difference(summed *load.Log) string {
 	switch {
 	case summed.SHA256 != g.SHA256:
 		return fmt.Sprintf("the checkpoint says that the commit has SHA-256 %.12s, but it has %.12s", summed.SHA256, g.SHA256)
@@ -260,8 +260,8 @@ func (g *verifiedLog) differs(summed *load.Log) string {
 	return ""
 }
 
-// checkHint holds the hint against what is there. One behind the log is read again: a commit may have
-// come in between.
+// checkHint compares the hint with the log. If the hint is older than the log, it reads it again: a commit may have
+// been made since.
 func (v *verifier) checkHint(ctx context.Context, before load.Hint, checkpoints []int64) {
 	h := before
 	if h.Commit < v.log.next-1 {
@@ -282,11 +282,11 @@ func (v *verifier) checkHint(ctx context.Context, before load.Hint, checkpoints 
 		fault = "it names no checkpoint, but there are some"
 	}
 	if fault != "" {
-		v.find(Finding{Check: Hint, Path: lake.LatestKey, Detail: fault})
+		v.report(Finding{Check: Hint, Path: lake.LatestKey, Detail: fault})
 	}
 }
 
-// liveFiles lists the live files by path.
+// liveFiles lists the live files, sorted by path.
 func (g *verifiedLog) liveFiles() []lake.File {
 	files := make([]lake.File, 0, len(g.files))
 	for _, path := range slices.Sorted(maps.Keys(g.files)) {
@@ -295,7 +295,7 @@ func (g *verifiedLog) liveFiles() []lake.File {
 	return files
 }
 
-// instants gives known_at of the commit that each run made, in microseconds.
+// instants returns known_at of each run's commit, in microseconds.
 func (g *verifiedLog) instants() map[string]int64 {
 	instants := make(map[string]int64, len(g.Runs))
 	for i := range g.Runs {

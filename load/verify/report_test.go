@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFindingsAreTheFirst adds findings in random order: those listed are the first by deal, in order.
+// TestFindingsAreTheFirst adds findings in random order: the first by deal are listed, in order.
 func TestFindingsAreTheFirst(t *testing.T) {
 	const count = 5 * MaxListed
 	all := findings{}
@@ -13,7 +13,7 @@ func TestFindingsAreTheFirst(t *testing.T) {
 		all.add(Finding{Check: RowKey}.about(int64(deal), 1))
 	}
 	var r Report
-	all.into(&r)
+	all.fill(&r)
 	if len(r.Findings) != MaxListed || r.Damage != count || len(r.Unlisted) != 1 || r.Unlisted[0].Count != count-MaxListed {
 		t.Fatalf("%d listed of %d, unlisted %v; want %d of %d", len(r.Findings), r.Damage, r.Unlisted, MaxListed, count)
 	}

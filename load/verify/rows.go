@@ -12,7 +12,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// fileRows walks the rows of one flattened file and holds each against the file and the row before.
+// fileRows checks the rows of one flattened file, each against the file and the row before it.
 type fileRows struct {
 	v     *verifier
 	file  lake.File
@@ -23,7 +23,7 @@ type fileRows struct {
 	min, max int64
 }
 
-// checkRowsAlone looks at the rows of a file without regard to other files.
+// checkRowsAlone checks the rows of a file without other files.
 func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape) error {
 	if shape.table == nil {
 		return v.readVersions(ctx, f, nil)
@@ -31,7 +31,7 @@ func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape
 	return v.walkRows(ctx, f, shape, func(parquet.RowKey, arrow.Record, int) {})
 }
 
-// walkRows checks a flattened file's rows and hands each on, with the record that it lies in.
+// walkRows checks a flattened file's rows and calls each with every row: its key, its record and its index there.
 func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(parquet.RowKey, arrow.Record, int)) error {
 	rows := &fileRows{v: v, file: f, shape: shape}
 	err := v.scanFile(ctx, f, lake.ColumnNames(shape.columns), func(record arrow.Record) {
@@ -39,14 +39,13 @@ func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each
 			each(rows.check(record, i), record, i)
 		}
 	})
-	if err == nil && v.sound(f) {
+	if err == nil && v.isSound(f) {
 		v.checkCounts(f, rows.rows, rows.min, rows.max)
 	}
 	return err
 }
 
-// scanFile reads columns of a file whose footer was found right. The error is the context's; any other
-// is noted.
+// scanFile reads columns of a file whose footer is right. It returns only the context's error; it records any other.
 func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, row func(arrow.Record)) error {
 	watch := watchStore(v.store)
 	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, nil, func(record arrow.Record) error {
@@ -54,29 +53,29 @@ func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, 
 		row(record)
 		return nil
 	})
-	return v.stumble(ctx, f, watch, err)
+	return v.recordReadError(ctx, f, watch, err)
 }
 
-// checkCounts holds what was counted in a file against its commit.
+// checkCounts compares the counts of a file's rows with its commit.
 func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 	if rows != f.Rows {
-		v.find(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("%d rows were read, its commit says %d", rows, f.Rows)})
+		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("%d rows were read, its commit says %d", rows, f.Rows)})
 	}
 	if least != f.MinDealID || greatest != f.MaxDealID {
-		v.find(Finding{Check: FileRange, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(
+		v.report(Finding{Check: FileRange, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(
 			"its deal_ids go from %d to %d, its commit says from %d to %d", least, greatest, f.MinDealID, f.MaxDealID)})
 	}
 }
 
-// check holds one row against its file and the row before it.
+// check checks one row against its file and the row before it.
 func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	key := r.key(record, i)
 	if market := record.Column(0).(*array.String).Value(i); market != r.file.Partition["market"] {
-		r.faultAt(key, RowPartition, "the row is of market %q, the file of %s", market, r.file.Partition["market"])
+		r.fault(key, RowPartition, "the row is of market %q, the file of %s", market, r.file.Partition["market"])
 	}
 	if r.shape.snapshot {
 		if day := record.Column(int(record.NumCols()) - 1).(*array.Date32).Value(i); day != r.shape.day {
-			r.faultAt(key, RowPartition, "the row is of %s, the file of %s", day.FormattedString(), r.file.Partition["snapshot_date"])
+			r.fault(key, RowPartition, "the row is of %s, the file of %s", day.FormattedString(), r.file.Partition["snapshot_date"])
 		}
 	}
 	order := 1
@@ -88,9 +87,9 @@ func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	r.min, r.max = min(r.min, key.DealID), max(r.max, key.DealID)
 	switch {
 	case order == 0:
-		r.faultAt(key, RowKey, "the row's key stands twice in the file (%s)", r.place(key))
+		r.fault(key, RowKey, "the row's key stands twice in the file (%s)", r.describe(key))
 	case order < 0:
-		r.faultAt(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.place(key), r.last.DealID, r.last.Version, r.place(r.last))
+		r.fault(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.describe(key), r.last.DealID, r.last.Version, r.describe(r.last))
 	default:
 		r.checkOrdinal(key)
 	}
@@ -99,17 +98,17 @@ func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	return key
 }
 
-// checkOrdinal holds that the entries of a list are numbered 1, 2, 3.
+// checkOrdinal checks that the entries of a list are numbered 1, 2, 3.
 func (r *fileRows) checkOrdinal(key parquet.RowKey) {
 	want := int32(1)
 	if r.rows > 0 && key.SameList(r.last) {
 		want = r.last.Ordinal + 1
 	}
 	if r.shape.table.Depth() > 0 && key.Ordinal != want {
-		r.faultAt(key, RowOrdinal, "the row (%s) should be entry %d of its list", r.place(key), want)
+		r.fault(key, RowOrdinal, "the row (%s) should be entry %d of its list", r.describe(key), want)
 	}
 	if r.shape.table.Depth() > 1 && key.Outer < 1 {
-		r.faultAt(key, RowOrdinal, "the row (%s) should be of a list entry from 1", r.place(key))
+		r.fault(key, RowOrdinal, "the row (%s) should be of a list entry from 1", r.describe(key))
 	}
 }
 
@@ -126,8 +125,8 @@ func (r *fileRows) key(record arrow.Record, i int) parquet.RowKey {
 	return key
 }
 
-// place says where in its version a row stands.
-func (r *fileRows) place(key parquet.RowKey) string {
+// describe says for a finding which row of its version a row is.
+func (r *fileRows) describe(key parquet.RowKey) string {
 	switch r.shape.table.Depth() {
 	case 0:
 		return "of the deal itself"
@@ -137,11 +136,11 @@ func (r *fileRows) place(key parquet.RowKey) string {
 	return fmt.Sprintf("ordinals %d, %d", key.Outer, key.Ordinal)
 }
 
-func (r *fileRows) faultAt(key parquet.RowKey, check Check, format string, args ...any) {
-	r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
+func (r *fileRows) fault(key parquet.RowKey, check Check, format string, args ...any) {
+	r.v.report(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(format, args...)}.about(key.DealID, key.Version))
 }
 
-// rowSum is the sum of the 128-bit hashes of rows, so that rows may come in any order; zero for none.
+// rowSum is the sum of the 128-bit hashes of rows, so that the order of rows does not matter; zero for no rows.
 type rowSum struct{ a, b uint64 }
 
 func (s *rowSum) add(o rowSum) {
@@ -149,7 +148,8 @@ func (s *rowSum) add(o rowSum) {
 	s.b += o.b
 }
 
-// rowHasher hashes rows: their ordinals and the columns that all files of a table have.
+// rowHasher hashes rows: their ordinals and the columns that all files of a table have. Hashes of two rowHashers cannot
+// be compared. It is not safe for concurrent use.
 type rowHasher struct {
 	seeds [2]maphash.Seed
 	skip  int             // leading columns that are not hashed: market, deal_id, version
@@ -157,7 +157,7 @@ type rowHasher struct {
 	buf   []byte
 }
 
-// newRowHasher hashes the columns in which files of a table must agree.
+// newRowHasher returns a hasher of the columns in which files of a table must agree.
 func newRowHasher(table *lake.Table, files []lake.File) *rowHasher {
 	h := &rowHasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3, names: map[string]bool{}}
 	for _, name := range lake.ColumnNames(table.ComparableColumns(files))[h.skip:] {
@@ -166,7 +166,7 @@ func newRowHasher(table *lake.Table, files []lake.File) *rowHasher {
 	return h
 }
 
-// columns chooses what is hashed of records of a schema.
+// columns returns the indices of the columns to hash in records of a schema.
 func (h *rowHasher) columns(schema *arrow.Schema) []int {
 	var chosen []int
 	for i, field := range schema.Fields() {

@@ -14,7 +14,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// shape is what a data file must look like.
+// shape is the form that a data file must have.
 type shape struct {
 	table    *lake.Table // nil: deal_versions, or the quarantine
 	snapshot bool
@@ -22,7 +22,7 @@ type shape struct {
 	columns  []lake.Column // in the file's schema version
 }
 
-// shapeOf finds a file's shape, and checks that its path, table and partition agree.
+// shapeOf returns a file's shape. It is an error if path, table and partition do not agree.
 func shapeOf(f lake.File) (*shape, error) {
 	if f.SchemaVersion < 1 {
 		return nil, fmt.Errorf("its commit says schema version %d, which there is not", f.SchemaVersion)
@@ -61,7 +61,7 @@ func shapeOf(f lake.File) (*shape, error) {
 	return s, err
 }
 
-// marketsOf lists the markets of a table; nil stands for deal_versions, which has all.
+// marketsOf lists the markets of a table; nil means deal_versions, which has all.
 func marketsOf(t *lake.Table) []api.Market {
 	if t != nil {
 		return api.Markets(t.Service)
@@ -73,7 +73,7 @@ func marketsOf(t *lake.Table) []api.Market {
 	return all
 }
 
-// folderOf is where a file belongs by what its commit says of it.
+// folderOf returns the folder in which a file must be, by what its commit says.
 func folderOf(f lake.File, table string, snapshot bool) (string, error) {
 	market := api.Market(f.Partition["market"])
 	switch {
@@ -90,8 +90,8 @@ func folderOf(f lake.File, table string, snapshot bool) (string, error) {
 	return path.Dir(lake.HistoryKey(table, market, year, "run", 0)), nil
 }
 
-// differs says in what a file's schema is not that of its table; "" where it is.
-func (s *shape) differs(got *arrow.Schema) string {
+// difference says how a file's schema differs from that of its table; "" if it does not.
+func (s *shape) difference(got *arrow.Schema) string {
 	want := lake.ArrowSchema(s.columns)
 	if got.NumFields() != want.NumFields() {
 		return fmt.Sprintf("it has %d columns, want %d", got.NumFields(), want.NumFields())

@@ -11,7 +11,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// checkStates holds the state files beside the checkpoints against history.
+// checkStates compares the state files of the checkpoints with history.
 func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]versionIndex) error {
 	known := map[int64]lake.Instant{}
 	for i := range v.log.Runs {
@@ -25,9 +25,9 @@ func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]version
 			return ctx.Err()
 		case fault != nil:
 			return fault
-		case errors.Is(err, store.ErrNotFound): // readers take all of history instead
+		case errors.Is(err, store.ErrNotFound): // readers read all of history instead
 		case err != nil:
-			v.find(Finding{Check: State, Path: lake.StateKey(n), Detail: err.Error()})
+			v.report(Finding{Check: State, Path: lake.StateKey(n), Detail: err.Error()})
 		default:
 			for feed, index := range indexes {
 				v.checkState(n, feed, heads[feed], index.headsAt(known[n].UnixMicro()))
@@ -37,19 +37,19 @@ func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]version
 	return nil
 }
 
-// headPrefix is a lake.Head with only the beginnings of its hashes.
+// headPrefix is a lake.Head with only the first eight bytes of its hashes.
 type headPrefix struct {
 	version          int32
 	removed          bool
 	content, payload uint64
 }
 
-// headsAt gives the newest version of each deal as of an instant.
-func (x versionIndex) headsAt(at int64) map[int64]headPrefix {
+// headsAt returns the newest version of each deal as of an instant in microseconds.
+func (x versionIndex) headsAt(instant int64) map[int64]headPrefix {
 	heads := map[int64]headPrefix{}
 	for i := range x {
 		e := &x[i]
-		if e.knownAt > at {
+		if e.knownAt > instant {
 			continue
 		}
 		head := heads[e.deal]
@@ -64,7 +64,7 @@ func (x versionIndex) headsAt(at int64) map[int64]headPrefix {
 
 func (v *verifier) checkState(n int64, feed api.Feed, stated lake.Heads, want map[int64]headPrefix) {
 	fault := func(deal int64, format string, args ...any) {
-		v.find(Finding{Check: State, Path: lake.StateKey(n), DealID: &deal, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)})
+		v.report(Finding{Check: State, Path: lake.StateKey(n), DealID: &deal, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)})
 	}
 	for deal, head := range stated {
 		w, known := want[deal]

@@ -17,21 +17,21 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// ErrDamage says that a lake is not what its commits say; compare with errors.Is. The report names what
-// is damaged and what to do.
+// ErrDamage means that a lake differs from what its commits say; compare with errors.Is. The report says what is
+// damaged and what to do.
 var ErrDamage = errors.New("the lake is damaged")
 
-// Config says how deeply Lake looks. The zero value looks at the log, and at the presence, size
-// and footer of each file that it names.
+// Config says how much Lake checks. The zero value checks the log, and the presence, size and footer of each file that
+// it names.
 type Config struct {
 	ReadData bool // read every byte and every row too
 
-	// With Slices above 0 only the Slice-th (from 1) of so many parts of the files is read: its bytes, and
-	// what its rows say by themselves. So many nights cover all files; what files say of each other is
+	// If Slices is above 0, the files are divided into that many parts, and only part Slice (from 1) is read: its
+	// bytes, and each file's rows by themselves. That many nights read all files. What files say about each other is
 	// checked only without slices.
 	Slice, Slices int
 
-	Workers int              // files looked at side by side; default 4
+	Workers int              // files that are checked at once; default 4
 	Memory  memory.Allocator // default: Go's
 }
 
@@ -48,10 +48,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// full says whether files are also held against each other.
+// full says whether files are also compared with each other.
 func (c *Config) full() bool { return c.ReadData && c.Slices == 0 }
 
-// reads says whether a file's bytes are read: its slice is fixed by its path.
+// reads says whether a file's bytes are read. The path alone determines a file's slice.
 func (c *Config) reads(path string) bool {
 	if !c.ReadData || c.Slices == 0 {
 		return c.ReadData
@@ -61,13 +61,12 @@ func (c *Config) reads(path string) bool {
 	return int(h.Sum32()%uint32(c.Slices)) == c.Slice-1
 }
 
-// Lake checks the lake in a store against what its commits say. It takes a store because a lake whose
-// log is damaged cannot be opened; it goes on past damage to whatever can still be checked, and changes
-// nothing. Others may write meanwhile.
+// Lake checks the lake in a store against its commits. It takes a store because a lake with a damaged log cannot be
+// opened. After damage it still checks everything that can be checked. It changes nothing; others may write at the same
+// time.
 //
-// The report is there wherever the error is nil or ErrDamage. Another error says that something could
-// not be looked at: load.ErrNoLake, a *lake.FormatError, the store's, the context's; joined to ErrDamage where
-// damage was found besides.
+// The report is not nil if the error is nil or ErrDamage. Any other error means that something could not be checked:
+// load.ErrNoLake, a *lake.FormatError, the store's, the context's. It is joined to ErrDamage if damage was found too.
 func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -77,15 +76,15 @@ func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", s.URL(), err)
 	}
-	report := v.report()
-	faults := v.unreadable
+	report := v.summary()
+	faults := v.storeErrors
 	if report.Damage > 0 {
 		faults = append([]error{fmt.Errorf("%w: %s: %d findings", ErrDamage, s.URL(), report.Damage)}, faults...)
 	}
 	return report, errors.Join(faults...)
 }
 
-// verifier is one verification under way.
+// verifier is one verification.
 type verifier struct {
 	store store.Store
 	cfg   Config
@@ -97,14 +96,13 @@ type verifier struct {
 	versions int64
 	garbage  load.Garbage
 
-	mu         sync.Mutex // guards what follows
-	findings   findings
-	unsound    map[string]bool // files whose rows are not to be looked at
-	unreadable []error         // of the store, while reading files
+	mu          sync.Mutex // guards what follows
+	findings    findings
+	unsound     map[string]bool // paths of files whose rows must not be checked
+	storeErrors []error         // from reading files
 }
 
-// verify goes from the log to the files to their rows, so that each step stands on what the one before
-// has found sound.
+// verify checks the log, then the files, then their rows: each step relies on what the step before found sound.
 func (v *verifier) verify(ctx context.Context) error {
 	if err := v.readLog(ctx); err != nil {
 		return err
@@ -126,7 +124,7 @@ func (v *verifier) verify(ctx context.Context) error {
 	return v.checkFeeds(ctx, files, indexes)
 }
 
-// each calls work for 0 to n-1, so many side by side as there are workers.
+// each calls work(i) for i in [0, n), on up to cfg.Workers goroutines. It returns the first error.
 func (v *verifier) each(ctx context.Context, n int, work func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(v.cfg.Workers)
@@ -141,53 +139,52 @@ func (v *verifier) each(ctx context.Context, n int, work func(context.Context, i
 	return group.Wait()
 }
 
-// find notes a finding.
-func (v *verifier) find(f Finding) {
+// report records a finding. It is safe for concurrent use.
+func (v *verifier) report(f Finding) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.findings.add(f)
 }
 
-// spoil notes that a file's rows are not to be looked at: they are not what was committed, or cannot be
-// read.
-func (v *verifier) spoil(f lake.File) {
+// markUnsound records that a file's rows must not be checked: they are not what was committed, or cannot be read.
+func (v *verifier) markUnsound(f lake.File) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.unsound[f.Path] = true
 }
 
-// sound says whether a file's rows may be looked at.
-func (v *verifier) sound(f lake.File) bool {
+// isSound says whether a file's rows may be checked.
+func (v *verifier) isSound(f lake.File) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return !v.unsound[f.Path]
 }
 
-// allSound says so of several.
+// allSound says whether the rows of all files may be checked.
 func (v *verifier) allSound(files []lake.File) bool {
-	return !slices.ContainsFunc(files, func(f lake.File) bool { return !v.sound(f) })
+	return !slices.ContainsFunc(files, func(f lake.File) bool { return !v.isSound(f) })
 }
 
-// stumble judges what went wrong with reading a file. The error is one that ends the verification: the
-// context's. A store that does not answer says nothing about the file, so it is no finding, but what
-// was found does not prove the lake either.
-func (v *verifier) stumble(ctx context.Context, f lake.File, watch *watch, err error) error {
+// recordReadError classifies an error from reading a file. A store that does not answer says nothing about the file, so
+// it is no finding, but then the lake is not proved either. Any other error is a finding. It returns only the context's
+// error.
+func (v *verifier) recordReadError(ctx context.Context, f lake.File, watch *watch, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	v.spoil(f)
+	v.markUnsound(f)
 	if fault := watch.fault(); fault != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.unreadable = append(v.unreadable, fmt.Errorf("read %s: %w", f.Path, fault))
+		v.storeErrors = append(v.storeErrors, fmt.Errorf("read %s: %w", f.Path, fault))
 		return nil
 	}
-	v.find(Finding{Check: FileReadable, Path: f.Path, Table: f.Table, Detail: err.Error()})
+	v.report(Finding{Check: FileReadable, Path: f.Path, Table: f.Table, Detail: err.Error()})
 	return nil
 }
 
-// report sums up.
-func (v *verifier) report() *Report {
+// summary returns the report.
+func (v *verifier) summary() *Report {
 	r := &Report{
 		Lake: v.store.URL(), Commit: v.log.Number, KnownAt: v.log.KnownAt, ReadData: v.cfg.ReadData, Slice: v.cfg.Slice, Slices: v.cfg.Slices,
 		Checked: Checked{
@@ -195,6 +192,6 @@ func (v *verifier) report() *Report {
 		},
 		Garbage: v.garbage,
 	}
-	v.findings.into(r)
+	v.findings.fill(r)
 	return r
 }

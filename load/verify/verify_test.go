@@ -26,8 +26,8 @@ import (
 	"dealflow/transform"
 )
 
-// What verify finds in complete lakes, sound and damaged, is tested in lakes_test.go and damage_test.go. Here is what it
-// does by itself: with stores that fail, many findings, and parts of the files.
+// lakes_test.go and damage_test.go test what verify finds in complete lakes, sound and damaged. This file tests verify
+// with stores that fail, with many findings, and on parts of the files.
 
 // soundLake has one deal, with its row in history.
 func soundLake(t *testing.T) *memstore.Mem {
@@ -92,8 +92,8 @@ func full(t *testing.T) verify.Config {
 	return verify.Config{ReadData: true, Memory: testkit.Allocator(t)}
 }
 
-// TestVerifyEveryByte flips bits of all objects of a lake in turn, and cuts each off everywhere: whatever
-// the damage, verify gives a report, and where all data is read the report says so.
+// TestVerifyEveryByte flips bits of all objects of a lake in turn, and cuts each object off everywhere. verify always
+// returns a report, and if all data is read the report names the damage.
 func TestVerifyEveryByte(t *testing.T) {
 	s := soundLake(t)
 	stride := 19
@@ -123,7 +123,7 @@ func TestVerifyEveryByte(t *testing.T) {
 					case report == nil && !errors.As(err, &format):
 						t.Fatalf("%s %s at %d: %v", object.Key, what, at, err)
 					case report == nil || strings.HasPrefix(object.Key, "_dealflow/"):
-						// The hint is not trusted, and nothing says what the newest commit should be.
+						// The hint is not trusted, and no other object says what the newest commit is.
 					case cfg.ReadData && !errors.Is(err, verify.ErrDamage):
 						t.Errorf("%s %s at %d: got %v, want damage", object.Key, what, at, err)
 					}
@@ -136,8 +136,8 @@ func TestVerifyEveryByte(t *testing.T) {
 	}
 }
 
-// TestVerifyCannotLook fails each call to the store in turn: that is an error, and no damage, because it
-// says nothing about the lake.
+// TestVerifyCannotLook fails each call to the store in turn: that is an error and no damage, because it says nothing
+// about the lake.
 func TestVerifyCannotLook(t *testing.T) {
 	s := soundLake(t)
 	count := &faultstore.Store{Store: s}
@@ -162,14 +162,14 @@ func TestVerifyCannotLook(t *testing.T) {
 	}
 }
 
-// TestVerifyWithoutLake looks where there is none.
+// TestVerifyWithoutLake verifies a store without a lake.
 func TestVerifyWithoutLake(t *testing.T) {
 	if report, err := verify.Lake(t.Context(), new(memstore.Mem), full(t)); report != nil || !errors.Is(err, load.ErrNoLake) {
 		t.Errorf("got %v, %v; want load.ErrNoLake", report, err)
 	}
 }
 
-// TestVerifyLostLog looks at a lake that has lost all commits, but not its checkpoint.
+// TestVerifyLostLog verifies a lake that has lost all commits, but not its checkpoint.
 func TestVerifyLostLog(t *testing.T) {
 	s := loadtest.LongLog(t)
 	for n := range int64(103) {
@@ -197,7 +197,7 @@ func TestVerifyCancelled(t *testing.T) {
 	}
 }
 
-// cancelling cancels a context when so many objects have been opened.
+// cancelling cancels a context after a number of objects were opened.
 type cancelling struct {
 	store.Store
 	mu     sync.Mutex
@@ -244,7 +244,8 @@ func TestVerifySlices(t *testing.T) {
 	}
 }
 
-// TestVerifyManyFindings bounds what is listed, counts the rest, and lists the same ones each time.
+// TestVerifyManyFindings checks that listed findings are limited, that the others are counted, and that the same ones
+// are listed each time.
 func TestVerifyManyFindings(t *testing.T) {
 	s := loadtest.LongLog(t) // 114 versions with payloads of other hashes, and without rows
 	first, err := verify.Lake(t.Context(), s, full(t))

@@ -17,8 +17,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// versionEntry is what the index of versions holds of one: 40 bytes. Of hashes it holds the first eight
-// bytes, enough to tell two apart.
+// versionEntry is one version in the index: 40 bytes. It has only the first eight bytes of each hash, enough to tell
+// two versions of a deal apart.
 type versionEntry struct {
 	deal        int64
 	knownAt     int64 // microseconds
@@ -41,7 +41,7 @@ const (
 
 var changeCodes = map[string]changeCode{lake.Added: wasAdded, lake.Changed: wasChanged, lake.Removed: wasRemoved, lake.Reappeared: wasReappeared}
 
-// versionIndex holds all versions of a feed, sorted by deal and version.
+// versionIndex is all versions of a feed, sorted by deal and version.
 type versionIndex []versionEntry
 
 func (x versionIndex) sort() {
@@ -50,7 +50,7 @@ func (x versionIndex) sort() {
 	})
 }
 
-// find gives the place of a version, or -1.
+// find returns the index of a version; -1 if it is absent.
 func (x versionIndex) find(deal int64, version int32) int {
 	i, found := slices.BinarySearchFunc(x, parquet.RowKey{DealID: deal, Version: version}, func(e versionEntry, k parquet.RowKey) int {
 		return cmp.Or(cmp.Compare(e.deal, k.DealID), cmp.Compare(e.version, k.Version))
@@ -61,23 +61,24 @@ func (x versionIndex) find(deal int64, version int32) int {
 	return i
 }
 
-// stands says whether the version at a place is the one that stands as of an instant.
-func (x versionIndex) stands(i int, at int64) bool {
-	last := i+1 == len(x) || x[i+1].deal != x[i].deal || x[i+1].knownAt > at
-	return last && x[i].knownAt <= at && x[i].change != wasRemoved
+// isCurrent says whether entry i is its deal's current version as of an instant in microseconds. A removed deal has
+// none.
+func (x versionIndex) isCurrent(i int, instant int64) bool {
+	last := i+1 == len(x) || x[i+1].deal != x[i].deal || x[i+1].knownAt > instant
+	return last && x[i].knownAt <= instant && x[i].change != wasRemoved
 }
 
-// checkVersions reads deal_versions, market by market, and gives the index of each feed. Where a file of
-// it is damaged, a feed has none: then nothing can be held against it.
+// checkVersions checks deal_versions, market by market, and returns the index of each feed. A feed has no index if one
+// of its files is damaged: then nothing can be compared with it.
 func (v *verifier) checkVersions(ctx context.Context, files []lake.File) (map[api.Feed]versionIndex, error) {
 	markets := marketsOf(nil)
 	indexes := make([]map[api.Feed]versionIndex, len(markets))
 	err := v.each(ctx, len(markets), func(ctx context.Context, i int) error {
-		of := slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
+		marketFiles := slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
 			return f.Table != lake.HistoryTable(lake.DealVersions) || f.Partition["market"] != string(markets[i])
 		})
 		var err error
-		indexes[i], err = v.marketVersions(ctx, of)
+		indexes[i], err = v.marketVersions(ctx, marketFiles)
 		return err
 	})
 	all := map[api.Feed]versionIndex{}
@@ -92,12 +93,11 @@ func (v *verifier) checkVersions(ctx context.Context, files []lake.File) (map[ap
 	return all, err
 }
 
-// marketVersions reads the versions of a market's feeds and checks them; nil where they are not known
-// wholly.
+// marketVersions reads and checks the versions of a market's feeds. It returns nil if they are not completely known.
 func (v *verifier) marketVersions(ctx context.Context, files []lake.File) (map[api.Feed]versionIndex, error) {
 	index := map[api.Feed]versionIndex{}
 	for _, f := range files {
-		if !v.sound(f) {
+		if !v.isSound(f) {
 			continue
 		}
 		if err := v.readVersions(ctx, f, index); err != nil {
@@ -115,12 +115,12 @@ func (v *verifier) marketVersions(ctx context.Context, files []lake.File) (map[a
 	return index, nil
 }
 
-// The columns of deal_versions that are read, in their order.
+// versionColumns are the columns of deal_versions that are read, in this order.
 var versionColumns = []string{
 	"service", "market", "kind", "deal_id", "version", "change", "reason", "known_at", "run_id", "content_hash", "hash_version", "payload_hash", "payload",
 }
 
-// versionFile walks the rows of one file of deal_versions.
+// versionFile checks the rows of one file of deal_versions.
 type versionFile struct {
 	v        *verifier
 	file     lake.File
@@ -130,8 +130,8 @@ type versionFile struct {
 	min, max int64
 }
 
-// readVersions checks the rows of a file of deal_versions by themselves, and adds them to the index,
-// which may be nil.
+// readVersions checks the rows of a file of deal_versions by themselves, and adds them to the index. The index may be
+// nil.
 func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.Feed]versionIndex) error {
 	rows := &versionFile{v: v, file: f, instants: v.log.instants(), last: map[api.Kind]parquet.RowKey{}}
 	err := v.scanFile(ctx, f, versionColumns, func(record arrow.Record) {
@@ -140,7 +140,7 @@ func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.
 			entry := c.entry(i)
 			feed, ok := c.feed(i)
 			if !ok || string(feed.Market) != f.Partition["market"] {
-				rows.misplaced(c, i, entry)
+				rows.reportMisplaced(c, i, entry)
 				continue
 			}
 			rows.check(c, i, feed, entry)
@@ -149,7 +149,7 @@ func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.
 			}
 		}
 	})
-	if err == nil && v.sound(f) {
+	if err == nil && v.isSound(f) {
 		v.checkCounts(f, rows.rows, rows.min, rows.max)
 	}
 	return err
@@ -171,8 +171,7 @@ func (c versionRecord) hash(column, i int) []byte {
 	return c.Column(column).(*array.FixedSizeBinary).Value(i)
 }
 
-// feed finds a row's feed among all; ok is false where there is none of that name. What it gives does not
-// lie in the record's memory.
+// feed returns a row's feed; ok is false for an unknown one. The feed does not point into the record's memory.
 func (c versionRecord) feed(i int) (feed api.Feed, ok bool) {
 	for _, feed := range allFeeds {
 		if string(feed.Service) == c.text(0, i) && string(feed.Market) == c.text(1, i) && string(feed.Kind) == c.text(2, i) {
@@ -182,7 +181,7 @@ func (c versionRecord) feed(i int) (feed api.Feed, ok bool) {
 	return api.Feed{}, false
 }
 
-// hashPrefix is the beginning of a hash; 0 for none.
+// hashPrefix returns the first eight bytes of a hash; 0 for no hash.
 func hashPrefix(hash []byte) uint64 {
 	if len(hash) == 0 {
 		return 0
@@ -198,14 +197,14 @@ func (c versionRecord) entry(i int) versionEntry {
 	}
 }
 
-// misplaced notes a row of another market than the file's, or of no feed that there is.
-func (r *versionFile) misplaced(c versionRecord, i int, e versionEntry) {
+// reportMisplaced reports a row of another market than the file's, or of an unknown feed.
+func (r *versionFile) reportMisplaced(c versionRecord, i int, e versionEntry) {
 	r.count(e)
-	r.v.find(Finding{Check: RowPartition, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(
+	r.v.report(Finding{Check: RowPartition, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(
 		"the row is of %s %s %s, the file of market %s", c.text(0, i), c.text(1, i), c.text(2, i), r.file.Partition["market"])}.about(e.deal, e.version))
 }
 
-// count takes a row into the file's figures.
+// count adds a row to the file's counts.
 func (r *versionFile) count(e versionEntry) {
 	if r.rows == 0 {
 		r.min, r.max = e.deal, e.deal
@@ -214,10 +213,10 @@ func (r *versionFile) count(e versionEntry) {
 	r.min, r.max = min(r.min, e.deal), max(r.max, e.deal)
 }
 
-// check holds a row against the row before it, its commit, and its own payload.
+// check checks a row against the row before it, its commit, and its own payload.
 func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntry) {
 	fault := func(check Check, format string, args ...any) {
-		r.v.find(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
+		r.v.report(Finding{Check: check, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
 	}
 	r.checkOrder(feed, e, fault)
 	runID := c.text(8, i)
@@ -232,7 +231,7 @@ func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntr
 
 type faultFunc func(check Check, format string, args ...any)
 
-// checkOrder holds that the rows of a kind are sorted.
+// checkOrder checks that the rows of a kind are sorted.
 func (r *versionFile) checkOrder(feed api.Feed, e versionEntry, fault faultFunc) {
 	r.count(e)
 	key := parquet.RowKey{DealID: e.deal, Version: e.version}
@@ -246,7 +245,7 @@ func (r *versionFile) checkOrder(feed api.Feed, e versionEntry, fault faultFunc)
 	r.last[feed.Kind] = key
 }
 
-// checkContent holds what a version carries against what it says that it is.
+// checkContent checks that a version has the payload, hashes and reason that its change requires.
 func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault faultFunc) {
 	has := []bool{!c.null(9, i), !c.null(11, i), !c.null(12, i)} // content_hash, payload_hash, payload
 	reason := ""
@@ -269,16 +268,16 @@ func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault
 	}
 }
 
-// micros writes an instant.
-func micros(at int64) string { return lake.At(time.UnixMicro(at)).String() }
+// micros formats an instant in microseconds.
+func micros(instant int64) string { return lake.At(time.UnixMicro(instant)).String() }
 
-// checkDeals holds the versions of each deal of a feed against each other.
+// checkDeals compares the versions of each deal of a feed with each other.
 func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
 	table := lake.HistoryTable(lake.DealVersions)
 	for i := range index {
 		e := &index[i]
 		fault := func(check Check, format string, args ...any) {
-			v.find(Finding{Check: check, Path: versionsFolder(feed), Table: table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
+			v.report(Finding{Check: check, Path: versionsFolder(feed), Table: table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
 		}
 		if i == 0 || index[i-1].deal != e.deal {
 			if e.version != 1 {
@@ -292,7 +291,7 @@ func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
 	}
 }
 
-// checkSuccession holds a version against the one before it.
+// checkSuccession compares a version with the one before it.
 func checkSuccession(before, e *versionEntry, fault faultFunc) {
 	if e.version == before.version {
 		fault(RowKey, "the version stands twice in history")
@@ -312,7 +311,7 @@ func checkSuccession(before, e *versionEntry, fault faultFunc) {
 	}
 }
 
-// String is the word for a change in deal_versions.
+// String returns the word for a change in deal_versions, in backquotes.
 func (c changeCode) String() string {
 	for word, code := range changeCodes {
 		if code == c {
@@ -322,7 +321,7 @@ func (c changeCode) String() string {
 	return "unknown"
 }
 
-// versionsFolder is where the versions of a feed lie.
+// versionsFolder is the folder of the versions of a feed.
 func versionsFolder(feed api.Feed) string {
 	return fmt.Sprintf("history/%s/market=%s", lake.DealVersions, feed.Market)
 }

@@ -9,8 +9,8 @@ import (
 	"dealflow/load/store"
 )
 
-// watch is a store that remembers the first fault of its own while objects are read. Readers of formats
-// wrap or lose it; and that a store does not answer must not be taken for damage.
+// watch is a store that keeps the first error of the store itself while objects are read. Readers of formats wrap or
+// lose such errors, and a store that does not answer must not count as damage. It is safe for concurrent use.
 type watch struct {
 	store.Store
 	mu    sync.Mutex
@@ -19,8 +19,8 @@ type watch struct {
 
 func watchStore(s store.Store) *watch { return &watch{Store: s} }
 
-// note remembers an error that is neither the end of an object nor its absence.
-func (w *watch) note(err error) {
+// record keeps the first error, except the end of an object and its absence.
+func (w *watch) record(err error) {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -31,6 +31,7 @@ func (w *watch) note(err error) {
 	}
 }
 
+// fault returns the first error that was recorded.
 func (w *watch) fault() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +41,7 @@ func (w *watch) fault() error {
 // Get implements store.Store.
 func (w *watch) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	r, err := w.Store.Get(ctx, key)
-	w.note(err)
+	w.record(err)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (w *watch) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 // OpenAt implements store.RandomReader.
 func (w *watch) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
 	r, err := store.OpenAt(ctx, w.Store, key)
-	w.note(err)
+	w.record(err)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ type watchedBody struct {
 
 func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.watch.note(err)
+	b.watch.record(err)
 	return n, err
 }
 
@@ -75,6 +76,6 @@ type watchedReader struct {
 
 func (r *watchedReader) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAtCloser.ReadAt(p, off)
-	r.watch.note(err)
+	r.watch.record(err)
 	return n, err
 }

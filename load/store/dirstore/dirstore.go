@@ -1,11 +1,10 @@
-// Package dirstore keeps the lake in a local folder.
-//
+// Package dirstore stores a lake in a local folder.
 // Takes: a folder on a filesystem with hard links.
 // Gives: a store.Store whose objects are plain files, so that any tool can read them.
-// Keeps: a file appears under its name only when it is whole and on disk: it is written beside,
-// fsynced, then linked (create-only) or renamed, and its folder is fsynced.
+// Keeps: a file gets its name only when it is complete and on disk. It is written under a temporary name in the same
+// folder and fsynced, then linked (create-only) or renamed; then the folder is fsynced.
 // Fails: store.ErrNotFound, store.ErrExists, store.ErrChanged; a filesystem without hard links is refused, because
-// there create-only cannot be had.
+// create-only is not possible there.
 // May change here: how durability is reached.
 package dirstore
 
@@ -36,7 +35,7 @@ var (
 	_ store.Cleaner      = (*Dir)(nil)
 )
 
-// New gives the store in the folder root, which need not exist yet: the first Put makes it.
+// New returns the store in the folder root. The folder need not exist: the first Put creates it.
 func New(root string) (*Dir, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -60,18 +59,18 @@ func (d *Dir) path(key string) (string, error) {
 
 // Put implements store.Store.
 func (d *Dir) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
-	place := d.replace
+	publish := d.replace
 	if mode == store.CreateOnly {
-		place = link
+		publish = link
 	}
-	if err := d.put(ctx, key, body, place); err != nil {
+	if err := d.put(ctx, key, body, publish); err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
 	return nil
 }
 
-// put writes body beside the object; place then brings the finished file under its name.
-func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, place func(from, to string) error) (err error) {
+// put writes body to a temporary file in the object's folder. publish then gives the finished file its name.
+func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, publish func(from, to string) error) (err error) {
 	name, err := d.path(key)
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, place fun
 	if err := fill(ctx, temp, body); err != nil {
 		return err
 	}
-	if err := place(temp.Name(), name); err != nil {
+	if err := publish(temp.Name(), name); err != nil {
 		return err
 	}
 	return syncFolder(folder)
@@ -121,7 +120,7 @@ func link(from, to string) error {
 	return err
 }
 
-// makeFolder makes a folder and those above it, each durable in the one above.
+// makeFolder creates a folder and its parents. Each is durable in its parent when it returns.
 func makeFolder(folder string) error {
 	if _, err := os.Stat(folder); err == nil {
 		return nil
@@ -196,8 +195,8 @@ func (d *Dir) List(ctx context.Context, prefix string) iter.Seq2[store.Object, e
 	}
 }
 
-// walk finds the objects under a prefix. They are sorted at the end: folders are walked name by
-// name, which is not the order of keys ("a-b" stands before "a/b").
+// walk returns the objects under a prefix. It sorts them at the end: folders are walked by name, which is not the order
+// of keys ("a-b" is before "a/b").
 func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
 	start := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
@@ -213,8 +212,7 @@ func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
 	return objects, err
 }
 
-// files calls found for every file under a folder, unfinished ones too. What vanishes on the way is
-// passed over.
+// files calls found for every file under a folder, unfinished ones too. It skips files that vanish during the walk.
 func (d *Dir) files(ctx context.Context, start string, found func(key string, info fs.FileInfo)) error {
 	return filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil {
@@ -259,7 +257,7 @@ func (d *Dir) Delete(ctx context.Context, keys ...string) error {
 	return errors.Join(faults...)
 }
 
-// contextReader ends with the context's error once that is done.
+// contextReader fails with the context's error after the context has ended.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader

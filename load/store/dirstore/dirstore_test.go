@@ -38,7 +38,7 @@ func TestLeftovers(t *testing.T) {
 	})
 }
 
-// TestCleanRemovesLeftoversOnly names what Clean must not touch.
+// TestCleanRemovesLeftoversOnly checks that Clean refuses objects and files outside the folder.
 func TestCleanRemovesLeftoversOnly(t *testing.T) {
 	s, root := folder(t)
 	outside := filepath.Join(filepath.Dir(root), store.TempPrefix+"outside")

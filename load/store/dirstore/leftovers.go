@@ -14,8 +14,7 @@ import (
 	"dealflow/load/store"
 )
 
-// Leftovers implements store.Cleaner: files that were written beside their object and never brought
-// under its name.
+// Leftovers implements store.Cleaner: temporary files that never got the name of their object.
 func (d *Dir) Leftovers(ctx context.Context, before time.Time) ([]store.Leftover, error) {
 	var found []store.Leftover
 	err := d.files(ctx, d.root, func(key string, info fs.FileInfo) {

@@ -14,12 +14,12 @@ import (
 	"dealflow/load/store"
 )
 
-// lockName is a file in the root that those hold who replace objects. It is a lock of the operating
-// system's, which ends with its process, so the file says nothing by being there.
+// lockName is a file in the root that a process locks while it replaces an object. The lock is the operating system's
+// and ends with its process, so the file's existence means nothing.
 const lockName = store.TempPrefix + "lock"
 
-// Tag implements store.Replacer: the SHA-256 of the object. Reading it whole is dear for large objects;
-// those that are ever replaced are small.
+// Tag implements store.Replacer: the SHA-256 of the object. It reads all of the object; those that are ever replaced
+// are small.
 func (d *Dir) Tag(ctx context.Context, key string) (string, error) {
 	f, err := d.open(ctx, key)
 	if err != nil {
@@ -33,8 +33,8 @@ func (d *Dir) Tag(ctx context.Context, key string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// ReplaceIf implements store.Replacer. It is exact against every Put and ReplaceIf, also of other
-// processes on the same machine, and on other machines where the filesystem shares locks.
+// ReplaceIf implements store.Replacer. It excludes every Put and ReplaceIf, also of other processes on this machine,
+// and on other machines if the filesystem shares locks.
 func (d *Dir) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
 	err := d.put(ctx, key, body, func(from, to string) error {
 		return d.locked(func() error {
@@ -54,13 +54,12 @@ func (d *Dir) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag
 	return nil
 }
 
-// replace brings a finished file under its name. It waits for a ReplaceIf between its look and its
-// rename.
+// replace renames a finished file to its name. It waits while a ReplaceIf is between its check and its rename.
 func (d *Dir) replace(from, to string) error {
 	return d.locked(func() error { return os.Rename(from, to) })
 }
 
-// locked calls f while nobody else replaces an object.
+// locked calls f while no other process or goroutine replaces an object.
 func (d *Dir) locked(f func() error) error {
 	file, err := os.OpenFile(filepath.Join(d.root, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

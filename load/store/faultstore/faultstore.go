@@ -1,10 +1,8 @@
-// Package faultstore makes a store fail at a chosen call, for tests of what a crash leaves behind.
-//
+// Package faultstore makes a store fail at a chosen call, for tests of what a crash leaves.
 // Takes: a store, the number of the call to fail, and how.
-// Gives: the same store, which fails that call and, as after a crash, all later ones; or, with Once, that
-// call alone.
+// Gives: the same store, but that call fails. All later calls fail too, as after a crash, unless Once is set.
 // Keeps: calls are counted in the order in which they come, those of the optional interfaces too.
-// Fails: with ErrInjected, which stands beside the error that the kind of fault has.
+// Fails: with ErrInjected, joined to the error of the kind of fault.
 // May change here: further kinds of fault.
 package faultstore
 
@@ -26,33 +24,33 @@ var ErrInjected = errors.New("injected fault")
 // Kind is how a call fails.
 type Kind int
 
-// The kinds of fault. All but Plain with Applied leave the store as it was.
+// The kinds of fault. All leave the store as it was, except Plain with Applied.
 const (
-	// Plain says nothing but that the call failed.
+	// Plain fails the call without a reason.
 	Plain Kind = iota
 	// Timeout is context.DeadlineExceeded, although the caller's context has not ended.
 	Timeout
-	// Unavailable is what a provider's 503 is.
+	// Unavailable is the error for a provider's 503.
 	Unavailable
-	// Conflict is what a provider's 409 is: another request is under way. It says nothing about who won.
+	// Conflict is the error for a provider's 409: another request is under way. It does not say which request won.
 	Conflict
-	// Refused is a provider's 412: store.ErrExists of a create-only put, and store.ErrChanged of ReplaceIf,
-	// although it is not so. Other calls cannot meet it and fail as with Plain.
+	// Refused is the error for a provider's 412 although its condition was true: store.ErrExists of a create-only put,
+	// and store.ErrChanged of ReplaceIf. Other calls fail as with Plain.
 	Refused
-	// Truncated breaks the body: a reader gives the first half, then io.ErrUnexpectedEOF; a put fails with
-	// it. Other calls fail as with Plain.
+	// Truncated breaks the body: a reader returns the first half, then io.ErrUnexpectedEOF; a put fails with that
+	// error. Other calls fail as with Plain.
 	Truncated
 )
 
 // Kinds are all kinds of fault.
 var Kinds = []Kind{Plain, Timeout, Unavailable, Conflict, Refused, Truncated}
 
-// String names the kind in tests.
+// String returns the kind's name, for tests.
 func (k Kind) String() string {
 	return [...]string{"plain", "timeout", "unavailable", "conflict", "refused", "truncated"}[k]
 }
 
-// error is what a call fails with; refused is what a 412 means there, nil where there is none.
+// error returns what a call fails with. refused is the meaning of a 412 for that call; nil if there is none.
 func (k Kind) error(refused error) error {
 	switch {
 	case k == Timeout:
@@ -69,11 +67,11 @@ func (k Kind) error(refused error) error {
 	return ErrInjected
 }
 
-// Store fails its FailAt-th call (from 1; 0: none) by Kind and, unless Once, all after it plainly: before
-// the call is applied, or, with Applied and Plain, after it. It is safe for concurrent use.
+// Store fails its FailAt-th call (from 1; 0: none) by Kind, and all later calls plainly, unless Once is set. The call
+// fails before it is applied, or, with Applied and Plain, after. It is safe for concurrent use.
 //
-// It has the methods of all optional interfaces. Where the store below lacks one they fail with
-// errors.ErrUnsupported, but for Leftovers, which finds none.
+// It has the methods of all optional interfaces. If the store below lacks one, they fail with errors.ErrUnsupported;
+// except that Leftovers finds nothing.
 type Store struct {
 	store.Store
 	FailAt  int64
@@ -94,7 +92,8 @@ var (
 // Calls is the number of calls made so far.
 func (s *Store) Calls() int64 { return s.calls.Load() }
 
-// fault counts a call; before says what to fail with before applying it, after what to fail with behind.
+// fault counts a call. before is the error to fail with before the call is applied, after the one to fail with after
+// it.
 func (s *Store) fault(refused error) (before, after error) {
 	n := s.calls.Add(1)
 	switch {
@@ -108,7 +107,7 @@ func (s *Store) fault(refused error) (before, after error) {
 	return s.Kind.error(refused), nil
 }
 
-// write makes a call that changes the store.
+// write runs a call that changes the store.
 func (s *Store) write(refused error, apply func() error) error {
 	before, after := s.fault(refused)
 	if before != nil {
@@ -117,8 +116,8 @@ func (s *Store) write(refused error, apply func() error) error {
 	return errors.Join(apply(), after)
 }
 
-// look makes a call that changes nothing.
-func (s *Store) look() error {
+// read counts a call that changes nothing, and returns its fault.
+func (s *Store) read() error {
 	return errors.Join(s.fault(nil))
 }
 
@@ -133,7 +132,7 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, mode st
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
-	fault := s.look()
+	fault := s.read()
 	if errors.Is(fault, io.ErrUnexpectedEOF) {
 		return s.half(ctx, key, fault)
 	}
@@ -145,7 +144,7 @@ func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 
 // List implements store.Store.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
-	if fault := s.look(); fault != nil {
+	if fault := s.read(); fault != nil {
 		return func(yield func(store.Object, error) bool) { yield(store.Object{}, fault) }
 	}
 	return s.Store.List(ctx, prefix)
@@ -162,7 +161,7 @@ func (s *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, e
 	if !ok {
 		return nil, unsupported("open", key)
 	}
-	fault := s.look()
+	fault := s.read()
 	if fault != nil && !errors.Is(fault, io.ErrUnexpectedEOF) {
 		return nil, fault
 	}
@@ -186,7 +185,7 @@ func (s *Store) Tag(ctx context.Context, key string) (string, error) {
 	if !ok {
 		return "", unsupported("look at", key)
 	}
-	if fault := s.look(); fault != nil {
+	if fault := s.read(); fault != nil {
 		return "", fault
 	}
 	return replacer.Tag(ctx, key)
@@ -207,7 +206,7 @@ func (s *Store) Leftovers(ctx context.Context, before time.Time) ([]store.Leftov
 	if !ok {
 		return nil, nil
 	}
-	if fault := s.look(); fault != nil {
+	if fault := s.read(); fault != nil {
 		return nil, fault
 	}
 	return cleaner.Leftovers(ctx, before)
@@ -226,5 +225,5 @@ func unsupported(op, key string) error {
 	return fmt.Errorf("%s %s: %w", op, key, errors.ErrUnsupported)
 }
 
-// Path implements store.Local. A program that reads the files there passes this store by.
+// Path implements store.Local. Reading the files there directly avoids all faults.
 func (s *Store) Path() string { return store.LocalPath(s.Store) }

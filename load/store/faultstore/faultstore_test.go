@@ -14,7 +14,7 @@ import (
 	"dealflow/load/store/memstore"
 )
 
-// calls are one of each, on a store that holds "k".
+// calls has each call once, on a store that contains "k".
 var calls = map[string]func(ctx context.Context, s *faultstore.Store) error{
 	"create": func(ctx context.Context, s *faultstore.Store) error {
 		return s.Put(ctx, "new", strings.NewReader("new"), store.CreateOnly)
@@ -88,7 +88,7 @@ func content(t *testing.T, s store.Store) string {
 	return strings.Join(all, " ")
 }
 
-// holding prepares a fault over a store that holds "k".
+// holding returns a fault over a store that contains "k".
 func holding(t *testing.T, s *faultstore.Store) *faultstore.Store {
 	t.Helper()
 	m := new(memstore.Mem)
@@ -99,8 +99,7 @@ func holding(t *testing.T, s *faultstore.Store) *faultstore.Store {
 	return s
 }
 
-// TestKinds makes each call meet each kind of fault: none is applied, and each fails with what the kind
-// says.
+// TestKinds fails each call with each kind of fault: none is applied, and each returns the kind's error.
 func TestKinds(t *testing.T) {
 	cause := map[faultstore.Kind]error{faultstore.Timeout: context.DeadlineExceeded, faultstore.Truncated: io.ErrUnexpectedEOF}
 	refused := map[string]error{"create": store.ErrExists, "replace seen": store.ErrChanged}
@@ -132,7 +131,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestApplied fails calls behind their effect.
+// TestApplied fails calls after they were applied.
 func TestApplied(t *testing.T) {
 	for name, want := range map[string]string{
 		"create": "k=0123456789 new=new", "replace": "k=new", "replace seen": "k=new", "delete": "", "get": "k=0123456789",
@@ -147,7 +146,7 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// TestCrash fails all calls after the first that fails, plainly and without effect.
+// TestCrash checks that all calls after the failed one fail plainly and are not applied.
 func TestCrash(t *testing.T) {
 	s := holding(t, &faultstore.Store{FailAt: 2, Kind: faultstore.Timeout})
 	if err := calls["get"](t.Context(), s); err != nil {

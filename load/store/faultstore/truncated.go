@@ -9,7 +9,7 @@ import (
 	"dealflow/load/store"
 )
 
-// half opens an object of which only the first half can be read.
+// half opens an object of which only the first half is readable.
 func (s *Store) half(ctx context.Context, key string, fault error) (io.ReadCloser, error) {
 	r, err := s.Store.Get(ctx, key)
 	if err != nil {
@@ -27,7 +27,7 @@ type brokenReader struct{ fault error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.fault }
 
-// halfReaderAt reads an object up to its half.
+// halfReaderAt reads the first half of an object.
 type halfReaderAt struct {
 	store.ReaderAtCloser
 	half  int64

@@ -1,10 +1,9 @@
-// Package memstore keeps a lake in memory, for tests and simulations.
-//
+// Package memstore stores a lake in memory, for tests and simulations.
 // Takes: nothing.
 // Gives: a store.Store that lives as long as the value.
 // Keeps: what every store keeps; bodies are copied in and never changed.
 // Fails: store.ErrNotFound, store.ErrExists, store.ErrChanged.
-// May change here: nothing that storetest does not hold.
+// May change here: everything that storetest does not check.
 package memstore
 
 import (
@@ -28,13 +27,13 @@ import (
 type Mem struct {
 	mu      sync.RWMutex
 	objects map[string]object
-	puts    int64 // so far
+	puts    int64 // number of puts, for tags
 }
 
 type object struct {
 	data     []byte
 	modified time.Time
-	put      int64 // the number of the put that made it
+	put      int64 // number of the put that stored it
 }
 
 func (o object) tag() string { return strconv.FormatInt(o.put, 10) }
@@ -58,7 +57,7 @@ func (m *Mem) Put(ctx context.Context, key string, body io.ReadSeeker, mode stor
 	})
 }
 
-// Tag implements store.Replacer: no two puts have the same.
+// Tag implements store.Replacer. Each put gives its object a new tag.
 func (m *Mem) Tag(ctx context.Context, key string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -82,7 +81,7 @@ func (m *Mem) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag
 	})
 }
 
-// put stores body unless refuse, which sees what is there, says no.
+// put stores body unless refuse returns an error for the object that exists now.
 func (m *Mem) put(ctx context.Context, key string, body io.ReadSeeker, refuse func(o object, exists bool) error) error {
 	if err := store.CheckKey(key); err != nil {
 		return fmt.Errorf("put %s: %w", key, err)

@@ -16,13 +16,13 @@ import (
 	"dealflow/load/store"
 )
 
-// mostDeletes is what one request may delete.
+// mostDeletes is the greatest number of objects that one request may delete.
 const mostDeletes = 1000
 
 // deleteMode remembers that a provider cannot delete several objects in one request.
 type deleteMode struct{ atomic.Bool }
 
-// Delete implements store.Store, 1,000 objects in a request, or one by one with a provider that cannot.
+// Delete implements store.Store, with up to 1,000 objects per request, or one by one if the provider cannot.
 func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	var faults []error
 	var good []string
@@ -62,8 +62,7 @@ func (s *Store) deleteBatch(ctx context.Context, keys []string) error {
 	return s.deleteFailed(ctx, keys, out.Errors)
 }
 
-// deleteFailed tries the objects that a batch left behind one by one, which says properly what is wrong
-// with each.
+// deleteFailed deletes the objects that failed in a batch one by one: that says exactly what is wrong with each.
 func (s *Store) deleteFailed(ctx context.Context, keys []string, failed []types.Error) error {
 	var again []string
 	for _, f := range failed {
@@ -96,8 +95,7 @@ func (s *Store) deleteEach(ctx context.Context, keys []string) error {
 	return errors.Join(faults...)
 }
 
-// cannotBatch says whether the provider lacks the request or does not take the checksum that it comes
-// with.
+// cannotBatch says whether the provider lacks the request, or rejects the checksum that the SDK sends with it.
 func cannotBatch(err error) bool {
 	return answered(err, http.StatusNotImplemented, http.StatusMethodNotAllowed) ||
 		slices.ContainsFunc([]string{"MissingContentMD5", "InvalidDigest", "BadDigest", "NotImplemented", "MethodNotAllowed", "InvalidRequest"},

@@ -21,11 +21,11 @@ import (
 	"dealflow/load/store"
 )
 
-// Error is a request that failed for good. It holds no secret, header or signed link.
+// Error is a request that failed for good. It contains no secret, header or signed link.
 type Error struct {
-	Op        string // what was being done: "put", "get", "list" …
+	Op        string // the operation: "put", "get", "list" …
 	Object    string // s3://bucket/key
-	Status    int    // of the HTTP answer; 0: there was none
+	Status    int    // of the HTTP answer; 0 for no answer
 	Code      string // the provider's: "AccessDenied", "NoSuchBucket" …; "" if it gave none
 	Message   string // the provider's, or what was wrong with the connection
 	RequestID string // the provider's, for its support; "" if it gave none
@@ -36,7 +36,7 @@ type Error struct {
 	retryAfter time.Duration
 }
 
-// Error says all of it, and what to do about the commoner faults.
+// Error formats all fields, and says what to do about the more common faults.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s:", e.Op, e.Object)
@@ -61,10 +61,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives store.ErrNotFound, store.ErrExists, store.ErrChanged, or how the context ended.
+// Unwrap returns store.ErrNotFound, store.ErrExists, store.ErrChanged, or how the context ended; nil for other causes.
 func (e *Error) Unwrap() error { return e.cause }
 
-// mayBeApplied says whether the request may have had its effect all the same.
+// mayBeApplied says whether the request may have taken effect although it failed.
 func (e *Error) mayBeApplied() bool {
 	return e.Status == 0 || e.Status >= http.StatusInternalServerError
 }
@@ -80,14 +80,14 @@ var hints = map[string]string{
 	"PermanentRedirect":     "set AWS_REGION to the bucket's region",
 }
 
-// Codes that are looked at in more than one place.
+// Codes that are used in more than one place.
 const (
 	codeConflict     = "ConditionalRequestConflict"
 	codeNoSuchBucket = "NoSuchBucket"
 	codeNoSuchUpload = "NoSuchUpload"
 )
 
-// fault makes an Error of what an attempt ended with.
+// fault turns the error of an attempt into an Error.
 func (s *Store) fault(op, key string, err error) *Error {
 	e := &Error{Op: op, Object: "s3://" + s.bucket + "/" + s.root + key, Message: reason(err)}
 	var answer *smithyhttp.ResponseError
@@ -115,7 +115,7 @@ func (s *Store) fault(op, key string, err error) *Error {
 	return e
 }
 
-// ended says in e how ctx ended, which is why no more attempts are made.
+// ended records in e how ctx ended: that is why there are no more attempts.
 func (e *Error) ended(ctx context.Context) *Error {
 	e.cause = ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, e.cause) {
@@ -137,8 +137,8 @@ func slowsDown(e *Error) bool {
 		sdkThrottles.IsErrorThrottle(&smithy.GenericAPIError{Code: e.Code}) == aws.TrueTernary
 }
 
-// curable says whether another attempt may help: after a lost or broken answer, a fault of the
-// provider's, or a conflict with another request, which is not yet an answer to a condition.
+// curable says whether another attempt may help: after a lost or broken answer, a fault of the provider's, or a
+// conflict with another request. A conflict does not yet answer a condition.
 func curable(e *Error, err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	switch {
@@ -152,7 +152,7 @@ func curable(e *Error, err error) bool {
 	return sdkRetries.IsErrorRetryable(err) == aws.TrueTernary
 }
 
-// reason says what was wrong without an answer, but for the request's link, which is long and no help.
+// reason says what went wrong if there was no answer. It omits the request's link, which is long and does not help.
 func reason(err error) string {
 	var op *smithy.OperationError
 	if errors.As(err, &op) {
@@ -165,7 +165,7 @@ func reason(err error) string {
 	return clean(err.Error())
 }
 
-// clean makes a provider's text fit for a terminal and a log.
+// clean makes a provider's text printable and limits its length, for a terminal or a log.
 func clean(text string) string {
 	const longest = 500
 	text = strings.Map(func(r rune) rune {
@@ -180,14 +180,14 @@ func clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// retryAfter reads how long the provider asks to wait, in seconds or as a date; 0 where it does not.
+// retryAfter reads how long the provider asks to wait, in seconds or as a date; 0 if it does not ask.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
+	if date, err := http.ParseTime(text); err == nil {
+		return max(0, date.Sub(now))
 	}
 	return 0
 }
@@ -212,7 +212,7 @@ func coded(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// because puts cause behind the answer in err, for errors.Is.
+// because sets the cause of the Error in err, for errors.Is.
 func because(err, cause error) error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -20,11 +20,11 @@ import (
 	"dealflow/load/store/s3store"
 )
 
-// fault handles a request in the server's place, or says no.
+// fault answers a request instead of the server, or returns false.
 type fault func(w http.ResponseWriter, r *http.Request, server http.Handler) bool
 
-// faulty gives a store over a real server whose first n requests of a kind meet a fault, and the number of
-// requests of that kind so far.
+// faulty returns a store over a real server. The first n requests of a kind meet a fault. It also returns the number of
+// requests of that kind.
 func faulty(t *testing.T, n int64, kind func(*http.Request) bool, f fault, changes ...func(*s3store.Config)) (*s3store.Store, *atomic.Int64) {
 	t.Helper()
 	seen := new(atomic.Int64)
@@ -78,8 +78,7 @@ func wantBody(t *testing.T, s store.Store, key string, want []byte) {
 
 func body(n int) []byte { return bytes.Repeat([]byte("0123456"), n/7+1)[:n] }
 
-// TestPutSurvives makes create-only puts meet what providers do, which never is an answer about the
-// object: all of them succeed.
+// TestPutSurvives runs create-only puts against faults of providers that are no answer about the object: all succeed.
 func TestPutSurvives(t *testing.T) {
 	small, large := body(1000), body(largeBytes)
 	for name, c := range map[string]struct {
@@ -113,8 +112,8 @@ func TestPutSurvives(t *testing.T) {
 	}
 }
 
-// TestConflictBeginsAnew holds that a conflict at the end of an upload is answered by a new upload: the
-// old one is used up.
+// TestConflictBeginsAnew checks that a conflict at the end of an upload leads to a new upload: the old one cannot be
+// completed.
 func TestConflictBeginsAnew(t *testing.T) {
 	var begun atomic.Int64
 	s, _ := faulty(t, 1<<30, func(r *http.Request) bool { return begins(r) || finishes(r) }, func(w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
@@ -137,8 +136,8 @@ func TestConflictBeginsAnew(t *testing.T) {
 	wantBody(t, s, "k", body(largeBytes))
 }
 
-// TestLostAnswerOfALoser holds that a create-only put whose answer was lost does not take another's object
-// for its own.
+// TestLostAnswerOfALoser checks that a create-only put whose answer was lost does not take another's object for its
+// own.
 func TestLostAnswerOfALoser(t *testing.T) {
 	for name, size := range map[string]int{"small": 1000, "large": largeBytes} {
 		t.Run(name, func(t *testing.T) {
@@ -154,8 +153,8 @@ func TestLostAnswerOfALoser(t *testing.T) {
 	}
 }
 
-// TestUploadIsGone meets a provider that no longer knows an upload. After a lost answer that means that
-// the completion was applied; without one it is an error, and none about the object.
+// TestUploadIsGone uses a provider that no longer knows an upload. After a lost answer that means that the completion
+// was applied. Otherwise it is an error, but not one about the object.
 func TestUploadIsGone(t *testing.T) {
 	large := body(largeBytes)
 	for name, put := range map[string]func(s *s3store.Store) error{
@@ -226,14 +225,14 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// TestHeldSendersEnd cancels a put that waits because its provider asks for it.
+// TestHeldSendersEnd cancels a put that waits because its provider asked for it.
 func TestHeldSendersEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s, _ := faulty(t, 1, puts, refuse(503, "SlowDown", "Retry-After", "3600"), func(c *s3store.Config) { c.LongestWait = 2 * time.Hour })
 	held := make(chan error, 2)
 	go func() { held <- s.Put(ctx, "k", strings.NewReader("x"), store.CreateOnly) }()
-	// The gate is shut when a request of another kind does not come through either.
+	// The gate is shut if a request of another kind has to wait too.
 	go func() {
 		for {
 			short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
@@ -254,7 +253,7 @@ func TestHeldSendersEnd(t *testing.T) {
 	}
 }
 
-// TestErrors holds what an error says, and what it does not.
+// TestErrors checks what an error says, and what it does not say.
 func TestErrors(t *testing.T) {
 	denied, _ := faulty(t, 1<<30, anything, refuse(403, "AccessDenied"))
 	server := s3test.Start(t, s3test.Options{})
@@ -305,7 +304,7 @@ func TestPrintedConfigHidesItsSecret(t *testing.T) {
 	}
 }
 
-// TestDeleteOneByOne meets a provider that cannot delete several objects in one request.
+// TestDeleteOneByOne uses a provider that cannot delete several objects in one request.
 func TestDeleteOneByOne(t *testing.T) {
 	for code, status := range map[string]int{"NotImplemented": 501, "MissingContentMD5": 400, "MethodNotAllowed": 405} {
 		t.Run(code, func(t *testing.T) {
@@ -332,8 +331,7 @@ func TestDeleteOneByOne(t *testing.T) {
 	}
 }
 
-// TestDeleteReportsEach meets a batch of which some objects could not be deleted: one for now, one for
-// good.
+// TestDeleteReportsEach deletes a batch of which two objects fail: one temporarily, one for good.
 func TestDeleteReportsEach(t *testing.T) {
 	s, _ := faulty(t, 1<<30, func(r *http.Request) bool { return batches(r) || r.Method == http.MethodDelete },
 		func(w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
@@ -382,8 +380,8 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTruncatedBody holds that a body which ends early is an error in a stream, and fetched again in a
-// read at an offset.
+// TestTruncatedBody checks that a body that ends early is an error in a stream, and is fetched again in a read at an
+// offset.
 func TestTruncatedBody(t *testing.T) {
 	s, _ := faulty(t, 1, gets, cut)
 	data := body(100_000)
@@ -415,7 +413,7 @@ func TestTruncatedBody(t *testing.T) {
 	}
 }
 
-// TestGetEndsWithItsContext cancels a stream whose provider has fallen silent.
+// TestGetEndsWithItsContext cancels a stream whose provider sends nothing any more.
 func TestGetEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -440,8 +438,8 @@ func TestGetEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestParallel counts the requests at once: of several puts, and of the parts of a large one. Each waits
-// until as many are there as may be, so more would be seen.
+// TestParallel counts the requests that run at once: of several puts, and of the parts of a large one. Each request
+// waits until the limit is reached, so that one more would be seen.
 func TestParallel(t *testing.T) {
 	const most = 3
 	var mu sync.Mutex
@@ -480,7 +478,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestBadListings meets providers that list in another order, or never end.
+// TestBadListings uses providers whose listings are out of order or never end.
 func TestBadListings(t *testing.T) {
 	page := func(more string, keys ...string) fault {
 		return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// gate holds all senders of a store while its provider asks for fewer requests: senders that each wait
-// on their own would keep it overloaded.
+// gate makes all requests of a store wait while its provider asks for fewer: if each waited on its own, they would keep
+// the provider overloaded. It is safe for concurrent use.
 type gate struct {
 	first, longest time.Duration
 
 	mu    sync.Mutex
-	holds int       // in a row, without a success in between
+	holds int       // consecutive ones, without a success in between
 	began time.Time // of the last hold
 	until time.Time
 }
 
-// wait blocks until the gate is open or ctx has ended. Those that wait come back spread over some time.
+// wait blocks until the gate is open or ctx has ended. Those that wait return spread over some time.
 func (g *gate) wait(ctx context.Context) error {
 	for {
 		g.mu.Lock()
@@ -33,8 +33,9 @@ func (g *gate) wait(ctx context.Context) error {
 	}
 }
 
-// hold closes the gate after a request that was sent at an instant was turned down, for at least as long
-// as the provider asks. Requests that were under way when the last hold began are answered by that one.
+// hold closes the gate after the provider turned down a request. sent is when the request was sent. The gate stays
+// closed for at least as long as the provider asks. A request that was sent before the last hold began does not
+// lengthen the backoff.
 func (g *gate) hold(sent time.Time, atLeast time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,7 +51,7 @@ func (g *gate) hold(sent time.Time, atLeast time.Duration) {
 	}
 }
 
-// passed says that a request that was sent at an instant went through.
+// passed records the success of a request that was sent at an instant.
 func (g *gate) passed(sent time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,7 +60,7 @@ func (g *gate) passed(sent time.Time) {
 	}
 }
 
-// backoff is a random part, at least half, of first doubled times over, and at most longest.
+// backoff returns a random wait: between half and all of first·2^times, which is at most longest.
 func backoff(first, longest time.Duration, times int) time.Duration {
 	wait := min(longest, first<<min(times, 20))
 	return wait/2 + rand.N(wait/2+1)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestGateHoldsAll holds all senders while one was told to slow down, and longer each time.
+// TestGateHoldsAll checks that all senders wait after one was told to slow down, and longer each time.
 func TestGateHoldsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{first: time.Second, longest: 20 * time.Second}
@@ -28,7 +28,7 @@ func TestGateHoldsAll(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		sent := time.Now()
-		for range 8 { // all those under way are turned down, which is one reason to slow down
+		for range 8 { // all requests under way are turned down: that counts as one hold
 			g.hold(sent, 0)
 			time.Sleep(time.Millisecond)
 		}
@@ -49,7 +49,7 @@ func TestGateHoldsAll(t *testing.T) {
 				t.Errorf("held for %s, want %s to %s and a bit", got, least, 2*least)
 			}
 		}
-		g.passed(began) // an answer to what was sent before the hold says nothing
+		g.passed(began) // the success of a request that was sent before the hold does not count
 		g.hold(time.Now(), 0)
 		if got := wait(); got < 10*time.Second {
 			t.Errorf("held for %s after an old success, want 10 s at least", got)
@@ -63,14 +63,14 @@ func TestGateHoldsAll(t *testing.T) {
 	})
 }
 
-// TestGateHonoursTheProvider waits at least as long as the provider asks.
+// TestGateHonoursTheProvider checks that senders wait at least as long as the provider asks.
 func TestGateHonoursTheProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{first: time.Second, longest: 20 * time.Second}
 		before := time.Now()
 		time.Sleep(time.Millisecond)
 		g.hold(time.Now(), 7*time.Second)
-		g.hold(before, 12*time.Second) // that of an older request counts, too
+		g.hold(before, 12*time.Second) // the wait asked for by the answer to an older request counts too
 		if err := g.wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOfAWS holds what is taken for AWS: checksums are sent there.
+// TestOfAWS checks which endpoints count as AWS: checksums are sent there.
 func TestOfAWS(t *testing.T) {
 	for endpoint, want := range map[string]bool{
 		"https://s3.eu-west-1.amazonaws.com":               true,
@@ -117,13 +117,13 @@ func TestOfAWS(t *testing.T) {
 		"http://127.0.0.1:7070":                            false,
 		"::":                                               false,
 	} {
-		if got := ofAWS(endpoint); got != want {
+		if got := isAWS(endpoint); got != want {
 			t.Errorf("%s: got %t, want %t", endpoint, got, want)
 		}
 	}
 }
 
-// TestSilentBody gives up on a body of which nothing comes any more, and not on one that comes slowly.
+// TestSilentBody checks that a body fails when nothing comes any more, but not when it comes slowly.
 func TestSilentBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -13,8 +13,8 @@ import (
 	"dealflow/load/store"
 )
 
-// List implements store.Store, page by page. Names that no Put could have given, such as the "folders"
-// that some tools make, are passed over.
+// List implements store.Store, page by page. It skips names that no Put could have given, such as the "folders" that
+// some tools make.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
 		last := ""

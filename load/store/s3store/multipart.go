@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// mostParts is what an upload may have.
+	// mostParts is the greatest number of parts that providers allow in an upload.
 	mostParts = 10_000
-	// mostUploads is how often an upload is begun anew after a conflict at its end.
+	// mostUploads is how often an upload is begun if it ends with a conflict.
 	mostUploads = 3
 	// abortTimeout bounds the abort of an upload whose own context may have ended.
 	abortTimeout = 30 * time.Second
 )
 
-// putParts puts a body in parts. A conflict at the end uses the upload up, so all parts are sent again.
+// putParts puts a body in parts. After a conflict at its end an upload cannot be completed, so all parts are sent
+// again.
 func (s *Store) putParts(ctx context.Context, op, key string, src *source, c condition) (unsure bool, err error) {
 	for range mostUploads {
 		var lost bool
@@ -33,8 +34,8 @@ func (s *Store) putParts(ctx context.Context, op, key string, src *source, c con
 	return unsure, err
 }
 
-// upload is one multipart upload. Parts of a failed one would be paid for until somebody removed them,
-// so it is aborted, also after ctx has ended.
+// upload runs one multipart upload. Providers charge for the parts of an unfinished upload, so a failed one is aborted,
+// even if ctx has ended.
 func (s *Store) upload(ctx context.Context, op, key string, src *source, c condition) (unsure bool, err error) {
 	id, err := s.beginUpload(ctx, op, key)
 	if err != nil {
@@ -65,8 +66,8 @@ func (s *Store) beginUpload(ctx context.Context, op, key string) (id *string, er
 	return id, err
 }
 
-// partChecksum is the checksum that an upload announces, that each part carries, and that its completion
-// names; "" for none. All three must agree.
+// partChecksum is the checksum that an upload announces, that each part has, and that its completion names; "" for
+// none. All three must agree.
 func (s *Store) partChecksum() types.ChecksumAlgorithm {
 	if s.client.Options().RequestChecksumCalculation == aws.RequestChecksumCalculationWhenSupported {
 		return types.ChecksumAlgorithmCrc32
@@ -74,7 +75,7 @@ func (s *Store) partChecksum() types.ChecksumAlgorithm {
 	return ""
 }
 
-// sendParts sends the parts side by side, each from its place in the body.
+// sendParts sends the parts concurrently, each from its offset in the body.
 func (s *Store) sendParts(ctx context.Context, op, key string, id *string, src *source) ([]types.CompletedPart, error) {
 	bytes := max(s.cfg.PartBytes, (src.size+mostParts-1)/mostParts)
 	parts := make([]types.CompletedPart, (src.size+bytes-1)/bytes)
@@ -116,7 +117,7 @@ func (s *Store) complete(ctx context.Context, op, key string, id *string, parts 
 	})
 }
 
-// abort drops an upload; one that is gone is no error.
+// abort aborts an upload; an absent one is no error.
 func (s *Store) abort(ctx context.Context, key string, id *string) error {
 	err := s.do(ctx, "abort the upload of", key, func(ctx context.Context) error {
 		_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: s.key(key), UploadId: id})

@@ -14,16 +14,16 @@ import (
 	"dealflow/load/store"
 )
 
-// condition is what must hold for a put to take effect, and the error where it does not.
+// condition is what must be true for a put to take effect, and the error if it is not.
 type condition struct {
 	ifNoneMatch, ifMatch *string
 	refused              error
 }
 
-// Put implements store.Store. A create-only put whose first attempt got no answer may find its own
-// object in its way. It then reads the object, and the very bytes of body count as success. This is
-// right for whatever names its writer in its key or its bytes, as data files and commits do; two writers
-// that create equal objects could otherwise both be told that they won.
+// Put implements store.Store. If the first attempt of a create-only put gets no answer, a later attempt may be refused
+// because of the object that the first one put. Then Put reads the object: exactly the bytes of body count as success.
+// This is right for objects whose key or bytes name their writer, as data files and commits do. Otherwise two writers
+// of equal objects could both be told that they won.
 func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
 	var c condition
 	if mode == store.CreateOnly {
@@ -41,8 +41,8 @@ func (s *Store) Tag(ctx context.Context, key string) (string, error) {
 	return aws.ToString(head.ETag), nil
 }
 
-// ReplaceIf implements store.Replacer. As with Put, an object with the very bytes of body counts as
-// success after an attempt without an answer.
+// ReplaceIf implements store.Replacer. As with Put, after an attempt without an answer an object with exactly the bytes
+// of body counts as success.
 func (s *Store) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
 	if tag == "" {
 		return fmt.Errorf("replace %s: no tag is given", key)
@@ -64,11 +64,11 @@ func (s *Store) put(ctx context.Context, op, key string, body io.ReadSeeker, c c
 	}
 	unsure, err := send(ctx, op, key, src, c)
 	refused := answered(err, http.StatusPreconditionFailed) || c.ifMatch != nil && answered(err, http.StatusNotFound) && !coded(err, codeNoSuchUpload)
-	// An upload that is gone was completed, perhaps by the attempt before.
+	// An absent upload was completed, perhaps by the attempt before.
 	gone := coded(err, codeNoSuchUpload)
 	if unsure && (refused || gone) {
-		if same, lookErr := s.holds(ctx, key, src); lookErr != nil {
-			return errors.Join(fmt.Errorf("%s %s: whether an earlier attempt was applied is unknown: %w", op, key, lookErr), err)
+		if same, checkErr := s.isObject(ctx, key, src); checkErr != nil {
+			return errors.Join(fmt.Errorf("%s %s: whether an earlier attempt was applied is unknown: %w", op, key, checkErr), err)
 		} else if same {
 			return nil
 		}
@@ -90,8 +90,8 @@ func (s *Store) putWhole(ctx context.Context, op, key string, src *source, c con
 	})
 }
 
-// holds says whether the object is the body's very bytes.
-func (s *Store) holds(ctx context.Context, key string, src *source) (same bool, err error) {
+// isObject says whether the object has exactly the body's bytes.
+func (s *Store) isObject(ctx context.Context, key string, src *source) (same bool, err error) {
 	r, err := s.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil

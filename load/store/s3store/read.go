@@ -16,8 +16,8 @@ import (
 
 var errSilent = errors.New("the provider sent nothing for " + responseTimeout.String())
 
-// Get implements store.Store. A body that ends early gives io.ErrUnexpectedEOF. It counts as a request
-// at once only until its first byte: otherwise a caller that holds several open could wait for itself.
+// Get implements store.Store. A body that ends early gives io.ErrUnexpectedEOF. Get occupies one of Config.Parallel
+// only until the body's first byte: otherwise a caller with several open bodies could block itself.
 func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := store.CheckKey(key); err != nil {
 		return nil, fmt.Errorf("get: %w", err)
@@ -38,7 +38,7 @@ func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return &bodyReader{ctx: ctx, cancel: cancel, body: body, fault: func(err error) *Error { return s.fault("get", key, err) }}, nil
 }
 
-// bodyReader reads an answer's body, and gives up when the provider falls silent.
+// bodyReader reads an answer's body, and fails if the provider sends nothing for responseTimeout.
 type bodyReader struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -96,7 +96,7 @@ func (s *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, e
 	return r, nil
 }
 
-// getRange fills p with the object's bytes from an offset on.
+// getRange fills p with the object's bytes from offset.
 func (s *Store) getRange(ctx context.Context, key string, tag *string, p []byte, offset int64) error {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: &s.bucket, Key: s.key(key), IfMatch: tag,

@@ -8,22 +8,21 @@ import (
 	"sync"
 )
 
-// mostWindows is how many pieces of an object an open reader keeps. The readers of several columns of
-// one Parquet row group then do not push out each other's.
+// mostWindows is the number of pieces of an object that an open reader keeps, so that the readers of several columns of
+// a Parquet row group do not evict each other's.
 const mostWindows = 4
 
-// reader reads an object at any offset. It fetches more than it is asked for and keeps that: a Parquet
-// file is read in many small pieces that lie side by side, and each request costs far more than its
-// bytes.
+// reader reads an object at any offset. It fetches more than it is asked for and keeps that: a Parquet file is read in
+// many small neighbouring pieces, and each request costs far more than its bytes.
 type reader struct {
 	size  int64
 	ahead int64
-	fetch func(p []byte, offset int64) error // fills p, which lies within the object
+	fetch func(p []byte, offset int64) error // fills p, which is within the object
 
 	mu      sync.Mutex
 	closed  bool
 	windows []window // the newest last
-	place   int64    // of Seek
+	offset  int64    // of Seek
 }
 
 // window is a piece of the object.
@@ -48,13 +47,13 @@ func (r *reader) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 func (r *reader) fill(p []byte, offset int64) error {
-	if known, err := r.known(p, offset); known || err != nil {
+	if done, err := r.readWindow(p, offset); done || err != nil {
 		return err
 	}
 	if int64(len(p)) >= r.ahead {
 		return r.fetch(p, offset)
 	}
-	// Near the end the window reaches back: the last bytes are read first, then the footer before them.
+	// Near the object's end the window starts earlier: the last bytes are read first, then the footer before them.
 	w := window{offset: max(0, min(offset, r.size-r.ahead))}
 	w.data = make([]byte, min(r.ahead, r.size-w.offset))
 	if err := r.fetch(w.data, w.offset); err != nil {
@@ -70,8 +69,8 @@ func (r *reader) fill(p []byte, offset int64) error {
 	return nil
 }
 
-// known fills p from a window that holds all of it.
-func (r *reader) known(p []byte, offset int64) (bool, error) {
+// readWindow fills p from a window that contains all of it.
+func (r *reader) readWindow(p []byte, offset int64) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -86,24 +85,24 @@ func (r *reader) known(p []byte, offset int64) (bool, error) {
 	return len(p) == 0, nil
 }
 
-// Seek implements io.Seeker; the place matters to the caller only.
+// Seek implements io.Seeker. The position does not affect ReadAt.
 func (r *reader) Seek(offset int64, whence int) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch whence {
 	case io.SeekCurrent:
-		offset += r.place
+		offset += r.offset
 	case io.SeekEnd:
 		offset += r.size
 	}
 	if offset < 0 {
 		return 0, errors.New("seek to before the start")
 	}
-	r.place = offset
+	r.offset = offset
 	return offset, nil
 }
 
-// Close drops what was kept.
+// Close frees the windows.
 func (r *reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

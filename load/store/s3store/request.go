@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// do sends a request, again where that may help. op and key are for its error.
+// do sends a request, and again if that may help. op and key are for its error.
 func (s *Store) do(ctx context.Context, op, key string, send func(context.Context) error) error {
 	_, err := s.try(ctx, op, key, send)
 	return err
 }
 
-// try is do that also tells whether an attempt before the last one may have been applied although its
-// answer was lost.
+// try is do, but also reports whether an attempt before the last one may have been applied although its answer was
+// lost.
 func (s *Store) try(ctx context.Context, op, key string, send func(context.Context) error) (unsure bool, err error) {
 	for attempt := 1; ; attempt++ {
 		sent, err := s.send(ctx, send)
@@ -42,7 +42,7 @@ func (s *Store) try(ctx context.Context, op, key string, send func(context.Conte
 	}
 }
 
-// send waits for the gate and for its turn, then sends once.
+// send waits for a free slot and for the gate, then sends once.
 func (s *Store) send(ctx context.Context, send func(context.Context) error) (sent time.Time, err error) {
 	if err := s.slots.Acquire(ctx, 1); err != nil {
 		return time.Time{}, err

@@ -1,11 +1,10 @@
-// Package s3store keeps the lake in S3-compatible storage.
-//
-// Takes: s3://bucket/prefix, and endpoint, region and credentials where the AWS tools look for them.
+// Package s3store stores a lake in S3-compatible storage.
+// Takes: s3://bucket/prefix; endpoint, region and credentials come from the environment and files of the AWS tools.
 // Gives: a store.Store that is also a store.RandomReader, store.Replacer and store.Cleaner.
-// Keeps: an object appears whole or not at all; a body is never held in memory; no more requests run at
-// once than Config.Parallel, and when the provider asks to slow down, all of them wait.
-// Fails: *Error, which names operation, object, the provider's code and request id, and never a secret;
-// errors.Is finds store.ErrNotFound, store.ErrExists and store.ErrChanged in it.
+// Keeps: an object appears completely or not at all. A body is never copied into memory. No more than Config.Parallel
+// requests run at once, and when the provider asks to slow down, all of them wait.
+// Fails: *Error, which names operation, object, the provider's code and request id, and never a secret; errors.Is finds
+// store.ErrNotFound, store.ErrExists and store.ErrChanged in it.
 // May change here: what a provider turns out to need.
 package s3store
 
@@ -32,25 +31,23 @@ import (
 	"dealflow/load/store"
 )
 
-// responseTimeout is how long a provider may be silent: before it answers a request that it has been
-// sent, and between two pieces of an object's body.
+// responseTimeout is how long a provider may send nothing: after it was sent a request, and between two pieces of an
+// object's body.
 const responseTimeout = time.Minute
 
-// defaultRegion goes with endpoints of one's own, where the name rarely matters.
+// defaultRegion is the region for endpoints that are not AWS's, where its name rarely matters.
 const defaultRegion = "us-east-1"
 
-// Config says where the lake lies and how to talk to its provider. Zero fields take the defaults.
+// Config says where the lake is stored and how to use its provider. Zero fields mean the defaults.
 type Config struct {
 	// URL is s3://bucket or s3://bucket/prefix. It must be set.
 	URL string
-	// Static, where set, is used instead of the environment (AWS_…) and the files of the AWS tools,
-	// which are then not read.
+	// Static, if set, replaces the environment (AWS_…) and the files of the AWS tools, which are then not read.
 	Static *Static
-	// PathStyle puts the bucket into the path instead of the host name. Auto: with an endpoint of one's
-	// own.
+	// PathStyle puts the bucket into the path instead of the host name. Auto: only if an endpoint is configured.
 	PathStyle Choice
-	// Checksums adds a checksum to every upload and validates those of downloads, beside the signature
-	// over the body. Auto: with AWS only, because others refuse how it is sent.
+	// Checksums adds a checksum to every upload, next to the signature over the body, and validates the checksums of
+	// downloads. Auto: only with AWS, because others refuse how it is sent.
 	Checksums Choice
 	// Parallel is the greatest number of requests at once. Default 8.
 	Parallel int
@@ -59,22 +56,21 @@ type Config struct {
 	// Wait is the first wait before another attempt; it doubles each time and is spread at random.
 	// Default 200 ms.
 	Wait time.Duration
-	// LongestWait bounds a single wait; a provider that asks for a longer one is not waited for.
-	// Default 30 s.
+	// LongestWait is the longest single wait. If a provider asks for a longer one, the request fails. Default 30 s.
 	LongestWait time.Duration
 	// MultipartAbove is the size in bytes above which a body is uploaded in parts. Default 16 MiB.
 	MultipartAbove int64
-	// PartBytes is the size of a part; providers want 5 MiB at least. It grows where there would be more
-	// than 10,000. Default 16 MiB.
+	// PartBytes is the size of a part; providers want at least 5 MiB. It grows if there would be more than 10,000
+	// parts. Default 16 MiB.
 	PartBytes int64
-	// ListPage is the number of objects asked for in one page of a listing, 1,000 at most and by default.
+	// ListPage is the number of objects asked for in one page of a listing: at most 1,000, which is the default.
 	ListPage int32
-	// ReadAhead is what a read at an offset fetches at least, in bytes. An open reader holds up to four
-	// times that. Default 1 MiB.
+	// ReadAhead is the least number of bytes that a read at an offset fetches. An open reader keeps up to four times
+	// that. Default 1 MiB.
 	ReadAhead int64
 }
 
-// Static is an endpoint and an account, given outright. Printed, it hides its secret.
+// Static is an endpoint and an account, given by the caller. Printing it hides the secret.
 type Static struct {
 	Endpoint  string // such as http://127.0.0.1:7070
 	Region    string // "": us-east-1
@@ -82,7 +78,7 @@ type Static struct {
 	SecretKey string
 }
 
-// String names the endpoint only.
+// String returns the endpoint only.
 func (s Static) String() string { return s.Endpoint }
 
 // GoString is String.
@@ -130,7 +126,7 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings for %s: %w", cfg.URL, err)
 	}
-	// Freezing comes last: the files of the AWS tools may name certificates of their own.
+	// Freeze only here: the files of the AWS tools may name their own certificates.
 	transport := settings.HTTPClient.(*awshttp.BuildableClient).WithTransportOptions(func(t *http.Transport) {
 		t.ResponseHeaderTimeout = responseTimeout
 		t.MaxIdleConnsPerHost = cfg.Parallel
@@ -199,7 +195,7 @@ func orDefault[T int | int32 | int64 | time.Duration](value, byDefault T) T {
 	return byDefault
 }
 
-// settings finds endpoint, region and credentials.
+// settings returns endpoint, region and credentials.
 func (c *Config) settings(ctx context.Context) (aws.Config, error) {
 	client := awshttp.NewBuildableClient()
 	if s := c.Static; s != nil {
@@ -212,10 +208,10 @@ func (c *Config) settings(ctx context.Context) (aws.Config, error) {
 	return config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
 }
 
-// apply sets what depends on the endpoint, which may be AWS's own or another's. Attempts are counted
-// here, not by the SDK: a create-only put must know whether an earlier one may have been applied.
+// apply sets what depends on the endpoint, AWS's own or another's. Attempts are counted here, not by the SDK: a
+// create-only put must know whether an earlier one may have been applied.
 func (c *Config) apply(o *s3.Options) {
-	others := o.BaseEndpoint != nil && !ofAWS(*o.BaseEndpoint)
+	others := o.BaseEndpoint != nil && !isAWS(*o.BaseEndpoint)
 	if others && o.Region == "" {
 		o.Region = defaultRegion
 	}
@@ -233,8 +229,8 @@ func (c *Config) apply(o *s3.Options) {
 	o.DisableLogOutputChecksumValidationSkipped = true
 }
 
-// signBody has the body's SHA-256 signed over TLS, too, where the SDK would leave it out: it is what the
-// provider checks the body by when there is no other checksum, and some refuse a put without it.
+// signBody signs the body's SHA-256 over TLS too, where the SDK would omit it. Without another checksum the provider
+// checks the body by it, and some providers refuse a put without it.
 func signBody(stack *middleware.Stack) error {
 	signed := &v4.ComputePayloadSHA256{}
 	if _, ok := stack.Finalize.Get(signed.ID()); !ok {
@@ -244,8 +240,8 @@ func signBody(stack *middleware.Stack) error {
 	return err
 }
 
-// ofAWS says whether an endpoint belongs to AWS, such as that of a private network.
-func ofAWS(endpoint string) bool {
+// isAWS says whether an endpoint belongs to AWS, such as that of a private network.
+func isAWS(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return false

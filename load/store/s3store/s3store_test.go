@@ -26,7 +26,7 @@ const largeBytes = 2*partBytes + 1<<20 + 3
 
 const partBytes = 5 << 20
 
-// small makes parts, pages and waits small.
+// small sets small parts, pages and waits.
 func small(cfg *s3store.Config) {
 	cfg.MultipartAbove, cfg.PartBytes = partBytes, partBytes
 	cfg.ListPage = 50
@@ -78,8 +78,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestCarelessServer holds that a server that ignores conditions is found, and that a single writer can
-// still work with it, though not in parts: it does not remember them.
+// TestCarelessServer checks that a server that ignores conditions is detected. A single writer can still use it, except
+// for uploads in parts: the server does not remember them.
 func TestCarelessServer(t *testing.T) {
 	s := s3test.Start(t, s3test.Options{IgnoreConditions: true}).Store(t, "lake", small)
 	if err := store.Probe(t.Context(), s); !errors.Is(err, store.ErrIgnoresCreateOnly) {
@@ -104,7 +104,7 @@ func TestCarelessServer(t *testing.T) {
 	}
 }
 
-// TestEnvironment takes endpoint, region and account from where the AWS tools look for them.
+// TestEnvironment reads endpoint, region and account from where the AWS tools look for them.
 func TestEnvironment(t *testing.T) {
 	server := s3test.Start(t, s3test.Options{})
 	profile := t.TempDir() + "/config"
@@ -163,7 +163,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestLeftovers begins uploads that the front never lets end.
+// TestLeftovers begins uploads that a proxy never lets end.
 func TestLeftovers(t *testing.T) {
 	server := s3test.Start(t, s3test.Options{})
 	dying := server.Behind(t, func(server http.Handler) http.Handler {
@@ -190,8 +190,8 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestFewRequests reads as a Parquet reader does: the last bytes, the footer, then the pieces of a row
-// group, side by side.
+// TestFewRequests reads as a Parquet reader does: the last bytes, the footer, then the neighbouring pieces of a row
+// group.
 func TestFewRequests(t *testing.T) {
 	var requests atomic.Int64
 	s := s3test.Start(t, s3test.Options{}).Behind(t, func(server http.Handler) http.Handler {
@@ -225,7 +225,7 @@ func TestFewRequests(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileOpen holds that a reader never mixes two objects.
+// TestReplacedWhileOpen checks that a reader never mixes two objects.
 func TestReplacedWhileOpen(t *testing.T) {
 	s := s3test.Start(t, s3test.Options{}).Store(t, "lake", small)
 	put := func(fill byte) {

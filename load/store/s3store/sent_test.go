@@ -16,9 +16,9 @@ import (
 	"dealflow/load/store/s3store"
 )
 
-// TestSentOverTLS holds what a put sends to an endpoint that is not AWS's: a body of known length, signed
-// over its SHA-256, and none of the newer ways to send a checksum, which many providers refuse. With
-// checksums on it sends one. The provider's certificate is one that AWS_CA_BUNDLE names.
+// TestSentOverTLS checks what a put sends to an endpoint that is not AWS's: a body of known length, signed over its
+// SHA-256, and none of the newer ways to send a checksum, which many providers refuse. With checksums on it sends one.
+// The provider's certificate is one that AWS_CA_BUNDLE names.
 func TestSentOverTLS(t *testing.T) {
 	var sent http.Header
 	provider := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

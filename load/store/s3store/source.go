@@ -6,18 +6,17 @@ import (
 	"sync"
 )
 
-// source is a body that can be read in parts, again, and by several requests at once, without being
-// held in memory.
+// source is a body that several requests can read in parts, at once and again, without copying it into memory.
 type source struct {
-	at   io.ReaderAt
-	base int64 // where the body starts in at
+	body io.ReaderAt
+	base int64 // offset of the body's first byte
 	size int64
 
 	mu    sync.Mutex
-	fault error // the first error of reading it
+	fault error // errors of reading it
 }
 
-// newSource takes a body from its current place to its end.
+// newSource returns a source of a body from its current position to its end.
 func newSource(body io.ReadSeeker) (*source, error) {
 	base, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -30,21 +29,21 @@ func newSource(body io.ReadSeeker) (*source, error) {
 	if _, err := body.Seek(base, io.SeekStart); err != nil {
 		return nil, err
 	}
-	at, ok := body.(io.ReaderAt)
+	random, ok := body.(io.ReaderAt)
 	if !ok {
-		at = &seekingReader{body: body}
+		random = &seekingReader{body: body}
 	}
-	return &source{at: at, base: base, size: end - base}, nil
+	return &source{body: random, base: base, size: end - base}, nil
 }
 
-// part reads n bytes of the body from an offset on.
+// part returns a reader of n bytes of the body from an offset.
 func (s *source) part(offset, n int64) *io.SectionReader {
 	return io.NewSectionReader(s, offset, n)
 }
 
-// ReadAt reads the body, and remembers an error.
+// ReadAt reads the body, and keeps errors for blame.
 func (s *source) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := s.at.ReadAt(p, s.base+offset)
+	n, err := s.body.ReadAt(p, s.base+offset)
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -53,13 +52,13 @@ func (s *source) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// bodyError is a body that could not be read, so that another attempt is no help.
+// bodyError is the error of a body that could not be read: another attempt does not help.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return "read the body: " + e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
-// blame gives the body's own error for that of a request which failed by it.
+// blame replaces the error of a request by that of its body if reading the body failed.
 func (s *source) blame(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +68,7 @@ func (s *source) blame(err error) error {
 	return err
 }
 
-// seekingReader reads at any offset from what can only seek.
+// seekingReader reads at any offset from a body that can only seek.
 type seekingReader struct {
 	mu   sync.Mutex
 	body io.ReadSeeker

@@ -19,7 +19,7 @@ func put(t *testing.T, s store.Store, key, body string, mode store.PutMode) {
 	}
 }
 
-// Bytes reads an object whole.
+// Bytes returns an object's bytes.
 func Bytes(t testing.TB, s store.Store, key string) []byte {
 	t.Helper()
 	r, err := s.Get(t.Context(), key)
@@ -33,7 +33,7 @@ func Bytes(t testing.TB, s store.Store, key string) []byte {
 	return data
 }
 
-// Copy copies all objects of a store into another, which must not hold any of them.
+// Copy copies all objects of a store into another that has none of their keys.
 func Copy(t testing.TB, from, to store.Store) {
 	t.Helper()
 	for object, err := range from.List(t.Context(), "") {
@@ -51,7 +51,7 @@ func get(t *testing.T, s store.Store, key string) string {
 	return string(Bytes(t, s, key))
 }
 
-// list gives the keys under a prefix and fails where they are out of order or doubled.
+// list returns the keys under a prefix. It fails if they are out of order or repeated.
 func list(t *testing.T, s store.Store, prefix string) []string {
 	t.Helper()
 	var keys []string
@@ -67,7 +67,7 @@ func list(t *testing.T, s store.Store, prefix string) []string {
 	return keys
 }
 
-// wantNothing fails where the store holds an object or an unfinished put.
+// wantNothing fails if the store has an object or an unfinished put.
 func wantNothing(t *testing.T, s store.Store) {
 	t.Helper()
 	if got := list(t, s, ""); got != nil {
@@ -76,7 +76,7 @@ func wantNothing(t *testing.T, s store.Store) {
 	wantNoLeftovers(t, s)
 }
 
-// large gives n bytes that do not compress and do not repeat.
+// large returns n bytes that do not compress and do not repeat.
 func large(n int64) []byte {
 	data := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(data) // it never fails
@@ -120,12 +120,12 @@ func (b *breaking) ReadAt(p []byte, offset int64) (int, error) {
 	return b.Reader.ReadAt(p, offset)
 }
 
-// WriteTo keeps io.Copy from going round Read.
+// WriteTo makes io.Copy use Read.
 func (b *breaking) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{b})
 }
 
-// Overwrite puts data under key, replacing what is there.
+// Overwrite puts data under key. It replaces an object that exists.
 func Overwrite(t testing.TB, s store.Store, key string, data []byte) {
 	t.Helper()
 	if err := s.Put(t.Context(), key, bytes.NewReader(data), store.Replace); err != nil {

@@ -134,8 +134,8 @@ func race(t *testing.T, s store.Store, _ Config) {
 	}
 }
 
-// compete starts all racers at once, each with a body of its own, and gives the bodies of those who were
-// told that they won. The others must be told lost.
+// compete starts all racers at once, each with its own body, and returns the bodies of the winners. All others must
+// fail with lost.
 func compete(t *testing.T, lost error, try func(body string) error) []string {
 	t.Helper()
 	var all sync.WaitGroup
@@ -180,7 +180,7 @@ func listing(t *testing.T, s store.Store, _ Config) {
 	}
 }
 
-// many puts numbered objects side by side and gives their keys, in order.
+// many puts numbered objects concurrently and returns their keys, in order.
 func many(t *testing.T, s store.Store, n int) []string {
 	t.Helper()
 	var group errgroup.Group
@@ -237,7 +237,7 @@ func deletion(t *testing.T, s store.Store, _ Config) {
 	wantNothing(t, s) // a bad key does not spare the others
 }
 
-// deleteMany deletes more than fits in one request of any store; most of them are not there.
+// deleteMany deletes more objects than any store deletes in one request; most of them do not exist.
 func deleteMany(t *testing.T, s store.Store, cfg Config) {
 	there := many(t, s, cfg.Objects)
 	var keys []string

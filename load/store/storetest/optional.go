@@ -16,7 +16,7 @@ import (
 	"dealflow/load/store"
 )
 
-// optional gives the store as an optional interface, or skips the test.
+// optional returns the store as an optional interface, or skips the test.
 func optional[T any](t *testing.T, s store.Store) T {
 	t.Helper()
 	v, ok := s.(T)
@@ -40,8 +40,8 @@ func open(t *testing.T, s store.Store, key string) store.ReaderAtCloser {
 	return r
 }
 
-// ranges are offsets and lengths in an object of n bytes: at its start, its end, past it, and over all of
-// it, in an order that goes back and forth.
+// ranges returns offsets and lengths in an object of n bytes: at its start, at its end, past the end and over all of
+// it, in mixed order.
 func ranges(n int64) [][2]int64 {
 	return [][2]int64{
 		{n - 8, 8}, {0, 4}, {n / 2, 100}, {1, 1}, {n - 1, 1}, {0, n}, {n/3 + 1, n / 3}, {n - 5, 10}, {n, 1}, {n + 100, 5},
@@ -74,9 +74,9 @@ func readAt(t *testing.T, s store.Store, cfg Config) {
 		if n, err := r.Seek(0, io.SeekEnd); err != nil || n != size {
 			t.Errorf("%s: size %d, %v, want %d", key, n, err, size)
 		}
-		for _, at := range ranges(size) {
-			if at[0] >= 0 {
-				wantRange(t, r, data, at[0], at[1])
+		for _, span := range ranges(size) {
+			if span[0] >= 0 {
+				wantRange(t, r, data, span[0], span[1])
 			}
 		}
 		if _, err := r.ReadAt(make([]byte, 1), -1); err == nil {
@@ -115,7 +115,7 @@ func openAbsent(t *testing.T, s store.Store, _ Config) {
 	}
 }
 
-// tagOf gives the tag of the object "k".
+// tagOf returns the tag of the object "k".
 func tagOf(t *testing.T, r store.Replacer) string {
 	t.Helper()
 	tag, err := r.Tag(t.Context(), "k")
@@ -183,8 +183,8 @@ func replaceRace(t *testing.T, s store.Store, _ Config) {
 	}
 }
 
-// replaceAgainstPut lets a ReplaceIf and a Put meet. Whichever comes first, the put's object is left: the
-// other saw an older one. The old object takes a while to look at, so that there is a gap to fall into.
+// replaceAgainstPut runs a ReplaceIf and a Put at the same time. In either order the put's object remains, because the
+// ReplaceIf saw an older one. The old object is large, so that reading its tag takes a while.
 func replaceAgainstPut(t *testing.T, s store.Store, _ Config) {
 	r := optional[store.Replacer](t, s)
 	old := large(1 << 20)
@@ -219,7 +219,7 @@ func probe(t *testing.T, s store.Store, _ Config) {
 	wantNothing(t, s)
 }
 
-// wantNoLeftovers fails where a put was left unfinished.
+// wantNoLeftovers fails if a put was left unfinished.
 func wantNoLeftovers(t *testing.T, s store.Store) {
 	t.Helper()
 	if c, ok := s.(store.Cleaner); ok {
@@ -229,7 +229,7 @@ func wantNoLeftovers(t *testing.T, s store.Store) {
 	}
 }
 
-// nothingLeft holds that what a store does as a matter of course counts as no leftover.
+// nothingLeft checks that successful puts leave no leftovers.
 func nothingLeft(t *testing.T, s store.Store, cfg Config) {
 	optional[store.Cleaner](t, s)
 	put(t, s, "a/k", "x", store.Replace)
@@ -240,8 +240,7 @@ func nothingLeft(t *testing.T, s store.Store, cfg Config) {
 	wantNoLeftovers(t, s)
 }
 
-// Leftovers checks a store.Cleaner. leave puts an object's key as a killed process would leave it behind,
-// unfinished.
+// Leftovers checks a store.Cleaner. leave makes what a killed process leaves of a put of an object: an unfinished one.
 func Leftovers(t *testing.T, s store.Store, leave func(key string)) {
 	c := optional[store.Cleaner](t, s)
 	put(t, s, "a/whole", "x", store.Replace)

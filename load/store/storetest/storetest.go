@@ -1,8 +1,7 @@
 // Package storetest is the conformance suite that every kind of store passes.
-//
-// Takes: a function that gives a fresh, empty store.
+// Takes: a function that opens a new, empty store.
 // Gives: subtests.
-// Keeps: imported by tests only.
+// Keeps: only tests import it.
 // Fails: through testing.T.
 // May change here: a property that some store was found to lack.
 package storetest
@@ -15,16 +14,15 @@ import (
 
 // Config says what to test. All fields must be set.
 type Config struct {
-	// Open gives a fresh, empty store.
+	// Open opens a new, empty store.
 	Open func(t *testing.T) store.Store
-	// LargeBytes is the size of a body that the store handles as a large one, such as in parts.
+	// LargeBytes is the size of a body that the store treats as large, such as by sending it in parts.
 	LargeBytes int64
-	// Objects is how many objects a long listing has; it should fill several pages of the store's.
+	// Objects is the number of objects of a long listing. It should fill several of the store's pages.
 	Objects int
 }
 
-// Run checks all that a store promises. The tests of the optional interfaces run where the store has
-// them.
+// Run checks all that a store promises. A test of an optional interface is skipped if the store lacks the interface.
 func Run(t *testing.T, cfg Config) {
 	for _, test := range []struct {
 		name string

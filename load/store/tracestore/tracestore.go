@@ -1,6 +1,4 @@
-// Package tracestore writes down every call of a store, so that a test can hold the order of side
-// effects.
-//
+// Package tracestore records the calls that change a store, so that a test can check the order of side effects.
 // Takes: a store.
 // Gives: the same store, and the calls that changed it.
 // Keeps: calls in the order in which they ended.
@@ -21,7 +19,7 @@ import (
 	"dealflow/load/store"
 )
 
-// Store records what changes the store below. It is safe for concurrent use.
+// Store records the calls that change the store below. It is safe for concurrent use.
 type Store struct {
 	store.Store
 
@@ -68,7 +66,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	return s.add("delete "+strings.Join(keys, " "), s.Store.Delete(ctx, keys...))
 }
 
-// OpenAt implements store.RandomReader, as far as the store below does.
+// OpenAt implements store.RandomReader if the store below does.
 func (s *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
 	random, ok := s.Store.(store.RandomReader)
 	if !ok {
@@ -77,7 +75,7 @@ func (s *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, e
 	return random.OpenAt(ctx, key)
 }
 
-// Tag implements store.Replacer, as far as the store below does.
+// Tag implements store.Replacer if the store below does.
 func (s *Store) Tag(ctx context.Context, key string) (string, error) {
 	replacer, ok := s.Store.(store.Replacer)
 	if !ok {
@@ -86,7 +84,7 @@ func (s *Store) Tag(ctx context.Context, key string) (string, error) {
 	return replacer.Tag(ctx, key)
 }
 
-// ReplaceIf implements store.Replacer, as far as the store below does.
+// ReplaceIf implements store.Replacer if the store below does.
 func (s *Store) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
 	err := fmt.Errorf("replace %s: %w", key, errors.ErrUnsupported)
 	if replacer, ok := s.Store.(store.Replacer); ok {
@@ -95,7 +93,7 @@ func (s *Store) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, t
 	return s.add("replace seen "+key, err)
 }
 
-// Leftovers implements store.Cleaner, as far as the store below does.
+// Leftovers implements store.Cleaner if the store below does.
 func (s *Store) Leftovers(ctx context.Context, before time.Time) ([]store.Leftover, error) {
 	if cleaner, ok := s.Store.(store.Cleaner); ok {
 		return cleaner.Leftovers(ctx, before)
@@ -103,7 +101,7 @@ func (s *Store) Leftovers(ctx context.Context, before time.Time) ([]store.Leftov
 	return nil, nil
 }
 
-// Clean implements store.Cleaner, as far as the store below does.
+// Clean implements store.Cleaner if the store below does.
 func (s *Store) Clean(ctx context.Context, leftovers ...store.Leftover) error {
 	keys := make([]string, len(leftovers))
 	for i, l := range leftovers {
@@ -116,5 +114,5 @@ func (s *Store) Clean(ctx context.Context, leftovers ...store.Leftover) error {
 	return s.add("clean "+strings.Join(keys, " "), err)
 }
 
-// Path implements store.Local. A program that reads the files there passes this store by.
+// Path implements store.Local. Calls that use the files there directly are not recorded.
 func (s *Store) Path() string { return store.LocalPath(s.Store) }

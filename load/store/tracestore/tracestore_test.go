@@ -21,7 +21,7 @@ func open(t *testing.T) *tracestore.Store {
 	return &tracestore.Store{Store: s}
 }
 
-// TestConformance holds that the wrapper changes nothing.
+// TestConformance checks that the wrapper changes nothing.
 func TestConformance(t *testing.T) {
 	storetest.Run(t, storetest.Config{Open: func(t *testing.T) store.Store { return open(t) }, LargeBytes: 1 << 16, Objects: 20})
 }
