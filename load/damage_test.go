@@ -296,13 +296,13 @@ func TestRefusedWithoutReason(t *testing.T) {
 // another number than its own.
 func TestCommitThatCallsItselfAnother(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	for n := range 3 {
-		night(t, l, n, added(int64(n+1), 1, 'a'))
+		loadtest.Night(t, l, n, loadtest.Added(int64(n+1), 1, 'a'))
 	}
 	data := storetest.Bytes(t, s, lake.CommitKey(3))
 	for _, number := range []string{"1", "2", "4", "9"} {
-		overwrite(t, s, lake.CommitKey(3), bytes.Replace(data, []byte(`"commit":3,`), []byte(`"commit":`+number+`,`), 1))
+		storetest.Overwrite(t, s, lake.CommitKey(3), bytes.Replace(data, []byte(`"commit":3,`), []byte(`"commit":`+number+`,`), 1))
 		if _, err := load.Open(t.Context(), s); err == nil || !strings.Contains(err.Error(), "calls itself "+number) {
 			t.Errorf("commit 3 that calls itself %s: got %v", number, err)
 		}
@@ -313,13 +313,13 @@ func TestCommitThatCallsItselfAnother(t *testing.T) {
 // added them or not, and adds one again that a later commit names.
 func TestRemovedFiles(t *testing.T) {
 	s := new(memstore.Mem)
-	l := open(t, s)
+	l := loadtest.Open(t, s)
 	mem := testkit.Allocator(t)
 	commit := func(n int, c lake.Commit) {
 		t.Helper()
-		run := begin(t, l, mem, testStart.AddDate(0, 0, n))
-		defer closeRun(t, run)
-		c.Command, c.KnownAt = "compact", lake.At(testStart.AddDate(0, 0, n))
+		run := loadtest.Begin(t, l, mem, loadtest.Start.AddDate(0, 0, n))
+		defer loadtest.Close(t, run)
+		c.Command, c.KnownAt = "compact", lake.At(loadtest.Start.AddDate(0, 0, n))
 		if _, err := run.Commit(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -327,12 +327,12 @@ func TestRemovedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	night(t, l, 0, added(1, 1, 'a'))
-	night(t, l, 1, added(2, 1, 'a'))
+	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
+	loadtest.Night(t, l, 1, loadtest.Added(2, 1, 'a'))
 	files := l.Log().AllFiles()
 	want := func(live ...lake.File) {
 		t.Helper()
-		for what, log := range map[string]*load.Log{"of the writer": l.Log(), "of a reader": open(t, s).Log()} {
+		for what, log := range map[string]*load.Log{"of the writer": l.Log(), "of a reader": loadtest.Open(t, s).Log()} {
 			if got := log.AllFiles(); !slices.EqualFunc(got, live, func(a, b lake.File) bool { return a.Path == b.Path }) {
 				t.Errorf("the log %s has %d files, want %d", what, len(got), len(live))
 			}
@@ -347,7 +347,7 @@ func TestRemovedFiles(t *testing.T) {
 	for n := 3; n < 50; n++ {
 		commit(n, lake.Commit{})
 	}
-	if open(t, s).Log().CheckpointDue() {
+	if loadtest.Open(t, s).Log().CheckpointDue() {
 		t.Fatal("there is no checkpoint: nothing was tried")
 	}
 	want(files[1])

@@ -44,11 +44,11 @@ func TestHeadsAndPayloads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				of := heads[loadtest.Feed]
-				if h := of[1]; h.Version != 2 || h.Removed || h.ContentHash != (lake.Digest{'c'}) {
+				deals := heads[loadtest.Feed]
+				if h := deals[1]; h.Version != 2 || h.Removed || h.ContentHash != (lake.Digest{'c'}) {
 					t.Errorf("deal 1: %+v", h)
 				}
-				if h := of[2]; h.Version != 2 || !h.Removed || h.ContentHash != (lake.Digest{'b'}) || h.PayloadHash != (lake.Digest{'b', 1}) {
+				if h := deals[2]; h.Version != 2 || !h.Removed || h.ContentHash != (lake.Digest{'b'}) || h.PayloadHash != (lake.Digest{'b', 1}) {
 					t.Errorf("deal 2: %+v", h)
 				}
 				payloads, err := l.Payloads(t.Context(), mem, loadtest.Feed, map[int64]int32{1: 2, 2: 1})

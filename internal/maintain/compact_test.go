@@ -106,12 +106,12 @@ func TestCompactSameBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var of []string
+		var names []string
 		for _, f := range l.Log().AllFiles() {
-			of = append(of, f.Table+" "+f.SHA256)
+			names = append(names, f.Table+" "+f.SHA256)
 		}
-		slices.Sort(of)
-		sums = append(sums, of)
+		slices.Sort(names)
+		sums = append(sums, names)
 	}
 	if !slices.Equal(sums[0], sums[1]) {
 		t.Error("the merged files differ from time to time")

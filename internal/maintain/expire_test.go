@@ -226,8 +226,8 @@ func TestExpireLeftovers(t *testing.T) {
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(path, at, at); err != nil {
+		modified := time.Now().Add(-age)
+		if err := os.Chtimes(path, modified, modified); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -104,12 +104,12 @@ func TestMaintenanceStumbles(t *testing.T) {
 			calls := undisturbed.Calls()
 			t.Logf("%d calls", calls)
 			seen := map[int64]int{}
-			for at := int64(1); at <= calls; at += world.Stride() {
-				once := []stumble{{once: true}, {once: true, applied: true}, {once: true, kind: faultstore.Truncated}}
-				for _, f := range []stumble{{}, {applied: true}, once[at%3]} {
-					seen[m.stumble(t, at, f)]++
+			for call := int64(1); call <= calls; call += world.Stride() {
+				once := []failure{{once: true}, {once: true, applied: true}, {once: true, kind: faultstore.Truncated}}
+				for _, f := range []failure{{}, {applied: true}, once[call%3]} {
+					seen[m.fail(t, call, f)]++
 					if t.Failed() {
-						t.Fatalf("call %d of %d: %+v", at, calls, f)
+						t.Fatalf("call %d of %d: %+v", call, calls, f)
 					}
 				}
 			}
@@ -120,8 +120,8 @@ func TestMaintenanceStumbles(t *testing.T) {
 	}
 }
 
-// stumble says how a store call fails.
-type stumble struct {
+// failure says how a store call fails.
+type failure struct {
 	kind          faultstore.Kind
 	applied, once bool
 }
@@ -147,11 +147,11 @@ func (m *maintained) try(t *testing.T, s store.Store) error {
 	return err
 }
 
-// stumble returns the commit that a failed try left.
-func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
+// fail tries the command with a failure, and returns the commit that a failed try left.
+func (m *maintained) fail(t *testing.T, call int64, f failure) int64 {
 	t.Helper()
 	s := m.first.Copy(t)
-	err := m.try(t, &faultstore.Store{Store: s, FailAt: at, Kind: f.kind, Applied: f.applied, Once: f.once})
+	err := m.try(t, &faultstore.Store{Store: s, FailAt: call, Kind: f.kind, Applied: f.applied, Once: f.once})
 	left := world.StateOf(t, s)
 	want := m.old
 	if left.Commit > m.old.Commit {
@@ -175,7 +175,7 @@ func (m *maintained) stumble(t *testing.T, at int64, f stumble) int64 {
 			t.Errorf("%s is gone", key)
 		}
 	}
-	if at%5 == 0 && f.applied {
+	if call%5 == 0 && f.applied {
 		if _, err := world.Verify(t, s); err != nil { // an outdated hint is only a note
 			t.Error(err)
 		}

@@ -92,8 +92,8 @@ func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 	t.Helper()
 	s := new(memstore.Mem)
 	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
-	for market, of := range days {
-		for _, day := range of {
+	for market, dates := range days {
+		for _, day := range dates {
 			for _, table := range []string{"bond_priced_deals", "bond_priced_banks"} {
 				commit.Add = append(commit.Add, lake.File{
 					Path:  fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/run-0.parquet", table, market, day),

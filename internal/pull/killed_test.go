@@ -77,17 +77,17 @@ func TestKilledRun(t *testing.T) {
 	n := newNights(t)
 	calls := n.calls(t, world.Folder(t, t.TempDir()))
 	seen := map[int64]int{}
-	for at := int64(0); at < calls; at += world.Stride() {
+	for call := int64(0); call < calls; call += world.Stride() {
 		for _, applied := range []bool{false, true} {
 			empty := store.Store(new(memstore.Mem))
 			if !applied {
 				empty = world.Folder(t, t.TempDir())
 			}
 			s := world.CopyStore(t, n.first, empty)
-			seen[n.kill(t, s, at+1, applied).Commit]++
+			seen[n.kill(t, s, call+1, applied).Commit]++
 			n.recover(t, s)
 			if t.Failed() {
-				t.Fatalf("call %d of %d failed, applied: %t", at+1, calls, applied)
+				t.Fatalf("call %d of %d failed, applied: %t", call+1, calls, applied)
 			}
 		}
 	}
@@ -98,20 +98,20 @@ func TestKilledRun(t *testing.T) {
 	calls = n.calls(t, world.Folder(t, t.TempDir()))
 	commit := calls - 3 // the hint, a look for a newer commit, and the catalog follow
 	for _, c := range []struct {
-		at      int64
+		call    int64
 		applied bool
 	}{{calls / 2, false}, {commit, false}, {commit, true}, {commit + 2, false}, {calls, false}} {
-		t.Run(fmt.Sprintf("folder, call %d, applied %t", c.at, c.applied), func(t *testing.T) {
-			n.killAndLook(t, world.CopyStore(t, n.first, world.Folder(t, t.TempDir())), c.at, c.applied)
+		t.Run(fmt.Sprintf("folder, call %d, applied %t", c.call, c.applied), func(t *testing.T) {
+			n.killAndLook(t, world.CopyStore(t, n.first, world.Folder(t, t.TempDir())), c.call, c.applied)
 		})
 	}
 }
 
 // kill fails a call of a run into s, and all calls after it, and checks that the lake shows the first night or the
 // second.
-func (n *nights) kill(t *testing.T, s store.Store, at int64, applied bool) (left world.State) {
+func (n *nights) kill(t *testing.T, s store.Store, call int64, applied bool) (left world.State) {
 	t.Helper()
-	result, err := n.runInto(t, &faultstore.Store{Store: s, FailAt: at, Applied: applied})
+	result, err := n.runInto(t, &faultstore.Store{Store: s, FailAt: call, Applied: applied})
 	left = world.StateOf(t, s)
 	switch {
 	case err == nil && len(result.Warnings) == 0:
@@ -137,7 +137,7 @@ func (n *nights) recover(t *testing.T, s store.Store) {
 }
 
 // killAndLook is kill, but reads the lake through the catalog, after the kill and after the next run.
-func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool) {
+func (n *nights) killAndLook(t *testing.T, s store.Store, call int64, applied bool) {
 	t.Helper()
 	w := n.WithStore(s)
 	look := func(what string, want map[string][]oracle.Row) {
@@ -145,7 +145,7 @@ func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool
 			n.truth.Compare(t, db, what, func(table string) string { return table }, want)
 		})
 	}
-	if left := n.kill(t, s, at, applied); left.Commit == 1 {
+	if left := n.kill(t, s, call, applied); left.Commit == 1 {
 		look("first night", n.oldRows)
 	} else {
 		look("second night", n.newRows)
@@ -164,18 +164,18 @@ func (n *nights) killAndLook(t *testing.T, s store.Store, at int64, applied bool
 func TestStoreStumbles(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
-	n.stumble(t, world.Stride())
+	n.failEach(t, world.Stride())
 	n.catalog = true
-	n.stumble(t, 23*world.Stride())
+	n.failEach(t, 23*world.Stride())
 }
 
-// stumble fails single calls, one in each run.
-func (n *nights) stumble(t *testing.T, stride int64) {
+// failEach fails single calls, one in each run.
+func (n *nights) failEach(t *testing.T, stride int64) {
 	t.Helper()
 	calls := n.calls(t, new(memstore.Mem))
-	for at := int64(0); at < calls; at += stride {
+	for call := int64(0); call < calls; call += stride {
 		s := world.CopyStore(t, n.first, new(memstore.Mem))
-		_, err := n.runInto(t, &faultstore.Store{Store: s, FailAt: at + 1, Applied: at%2 == 0, Once: true})
+		_, err := n.runInto(t, &faultstore.Store{Store: s, FailAt: call + 1, Applied: call%2 == 0, Once: true})
 		left := world.StateOf(t, s)
 		switch {
 		case err == nil:
@@ -187,7 +187,7 @@ func (n *nights) stumble(t *testing.T, stride int64) {
 		}
 		n.recover(t, s)
 		if t.Failed() {
-			t.Fatalf("call %d failed", at+1)
+			t.Fatalf("call %d failed", call+1)
 		}
 	}
 }

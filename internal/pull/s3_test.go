@@ -89,9 +89,9 @@ func TestMetamorphicSyncs(t *testing.T) {
 			t.Fatal(err)
 		}
 		live := map[api.Feed]map[int64]lake.Digest{}
-		for feed, of := range heads {
+		for feed, deals := range heads {
 			live[feed] = map[int64]lake.Digest{}
-			for id, head := range of {
+			for id, head := range deals {
 				if !head.Removed {
 					live[feed][id] = head.ContentHash
 				}

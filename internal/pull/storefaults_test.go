@@ -43,11 +43,11 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Cha
 		t.Fatal(err)
 	}
 	want := world.StateOf(t, count.Store)
-	for at := int64(1); at <= count.Calls(); at += every() {
+	for call := int64(1); call <= count.Calls(); call += every() {
 		for _, kind := range faultstore.Kinds {
 			s := world.CopyStore(t, n.first, new(memstore.Mem))
-			result, err := into(&faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true})
-			what := fmt.Sprintf("call %d of %d, %s: %v", at, count.Calls(), kind, err)
+			result, err := into(&faultstore.Store{Store: s, FailAt: call, Kind: kind, Once: true})
+			what := fmt.Sprintf("call %d of %d, %s: %v", call, count.Calls(), kind, err)
 			left := world.StateOf(t, s)
 			switch {
 			case err == nil && result.Outcome != lake.OutcomeSkipped:
@@ -63,7 +63,7 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Cha
 				t.Errorf("after %s: %v", what, err)
 			}
 			world.WantState(t, "in the end, "+what, world.StateOf(t, s), want)
-			if at%10 == 1 {
+			if call%10 == 1 {
 				world.WantSound(t, s)
 			}
 			if t.Failed() {

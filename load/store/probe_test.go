@@ -70,12 +70,12 @@ func TestProbeFails(t *testing.T) {
 	if err := store.Probe(t.Context(), count); err != nil {
 		t.Fatal(err)
 	}
-	for at := int64(1); at < count.Calls(); at++ {
+	for call := int64(1); call < count.Calls(); call++ {
 		for _, kind := range faultstore.Kinds {
-			s := &faultstore.Store{Store: new(memstore.Mem), FailAt: at, Kind: kind, Once: true}
+			s := &faultstore.Store{Store: new(memstore.Mem), FailAt: call, Kind: kind, Once: true}
 			err := store.Probe(t.Context(), s)
 			if errors.Is(err, store.ErrIgnoresCreateOnly) || errors.Is(err, store.ErrIgnoresReplaceIf) {
-				t.Errorf("call %d, %v: %v", at, kind, err)
+				t.Errorf("call %d, %v: %v", call, kind, err)
 			}
 			wantEmpty(t, s.Store)
 		}

@@ -113,14 +113,14 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := l.Log().KnownAt.Add(time.Hour)
-	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Command: "run", Clock: time.Now, Started: at, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
+	started := l.Log().KnownAt.Add(time.Hour)
+	run, err := l.Begin(load.TransactionConfig{ID: uuid.Must(uuid.NewV7()).String(), Command: "run", Clock: time.Now, Started: started, WorkDir: t.TempDir(), Memory: testkit.Allocator(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer run.Close()
 	groups := map[string][]lake.File{}
-	commit := lake.Commit{Command: command, KnownAt: lake.At(at), Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}}
+	commit := lake.Commit{Command: command, KnownAt: lake.At(started), Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}}
 	for _, f := range l.Log().AllFiles() {
 		if slices.Contains(expired, f.Partition["snapshot_date"]) {
 			commit.Remove = append(commit.Remove, f.Path)
@@ -153,12 +153,12 @@ func rewriteFiles(t *testing.T, s store.Store, run *load.Transaction, files []la
 	}
 	columns := make([]arrow.Array, len(fields))
 	for c := range columns {
-		var of []arrow.Array
+		var chunks []arrow.Array
 		for _, part := range parts {
-			of = append(of, part[c])
+			chunks = append(chunks, part[c])
 		}
 		var err error
-		columns[c], err = array.Concatenate(of, memory.DefaultAllocator)
+		columns[c], err = array.Concatenate(chunks, memory.DefaultAllocator)
 		d.Check(err)
 	}
 	keys := map[string]arrow.Array{}

@@ -109,9 +109,9 @@ func TestVerifyEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := storetest.Bytes(t, s, object.Key)
-		for at := 0; at < len(data); at += stride {
+		for offset := 0; offset < len(data); offset += stride {
 			for what, damaged := range map[string][]byte{
-				"flipped": append(append(append([]byte{}, data[:at]...), data[at]^1<<(at%8)), data[at+1:]...), "cut off": data[:at],
+				"flipped": append(append(append([]byte{}, data[:offset]...), data[offset]^1<<(offset%8)), data[offset+1:]...), "cut off": data[:offset],
 			} {
 				tried++
 				spoilt := storetest.Clone(t, s)
@@ -121,11 +121,11 @@ func TestVerifyEveryByte(t *testing.T) {
 					var format *lake.FormatError
 					switch {
 					case report == nil && !errors.As(err, &format):
-						t.Fatalf("%s %s at %d: %v", object.Key, what, at, err)
+						t.Fatalf("%s %s at %d: %v", object.Key, what, offset, err)
 					case report == nil || strings.HasPrefix(object.Key, "_dealflow/"):
 						// The hint is not trusted, and no other object says what the newest commit is.
 					case cfg.ReadData && !errors.Is(err, verify.ErrDamage):
-						t.Errorf("%s %s at %d: got %v, want damage", object.Key, what, at, err)
+						t.Errorf("%s %s at %d: got %v, want damage", object.Key, what, offset, err)
 					}
 				}
 			}
@@ -145,18 +145,18 @@ func TestVerifyCannotLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := count.Calls()
-	for at := int64(1); at <= calls; at++ {
+	for call := int64(1); call <= calls; call++ {
 		for _, kind := range faultstore.Kinds {
-			report, err := verify.Lake(t.Context(), &faultstore.Store{Store: s, FailAt: at, Kind: kind, Once: true}, full(t))
+			report, err := verify.Lake(t.Context(), &faultstore.Store{Store: s, FailAt: call, Kind: kind, Once: true}, full(t))
 			switch {
 			case errors.Is(err, verify.ErrDamage):
-				t.Errorf("call %d of %d, %s: taken for damage: %+v", at, calls, kind, report.Findings)
-			case at == 1, err == nil && kind == faultstore.Truncated: // the hint, or a body that broke off: they are read again
+				t.Errorf("call %d of %d, %s: taken for damage: %+v", call, calls, kind, report.Findings)
+			case call == 1, err == nil && kind == faultstore.Truncated: // the hint, or a body that broke off: they are read again
 				if err != nil || len(report.Findings) > 0 {
 					t.Errorf("hint, %s: got %v, %v", kind, err, report)
 				}
 			case !errors.Is(err, faultstore.ErrInjected):
-				t.Errorf("call %d of %d, %s: got %v, want the store's error", at, calls, kind, err)
+				t.Errorf("call %d of %d, %s: got %v, want the store's error", call, calls, kind, err)
 			}
 		}
 	}

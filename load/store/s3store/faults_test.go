@@ -402,13 +402,13 @@ func TestTruncatedBody(t *testing.T) {
 	if err := s.Put(t.Context(), "k", bytes.NewReader(data), store.Replace); err != nil {
 		t.Fatal(err)
 	}
-	at, err := s.OpenAt(t.Context(), "k")
+	random, err := s.OpenAt(t.Context(), "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer at.Close()
+	defer random.Close()
 	p := make([]byte, len(data))
-	if _, err := at.ReadAt(p, 0); err != nil || !bytes.Equal(p, data) || requests.Load() != 3 {
+	if _, err := random.ReadAt(p, 0); err != nil || !bytes.Equal(p, data) || requests.Load() != 3 {
 		t.Errorf("got %v after %d requests, or the bytes differ; want 3", err, requests.Load())
 	}
 }

@@ -99,7 +99,7 @@ var errBroken = errors.New("the body breaks")
 // breaking is a body whose reading fails from an offset on.
 type breaking struct {
 	*bytes.Reader
-	at int64
+	limit int64
 }
 
 func (b *breaking) Read(p []byte) (int, error) {
@@ -107,14 +107,14 @@ func (b *breaking) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if place >= b.at {
+	if place >= b.limit {
 		return 0, errBroken
 	}
-	return b.Reader.Read(p[:min(int64(len(p)), b.at-place)])
+	return b.Reader.Read(p[:min(int64(len(p)), b.limit-place)])
 }
 
 func (b *breaking) ReadAt(p []byte, offset int64) (int, error) {
-	if offset+int64(len(p)) > b.at {
+	if offset+int64(len(p)) > b.limit {
 		return 0, errBroken
 	}
 	return b.Reader.ReadAt(p, offset)

@@ -310,7 +310,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 }
 
 func (c *cancelling) ReadAt(p []byte, offset int64) (int, error) {
-	if offset+int64(len(p)) > c.at {
+	if offset+int64(len(p)) > c.limit {
 		c.cancel()
 	}
 	return c.Reader.ReadAt(p, offset)
