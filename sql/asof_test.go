@@ -291,7 +291,7 @@ func TestKnowledge(t *testing.T) {
 			if last >= 0 {
 				want = h.runs[last].KnownAt.String()
 			}
-			if got := texts(t, db, fmt.Sprintf("SELECT coalesce("+spelt+", '-') FROM (SELECT _dealflow.knowledge_at(TIMESTAMPTZ '%s') AS k)", "k", lake.At(at))); got[0] != want {
+			if got := texts(t, db, fmt.Sprintf("SELECT coalesce("+spelt+", '-') FROM (SELECT knowledge_at(TIMESTAMPTZ '%s') AS k)", "k", lake.At(at))); got[0] != want {
 				t.Errorf("at %s, %s: known up to %s, want %s", lake.At(at), commands[i], got[0], want)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/load/mirror"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
@@ -183,9 +185,23 @@ func (h *history) buildFrom(previous string) (path string) {
 	return path
 }
 
+// localFiles returns the files of the lake in a folder.
+func localFiles(t *testing.T, folder string) sql.LocalFiles {
+	t.Helper()
+	store, err := dirstore.New(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := mirror.Open(store, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local
+}
+
 func (h *history) catalog() *sql.Catalog {
 	last := &h.runs[len(h.runs)-1]
-	return &sql.Catalog{Root: h.root, Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
+	return &sql.Catalog{Root: h.root, Local: localFiles(h.t, h.root), Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
 }
 
 // compact ends a commit that brings nothing, in which one file for each table and market takes the place of all before.
