@@ -84,7 +84,7 @@ func TestRateFallsAndRises(t *testing.T) {
 		send := func(a *adaptiveRate, n int, apart time.Duration) (era int) {
 			for range n {
 				time.Sleep(apart)
-				era = a.left()
+				era = a.recordSent()
 			}
 			return era
 		}
@@ -111,7 +111,7 @@ func TestRateFallsAndRises(t *testing.T) {
 		if got := limit(unlimited); !near(got, 17.5) {
 			t.Errorf("raised to %v after a quiet stretch, want 17.5", got)
 		}
-		unlimited.silent(time.Now().Add(time.Hour))
+		unlimited.pauseUntil(time.Now().Add(time.Hour))
 		time.Sleep(time.Hour)
 		if got := limit(unlimited); !near(got, 17.5) {
 			t.Errorf("raised to %v by an hour in which nothing was tried", got)
