@@ -38,7 +38,7 @@ func published(paths []string, out io.Writer) error {
 	return nil
 }
 
-// guarded prints the table of guards. One that is missed or was not measured is an error.
+// guarded prints the table of guards. A guard that is missed or was not measured is an error.
 func guarded(paths []string, out io.Writer) error {
 	measured, err := readFiles(paths)
 	if err != nil {
@@ -68,7 +68,7 @@ func readFiles(paths []string) (results, error) {
 	return measured, nil
 }
 
-// table prints goals and figures, and gives the names of the goals that are not met.
+// table prints goals and figures, and returns the names of the missed goals.
 func table(out io.Writer, goals []goal, measured results) (missed []string) {
 	fmt.Fprintln(out, "| goal | aim | measured | |")
 	fmt.Fprintln(out, "|---|---|---|---|")
