@@ -262,8 +262,8 @@ func TestListOfNamelessRecords(t *testing.T) {
 	}
 }
 
-// TestSweepThatIsNotInOrderOfUpdate finds out in a sweep that the list is not in order of update: the link that was kept is
-// not used again, the list is walked, and no link is kept for a sync.
+// TestSweepThatIsNotInOrderOfUpdate reads a list whose sweep is not in order of update. The kept link is not used
+// again, the list is walked, and no link is kept for a sync.
 func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
 	m := newMarket().fill(bondPriced, 12, time.Minute)
 	m.now = m.now.Add(time.Minute)
@@ -299,8 +299,8 @@ func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
 	}
 }
 
-// TestOrderIsOfOnePage takes a list to be in order of update whose second page begins with a newer entry than its first
-// one ended with: the list may have moved between the two.
+// TestOrderIsOfOnePage reads a list whose second page begins with a newer entry than the first one ended with. The list
+// may have changed between the two, so it still counts as in order of update.
 func TestOrderIsOfOnePage(t *testing.T) {
 	m := newMarket().fill(bondPriced, 12, time.Minute)
 	m.now = m.now.Add(time.Minute)

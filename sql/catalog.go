@@ -61,11 +61,11 @@ func (c *Catalog) Build(ctx context.Context, path string) error {
 }
 
 // BuildAndCheck is Build for a commit that is not made yet. It runs the quality checks on the catalog and records their
-// results in it. brought are the files that the commit adds. accepted names checks that do not hold this run. If an
-// error occurs after the checks, the results are returned together with the error.
-func (c *Catalog) BuildAndCheck(ctx context.Context, path string, brought []lake.File, accepted []string) (results []lake.Check, err error) {
+// results in it. added are the commit's new files. accepted names checks that do not hold this run. If an error occurs
+// after the checks, the results are returned together with the error.
+func (c *Catalog) BuildAndCheck(ctx context.Context, path string, added []lake.File, accepted []string) (results []lake.Check, err error) {
 	err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
-		results, err = c.check(ctx, conn, brought, accepted)
+		results, err = c.check(ctx, conn, added, accepted)
 		return err
 	}})
 	return results, err

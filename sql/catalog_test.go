@@ -9,7 +9,7 @@ import (
 	"dealflow/sql"
 )
 
-// emptyCatalog is of a lake with one commit and no files.
+// emptyCatalog is the catalog of a lake with one commit and no files.
 func emptyCatalog(t *testing.T) sql.Catalog {
 	t.Helper()
 	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
@@ -19,7 +19,7 @@ func emptyCatalog(t *testing.T) sql.Catalog {
 	}
 }
 
-// TestEmptyCatalog publishes a lake without files: every view is there, typed and empty.
+// TestEmptyCatalog publishes a lake without files: every view exists, typed and empty.
 func TestEmptyCatalog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "catalog.duckdb")
 	catalog := emptyCatalog(t)

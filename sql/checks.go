@@ -61,8 +61,8 @@ func parseCheck(name, text string) QualityCheck {
 const maxFindings = 5
 
 // check runs the declared checks on the catalog that is being built and records their results in it.
-func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.File, accepted []string) (results []lake.Check, err error) {
-	if err := c.viewAddedRows(ctx, conn, brought); err != nil {
+func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.File, accepted []string) (results []lake.Check, err error) {
+	if err := c.viewAddedRows(ctx, conn, added); err != nil {
 		return nil, err
 	}
 	for _, declared := range QualityChecks() {
@@ -80,8 +80,8 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.F
 
 // viewAddedRows creates a view brought_<table> of the rows that the commit adds to each flattened table's history. A
 // check of new rows reads nothing else.
-func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, brought []lake.File) error {
-	files := filesOf(brought)
+func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, added []lake.File) error {
+	files := filesOf(added)
 	for _, table := range lake.Tables() {
 		rows := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
 		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+rows); err != nil {
