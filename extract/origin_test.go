@@ -134,7 +134,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// elsewhere is a second real server, which must not hear a thing.
+// elsewhere is a second real server, which must receive nothing.
 type elsewhere struct {
 	*httptest.Server
 	mu    sync.Mutex

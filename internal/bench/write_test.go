@@ -152,7 +152,7 @@ func outputsOf(batches *transform.Batches, open func(*lake.Table) (*parquet.Writ
 	return outputs
 }
 
-// take moves the rows of tables that hold at least so many bytes.
+// take moves the rows of tables that contain at least the given number of bytes.
 func take(batches *transform.Batches, outputs []*output, atLeast int) {
 	for i, o := range outputs {
 		if batches.Bytes(i) >= atLeast && batches.Rows(i) > 0 {

@@ -53,13 +53,13 @@ func floors(r results) figure {
 	return sum(parts...)
 }
 
-// The feeds that rooms are measured on.
-var roomFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
+// The feeds that packages are measured on.
+var packageFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
 
 // flattenAllocations is the number of allocations to flatten a deal, for the worst of the feeds.
 func flattenAllocations(r results) figure {
 	worst := figure{known: true}
-	for _, feed := range roomFeeds {
+	for _, feed := range packageFeeds {
 		f := r.metric("Flatten/"+feed, "allocs/op")
 		worst.value, worst.known = max(worst.value, f.value), worst.known && f.known
 	}
@@ -70,7 +70,7 @@ func flattenAllocations(r results) figure {
 // leave room for noise, but not for the loss of a fast path.
 func guards() []goal {
 	var all []goal
-	for _, feed := range roomFeeds {
+	for _, feed := range packageFeeds {
 		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.2, true, " ×", func(r results) figure {
 			return r.metric("Tokens/"+feed, "ns/op").over(r.metric("Flatten/"+feed, "ns/op"))
 		}})

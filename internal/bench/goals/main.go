@@ -4,7 +4,7 @@
 // All goals but the sizes in memory and the seconds a person waits are ratios of figures from one
 // execution, which say the same on a faster machine.
 //
-// With -guard it prints a few of them that CI holds every change against, and fails where one is missed.
+// With -guard it prints the few that CI checks for every change, and fails if one is missed.
 package main
 
 import (
