@@ -8,16 +8,16 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Changes reads into the spool, which should be empty, what a feed shows as updated since a saved link:
-// Snapshot.UpdatedSince of the last reading. since == "" (bond expected lists; a list that has offered
-// no link yet) reads the whole list. It is one pass, not a proof of completeness: what moves while it
-// reads is found by the next one, and absence says nothing.
+// Changes reads into the spool what a feed shows as updated since a saved link, which is Snapshot.UpdatedSince of the
+// last reading. The spool should be empty. If since is "" (bond expected lists; a list that has offered no link yet),
+// Changes reads the complete list. It is one scan and proves no completeness: the next call finds what changes during
+// this one. A deal that is absent may still exist.
 //
-// The UpdatedSince that it gives is the link for the next call, by the same rule as in a snapshot, or
-// since itself where no entry is old enough.
+// The returned UpdatedSince is the link for the next call, chosen as in a snapshot, or since itself if no entry is old
+// enough.
 //
-// Errors are those of Snapshot, without *UnsettledError. A link that the server no longer takes is a
-// *StatusError in an error that says what to do; one that leaves the API's address is a *LinkError.
+// Errors are those of Snapshot, except *UnsettledError. If the server no longer accepts the link, the error wraps a
+// *StatusError and says what to do. A link out of the API's address is a *LinkError.
 func (c *Client) Changes(ctx context.Context, feed api.Feed, since string, spool *Spool) (Snapshot, error) {
 	return c.extract(ctx, feed, "changes", spool, func(j *job, ctx context.Context, s *Snapshot) error {
 		return j.changes(ctx, since, s)
@@ -33,25 +33,25 @@ func (j *job) changes(ctx context.Context, since string, s *Snapshot) error {
 			return fmt.Errorf("saved updatedSince link: %w", err)
 		}
 	}
-	p, err := j.pass(ctx, start)
+	p, err := j.scan(ctx, start)
 	switch {
 	case err != nil && since != "":
-		return stale(err)
+		return explainStale(err)
 	case err != nil:
 		return j.describe(err)
 	}
 	s.LastObserved = p.observed
-	// Whatever is updated after page one was read is newer than page one's first entry, and so than the
-	// kept link: the next reading finds it. Where no entry is old enough for a link, since itself is
-	// older than all that was read and all that comes: the next reading finds that, and this again.
-	if s.UpdatedSince = j.keep(p, since); s.UpdatedSince != since {
+	// An update after page one was read is newer than page one's first entry, and so newer than the
+	// kept link: the next reading finds it. If no entry is old enough for a link, we keep since. It is
+	// older than all that was read: the next reading finds later updates, and these entries again.
+	if s.UpdatedSince = j.linkAfter(p, since); s.UpdatedSince != since {
 		s.UpdatedSince = j.relative(s.UpdatedSince)
 	}
 	return nil
 }
 
-// stale says what to do about a saved link that the server no longer takes.
-func stale(err error) error {
+// explainStale adds what to do if the server no longer accepts a saved link.
+func explainStale(err error) error {
 	if failedPage(err) != 1 {
 		return err
 	}

@@ -22,8 +22,8 @@ func (m *market) changes(t testing.TB, feed api.Feed, since string) (Snapshot, *
 	return s, spool, err
 }
 
-// TestChangesAddUp is what sync promises, as a property: whatever moves during and between the readings,
-// each from the link that the one before gave, together they bring every deal that stands at the last.
+// TestChangesAddUp proves the promise of sync as a property. Lists change during and between the readings. Each reading
+// starts from the link that the previous one returned. Together they return every deal that exists at the end.
 func TestChangesAddUp(t *testing.T) {
 	late := 0
 	for seed := range uint64(120) {
@@ -76,7 +76,7 @@ func TestChangesAddUp(t *testing.T) {
 	}
 }
 
-// TestChangesReadOnce: one pass, from the saved link on.
+// TestChangesReadOnce reads one scan, from the saved link on.
 func TestChangesReadOnce(t *testing.T) {
 	m := newMarket().fill(bondPriced, 35, time.Minute) // 09:01 to 09:35
 	m.size = 2
@@ -103,8 +103,8 @@ func TestChangesWithoutALink(t *testing.T) {
 	}
 }
 
-// TestChangesKeepTheLinkWhereNoneIsOldEnough: nothing or little has changed, so the next reading begins
-// where this one did, in the very same words.
+// TestChangesKeepTheLinkWhereNoneIsOldEnough: if little or nothing has changed, Changes returns the same link, in the
+// same spelling.
 func TestChangesKeepTheLinkWhereNoneIsOldEnough(t *testing.T) {
 	for _, since := range []string{
 		"/v3/bond/ig/priced-deal?updatedSince=2026-03-02T09:35:00Z", // one deal, or none
@@ -122,7 +122,7 @@ func TestChangesKeepTheLinkWhereNoneIsOldEnough(t *testing.T) {
 	}
 }
 
-// TestChangesFromAStaleLink: what to do is in the error. Other answers, and later pages, are other stories.
+// TestChangesFromAStaleLink: the error says what to do. Errors of other statuses, and of later pages, do not.
 func TestChangesFromAStaleLink(t *testing.T) {
 	const hint = "a nightly `dealflow run` gives a new one"
 	for name, test := range map[string]struct {
@@ -165,7 +165,7 @@ func TestChangesFromAStaleLink(t *testing.T) {
 	}
 }
 
-// TestChangesFollowNoLinkThatLeaves: a saved link is as little to be trusted as one in an answer.
+// TestChangesFollowNoLinkThatLeaves: a saved link is checked like one in an answer.
 func TestChangesFollowNoLinkThatLeaves(t *testing.T) {
 	for _, since := range []string{
 		"https://evil.example.test/flow/v3/bond/ig/priced-deal?updatedSince=x", "//evil.example.test/flow/v3", "http://api.example.test/flow/v3/x",
@@ -180,8 +180,9 @@ func TestChangesFollowNoLinkThatLeaves(t *testing.T) {
 	}
 }
 
-// TestEntryOfTheFuture keeps a link that is old enough although the first entry is dated in the future: were
-// that entry's instant believed, a link of this very second would be kept, and what else changes in it missed.
+// TestEntryOfTheFuture keeps a link that is old enough although the first entry is dated in the future. If that entry's
+// instant were believed, the kept link would be of the current second, and later changes in this second would be
+// missed.
 func TestEntryOfTheFuture(t *testing.T) {
 	m := newMarket().fill(bondPriced, 30, time.Minute)
 	present := m.now

@@ -13,8 +13,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Client extracts from one API with one account. It is safe for concurrent use: all feeds share its
-// token, its pace and its connections. The owner calls Close when done.
+// Client extracts from one API with one account. It is safe for concurrent use: all feeds share its token, pace and
+// connections. The owner calls Close.
 type Client struct {
 	cfg    Config
 	origin origin
@@ -25,10 +25,10 @@ type Client struct {
 	mu       sync.Mutex
 	tallies  map[api.Feed]*tally
 	sizeless map[api.Feed]bool // feeds whose server refuses pageSize
-	secrets  []api.Secret      // texts that no message may hold
+	secrets  []api.Secret      // texts that no message may contain
 }
 
-// New makes a client. It checks the configuration and sends nothing.
+// New creates a client. It validates the configuration and sends no request.
 func New(cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("extract: %w", err)
@@ -48,8 +48,8 @@ func New(cfg Config) (*Client, error) {
 		tallies: map[api.Feed]*tally{}, sizeless: map[api.Feed]bool{},
 	}
 	c.tokens = newTokens(c.job(api.Feed{}, "token").requestToken)
-	c.hide(cfg.ClientSecret.Reveal())
-	c.hide(cfg.basic())
+	c.addSecret(cfg.ClientSecret.Reveal())
+	c.addSecret(cfg.basic())
 	return c, nil
 }
 
@@ -60,9 +60,8 @@ func (c *Client) Close() {
 	}
 }
 
-// ServerTime gets a fresh token and gives the Date of the answer, UTC in whole seconds. As the first
-// request of a run it finds wrong credentials (*AuthError) and an unreachable server before any work
-// is done.
+// ServerTime gets a fresh token and returns the Date header of the response, UTC in whole seconds. As the first request
+// of a run it reports wrong credentials (*AuthError) and an unreachable server before any other work.
 func (c *Client) ServerTime(ctx context.Context) (time.Time, error) {
 	date, err := c.tokens.renew(ctx)
 	if err != nil {
@@ -74,10 +73,10 @@ func (c *Client) ServerTime(ctx context.Context) (time.Time, error) {
 	return date, nil
 }
 
-// Counts gives the work done for a feed since the client was made, confirmations included.
+// Counts returns the work done for a feed since New, confirmations included.
 func (c *Client) Counts(feed api.Feed) Counts { return c.job(feed, "").tally.counts() }
 
-// job is the work on one feed: what requests, waits and messages belong to.
+// job is the work on one feed. Requests, waits and messages belong to a job.
 type job struct {
 	client *Client
 	feed   api.Feed // the zero Feed for token requests
@@ -103,7 +102,7 @@ func (c *Client) job(feed api.Feed, phase string) *job {
 	return j
 }
 
-// progress shows the present moment; wait is 0 but at the beginning of a wait.
+// progress reports the current state. wait is 0, except at the beginning of a wait.
 func (j *job) progress(wait time.Duration, reason string) {
 	deals := 0
 	if j.spool != nil {
@@ -115,7 +114,7 @@ func (j *job) progress(wait time.Duration, reason string) {
 	})
 }
 
-// observed is the instant at which an answer is taken to have been true, UTC.
+// observed returns the instant of observation for an answer, UTC.
 func (c *Client) observed(a *answer) (time.Time, error) {
 	if c.cfg.Clock == nil {
 		return a.date()
@@ -123,7 +122,7 @@ func (c *Client) observed(a *answer) (time.Time, error) {
 	return c.cfg.Clock().UTC(), nil
 }
 
-// resolve is the origin's, whose error must not show what the server may have put into the link.
+// resolve is origin.resolve with secrets removed from the error: a server can put what it was sent into a link.
 func (c *Client) resolve(from, link string) (string, error) {
 	resolved, err := c.origin.resolve(from, link)
 	var refused *LinkError
@@ -133,14 +132,14 @@ func (c *Client) resolve(from, link string) (string, error) {
 	return resolved, err
 }
 
-// hide keeps a text out of all messages from now on.
-func (c *Client) hide(secret string) {
+// addSecret makes redact remove a text from all later messages.
+func (c *Client) addSecret(secret string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.secrets = append(c.secrets, api.NewSecret(secret))
 }
 
-// redact removes what must not be seen from a server's text: a server may echo what it was sent.
+// redact replaces secrets in a server's text: a server may echo what it was sent.
 func (c *Client) redact(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,37 +13,37 @@ import (
 	"dealflow/schemas/api"
 )
 
-// AuthEncoding says how the client's id and secret enter the Basic header of a token request.
+// AuthEncoding selects how the client's id and secret enter the Basic header of a token request.
 type AuthEncoding string
 
 const (
-	// AuthRaw encodes "<id>:<secret>" as they are, as the API document says (Authentication 2).
+	// AuthRaw encodes "<id>:<secret>" unchanged, as the API's documentation asks.
 	AuthRaw AuthEncoding = "raw"
-	// AuthRFC6749 percent-encodes both first, as RFC 6749 §2.3.1 has it.
+	// AuthRFC6749 percent-encodes both first, as RFC 6749 §2.3.1 requires.
 	AuthRFC6749 AuthEncoding = "rfc6749"
 )
 
-// Config says what to extract from and how hard to try. The zero value of a field means its default;
-// Base, ClientID and ClientSecret have none.
+// Config contains the API's address, the account, and limits. The zero value of a field means its default. Base,
+// ClientID and ClientSecret have no default.
 type Config struct {
 	Base         api.Base     // {base_url}; https, or http on a loopback host
 	ClientID     string       // account username; under AuthRaw without a colon
 	ClientSecret api.Secret   // account password
 	AuthEncoding AuthEncoding // default AuthRaw
 
-	// PageSize is the wish sent as pageSize with the first request of a walk, in records; default 1000,
-	// negative: none is sent. A server that answers 400 to it is asked again without.
+	// PageSize is sent as pageSize with the first request of a walk, in records. Default 1000; negative: none is sent.
+	// If a server answers 400, the request is sent again without it.
 	PageSize int
-	// Transport sends the requests; nil: one tuned for this API, which uses the proxy settings of the
-	// environment. A transport given here is not closed by Close.
+	// Transport sends the requests. nil: a transport tuned for this API, which uses the proxy settings of the
+	// environment. Close does not close a transport that is given here.
 	Transport http.RoundTripper
-	// Clock gives the instants of observation; nil: the Date header of each response. It must be
-	// safe for concurrent use.
+	// Clock returns the instants of observation; nil: the Date header of each response. It must be safe for concurrent
+	// use.
 	Clock func() time.Time
-	// Log gets what happens; nil: nothing is logged.
+	// Log receives log records; nil: nothing is logged.
 	Log *slog.Logger
-	// Progress is called whenever a page arrived or a wait began, from many goroutines at once; it
-	// must return soon. nil: nobody watches.
+	// Progress is called after each page and at the beginning of each wait, from many goroutines at once. It must
+	// return quickly. nil: it is not called.
 	Progress func(Progress)
 
 	MaxAttempts    int           // tries of one request; default 8. Waits that the server asks for are not counted as failed tries
@@ -54,7 +54,7 @@ type Config struct {
 	StallTimeout   time.Duration // longest time without a byte from the server; default 60 s
 	MaxBody        int64         // bytes of one body after decompression; default 256 MiB
 	MaxPages       int           // pages of one walk; default 100,000
-	MaxSweeps      int           // sweeps until a list must have settled; default 20
+	MaxSweeps      int           // most sweeps before *UnsettledError; default 20
 	Rate           float64       // most requests per second of all feeds together; 429 answers lower it for a while; default 0: unlimited
 }
 
@@ -85,7 +85,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Validate returns all faults of the configuration at once, joined. It does not look at the network.
+// Validate returns all faults of the configuration at once, joined. It uses no network.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -120,7 +120,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isSafe says whether secrets may travel to the base: over https, or without leaving this machine.
+// isSafe reports whether secrets may be sent to the base: over https, or to this machine.
 func isSafe(base api.Base) bool {
 	u, err := url.Parse(base.String())
 	if err != nil {

@@ -15,24 +15,24 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Fate is what the API answers when asked by id for a deal that its list does not show.
+// Fate is the API's answer by id about a deal that its list does not show.
 type Fate string
 
 // The fates of a deal that a list does not show.
 const (
-	Standing         Fate = "standing"           // 200: it is still there, its payload is in the spool
+	Standing         Fate = "standing"           // 200: the deal exists, and its payload is in the spool
 	Gone             Fate = "gone"               // 404
-	OutOfEntitlement Fate = "out_of_entitlement" // 403: a Free Trial account no longer sees it (API document, Limits)
+	OutOfEntitlement Fate = "out_of_entitlement" // 403: a Free Trial account no longer sees the deal (docs/api-choices.md)
 )
 
-// confirmers is the number of by-id requests under way at once, per feed.
+// confirmers is the largest number of concurrent by-id requests per feed.
 const confirmers = 4
 
-// Confirm asks for deals by id that a complete snapshot lacks, and gives the fate of each. Deals that
-// still stand go into the spool. probes are deals that the list shows: by-id answers are believed only
-// if one of them answers 200 (a deal may leave between list and question); none leaves that out. An
-// answer other than 200, 403 and 404 is an error for the feed. Whether to ask at all, and what follows,
-// is the caller's to decide.
+// Confirm requests by id the deals that a complete snapshot lacks, and returns the fate of each. It puts deals that
+// still exist into the spool. probes are deals that the list shows: by-id answers are believed only if one of the
+// probes answers 200. There are several because a deal may disappear between list and request. Without probes this
+// check is left out. A status other than 200, 403 and 404 is an error for the feed. The caller decides whether to
+// confirm, and what follows from a fate.
 func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids, probes []int64, spool *Spool) (map[int64]Fate, error) {
 	j := c.job(feed, "confirm")
 	j.spool = spool
@@ -40,7 +40,7 @@ func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids, probes []int64
 	if len(ids) == 0 {
 		return fates, nil
 	}
-	if err := j.believe(ctx, probes); err != nil {
+	if err := j.checkProbes(ctx, probes); err != nil {
 		return nil, fmt.Errorf("%s: %w", feed, err)
 	}
 	var mu sync.Mutex
@@ -48,7 +48,7 @@ func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids, probes []int64
 	group.SetLimit(confirmers)
 	for _, id := range ids {
 		group.Go(func() error {
-			fate, err := j.ask(ctx, id, spool)
+			fate, err := j.requestByID(ctx, id, spool)
 			if err != nil {
 				return fmt.Errorf("%s: deal %d: %w", feed, id, err)
 			}
@@ -64,11 +64,11 @@ func (c *Client) Confirm(ctx context.Context, feed api.Feed, ids, probes []int64
 	return fates, nil
 }
 
-// believe asks for listed deals until one answers 200.
-func (j *job) believe(ctx context.Context, probes []int64) error {
+// checkProbes requests listed deals until one answers 200. It fails if none does.
+func (j *job) checkProbes(ctx context.Context, probes []int64) error {
 	var said []string
 	for _, id := range probes {
-		fate, err := j.ask(ctx, id, nil)
+		fate, err := j.requestByID(ctx, id, nil)
 		if err != nil {
 			return fmt.Errorf("probe deal %d: %w", id, err)
 		}
@@ -83,12 +83,12 @@ func (j *job) believe(ctx context.Context, probes []int64) error {
 	return fmt.Errorf("the list shows deals of which the API says otherwise by id (%s): by-id answers cannot be believed", strings.Join(said, ", "))
 }
 
-// namelessAnswers is how often a deal may be answered by something without an id until that is taken for
-// the deal's own record, which cannot be read: the deal stands all the same.
+// namelessAnswers is how many answers without an id are taken for the deal's own record. Such a record cannot be read,
+// but the deal exists.
 const namelessAnswers = 3
 
-// ask gets one deal by id and spools it; into nil: it is only asked for.
-func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
+// requestByID gets one deal by id and puts it into the spool. If into is nil, it only returns the fate.
+func (j *job) requestByID(ctx context.Context, id int64, into *Spool) (Fate, error) {
 	link := j.client.cfg.Base.String() + j.feed.DealPath(id)
 	nameless := 0
 	answer, err := j.get(ctx, link, func(body []byte) error {
@@ -125,20 +125,19 @@ func (j *job) ask(ctx context.Context, id int64, into *Spool) (Fate, error) {
 	if err != nil {
 		return "", fmt.Errorf("GET %s: %w", link, err)
 	}
-	err = into.takeAnswer(bytes.TrimSpace(answer.body.Bytes()), id, observed, link)
+	err = into.putAnswer(bytes.TrimSpace(answer.body.Bytes()), id, observed, link)
 	j.progress(0, "")
 	return Standing, err
 }
 
-// takeAnswer spools the answer to a question by id; where the record does not tell its id, it is the one
-// that was asked for.
-func (s *Spool) takeAnswer(record []byte, id int64, observed time.Time, url string) error {
+// putAnswer spools the answer to a request by id. If the record has no readable id, the requested id is used.
+func (s *Spool) putAnswer(record []byte, id int64, observed time.Time, url string) error {
 	head, err := api.ReadHead(record, s.feed)
 	var reject *api.Reject
 	if !head.HasID && errors.As(err, &reject) {
 		_, err = s.PutReject(Rejected{Raw: record, Reject: reject, ID: id, HasID: true, ObservedAt: observed, URL: url})
 		return err
 	}
-	_, _, err = s.take(record, observed, url)
+	_, _, err = s.putRecord(record, observed, url)
 	return err
 }

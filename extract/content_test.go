@@ -15,12 +15,12 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestSnapshotSettlesByContent: a server that spells its links anew in each answer never gives the same
-// bytes twice, and yet has told all.
+// TestSnapshotSettlesByContent: a server that spells its links differently in each answer never returns the same bytes
+// twice, and its list is complete nevertheless.
 func TestSnapshotSettlesByContent(t *testing.T) {
 	for _, feed := range []api.Feed{bondPriced, loanExpected, bondExpected} {
 		t.Run(feed.String(), func(t *testing.T) {
-			// All in one second, so that a priced list offers no link to sweep from and is walked again whole.
+			// All in one second, so that a priced list offers no link to sweep from and is walked again completely.
 			m := newMarket().fill(feed, 35, 0)
 			m.varies = true
 			m.now = m.now.Add(time.Minute)
@@ -50,8 +50,8 @@ func TestSnapshotSettlesByContent(t *testing.T) {
 	}
 }
 
-// TestCheckSeesADealThatJumpsAhead: in the last sweep nothing is new, and yet the first page has another
-// order than before; so there may be more that was missed, and it is swept again.
+// TestCheckSeesADealThatJumpsAhead: the last sweep finds nothing new, but the first page has another order than before.
+// More may have been missed, so the list is swept again.
 func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
 	for name, jump := range map[string]func(d *deal, now time.Time){
 		"with the same content":   func(d *deal, now time.Time) { d.updated = now },
@@ -68,7 +68,7 @@ func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
 					for id := range int64(20) {
 						m.touch(bondPriced, 1000+id)
 					}
-				case 9, 10: // token, walk of 4, sweep of 3 with news: one without begins; its first page is gone
+				case 9, 10: // token, walk of 4, sweep of 3 with new deals: one without begins; its first page has been read
 					m.now = m.now.Add(time.Minute)
 					if n == 10 {
 						jump(m.deals[bondPriced][1019], m.now)
@@ -87,8 +87,8 @@ func TestCheckSeesADealThatJumpsAhead(t *testing.T) {
 	}
 }
 
-// TestListThatIsNotInOrderOfUpdate: its links would skip what stands further down, so they are not
-// followed; the list is walked until nothing is new, and no link is kept for a sync.
+// TestListThatIsNotInOrderOfUpdate: links of such a list would skip later entries, so they are not followed. The list
+// is walked until nothing is new, and no link is kept for a sync.
 func TestListThatIsNotInOrderOfUpdate(t *testing.T) {
 	m := newMarket().fill(bondPriced, 8, time.Minute)
 	base := m.base + bondPriced.Path()
@@ -151,7 +151,7 @@ func TestSpoolComparesContent(t *testing.T) {
 	}
 }
 
-// TestRejectsSettle: a record that cannot be read and whose links vary is new once.
+// TestRejectsSettle: an unreadable record whose links vary is new once.
 func TestRejectsSettle(t *testing.T) {
 	s := newSpool(t, bondPriced)
 	put := func(id int64, hasID bool, reason api.RejectReason, raw string, want bool) {
@@ -180,7 +180,7 @@ func TestRejectsSettle(t *testing.T) {
 	}
 }
 
-// TestPutFailsWhereTheFileCannotBeRead: content cannot be compared, so nothing is decided.
+// TestPutFailsWhereTheFileCannotBeRead: contents cannot be compared, so Put fails.
 func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
 	s, err := NewSpool(t.TempDir(), bondPriced, func(a, b []byte) bool { return true })
 	if err != nil {
@@ -204,8 +204,8 @@ func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNamelessRecordThatIsRespelt has a record without a readable id among the deals of lists of several pages, which the
-// server spells anew in each answer: it keeps no list from being complete, and is there to be put aside.
+// TestNamelessRecordThatIsRespelt puts a record without a readable id among the deals of lists of several pages. The
+// server spells it differently in each answer. The lists still become complete, and the record is rejected.
 func TestNamelessRecordThatIsRespelt(t *testing.T) {
 	for _, feed := range []api.Feed{bondPriced, bondExpected, loanExpected} {
 		t.Run(feed.String(), func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestNamelessRecordThatIsRespelt(t *testing.T) {
 	}
 }
 
-// TestListOfNamelessRecords sweeps a list of several pages that shows no deal, too: one may have jumped ahead.
+// TestListOfNamelessRecords sweeps a list of several pages without any deal, too: a deal may have moved to the front.
 func TestListOfNamelessRecords(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
 	m.now = m.now.Add(time.Minute)
@@ -262,8 +262,8 @@ func TestListOfNamelessRecords(t *testing.T) {
 	}
 }
 
-// TestSweepThatIsNotInOrderOfUpdate finds out in a sweep that the list is not in order of update: the link that was kept is
-// not used again, the list is walked, and no link is kept for a sync.
+// TestSweepThatIsNotInOrderOfUpdate reads a list whose sweep is not in order of update. The kept link is not used
+// again, the list is walked, and no link is kept for a sync.
 func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
 	m := newMarket().fill(bondPriced, 12, time.Minute)
 	m.now = m.now.Add(time.Minute)
@@ -299,8 +299,8 @@ func TestSweepThatIsNotInOrderOfUpdate(t *testing.T) {
 	}
 }
 
-// TestOrderIsOfOnePage takes a list to be in order of update whose second page begins with a newer entry than its first
-// one ended with: the list may have moved between the two.
+// TestOrderIsOfOnePage reads a list whose second page begins with a newer entry than the first one ended with. The list
+// may have changed between the two, so it still counts as in order of update.
 func TestOrderIsOfOnePage(t *testing.T) {
 	m := newMarket().fill(bondPriced, 12, time.Minute)
 	m.now = m.now.Add(time.Minute)

@@ -1,18 +1,18 @@
-// Package extract pulls deals out of the Deal-Flow Data API: it gets the OAuth token, walks the HAL
-// pages of a feed, paces and repeats requests, proves a snapshot complete while the list moves under
-// it, and asks by id for deals that a list no longer shows.
+// Package extract reads deals from the Deal-Flow Data API. It gets the OAuth token, follows the HAL pages of a feed,
+// paces and retries requests, proves a snapshot complete although the list changes during the walk, and confirms by id
+// the deals that a list no longer shows.
 //
-// Takes: a Config (address, credentials, limits) and, per feed, a Spool to put payloads into.
-// Gives: a Snapshot (counts, the updatedSince link to keep) of the whole feed or of what changed since such a
-// link, the spooled payloads with their hashes and instants of observation, the records that cannot be
-// read, and the fate of absent deals.
-// Keeps: the token goes to the base's origin and nowhere else; a snapshot is returned only once it is proved
-// complete (docs/extraction.md has the argument); a later payload of a deal replaces the earlier where it
-// says something else; every wait is bounded by the context, counted and shown; memory grows with the
-// number of deals, not with their size.
-// Fails: *AuthError (credentials refused), *StatusError (an answer that no repetition cures, with the API's errorId),
-// *LinkError (a link that leaves the API), *UnsettledError (a list that moves faster than it can be
-// read), a context error where a wait would pass the deadline. Each names the feed, page and URL.
-// May change here: pacing, retry and sweep policy, further ways to read what changed. What counts as a
-// removal or a new version is decided elsewhere.
+// Takes: a Config (address, credentials, limits) and, per feed, a Spool for the payloads.
+// Gives: a Snapshot (counts, and the updatedSince link to keep) of a complete feed or of the changes since such a
+// link; the spooled payloads with their hashes and instants of observation; the records that cannot be read; and,
+// for absent deals, the API's answer by id.
+// Keeps: the token is sent to the base's origin and nowhere else. A snapshot is returned only after it is proved
+// complete (docs/extraction.md has the argument). A later payload of a deal replaces the earlier one if its content
+// differs. Every wait ends with the context, is counted and is reported. Memory grows with the number of deals,
+// not with their size.
+// Fails: *AuthError (credentials refused), *StatusError (a status that a retry does not cure, with the API's
+// errorId), *LinkError (a link out of the API), *UnsettledError (a list that changes faster than it can be read),
+// a context error if a wait would pass the deadline. Each error names the feed, page and URL.
+// May change here: pacing, the policies for retries and sweeps, further ways to read changes. Other packages decide
+// what is a removal or a new version.
 package extract

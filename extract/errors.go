@@ -11,15 +11,15 @@ import (
 	"dealflow/schemas/api"
 )
 
-// StatusError is an answer of the API that is not a success (API document, Errors).
+// StatusError is an HTTP response of the API other than 200.
 type StatusError struct {
 	Op         string        // "GET" or "POST"
 	URL        string        // as requested
 	Status     int           // HTTP status code
 	ErrorID    string        // the API's errorId, to quote to its support; may be empty
 	Message    string        // the API's message; may be empty
-	RetryAfter time.Duration // what the server asked to wait; 0 if it did not
-	Hint       string        // what to look at; may be empty
+	RetryAfter time.Duration // the wait that the server asked for; 0 if none
+	Hint       string        // what the user can check; may be empty
 
 	opening bool // the answer to a feed's very first request
 }
@@ -30,7 +30,7 @@ func (e *StatusError) Error() string {
 	if e.Message != "" {
 		fmt.Fprintf(&b, ": %s", printable(e.Message))
 	} else if known, ok := api.StatusByCode(e.Status); ok {
-		fmt.Fprintf(&b, ": %s", known.Meaning) // the API said nothing: the table that its server answers by does
+		fmt.Fprintf(&b, ": %s", known.Meaning) // without a message from the API: the documented meaning
 	}
 	if e.ErrorID != "" {
 		fmt.Fprintf(&b, " (errorId %s)", printable(e.ErrorID))
@@ -41,19 +41,19 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// AuthError says that the credentials were refused: by the token endpoint (400, 401, 403), or by the
-// API itself with a 401 to a fresh token. It is never retried. Its Hint names the settings to look at.
+// AuthError means that the credentials were refused: by the token endpoint (400, 401, 403), or by the API with a 401 to
+// a fresh token. It is never retried. Its Hint names the settings to check.
 type AuthError struct {
 	StatusError
 }
 
 func (e *AuthError) Error() string { return "credentials refused: " + e.StatusError.Error() }
 
-// Unwrap gives the answer as a *StatusError.
+// Unwrap returns the response as a *StatusError.
 func (e *AuthError) Unwrap() error { return &e.StatusError }
 
-// LinkError is a link that the extraction does not follow: it leaves the API's address, or closes a
-// circle. The token was not sent there.
+// LinkError is a link that the client does not follow: it leaves the API's address or closes a circle. No token was
+// sent there.
 type LinkError struct {
 	Link   string // as the server gave it
 	Reason string
@@ -61,13 +61,13 @@ type LinkError struct {
 
 func (e *LinkError) Error() string { return fmt.Sprintf("link %s: %s", printable(e.Link), e.Reason) }
 
-// UnsettledError says that a list changed faster than it could be read.
+// UnsettledError means that a list changed faster than it could be read.
 type UnsettledError struct {
 	Feed   api.Feed
-	Rounds int           // walks and sweeps made
+	Rounds int           // number of walks and sweeps
 	Fresh  int           // new or changed deals in the last of them
 	Took   time.Duration // time the last of them took
-	Sweep  error         // why no sweep could follow the walks; nil: that was not the trouble
+	Sweep  error         // why no sweep could follow the walks; nil if sweeps were possible
 }
 
 func (e *UnsettledError) Error() string {
@@ -83,18 +83,18 @@ func (e *UnsettledError) Error() string {
 	return text + "; pull the feed at a quieter hour"
 }
 
-// Unwrap gives the server's answer to changedFrom, if that is why.
+// Unwrap returns the server's answer to changedFrom, if that prevented sweeps.
 func (e *UnsettledError) Unwrap() error { return e.Sweep }
 
-// IsForbiddenOrMissing says whether the very first list request of a feed was answered 403 or 404: the
-// feed is not part of the account.
+// IsForbiddenOrMissing reports whether the first list request of a feed was answered 403 or 404: the feed is not part
+// of the account.
 func IsForbiddenOrMissing(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && status.opening && (status.Status == http.StatusForbidden || status.Status == http.StatusNotFound)
 }
 
-// printable makes a server's text fit for a terminal and a log line: quoted where it holds anything
-// but plain text, and of bounded length.
+// printable makes a server's text safe for a terminal and a log line. It quotes a text that contains control characters
+// or quotes, and limits its length.
 func printable(text string) string {
 	const limit = 500
 	if len(text) > limit {

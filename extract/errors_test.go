@@ -7,8 +7,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestStatusErrorSaysWhatTheCodeMeans reads an answer without a body by the table that the server
-// answers by.
+// TestStatusErrorSaysWhatTheCodeMeans explains an answer without a body by the API's table of statuses.
 func TestStatusErrorSaysWhatTheCodeMeans(t *testing.T) {
 	for _, status := range api.Statuses() {
 		bare := (&StatusError{Op: "GET", URL: "/v3", Status: status.Code}).Error()

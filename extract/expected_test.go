@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// restless makes a bond expected list in which deals behind the reader change for the first moves requests.
+// restless makes a bond expected list in which deals that were already read change during the first moves requests.
 func restless(moves int) *market {
 	m := newMarket().fill(bondExpected, 35, time.Minute) // until 09:36
 	m.before = func(r *http.Request) {
@@ -20,7 +20,7 @@ func restless(moves int) *market {
 	return m
 }
 
-// TestExpectedBondsThatDoNotSettleAreSwept: after five walks, what has changed since the first is asked for.
+// TestExpectedBondsThatDoNotSettleAreSwept: after five walks, the changes since the first walk are requested.
 func TestExpectedBondsThatDoNotSettleAreSwept(t *testing.T) {
 	m := restless(22) // five walks of four pages, two sweeps
 	s, spool, err := m.snapshot(t, bondExpected)
@@ -34,7 +34,8 @@ func TestExpectedBondsThatDoNotSettleAreSwept(t *testing.T) {
 	}
 }
 
-// TestExpectedBondsWithoutChangedFrom: a server that refuses it is told from one that is too fast.
+// TestExpectedBondsWithoutChangedFrom: the error distinguishes a server that refuses changedFrom from a list that is
+// too fast.
 func TestExpectedBondsWithoutChangedFrom(t *testing.T) {
 	m := restless(1000)
 	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
@@ -53,7 +54,7 @@ func TestExpectedBondsWithoutChangedFrom(t *testing.T) {
 	}
 }
 
-// TestExpectedBondsWhoseSweepFails: only a 400 says that changedFrom is not taken.
+// TestExpectedBondsWhoseSweepFails: only a 400 means that changedFrom is refused.
 func TestExpectedBondsWhoseSweepFails(t *testing.T) {
 	m := restless(1000)
 	m.instead = func(w http.ResponseWriter, r *http.Request) bool {

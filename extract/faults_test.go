@@ -23,8 +23,8 @@ func pageOf(m *market) string {
 	return fmt.Sprintf(`{"_embedded":{"pricedDeals":[%s]},"_links":{"first":{"href":"%s%s"}}}`, strings.Join(records, ","), m.base, bondPriced.Path())
 }
 
-// TestFaultsOfTheNetwork has each fault strike twice, over TCP: it is survived, and nothing is lost or
-// doubled. Where it strikes for good, the error says what it was.
+// TestFaultsOfTheNetwork makes each fault happen twice, over TCP: nothing is lost or doubled. If the fault is
+// permanent, the error names it.
 func TestFaultsOfTheNetwork(t *testing.T) {
 	deep := `{"_embedded":{"pricedDeals":[{"dealId":1,"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}]}}`
 	for name, test := range map[string]struct {
@@ -117,7 +117,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 	}
 }
 
-// half sends the first half of a page under a head that has the whole page's length.
+// half sends the first half of a page with a header that has the complete page's length.
 func half(t testing.TB, m *market, w http.ResponseWriter, reset bool, header string) {
 	page := pageOf(m)
 	if strings.Contains(header, "%d") {
@@ -136,7 +136,7 @@ func encoded(w http.ResponseWriter, encoding string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// TestBodiesThatHaveNoEnd: a body is read up to MaxBody, compressed or not, and is not asked for again.
+// TestBodiesThatHaveNoEnd: a body is read up to MaxBody, compressed or not, and is not requested again.
 func TestBodiesThatHaveNoEnd(t *testing.T) {
 	for name, endless := range map[string]func(w http.ResponseWriter){
 		"plain": func(w http.ResponseWriter) {
@@ -166,8 +166,8 @@ func TestBodiesThatHaveNoEnd(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: it is silence that ends a request early, not slowness; a body that goes on and on meets
-// the time for a whole answer. The error says which of the two it was.
+// TestSlowBodies: silence ends a request early, slowness does not. A body without an end reaches the limit for a
+// complete answer. The error says which of the two it was.
 func TestSlowBodies(t *testing.T) {
 	for name, test := range map[string]struct {
 		pause time.Duration // between two bytes of the body
@@ -232,7 +232,8 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// TestTheRunsDeadline: an error that a caller's deadline causes is known as one, and says whose it was, wherever it strikes.
+// TestTheRunsDeadline: an error that a caller's deadline causes is recognised as one, with its cause, wherever it
+// happens.
 func TestTheRunsDeadline(t *testing.T) {
 	cause := errors.New("the run may take an hour")
 	for name, first := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -271,7 +272,7 @@ func TestTheRunsDeadline(t *testing.T) {
 	}
 }
 
-// TestListsWithoutDeals: however an empty list is written, it is one.
+// TestListsWithoutDeals reads an empty list in each of its spellings.
 func TestListsWithoutDeals(t *testing.T) {
 	for _, body := range []string{
 		`{"_embedded":{"pricedDeals":[]},"_links":{}}`, `{"_embedded":{},"_links":{}}`, `{"_embedded":{"pricedDeals":null}}`,
@@ -291,7 +292,7 @@ func TestListsWithoutDeals(t *testing.T) {
 	}
 }
 
-// TestListsThatGoInCircles: A, B, A.
+// TestListsThatGoInCircles follows the links A, B, A.
 func TestListsThatGoInCircles(t *testing.T) {
 	m := newMarket()
 	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
@@ -308,7 +309,7 @@ func TestListsThatGoInCircles(t *testing.T) {
 	}
 }
 
-// TestManyDealsOfOneSecond: a server that tells whole seconds, strict or not, while the very second goes on.
+// TestManyDealsOfOneSecond: the server's instants have whole seconds, strict or not, and that second has not ended.
 func TestManyDealsOfOneSecond(t *testing.T) {
 	for _, strict := range []bool{true, false} {
 		m := newMarket().fill(bondPriced, 12, time.Minute)
@@ -329,7 +330,7 @@ func TestManyDealsOfOneSecond(t *testing.T) {
 	}
 }
 
-// TestDealsOnTwoPages: a cursor that counts positions shows deals twice; they are one each, the later reading of them.
+// TestDealsOnTwoPages: a cursor that counts positions shows deals twice. Each counts once, with the later reading.
 func TestDealsOnTwoPages(t *testing.T) {
 	for _, feed := range []api.Feed{bondPriced, bondExpected} {
 		m := newMarket().fill(feed, 35, time.Minute)

@@ -20,9 +20,9 @@ func (m *market) jump(feed api.Feed, id int64, revised bool) {
 	}
 }
 
-// TestFirstPageIsReadAgain has a deal change while a sweep of several pages reads past it, so that nothing on these
-// pages is new. The sweep's first page, read once more, shows another list: by its news, by other deals, or by other
-// instants of the same deals, as docs/extraction.md says. So it is swept again, and the deal is found.
+// TestFirstPageIsReadAgain changes a deal while a sweep of several pages reads past it, so that nothing on these pages
+// is new. The sweep's first page, read once more, shows another list: new content, other deals, or other instants of
+// the same deals, as docs/extraction.md says. So it is swept again, and the deal is found.
 func TestFirstPageIsReadAgain(t *testing.T) {
 	const missed = 1005 // on the second page of the sweep
 	for name, change := range map[string]func(*market){
@@ -46,7 +46,7 @@ func TestFirstPageIsReadAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMarket().fill(bondPriced, 35, time.Minute)
-			m.varies = true // so that a deal that only jumps says what it said
+			m.varies = true // so that a deal that only moves has its old content
 			sweeps := 0
 			changed := false
 			m.before = func(r *http.Request) {
@@ -79,8 +79,8 @@ func TestFirstPageIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestFirstPageOfAnUnorderedList has a deal on the first page change after a walk that brings nothing new has read it.
-// The first page is read again, and the list walked once more.
+// TestFirstPageOfAnUnorderedList changes a deal on the first page after a walk without new deals has read that page.
+// The first page is read again, and the list is walked once more.
 func TestFirstPageOfAnUnorderedList(t *testing.T) {
 	m := newMarket().fill(bondExpected, 25, time.Minute)
 	walks := 0
@@ -101,8 +101,8 @@ func TestFirstPageOfAnUnorderedList(t *testing.T) {
 	}
 }
 
-// TestFirstPageThatIsTheSame reads the first page of a sweep of several pages once more, and no more than that: nothing
-// has moved.
+// TestFirstPageThatIsTheSame reads the first page of a sweep of several pages once more, and nothing else: the list has
+// not changed.
 func TestFirstPageThatIsTheSame(t *testing.T) {
 	m := newMarket().fill(bondPriced, 12, 0)
 	m.touch(bondPriced, 999)
@@ -117,8 +117,9 @@ func TestFirstPageThatIsTheSame(t *testing.T) {
 	}
 }
 
-// TestFirstPageWithinItsSecond has a deal jump ahead within the second in which a sweep's first page was answered, which
-// is that of its newest entry. Instants are whole seconds, so the first page says nothing until that second is over.
+// TestFirstPageWithinItsSecond moves a deal to the front within the second in which a sweep's first page was answered.
+// That is also the second of its newest entry. Instants are whole seconds, so the first page proves nothing until that
+// second is over.
 func TestFirstPageWithinItsSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -140,7 +141,7 @@ func TestFirstPageWithinItsSecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.compare(t, bondPriced, spool)
-		// Sweep 1 has news; sweep 2 has none, but is of the newest entry's second; sweep 3 follows a second later.
+		// Sweep 1 has new deals; sweep 2 has none, but is in the newest entry's second; sweep 3 follows a second later.
 		if s.Sweeps != 3 {
 			t.Errorf("got %+v, want 3 sweeps: %q", s, m.requests)
 		}
@@ -221,7 +222,7 @@ func TestKeptLinkMargin(t *testing.T) {
 	}
 }
 
-// TestKeptLinkFindsALateUpdate has an update show two seconds later than its instant, which is as late as is allowed: a
+// TestKeptLinkFindsALateUpdate makes an update visible two seconds after its instant, which is the allowed maximum. A
 // sweep from the kept link finds it, whether the server's updatedSince excludes its own second or not.
 func TestKeptLinkFindsALateUpdate(t *testing.T) {
 	t.Parallel()
@@ -246,8 +247,8 @@ func TestKeptLinkFindsALateUpdate(t *testing.T) {
 	}
 }
 
-// TestFirstPageOfOtherDeals has deals jump ahead that show a second later than their instants: the first page has the
-// same instants as before, but those of other deals, and the one that says something else is on the second page.
+// TestFirstPageOfOtherDeals moves deals to the front that become visible a second after their instants. The first page
+// has the same instants as before, but of other deals, and the deal with new content is on the second page.
 func TestFirstPageOfOtherDeals(t *testing.T) {
 	m := newMarket().fill(bondPriced, 40, time.Minute)
 	m.varies = true
@@ -285,8 +286,8 @@ func TestFirstPageOfOtherDeals(t *testing.T) {
 	m.compare(t, bondPriced, spool)
 }
 
-// TestLastObservedIsTheLatest has the server's clock go back between two rounds: what is known of the feed was observed at
-// the latest of its instants, and a commit must be later than that.
+// TestLastObservedIsTheLatest sets the server's clock back between two rounds. LastObserved is the latest instant of
+// observation, because a commit must be later than that.
 func TestLastObservedIsTheLatest(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
 	ahead := m.now.Add(time.Hour)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// hrefs keeps updatedSince links in a few bytes each. The links of a list differ in their instant
-// alone, so each is kept as an instant and the number of the text around it; a link of another form is
-// a text of its own.
+// hrefs stores updatedSince links in a few bytes each. The links of a list differ only in their instant. So each link
+// is stored as an instant and the number of a template, the text around it. A link of another form is a template of its
+// own.
 type hrefs struct {
 	numbers   map[template]uint32
 	templates []template
@@ -15,15 +15,15 @@ type hrefs struct {
 
 type template struct {
 	before, after string
-	layout        string // of the instant between the two; "": there is none
+	layout        string // time layout of the instant between the two; "": there is no instant
 }
 
 const sinceParameter = "updatedSince="
 
-// sinceLayouts are the spellings of instants that fit, with the colons as they are or escaped.
+// sinceLayouts are the supported spellings of instants, with plain and with escaped colons.
 var sinceLayouts = []string{"2006-01-02T15:04:05Z", "2006-01-02T15%3A04%3A05Z"}
 
-// put gives the two numbers from which get makes the link again; 0, 0 for no link.
+// put stores a link and returns the two numbers for get; 0, 0 for no link.
 func (h *hrefs) put(href string) (number uint32, seconds int64) {
 	if href == "" {
 		return 0, 0
@@ -42,7 +42,7 @@ func (h *hrefs) put(href string) (number uint32, seconds int64) {
 	return number, seconds
 }
 
-// cutInstant takes the instant out of a link, where put and get give the very same text again.
+// cutInstant splits a link into template and instant, if get can restore the same text from them.
 func cutInstant(href string) (template, int64) {
 	before, rest, ok := strings.Cut(href, sinceParameter)
 	for _, layout := range sinceLayouts {
@@ -57,7 +57,7 @@ func cutInstant(href string) (template, int64) {
 	return template{before: href}, 0
 }
 
-// get makes the link again.
+// get restores a link from the numbers that put returned.
 func (h *hrefs) get(number uint32, seconds int64) string {
 	if number == 0 {
 		return ""

@@ -35,17 +35,17 @@ var (
 	loanExpected = api.Feed{Service: api.Loan, Market: api.CF, Kind: api.Expected}
 )
 
-// market is a small API with one account, whose lists move as the test says. The clock of its data is its own.
+// market is a small API with one account. The test changes its lists. Its data has a clock of its own.
 type market struct {
 	base      string
 	size      int  // records a page
 	strict    bool // updatedSince excludes its own second
 	positions bool // cursors count positions instead of naming the last deal
-	varies    bool // links are spelled in a new way in each record, which says the same
+	varies    bool // each record spells its links differently, with the same content
 
 	mu       sync.Mutex
 	now      time.Time
-	dated    time.Time // the Date of the last answer without a network, to one client at a time
+	dated    time.Time // the Date of the last answer without a network; one client at a time
 	deals    map[api.Feed]map[int64]*deal
 	spelled  int                                               // records so far
 	issued   int                                               // tokens so far; the last one is valid
@@ -100,7 +100,7 @@ func (m *market) record(feed api.Feed, d *deal) string {
 	return fmt.Sprintf(`{"%s":%d,"rev":%d,"_links":{"self":{"href":"%s"}%s}}`, feed.IDKey(), d.id, d.rev, self, since)
 }
 
-// sameRecord says that two records of the market have equal content.
+// sameRecord reports whether two records of the market have equal content.
 func sameRecord(a, b []byte) bool {
 	one, _, _ := bytes.Cut(a, []byte(`,"_links"`))
 	other, _, _ := bytes.Cut(b, []byte(`,"_links"`))
@@ -317,7 +317,7 @@ func (m *market) same() func(a, b []byte) bool {
 	return nil
 }
 
-// compare holds the spool against the market as it stands; deals that the market no longer has may be there too.
+// compare compares the spool with the market's current state. The spool may contain deals that were removed.
 func (m *market) compare(t *testing.T, feed api.Feed, spool *Spool) {
 	t.Helper()
 	for id, d := range m.deals[feed] {

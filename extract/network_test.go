@@ -44,7 +44,7 @@ func (p *pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.ended); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
 
-// inBubble serves a market by Go's own HTTP server over pipes, and gives the configuration of a client.
+// inBubble serves a market by Go's own HTTP server over pipes, and returns the configuration of a client.
 func (m *market) inBubble(t testing.TB, handler http.Handler) Config {
 	t.Helper()
 	network := newPipes()
@@ -67,7 +67,7 @@ func (m *market) inBubble(t testing.TB, handler http.Handler) Config {
 	return cfg
 }
 
-// onNetwork serves a market over TCP, and gives the configuration of a client.
+// onNetwork serves a market over TCP, and returns the configuration of a client.
 func (m *market) onNetwork(t testing.TB, handler http.Handler) Config {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -78,7 +78,7 @@ func (m *market) onNetwork(t testing.TB, handler http.Handler) Config {
 	return cfg
 }
 
-// raw answers with bytes of the test's own and ends the connection: by a reset, or in order.
+// raw answers with the given bytes and ends the connection: by a reset, or properly.
 func raw(t testing.TB, w http.ResponseWriter, reset bool, text string) {
 	t.Helper()
 	conn, buffered, err := http.NewResponseController(w).Hijack()

@@ -13,10 +13,10 @@ import (
 	"dealflow/schemas/api"
 )
 
-// origin is the one place that requests may go to: the base's scheme, host and port, under its path.
+// origin is the only address that requests may go to: the base's scheme, host and port, under its path.
 type origin struct {
 	base api.Base
-	home string // the base's scheme://host[:port] as requests spell it
+	home string // the base's scheme://host[:port] as spelled returns it
 	path string // the base's path, without a trailing slash
 }
 
@@ -32,9 +32,9 @@ func newOrigin(base api.Base) (origin, error) {
 	return origin{base: base, home: home, path: u.Path}, nil
 }
 
-// spelled gives scheme://host[:port] as it is dialled: international names in their ASCII form, lower
-// case, without the default port. Lower case must come last: in Unicode, İ has the plain i for its lower
-// case, and a name with it would pass for the API's while the request went to another.
+// spelled returns scheme://host[:port] as it is dialled: international names in ASCII, lower case, without the default
+// port. Lower case must be the last step. In Unicode, the lower case of İ contains a plain i, so a foreign name could
+// pass for the API's while the request goes elsewhere.
 func spelled(u *url.URL) (string, error) {
 	name := u.Hostname()
 	ascii, err := name, error(nil)
@@ -48,7 +48,7 @@ func spelled(u *url.URL) (string, error) {
 	return base.Origin(), err
 }
 
-// absolute gives the address of a link that was saved relative to the base. The error is a *LinkError.
+// absolute returns the address of a link that was saved relative to the base. The error is a *LinkError.
 func (o origin) absolute(saved string) (string, error) {
 	whole := saved
 	if strings.HasPrefix(saved, "/") && !strings.HasPrefix(saved, "//") {
@@ -57,9 +57,8 @@ func (o origin) absolute(saved string) (string, error) {
 	return o.resolve(o.base.String()+"/", whole)
 }
 
-// resolve makes a link that stood in the answer to the request from absolute, and refuses it where it
-// leaves the origin. However the link spells the origin, the result spells it in one way: so a circle is
-// seen for what it is. The error is a *LinkError.
+// resolve makes a link absolute that was found in the answer to a request to from. It refuses a link out of the origin
+// with a *LinkError. The result always spells the origin in the same way, so that a circle of links is detected.
 func (o origin) resolve(from, link string) (string, error) {
 	u, err := url.Parse(from)
 	if err == nil {
@@ -76,7 +75,7 @@ func (o origin) resolve(from, link string) (string, error) {
 	return u.String(), nil
 }
 
-// refuses says why a request must not go to u; "" if it may.
+// refuses returns why a request must not go to u; "" if it may.
 func (o origin) refuses(u *url.URL) string {
 	if u.User != nil {
 		return "carries credentials"
@@ -84,14 +83,14 @@ func (o origin) refuses(u *url.URL) string {
 	if target, err := spelled(u); err != nil || target != o.home {
 		return fmt.Sprintf("leaves %s, so it is not followed: the token stays with that address; if the API has moved, set --api", o.base.Origin())
 	}
-	// Dot segments, escaped ones too, must not climb out of the base's path.
+	// Dot segments, escaped ones too, must not lead out of the base's path.
 	if clean := path.Clean("/" + u.Path); o.path != "" && clean != o.path && !strings.HasPrefix(clean, o.path+"/") {
 		return fmt.Sprintf("lies outside %s, so it is not followed", o.base)
 	}
 	return ""
 }
 
-// redirect is the http.Client's CheckRedirect.
+// redirect is the CheckRedirect function of the http.Client.
 func (o origin) redirect(request *http.Request, via []*http.Request) error {
 	const most = 5
 	link := request.URL.String()

@@ -67,7 +67,7 @@ func TestLinksAreHeldToTheOrigin(t *testing.T) {
 		{"https://api.example.test", "https://evil.test\n/", ""},
 		// İ has the plain i for its lower case, but the name is another's.
 		{"https://api.example.test", "https://ap\u0130.example.test/v3/x", ""},
-		// The Kelvin sign and fullwidth letters are spellings of the very same name on the wire.
+		// The Kelvin sign and fullwidth letters are spellings of the same name on the wire.
 		{"https://bank.example.test", "https://ban\u212a.example.test/v3/x", "https://bank.example.test/v3/x"},
 		{"https://bank.example.test", "https://\uff42ank.example.test/v3/x", "https://bank.example.test/v3/x"},
 		{"https://bücher.example.test", "https://xn--bcher-kva.example.test/v3/x", "https://xn--bcher-kva.example.test/v3/x"},
@@ -94,8 +94,8 @@ func TestLinksAreHeldToTheOrigin(t *testing.T) {
 	}
 }
 
-// FuzzResolve: whatever stands in a link, it is refused or goes to the API's own host, as net/http would
-// reach it, and under its path; and to resolve it again changes nothing.
+// FuzzResolve: any link is refused, or goes to the API's own host, as net/http would reach it, and under its path.
+// Resolving it again changes nothing.
 func FuzzResolve(f *testing.F) {
 	for _, link := range []string{
 		"/flow/v3/x?a=b#c", "?seeker=x", "//evil.test/flow", "https://api.example.test:443/flow/v3", "https://api.example.test@evil.test/flow",
@@ -134,7 +134,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// elsewhere is a second real server, which must not hear a thing.
+// elsewhere is a second real server, which must receive nothing.
 type elsewhere struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -157,8 +157,8 @@ func newElsewhere(t *testing.T) *elsewhere {
 	return e
 }
 
-// TestTheTokenStaysWithItsOrigin uses two real servers: the token and the secret never reach the second, which
-// listens at another port of the same host, by whatever door the first one points there.
+// TestTheTokenStaysWithItsOrigin uses two real servers. The token and the secret never reach the second one, which
+// listens at another port of the same host, in whatever way the first one points there.
 func TestTheTokenStaysWithItsOrigin(t *testing.T) {
 	other := newElsewhere(t)
 	host := strings.TrimPrefix(other.URL, "http://")

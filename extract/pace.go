@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// pacer decides when a request may leave. All feeds share one, because the limit is the account's: a
-// server that asks one feed to wait has asked them all.
+// pacer decides when a request may be sent. All feeds share one because the limit is the account's: a server that asks
+// one feed to wait means all of them. It is safe for concurrent use.
 type pacer struct {
 	rate *adaptiveRate
 
 	mu     sync.Mutex
-	until  time.Time // no request leaves before
+	until  time.Time // no request is sent before
 	reason string
 }
 
-// waiter waits, and shows and counts the wait.
-type waiter func(ctx context.Context, d time.Duration, reason string) error
+// waitFunc waits for d, and logs, reports and counts the wait.
+type waitFunc func(ctx context.Context, d time.Duration, reason string) error
 
 func newPacer(perSecond float64) *pacer { return &pacer{rate: newAdaptiveRate(perSecond)} }
 
@@ -30,7 +30,7 @@ func (p *pacer) hold(d time.Duration, reason string) {
 	defer p.mu.Unlock()
 	if until := time.Now().Add(d); until.After(p.until) {
 		p.until, p.reason = until, reason
-		p.rate.silent(until)
+		p.rate.pauseUntil(until)
 	}
 }
 
@@ -40,30 +40,31 @@ func (p *pacer) held() (time.Duration, string) {
 	return time.Until(p.until), p.reason
 }
 
-// admit returns when a request may leave, with the era of the rate that it leaves in.
-func (p *pacer) admit(ctx context.Context, wait waiter) (era int, err error) {
+// admit waits until a request may be sent. era identifies the rate at which the request is sent; see
+// adaptiveRate.slower.
+func (p *pacer) admit(ctx context.Context, wait waitFunc) (era int, err error) {
 	for {
 		if err := p.passHold(ctx, wait); err != nil {
 			return 0, err
 		}
-		if err := p.takeTurn(ctx, wait); err != nil {
+		if err := p.acquireTurn(ctx, wait); err != nil {
 			return 0, err
 		}
 		// A hold may have begun while this request waited for its turn.
 		if left, _ := p.held(); left <= 0 {
-			return p.rate.left(), nil
+			return p.rate.recordSent(), nil
 		}
 	}
 }
 
-// passHold waits until nothing is held.
-func (p *pacer) passHold(ctx context.Context, wait waiter) error {
+// passHold waits until there is no hold.
+func (p *pacer) passHold(ctx context.Context, wait waitFunc) error {
 	for {
 		left, reason := p.held()
 		if left <= 0 {
 			return ended(ctx)
 		}
-		// Not all feeds in the same instant; never earlier than asked.
+		// Spread the feeds over a tenth of the wait; never earlier than asked.
 		left += rand.N(min(left/10, time.Second) + 1)
 		if err := wait(ctx, left, reason); err != nil {
 			return fmt.Errorf("%s: %w", reason, err)
@@ -71,8 +72,8 @@ func (p *pacer) passHold(ctx context.Context, wait waiter) error {
 	}
 }
 
-// takeTurn waits until the rate allows a request.
-func (p *pacer) takeTurn(ctx context.Context, wait waiter) error {
+// acquireTurn waits until the rate allows a request.
+func (p *pacer) acquireTurn(ctx context.Context, wait waitFunc) error {
 	turn := p.rate.reserve()
 	delay := turn.Delay()
 	if delay <= 0 {
@@ -85,9 +86,8 @@ func (p *pacer) takeTurn(ctx context.Context, wait waiter) error {
 	return nil
 }
 
-// tooLong refuses a wait that the context's deadline would end: what would be late anyway need not be
-// waited for. The cause that the caller has given the deadline is not in this error: a context tells
-// it only once the deadline has passed.
+// tooLong refuses a wait that would pass the context's deadline, without waiting for it. The error lacks the cause that
+// the caller has given the deadline: a context returns its cause only after the deadline.
 func tooLong(ctx context.Context, d time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline); left < d {
@@ -98,7 +98,7 @@ func tooLong(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// sleep waits for d or for the end of the context.
+// sleep waits for d or until the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -110,7 +110,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ended is the error of a context that is done, with its cause; nil while it is not done.
+// ended returns the error of a context that is done, with its cause; nil if it is not done.
 func ended(ctx context.Context) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); err != nil && !errors.Is(cause, err) {

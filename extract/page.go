@@ -13,18 +13,18 @@ import (
 	"dealflow/schemas/api"
 )
 
-// leaf is one list page of a walk.
-type leaf struct {
+// listPage is one page of a list. Its owner calls answer.release; page's records are then invalid.
+type listPage struct {
 	number   int    // 1 for the walk's first page
 	url      string // as requested
 	page     api.Page
 	observed time.Time
-	dated    time.Time // by the server's clock; observed, if it does not tell
+	dated    time.Time // by the server's clock; observed if there is no Date header
 	answer   *answer   // owns the bytes of the page's records
 }
 
 // fetch gets one list page.
-func (j *job) fetch(ctx context.Context, link string) (*leaf, error) {
+func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	var page api.Page
 	answer, err := j.get(ctx, link, func(body []byte) (err error) {
 		page, err = api.SplitPage(body, j.feed)
@@ -46,16 +46,15 @@ func (j *job) fetch(ctx context.Context, link string) (*leaf, error) {
 	}
 	j.tally.pages.Add(1)
 	j.log.Debug("page", "url", link, "records", len(page.Records), "bytes", answer.body.Len())
-	return &leaf{url: link, page: page, observed: observed, dated: dated, answer: answer}, nil
+	return &listPage{url: link, page: page, observed: observed, dated: dated, answer: answer}, nil
 }
 
-// maxTokens bounds the tokens that are tried for one request.
+// maxTokens is the largest number of tokens used for one request.
 const maxTokens = 8
 
-// get sends a GET request with the token and gives its answer, whose body has passed check. A body
-// that has not is taken for damaged on the way, and the request is repeated. A 401 has the token
-// renewed: once by this request, while others may have renewed it meanwhile, any number of times in a
-// walk.
+// get sends a GET request with the token and returns the answer. If check rejects the body, the response counts as
+// corrupted in transit and the request is retried. After a 401 the request has the token renewed, once; renewals that
+// other requests caused are not counted, up to maxTokens.
 func (j *job) get(ctx context.Context, link string, check func(body []byte) error) (*answer, error) {
 	stale := ""
 	for range maxTokens {
@@ -64,7 +63,7 @@ func (j *job) get(ctx context.Context, link string, check func(body []byte) erro
 			return got, err
 		}
 		if stale != "" && used.mine {
-			return nil, deny(err)
+			return nil, deniedFreshToken(err)
 		}
 		j.log.Info("token refused, getting a new one", "url", link)
 		stale = used.access
@@ -73,20 +72,20 @@ func (j *job) get(ctx context.Context, link string, check func(body []byte) erro
 		link, maxTokens)
 }
 
-// deny is what a 401 to a token that was issued for this very request means.
-func deny(err error) error {
+// deniedFreshToken is the error for a 401 to a token that was issued for this request.
+func deniedFreshToken(err error) error {
 	denied := &AuthError{StatusError: *refusal(err)}
 	denied.Hint = "the API refuses a token that it has just issued; " + authHint
 	return denied
 }
 
-// usedToken is the token that a request was sent with last.
+// usedToken is the token with which a request was last sent.
 type usedToken struct {
 	access string
-	mine   bool // it was asked for by this request
+	mine   bool // this request had it issued
 }
 
-// getWith is get with any token but the stale one.
+// getWith is get with any token except the stale one.
 func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte) error) (got *answer, used usedToken, err error) {
 	err = j.repeat(ctx, "GET "+link, func(ctx context.Context) error {
 		token, renewed, err := j.client.tokens.get(ctx, stale)
@@ -104,13 +103,13 @@ func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte
 		if err != nil {
 			return err
 		}
-		if err := j.judge(request, a); err != nil {
+		if err := j.classifyResponse(request, a); err != nil {
 			a.release()
 			return err
 		}
 		if err := check(a.body.Bytes()); err != nil {
 			a.release()
-			return &again{err: fmt.Errorf("GET %s: the answer is damaged: %w", link, err)}
+			return &retryable{err: fmt.Errorf("GET %s: the answer is damaged: %w", link, err)}
 		}
 		got = a
 		return nil
@@ -118,9 +117,9 @@ func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte
 	return got, used, err
 }
 
-// judge sorts an answer by its status (API document, Errors): nil for success, an *again with the
-// *StatusError where another try may help, the *StatusError itself where not.
-func (j *job) judge(request *http.Request, a *answer) error {
+// classifyResponse returns nil for 200, a *retryable with a *StatusError if a retry may help, and the *StatusError
+// itself if not. schemas/api/openapi.yaml documents the statuses.
+func (j *job) classifyResponse(request *http.Request, a *answer) error {
 	if a.status == http.StatusOK {
 		return nil
 	}
@@ -130,16 +129,16 @@ func (j *job) judge(request *http.Request, a *answer) error {
 	status.RetryAfter = after
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable && ordered:
-		return &again{err: status, hold: true, after: after, ordered: ordered, slower: a.status == http.StatusTooManyRequests}
+		return &retryable{err: status, hold: true, after: after, ordered: ordered, slower: a.status == http.StatusTooManyRequests}
 	case a.status >= http.StatusInternalServerError, a.status == http.StatusRequestTimeout:
-		return &again{err: status}
+		return &retryable{err: status}
 	case a.status == http.StatusForbidden:
 		status.Hint = "the account may not see this"
 	}
 	return status
 }
 
-// explanation reads errorId and message from an error's body: the API's form, or OAuth's.
+// explanation reads errorId and message from an error's body, in the API's form or in OAuth's.
 func (c *Client) explanation(body []byte) (id, message string) {
 	var said struct {
 		api.ErrorBody
@@ -156,9 +155,8 @@ func (c *Client) explanation(body []byte) (id, message string) {
 	return c.redact(said.ErrorID), c.redact(message)
 }
 
-// wish adds pageSize to the address of a walk's first page, as it stands and without touching the
-// rest.
-func (j *job) wish(link string) string {
+// withPageSize adds pageSize to the address of a walk's first page, without re-encoding the rest of it.
+func (j *job) withPageSize(link string) string {
 	c := j.client
 	c.mu.Lock()
 	sizeless := c.sizeless[j.feed]
@@ -173,9 +171,9 @@ func (j *job) wish(link string) string {
 	return link + separator + "pageSize=" + strconv.Itoa(c.cfg.PageSize)
 }
 
-// fetchFirst gets a walk's first page, with the wished page size if the server takes it.
-func (j *job) fetchFirst(ctx context.Context, link string) (*leaf, error) {
-	wished := j.wish(link)
+// fetchFirst gets a walk's first page, with the configured page size if the server accepts it.
+func (j *job) fetchFirst(ctx context.Context, link string) (*listPage, error) {
+	wished := j.withPageSize(link)
 	first, err := j.fetch(ctx, wished)
 	if wished == link || statusOf(err) != http.StatusBadRequest {
 		return first, err
@@ -191,8 +189,8 @@ func (j *job) fetchFirst(ctx context.Context, link string) (*leaf, error) {
 	return first, nil
 }
 
-// refusal is the API's answer to a GET request that an error carries; nil if it is about anything
-// else, such as the token.
+// refusal returns the API's response to a GET request that err wraps. It returns nil for any other error, such as one
+// about the token.
 func refusal(err error) *StatusError {
 	var denied *AuthError
 	var status *StatusError
@@ -202,7 +200,7 @@ func refusal(err error) *StatusError {
 	return status
 }
 
-// statusOf is the status of that answer, 0 if there is none.
+// statusOf returns the HTTP status of the response that refusal finds; 0 if there is none.
 func statusOf(err error) int {
 	if status := refusal(err); status != nil {
 		return status.Status

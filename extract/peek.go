@@ -7,8 +7,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Peek gets the first page of a feed's list and gives the number of records on it: enough to see that
-// the account may read it. Errors are those of Snapshot.
+// Peek gets the first page of a feed's list and returns the number of its records. A nil error proves that the account
+// may read the feed. Errors are those of Snapshot.
 func (c *Client) Peek(ctx context.Context, feed api.Feed) (records int, err error) {
 	j := c.job(feed, "peek")
 	j.round = 1

@@ -7,32 +7,32 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How the rate follows the server's. The API document gives no figures (Limits), so the rate is found
-// out by trying: seven tenths of what was too much, then a quarter more after each quiet stretch, which doubles it
-// in about 15 seconds. A 429 costs little beside that, since the server says when to go on.
+// The API documents no limits, so the rate is found by trying: a 429 leaves seven tenths of the rate reached, and each
+// quiet stretch adds a quarter, which doubles the rate in about 15 seconds. A 429 costs little, since the server says
+// when to continue.
 const (
-	slowdown       = 0.7  // what a 429 leaves of the rate reached
-	speedup        = 1.25 // what a quiet stretch makes of the rate
+	slowdown       = 0.7  // factor on the rate reached, after a 429
+	speedup        = 1.25 // factor on the rate, after a quiet stretch
 	quietStretch   = 5 * time.Second
 	slowest        = 1    // requests per second; below it, Retry-After alone decides
-	unlimitedAgain = 1000 // requests per second from which on a limit that was not wished for is dropped
+	unlimitedAgain = 1000 // requests per second at which a limit is dropped that the configuration does not set
 	measured       = 10 * time.Second
 	mostMeasured   = 64
 )
 
-// adaptiveRate spaces the requests of one account evenly, at a rate that 429 answers lower and quiet
-// stretches raise again, up to its ceiling. It is safe for concurrent use.
+// adaptiveRate spaces the requests of one account evenly. 429 answers lower its rate, and quiet stretches raise it
+// again, up to the ceiling. It is safe for concurrent use.
 type adaptiveRate struct {
 	ceiling rate.Limit // rate.Inf: none
 	limiter *rate.Limiter
 
 	mu     sync.Mutex
 	recent []time.Time // when the last requests left, oldest first
-	era    int         // how often the rate was lowered
-	steady time.Time   // the rate stands as it is since then, or the latest quiet stretch ended
+	era    int         // number of times the rate was lowered
+	steady time.Time   // when the rate last changed, or the latest quiet stretch ended
 }
 
-// newAdaptiveRate starts at the ceiling, in requests per second; 0: there is none.
+// newAdaptiveRate starts at the ceiling, in requests per second; 0: no ceiling.
 func newAdaptiveRate(perSecond float64) *adaptiveRate {
 	ceiling := rate.Limit(perSecond)
 	if perSecond == 0 {
@@ -41,7 +41,7 @@ func newAdaptiveRate(perSecond float64) *adaptiveRate {
 	return &adaptiveRate{ceiling: ceiling, limiter: rate.NewLimiter(ceiling, 1)}
 }
 
-// reserve takes the next turn. The caller waits for its delay, or cancels it.
+// reserve reserves the next turn. The caller waits for its delay, or cancels it.
 func (a *adaptiveRate) reserve() *rate.Reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,8 +49,8 @@ func (a *adaptiveRate) reserve() *rate.Reservation {
 	return a.limiter.Reserve()
 }
 
-// left notes that a request leaves now and gives the era it belongs to.
-func (a *adaptiveRate) left() (era int) {
+// recordSent records that a request is sent now, and returns its era.
+func (a *adaptiveRate) recordSent() (era int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.recent) == mostMeasured {
@@ -60,9 +60,9 @@ func (a *adaptiveRate) left() (era int) {
 	return a.era
 }
 
-// slower lowers the rate because of a 429 to a request of an era, and gives the new rate in requests
-// per second. Of the requests that left before the rate was last lowered, many may be refused at
-// once; they say nothing about the rate of now, and false is returned.
+// slower lowers the rate after a 429 to a request of the given era, and returns the new rate in requests per second. A
+// burst may get many 429s at once. Those to requests from before the rate was last lowered say nothing about the
+// current rate: slower then returns false and changes nothing.
 func (a *adaptiveRate) slower(era int) (perSecond float64, lowered bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *adaptiveRate) slower(era int) (perSecond float64, lowered bool) {
 	return float64(limit), true
 }
 
-// reached is the rate at which requests left of late. A burst counts over a second, as limits do.
+// reached returns the rate at which requests were sent recently. A burst counts over a full second, as limits do.
 func (a *adaptiveRate) reached(now time.Time) rate.Limit {
 	for len(a.recent) > 0 && now.Sub(a.recent[0]) > measured {
 		a.recent = a.recent[1:]
@@ -89,7 +89,7 @@ func (a *adaptiveRate) reached(now time.Time) rate.Limit {
 	return rate.Limit(float64(len(a.recent)) / max(now.Sub(a.recent[0]).Seconds(), 1))
 }
 
-// faster raises the rate for the quiet stretches that have passed.
+// faster raises the rate once per quiet stretch that has passed.
 func (a *adaptiveRate) faster(now time.Time) {
 	for a.limiter.Limit() < a.ceiling && now.Sub(a.steady) >= quietStretch {
 		a.steady = a.steady.Add(quietStretch)
@@ -101,8 +101,8 @@ func (a *adaptiveRate) faster(now time.Time) {
 	}
 }
 
-// silent says that no request leaves until then: time in which nothing is tried proves nothing.
-func (a *adaptiveRate) silent(until time.Time) {
+// pauseUntil excludes the time until then from quiet stretches: without requests, nothing is proved about the rate.
+func (a *adaptiveRate) pauseUntil(until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if until.After(a.steady) {

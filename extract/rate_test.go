@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// throttled makes a market that takes so many requests a second and answers 429 to others.
+// throttled makes a market that accepts the given requests per second and answers 429 to others.
 func throttled(perSecond int) (m *market, refused *int) {
 	m, refused = newMarket().fill(bondPriced, 3, time.Minute), new(int)
 	var taken []time.Time
@@ -31,7 +31,7 @@ func throttled(perSecond int) (m *market, refused *int) {
 	return m, refused
 }
 
-// ask sends n requests by id, workers at once, with answers that take a tenth of a second.
+// ask sends n requests by id from several workers, with answers that take a tenth of a second.
 func ask(t *testing.T, c *Client, workers, n int) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -48,8 +48,8 @@ func ask(t *testing.T, c *Client, workers, n int) {
 	work.Wait()
 }
 
-// TestRateFollowsTheServer: against a server that takes ten requests a second, few are refused, and the
-// time is not much longer than it has to be.
+// TestRateFollowsTheServer: a server that accepts ten requests a second refuses few, and the time is not much longer
+// than necessary.
 func TestRateFollowsTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, refused := throttled(10)
@@ -84,7 +84,7 @@ func TestRateFallsAndRises(t *testing.T) {
 		send := func(a *adaptiveRate, n int, apart time.Duration) (era int) {
 			for range n {
 				time.Sleep(apart)
-				era = a.left()
+				era = a.recordSent()
 			}
 			return era
 		}
@@ -99,7 +99,7 @@ func TestRateFallsAndRises(t *testing.T) {
 		if got, lowered := unlimited.slower(old); !lowered || !near(got, 14) {
 			t.Errorf("lowered %v to %v, want seven tenths of the 20 reached", lowered, got)
 		}
-		// Those that were on their way say nothing about the new rate.
+		// Requests that were already sent say nothing about the new rate.
 		if got, lowered := unlimited.slower(old); lowered {
 			t.Errorf("lowered to %v a second time for the same burst", got)
 		}
@@ -111,7 +111,7 @@ func TestRateFallsAndRises(t *testing.T) {
 		if got := limit(unlimited); !near(got, 17.5) {
 			t.Errorf("raised to %v after a quiet stretch, want 17.5", got)
 		}
-		unlimited.silent(time.Now().Add(time.Hour))
+		unlimited.pauseUntil(time.Now().Add(time.Hour))
 		time.Sleep(time.Hour)
 		if got := limit(unlimited); !near(got, 17.5) {
 			t.Errorf("raised to %v by an hour in which nothing was tried", got)
@@ -142,7 +142,7 @@ func TestRateFallsAndRises(t *testing.T) {
 	})
 }
 
-// TestOverloadIsNoMatterOfRate: a 503 with Retry-After holds all, and leaves the rate as it is.
+// TestOverloadIsNoMatterOfRate: a 503 with Retry-After stops all feeds, and leaves the rate unchanged.
 func TestOverloadIsNoMatterOfRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMarket().fill(bondPriced, 3, time.Minute)
@@ -165,7 +165,8 @@ func TestOverloadIsNoMatterOfRate(t *testing.T) {
 	})
 }
 
-// TestAWaitThatIsCutShortCountsAsLongAsItWas, and one that is not begun counts as none.
+// TestAWaitThatIsCutShortCountsAsLongAsItWas: an interrupted wait counts with its real length. A wait that does not
+// begin counts as none.
 func TestAWaitThatIsCutShortCountsAsLongAsItWas(t *testing.T) {
 	for after, want := range map[string]time.Duration{"600": time.Minute, "2000": 0} {
 		synctest.Test(t, func(t *testing.T) {

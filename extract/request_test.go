@@ -123,7 +123,7 @@ func TestThrottlingHasAnEnd(t *testing.T) {
 	})
 }
 
-// TestDamageIsRepeated: what may be different the next time is asked for again, with pauses that grow.
+// TestDamageIsRepeated: a request whose answer may differ the next time is sent again, with growing pauses.
 func TestDamageIsRepeated(t *testing.T) {
 	whole := `{"_embedded":{"pricedDeals":[{"dealId":1}]},"_links":{}}`
 	for name, test := range map[string]struct {
@@ -283,7 +283,7 @@ func TestServerTime(t *testing.T) {
 func TestTokenIsRenewed(t *testing.T) {
 	t.Run("on a 401", func(t *testing.T) {
 		m := newMarket().fill(bondPriced, 25, time.Minute)
-		m.before = func(r *http.Request) { m.issued++ } // after every answer, the token is no longer valid
+		m.before = func(r *http.Request) { m.issued++ } // after every answer the token is invalid
 		s, _, err := m.snapshot(t, bondPriced)
 		if err != nil || s.Deals != 25 {
 			t.Errorf("got %+v, %v", s, err)
@@ -320,12 +320,12 @@ func TestTokenIsRenewed(t *testing.T) {
 	})
 }
 
-// TestWrongCredentials: one request, an error that says what to do, and the secret nowhere.
+// TestWrongCredentials: one request, an error that says what to do, and no secret in any message.
 func TestWrongCredentials(t *testing.T) {
 	for _, status := range []int{400, 401, 403} {
 		m := newMarket()
 		m.instead = func(w http.ResponseWriter, r *http.Request) bool {
-			// An unwise server repeats what it was sent.
+			// This server repeats what it was sent.
 			fail(w, status, "bad credentials "+r.Header.Get("Authorization")+" "+"canary=secret/!7f3a")
 			return true
 		}
@@ -354,7 +354,7 @@ func TestWrongCredentials(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsEverShown runs through the ordinary messages.
+// TestNoSecretIsEverShown checks the ordinary messages for the secret.
 func TestNoSecretIsEverShown(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
 	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
@@ -484,7 +484,7 @@ func TestRetryAfterForms(t *testing.T) {
 	}
 }
 
-// reply gives a transport function that answers the same each time.
+// reply is a transport function that gives the same answer each time.
 func reply(status int, body string, header http.Header) func(*http.Request) (*http.Response, error) {
 	return func(r *http.Request) (*http.Response, error) {
 		length := int64(-1)

@@ -13,25 +13,24 @@ import (
 	"time"
 )
 
-// mostThrottled bounds how often in a row a request is sent again because the server asked to wait, as
-// a multiple of MaxAttempts: such answers are no failures, yet must not go on for ever.
+// mostThrottled limits how often in a row the server may ask one request to wait, as a multiple of MaxAttempts. Such
+// answers are no failures, but they must end.
 const mostThrottled = 10
 
-// again marks an error that another try may cure.
-type again struct {
+// retryable marks an error that another attempt may cure.
+type retryable struct {
 	err     error
-	hold    bool          // every feed has to wait, for at least after
-	slower  bool          // the requests came too fast
-	after   time.Duration // what the server asked for
+	hold    bool          // every feed must wait, at least for after
+	slower  bool          // the requests were too fast
+	after   time.Duration // the wait that the server asked for
 	ordered bool          // the server asked for a wait
 }
 
-func (e *again) Error() string { return e.err.Error() }
-func (e *again) Unwrap() error { return e.err }
+func (e *retryable) Error() string { return e.err.Error() }
+func (e *retryable) Unwrap() error { return e.err }
 
-// repeat calls try until it succeeds, fails for good, or MaxAttempts is reached, and waits in between:
-// as long as the server asks, with all other feeds, or else a random part of an interval that doubles
-// each time.
+// repeat calls try until it succeeds, fails for good, or MaxAttempts is reached. Between attempts it waits: as long as
+// the server asks, together with all other feeds, or else a random part of an interval that doubles each time.
 func (j *job) repeat(ctx context.Context, what string, try func(context.Context) error) error {
 	failures, throttled := 0, 0
 	for {
@@ -40,7 +39,7 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		err = try(ctx)
-		var retry *again
+		var retry *retryable
 		switch {
 		case err == nil:
 			return nil
@@ -67,8 +66,8 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 	}
 }
 
-// pause waits between two attempts.
-func (j *job) pause(ctx context.Context, what string, era int, retry *again, attempt int) error {
+// pause waits between two attempts, or makes the next admit wait.
+func (j *job) pause(ctx context.Context, what string, era int, retry *retryable, attempt int) error {
 	backoff := j.client.backoff(attempt)
 	j.log.Warn("request failed", "url", what, "attempt", attempt, "error", retry.err)
 	if retry.slower {
@@ -84,13 +83,12 @@ func (j *job) pause(ctx context.Context, what string, era int, retry *again, att
 		wait = backoff
 	}
 	j.client.pace.hold(wait, "the API asked to wait")
-	// The wait itself happens in admit, where every feed meets it; here only the deadline is judged.
+	// All feeds wait in admit; here only the deadline is checked.
 	return tooLong(ctx, wait)
 }
 
-// waiter gives the function that waits, and counts, logs and shows the wait: as it begins, and with
-// the time it really took.
-func (j *job) waiter(what string) waiter {
+// waiter returns a function that waits, and logs, reports and counts the wait. It counts the time that really passed.
+func (j *job) waiter(what string) waitFunc {
 	return func(ctx context.Context, d time.Duration, reason string) error {
 		if err := tooLong(ctx, d); err != nil {
 			return err
@@ -108,7 +106,7 @@ func (j *job) waiter(what string) waiter {
 	}
 }
 
-// backoff is a random time up to Backoff doubled with each attempt and capped ("full jitter").
+// backoff returns a random time up to Backoff, doubled with each attempt, up to MaxBackoff ("full jitter").
 func (c *Client) backoff(attempt int) time.Duration {
 	limit := c.cfg.Backoff
 	for ; attempt > 1 && limit < c.cfg.MaxBackoff; attempt-- {
@@ -117,10 +115,10 @@ func (c *Client) backoff(attempt int) time.Duration {
 	return rand.N(min(limit, c.cfg.MaxBackoff) + 1)
 }
 
-// retryAfter reads a Retry-After header: seconds, or an HTTP date, which is compared with the answer's
-// own Date so that the two clocks need not agree (RFC 9110 §10.2.3). It is never negative, and false
-// for a text of neither form. More seconds than a Duration holds are the longest Duration: a wait that
-// is too long to be waited for must not pass for none.
+// retryAfter parses a Retry-After header: seconds, or an HTTP date. It compares a date with the answer's own Date
+// header, so that the two clocks need not agree (RFC 9110 §10.2.3). The wait is never negative. It returns false for
+// any other text. More seconds than a Duration can contain give the longest Duration, so that a wait that is too long
+// does not count as none.
 func retryAfter(header http.Header) (time.Duration, bool) {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	seconds, err := strconv.ParseUint(text, 10, 64)

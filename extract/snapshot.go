@@ -11,42 +11,41 @@ import (
 )
 
 const (
-	// maxWalks bounds the walks of a list that has no updatedSince link.
+	// maxWalks is the largest number of walks of a list without updatedSince links.
 	maxWalks = 5
-	// changedMargin is how far before the first walk the changes begin that sweeps of such a list ask
-	// for: the instants of changes may come from another clock than the Date header, and a change may
-	// be seen later than it is dated. A few deals more cost nothing.
+	// changedMargin is how far before the first walk the sweeps of such a list begin. The instants of changes may come
+	// from another clock than the Date header, and a change may become visible after its instant. A few more deals cost
+	// nothing.
 	changedMargin = 5 * time.Minute
 )
 
-// Snapshot says how a feed was read completely. The payloads are in the spool.
+// Snapshot describes a completed reading of a feed. The payloads are in the spool.
 type Snapshot struct {
 	Counts
 	Feed         api.Feed
 	Deals        int       // deals in the spool
-	UpdatedSince string    // link from which a later sync goes on, relative to the base where it lies under it; "" if the list offers none
-	LastObserved time.Time // the latest instant of observation, UTC
-	// Unidentified is the number of records whose id could not be read. If it is not 0, any deal may be
-	// among them: the caller must not declare removals.
+	UpdatedSince string    // link from which a later sync continues, relative to the base if it is under the base; "" if the list offers none
+	LastObserved time.Time // latest instant of observation, UTC
+	// Unidentified is the number of records whose id could not be read. If it is not 0, any deal may be among them: the
+	// caller must not declare removals.
 	Unidentified int
 }
 
-// Snapshot reads a feed into the spool, which should be empty, and returns once it is proved complete
-// (API document, List behaviour 2 to 5; the argument is in docs/extraction.md). A list moves while it is
-// walked: a deal that is updated jumps ahead of the reader and is missed. So, for lists in order of
-// update, the updatedSince link of an entry of the first page is kept and followed after the walk, and
-// again from there, until that brings nothing new. Lists without such links are walked again until
-// nothing is new; bond expected lists that have not settled then are asked for their changes since
-// the first walk. A list of one page is read at once. New is what the spool calls fresh.
+// Snapshot reads a feed into the spool, which should be empty, and returns after it is proved complete.
+// docs/extraction.md has the argument. A list changes during a walk: a deal that is updated moves to the front, and the
+// walk misses it. So, for lists in order of update, we keep the updatedSince link of an entry of the first page and
+// sweep from it after the walk, again and again, until a sweep finds nothing new. Lists without such links are walked
+// again until nothing is new. Bond expected lists that are still changing after maxWalks walks are then asked for their
+// changes since the first walk. A list of one page is complete at once. New means what Spool.Put calls fresh.
 //
-// Errors name the feed, page and URL. IsForbiddenOrMissing tells a feed that is not part of the
-// account; *UnsettledError a list that moves too fast; *AuthError refused credentials. After an error
-// the spool's content proves nothing.
+// Errors name the feed, page and URL. IsForbiddenOrMissing detects a feed that is not part of the account.
+// *UnsettledError means a list that changes too fast, *AuthError refused credentials. After an error the spool's
+// content proves nothing.
 func (c *Client) Snapshot(ctx context.Context, feed api.Feed, spool *Spool) (Snapshot, error) {
 	return c.extract(ctx, feed, "walk", spool, (*job).snapshot)
 }
 
-// extract runs one way of reading a feed and says what it brought.
+// extract reads a feed with the function read, and fills in the rest of the Snapshot.
 func (c *Client) extract(ctx context.Context, feed api.Feed, phase string, spool *Spool, read func(*job, context.Context, *Snapshot) error) (Snapshot, error) {
 	if spool.Feed() != feed {
 		return Snapshot{}, fmt.Errorf("%s: the spool is for %s", feed, spool.Feed())
@@ -73,29 +72,29 @@ func (j *job) list() string { return j.client.cfg.Base.String() + j.feed.Path() 
 
 func (j *job) relative(link string) string { return j.client.cfg.Base.Relative(link) }
 
-// snapshot goes round after round until one shows that the spool holds the list.
+// snapshot repeats walks and sweeps until one proves that the spool contains the list.
 func (j *job) snapshot(ctx context.Context, s *Snapshot) error {
 	last := 1 + j.client.cfg.MaxSweeps
 	if !j.feed.HasUpdatedSince() {
 		last = maxWalks + j.client.cfg.MaxSweeps
 	}
-	began := time.Time{} // by the server's clock, where it tells
-	kept := ""           // the updatedSince link to sweep from; "": there is none yet, walk the whole list
-	var before *pass
+	began := time.Time{} // of the first walk, by the server's clock; zero if unknown
+	kept := ""           // the updatedSince link to sweep from; "": none yet, walk the complete list
+	var before *scan
 	for j.round = 1; ; j.round++ {
 		start := j.start(kept, began)
-		p, err := j.pass(ctx, start)
+		p, err := j.scan(ctx, start)
 		if err != nil {
-			return j.unsweepable(err, before)
+			return j.describeSweep(err, before)
 		}
 		s.LastObserved = latest(s.LastObserved, p.observed)
 		if before == nil {
 			began = p.dated
 		}
 		whole := j.phase == "walk"
-		kept = j.keep(p, kept)
+		kept = j.linkAfter(p, kept)
 		s.UpdatedSince = j.relative(kept)
-		settled, err := j.settled(ctx, start, whole, p, s)
+		settled, err := j.isStable(ctx, start, whole, p, s)
 		switch {
 		case err != nil:
 			return j.describe(err)
@@ -110,9 +109,8 @@ func (j *job) snapshot(ctx context.Context, s *Snapshot) error {
 	}
 }
 
-// start is where the round begins, and names its phase: at the kept link; at what has changed since the
-// first walk, where a list without such links has not settled in maxWalks walks; or at the head of the
-// list.
+// start returns the address where the round begins, and sets the phase. It is the kept link; or the list's changes
+// since the first walk, for a list without links after maxWalks walks; or the beginning of the list.
 func (j *job) start(kept string, began time.Time) string {
 	switch {
 	case kept != "":
@@ -126,11 +124,11 @@ func (j *job) start(kept string, began time.Time) string {
 	return j.list()
 }
 
-// keep gives the link to go on from after a pass: its own, or else the one kept before. In a list that
-// is not in order of update a link proves nothing: none is kept, and the list is walked again.
-func (j *job) keep(p *pass, before string) string {
+// linkAfter returns the link to continue from after a scan: the scan's own, or else the one kept before. If a list is
+// not in order of update, its links prove nothing: linkAfter returns "", and the list is walked again.
+func (j *job) linkAfter(p *scan, before string) string {
 	switch {
-	case p.rises:
+	case p.unordered:
 		j.log.Warn("the list is not in order of update, so its updatedSince links are not used")
 		return ""
 	case p.keep != "":
@@ -139,10 +137,10 @@ func (j *job) keep(p *pass, before string) string {
 	return before
 }
 
-// settled says whether, after this pass, the spool holds the list as it stood at one instant.
-func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s *Snapshot) (bool, error) {
+// isStable reports whether, after this scan, the spool contains the list as it was at one instant.
+func (j *job) isStable(ctx context.Context, start string, whole bool, p *scan, s *Snapshot) (bool, error) {
 	if whole && p.pages == 1 {
-		return true, nil // the whole list came in one answer
+		return true, nil // the complete list came in one answer
 	}
 	if j.round == 1 || p.fresh > 0 {
 		return false, nil
@@ -150,9 +148,9 @@ func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s 
 	if p.pages == 1 {
 		return true, nil
 	}
-	// Nothing new in several pages: it holds if none jumped ahead meanwhile, which the first page would
-	// show. But entries tell whole seconds: what jumps ahead in the newest entry's own second cannot be told
-	// from it, so that second must have passed.
+	// Nothing new in several pages. That is a proof only if no entry moved to the front during the scan, which the
+	// first page would show. But instants have whole seconds: a move in the newest entry's own second cannot be
+	// seen, so that second must have passed.
 	if passed, err := j.secondPassed(ctx, p); err != nil || !passed {
 		return false, err
 	}
@@ -163,19 +161,19 @@ func (j *job) settled(ctx context.Context, start string, whole bool, p *pass, s 
 	}
 	defer page.answer.release()
 	page.number = 1
-	now := new(pass)
-	if err := j.take(now, page); err != nil {
+	now := new(scan)
+	if err := j.spoolPage(now, page); err != nil {
 		return false, err
 	}
 	s.LastObserved = latest(s.LastObserved, now.observed)
-	// The order says something only where it is stated.
+	// The order proves something only for lists that are documented to be in order.
 	return now.fresh == 0 && (!j.feed.HasUpdatedSince() || slices.Equal(now.opening, p.opening)), nil
 }
 
-// secondPassed says whether the second of a pass's newest entry was over when its first page was
-// answered. If not, it waits for a second, after which the caller makes another pass. A clock of the
-// server that stood still meanwhile is that of a market that stands still.
-func (j *job) secondPassed(ctx context.Context, p *pass) (bool, error) {
+// secondPassed reports whether the second of the newest entry was over when the scan's first page was answered. If not,
+// it waits for a second, and the caller must scan again. If the server's clock has not advanced since the last wait,
+// its market has not either, and the result is true.
+func (j *job) secondPassed(ctx context.Context, p *scan) (bool, error) {
 	if p.dated.IsZero() || p.dated.After(p.first) || p.dated.Equal(j.waitedAt) {
 		return true, nil
 	}
@@ -183,15 +181,15 @@ func (j *job) secondPassed(ctx context.Context, p *pass) (bool, error) {
 	return false, j.waiter(j.list())(ctx, time.Second, "for the list's newest second to pass")
 }
 
-// unsweepable says that a list did not settle, where a refused changedFrom is the trouble.
-func (j *job) unsweepable(err error, before *pass) error {
+// describeSweep is describe, except that a refused changedFrom becomes an *UnsettledError.
+func (j *job) describeSweep(err error, before *scan) error {
 	if j.phase == "sweep" && !j.feed.HasUpdatedSince() && statusOf(err) == http.StatusBadRequest && failedPage(err) == 1 {
 		return &UnsettledError{Feed: j.feed, Rounds: j.round - 1, Fresh: before.fresh, Took: before.took, Sweep: err}
 	}
 	return j.describe(err)
 }
 
-// describe says in which round something failed, and marks the answer to a feed's very first request.
+// describe adds the round to an error, and marks the answer to a feed's first request.
 func (j *job) describe(err error) error {
 	if j.round > 1 {
 		return fmt.Errorf("%s %d: %w", j.phase, j.round, err)

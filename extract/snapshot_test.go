@@ -16,8 +16,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestSnapshotOfAMovingList is the room's promise as a property: whatever is updated, added or removed while
-// a list is read, the spool then holds every deal as it stands at the last request.
+// TestSnapshotOfAMovingList proves the package's promise as a property. Deals are updated, added and removed while a
+// list is read. Afterwards the spool contains every deal as it is at the last request.
 func TestSnapshotOfAMovingList(t *testing.T) {
 	swept, doubled := 0, 0
 	for seed := range uint64(240) {
@@ -61,7 +61,7 @@ func TestSnapshotOfAMovingList(t *testing.T) {
 	}
 }
 
-// move changes the list in one of the ways in which lists change.
+// move changes the list in one of the ways in which real lists change.
 func (m *market) move(feed api.Feed, rng *rand.Rand) {
 	ids := slices.Sorted(maps.Keys(m.deals[feed]))
 	if len(ids) == 0 {
@@ -87,12 +87,12 @@ func (m *market) move(feed api.Feed, rng *rand.Rand) {
 	}
 }
 
-// TestSnapshotFindsAnUpdateBehindTheReader is the property's plainest case, for people.
+// TestSnapshotFindsAnUpdateBehindTheReader is the simplest case of the property.
 func TestSnapshotFindsAnUpdateBehindTheReader(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
 	m.before = func(r *http.Request) {
 		if len(m.requests) == 3 { // token, page 1, then:
-			m.touch(bondPriced, 1000) // the oldest deal jumps ahead
+			m.touch(bondPriced, 1000) // the oldest deal moves to the front
 		}
 	}
 	s, spool, err := m.snapshot(t, bondPriced)
@@ -100,7 +100,7 @@ func TestSnapshotFindsAnUpdateBehindTheReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.compare(t, bondPriced, spool)
-	// Three pages; a sweep that brings deal 1000; one that brings nothing.
+	// Three pages; a sweep that finds deal 1000; one that finds nothing.
 	if s.Pages != 5 || s.Sweeps != 2 || s.Deals != 25 {
 		t.Errorf("got %+v", s)
 	}
@@ -127,7 +127,7 @@ func TestSnapshotOfAListWithoutUpdatedSince(t *testing.T) {
 	m := newMarket().fill(bondExpected, 35, time.Minute)
 	m.before = func(r *http.Request) {
 		if n := len(m.requests); n == 4 || n == 9 {
-			m.touch(bondExpected, 1000) // behind the reader, in place
+			m.touch(bondExpected, 1000) // already read; it stays in its place
 		}
 	}
 	s, spool, err := m.snapshot(t, bondExpected)
@@ -160,7 +160,7 @@ func TestSnapshotThatDoesNotSettle(t *testing.T) {
 				m.now = m.now.Add(time.Second)
 				m.touch(test.feed, 1000)
 				if test.grows {
-					next-- // in a list by id: behind the reader
+					next-- // in a list by id: before the reader's position
 					m.touch(test.feed, next-8000)
 				}
 			}
@@ -194,7 +194,7 @@ func TestSnapshotRestartsWhereACursorHasExpired(t *testing.T) {
 	m.compare(t, bondPriced, spool)
 }
 
-// TestSweepRestartsFromItsKeptLink: the cursor of a sweep expires; the head of the list is not asked for again.
+// TestSweepRestartsFromItsKeptLink: the cursor of a sweep expires. The beginning of the list is not requested again.
 func TestSweepRestartsFromItsKeptLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMarket().fill(bondPriced, 35, time.Minute)

@@ -18,15 +18,15 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Rejected records are held in memory; a list with more of them than this is not the API that we know.
+// Rejected records are kept in memory. A list with more of them than this is not the documented API.
 const (
 	maxRejects     = 10_000
 	maxRejectBytes = 64 << 20
 )
 
-// Spool keeps the payloads of one feed in a work file on disk, and in memory where each deal's payload
-// lies (about 100 bytes a deal). A later payload of a deal replaces the earlier; its bytes stay in the
-// file until Close. It also collects the records that cannot be read as deals.
+// Spool stores the payloads of one feed in a work file on disk. In memory it keeps about 100 bytes per deal. A later
+// payload of a deal replaces the earlier one, whose bytes stay in the file until Close. The spool also collects the
+// records that cannot be read as deals.
 //
 // All methods are safe for concurrent use. The owner calls Close, which removes the file.
 type Spool struct {
@@ -36,28 +36,28 @@ type Spool struct {
 
 	mu          sync.Mutex
 	out         *bufio.Writer
-	size        int64 // bytes put, written or still buffered
-	flushed     int64 // bytes that are in the file
-	deals       map[int64]place
+	size        int64 // bytes written or still buffered
+	flushed     int64 // bytes in the file
+	deals       map[int64]spoolEntry
 	hrefs       hrefs
-	older       []byte // scratch for payloads that are read back
+	older       []byte // buffer for payloads that are read back
 	rejects     []Rejected
-	rejectAt    map[rejectKey]int // in rejects
+	rejectAt    map[rejectKey]int // index in rejects
 	rejectBytes int
 }
 
-// rejectKey tells rejected records apart: by id and reason, or else by their bytes.
+// rejectKey identifies a rejected record: by id and reason, or without an id by its bytes.
 type rejectKey struct {
 	id     int64
 	hasID  bool
 	reason api.RejectReason
-	sum    [sha256.Size]byte // zero where there is an id
+	sum    [sha256.Size]byte // SHA-256 of the record; zero if there is an id
 }
 
-// place is where a deal's payload lies, kept small: there is one for each deal.
-type place struct {
+// spoolEntry locates and describes a deal's payload. It is small because there is one per deal.
+type spoolEntry struct {
 	offset   int64
-	observed int64 // µs since 1970
+	observed int64 // µs since 1970, UTC
 	since    int64
 	length   uint32
 	template uint32
@@ -69,23 +69,23 @@ type Entry struct {
 	Offset       int64             // in the work file, bytes
 	Length       int               // of the payload, bytes
 	PayloadHash  [sha256.Size]byte // SHA-256 of the payload
-	ObservedAt   time.Time         // when the answer that carried it arrived, UTC, whole µs
-	UpdatedSince string            // the record's updatedSince link as it stood there, "" if none
+	ObservedAt   time.Time         // when the payload was observed, UTC, whole µs
+	UpdatedSince string            // the record's updatedSince link unchanged, "" if none
 }
 
 // Rejected is a record that cannot be read as a deal and goes to quarantine.
 type Rejected struct {
-	Raw        []byte      // the record as it stood in the page; owned by the receiver
+	Raw        []byte      // the record's bytes as in the page; owned by the receiver
 	Reject     *api.Reject // why
 	ID         int64       // the deal's id, if HasID
-	HasID      bool        // the id could be read: the deal still stands
+	HasID      bool        // the id could be read: the deal still exists
 	ObservedAt time.Time   // UTC
-	URL        string      // of the page that held it
+	URL        string      // URL of the page that contained it
 }
 
-// NewSpool creates an empty spool with a work file in dir, which must exist. same says that two
-// payloads of a deal have equal content though their bytes differ; nil: equal bytes alone are equal
-// content. It is called one at a time, under the spool's lock, and must not keep the slices.
+// NewSpool creates an empty spool with a work file in dir, which must exist. same reports whether two payloads of a
+// deal have equal content although their bytes differ. If same is nil, only equal bytes are equal content. same is
+// called by one goroutine at a time, under the spool's lock, and must not keep the slices.
 func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, error) {
 	file, err := os.CreateTemp(dir, strings.ReplaceAll(feed.String(), "/", "-")+"-*.spool")
 	if err != nil {
@@ -93,22 +93,21 @@ func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, e
 	}
 	return &Spool{
 		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, 256<<10),
-		deals: map[int64]place{}, rejectAt: map[rejectKey]int{},
+		deals: map[int64]spoolEntry{}, rejectAt: map[rejectKey]int{},
 	}, nil
 }
 
-// Put keeps a deal's payload, of which head was read, as of observedAt. fresh says that the spool did
-// not hold this content for the deal: the deal is new or changed. The payload is copied.
+// Put stores a deal's payload, from which head was read, as observed at observedAt. fresh reports that the spool did
+// not contain this content for the deal: the deal is new or changed. The payload is copied.
 //
-// Of payloads with equal content the first is kept, with its instant of observation: a server that
-// spells its links in another way in each answer then fills no disk, and what the spool says does
-// not depend on how many sweeps there were.
+// Of payloads with equal content the first one is kept, with its instant of observation. A server that spells its links
+// differently in each answer then fills no disk, and the spool's content does not depend on the number of sweeps.
 func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh bool, err error) {
 	hash := sha256.Sum256(payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if held, ok := s.deals[head.ID]; ok {
-		if equal, err := s.holds(held, hash, payload); equal || err != nil {
+		if equal, err := s.sameContent(held, hash, payload); equal || err != nil {
 			return false, err
 		}
 	}
@@ -119,7 +118,7 @@ func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh 
 		return false, fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
 	}
 	template, since := s.hrefs.put(head.UpdatedSince)
-	s.deals[head.ID] = place{
+	s.deals[head.ID] = spoolEntry{
 		offset: s.size, observed: observedAt.UnixMicro(), since: since,
 		length: uint32(len(payload)), template: template, hash: hash,
 	}
@@ -127,9 +126,9 @@ func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh 
 	return true, nil
 }
 
-// holds says whether what lies at a place says the same as a payload. Only where the bytes differ is it
-// read back. The caller has the lock.
-func (s *Spool) holds(held place, hash [sha256.Size]byte, payload []byte) (bool, error) {
+// sameContent reports whether a stored payload has the same content as another one. It reads the stored one only if the
+// hashes differ. The caller holds the lock.
+func (s *Spool) sameContent(held spoolEntry, hash [sha256.Size]byte, payload []byte) (bool, error) {
 	if held.hash == hash {
 		return true, nil
 	}
@@ -146,10 +145,10 @@ func (s *Spool) holds(held place, hash [sha256.Size]byte, payload []byte) (bool,
 	return s.same(s.older, payload), nil
 }
 
-// PutReject keeps a record that cannot be read as a deal. Of records with the same id and reason the
-// latest is kept, as of a deal's payloads, and only the first is fresh: there is no telling whether an
-// unreadable record says the same as before, and one whose links are spelled in ever new ways must not
-// keep a list from settling. Records without an id are told apart by their bytes. The bytes are copied.
+// PutReject stores a record that cannot be read as a deal. Of records with the same id and reason the latest is kept,
+// as for a deal's payloads, but only the first is fresh. Reason: we cannot tell whether an unreadable record has the
+// same content as before, and a record whose links are spelled differently each time must not keep a list from becoming
+// stable. Records without an id are identified by their bytes. The bytes are copied.
 func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 	key := rejectKey{id: r.ID, hasID: r.HasID, reason: r.Reject.Reason}
 	if !r.HasID {
@@ -157,13 +156,13 @@ func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, known := s.rejectAt[key]
-	if known && bytes.Equal(s.rejects[at].Raw, r.Raw) {
+	index, known := s.rejectAt[key]
+	if known && bytes.Equal(s.rejects[index].Raw, r.Raw) {
 		return false, nil
 	}
 	size := s.rejectBytes + len(r.Raw)
 	if known {
-		size -= len(s.rejects[at].Raw)
+		size -= len(s.rejects[index].Raw)
 	}
 	if !known && len(s.rejects) >= maxRejects || size > maxRejectBytes {
 		return false, fmt.Errorf("%d records (%d bytes) cannot be read as deals, the last because of: %w", len(s.rejects)+1, size, r.Reject)
@@ -171,7 +170,7 @@ func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 	r.Raw = slices.Clone(r.Raw)
 	s.rejectBytes = size
 	if known {
-		s.rejects[at] = r
+		s.rejects[index] = r
 		return false, nil
 	}
 	s.rejectAt[key] = len(s.rejects)
@@ -179,10 +178,10 @@ func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 	return true, nil
 }
 
-// Feed is the feed whose payloads the spool holds.
+// Feed returns the feed whose payloads the spool contains.
 func (s *Spool) Feed() api.Feed { return s.feed }
 
-// Len is the number of deals in the spool.
+// Len returns the number of deals in the spool.
 func (s *Spool) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +195,7 @@ func (s *Spool) IDs() []int64 {
 	return slices.Sorted(maps.Keys(s.deals))
 }
 
-// Entry describes a deal's payload; false if the spool does not hold the deal.
+// Entry returns the description of a deal's payload; false if the spool does not contain the deal.
 func (s *Spool) Entry(id int64) (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,8 +209,8 @@ func (s *Spool) Entry(id int64) (Entry, bool) {
 	}, true
 }
 
-// Payload reads a deal's payload into buf, which grows if it is too small, and returns it: the caller
-// owns it. It is an error to ask for a deal that the spool does not hold.
+// Payload reads a deal's payload into buf, which grows if it is too small, and returns it. The caller owns the result.
+// A deal that the spool does not contain is an error.
 func (s *Spool) Payload(id int64, buf []byte) ([]byte, error) {
 	p, err := s.locate(id)
 	if err != nil {
@@ -220,8 +219,8 @@ func (s *Spool) Payload(id int64, buf []byte) ([]byte, error) {
 	return s.read(p, buf)
 }
 
-// read reads what lies at a place, which is in the file.
-func (s *Spool) read(p place, buf []byte) ([]byte, error) {
+// read reads a payload that has been flushed.
+func (s *Spool) read(p spoolEntry, buf []byte) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(p.length))[:p.length]
 	if _, err := s.file.ReadAt(buf, p.offset); err != nil {
 		return nil, fmt.Errorf("spool %s: %w", s.file.Name(), err)
@@ -229,19 +228,19 @@ func (s *Spool) read(p place, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// locate finds a deal's payload and sees to it that it is in the file.
-func (s *Spool) locate(id int64) (place, error) {
+// locate returns a deal's entry after flushing its payload.
+func (s *Spool) locate(id int64) (spoolEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.deals[id]
 	if !ok {
-		return place{}, fmt.Errorf("spool %s: holds no deal %d", s.file.Name(), id)
+		return spoolEntry{}, fmt.Errorf("spool %s: holds no deal %d", s.file.Name(), id)
 	}
 	return p, s.flush(p)
 }
 
-// flush sees to it that what lies at a place is in the file. The caller has the lock.
-func (s *Spool) flush(p place) error {
+// flush writes buffered bytes to the file, if the payload is among them. The caller holds the lock.
+func (s *Spool) flush(p spoolEntry) error {
 	if p.offset+int64(p.length) <= s.flushed {
 		return nil
 	}
@@ -252,8 +251,8 @@ func (s *Spool) flush(p place) error {
 	return nil
 }
 
-// Rejects returns the records that cannot be read as deals, by id and bytes, those without an id
-// first. The caller must not change their bytes.
+// Rejects returns the records that cannot be read as deals, sorted by id and bytes, those without an id first. The
+// caller must not modify their bytes.
 func (s *Spool) Rejects() []Rejected {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,7 +90,7 @@ func TestSpoolConcurrently(t *testing.T) {
 	}
 }
 
-// TestSpoolMemory holds the index to about 100 bytes a deal, whatever the payloads weigh.
+// TestSpoolMemory checks that the index takes about 100 bytes per deal, for payloads of any size.
 func TestSpoolMemory(t *testing.T) {
 	const deals = 100_000
 	heap := func() uint64 {

@@ -14,30 +14,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// authHint is what a person can do about refused credentials.
+// authHint tells the user what to check if credentials are refused.
 const authHint = "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET (or DEALFLOW_CLIENT_SECRET_FILE), the address in DEALFLOW_API, and --auth-encoding"
 
-// tokens gets access tokens and keeps the current one (API document, Authentication). However many
-// feeds ask, one request is under way at most. It differs from oauth2's own client-credentials source
-// in that it sends the credentials as they are: that one percent-encodes them, and account names are
-// often e-mail addresses.
+// tokens gets access tokens and keeps the current one. At most one token request is in progress, however many feeds
+// need one. Unlike oauth2's client-credentials source it sends the credentials unchanged: that source percent-encodes
+// them, and account names are often e-mail addresses.
 type tokens struct {
 	request requestToken
-	turn    chan struct{} // held by whoever looks at or changes what follows
+	turn    chan struct{} // a full channel is a lock on the fields below
 	current *oauth2.Token
-	refused *AuthError // sticky: asking again could lock the account
+	refused *AuthError // kept: another request could lock the account
 }
 
-// requestToken asks for a token and gives the Date of the answer as well, the zero time if it had
-// none.
+// requestToken requests a token. It also returns the Date of the response, or the zero time if there is none.
 type requestToken func(context.Context) (*oauth2.Token, time.Time, error)
 
 func newTokens(request requestToken) *tokens {
 	return &tokens{request: request, turn: make(chan struct{}, 1)}
 }
 
-// get gives a token that is not due for renewal and is not stale, the access token that the caller
-// has just seen refused ("" for none); renewed says that it was issued for this call.
+// get returns a token that is not due for renewal and is not stale. stale is the access token that the API has just
+// refused, "" for none. renewed reports that the token was issued for this call.
 func (t *tokens) get(ctx context.Context, stale string) (token *oauth2.Token, renewed bool, err error) {
 	if err := t.enter(ctx); err != nil {
 		return nil, false, err
@@ -52,7 +50,7 @@ func (t *tokens) get(ctx context.Context, stale string) (token *oauth2.Token, re
 	return t.current, true, nil
 }
 
-// renew asks for a token even where the current one would do, and gives the Date of the answer.
+// renew requests a token even if the current one is valid, and returns the Date of the response.
 func (t *tokens) renew(ctx context.Context) (time.Time, error) {
 	if err := t.enter(ctx); err != nil {
 		return time.Time{}, err
@@ -72,7 +70,7 @@ func (t *tokens) enter(ctx context.Context) error {
 
 func (t *tokens) leave() { <-t.turn }
 
-// replace gets a new token; the caller has the turn.
+// replace requests a new token. The caller has entered.
 func (t *tokens) replace(ctx context.Context) (time.Time, error) {
 	if t.refused != nil {
 		return time.Time{}, t.refused
@@ -86,7 +84,7 @@ func (t *tokens) replace(ctx context.Context) (time.Time, error) {
 	return date, nil
 }
 
-// basic is the Authorization header of a token request.
+// basic returns the Authorization header of a token request.
 func (c Config) basic() string {
 	id, secret := c.ClientID, c.ClientSecret.Reveal()
 	if c.AuthEncoding == AuthRFC6749 {
@@ -95,7 +93,7 @@ func (c Config) basic() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-// requestToken is the token request (API document, Authentication 2 and 3).
+// requestToken sends the token request.
 func (j *job) requestToken(ctx context.Context) (token *oauth2.Token, date time.Time, err error) {
 	endpoint := j.client.cfg.Base.String() + "/oauth/token"
 	err = j.repeat(ctx, "POST "+endpoint, func(ctx context.Context) error {
@@ -110,24 +108,24 @@ func (j *job) requestToken(ctx context.Context) (token *oauth2.Token, date time.
 			return err
 		}
 		defer answer.release()
-		if err := j.judge(request, answer); err != nil {
+		if err := j.classifyResponse(request, answer); err != nil {
 			return refused(err)
 		}
 		date, _ = answer.date()
 		token, err = readToken(answer)
 		if err != nil {
-			return &again{err: fmt.Errorf("POST %s: %w", endpoint, err)}
+			return &retryable{err: fmt.Errorf("POST %s: %w", endpoint, err)}
 		}
 		return nil
 	})
 	if err == nil {
-		j.client.hide(token.AccessToken)
+		j.client.addSecret(token.AccessToken)
 		j.log.Debug("got a token", "expires", token.Expiry)
 	}
 	return token, date, err
 }
 
-// refused turns the answers by which a token endpoint refuses credentials into an *AuthError.
+// refused converts a response that refuses the credentials into an *AuthError.
 func refused(err error) error {
 	var status *StatusError
 	if !errors.As(err, &status) {
@@ -144,7 +142,7 @@ func refused(err error) error {
 	return err
 }
 
-// readToken reads the body of a token answer.
+// readToken parses the body of a token response.
 func readToken(answer *answer) (*oauth2.Token, error) {
 	var body struct {
 		AccessToken string  `json:"access_token"`
@@ -152,18 +150,18 @@ func readToken(answer *answer) (*oauth2.Token, error) {
 		ExpiresIn   float64 `json:"expires_in"` // seconds
 	}
 	if err := json.Unmarshal(answer.body.Bytes(), &body); err != nil {
-		// The text of the error may quote the body, and the body holds the token.
+		// The error's text may quote the body, and the body contains the token.
 		return nil, errors.New("the answer is no token: not the JSON that the API document describes")
 	}
 	if body.AccessToken == "" {
 		return nil, errors.New("the answer is no token: access_token is empty")
 	}
 	if body.TokenType != "" && !strings.EqualFold(body.TokenType, "bearer") {
-		return nil, errors.New("the token is of another type than bearer") // the server's word for it may hold what it was sent
+		return nil, errors.New("the token is of another type than bearer") // not quoted: the server's text may contain the secret
 	}
 	token := &oauth2.Token{AccessToken: body.AccessToken, TokenType: "Bearer"}
 	if life := time.Duration(min(body.ExpiresIn, 1e9) * float64(time.Second)); life > 0 {
-		// Renewed a little ahead, so that no request leaves with a token that dies on the way.
+		// Renewed early, so that no request is sent with a token that expires in transit.
 		token.Expiry = answer.arrived.Add(life - min(time.Minute, life/5))
 	}
 	return token, nil

@@ -15,11 +15,11 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestTokenThatEndsOnEveryPage: a long walk in which each page is refused once, because the token has ended.
+// TestTokenThatEndsOnEveryPage walks a long list in which each page is refused once, because the token has expired.
 func TestTokenThatEndsOnEveryPage(t *testing.T) {
 	m := newMarket().fill(bondPriced, 120, time.Minute)
 	m.size = 2
-	m.before = func(r *http.Request) { m.issued++ } // after this answer, the token is good no longer
+	m.before = func(r *http.Request) { m.issued++ } // after this answer the token is invalid
 	cfg := m.onNetwork(t, m)
 	cfg.MaxAttempts = 1 // a token that has ended is no failure
 	spool := newSpool(t, bondPriced)
@@ -33,7 +33,7 @@ func TestTokenThatEndsOnEveryPage(t *testing.T) {
 	}
 }
 
-// TestManyRefusalsOneRenewal: however many requests see one token refused, it is renewed once.
+// TestManyRefusalsOneRenewal: if many requests see one token refused, it is renewed once.
 func TestManyRefusalsOneRenewal(t *testing.T) {
 	m := newMarket()
 	c := newClient(t, m.onNetwork(t, m))
@@ -65,8 +65,8 @@ func TestManyRefusalsOneRenewal(t *testing.T) {
 	}
 }
 
-// TestTokensThatEndEachOther: another feed's renewal may end this one's new token; that is no refusal of
-// the credentials. Where it goes on for ever, it has an end.
+// TestTokensThatEndEachOther: another feed's renewal may invalidate this one's new token. That is no refusal of the
+// credentials. If it happens again and again, the request fails.
 func TestTokensThatEndEachOther(t *testing.T) {
 	for _, times := range []int{3, 1000} {
 		m := newMarket().fill(bondPriced, 3, time.Minute)
@@ -96,7 +96,7 @@ func TestTokensThatEndEachOther(t *testing.T) {
 	}
 }
 
-// TestCredentialsArriveAsTyped: what people have in their passwords, over the network.
+// TestCredentialsArriveAsTyped sends unusual passwords over the network.
 func TestCredentialsArriveAsTyped(t *testing.T) {
 	for _, secret := range []string{"a=b", "p!x", "p/q", "p@q", "100%", "%41", "a+b", "a b", "a:b", "ü€", `"\`, "&x=y", strings.Repeat("x", 300)} {
 		for _, encoding := range []AuthEncoding{"", AuthRaw, AuthRFC6749} {

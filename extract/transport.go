@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// tunedTransport is the transport used where the configuration names none.
+// tunedTransport returns the transport to use if the configuration has none.
 func tunedTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -40,7 +40,7 @@ type answer struct {
 	arrived time.Time // by the machine's clock
 }
 
-// date is the server's Date header.
+// date returns the server's Date header, UTC.
 func (a *answer) date() (time.Time, error) {
 	t, err := http.ParseTime(a.header.Get("Date"))
 	if err != nil {
@@ -49,12 +49,12 @@ func (a *answer) date() (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// buffers holds page buffers for reuse; one in use belongs to whoever got it.
+// buffers are page buffers for reuse. A buffer is used by one answer at a time.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// release gives the body's buffer back; the body and its sub-slices are then no longer valid.
+// release returns the body's buffer for reuse. The body and all slices of it are then invalid.
 func (a *answer) release() {
-	const most = 32 << 20 // larger ones are rare, and too large to keep
+	const most = 32 << 20 // 32 MiB: larger buffers are rare, and too large to keep
 	if a.body != nil && a.body.Cap() <= most {
 		a.body.Reset()
 		buffers.Put(a.body)
@@ -65,8 +65,7 @@ func (a *answer) release() {
 // maxErrorBody is how much of an error's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// send makes one try of a request and reads the body. Failures that another try may cure are of type
-// *again.
+// send makes one attempt at a request and reads the body. A failure that another attempt may cure is a *retryable.
 func (j *job) send(ctx context.Context, request *http.Request) (*answer, error) {
 	cfg := j.client.cfg
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.RequestTimeout, fmt.Errorf("no whole answer within %s", cfg.RequestTimeout))
@@ -96,11 +95,11 @@ func (j *job) send(ctx context.Context, request *http.Request) (*answer, error) 
 	return got, nil
 }
 
-// sendError names the request and sorts the error into those that another try may cure and others.
+// sendError adds the request to the error, and makes it a *retryable unless it is final.
 func sendError(ctx context.Context, request *http.Request, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // it would name the request a second time
+		err = wrapped.Err // a *url.Error would repeat the request
 	}
 	var link *LinkError
 	var certificate *tls.CertificateVerificationError
@@ -109,20 +108,21 @@ func sendError(ctx context.Context, request *http.Request, err error) error {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		// A dialer's own time-out calls itself a deadline; ours has not passed.
+		// A dialer's own time-out is a DeadlineExceeded, although our deadline has not passed.
 		err = errors.New(err.Error())
 	}
 	err = fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
 	if final {
 		return err
 	}
-	return &again{err: err}
+	return &retryable{err: err}
 }
 
-// errFinalBody marks what is wrong with a body in a way that repeats itself.
+// errFinalBody marks a fault of a body that a retry would repeat.
 var errFinalBody = errors.New("body cannot be used")
 
-// readBody reads a body to its end, decompresses it, and checks its length.
+// readBody reads a body to its end, decompresses it, and checks its length. It limits the decompressed size to limit
+// bytes.
 func readBody(response *http.Response, wire *meter, limit int64) (*bytes.Buffer, error) {
 	if response.StatusCode != http.StatusOK {
 		limit = min(limit, maxErrorBody)
@@ -148,7 +148,7 @@ func readBody(response *http.Response, wire *meter, limit int64) (*bytes.Buffer,
 	_, err := body.ReadFrom(io.LimitReader(reader, limit+1))
 	switch {
 	case response.StatusCode != http.StatusOK:
-		// The status is the news; its explanation may be cut off.
+		// The status matters; its explanation may be cut off.
 		body.Truncate(min(body.Len(), int(limit)))
 		return body, nil
 	case err != nil:
@@ -170,7 +170,7 @@ func gunzip(r io.Reader) (*gzip.Reader, error) {
 	return gzip.NewReader(r)
 }
 
-// meter counts the bytes that pass and reports each portion.
+// meter counts the bytes that are read and calls each with the size of every portion.
 type meter struct {
 	reader io.Reader
 	read   int64

@@ -6,20 +6,19 @@ import (
 	"fmt"
 )
 
-// walk follows a list from its first page to its last and calls each for every page, in order. While
-// each works on a page, the next one is already requested; no more than these two are in memory. The
-// page is valid until each returns.
-func (j *job) walk(ctx context.Context, start string, each func(*leaf) error) error {
+// walk follows a list from its first page to its last and calls each for every page, in order. While each works on a
+// page, the next page is already requested; memory contains at most these two. A page is valid until each returns.
+func (j *job) walk(ctx context.Context, start string, each func(*listPage) error) error {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	leaves := make(chan *leaf)
+	pages := make(chan *listPage)
 	var readErr error
 	go func() {
-		defer close(leaves)
-		readErr = j.follow(reading, start, leaves)
+		defer close(pages)
+		readErr = j.follow(reading, start, pages)
 	}()
 	var err error
-	for l := range leaves {
+	for l := range pages {
 		if err == nil {
 			if err = each(l); err != nil {
 				err = fmt.Errorf("page %d: %w", l.number, err)
@@ -34,8 +33,8 @@ func (j *job) walk(ctx context.Context, start string, each func(*leaf) error) er
 	return readErr
 }
 
-// follow fetches page after page and hands each over.
-func (j *job) follow(ctx context.Context, start string, leaves chan<- *leaf) error {
+// follow fetches page after page and sends each to pages.
+func (j *job) follow(ctx context.Context, start string, pages chan<- *listPage) error {
 	seen := map[string]bool{start: true}
 	link := start
 	for number := 1; link != ""; number++ {
@@ -46,12 +45,12 @@ func (j *job) follow(ctx context.Context, start string, leaves chan<- *leaf) err
 		if err != nil {
 			return fmt.Errorf("page %d: %w", number, &pageError{number: number, err: err})
 		}
-		// From here on the page belongs to the receiver.
+		// The receiver owns the page from here on.
 		l.number = number
 		next, from := l.page.Next, l.url
-		seen[from] = true // the first page's address may have grown a pageSize
+		seen[from] = true // fetchFirst may have added pageSize to the first address
 		select {
-		case leaves <- l:
+		case pages <- l:
 		case <-ctx.Done():
 			return fmt.Errorf("page %d: %w", number, ended(ctx))
 		}
@@ -69,15 +68,14 @@ func (j *job) follow(ctx context.Context, start string, leaves chan<- *leaf) err
 	return nil
 }
 
-func (j *job) next(ctx context.Context, link string, number int) (*leaf, error) {
+func (j *job) next(ctx context.Context, link string, number int) (*listPage, error) {
 	if number == 1 {
 		return j.fetchFirst(ctx, link)
 	}
 	return j.fetch(ctx, link)
 }
 
-// pageError remembers which page of a walk failed, for whoever decides how to go on. It says nothing
-// itself.
+// pageError carries the number of the page of a walk that could not be fetched, for failedPage. It adds no text.
 type pageError struct {
 	number int
 	err    error
@@ -86,7 +84,7 @@ type pageError struct {
 func (e *pageError) Error() string { return e.err.Error() }
 func (e *pageError) Unwrap() error { return e.err }
 
-// failedPage is the number of the page that could not be fetched, 0 if that was not the trouble.
+// failedPage returns the number of the page that could not be fetched; 0 if err is another error.
 func failedPage(err error) int {
 	var page *pageError
 	if errors.As(err, &page) {

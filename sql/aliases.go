@@ -17,14 +17,14 @@ import (
 	"unicode/utf8"
 )
 
-// Aliases says which names mean one bank or borrower.
+// Aliases maps names of banks and borrowers to canonical names.
 type Aliases struct {
 	Banks, Borrowers []Alias
-	Version          string // a hash of what was declared; "" for nothing
-	Keep             bool   // what was declared cannot be read: those of the earlier catalog go on, if there is one
+	Version          string // a hash of the declared files; "" if there are none
+	Keep             bool   // the files cannot be read: keep the aliases of the previous catalog, if there is one
 }
 
-// Alias is one name of a bank or borrower: from a day on, or always, it means the canonical one.
+// Alias is one name of a bank or borrower. From ValidFrom on, or always, it means the canonical name.
 type Alias struct {
 	Alias     string `json:"alias"`
 	Canonical string `json:"canonical"`
@@ -34,8 +34,8 @@ type Alias struct {
 // aliasHeading is the first line of a file of aliases.
 const aliasHeading = "alias,canonical,valid_from"
 
-// ParseAliases reads two files of aliases as CSV with the heading alias,canonical,valid_from; nil for
-// none. The error names the file, the line and what is wrong with it.
+// ParseAliases reads two alias files as CSV with the heading alias,canonical,valid_from; nil for a missing file. The
+// error names the file, the line and what is wrong.
 func ParseAliases(banks, borrowers []byte) (Aliases, error) {
 	var a Aliases
 	var bankErr, borrowerErr error
@@ -87,8 +87,8 @@ func parseAliases(name string, data []byte) ([]Alias, error) {
 	}
 }
 
-// withCanonical lets each canonical name that is no alias be one of itself, so that names which the source
-// spells that way already are known, and stand beside those that are aliases of it.
+// withCanonical adds each canonical name as an alias of itself, unless it is declared as an alias. A name that the
+// source already spells that way then counts as known.
 func withCanonical(aliases []Alias) []Alias {
 	known := map[string]bool{}
 	for _, a := range aliases {
@@ -103,7 +103,7 @@ func withCanonical(aliases []Alias) []Alias {
 	return aliases
 }
 
-// fillAliases writes the tables of aliases, or leaves them as they are.
+// fillAliases replaces the rows of the alias tables, unless Aliases.Keep is set.
 func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) error {
 	if c.Aliases.Keep {
 		return nil

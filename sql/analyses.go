@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// Analysis is what the comment before an analysis' macro says of it.
+// Analysis is the comment before an analysis' macro, by part.
 type Analysis struct {
 	Name  string
-	Title string // one sentence: what it gives
+	Title string // one sentence: what it returns
 
 	Definition, Parameters, Units, Caveats string
 
-	Question string // what the example asks
+	Question string // the question that the example answers
 	Example  string // a query that runs on any lake's catalog
 
-	// AsOf are the queries that prove that the analysis keeps to its instant: what the catalog answers right after a
-	// commit, it answers for good. Each is what follows FROM, with {as_of} for the instant. A query with {feed} is
-	// meant for every feed ('bond', 'IG', 'priced'), with {deal_id} for one deal of it.
+	// AsOf are the queries that prove that the analysis keeps to its instant: the answer right after a commit never
+	// changes later. Each is the text after FROM, with {as_of} for the instant. A query with {feed} is run for every
+	// feed ('bond', 'IG', 'priced'), a query with {deal_id} for one deal of it.
 	AsOf []string
 }
 
-// Analyses lists the analyses in the order in which the catalog makes them: by file name, except that a file comes
-// after those that it reads. The caller owns the slice. The error names the file whose comment is not complete.
+// Analyses lists the analyses in the order in which the catalog creates them: by file name, except that a file comes
+// after those that it reads. The caller owns the slice. The error names the file whose comment is incomplete.
 func Analyses() ([]Analysis, error) {
 	files, err := analysisFiles(statements)
 	if err != nil {
@@ -43,25 +43,25 @@ func Analyses() ([]Analysis, error) {
 	return all, nil
 }
 
-// The lines below the title of an analysis: the file that must come first, and a query of Analysis.AsOf.
+// Prefixes of the lines below an analysis' title: the file that must come first, and a query of Analysis.AsOf.
 const (
 	afterLine = "-- after: "
 	asOfLine  = "-- as of: "
 )
 
-// analysisFile is a file of analyses/, without the ending of its name.
+// analysisFile is a file of analyses/; name has no ".sql".
 type analysisFile struct {
 	name, text string
 	after      []string // the files whose views or macros it reads
 }
 
-// analysisFiles reads the files of analyses/ in an order in which each finds what it reads.
+// analysisFiles reads the files of analyses/ and orders them so that each comes after those that it reads.
 func analysisFiles(from fs.FS) ([]analysisFile, error) {
 	names, err := fs.Glob(from, "analyses/*.sql") // by name
 	if err != nil {
 		return nil, err
 	}
-	var left []analysisFile
+	var remaining []analysisFile
 	for _, name := range names {
 		text, err := fs.ReadFile(from, name)
 		if err != nil {
@@ -73,27 +73,27 @@ func analysisFiles(from fs.FS) ([]analysisFile, error) {
 				file.after = append(file.after, strings.TrimSpace(other))
 			}
 		}
-		left = append(left, file)
+		remaining = append(remaining, file)
 	}
 	var ordered []analysisFile
-	for len(left) > 0 {
-		next := slices.IndexFunc(left, func(file analysisFile) bool {
-			return !slices.ContainsFunc(file.after, func(other string) bool { return !holds(ordered, other) })
+	for len(remaining) > 0 {
+		next := slices.IndexFunc(remaining, func(file analysisFile) bool {
+			return !slices.ContainsFunc(file.after, func(other string) bool { return !contains(ordered, other) })
 		})
 		if next < 0 {
-			return nil, fmt.Errorf("analyses/%s.sql: it comes after %s, which is no other file or comes after it", left[0].name, strings.Join(left[0].after, ", "))
+			return nil, fmt.Errorf("analyses/%s.sql: it comes after %s, which is no other file or comes after it", remaining[0].name, strings.Join(remaining[0].after, ", "))
 		}
-		ordered = append(ordered, left[next])
-		left = slices.Delete(left, next, next+1)
+		ordered = append(ordered, remaining[next])
+		remaining = slices.Delete(remaining, next, next+1)
 	}
 	return ordered, nil
 }
 
-func holds(files []analysisFile, name string) bool {
+func contains(files []analysisFile, name string) bool {
 	return slices.ContainsFunc(files, func(file analysisFile) bool { return file.name == name })
 }
 
-// analyses reads what the file's comments say.
+// analyses parses the comments of the file.
 func (f *analysisFile) analyses() ([]Analysis, error) {
 	var all []Analysis
 	for block := range strings.SplitSeq(f.text, "\n\n") {
@@ -111,8 +111,8 @@ func (f *analysisFile) analyses() ([]Analysis, error) {
 	return all, nil
 }
 
-// parseAnalysis reads the comment at the beginning of a block; ok is false where it describes no
-// analysis. A comment that begins as one and is not complete is an error.
+// parseAnalysis parses the comment at the beginning of a block. ok is false if the comment describes no analysis. A
+// comment that begins like a description and is incomplete is an error.
 func parseAnalysis(block string) (a Analysis, ok bool, err error) {
 	lines := strings.Split(block, "\n")
 	title, isComment := strings.CutPrefix(lines[0], "-- ")
@@ -139,7 +139,7 @@ func parseAnalysis(block string) (a Analysis, ok bool, err error) {
 	return a, true, nil
 }
 
-// parts reads the named paragraphs of a comment.
+// parts reads the named paragraphs of a comment into the analysis.
 func (a *Analysis) parts(lines []string) {
 	parts := map[string]*string{"Definition": &a.Definition, "Parameters": &a.Parameters, "Units": &a.Units, "Caveats": &a.Caveats, "Example": &a.Question}
 	var part *string

@@ -38,7 +38,7 @@ func TestAnalyses(t *testing.T) {
 			}
 		}
 	}
-	// The names that people rely on (domain notes, section 3).
+	// Users rely on these names.
 	for _, name := range []string{
 		"bond_priced_as_of", "loan_priced_as_of", "pipeline_as_of", "pipeline_conversion", "league_table", "execution_metrics", "issuance_volume",
 		"deal_timeline", "field_change", "restatement_stats", "tap_family", "maturity_wall", "loan_flex_and_terms", "data_quality", "parse_coverage", "changes",
@@ -49,7 +49,7 @@ func TestAnalyses(t *testing.T) {
 	}
 }
 
-// TestAnalysesAsOf checks that every analysis says how it is asked as of an instant, and is what is asked then.
+// TestAnalysesAsOf checks that every analysis has a query as of an instant, and that this query reads the analysis.
 func TestAnalysesAsOf(t *testing.T) {
 	analyses, err := Analyses()
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAnalysesAsOf(t *testing.T) {
 	}
 }
 
-// TestAnalysisOrder checks that files come by name, but after those that they read.
+// TestAnalysisOrder checks that files come by name, except after those that they read.
 func TestAnalysisOrder(t *testing.T) {
 	for _, test := range []struct {
 		files map[string]string

@@ -24,7 +24,7 @@ type known struct {
 	rows    int // in each list of the deal
 }
 
-// chronicle is a history of random changes, and what is known of it.
+// chronicle is a history of random changes, with all versions that it contains.
 type chronicle struct {
 	*history
 	all []known
@@ -85,7 +85,7 @@ func (k *known) rowsOf(table *lake.Table) int {
 
 func (c *chronicle) instant(commit int) time.Time { return c.runs[commit].KnownAt.Time }
 
-// asOf lists the versions that stand at an instant: of each deal the newest, unless it is a removal.
+// asOf lists the latest version of each deal as of an instant, without removed deals.
 func (c *chronicle) asOf(at time.Time) (standing []known) {
 	type key struct {
 		feed api.Feed
@@ -105,7 +105,7 @@ func (c *chronicle) asOf(at time.Time) (standing []known) {
 	return standing
 }
 
-// rowsIn writes the rows that versions have in a table, with the instants at which they became known.
+// rowsIn returns the rows of versions in a table, with the instants at which they became known.
 func (c *chronicle) rowsIn(table *lake.Table, versions []known) []string {
 	rows := []string{}
 	for _, k := range versions {
@@ -119,7 +119,7 @@ func (c *chronicle) rowsIn(table *lake.Table, versions []known) []string {
 	return rows
 }
 
-// texts reads the one column of a question.
+// texts reads the only column of a query.
 func texts(t *testing.T, db *stdsql.DB, question string) []string {
 	t.Helper()
 	rows, err := db.Query(question)
@@ -144,15 +144,16 @@ func texts(t *testing.T, db *stdsql.DB, question string) []string {
 
 const spelt = "strftime(%s AT TIME ZONE 'UTC', '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')"
 
-// TestAsOf asks every table, and the index of deals, about the instants around each commit, of a catalog that grew with
-// the commits and of one that was made from scratch: they show the versions that stood then, parents and lists alike.
+// TestAsOf queries every table, and the index of deals, around the instant of each commit. It does so in a catalog that
+// was extended commit by commit, and in one from scratch. Both show the versions as of that instant, in parent tables
+// and in lists.
 func TestAsOf(t *testing.T) {
 	t.Parallel()
 	c := &chronicle{history: newHistory(t)}
 	grown := ""
 	c.tell(5, rand.New(rand.NewPCG(1, 7)), func() {
 		if len(c.runs) == 3 {
-			c.compact() // the next catalog finds in its files what it has, too
+			c.compact() // the next catalog finds versions in the new files that it already has
 			return
 		}
 		grown = c.buildFrom(grown)
@@ -259,7 +260,7 @@ func (c *chronicle) wantHistory(table *lake.Table, want func(what, question stri
 		fmt.Sprintf(spelt, "valid_to")+", '-') || ' ' || run_id FROM history."+table.Name, rows)
 }
 
-// TestKnowledge asks up to which instant the lake knows the source: maintenance teaches it nothing.
+// TestKnowledge checks up to which instant the lake knows the source: maintenance adds no knowledge.
 func TestKnowledge(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)
@@ -291,7 +292,7 @@ func TestKnowledge(t *testing.T) {
 			if last >= 0 {
 				want = h.runs[last].KnownAt.String()
 			}
-			if got := texts(t, db, fmt.Sprintf("SELECT coalesce("+spelt+", '-') FROM (SELECT _dealflow.knowledge_at(TIMESTAMPTZ '%s') AS k)", "k", lake.At(at))); got[0] != want {
+			if got := texts(t, db, fmt.Sprintf("SELECT coalesce("+spelt+", '-') FROM (SELECT knowledge_at(TIMESTAMPTZ '%s') AS k)", "k", lake.At(at))); got[0] != want {
 				t.Errorf("at %s, %s: known up to %s, want %s", lake.At(at), commands[i], got[0], want)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
 var statements embed.FS
 
-// Catalog says what a catalog shall show. Root, Commit, Known, Files and Runs must be set.
+// Catalog declares the contents of a catalog. Root, Commit, Known, Files, Runs and Local must be set.
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
 	Commit int64         // the commit it shows
@@ -27,51 +27,51 @@ type Catalog struct {
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
 
-	// Previous is a local file with an earlier catalog of the lake: the new one begins as a copy of it, and takes
-	// in only what came since. "", or a file that cannot serve: everything is made anew.
+	// Previous is a local file with an earlier catalog of the lake. The new catalog begins as a copy of it and adds
+	// only what is newer. If Previous is "" or cannot be extended, the catalog is built from scratch.
 	Previous string
-	// Local gives DuckDB the lake's files on this machine. It must be set.
+	// Local provides the lake's files on this machine. It must be set.
 	Local LocalFiles
 	// Aliases are the user's names of banks and borrowers.
 	Aliases Aliases
-	// Diff says what changed between versions; it is needed where a deal has two that are new.
+	// Diff compares versions. It is needed if a deal has a new version after another one.
 	Diff DiffFunc
-	// Log is told why an earlier catalog could not serve; nil: nobody is.
+	// Log records why Previous could not be extended; nil: nothing is logged.
 	Log *slog.Logger
 }
 
-// LocalFiles gives DuckDB a local folder of a lake's files, wherever the lake is stored. load/mirror has it.
+// LocalFiles is a local folder with a lake's files for DuckDB, wherever the lake is stored. load/mirror implements it.
 type LocalFiles interface {
 	// Root is the folder. A file is under its path in the lake after Fetch.
 	Root() string
 	// Fetch adds files to the folder.
 	Fetch(ctx context.Context, files []lake.File) error
-	// Placeholders returns a folder in which each of the files is found under its path, with the right columns; rows
-	// may be missing. DuckDB looks for no more when it makes a view.
+	// Placeholders returns a folder that contains each of the files under its path, with the right columns. Rows may be
+	// missing: DuckDB reads only the columns when it creates a view.
 	Placeholders(ctx context.Context, files []lake.File) (root string, err error)
-	// Index returns a local Parquet file with the columns that a catalog keeps of files of deal_versions; "" if the
-	// files themselves are to be read. files is not empty.
+	// Index returns a local Parquet file with those columns of the given deal_versions files that a catalog keeps. It
+	// returns "" if the files themselves must be read. files is not empty.
 	Index(ctx context.Context, files []lake.File) (path string, err error)
 }
 
-// Build writes the catalog to a new file at path: an earlier one that was brought up to date where that can
-// serve, and else the layout, filled from all of history. Either says the same.
+// Build writes the catalog to a new file at path. It extends Previous if that is possible, or fills an empty catalog
+// from all of history. The result is the same.
 func (c *Catalog) Build(ctx context.Context, path string) error {
 	return c.build(ctx, path)
 }
 
-// BuildAndCheck is Build for the commit that is about to be made: it asks the declared checks of what the catalog
-// shows then, and notes their results in it. brought are the files that the commit adds; accepted names checks that
-// hold nothing this time. Where it fails behind the checks, the results are there beside the error.
-func (c *Catalog) BuildAndCheck(ctx context.Context, path string, brought []lake.File, accepted []string) (results []lake.Check, err error) {
+// BuildAndCheck is Build for a commit that is not made yet. It runs the quality checks on the catalog and records their
+// results in it. added are the commit's new files. accepted names checks that do not hold this run. If an error occurs
+// after the checks, the results are returned together with the error.
+func (c *Catalog) BuildAndCheck(ctx context.Context, path string, added []lake.File, accepted []string) (results []lake.Check, err error) {
 	err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
-		results, err = c.check(ctx, conn, brought, accepted)
+		results, err = c.check(ctx, conn, added, accepted)
 		return err
 	}})
 	return results, err
 }
 
-// checkError is the failure of a check, which a catalog made anew would not mend.
+// checkError is the failure of a check's query. Building the catalog from scratch would not cure it.
 type checkError struct {
 	name string
 	err  error
@@ -80,26 +80,26 @@ type checkError struct {
 func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *checkError) Unwrap() error { return e.err }
 
-// build writes the catalog; last are the last steps of it.
+// build writes the catalog; the steps in last run before its transaction commits.
 func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 	if c.Previous != "" {
-		err := c.buildOn(ctx, path, last...)
-		var unasked *checkError
-		if err == nil || ctx.Err() != nil || errors.As(err, &unasked) {
+		err := c.extendPrevious(ctx, path, last...)
+		var failed *checkError
+		if err == nil || ctx.Err() != nil || errors.As(err, &failed) {
 			return err
 		}
 		c.log().Info("the catalog is made anew", "why", firstLine(err))
 	}
-	return c.buildAnew(ctx, path, last...)
+	return c.buildFromScratch(ctx, path, last...)
 }
 
-// buildOn makes the catalog from an earlier one.
-func (c *Catalog) buildOn(ctx context.Context, path string, last ...step) error {
-	if err := errors.Join(os.RemoveAll(path+".wal"), unseal(c.Previous, path)); err != nil {
+// extendPrevious writes the catalog as an extended copy of Previous.
+func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step) error {
+	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
 		return fmt.Errorf("the earlier catalog: %w", err)
 	}
 	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		from, err := c.goesOn(ctx, conn)
+		from, err := c.readBaseline(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -108,23 +108,23 @@ func (c *Catalog) buildOn(ctx context.Context, path string, last ...step) error 
 	if err != nil {
 		return err
 	}
-	return seal(path)
+	return appendChecksum(path)
 }
 
-// buildAnew makes the catalog from the layout.
-func (c *Catalog) buildAnew(ctx context.Context, path string, last ...step) error {
-	layout, err := theLayout(filepath.Dir(path))
+// buildFromScratch fills an empty catalog from all of history.
+func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...step) error {
+	layout, err := emptyCatalog(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("catalog: layout: %w", err)
 	}
 	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout, 0o600)); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
-	err = c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, since{instant: "-infinity"}, last...) })
+	err = c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...) })
 	if err != nil {
 		return err
 	}
-	return seal(path)
+	return appendChecksum(path)
 }
 
 func (c *Catalog) log() *slog.Logger {
@@ -134,21 +134,21 @@ func (c *Catalog) log() *slog.Logger {
 	return c.Log
 }
 
-// firstLine leaves out the traces that DuckDB adds to its errors.
+// firstLine drops the stack traces that DuckDB adds to its errors.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// workMemory is what DuckDB may hold while a catalog is made, besides what it reads of single files. What is more than
-// that goes to a folder beside the catalog, which DuckDB removes. Each thread holds some that cannot go there, so
-// there are few, however many processors there are.
+// workMemory is DuckDB's memory limit while a catalog is built, apart from its buffers for single files. DuckDB spills
+// the rest to a folder next to the catalog and removes that folder. Each thread needs some memory that cannot be
+// spilled, so there are few threads on any machine.
 const (
 	workMemory  = "96MiB"
 	workThreads = "2"
 )
 
-// workSettings are those of a catalog file that is being made.
+// workSettings are the DuckDB settings for building the catalog file at path.
 func workSettings(path string) []string {
 	return []string{
 		"SET threads = " + workThreads, "SET memory_limit = " + literal(workMemory), "SET temp_directory = " + literal(path+".spilled"),
@@ -156,11 +156,11 @@ func workSettings(path string) []string {
 	}
 }
 
-// giveBack has DuckDB return to the system the memory that it has freed, which it keeps otherwise: that is what it does
-// when the limit is set, also to what it was.
-var giveBack = literally("SET memory_limit = " + literal(workMemory))
+// releaseMemory makes DuckDB return freed memory to the system. DuckDB does so whenever the limit is set, even to the
+// same value.
+var releaseMemory = sqlStep("SET memory_limit = " + literal(workMemory))
 
-// edit opens a catalog file for writing.
+// edit opens a catalog file for writing and passes work the only connection to it.
 func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
 	db, err := connect(path, false, workSettings(path)...)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn)
 	return work(conn)
 }
 
-// step is a part of a catalog's making.
+// step is a named part of building a catalog. Errors carry its name.
 type step struct {
 	name string
 	do   func(context.Context, *stdsql.Conn) error
@@ -190,7 +190,7 @@ func doSteps(ctx context.Context, conn *stdsql.Conn, steps ...step) error {
 	return nil
 }
 
-// statement is a step that executes a text.
+// statement is a step that executes the SQL that text returns.
 func statement(name string, text func() (string, error)) step {
 	return step{name, func(ctx context.Context, conn *stdsql.Conn) error {
 		all, err := text()
@@ -201,35 +201,36 @@ func statement(name string, text func() (string, error)) step {
 	}}
 }
 
-func literally(text string) step {
+// sqlStep is a step that executes a fixed SQL text, which is also its name.
+func sqlStep(text string) step {
 	return statement(text, func() (string, error) { return text, nil })
 }
 
-// refresh makes a catalog that holds up to an earlier commit show this one, all at once.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from since, last ...step) error {
-	news := c.newsSince(from)
+// refresh brings a catalog from an earlier commit to this one, in one transaction.
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last ...step) error {
+	added := c.newFilesSince(from)
 	views, err := c.changedViews(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("catalog: files: %w", err)
 	}
-	if err := c.Local.Fetch(ctx, newRows(news)); err != nil {
+	if err := c.Local.Fetch(ctx, newRows(added)); err != nil {
 		return fmt.Errorf("catalog: files: %w", err)
 	}
 	steps := []step{
-		literally("BEGIN"),
-		{"commit", c.noteCommit},
+		sqlStep("BEGIN"),
+		{"commit", c.recordCommit},
 		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
-		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.renewViews(ctx, conn, views) }},
-		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, news) }},
-		giveBack,
+		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
+		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
+		releaseMemory,
 		{"aliases", c.fillAliases},
-		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, news) }},
-		giveBack,
+		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, added) }},
+		releaseMemory,
 	}
-	return doSteps(ctx, conn, append(append(steps, last...), literally("COMMIT"), giveBack, literally("CHECKPOINT"))...)
+	return doSteps(ctx, conn, append(append(steps, last...), sqlStep("COMMIT"), releaseMemory, sqlStep("CHECKPOINT"))...)
 }
 
-// render fills a statement's template.
+// render executes the template of a statement.
 func render(name string, data any) (string, error) {
 	return renderFrom(statements, name, data)
 }
@@ -250,8 +251,8 @@ func renderFrom(files fs.FS, name string, data any) (string, error) {
 	return out.String(), nil
 }
 
-// noteCommit says which commit of which lake the catalog shows.
-func (c *Catalog) noteCommit(ctx context.Context, conn *stdsql.Conn) error {
+// recordCommit stores in the catalog which commit of which lake it shows.
+func (c *Catalog) recordCommit(ctx context.Context, conn *stdsql.Conn) error {
 	layout, err := layoutHash()
 	if err != nil {
 		return err
@@ -268,15 +269,15 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 // identifier quotes a name for SQL.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Shown says what a catalog file shows.
+// Shown is the state of a catalog file.
 type Shown struct {
 	Commit       int64
 	RunID        string // of the commit
 	AliasVersion string
-	Current      bool // it has the layout of this program
+	Current      bool // this program can extend it: layout and DuckDB version are the same
 }
 
-// ShownBy reads what a catalog file shows. A file that is no catalog of this program or an older one is an
+// ShownBy reads the state of a catalog file. It accepts catalogs of older programs. A file that is no catalog is an
 // error.
 func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
 	if _, err := os.Stat(path); err != nil {

@@ -5,31 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/load/mirror"
-	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 )
 
-// emptyCatalog is of a lake with one commit and no files.
+// emptyCatalog is the catalog of a lake with one commit and no files.
 func emptyCatalog(t *testing.T) sql.Catalog {
 	t.Helper()
-	folder, err := dirstore.New(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, err := mirror.Open(folder, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	known := lake.At(time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC))
 	return sql.Catalog{
-		Root: "/nowhere", Local: local, Commit: 7, Known: known,
+		Root: "/nowhere", Local: localFiles(t, t.TempDir()), Commit: 7, Known: known,
 		Runs: []lake.Commit{{Number: 7, RunID: "r", Command: "run", KnownAt: known, SnapshotDate: "2026-03-02", Outcome: lake.OutcomeDone}},
 	}
 }
 
-// TestEmptyCatalog publishes a lake without files: every view is there, typed and empty.
+// TestEmptyCatalog publishes a lake without files: every view exists, typed and empty.
 func TestEmptyCatalog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "catalog.duckdb")
 	catalog := emptyCatalog(t)

@@ -14,32 +14,32 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// DiffFunc says what changed between the versions of pairs, which are of one feed and in the order of
-// deal and version: emit gets the changes of each pair in that order.
+// DiffFunc compares the two versions of each pair. The pairs are of one feed, in the order of deal and version. It
+// calls emit once per pair, in that order.
 type DiffFunc func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error
 
-// deriveChanges adds what changed in new versions.
-func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, of news) error {
+// deriveChanges adds the changes of new versions to field_change.
+func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
 	if err := runDerivation(ctx, conn, "found_change", nil); err != nil {
 		return err
 	}
-	feeds, err := renewedFeeds(ctx, conn)
+	feeds, err := changedFeeds(ctx, conn)
 	if err != nil {
 		return err
 	}
 	for _, feed := range feeds {
-		if err := c.deriveFeed(ctx, conn, feed, of.instant); err != nil {
+		if err := c.deriveFeed(ctx, conn, feed, added.instant); err != nil {
 			return fmt.Errorf("%s: %w", feed, err)
 		}
 	}
-	if err := c.learnFields(ctx, conn); err != nil {
+	if err := c.recordFirstSeen(ctx, conn); err != nil {
 		return err
 	}
 	return runDerivation(ctx, conn, "classify", nil)
 }
 
-// renewedFeeds are the feeds that have new versions, in the order of their names.
-func renewedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err error) {
+// changedFeeds returns the feeds that have new versions, sorted by name.
+func changedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT service, market, kind FROM new_version ORDER BY ALL")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func renewedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err
 	return feeds, rows.Err()
 }
 
-// deriveFeed finds what changed in one feed in the versions after an instant.
+// deriveFeed collects the changes of one feed's versions that became known after an instant.
 func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after string) error {
 	pairs, err := readPairs(ctx, conn, feed, after)
 	if err != nil || len(pairs) == 0 {
@@ -76,8 +76,8 @@ func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, feed api.Fe
 	})
 }
 
-// appendChanges writes the changes of a pair. Where no column differs, something else in the record does, but
-// for a deal that reappeared: it may be as it was.
+// appendChanges writes the changes of a pair. If no column differs, something else in the record does, and the row says
+// so. Except for a deal that reappeared: its content may be unchanged, so nothing is written.
 func appendChanges(out *duckdb.Appender, p *lake.VersionPair, changes []lake.FieldChange) error {
 	row := func(table, key, field, change, was, is any) error {
 		return out.AppendRow(string(p.Feed.Service), string(p.Feed.Market), string(p.Feed.Kind), p.DealID, p.After, p.KnownAt.Time, table, key, field, change, was, is)
@@ -90,7 +90,7 @@ func appendChanges(out *duckdb.Appender, p *lake.VersionPair, changes []lake.Fie
 	}
 	for i := range changes {
 		c := &changes[i]
-		// As bytes: the appender takes a text to end at its first NUL.
+		// As bytes: the appender cuts a text at its first NUL.
 		var key, field, was, is any = []byte(c.RowKey), c.Field, []byte(c.Was), []byte(c.Is)
 		if table, ok := lake.TableByName(c.Table); ok && table.Depth() == 0 {
 			key = nil // the deal's own row
@@ -117,8 +117,8 @@ func appendChanges(out *duckdb.Appender, p *lake.VersionPair, changes []lake.Fie
 	return nil
 }
 
-// versionPairs reads the neighbouring contents of a feed's deals, the later of which became known after an instant,
-// and which tranches theirs are.
+// versionPairs reads each feed's pairs of neighbouring versions with content, the later of which became known after an
+// instant, and the uids of their tranches.
 const versionPairs = `
 WITH contents AS (
   SELECT deal_id, version, valid_from, change, run_id
@@ -148,14 +148,14 @@ func readPairs(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after stri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	runs := map[string]string{} // each run's id once, though it stands in many pairs
+	runs := map[string]string{} // one copy of each run id, which many pairs share
 	for rows.Next() {
 		p := lake.VersionPair{Feed: feed}
 		var beforeRun, afterRun, before, after string
 		if err := rows.Scan(&p.DealID, &p.Before, &p.After, &p.KnownAt.Time, &p.Reappeared, &beforeRun, &afterRun, &before, &after); err != nil {
 			return nil, err
 		}
-		p.BeforeRun, p.AfterRun = once(runs, beforeRun), once(runs, afterRun)
+		p.BeforeRun, p.AfterRun = intern(runs, beforeRun), intern(runs, afterRun)
 		if p.BeforeTranches, err = numbers(before); err == nil {
 			p.AfterTranches, err = numbers(after)
 		}
@@ -167,8 +167,8 @@ func readPairs(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after stri
 	return pairs, rows.Err()
 }
 
-// once gives a text as it was first met.
-func once(met map[string]string, text string) string {
+// intern returns the first copy of a text, so that equal texts share memory.
+func intern(met map[string]string, text string) string {
 	if first, ok := met[text]; ok {
 		return first
 	}
@@ -176,7 +176,7 @@ func once(met map[string]string, text string) string {
 	return text
 }
 
-// numbers reads a list of numbers with commas between them.
+// numbers parses a list of numbers separated by commas.
 func numbers(text string) (all []int32, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part == "" {

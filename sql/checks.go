@@ -17,34 +17,33 @@ import (
 //go:embed checks/*.sql
 var checkFiles embed.FS
 
-// QualityCheck is a declared question about a commit that is about to be made. Its statement gives a row
-// (where, count, detail) for each thing that is wrong. Besides the catalog it may read brought_<table>, the rows
-// of history that the commit brings.
+// QualityCheck is a declared check of a commit that is not made yet. Its statement returns a row (where, count, detail)
+// for each thing that is wrong. It may read the catalog, and brought_<table>: the history rows that the commit adds.
 type QualityCheck struct {
 	Name      string // of its file in checks/, without .sql
-	Doc       string // one sentence: what is wrong where it finds something
+	Doc       string // one sentence: what is wrong if the check finds something
 	Severity  string // lake.SeverityWarn or lake.SeverityHold
 	Statement string
 }
 
-// QualityChecks lists the declared checks, by name. The caller owns the slice.
+// QualityChecks lists the declared checks by name. The caller owns the slice.
 func QualityChecks() []QualityCheck {
 	entries, err := fs.Glob(checkFiles, "checks/*.sql")
 	if err != nil {
-		panic(err) // the pattern is this file's
+		panic(err) // the pattern is a constant
 	}
 	checks := make([]QualityCheck, 0, len(entries))
 	for _, entry := range entries {
 		text, err := checkFiles.ReadFile(entry)
 		if err != nil {
-			panic(err) // it was listed
+			panic(err) // the file is embedded
 		}
 		checks = append(checks, parseCheck(strings.TrimSuffix(path.Base(entry), ".sql"), string(text)))
 	}
 	return checks
 }
 
-// parseCheck reads a check's two lines of comment; another form is a mistake in the program.
+// parseCheck parses the two comment lines of a check. Any other form is a programming error and panics.
 func parseCheck(name, text string) QualityCheck {
 	doc, rest, _ := strings.Cut(text, "\n")
 	severity, statement, _ := strings.Cut(rest, "\n")
@@ -58,12 +57,12 @@ func parseCheck(name, text string) QualityCheck {
 	return c
 }
 
-// maxFindings bounds what a check's result tells of.
+// maxFindings is the largest number of findings that a check's result lists.
 const maxFindings = 5
 
-// check runs the declared checks on the catalog that is being made, and notes their results in it.
-func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.File, accepted []string) (results []lake.Check, err error) {
-	if err := c.viewBrought(ctx, conn, brought); err != nil {
+// check runs the declared checks on the catalog that is being built and records their results in it.
+func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.File, accepted []string) (results []lake.Check, err error) {
+	if err := c.viewAddedRows(ctx, conn, added); err != nil {
 		return nil, err
 	}
 	for _, declared := range QualityChecks() {
@@ -76,13 +75,13 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, brought []lake.F
 		}
 		results = append(results, result)
 	}
-	return results, noteChecks(ctx, conn, results)
+	return results, recordChecks(ctx, conn, results)
 }
 
-// viewBrought makes a view brought_<table> of the rows that the commit brings to each flattened table's history: a
-// check of what is new reads nothing else.
-func (c *Catalog) viewBrought(ctx context.Context, conn *stdsql.Conn, brought []lake.File) error {
-	files := filesOf(brought)
+// viewAddedRows creates a view brought_<table> of the rows that the commit adds to each flattened table's history. A
+// check of new rows reads nothing else.
+func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, added []lake.File) error {
+	files := filesOf(added)
 	for _, table := range lake.Tables() {
 		rows := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
 		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+rows); err != nil {
@@ -92,7 +91,7 @@ func (c *Catalog) viewBrought(ctx context.Context, conn *stdsql.Conn, brought []
 	return nil
 }
 
-// run asks one check.
+// run runs the check's statement and sums up its rows.
 func (c *QualityCheck) run(ctx context.Context, conn *stdsql.Conn) (result lake.Check, err error) {
 	result = lake.Check{Name: c.Name, Severity: c.Severity, Outcome: lake.CheckPassed}
 	rows, err := conn.QueryContext(ctx, c.Statement)
@@ -128,8 +127,8 @@ func (c *QualityCheck) run(ctx context.Context, conn *stdsql.Conn) (result lake.
 	return result, rows.Err()
 }
 
-// noteChecks adds the results to those of the newest run.
-func noteChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) error {
+// recordChecks adds the results to the table checks, for the latest run.
+func recordChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) error {
 	var commit lake.Commit
 	row := conn.QueryRowContext(ctx, `SELECT run_id, "commit", known_at FROM main.runs ORDER BY "commit" DESC LIMIT 1`)
 	if err := row.Scan(&commit.RunID, &commit.Number, &commit.KnownAt.Time); err != nil {

@@ -55,8 +55,8 @@ func ordinals(table string) []string {
 	return []string{"1 AS ordinal"}
 }
 
-// checkCases has, for each declared check, what is just inside and just outside its bounds. found is what the check
-// counts in the commit that the last call of write prepares; 0: it passes. All other checks pass.
+// checkCases contains commits just inside and just outside the bounds of each declared check. found is the check's
+// count for the commit that the last call of write prepares; 0: it passes. All other checks pass.
 var checkCases = []struct {
 	check, name string
 	found       int64
@@ -313,7 +313,7 @@ var checkCases = []struct {
 	}},
 }
 
-// emptyLists has each list of the first n of so many deals lose a row, and leaves them none.
+// emptyLists writes the given number of deals, then empties the one-row lists of the first n.
 func emptyLists(h *history, standing, n int64) {
 	h.deals(pricedIG, 1, 1, standing)
 	h.deals(pricedLL, 1, 1, standing)
@@ -337,7 +337,7 @@ func rescale(h *history, standing, n int64, changes ...lake.FieldChange) {
 	h.edit(pricedIG, 2, 1, n, changes...)
 }
 
-// TestCheckBounds asks every declared check of commits just inside and just outside its bounds.
+// TestCheckBounds runs every declared check on commits just inside and just outside its bounds.
 func TestCheckBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range checkCases {
@@ -361,7 +361,8 @@ func TestCheckBounds(t *testing.T) {
 	}
 }
 
-// TestCheckCases fails for a check that has no case in which it finds something, or none in which it finds nothing.
+// TestCheckCases fails for a check without a case in which it finds something, or without one in which it finds
+// nothing.
 func TestCheckCases(t *testing.T) {
 	t.Parallel()
 	for _, check := range sql.QualityChecks() {
@@ -397,8 +398,8 @@ func TestCheckAccepted(t *testing.T) {
 	}
 }
 
-// TestCheckDetail says of a finding where it is, how much there is and an example; of many, the first five and how many
-// more.
+// TestCheckDetail checks that a finding names its feed, its count and an example. Of many findings it lists the first
+// five and the number of the others.
 func TestCheckDetail(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

@@ -12,33 +12,34 @@ import (
 //go:embed derived/*.sql
 var derivations embed.FS
 
-// derivationVersion is the version of the Go code that derives from history: of how tranches are known
-// again and versions compared. It rises when that gives something else, so that no catalog goes on with
-// what an older program derived; the statements vouch for themselves.
+// derivationVersion is the version of the Go code that derives tables from history: matching tranches and comparing
+// versions. Raise it when that code computes something else, so that no catalog of an older program is extended.
+// Changed SQL statements need no such number: layoutHash includes their texts.
 const derivationVersion = 2
 
-// derive brings the tables that the catalog derives from history up to date, forward from what they hold. Each
-// version adds rows and changes none, so whether they grew or were filled at once, they are the same.
-func (c *Catalog) derive(ctx context.Context, conn *stdsql.Conn, of news) error {
-	if err := c.deriveLineage(ctx, conn, of); err != nil {
+// derive adds the new versions to the tables that are derived from history. Each version adds rows and changes none, so
+// an extended table and one filled at once are the same.
+func (c *Catalog) derive(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
+	if err := c.deriveLineage(ctx, conn, added); err != nil {
 		return fmt.Errorf("tranche lineage: %w", err)
 	}
-	if err := c.deriveChanges(ctx, conn, of); err != nil {
+	if err := c.deriveChanges(ctx, conn, added); err != nil {
 		return fmt.Errorf("field changes: %w", err)
 	}
 	return nil
 }
 
-// historySince is a FROM clause's source: what is new of a flattened table's history, among what is not.
-func (c *Catalog) historySince(of news, table string) string {
+// historySince returns a FROM clause's source for the new files of a flattened table's history. It may include older
+// rows.
+func (c *Catalog) historySince(added newFiles, table string) string {
 	found, ok := lake.TableByName(table)
 	if !ok {
-		panic("no table " + table) // the callers' names are this program's
+		panic("no table " + table) // callers pass constants
 	}
-	return c.source(of.files[lake.HistoryTable(table)], found.HistoryColumns())
+	return c.source(added.files[lake.HistoryTable(table)], found.HistoryColumns())
 }
 
-// runDerivation executes a file of derived/.
+// runDerivation executes the template of a file of derived/.
 func runDerivation(ctx context.Context, conn *stdsql.Conn, name string, data any) error {
 	text, err := renderFrom(derivations, "derived/"+name+".sql", data)
 	if err == nil {

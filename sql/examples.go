@@ -9,7 +9,7 @@ import (
 //go:embed examples/*.sql
 var examples embed.FS
 
-// Example is a query to learn from, ready to run on any lake's catalog.
+// Example is a query for learning that runs on any lake's catalog.
 type Example struct {
 	Name string // of its file in examples/, without .sql
 	Text string // of the whole file: comment lines first, then one statement
@@ -28,7 +28,7 @@ func (e Example) Title() string {
 	return strings.Join(lines, " ")
 }
 
-// ExampleByName finds an example; asking for one that is not there is a mistake in the program.
+// ExampleByName returns an example. It panics if there is none of that name: callers pass constants.
 func ExampleByName(name string) Example {
 	text, err := examples.ReadFile("examples/" + name + ".sql")
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// source is a subquery over files of a table with exactly the given columns. Files of an older schema
-// version lack later columns: they are read apart, with typed NULLs. A table without files is empty, and
-// typed.
+// source returns a subquery over files of a table with exactly the given columns. Files of an older schema version lack
+// later columns, so each version is read separately, with typed NULLs. Without files the result is empty and typed.
 func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
 	byVersion := map[int][]string{}
 	for i := range files {
@@ -29,28 +28,28 @@ func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
 		}
 	}
 	if len(parts) == 0 {
-		return nothing(columns)
+		return emptySource(columns)
 	}
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
-// nothing is a subquery with columns and without rows.
-func nothing(columns []lake.Column) string {
+// emptySource returns a subquery with columns and without rows.
+func emptySource(columns []lake.Column) string {
 	return "(SELECT " + selectList(columns, 0) + " WHERE false)"
 }
 
-// readFiles reads files of one schema version. The root is looked up when the view is read. Their paths are
-// one text: DuckDB takes some hundred thousand paths a second in from that, and a tenth of it where each is
-// an expression of its own. (A lambda would be plainer, but DuckDB cannot bind one below a macro with a
-// parameter that is called like a column.)
+// readFiles returns a query over files of one schema version. The root is looked up when the view is read. The paths
+// are one text, because DuckDB parses some hundred thousand paths a second from one text and a tenth of that from
+// separate expressions. (A lambda would be simpler, but DuckDB cannot bind a lambda in a macro with a parameter that
+// has the name of a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
 	root := "coalesce(getvariable('lake'), " + literal(c.Root) + ") || '/'"
 	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
 	return "SELECT " + selectList(columns, version) + " FROM read_parquet(" + list + ", hive_partitioning = true)"
 }
 
-// selectList names columns, in order; those that come after version, or all for version 0, are typed
-// NULLs.
+// selectList names columns in order. Columns that were added after version are typed NULLs; for version 0 all of them
+// are.
 func selectList(columns []lake.Column, version int) string {
 	parts := make([]string, len(columns))
 	for i := range columns {
@@ -63,7 +62,7 @@ func selectList(columns []lake.Column, version int) string {
 	return strings.Join(parts, ", ")
 }
 
-// tableData is what the statements of a flattened table see.
+// tableData is the data for the templates of a flattened table.
 type tableData struct {
 	*lake.Table
 	Columns         []lake.Column // of history
@@ -72,48 +71,48 @@ type tableData struct {
 	Snapshots       string
 }
 
-// tableOf is a table without files.
+// tableOf returns the template data of a table without files.
 func tableOf(table *lake.Table) tableData {
 	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
-	data.History, data.Snapshots = nothing(data.Columns), nothing(data.SnapshotColumns)
+	data.History, data.Snapshots = emptySource(data.Columns), emptySource(data.SnapshotColumns)
 	return data
 }
 
-// filesOf groups files by table, as a commit names it; each group by path, in whatever order they were given.
+// filesOf groups files by table name as a commit writes it. Each group is sorted by path.
 func filesOf(files []lake.File) map[string][]lake.File {
-	of := map[string][]lake.File{}
+	byTable := map[string][]lake.File{}
 	for i := range files {
-		of[files[i].Table] = append(of[files[i].Table], files[i])
+		byTable[files[i].Table] = append(byTable[files[i].Table], files[i])
 	}
-	for _, group := range of {
+	for _, group := range byTable {
 		slices.SortFunc(group, func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
 	}
-	return of
+	return byTable
 }
 
-// fileView is a view of the schema _dealflow that names files of the lake, or other such views.
+// fileView is a view of the schema _dealflow over files of the lake, or over other such views.
 type fileView struct {
 	name   string
-	source string      // a FROM clause's
-	files  []lake.File // that DuckDB looks for when it makes the view, those of views below included
+	source string      // of a FROM clause
+	files  []lake.File // that DuckDB opens when it creates the view, including those of views that it reads
 }
 
-// hash sums up what the view reads.
+// hash identifies the source of the view.
 func (v *fileView) hash() string {
 	sum := sha256.Sum256([]byte(v.source))
 	return hex.EncodeToString(sum[:])
 }
 
-// fileViews are the views of the commit's files, each behind those that it reads. Snapshots have one for each
-// month, so that a new day renews no more than that; and one over these.
+// fileViews returns the views of the commit's files, each after those that it reads. Snapshots have one view per month,
+// so that a new day replaces only that one, and one view over all months.
 func (c *Catalog) fileViews() []fileView {
-	of := filesOf(c.Files)
-	versions := of[lake.HistoryTable(lake.DealVersions)]
+	byTable := filesOf(c.Files)
+	versions := byTable[lake.HistoryTable(lake.DealVersions)]
 	views := []fileView{{"history_deal_versions", c.source(versions, lake.DealVersionColumns()), versions}}
 	for _, table := range lake.Tables() {
-		history := of[lake.HistoryTable(table.Name)]
+		history := byTable[lake.HistoryTable(table.Name)]
 		views = append(views, fileView{"history_" + table.Name, c.source(history, table.HistoryColumns()), history})
-		views = append(views, c.snapshotViews(table, of[lake.SnapshotTable(table.Name)])...)
+		views = append(views, c.snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])...)
 	}
 	return views
 }
@@ -125,7 +124,7 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 		month, _, _ := strings.Cut(strings.Replace(files[i].Partition["snapshot_date"], "-", "_", 1), "-")
 		months[month] = append(months[month], files[i])
 	}
-	whole := fileView{"snapshots_" + table.Name, nothing(columns), files}
+	whole := fileView{"snapshots_" + table.Name, emptySource(columns), files}
 	var views []fileView
 	var parts []string
 	for _, month := range slices.Sorted(maps.Keys(months)) {
@@ -139,13 +138,13 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	return append(views, whole)
 }
 
-// viewChanges says what of a catalog's views of files is to be made again, and what is to go.
+// viewChanges lists the file views to create or replace, and the names of those to drop.
 type viewChanges struct {
-	made []fileView
-	gone []string
+	replace []fileView
+	drop    []string
 }
 
-// changedViews holds the views that the catalog has against those of the commit's files.
+// changedViews compares the catalog's file views with those of the commit's files.
 func (c *Catalog) changedViews(ctx context.Context, conn *stdsql.Conn) (changes viewChanges, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT name, hash FROM _dealflow.file_view")
 	if err != nil {
@@ -162,20 +161,20 @@ func (c *Catalog) changedViews(ctx context.Context, conn *stdsql.Conn) (changes 
 	}
 	for _, view := range c.fileViews() {
 		if have[view.name] != view.hash() {
-			changes.made = append(changes.made, view)
+			changes.replace = append(changes.replace, view)
 		}
 		delete(have, view.name)
 	}
-	changes.gone = slices.Sorted(maps.Keys(have))
+	changes.drop = slices.Sorted(maps.Keys(have))
 	return changes, rows.Err()
 }
 
-// renewViews makes the views of the commit's files again that changed. DuckDB looks at a view's files when it makes the
-// view: it finds placeholders, and the files that were fetched from then on.
-func (c *Catalog) renewViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+// replaceViews creates or replaces the views that changed. DuckDB opens a view's files when it creates the view. It
+// gets placeholders for that; afterwards the connection reads the fetched files.
+func (c *Catalog) replaceViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
 	var named []lake.File
-	for i := range changes.made {
-		named = append(named, changes.made[i].files...)
+	for i := range changes.replace {
+		named = append(named, changes.replace[i].files...)
 	}
 	root, err := c.Local.Placeholders(ctx, named)
 	if err != nil {
@@ -184,21 +183,21 @@ func (c *Catalog) renewViews(ctx context.Context, conn *stdsql.Conn, changes vie
 	if err := setLake(ctx, conn, root); err != nil {
 		return err
 	}
-	if err := makeViews(ctx, conn, changes); err != nil {
+	if err := createViews(ctx, conn, changes); err != nil {
 		return err
 	}
 	return setLake(ctx, conn, c.Local.Root())
 }
 
-// setLake says where the connection finds the lake's files from here on.
+// setLake sets the folder in which the connection finds the lake's files.
 func setLake(ctx context.Context, conn *stdsql.Conn, folder string) error {
 	_, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+literal(folder))
 	return err
 }
 
-func makeViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
-	for i := range changes.made {
-		view := &changes.made[i]
+func createViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+	for i := range changes.replace {
+		view := &changes.replace[i]
 		name := literal(view.name)
 		_, err := conn.ExecContext(ctx, "CREATE OR REPLACE VIEW _dealflow."+identifier(view.name)+" AS FROM "+view.source+
 			"; DELETE FROM _dealflow.file_view WHERE name = "+name+"; INSERT INTO _dealflow.file_view VALUES ("+name+", "+literal(view.hash())+")")
@@ -206,7 +205,7 @@ func makeViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) erro
 			return fmt.Errorf("%s: %w", view.name, err)
 		}
 	}
-	for _, name := range changes.gone {
+	for _, name := range changes.drop {
 		if _, err := conn.ExecContext(ctx, "DROP VIEW _dealflow."+identifier(name)+"; DELETE FROM _dealflow.file_view WHERE name = "+literal(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -11,27 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/load/mirror"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 )
 
-// firstNight is when the first commit of a history becomes known; each later one is a day later.
+// firstNight is the known_at of a history's first commit; each later commit is a day later.
 var firstNight = time.Date(2026, 1, 5, 22, 0, 0, 0, time.UTC)
 
-// history is a lake's history whose rows a test writes by hand, also rows that no run would write. Rows that are
-// written belong to the next commit.
+// history is a lake's history whose rows a test writes by hand, including rows that no run would write. Written rows
+// belong to the next commit.
 type history struct {
 	t       *testing.T
 	root    string
-	db      *stdsql.DB                                          // the rows of the next commit, in one table for each of the lake's
-	written map[string]map[api.Market]int64                     // how many there are, by table
+	db      *stdsql.DB                                          // the rows of the next commit, in one table per table of the lake
+	written map[string]map[api.Market]int64                     // number of rows by table
 	said    map[api.Feed]map[int64]map[int32][]lake.FieldChange // by feed, deal and later version
 	runs    []lake.Commit
 	files   []lake.File
 }
 
-// historyTables lists the tables that history holds, with their columns.
+// historyTables lists the tables of a history, with their columns.
 func historyTables() map[string][]lake.Column {
 	all := map[string][]lake.Column{lake.DealVersions: lake.DealVersionColumns()}
 	for _, table := range lake.Tables() {
@@ -118,7 +120,7 @@ func (h *history) edit(feed api.Feed, version int32, first, last int64, changes 
 	h.says(feed, version, first, last, changes...)
 }
 
-// says has the catalog told that a version differs from the one before in changes.
+// says makes diff return changes between a version and the one before.
 func (h *history) says(feed api.Feed, version int32, first, last int64, changes ...lake.FieldChange) {
 	if h.said[feed] == nil {
 		h.said[feed] = map[int64]map[int32][]lake.FieldChange{}
@@ -152,7 +154,7 @@ func (h *history) commit() (added []lake.File) {
 	return added
 }
 
-// check ends a commit, builds the catalog that shows it, and returns what the quality checks say.
+// check ends a commit, builds its catalog, and returns the results of the quality checks.
 func (h *history) check(accepted ...string) (results []lake.Check) {
 	h.t.Helper()
 	added := h.commit()
@@ -163,14 +165,14 @@ func (h *history) check(accepted ...string) (results []lake.Check) {
 	return results
 }
 
-// build ends a commit, and returns the file of the catalog that shows it.
+// build ends a commit, and returns the file of its catalog.
 func (h *history) build() (path string) {
 	h.t.Helper()
 	h.commit()
 	return h.buildFrom("")
 }
 
-// buildFrom returns the file of the catalog that shows the newest commit, made from an earlier catalog's; "": from
+// buildFrom returns the catalog file of the latest commit. It extends the catalog file previous; "" builds from
 // scratch.
 func (h *history) buildFrom(previous string) (path string) {
 	h.t.Helper()
@@ -183,12 +185,26 @@ func (h *history) buildFrom(previous string) (path string) {
 	return path
 }
 
-func (h *history) catalog() *sql.Catalog {
-	last := &h.runs[len(h.runs)-1]
-	return &sql.Catalog{Root: h.root, Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
+// localFiles returns the files of the lake in a folder.
+func localFiles(t *testing.T, folder string) sql.LocalFiles {
+	t.Helper()
+	store, err := dirstore.New(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := mirror.Open(store, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local
 }
 
-// compact ends a commit that brings nothing, in which one file for each table and market takes the place of all before.
+func (h *history) catalog() *sql.Catalog {
+	last := &h.runs[len(h.runs)-1]
+	return &sql.Catalog{Root: h.root, Local: localFiles(h.t, h.root), Commit: last.Number, Known: last.KnownAt, Files: h.files, Runs: h.runs, Diff: h.diff}
+}
+
+// compact ends a commit without new versions. It replaces all files by one per table and market.
 func (h *history) compact() {
 	h.t.Helper()
 	for i := range h.files {
@@ -203,7 +219,7 @@ func (h *history) compact() {
 	run.Command, run.Feeds = "compact", nil
 }
 
-// write moves the rows that were written into files, one for each table and market.
+// write moves the written rows into files, one per table and market.
 func (h *history) write() (added []lake.File) {
 	h.t.Helper()
 	for name := range historyTables() {

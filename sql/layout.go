@@ -17,29 +17,30 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// theLayout is a catalog of no lake: all that is the same in every catalog of this program. Views, macros and
-// comments are most of the work of making a catalog, so what is made anew begins as a copy. It is made once in
-// the life of the program, in a folder beside others that the first caller names.
-func theLayout(beside string) ([]byte, error) {
-	layoutMaking.Lock()
-	defer layoutMaking.Unlock()
-	if madeLayout != nil {
-		return madeLayout, nil
+// emptyCatalog returns the bytes of a catalog of no lake: all that is the same in every catalog of this program. Views,
+// macros and comments are most of the work of building a catalog, so a catalog from scratch begins as a copy. The
+// program builds it once, in a temporary folder next to the first caller's catalog. The caller must not modify the
+// bytes.
+func emptyCatalog(parent string) ([]byte, error) {
+	emptyCatalogLock.Lock()
+	defer emptyCatalogLock.Unlock()
+	if builtEmptyCatalog != nil {
+		return builtEmptyCatalog, nil
 	}
-	made, err := makeLayout(beside)
+	made, err := buildEmptyCatalog(parent)
 	if err == nil {
-		madeLayout = made
+		builtEmptyCatalog = made
 	}
 	return made, err
 }
 
 var (
-	layoutMaking sync.Mutex
-	madeLayout   []byte
+	emptyCatalogLock  sync.Mutex
+	builtEmptyCatalog []byte
 )
 
-func makeLayout(beside string) (made []byte, err error) {
-	folder, err := os.MkdirTemp(beside, "layout-*")
+func buildEmptyCatalog(parent string) (made []byte, err error) {
+	folder, err := os.MkdirTemp(parent, "layout-*")
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +50,15 @@ func makeLayout(beside string) (made []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.Background() // what is made serves all later callers
+	ctx := context.Background() // the result is for all later callers, so no caller's context ends this
 	var empty Catalog
 	err = empty.edit(ctx, path, func(conn *stdsql.Conn) error {
-		steps := []step{literally("BEGIN")}
+		steps := []step{sqlStep("BEGIN")}
 		for _, text := range texts {
 			first, _, _ := strings.Cut(text, "\n")
 			steps = append(steps, statement(first, func() (string, error) { return text, nil }))
 		}
-		return doSteps(ctx, conn, append(steps, literally("COMMIT"), literally("CHECKPOINT"), giveBack)...)
+		return doSteps(ctx, conn, append(steps, sqlStep("COMMIT"), sqlStep("CHECKPOINT"), releaseMemory)...)
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func makeLayout(beside string) (made []byte, err error) {
 	return os.ReadFile(path)
 }
 
-// layoutHash sums up what a catalog hangs on besides its lake.
+// layoutHash identifies everything except the lake that determines a catalog: statements, schema version, version of
+// the derivation, DuckDB version.
 var layoutHash = sync.OnceValues(func() (string, error) {
 	texts, err := layoutTexts()
 	if err != nil {
@@ -103,7 +105,7 @@ func hashOf(ctx context.Context, texts []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// layoutTexts are the statements that make the layout, each on what those before it have made.
+// layoutTexts returns the statements that build the empty catalog. Each may use what earlier ones create.
 func layoutTexts() ([]string, error) {
 	var texts []string
 	add := func(name string, data any) error {
@@ -124,7 +126,7 @@ func layoutTexts() ([]string, error) {
 	return texts, errors.Join(append(errs, err)...)
 }
 
-// indexData is what views/index.sql sees.
+// indexData is the data for the template views/index.sql.
 type indexData struct {
 	Versions string
 	Columns  []lake.Column // of deal_versions
@@ -140,7 +142,7 @@ type market struct {
 	Precedence      int // from 1
 }
 
-// markets lists the markets in the order of the API document.
+// markets lists the markets in the order of the API's documentation, which api.Markets keeps.
 func markets() []market {
 	var all []market
 	for _, service := range api.Services() {
@@ -154,7 +156,7 @@ func markets() []market {
 func indexColumns() indexData {
 	columns := lake.DealVersionColumns()
 	return indexData{
-		Versions: nothing(columns), Columns: columns,
+		Versions: emptySource(columns), Columns: columns,
 		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Checks: lake.CheckColumns(),
 		Markets: markets(),
 	}

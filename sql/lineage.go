@@ -5,7 +5,8 @@ import (
 	stdsql "database/sql"
 )
 
-// tranche is one tranche of one version of an expected deal, with what it may be known by later.
+// tranche is one tranche of one version of an expected deal, with the values by which a later version's tranche is
+// matched.
 type tranche struct {
 	ordinal    int32
 	name       string // as written
@@ -15,25 +16,25 @@ type tranche struct {
 	pricedID   stdsql.NullInt64
 }
 
-// known is a tranche of earlier versions of a deal, as it was when last seen.
+// known is a tranche of earlier versions, as it was in the latest version that contained it.
 type known struct {
 	tranche
 	uid     int32
-	version int32 // in which it was last seen
+	version int32 // the latest version that contained it
 }
 
-// lineage follows the tranches of one deal from version to version: forward, so that what a tranche is
-// called in one version hangs on that and earlier versions alone.
+// lineage matches the tranches of one deal from version to version. It works forward only: a tranche's uid depends only
+// on this version and earlier ones.
 type lineage struct {
 	known   []known
-	version int32 // the newest one
+	version int32 // the latest that next was called with
 }
 
-// matchers are the ways in which a tranche is known again, the surest first.
+// matchers are the ways to match a tranche with an earlier one, the most reliable first.
 var matchers = []struct {
 	name    string
 	same    func(now *tranche, was *known) bool
-	current bool // only tranches of the version before are looked at
+	current bool // compares only with tranches of the version before
 }{
 	{name: "priced deal", same: func(now *tranche, was *known) bool { return now.pricedID.Valid && now.pricedID == was.pricedID }},
 	{name: "figi", same: func(now *tranche, was *known) bool { return now.figi != "" && now.figi == was.figi }},
@@ -46,13 +47,14 @@ var matchers = []struct {
 
 const matchedNew = "new"
 
-// match is what a tranche of a version was found to be.
+// match is the uid of a tranche, and the matcher that found it.
 type match struct {
 	uid int32
 	by  string
 }
 
-// next takes in a version's tranches, in their order, and says which each is.
+// next matches a version's tranches and returns a match for each, in the same order. Versions must be passed in
+// ascending order.
 func (l *lineage) next(version int32, tranches []tranche) []match {
 	matches := make([]match, len(tranches))
 	taken := map[int32]bool{}
@@ -79,8 +81,8 @@ func (l *lineage) next(version int32, tranches []tranche) []match {
 	return matches
 }
 
-// best finds, among the tranches that are not taken, the one that is the same: seen last, standing at the
-// same place, first known; in this order.
+// best returns the known tranche that same accepts and that is not in taken; nil if there is none. Of several it
+// prefers the one seen last, then the one at the same position, then the one known first.
 func (l *lineage) best(now *tranche, taken map[int32]bool, same func(*tranche, *known) bool, current bool) *known {
 	var best *known
 	for i := range l.known {

@@ -9,32 +9,33 @@ import (
 	"github.com/marcboeker/go-duckdb/v2"
 )
 
-// dealKey is an expected deal.
+// dealKey identifies an expected deal.
 type dealKey struct {
 	service, market string
 	deal            int64
 }
 
-// lineages are the lineages of the expected deals that have new versions, and in what order they came.
+// lineages contains the lineages of the expected deals that have new versions. order lists their deals in the order in
+// which they were added.
 type lineages struct {
-	of    map[dealKey]*lineage
-	order []dealKey
+	byDeal map[dealKey]*lineage
+	order  []dealKey
 }
 
-// at gives a deal's lineage, an empty one where it has none yet.
-func (l *lineages) at(key dealKey) *lineage {
-	found := l.of[key]
+// lineageOf returns a deal's lineage, and adds an empty one if there is none.
+func (l *lineages) lineageOf(key dealKey) *lineage {
+	found := l.byDeal[key]
 	if found == nil {
 		found = new(lineage)
-		l.of[key] = found
+		l.byDeal[key] = found
 		l.order = append(l.order, key)
 	}
 	return found
 }
 
-// deriveLineage adds the tranches of new versions. Each deal goes on from what its tranches were when last seen.
-func (c *Catalog) deriveLineage(ctx context.Context, conn *stdsql.Conn, of news) error {
-	rows, err := c.newTranches(ctx, conn, of)
+// deriveLineage adds the tranches of new versions to tranche_lineage. Each deal continues from its known tranches.
+func (c *Catalog) deriveLineage(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
+	rows, err := c.newTranches(ctx, conn, added)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -55,7 +56,7 @@ WHERE known.service = deals.service AND known.market = deals.market AND known.de
 	return appendTo(conn, "tranche_known", all.append)
 }
 
-// appendTo appends rows to a table of the catalog's own.
+// appendTo opens an appender to a table of the schema _dealflow for the function rows.
 func appendTo(conn *stdsql.Conn, table string, rows func(*duckdb.Appender) error) error {
 	return conn.Raw(func(driverConn any) (err error) {
 		out, err := duckdb.NewAppenderFromConn(driverConn.(driver.Conn), "_dealflow", table)
@@ -67,8 +68,8 @@ func appendTo(conn *stdsql.Conn, table string, rows func(*duckdb.Appender) error
 	})
 }
 
-// follow takes in the tranches of new versions, which are in the order of deal, version and ordinal, and writes which
-// each is.
+// follow matches the tranches of new versions and writes the matches. rows must be in the order of deal, version and
+// ordinal.
 func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
 	for len(rows) > 0 {
 		first := &rows[0]
@@ -76,7 +77,7 @@ func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
 		for len(tranches) < len(rows) && rows[len(tranches)].dealKey == first.dealKey && rows[len(tranches)].version == first.version {
 			tranches = append(tranches, rows[len(tranches)].tranche)
 		}
-		for i, m := range l.at(first.dealKey).next(first.version, tranches) {
+		for i, m := range l.lineageOf(first.dealKey).next(first.version, tranches) {
 			if err := out.AppendRow(first.service, first.market, first.deal, m.uid, first.version, tranches[i].ordinal, m.by); err != nil {
 				return err
 			}
@@ -86,12 +87,11 @@ func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
 	return nil
 }
 
-// append writes the tranches as they were last seen. Texts go as bytes: the appender takes a text to end at its
-// first NUL.
+// append writes the known tranches of all deals. Texts go as bytes: the appender cuts a text at its first NUL.
 func (l *lineages) append(out *duckdb.Appender) error {
 	for _, key := range l.order {
-		for i := range l.of[key].known {
-			t := &l.of[key].known[i]
+		for i := range l.byDeal[key].known {
+			t := &l.byDeal[key].known[i]
 			var priced any
 			if t.pricedID.Valid {
 				priced = t.pricedID.Int64
@@ -113,9 +113,9 @@ type trancheRow struct {
 	tranche
 }
 
-// newTranches reads the tranches of new versions, in the order of deal, version and ordinal.
-func (c *Catalog) newTranches(ctx context.Context, conn *stdsql.Conn, of news) (rows []trancheRow, err error) {
-	bonds, loans := c.historySince(of, "bond_expected_tranches"), c.historySince(of, "loan_expected_tranches")
+// newTranches reads the tranches of new versions of expected deals, in the order of deal, version and ordinal.
+func (c *Catalog) newTranches(ctx context.Context, conn *stdsql.Conn, added newFiles) (rows []trancheRow, err error) {
+	bonds, loans := c.historySince(added, "bond_expected_tranches"), c.historySince(added, "loan_expected_tranches")
 	err = readTranches(ctx, conn, `
 WITH tranches AS (
   SELECT 'bond' AS service, market, deal_id, version, ordinal, name, currency, figi_code, priced_deal_id FROM `+bonds+`
@@ -132,21 +132,21 @@ ORDER BY service, market, deal_id, version, ordinal`, func(r *trancheRow, _ int3
 
 // knownTranches reads the lineages of the deals that have new versions.
 func knownTranches(ctx context.Context, conn *stdsql.Conn) (*lineages, error) {
-	all := &lineages{of: map[dealKey]*lineage{}}
+	all := &lineages{byDeal: map[dealKey]*lineage{}}
 	err := readTranches(ctx, conn, `
 SELECT service, market, deal_id, version, ordinal, name, normal_name, currency, figi, priced_deal_id, tranche_uid
 FROM _dealflow.tranche_known
 SEMI JOIN (FROM new_version WHERE kind = 'expected') USING (service, market, deal_id)
 ORDER BY service, market, deal_id, tranche_uid`, func(r *trancheRow, uid int32) {
-		l := all.at(r.dealKey)
+		l := all.lineageOf(r.dealKey)
 		l.known = append(l.known, known{r.tranche, uid, r.version})
 		l.version = max(l.version, r.version)
 	})
 	return all, err
 }
 
-// readTranches reads rows with the columns of a trancheRow and a number; take must not keep the row.
-func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, take func(*trancheRow, int32)) (err error) {
+// readTranches calls each for every row. The statement returns the columns of a trancheRow and a uid.
+func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, each func(*trancheRow, int32)) (err error) {
 	rows, err := conn.QueryContext(ctx, statement)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, take
 		if err := rows.Scan(&r.service, &r.market, &r.deal, &r.version, &r.ordinal, &r.name, &r.normalName, &r.currency, &r.figi, &r.pricedID, &uid); err != nil {
 			return err
 		}
-		take(&r, uid)
+		each(&r, uid)
 	}
 	return rows.Err()
 }

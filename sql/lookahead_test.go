@@ -20,8 +20,8 @@ import (
 	"dealflow/sql"
 )
 
-// questionsAsOf are all that the catalog answers as of an instant, which stands for {as_of}: the flattened tables,
-// the index of deals, and what the comment of each analysis asks (sql.Analysis.AsOf).
+// questionsAsOf returns all queries as of an instant, with {as_of} for the instant: the flattened tables, the index of
+// deals, and the queries in the comments of the analyses (sql.Analysis.AsOf).
 func questionsAsOf(t testing.TB) map[string]string {
 	all := map[string]string{"deals": "deals_as_of({as_of})"}
 	for _, table := range lake.Tables() {
@@ -39,14 +39,14 @@ func questionsAsOf(t testing.TB) map[string]string {
 	return all
 }
 
-// seen is what the catalog answered right after a commit: a digest by question.
+// seen is a digest of each query's answer, right after a commit.
 type seen struct {
 	at      lake.Instant
 	command string
 	digests map[string]string
 }
 
-// look asks all questions at once, each under an instant.
+// look runs all queries as of an instant and returns a digest of each answer.
 func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) map[string]string {
 	t.Helper()
 	digests := map[string]string{}
@@ -57,13 +57,13 @@ func look(t testing.TB, db *stdsql.DB, questions map[string]string, at string) m
 	return digests
 }
 
-// TestNoLookAhead is the theorem (design, History and the catalog): what the catalog answered right after a commit
-// about all that was known, it answers for good about every instant until the next commit. Nights and syncs
-// over a faulty API, removals and reappearances, compaction, expiry and replay come between; parsers and aliases
-// stay as they are.
+// TestNoLookAhead proves that the catalog has no look-ahead. Right after a commit we query everything that is known.
+// Later the same queries, as of any instant until the next commit, must give the same answers. In between there are
+// nights and syncs over a faulty API, removals and reappearances, compaction, expiry and replay. Parsers and aliases do
+// not change.
 //
-// TEST_LOOKAHEAD says how many markets are tried, each for six days and with three instants of each interval:
-// its first, its middle, its last. By default it is one market for three days, and one of the three in turn.
+// TEST_LOOKAHEAD is the number of markets, each for six days and with three instants of each interval: its first, its
+// middle, its last. By default it is one market for three days, and one of the three instants in turn.
 func TestNoLookAhead(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -87,7 +87,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	}
 	w := world.New(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
 	faults := serve.AllFaults(seed, 0.01)
-	faults.TooMany = 0 // each costs a real second
+	faults.TooMany = 0 // each 429 costs a real second
 	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
 	w.Attempts = 8
 
@@ -149,7 +149,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	}
 }
 
-// familiesOf asks the questions about one deal of a feed of all feeds, of the deal that the catalog knew first.
+// familiesOf replaces queries about one deal of a feed by one query per feed, about the feed's deal with the least id.
 func familiesOf(t *testing.T, questions map[string]string) func(*stdsql.DB) map[string]string {
 	done := false
 	return func(db *stdsql.DB) map[string]string {

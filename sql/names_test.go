@@ -15,7 +15,7 @@ import (
 	"dealflow/sql"
 )
 
-// opened makes a catalog and opens it until the end of the test.
+// opened builds a catalog and opens it until the end of the test.
 func opened(t *testing.T, catalog sql.Catalog) *stdsql.DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "catalog.duckdb")
@@ -34,7 +34,7 @@ func opened(t *testing.T, catalog sql.Catalog) *stdsql.DB {
 	return db
 }
 
-// TestPublicNames checks that whatever the catalog shows outside its own schema says what it is, column by column.
+// TestPublicNames checks that everything the catalog shows outside its own schema has a comment, column by column.
 func TestPublicNames(t *testing.T) {
 	catalog := emptyCatalog(t)
 	catalog.Aliases.Version = "names"
@@ -79,8 +79,8 @@ func TestPublicNames(t *testing.T) {
 	}
 }
 
-// TestMarkets compares the table of markets with the API's, and checks that no statement lists markets: a new one would
-// be missing there.
+// TestMarkets compares the table of markets with the API's. It also checks that no statement lists markets, because a
+// new market would be missing there.
 func TestMarkets(t *testing.T) {
 	db := opened(t, emptyCatalog(t))
 	var want []string
@@ -121,7 +121,7 @@ func TestMarkets(t *testing.T) {
 	}
 }
 
-// withoutComments leaves out the lines of comment.
+// withoutComments removes comment lines.
 func withoutComments(text string) string {
 	var left []string
 	for line := range strings.Lines(text) {

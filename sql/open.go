@@ -13,10 +13,10 @@ import (
 	"github.com/marcboeker/go-duckdb/v2"
 )
 
-// Open opens a catalog file read-only for queries about the lake at root, which may be another place
-// than the one the catalog was published for. All connections run in UTC. The caller closes it.
+// Open opens a catalog file read-only for queries about the lake at root. root may differ from the address for which
+// the catalog was published. All connections run in UTC. The caller closes the database.
 func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
-	// The lake's files never change, so what was read of a footer stays good.
+	// The lake's files never change, so a footer that was read stays valid.
 	db, err := connect(path, true, "SET VARIABLE lake = "+literal(root), "SET parquet_metadata_cache = true")
 	if err != nil {
 		return nil, err
@@ -27,10 +27,9 @@ func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
 	return db, nil
 }
 
-// OpenApart is Open for a catalog that may be replaced while it is open. A process has one DuckDB
-// instance a path: whoever opens a path that is open already gets the file that stood there before. So
-// the file is opened under a name of its own, in a new folder in workDir ("" means the system's).
-// done closes the database and removes that name.
+// OpenApart is Open for a catalog that may be replaced while it is open. A process has one DuckDB instance per path:
+// opening a path that is already open returns the file that was there first. So the file is opened under a name of its
+// own, in a new folder in workDir ("" means the system's). done closes the database and removes that name.
 func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, done func() error, err error) {
 	folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
 	if err != nil {
@@ -46,7 +45,7 @@ func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, 
 	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(folder)) }, nil
 }
 
-// linkOrCopy gives a file a second name; on another filesystem, a second copy.
+// linkOrCopy links the file under a second name; on another filesystem it copies the file.
 func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil

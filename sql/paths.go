@@ -10,41 +10,41 @@ import (
 	"strings"
 )
 
-// definition is a view or macro of the catalog.
+// definition is a view or macro of the catalog, with the SQL that defines it.
 type definition struct{ schema, name, text string }
 
-// Paths lists the lake's files that statements may read, by path: those named by the views and macros
-// that occur in them, or in each other. It may list too many, never too few.
+// Paths returns the sorted paths of the lake's files that statements may read. It follows the views and macros whose
+// names occur in the statements, or in each other's definitions. It may list too many files, never too few.
 func Paths(ctx context.Context, db *stdsql.DB, statements ...string) ([]string, error) {
-	left, err := definitions(ctx, db)
+	remaining, err := definitions(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("look for the files of a query: %w", err)
 	}
 	text := strings.ToLower(strings.Join(statements, "\n"))
 	var paths []string
 	for {
-		rest := left[:0:0]
-		for _, d := range left {
+		unused := remaining[:0:0]
+		for _, d := range remaining {
 			if !d.occursIn(text) {
-				rest = append(rest, d)
+				unused = append(unused, d)
 				continue
 			}
 			text += "\n" + strings.ToLower(d.text)
 			paths = append(paths, filePath.FindAllString(d.text, -1)...)
 		}
-		if len(rest) == len(left) {
+		if len(unused) == len(remaining) {
 			slices.Sort(paths)
 			return slices.Compact(paths), nil
 		}
-		left = rest
+		remaining = unused
 	}
 }
 
-// filePath is a file of the lake as views name it: see readFiles.
+// filePath matches a file of the lake in a view's definition, as readFiles writes it.
 var filePath = regexp.MustCompile(`(?:history|snapshots)/[^'\n]+\.parquet`)
 
-// occursIn says whether a text, in lower case, may speak of it. A table is called alike in three
-// schemas; outside the default one, the schema must be named, too.
+// occursIn reports whether a text in lower case may refer to the definition. The same table name exists in several
+// schemas; outside main the schema's name must occur, too.
 func (d *definition) occursIn(text string) bool {
 	return strings.Contains(text, d.name) && (d.schema == "main" || strings.Contains(text, d.schema))
 }

@@ -14,8 +14,8 @@ import (
 // values are the columns of a deal's row, in SQL.
 type values map[string]string
 
-// qualityBounds has, for checks of data_quality that have bounds, deals just inside and just outside of them. Where a
-// column is not named, its value fails no check.
+// qualityBounds contains, for checks of data_quality with bounds, deals just inside and just outside of them. The value
+// of a column that is not named fails no check.
 var qualityBounds = map[string]struct{ passes, fails []values }{
 	"unit_outlier_books": {
 		passes: []values{
@@ -35,7 +35,7 @@ var qualityBounds = map[string]struct{ passes, fails []values }{
 		passes: []values{{"nominal_usd": "100000"}},
 		fails:  []values{{"nominal_usd": "0"}, {"nominal_usd": "NULL"}},
 	},
-	"usd_off": { // by 1 %, whichever way the rate is meant
+	"usd_off": { // by 1 %, for both directions of the rate
 		passes: []values{
 			{"nominal_amount": "1010000", "fx_rate_usd": "1"}, {"nominal_amount": "990000", "fx_rate_usd": "1"},
 			{"nominal_amount": "2020000", "fx_rate_usd": "2"}, {"nominal_amount": "505000", "fx_rate_usd": "2"},
@@ -45,7 +45,7 @@ var qualityBounds = map[string]struct{ passes, fails []values }{
 			{"nominal_amount": "2020000.02", "fx_rate_usd": "2"}, {"nominal_amount": "505000.01", "fx_rate_usd": "2"},
 		},
 	},
-	"pricing_in_future": { // the newest run is of 5 January
+	"pricing_in_future": { // the latest run is of 5 January
 		passes: []values{{"pricing_date": "DATE '2026-01-06'"}},
 		fails:  []values{{"pricing_date": "DATE '2026-01-07'"}},
 	},
@@ -59,7 +59,7 @@ var qualityBounds = map[string]struct{ passes, fails []values }{
 	},
 }
 
-// TestQualityBounds asks data_quality of deals just inside and just outside the bounds of its checks.
+// TestQualityBounds runs data_quality on deals just inside and just outside the bounds of its checks.
 func TestQualityBounds(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)
@@ -124,7 +124,7 @@ func TestQualityBounds(t *testing.T) {
 	}
 }
 
-// TestCoverBounds takes the cover of a deal to be its final books by its nominal, where both are above 0.
+// TestCoverBounds checks that a deal's cover is its final books divided by its nominal, if both are above 0.
 func TestCoverBounds(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

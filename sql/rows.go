@@ -16,8 +16,8 @@ import (
 	"github.com/marcboeker/go-duckdb/v2"
 )
 
-// Rows is the answer to a query, value by value in exact text. The caller closes it. It is not safe
-// for concurrent use.
+// Rows is the result of a query. It writes each value as exact text. The caller closes it. It is not safe for
+// concurrent use.
 type Rows struct {
 	rows    *stdsql.Rows
 	names   []string
@@ -47,7 +47,7 @@ func Query(ctx context.Context, db *stdsql.DB, statement string) (*Rows, error) 
 // Columns returns the columns' names. The caller owns the slice.
 func (r *Rows) Columns() []string { return append([]string(nil), r.names...) }
 
-// Numeric says whether a column holds numbers.
+// Numeric reports whether a column contains numbers.
 func (r *Rows) Numeric(column int) bool {
 	for _, prefix := range []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL"} {
 		if strings.HasPrefix(r.types[column], prefix) && r.types[column] != "UUID" {
@@ -57,16 +57,16 @@ func (r *Rows) Numeric(column int) bool {
 	return false
 }
 
-// Next goes to the next row; false at the end or on an error.
+// Next moves to the next row. It returns false at the end or on an error; Err tells which.
 func (r *Rows) Next() bool {
 	if r.err != nil || !r.rows.Next() {
 		return false
 	}
-	places := make([]any, len(r.current))
-	for i := range places {
-		places[i] = &r.current[i]
+	targets := make([]any, len(r.current))
+	for i := range targets {
+		targets[i] = &r.current[i]
 	}
-	r.err = r.rows.Scan(places...)
+	r.err = r.rows.Scan(targets...)
 	return r.err == nil
 }
 
@@ -81,7 +81,7 @@ func (r *Rows) Err() error {
 // Close ends the query.
 func (r *Rows) Close() error { return r.rows.Close() }
 
-// Texts gives the present row as texts; NULL is "". The caller owns the slice.
+// Texts returns the current row as texts; NULL is "". The caller owns the slice.
 func (r *Rows) Texts() []string {
 	texts := make([]string, len(r.current))
 	for i, value := range r.current {
@@ -90,7 +90,7 @@ func (r *Rows) Texts() []string {
 	return texts
 }
 
-// WriteCSV writes all rows with a heading, as RFC 4180 has it; NULL is an empty field.
+// WriteCSV writes a heading and all remaining rows as RFC 4180 CSV; NULL is an empty field.
 func (r *Rows) WriteCSV(out io.Writer) error {
 	w := csv.NewWriter(out)
 	if err := w.Write(r.names); err != nil {
@@ -108,8 +108,8 @@ func (r *Rows) WriteCSV(out io.Writer) error {
 	return r.Err()
 }
 
-// WriteJSON writes all rows as one array of objects, columns in order. Decimals are numbers in full,
-// instants RFC 3339, binary base64.
+// WriteJSON writes all remaining rows as one array of objects, columns in order. Decimals are numbers with all digits,
+// instants RFC 3339, binary values base64.
 func (r *Rows) WriteJSON(out io.Writer) error {
 	separator := "[\n"
 	for r.Next() {
@@ -148,7 +148,7 @@ func (r *Rows) WriteJSON(out io.Writer) error {
 	return err
 }
 
-// text writes a value as people read it.
+// text formats a value for people.
 func text(value any, typ string) string {
 	switch v := value.(type) {
 	case nil:
@@ -179,7 +179,7 @@ func text(value any, typ string) string {
 	return fmt.Sprint(value)
 }
 
-// jsonValue gives a value as JSON can hold it.
+// jsonValue converts a value to one that encoding/json writes exactly.
 func jsonValue(value any, typ string) any {
 	switch v := value.(type) {
 	case time.Time:
@@ -204,15 +204,15 @@ func jsonValue(value any, typ string) any {
 		return object
 	case duckdb.Map:
 		object := make(map[string]any, len(v))
-		for k, of := range v {
-			object[fmt.Sprint(k)] = jsonValue(of, "")
+		for k, element := range v {
+			object[fmt.Sprint(k)] = jsonValue(element, "")
 		}
 		return object
 	}
 	return value
 }
 
-// decimalText writes a decimal in full scale.
+// decimalText writes a decimal with all digits of its scale.
 func decimalText(d duckdb.Decimal) string {
 	if d.Scale == 0 {
 		return d.Value.String()

@@ -9,9 +9,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// fillRuns adds to the tables runs, feed_runs and checks what the commits since say. They go in as JSON, which
-// DuckDB reads by name: one statement a table whatever the number of runs.
-func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn, from since) error {
+// fillRuns adds the commits after the baseline to the tables runs, feed_runs and checks. The rows are passed as JSON,
+// which DuckDB reads by name: one statement per table for any number of runs.
+func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn, from baseline) error {
 	var runs, feedRuns, checks []map[string]any
 	for i := range c.Runs {
 		if c.Runs[i].Number <= from.commit {
@@ -47,7 +47,7 @@ func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []
 	return err
 }
 
-// jsonStructure writes columns as the structure that from_json takes.
+// jsonStructure writes columns as the structure argument of from_json.
 func jsonStructure(columns []lake.Column) string {
 	parts := make([]string, len(columns))
 	for i := range columns {

@@ -9,27 +9,27 @@ import (
 	"os"
 )
 
-// A catalog that was made is sealed: behind its last block, where DuckDB does not look, stands what its bytes add up
-// to. Any DuckDB can write into a catalog; one whose seal is broken is not gone on from.
+// We append a checksum after DuckDB's last block, which DuckDB ignores. Any DuckDB can write into a catalog. A catalog
+// whose checksum does not match is never extended; it is built from scratch.
 const (
-	sealWord = "\ndealflow sha256 "
-	sealSize = len(sealWord) + 2*sha256.Size
+	checksumPrefix = "\ndealflow sha256 "
+	checksumSize   = len(checksumPrefix) + 2*sha256.Size
 )
 
-// errChanged says that somebody wrote into an earlier catalog, or damaged it; errUnsealed, that it may be one of a
-// program that did not seal them.
+// errChecksum means that the previous catalog was written to or damaged. errNoChecksum means that it has no checksum: a
+// program that did not append checksums built it, or it was changed.
 var (
-	errChanged  = errors.New("it was changed after it was made")
-	errUnsealed = errors.New("it has no seal: an older program made it, or it was changed since")
+	errChecksum   = errors.New("it was changed after it was made")
+	errNoChecksum = errors.New("it has no seal: an older program made it, or it was changed since")
 )
 
-// sealOf writes the seal of bytes with the given sum.
-func sealOf(sum []byte) []byte {
-	return append([]byte(sealWord), hex.EncodeToString(sum)...)
+// checksumTrailer formats the bytes to append for a checksum.
+func checksumTrailer(sum []byte) []byte {
+	return append([]byte(checksumPrefix), hex.EncodeToString(sum)...)
 }
 
-// seal seals a catalog that is otherwise made.
-func seal(path string) (err error) {
+// appendChecksum appends the checksum to a complete catalog file.
+func appendChecksum(path string) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -39,12 +39,12 @@ func seal(path string) (err error) {
 	if _, err := io.Copy(sum, file); err != nil {
 		return err
 	}
-	_, err = file.Write(sealOf(sum.Sum(nil)))
+	_, err = file.Write(checksumTrailer(sum.Sum(nil)))
 	return err
 }
 
-// unseal copies a sealed catalog without its seal, if it is as it was sealed.
-func unseal(from, to string) (err error) {
+// copyVerified copies a catalog without its checksum. It fails if the checksum does not match.
+func copyVerified(from, to string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
@@ -54,9 +54,9 @@ func unseal(from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	size := info.Size() - int64(sealSize)
+	size := info.Size() - int64(checksumSize)
 	if size < 0 {
-		return errUnsealed
+		return errNoChecksum
 	}
 	target, err := os.Create(to)
 	if err != nil {
@@ -71,10 +71,10 @@ func unseal(from, to string) (err error) {
 	switch {
 	case err != nil:
 		return err
-	case !bytes.HasPrefix(found, []byte(sealWord)):
-		return errUnsealed
-	case !bytes.Equal(found, sealOf(sum.Sum(nil))):
-		return errChanged
+	case !bytes.HasPrefix(found, []byte(checksumPrefix)):
+		return errNoChecksum
+	case !bytes.Equal(found, checksumTrailer(sum.Sum(nil))):
+		return errChecksum
 	}
 	return nil
 }

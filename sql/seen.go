@@ -9,10 +9,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// learnFields looks, for the fields that got a value in some new version and are not known to have had one before,
-// when their markets first had one. For that it reads all of their tables' history; each field of a market comes to
-// that once in the life of a lake.
-func (c *Catalog) learnFields(ctx context.Context, conn *stdsql.Conn) error {
+// recordFirstSeen fills field_seen for fields that got a value in a new version and are not listed there yet. It
+// records when each market first had a value in the field. It reads the table's complete history; each field of a
+// market needs that once in a lake's life.
+func (c *Catalog) recordFirstSeen(ctx context.Context, conn *stdsql.Conn) error {
 	fields, err := unseenFields(ctx, conn)
 	if err != nil || len(fields) == 0 {
 		return err
@@ -38,8 +38,8 @@ func (c *Catalog) learnFields(ctx context.Context, conn *stdsql.Conn) error {
 	return nil
 }
 
-// unseenFields gives the fields that found_change tells to have got a value, and that are not known to have had one
-// in that market, by table; "" is a row.
+// unseenFields returns, by table, the fields that got a value according to found_change and that field_seen does not
+// list for that market. "" is the row itself.
 func unseenFields(ctx context.Context, conn *stdsql.Conn) (fields map[string][]string, err error) {
 	rows, err := conn.QueryContext(ctx, `
 SELECT DISTINCT table_name, coalesce(field, '') FROM found_change

@@ -10,18 +10,18 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// since is up to where an earlier catalog holds.
-type since struct {
-	commit  int64  // 0: there is none
-	instant string // that commit's known_at; before all instants where there is none
+// baseline is the commit up to which the previous catalog is complete.
+type baseline struct {
+	commit  int64  // 0: there is no previous catalog
+	instant string // that commit's known_at; -infinity if there is none
 }
 
-// errOtherCatalog says that an earlier catalog cannot be gone on from.
-var errOtherCatalog = errors.New("it is of another lake or program, or older than a replay")
+// errNotExtendable means that the previous catalog cannot be extended.
+var errNotExtendable = errors.New("it is of another lake or program, or older than a replay")
 
-// goesOn says up to where the opened catalog holds, if it is of this lake and program. A replay may
-// have mended history, so no catalog goes on from one that is older.
-func (c *Catalog) goesOn(ctx context.Context, conn *stdsql.Conn) (from since, err error) {
+// readBaseline returns the baseline of the opened catalog if it is of this lake and program. A replay may have
+// corrected history, so a catalog that is older than a replay is never extended.
+func (c *Catalog) readBaseline(ctx context.Context, conn *stdsql.Conn) (from baseline, err error) {
 	layout, err := layoutHash()
 	if err != nil {
 		return from, err
@@ -32,7 +32,7 @@ SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id
 FROM _dealflow.catalog c JOIN main.runs r ON r."commit" = c."commit"
 WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
 	if err != nil {
-		return from, fmt.Errorf("%w (%w)", errOtherCatalog, err)
+		return from, fmt.Errorf("%w (%w)", errNotExtendable, err)
 	}
 	ours := false
 	for i := range c.Runs {
@@ -41,24 +41,24 @@ WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
 		case run.Number == from.commit:
 			ours = run.RunID == runID
 		case run.Number > from.commit && run.Command == "replay":
-			return from, errOtherCatalog
+			return from, errNotExtendable
 		}
 	}
 	if !ours {
-		return from, errOtherCatalog
+		return from, errNotExtendable
 	}
 	return from, nil
 }
 
-// news is what a catalog takes in: all that came to be known since.
-type news struct {
-	since
-	files map[string][]lake.File // history files that hold it, and perhaps what is older, by table
+// newFiles are the history files with versions that are newer than the baseline.
+type newFiles struct {
+	baseline
+	files map[string][]lake.File // by table; a file may contain older versions too
 }
 
-// newsSince finds the files that hold what came since: those of the runs since, the compactions among them.
-// Whose run the log does not know may hold anything.
-func (c *Catalog) newsSince(from since) news {
+// newFilesSince returns the history files that were written after the baseline, by pulls and compactions. A file whose
+// run id is not in the log is always included: we cannot tell what it adds.
+func (c *Catalog) newFilesSince(from baseline) newFiles {
 	old := map[string]bool{}
 	pulled := false
 	for i := range c.Runs {
@@ -69,9 +69,9 @@ func (c *Catalog) newsSince(from since) news {
 			pulled = true
 		}
 	}
-	found := news{since: from}
+	found := newFiles{baseline: from}
 	if !pulled {
-		return found // nothing has come to be known
+		return found // no later commit added versions
 	}
 	var files []lake.File
 	for i := range c.Files {
@@ -83,12 +83,12 @@ func (c *Catalog) newsSince(from since) news {
 	return found
 }
 
-// newRows lists the files of the flattened tables in news: derived tables are computed from their rows. Of deal_versions
-// only an index is read.
-func newRows(of news) []lake.File {
+// newRows lists the new files of the flattened tables, whose rows the derived tables need. Of deal_versions a catalog
+// reads only an index.
+func newRows(added newFiles) []lake.File {
 	var files []lake.File
 	for _, table := range lake.Tables() {
-		files = append(files, of.files[lake.HistoryTable(table.Name)]...)
+		files = append(files, added.files[lake.HistoryTable(table.Name)]...)
 	}
 	return files
 }

@@ -9,10 +9,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// indexVersions takes new versions into the version index. new_version, temporary, has them from then on: everything
-// else is derived from it that hangs on them.
-func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, of news) error {
-	files := of.files[lake.HistoryTable(lake.DealVersions)]
+// indexVersions adds new versions to the version index. After this, the temporary table or view new_version contains
+// them. All derived tables are computed from it.
+func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
+	files := added.files[lake.HistoryTable(lake.DealVersions)]
 	source := c.source(files, lake.DealVersionColumns())
 	if len(files) > 0 {
 		path, err := c.Local.Index(ctx, files)
@@ -23,17 +23,17 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, of news)
 			source = "read_parquet(" + literal(path) + ")"
 		}
 	}
-	if of.commit == 0 {
-		return indexAll(ctx, conn, source, of)
+	if added.commit == 0 {
+		return indexAll(ctx, conn, source, added)
 	}
-	return indexNews(ctx, conn, source, of)
+	return indexNew(ctx, conn, source, added)
 }
 
-// indexAll fills an empty index, feed by feed: versions are sorted and joined in memory. Nor are they held twice: all
-// of them are new.
-func indexAll(ctx context.Context, conn *stdsql.Conn, source string, of news) error {
+// indexAll fills an empty index feed by feed, because DuckDB sorts and joins versions in memory. All versions are new,
+// so new_version is a view of the index instead of a copy.
+func indexAll(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
 	for _, feed := range api.Feeds() {
-		if err := insertVersions(ctx, conn, source, of, &feed, "_dealflow.version_index"); err != nil {
+		if err := insertVersions(ctx, conn, source, added, &feed, "_dealflow.version_index"); err != nil {
 			return fmt.Errorf("%s: %w", feed, err)
 		}
 	}
@@ -41,12 +41,12 @@ func indexAll(ctx context.Context, conn *stdsql.Conn, source string, of news) er
 	return err
 }
 
-// indexNews adds what is new to an index.
-func indexNews(ctx context.Context, conn *stdsql.Conn, source string, of news) error {
+// indexNew adds new versions to an index that is not empty.
+func indexNew(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
 	if _, err := conn.ExecContext(ctx, "CREATE TEMP TABLE new_version AS FROM _dealflow.version_index WHERE false"); err != nil {
 		return err
 	}
-	if err := insertVersions(ctx, conn, source, of, nil, "new_version"); err != nil {
+	if err := insertVersions(ctx, conn, source, added, nil, "new_version"); err != nil {
 		return err
 	}
 	text, err := render("refresh/end.sql", nil)
@@ -56,12 +56,12 @@ func indexNews(ctx context.Context, conn *stdsql.Conn, source string, of news) e
 	return err
 }
 
-// insertVersions adds the new versions of a feed, or of all (nil), to a table.
-func insertVersions(ctx context.Context, conn *stdsql.Conn, source string, of news, feed *api.Feed, table string) error {
+// insertVersions adds the new versions of a feed to a table; a nil feed means all feeds.
+func insertVersions(ctx context.Context, conn *stdsql.Conn, source string, added newFiles, feed *api.Feed, table string) error {
 	text, err := render("refresh/index.sql", struct {
 		Source, Since string
 		Feed          *api.Feed
-	}{source, of.instant, feed})
+	}{source, added.instant, feed})
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO "+table+"\n"+text)
 	}

@@ -41,7 +41,7 @@ func newBareClient(address string) (*bareClient, error) {
 	return c, err
 }
 
-// open asks for a page and gives its body, decompressed.
+// open requests a page and returns its body, decompressed.
 func (c *bareClient) open(url string, compressed bool, use func(io.Reader) error) error {
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *bareClient) get(url string, compressed bool) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// download reads all pages, the lists side by side, page after page, and throws them away.
+// download reads all pages, the lists at the same time, page after page, and throws them away.
 func (c *bareClient) download(ctx context.Context, lists []listPages, compressed bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, list := range lists {

@@ -17,8 +17,8 @@ import (
 	"dealflow/transform"
 )
 
-// BenchmarkFloor does, one thing at a time, what a first night cannot do without, and nothing else. What
-// follows the download works on pages in memory, two lists at once.
+// BenchmarkFloor measures, one by one, the steps that a first night cannot avoid, and nothing else. The steps after the
+// download work on pages in memory, two lists at once.
 func BenchmarkFloor(b *testing.B) {
 	for _, s := range sizes() {
 		b.Run("deals="+s.Name, func(b *testing.B) {
@@ -52,7 +52,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// floor measures one thing, several times, and reports the least disturbed.
+// floor measures one step several times and reports the execution with the least disturbance.
 func floor(b *testing.B, name string, work func(*testing.B) usage) {
 	b.Run(name, func(b *testing.B) {
 		var best usage

@@ -19,7 +19,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// asMarket has the test's own program serve a market, which the variable describes.
+// asMarket makes the test's own program serve a market, which the variable describes.
 const asMarket = "TEST_BENCH_MARKET"
 
 // size is a market to measure on.
@@ -28,7 +28,7 @@ type size struct {
 	Deals    int     // priced deals of each of the six markets
 	Expected int     // expected deals of each
 	PerDay   float64 // announcements a day in each
-	Years    int     // of history; then the others mean nothing
+	Years    int     // of history; if not 0, the other fields have no meaning
 }
 
 // The first night is a Saturday's, and the next, a Sunday's, is a usual one, in which about one deal of two
@@ -109,7 +109,7 @@ func serveMarket(described string, in io.Reader, out io.Writer) error {
 			return err
 		}
 		clock.Set(epoch.AddDate(0, 0, night).Add(22 * time.Hour))
-		recorder.forget()
+		recorder.reset()
 		pages, err := walk(address)
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// BenchmarkPeers has other tools do with the same pages what they can: dlt pulls them from the same server, the
-// others flatten them from files. None of them keeps history, hashes, checks, or reads texts into numbers.
+// BenchmarkPeers runs other tools on the same pages, as far as they can do the work: dlt pulls the pages from the same
+// server, the others flatten them from files. None of them keeps history, hashes, checks, or parses texts into numbers.
 func BenchmarkPeers(b *testing.B) {
 	python := os.Getenv("TEST_PYTHON")
 	if python == "" {

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// recorder answers what was asked before as it was answered then, so that a server costs next to nothing.
-// It asks nobody who asks.
+// recorder repeats its first answer to each request, so that a server costs almost nothing. It does not check tokens.
 type recorder struct {
 	next http.Handler
 
@@ -21,8 +20,8 @@ func newRecorder(next http.Handler) *recorder {
 	return &recorder{next: next, answers: map[string]*httptest.ResponseRecorder{}}
 }
 
-// forget drops all answers, because the market has moved on.
-func (r *recorder) forget() {
+// reset drops all answers, because the market has changed.
+func (r *recorder) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.answers)
@@ -39,7 +38,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		header[name] = values
 	}
 	w.WriteHeader(answer.Code)
-	_, _ = bytes.NewReader(answer.Body.Bytes()).WriteTo(w) // the client that went away sees to it
+	_, _ = bytes.NewReader(answer.Body.Bytes()).WriteTo(w) // an error means that the client has gone
 }
 
 func (r *recorder) answer(request *http.Request) *httptest.ResponseRecorder {

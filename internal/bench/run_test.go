@@ -27,13 +27,13 @@ func program(b *testing.B) string {
 	return path
 }
 
-// lakeAt runs commands of the program on one lake, against one server.
+// lakeAt runs commands of the program on one lake, with one server.
 type lakeAt struct {
 	program string
 	root    string
 	address string
 	cores   int      // 0: all
-	store   []string // environment that says how the lake is reached
+	store   []string // environment variables with the lake's store
 }
 
 // pull runs `run` or `sync` and gives what it took and did.
@@ -55,8 +55,8 @@ func (l *lakeAt) pull(b *testing.B, command string) (usage, *pull.Result) {
 	return took, result
 }
 
-// BenchmarkRun is whole commands of the program, catalog included: the first night, on one core and on all; a
-// usual night; and a sync after nothing has happened. In a folder, and on S3.
+// BenchmarkRun measures complete commands of the program, catalog included: the first night, on one core and on all; a
+// usual night; and a sync with nothing new. The lake is in a folder, and on S3.
 func BenchmarkRun(b *testing.B) {
 	path := program(b)
 	for _, s := range sizes() {
@@ -94,8 +94,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// runsOnS3 is the same with the lake on an S3 server, which works on the same processors. Each command begins with an
-// empty cache.
+// runsOnS3 is the same with the lake on an S3 server, which uses the same processors. Each command begins with an empty
+// cache.
 func runsOnS3(b *testing.B, m *market, program string) {
 	server := s3test.Start(b, s3test.Options{})
 	lakes := 0

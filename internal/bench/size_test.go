@@ -14,7 +14,7 @@ import (
 	_ "github.com/marcboeker/go-duckdb/v2" // the driver
 )
 
-// BenchmarkParquetSize has DuckDB write the rows of every file of a first night again, at its own setting for zstd.
+// BenchmarkParquetSize rewrites the rows of every file of a first night with DuckDB, at DuckDB's own setting for zstd.
 func BenchmarkParquetSize(b *testing.B) {
 	path := program(b)
 	for _, s := range sizes() {

@@ -4,7 +4,7 @@ package bench_test
 
 import "testing"
 
-// BenchmarkStart is the time until the program has said what needs no lake.
+// BenchmarkStart is the time of a command that needs no lake.
 func BenchmarkStart(b *testing.B) {
 	path := program(b)
 	for _, word := range []string{"version", "help"} {

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// usage is what something took.
+// usage is the time and memory that something took.
 type usage struct {
 	wall time.Duration
 	cpu  time.Duration // of all threads, user and system
-	rss  int64         // the most memory held at once, bytes; 0: not known
+	rss  int64         // most memory used at once, in bytes; 0: unknown
 }
 
-// report shows it as metrics of a benchmark, in place of the time of an iteration.
+// report reports it as metrics of a benchmark, instead of the time per iteration.
 func (u usage) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(u.wall.Seconds(), "wall-s")
@@ -61,9 +61,9 @@ func cpuOf(r *syscall.Rusage) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// asLauncher has the test's own program run the command that the variable describes. The system counts the memory
-// of whoever starts a process as that process's own until it becomes another program: a benchmark that
-// holds gigabytes must not start what it measures itself.
+// asLauncher makes the test's own program run the command that the variable describes. The system counts the launching
+// process's memory as the new process's own until it becomes another program. So a benchmark that uses gigabytes must
+// not start the measured program itself.
 const asLauncher = "TEST_BENCH_LAUNCH"
 
 // commandLine is a program to run, and launched what came of it.
@@ -76,7 +76,7 @@ type launched struct {
 	Wall, CPU time.Duration
 	RSS       int64
 	Out, Err  []byte
-	Failure   string // "" where it ended well
+	Failure   string // "" for success
 }
 
 // launch runs a command to its end, in the launcher.

@@ -22,7 +22,7 @@ import (
 
 const day = "2026-01-05"
 
-// output is one data file: how it is opened, and its row groups.
+// output is one data file: how to open it, and its row groups.
 type output struct {
 	open      func() (*parquet.Writer, error)
 	rowGroups []lake.Batch
@@ -70,7 +70,7 @@ func newRun(b *testing.B) *load.Transaction {
 	return run
 }
 
-// writeAll writes row groups that are already built: all that a first night writes.
+// writeAll writes row groups that are already built: everything that a first night writes.
 func writeAll(b *testing.B, all []*feedPayloads) usage {
 	b.Helper()
 	b.StopTimer()
@@ -152,7 +152,7 @@ func outputsOf(batches *transform.Batches, open func(*lake.Table) (*parquet.Writ
 	return outputs
 }
 
-// take moves the rows of tables that hold at least so many bytes.
+// take moves the rows of tables that contain at least the given number of bytes.
 func take(batches *transform.Batches, outputs []*output, atLeast int) {
 	for i, o := range outputs {
 		if batches.Bytes(i) >= atLeast && batches.Rows(i) > 0 {
@@ -161,7 +161,7 @@ func take(batches *transform.Batches, outputs []*output, atLeast int) {
 	}
 }
 
-// flattenAndWrite goes from payloads in memory to one Parquet file a table and list: what others are compared with.
+// flattenAndWrite flattens payloads in memory into one Parquet file per table and list, as the other tools do.
 func flattenAndWrite(b *testing.B, all []*feedPayloads) usage {
 	b.Helper()
 	run := newRun(b)

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// aboutSection says what the report is about: the lake, until when, and what the last run did.
+// aboutSection describes the lake, the report's instant, and the last run.
 func aboutSection(d *Data) section {
 	asOf := d.AsOf
 	if asOf == "infinity" {
@@ -34,17 +34,17 @@ func feedsFigure(feeds []Feed) figure {
 	}
 	var sums [4]int64
 	var deals int64
-	for _, of := range feeds {
-		name := feedName(of.Service, of.Market, of.Kind)
+	for _, feed := range feeds {
+		name := feedName(feed.Service, feed.Market, feed.Kind)
 		c.Categories = append(c.Categories, name)
-		c.Notes = append(c.Notes, fmt.Sprintf("of %s", count(of.Deals)))
-		for i, n := range []int64{of.Added, of.Changed, of.Removed, of.Reappeared} {
+		c.Notes = append(c.Notes, fmt.Sprintf("of %s", count(feed.Deals)))
+		for i, n := range []int64{feed.Added, feed.Changed, feed.Removed, feed.Reappeared} {
 			c.Series[i].Values = append(c.Series[i].Values, float64(n))
 			sums[i] += n
 		}
-		deals += of.Deals
+		deals += feed.Deals
 		f.Table.Rows = append(f.Table.Rows, []string{
-			name, of.Outcome, count(of.Deals), count(of.Added), count(of.Changed), count(of.Removed), count(of.Reappeared), count(of.Quarantined), count(of.Drift),
+			name, feed.Outcome, count(feed.Deals), count(feed.Added), count(feed.Changed), count(feed.Removed), count(feed.Reappeared), count(feed.Quarantined), count(feed.Drift),
 		})
 	}
 	f.picture(c, bars, "Nothing changed in the last run, or there was none.")
@@ -73,7 +73,7 @@ func checksFigure(checks []Check) figure {
 		f.Table.Rows = append(f.Table.Rows, []string{c.Name, c.Severity, c.Outcome, count(c.Count), c.Detail})
 	}
 	if len(checks) > 0 {
-		f.Notes = []string{of(passed, int64(len(checks))) + " checks passed."}
+		f.Notes = []string{outOf(passed, int64(len(checks))) + " checks passed."}
 	}
 	return f
 }

@@ -1,7 +1,7 @@
 package report
 
-// bars draws a bar for each category, lying, its series one behind the other, with the category's name
-// before it and its note after it. Values below zero are not drawn.
+// bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, its
+// note right of it. Values below zero are not drawn.
 func bars(c *chart) *drawing {
 	const rowHeight, thick, widestName, bottom px = 24, 15, 290, 24
 	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
@@ -14,16 +14,16 @@ func bars(c *chart) *drawing {
 	}
 	right = min(right, 200)
 	x := newScale(0, c.highest(), left, d.Width-right)
-	d.lying(c, x, top, d.Height-bottom)
+	d.drawHorizontalAxis(c, x, top, d.Height-bottom)
 	for i, category := range c.Categories {
 		y := top + rowHeight*px(i)
 		base := 0.0
 		for j := range c.Series {
-			v, ok := c.Series[j].at(i)
+			v, ok := c.Series[j].valueAt(i)
 			if !ok || v <= 0 {
 				continue
 			}
-			from, to := x.at(base), x.at(base+v)
+			from, to := x.position(base), x.position(base+v)
 			base += v
 			tip := oneLine(category) + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
 			d.Rects = append(d.Rects, rect{X: from, Y: y + (rowHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
@@ -32,13 +32,13 @@ func bars(c *chart) *drawing {
 		if whole := oneLine(category); name.Text != whole {
 			name.Tip = whole
 		}
-		note := label{X: x.at(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
+		note := label{X: x.position(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
 		d.Labels = append(d.Labels, name, note)
 	}
 	return d
 }
 
-// note is the text behind a bar; "" for none.
+// note returns the text right of a bar; "" for none.
 func (c *chart) note(i int) string {
 	if i >= len(c.Notes) {
 		return ""
@@ -46,22 +46,22 @@ func (c *chart) note(i int) string {
 	return c.Notes[i]
 }
 
-// lying draws what is behind bars that lie: the values' lines with their ticks, and the unit.
-func (d *drawing) lying(c *chart, x *scale, top, bottom px) {
+// drawHorizontalAxis draws the grid of horizontal bars: lines with their ticks, and the unit.
+func (d *drawing) drawHorizontalAxis(c *chart, x *scale, top, bottom px) {
 	room := px(0)
 	for _, tick := range x.ticks {
 		class := "grid"
 		if tick == 0 {
 			class = "axis"
 		}
-		at := x.at(tick)
-		d.Lines = append(d.Lines, line{at, top, at, bottom, class})
+		pos := x.position(tick)
+		d.Lines = append(d.Lines, line{pos, top, pos, bottom, class})
 		half := textWidth(x.text(tick)) / 2
-		if at-half < room || at+half > d.Width {
-			continue // no room for its text
+		if pos-half < room || pos+half > d.Width {
+			continue // the text would overlap
 		}
-		room = at + half + 6
-		d.Labels = append(d.Labels, label{X: at, Y: bottom + 16, Anchor: "middle", Class: "tick", Text: x.text(tick)})
+		room = pos + half + 6
+		d.Labels = append(d.Labels, label{X: pos, Y: bottom + 16, Anchor: "middle", Class: "tick", Text: x.text(tick)})
 	}
 	d.Labels = append(d.Labels, label{X: x.from, Y: top - 7, Anchor: "start", Class: "unit", Text: c.Unit})
 }

@@ -12,7 +12,7 @@ import (
 // draws are the kinds of charts by name.
 var draws = map[string]func(*chart) *drawing{"bars": bars, "stacked": stacked, "lines": lines}
 
-// TestChartsGolden draws charts whose SVG stands in testdata.
+// TestChartsGolden compares charts with the SVG files in testdata.
 func TestChartsGolden(t *testing.T) {
 	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
 	for name, c := range map[string]*chart{
@@ -28,8 +28,8 @@ func TestChartsGolden(t *testing.T) {
 	}
 }
 
-// TestChartsStayInside draws charts of any values: whatever they are, every shape is in the drawing, and
-// all that is finite is drawn.
+// TestChartsStayInside draws charts of random values: every shape is inside the drawing, and every finite value is
+// drawn.
 func TestChartsStayInside(t *testing.T) {
 	for name, draw := range draws {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func anyChart(random *rand.Rand) *chart {
 	return c
 }
 
-// outside names a shape that is not inside its drawing, or no shape at all; "" for none.
+// outside names a shape that is not inside its drawing or has no size; "" for none.
 func outside(d *drawing) string {
 	in := func(points ...point) bool {
 		for _, p := range points {
@@ -117,7 +117,7 @@ func TestBarsAreInProportion(t *testing.T) {
 	}
 }
 
-// TestScale makes axes of any span: their ticks are round, even, and hold the span.
+// TestScale checks axes of many spans: their ticks are round and even, and the axis contains the span.
 func TestScale(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 10000 {
@@ -132,8 +132,8 @@ func TestScale(t *testing.T) {
 		}
 		texts := map[string]bool{}
 		for _, tick := range s.ticks {
-			if at := s.at(tick); at < 0 || at > 100 {
-				t.Fatalf("the tick %g of %g to %g stands at %v", tick, lo, hi, at)
+			if pos := s.position(tick); pos < 0 || pos > 100 {
+				t.Fatalf("the tick %g of %g to %g stands at %v", tick, lo, hi, pos)
 			}
 			texts[s.text(tick)] = true
 		}

@@ -18,8 +18,8 @@ var seen = map[string][3][3]float64{
 	"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
 }
 
-// TestColours holds the charts' colours, in light and in dark, to a contrast of 3 to 1 with the page, and
-// to differ for every kind of sight: those of markets from each other, those of ages from their neighbours.
+// TestColours checks the charts' colours, in light and in dark. Their contrast with the page is at least 3 to 1. For
+// every kind of sight, markets differ from each other and ages from their neighbours.
 func TestColours(t *testing.T) {
 	css, err := files.ReadFile("style.css")
 	if err != nil {

@@ -2,11 +2,11 @@ package report
 
 import "time"
 
-// Data is what a report is made of. The row types' fields are, in order, the columns of the queries
-// that fill them; a pointer is nil where the query says NULL.
+// Data contains the results of the report's queries. The fields of a row type are, in order, the columns of its query.
+// A pointer is nil for NULL.
 type Data struct {
-	Lake string // where it lies
-	AsOf string // the instant that was asked for, as SQL takes it: 'infinity' for all that is known
+	Lake string // its folder or URL
+	AsOf string // the requested instant as an SQL literal's text; infinity for all that is known
 
 	State        State
 	Feeds        []Feed
@@ -24,13 +24,13 @@ type Data struct {
 	Quality      []Quality
 	Coverage     []Coverage
 
-	Queries []Query // the statements that gave all that, in order
+	Queries []Query // the statements of these queries, in order
 }
 
-// Query is a statement by its name.
+// Query is a statement and its name.
 type Query struct{ Name, SQL string }
 
-// State says what the lake knew.
+// State is the state of the lake as of the requested instant.
 type State struct {
 	Commit     int64
 	KnownAt    time.Time // of that commit
@@ -40,7 +40,7 @@ type State struct {
 	Outcome    string // of the last pull
 }
 
-// Feed is what the last complete run did with a feed.
+// Feed counts what the last complete run did to a feed.
 type Feed struct {
 	Service, Market, Kind, Outcome                                 string
 	Deals, Added, Changed, Removed, Reappeared, Quarantined, Drift int64
@@ -53,7 +53,7 @@ type Check struct {
 	Detail                  string
 }
 
-// PipelineAge counts the tranches of a market whose deals have been listed for so long.
+// PipelineAge counts a market's tranches by how long their deals have been listed.
 type PipelineAge struct {
 	Service, Market string
 	Age             int64 // an index of ages
@@ -66,7 +66,7 @@ type Tranche struct {
 	DealID                             int64
 	Borrower, Name, Status, VolumeText string
 	USD                                float64
-	Comparable, Tranches               int64 // tranches with a volume in USD, and all: the same in each row
+	Comparable, Tranches               int64 // numbers of tranches with a volume in USD, and of all; the same in each row
 }
 
 // Volume is a market's issuance in a month, 2006-01.
@@ -76,17 +76,17 @@ type Volume struct {
 	USD                    float64
 }
 
-// Credit is a bank's place in a league table; Rank is nil for what no bank can be given.
+// Credit is a bank's row in a league table. Rank is nil for the volume that belongs to no bank.
 type Credit struct {
 	Rank                         *int64
 	Bank                         string
 	USD, Share                   float64
 	Deals                        int64
-	TotalUSD                     float64 // this and the next two are the same in each row
+	TotalUSD                     float64 // this and the next two fields are the same in each row
 	DealsTotal, DealsUnconverted int64
 }
 
-// Execution says how the bonds of a market priced in a month, 2006-01.
+// Execution sums up how the bonds of a market priced in a month, 2006-01.
 type Execution struct {
 	Month, Market string
 	Deals         int64
@@ -96,7 +96,7 @@ type Execution struct {
 	Cover         *float64 // median, times the nominal
 }
 
-// ExecutionSummary is the same over all of a market's bonds.
+// ExecutionSummary is Execution over all bonds of a market, with two more measures.
 type ExecutionSummary struct {
 	Market      string
 	Deals       int64
@@ -110,7 +110,7 @@ type ExecutionSummary struct {
 	Window      *float64 // median, minutes
 }
 
-// Restatement says how many of a market's priced deals were edited soon after they became known.
+// Restatement counts a market's priced deals that were edited soon after they became known.
 type Restatement struct {
 	Service, Market        string
 	Deals, Restated        int64
@@ -120,13 +120,13 @@ type Restatement struct {
 	LeftCensored, TooYoung int64
 }
 
-// RestatedField is a field, "" for whole rows, with the deals in which it was edited.
+// RestatedField counts the deals in which a field was edited. Field is "" for complete rows.
 type RestatedField struct {
 	Service, Table, Field string
 	Deals                 int64
 }
 
-// Maturity is what falls due in a market in a year; nil: in no known year.
+// Maturity sums up what matures in a market in a year. Year is nil if it is unknown.
 type Maturity struct {
 	Year            *int64
 	Service, Market string
@@ -135,7 +135,7 @@ type Maturity struct {
 	Unconverted     int64
 }
 
-// Quality is what a check of the data found in a feed.
+// Quality is the result of a check of the data for a feed.
 type Quality struct {
 	Service, Market, Kind, Name string
 	Value, Total                int64
@@ -143,7 +143,7 @@ type Quality struct {
 	Example, Note               string
 }
 
-// Coverage says how the texts of a field were read.
+// Coverage counts how the texts of a field were parsed.
 type Coverage struct {
 	Table, Field                                             string
 	Texts, OK, Ranges, Verbal, NoNumber, Ambiguous, Unparsed int64

@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// px is a length or place in a drawing, in its own units: pixels at full width.
+// px is a length or coordinate in a drawing: pixels at full width.
 type px float64
 
-// String writes a px to a hundredth, never in exponents.
+// String formats a px to a hundredth, never with an exponent.
 func (p px) String() string {
 	text := strconv.FormatFloat(float64(p), 'f', 2, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// drawing is a chart as shapes, which figure.html writes as SVG. Classes are style.css's.
+// drawing is a chart as shapes. figure.html writes it as SVG; style.css has the classes.
 type drawing struct {
 	Title, Desc   string
 	Width, Height px
@@ -31,16 +31,16 @@ type line struct {
 	Class          string
 }
 
-// gap is what is left free between two parts of a bar.
+// gap is the space between two parts of a bar.
 const gap px = 1
 
-// rect is a bar or a key; Tip is shown to who points at it.
+// rect is a bar or a key of the legend. Tip is shown on hover.
 type rect struct {
 	X, Y, W, H px
 	Class, Tip string
 }
 
-// path is a line through points, or a mark's outline.
+// path is a line through points, or the outline of a mark.
 type path struct {
 	Points     []point
 	Closed     bool
@@ -49,12 +49,12 @@ type path struct {
 
 type point struct{ X, Y px }
 
-// D is the path as SVG's d attribute.
+// D returns the path as the d attribute of SVG.
 func (p path) D() string {
 	var d strings.Builder
 	move := "M"
-	for _, at := range p.Points {
-		d.WriteString(move + at.X.String() + " " + at.Y.String())
+	for _, corner := range p.Points {
+		d.WriteString(move + corner.X.String() + " " + corner.Y.String())
 		move = "L"
 	}
 	if p.Closed {
@@ -63,20 +63,19 @@ func (p path) D() string {
 	return d.String()
 }
 
-// label is a text; Anchor is start, middle or end. Tip holds the text that was cut to fit.
+// label is a text. Anchor is start, middle or end. Tip contains the full text if it was cut to fit.
 type label struct {
 	X, Y                     px
 	Anchor, Class, Text, Tip string
 }
 
-// chart is what is drawn: series of values over the same categories. What is no finite number is not
-// drawn.
+// chart contains series of values over the same categories. Values that are not finite are not drawn.
 type chart struct {
 	Title, Desc string
 	Unit        string // of the values
 	Categories  []string
 	Series      []series
-	Notes       []string // behind the bars: one for each category; none for a chart without
+	Notes       []string // right of the bars, one per category; may be empty
 }
 
 type series struct {
@@ -85,8 +84,8 @@ type series struct {
 	Values []float64
 }
 
-// at is the value at a category; ok says whether there is one to draw.
-func (s *series) at(i int) (v float64, ok bool) {
+// valueAt returns the value for a category; ok reports whether it can be drawn.
+func (s *series) valueAt(i int) (v float64, ok bool) {
 	if i >= len(s.Values) {
 		return 0, false
 	}
@@ -94,11 +93,11 @@ func (s *series) at(i int) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// hasValues says whether there is anything to draw.
+// hasValues reports whether there is anything to draw.
 func (c *chart) hasValues() bool {
 	for i := range c.Series {
 		for j := range c.Categories {
-			if v, ok := c.Series[i].at(j); ok && v != 0 {
+			if v, ok := c.Series[i].valueAt(j); ok && v != 0 {
 				return true
 			}
 		}
@@ -106,8 +105,7 @@ func (c *chart) hasValues() bool {
 	return false
 }
 
-// textWidth estimates the width of a label's text, rather too wide than too narrow: the reader's font is
-// not known here.
+// textWidth estimates the width of a label's text. The reader's font is unknown, so the estimate is generous.
 func textWidth(s string) px {
 	var width px
 	for _, r := range s {

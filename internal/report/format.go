@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// none stands where there is no value.
+// none replaces a missing value.
 const none = "–"
 
-// count writes a whole number with separators: 12,345.
+// count formats a whole number with separators: 12,345.
 func count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -24,7 +24,7 @@ func count(n int64) string {
 	return sign + digits
 }
 
-// decimals writes a number with so many digits after the point, and separators.
+// decimals formats a number with the given digits after the point, and separators.
 func decimals(v float64, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return none
@@ -45,7 +45,7 @@ func decimals(v float64, digits int) string {
 	return grouped
 }
 
-// maybe writes a value that may be absent.
+// maybe formats a value that may be missing.
 func maybe(v *float64, digits int) string {
 	if v == nil {
 		return none
@@ -53,16 +53,16 @@ func maybe(v *float64, digits int) string {
 	return decimals(*v, digits)
 }
 
-// billions writes an amount in USD in billions, to a million.
+// billions formats an amount in USD as billions, to a million.
 func billions(usd float64) string { return decimals(usd/1e9, 3) }
 
-// percent writes a share (0 to 1) in percent, to a tenth.
+// percent formats a share (0 to 1) as percent, to a tenth.
 func percent(share float64) string { return decimals(100*share, 1) }
 
-// of writes how many were used of how many.
-func of(n, total int64) string { return count(n) + " of " + count(total) }
+// outOf formats a part of a total: "3 of 12".
+func outOf(n, total int64) string { return count(n) + " of " + count(total) }
 
-// ratio is n ÷ total; not a number where there is nothing to divide by.
+// ratio returns n ÷ total; NaN if total is 0.
 func ratio(n, total int64) float64 {
 	if total == 0 {
 		return math.NaN()
@@ -70,7 +70,7 @@ func ratio(n, total int64) float64 {
 	return float64(n) / float64(total)
 }
 
-// value gives what may be absent to a chart.
+// value returns NaN for a missing value, which charts do not draw.
 func value(v *float64) float64 {
 	if v == nil {
 		return math.NaN()
@@ -78,10 +78,10 @@ func value(v *float64) float64 {
 	return *v
 }
 
-// instant writes an instant, in UTC, to the second; commits are known a microsecond after it.
+// instant formats an instant in UTC to the second. A commit's known_at can be a microsecond after that second.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// plural writes a number of things.
+// plural formats a number of things.
 func plural(n int64, one, many string) string {
 	if n == 1 {
 		return fmt.Sprintf("1 %s", one)

@@ -25,7 +25,7 @@ func sample(text string) *Data {
 	return d
 }
 
-// fill gives every field of a value something: texts the text, numbers 7, slices one element.
+// fill sets every field of a value: texts to the text, numbers to 7, slices to one element.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:

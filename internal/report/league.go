@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// leagueSection says who led.
+// leagueSection shows the league tables.
 func leagueSection(d *Data) section {
 	return section{ID: "league", Title: "League table", Figures: []figure{
 		leagueFigure("Bonds: banks that led, last twelve months", "league_bond", "s0", d.BondLeague),

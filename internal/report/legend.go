@@ -7,25 +7,25 @@ const (
 	keySize      px = 11
 )
 
-// legend draws the names of the series beside their colours, in as many lines as it takes, and gives the
-// height that it took. One series needs none.
+// legend draws the names of the series next to their colours, in as many lines as needed, and returns its height. A
+// single series gets no legend.
 func (d *drawing) legend(all []series, mark func(series int, center point) path) px {
 	if len(all) < 2 {
 		return 0
 	}
-	at := point{4, 6}
+	corner := point{4, 6}
 	for i := range all {
 		width := keySize + 6 + textWidth(all[i].Name) + 16
-		if at.X > 4 && at.X+width > d.Width {
-			at = point{4, at.Y + legendHeight}
+		if corner.X > 4 && corner.X+width > d.Width {
+			corner = point{4, corner.Y + legendHeight}
 		}
 		if mark != nil {
-			d.Paths = append(d.Paths, mark(i, point{at.X + keySize/2, at.Y + keySize/2}))
+			d.Paths = append(d.Paths, mark(i, point{corner.X + keySize/2, corner.Y + keySize/2}))
 		} else {
-			d.Rects = append(d.Rects, rect{X: at.X, Y: at.Y, W: keySize, H: keySize, Class: all[i].Class})
+			d.Rects = append(d.Rects, rect{X: corner.X, Y: corner.Y, W: keySize, H: keySize, Class: all[i].Class})
 		}
-		d.Labels = append(d.Labels, label{X: at.X + keySize + 6, Y: at.Y + 10, Anchor: "start", Class: "key", Text: all[i].Name})
-		at.X += width
+		d.Labels = append(d.Labels, label{X: corner.X + keySize + 6, Y: corner.Y + 10, Anchor: "start", Class: "key", Text: all[i].Name})
+		corner.X += width
 	}
-	return at.Y + legendHeight
+	return corner.Y + legendHeight
 }

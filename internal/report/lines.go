@@ -1,7 +1,7 @@
 package report
 
-// lines draws a line for each series over the categories, with a mark of its own at each value; where
-// there is no value, the line is broken.
+// lines draws a line per series over the categories, with the series' own mark at each value. A missing value breaks
+// the line.
 func lines(c *chart) *drawing {
 	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
 	mark := func(i int, center point) path {
@@ -13,42 +13,42 @@ func lines(c *chart) *drawing {
 	lo, hi := c.span()
 	y := newScale(lo, hi, top+height, top)
 	left := y.room()
-	d.standing(c, y, left, d.Width-right)
+	d.drawAxes(c, y, left, d.Width-right)
 	band := (d.Width - right - left) / px(max(len(c.Categories), 1))
 	for j := range c.Series {
 		var run []point
 		var marks []path
 		for i, category := range c.Categories {
-			v, ok := c.Series[j].at(i)
+			v, ok := c.Series[j].valueAt(i)
 			if !ok {
-				d.run(run, c.Series[j].Class)
+				d.addRun(run, c.Series[j].Class)
 				run = nil
 				continue
 			}
-			at := point{left + band*(px(i)+0.5), y.at(v)}
-			run = append(run, at)
-			m := mark(j, at)
+			center := point{left + band*(px(i)+0.5), y.position(v)}
+			run = append(run, center)
+			m := mark(j, center)
 			m.Tip = category + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
 			marks = append(marks, m)
 		}
-		d.run(run, c.Series[j].Class)
+		d.addRun(run, c.Series[j].Class)
 		d.Paths = append(d.Paths, marks...)
 	}
 	return d
 }
 
-// run draws a line through values without a gap; one value has its mark alone.
-func (d *drawing) run(points []point, class string) {
+// addRun adds a line through values without a gap. A single value has only its mark.
+func (d *drawing) addRun(points []point, class string) {
 	if len(points) > 1 {
 		d.Paths = append(d.Paths, path{Points: points, Class: "run " + class})
 	}
 }
 
-// span is the least and the greatest value.
+// span returns the least and the greatest value, and includes 0.
 func (c *chart) span() (lo, hi float64) {
 	for j := range c.Series {
 		for i := range c.Categories {
-			if v, ok := c.Series[j].at(i); ok {
+			if v, ok := c.Series[j].valueAt(i); ok {
 				lo, hi = min(lo, v), max(hi, v)
 			}
 		}
@@ -56,8 +56,8 @@ func (c *chart) span() (lo, hi float64) {
 	return lo, hi
 }
 
-// outline is the outline of a series' mark, so that series differ by more than colour: a square, a
-// triangle, a diamond.
+// outline returns the outline of a series' mark: a square, a triangle or a diamond. Series must differ by more than
+// colour.
 func outline(series int, c point) []point {
 	switch series % 3 {
 	case 0:

@@ -14,10 +14,11 @@ type market struct {
 	Class         string // in style.css
 }
 
-// Name is how charts and tables call it.
+// Name is the market's name in charts and tables.
 func (m market) Name() string { return m.Service + " " + m.Code }
 
-// markets are the markets of these services, all for none, each always of the same colour.
+// markets lists the markets of the given services, or of all services if none are given. A market always has the same
+// colour.
 func markets(services ...api.Service) []market {
 	var all []market
 	place := 0
@@ -32,11 +33,10 @@ func markets(services ...api.Service) []market {
 	return all
 }
 
-// byMarket makes a series for each market over keys, from rows' key, market and value. What is not given
-// is NaN.
-func byMarket[R any](of []market, keys []string, rows []R, get func(*R) (key, code string, value float64)) []series {
-	all := make([]series, len(of))
-	for i, m := range of {
+// byMarket returns a series per market over keys. get returns a row's key, market and value. Missing values are NaN.
+func byMarket[R any](shown []market, keys []string, rows []R, get func(*R) (key, code string, value float64)) []series {
+	all := make([]series, len(shown))
+	for i, m := range shown {
 		all[i] = series{Name: m.Name(), Class: m.Class, Values: make([]float64, len(keys))}
 		for j := range all[i].Values {
 			all[i].Values[j] = math.NaN()
@@ -48,7 +48,7 @@ func byMarket[R any](of []market, keys []string, rows []R, get func(*R) (key, co
 	}
 	for i := range rows {
 		key, code, v := get(&rows[i])
-		for k, m := range of {
+		for k, m := range shown {
 			if j, ok := place[key]; ok && m.Code == code {
 				all[k].Values[j] = v
 			}
@@ -57,7 +57,7 @@ func byMarket[R any](of []market, keys []string, rows []R, get func(*R) (key, co
 	return all
 }
 
-// months are the 24 months up to an instant's, as 2006-01.
+// months lists the 24 months that end with the month of an instant, as 2006-01.
 func months(until time.Time) []string {
 	until = until.UTC()
 	all := make([]string, 24)
@@ -67,7 +67,7 @@ func months(until time.Time) []string {
 	return all
 }
 
-// feedName is how tables call a list of the API.
+// feedName is the feed's name in tables.
 func feedName(service, code, kind string) string {
 	return strings.TrimSpace(service + " " + code + " " + kind)
 }

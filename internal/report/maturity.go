@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// wallYears is how many years the maturity wall shows one by one; the rest stands in one bar.
+// wallYears is the number of years with a bar of their own in the maturity wall. One more bar contains the rest.
 const wallYears = 14
 
-// maturitySection says what falls due when.
+// maturitySection shows what matures when.
 func maturitySection(d *Data) section {
 	f := figure{
 		Title:    "What falls due, by year",
@@ -22,7 +22,7 @@ func maturitySection(d *Data) section {
 		c.Categories = append(c.Categories, strconv.FormatInt(first+i, 10))
 	}
 	c.Categories = append(c.Categories, "later")
-	sums := map[[2]string]float64{} // by bar and market: later years are many
+	sums := map[[2]string]float64{} // by bar and market; all later years share a bar
 	var lines, unknown, unconverted int64
 	for _, m := range d.Maturities {
 		lines += m.Lines
@@ -47,7 +47,7 @@ func maturitySection(d *Data) section {
 		}
 		c.Series = append(c.Series, s)
 	}
-	f.Notes = []string{fmt.Sprintf("%s lines and tranches have a year; %s an amount that was not converted to USD.", of(lines-unknown, lines), plural(unconverted, "has", "have"))}
+	f.Notes = []string{fmt.Sprintf("%s lines and tranches have a year; %s an amount that was not converted to USD.", outOf(lines-unknown, lines), plural(unconverted, "has", "have"))}
 	f.picture(c, stacked, "Nothing falls due.")
 	return section{ID: "maturities", Title: "Maturity wall", Figures: []figure{f}}
 }

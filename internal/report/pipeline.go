@@ -2,14 +2,14 @@ package report
 
 import "fmt"
 
-// ages are for how long deals have been listed, by PipelineAge.Age; the last is for deals that were there
-// when their feed was first read.
+// ages are the classes of how long deals have been listed, indexed by PipelineAge.Age. The last class is for deals that
+// were listed when their feed was first read.
 var ages = []series{
 	{Name: "0–2 days", Class: "q0"}, {Name: "3–7 days", Class: "q1"}, {Name: "8–30 days", Class: "q2"}, {Name: "over 30 days", Class: "q3"},
 	{Name: "since before the first run", Class: "none"},
 }
 
-// pipelineSection says what is in the market and has not priced.
+// pipelineSection shows the live tranches that have not priced.
 func pipelineSection(d *Data) section {
 	return section{ID: "pipeline", Title: "Pipeline", Figures: []figure{pipelineFigure(d.Pipeline), biggestFigure(d.Biggest)}}
 }
@@ -72,7 +72,7 @@ func biggestFigure(rows []Tranche) figure {
 	c.Series = []series{bar}
 	f.picture(c, bars, "No live tranche states a volume that can be compared.")
 	if len(rows) > 0 {
-		f.Notes = []string{of(rows[0].Comparable, rows[0].Tranches) + " live tranches state a volume that can be compared."}
+		f.Notes = []string{outOf(rows[0].Comparable, rows[0].Tranches) + " live tranches state a volume that can be compared."}
 	}
 	return f
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// worst is how many checks the chart of data quality shows.
+// worst is the largest number of checks in the chart of data quality.
 const worst = 15
 
-// qualitySection says what to mind in the data.
+// qualitySection shows the weak points of the data.
 func qualitySection(d *Data) section {
 	return section{ID: "quality", Title: "Data quality", Figures: []figure{qualityFigure(d.Quality), coverageFigure(d.Coverage)}}
 }
@@ -29,7 +29,7 @@ func qualityFigure(rows []Quality) figure {
 			continue
 		}
 		c.Categories = append(c.Categories, r.Market+" "+strings.TrimPrefix(r.Name, "unparsed_"))
-		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(r.Share), of(r.Value, r.Total)))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(r.Share), outOf(r.Value, r.Total)))
 		bar.Values = append(bar.Values, 100*r.Share)
 	}
 	c.Series = []series{bar}
@@ -50,7 +50,7 @@ func coverageFigure(rows []Coverage) figure {
 		name := r.Table + "." + r.Field
 		read := ratio(r.OK+r.Ranges, r.Texts-r.NoNumber)
 		c.Categories = append(c.Categories, name)
-		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(read), of(r.OK+r.Ranges, r.Texts-r.NoNumber)))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(read), outOf(r.OK+r.Ranges, r.Texts-r.NoNumber)))
 		bar.Values = append(bar.Values, 100*read)
 		f.Table.Rows = append(f.Table.Rows, []string{
 			name, count(r.Texts), count(r.OK), count(r.Ranges), count(r.Verbal), count(r.NoNumber), count(r.Ambiguous), count(r.Unparsed), percent(read),

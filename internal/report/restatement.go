@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// restatementSection says how far priced deals can be relied on when they are new.
+// restatementSection shows how often new priced deals are edited later.
 func restatementSection(d *Data) section {
 	return section{ID: "restatements", Title: "Restatements", Figures: []figure{restatedFigure(d.Restatements), fieldsFigure(d)}}
 }
@@ -23,7 +23,7 @@ func restatedFigure(rows []Restatement) figure {
 	for _, r := range rows {
 		name := market{Service: r.Service, Code: r.Market}.Name()
 		c.Categories = append(c.Categories, name)
-		c.Notes = append(c.Notes, of(r.Restated, r.Deals))
+		c.Notes = append(c.Notes, outOf(r.Restated, r.Deals))
 		bar.Values = append(bar.Values, value(r.Percent))
 		f.Table.Rows = append(f.Table.Rows, []string{
 			name, count(r.Deals), count(r.Restated), maybe(r.Percent, 1), count(r.Edits), maybe(r.MedianLag, 1), count(r.LeftCensored), count(r.TooYoung),
@@ -32,7 +32,7 @@ func restatedFigure(rows []Restatement) figure {
 		all += r.Deals + r.LeftCensored + r.TooYoung
 	}
 	c.Series = []series{bar}
-	f.Notes = []string{of(used, all) + " priced deals have been watched for thirty days from their first."}
+	f.Notes = []string{outOf(used, all) + " priced deals have been watched for thirty days from their first."}
 	empty := "None of them was edited."
 	if used == 0 {
 		empty = "No deal has been watched for thirty days yet."

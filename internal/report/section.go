@@ -7,35 +7,35 @@ type section struct {
 	Figures   []figure
 }
 
-// fact is a line of a section's head.
+// fact is a line at the head of a section.
 type fact struct{ Name, Value string }
 
-// figure is a chart with what it says in words and numbers. Without a chart Empty says why.
+// figure is a chart with its definition, notes and numbers. If Chart is nil, Empty says why.
 type figure struct {
 	Title    string
-	Defined  string   // how it is defined: a sentence, behind which stands the analysis that it is taken from
-	Analysis string   // that analysis: of the catalog, by name
-	Query    string   // the statement that asked it: of Data.Queries, by name
-	Notes    []string // what was used of what
+	Defined  string   // the definition: a sentence without a full stop, which the page follows with Analysis
+	Analysis string   // name of the analysis in the catalog
+	Query    string   // name of the statement in Data.Queries
+	Notes    []string // how much of the data the figure uses
 	Chart    *drawing
 	Empty    string
 	Table    table
 }
 
-// table is the numbers behind a figure.
+// table contains the numbers of a figure.
 type table struct {
 	Columns []column
 	Rows    [][]string
-	Open    bool // shown without being asked for
+	Open    bool // initially shown
 }
 
 // column is a table's column.
 type column struct {
 	Name   string
-	Number bool // set to the right
+	Number bool // aligned to the right
 }
 
-// columns names columns; those whose name starts with ">" are numbers.
+// columns returns columns with these names. A name that starts with ">" is a column of numbers.
 func columns(names ...string) []column {
 	all := make([]column, len(names))
 	for i, name := range names {
@@ -47,7 +47,7 @@ func columns(names ...string) []column {
 	return all
 }
 
-// picture sets a figure's chart, or says why there is none.
+// picture sets the figure's chart, or Empty if there is nothing to draw.
 func (f *figure) picture(c *chart, draw func(*chart) *drawing, empty string) {
 	if !c.hasValues() {
 		f.Empty = empty

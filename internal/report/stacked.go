@@ -1,7 +1,6 @@
 package report
 
-// stacked draws a bar for each category, standing, its series one on the other. Values below zero are
-// not drawn.
+// stacked draws a vertical bar per category, with its series one on the other. Values below zero are not drawn.
 func stacked(c *chart) *drawing {
 	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
 	top := d.legend(c.Series, nil) + 28
@@ -9,17 +8,17 @@ func stacked(c *chart) *drawing {
 	d.Height = top + height + bottom
 	y := newScale(0, c.highest(), top+height, top)
 	left := y.room()
-	d.standing(c, y, left, d.Width-right)
+	d.drawAxes(c, y, left, d.Width-right)
 	band := (d.Width - right - left) / px(max(len(c.Categories), 1))
 	apart := min(band*0.22, 10)
 	for i, category := range c.Categories {
 		base := 0.0
 		for j := range c.Series {
-			v, ok := c.Series[j].at(i)
+			v, ok := c.Series[j].valueAt(i)
 			if !ok || v <= 0 {
 				continue
 			}
-			from, to := y.at(base), y.at(base+v)
+			from, to := y.position(base), y.position(base+v)
 			base += v
 			tip := category + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
 			d.Rects = append(d.Rects, rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: tip})
@@ -28,7 +27,7 @@ func stacked(c *chart) *drawing {
 	return d
 }
 
-// part is the length of a part of a bar, with a gap before the next where there is room for one.
+// part returns the length of a part of a bar. It leaves a gap before the next part if there is room.
 func part(length px) px {
 	if length > 3*gap {
 		return length - gap
@@ -36,13 +35,13 @@ func part(length px) px {
 	return length
 }
 
-// highest is the sum of the tallest bar.
+// highest returns the sum of the tallest bar.
 func (c *chart) highest() float64 {
 	top := 0.0
 	for i := range c.Categories {
 		sum := 0.0
 		for j := range c.Series {
-			if v, ok := c.Series[j].at(i); ok && v > 0 {
+			if v, ok := c.Series[j].valueAt(i); ok && v > 0 {
 				sum += v
 			}
 		}
@@ -51,17 +50,17 @@ func (c *chart) highest() float64 {
 	return top
 }
 
-// standing draws what is behind bars and lines that stand on an axis from left to right: the values' lines
-// with their ticks, the unit, and the categories' names, as many as there is room for.
-func (d *drawing) standing(c *chart, y *scale, left, right px) {
+// drawAxes draws the grid of vertical bars and lines: lines with their ticks, the unit, and the categories' names, as
+// many as fit.
+func (d *drawing) drawAxes(c *chart, y *scale, left, right px) {
 	for _, tick := range y.ticks {
 		class := "grid"
 		if tick == 0 {
 			class = "axis"
 		}
-		at := y.at(tick)
-		d.Lines = append(d.Lines, line{left, at, right, at, class})
-		d.Labels = append(d.Labels, label{X: left - 6, Y: at + 4, Anchor: "end", Class: "tick", Text: y.text(tick)})
+		pos := y.position(tick)
+		d.Lines = append(d.Lines, line{left, pos, right, pos, class})
+		d.Labels = append(d.Labels, label{X: left - 6, Y: pos + 4, Anchor: "end", Class: "tick", Text: y.text(tick)})
 	}
 	d.Labels = append(d.Labels, label{X: 4, Y: y.to - 12, Anchor: "start", Class: "unit", Text: c.Unit})
 	if len(c.Categories) == 0 {
@@ -76,7 +75,7 @@ func (d *drawing) standing(c *chart, y *scale, left, right px) {
 	for px(every)*band < widest+8 && every < len(c.Categories) {
 		every++
 	}
-	for i := (len(c.Categories) - 1) % every; i < len(c.Categories); i += every { // the last has its name
+	for i := (len(c.Categories) - 1) % every; i < len(c.Categories); i += every { // the last category is always named
 		center := left + band*(px(i)+0.5)
 		center = min(max(center, widest/2), d.Width-widest/2)
 		d.Labels = append(d.Labels, label{X: center, Y: y.from + 18, Anchor: "middle", Class: "tick", Text: fit(c.Categories[i], widest)})

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// volumeSection says how much was issued, month by month.
+// volumeSection shows the issuance by month.
 func volumeSection(d *Data) section {
 	f := figure{
 		Title:    "Issuance by month",
@@ -10,10 +10,10 @@ func volumeSection(d *Data) section {
 		Analysis: "issuance_volume", Query: "volume",
 		Table: table{Columns: columns("month")},
 	}
-	keys, of6 := months(d.State.ObservedAt), markets()
+	keys, shown := months(d.State.ObservedAt), markets()
 	c := &chart{Title: f.Title, Desc: "Standing bars: issuance in each of 24 months, by market.", Unit: "USD bn", Categories: keys}
-	c.Series = byMarket(of6, keys, d.Volume, func(v *Volume) (string, string, float64) { return v.Month, v.Market, v.USD / 1e9 })
-	for _, m := range of6 {
+	c.Series = byMarket(shown, keys, d.Volume, func(v *Volume) (string, string, float64) { return v.Month, v.Market, v.USD / 1e9 })
+	for _, m := range shown {
 		f.Table.Columns = append(f.Table.Columns, column{m.Name(), true})
 	}
 	f.Table.Columns = append(f.Table.Columns, columns(">all, USD bn", ">deals", ">without USD")...)
@@ -32,7 +32,7 @@ func volumeSection(d *Data) section {
 	for i, key := range keys {
 		cells := []string{key}
 		for j := range c.Series {
-			v, _ := c.Series[j].at(i)
+			v, _ := c.Series[j].valueAt(i)
 			cells = append(cells, decimals(v, 3))
 		}
 		sum := sums[key]
@@ -41,7 +41,7 @@ func volumeSection(d *Data) section {
 		}
 		f.Table.Rows = append(f.Table.Rows, append(cells, billions(sum.USD), count(sum.Deals), count(sum.Unconverted)))
 	}
-	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are whole in it; the others have amounts that were not converted to USD.", decimals(all.USD/1e9, 1), of(all.Deals-all.Unconverted, all.Deals))}
+	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are whole in it; the others have amounts that were not converted to USD.", decimals(all.USD/1e9, 1), outOf(all.Deals-all.Unconverted, all.Deals))}
 	f.picture(c, stacked, "Nothing priced in these months.")
 	return section{ID: "volume", Title: "Issuance volume", Figures: []figure{f}}
 }

@@ -14,7 +14,7 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "*.html", "style.css"))
 
-// Write writes the report, all of it or nothing.
+// Write renders the report and writes it in one call. If rendering fails, nothing is written.
 func Write(w io.Writer, d *Data) error {
 	var out bytes.Buffer
 	if err := page.ExecuteTemplate(&out, "page.html", view{Data: d, Sections: sections(d)}); err != nil {
@@ -24,13 +24,13 @@ func Write(w io.Writer, d *Data) error {
 	return err
 }
 
-// view is what page.html sees.
+// view is the data for page.html.
 type view struct {
 	*Data
 	Sections []section
 }
 
-// sections are the report's sections, in order.
+// sections returns the report's sections in order.
 func sections(d *Data) []section {
 	return []section{
 		aboutSection(d), pipelineSection(d), volumeSection(d), leagueSection(d), executionSection(d),
@@ -38,8 +38,8 @@ func sections(d *Data) []section {
 	}
 }
 
-// visible replaces what a reader would not see and a page may obey: control characters, and format
-// characters such as those that turn the direction of writing. Those that join letters stay.
+// visible replaces characters that a reader does not see and a page may obey: control characters, and format characters
+// such as those that change the direction of writing. Characters that join letters stay.
 func visible(r rune) rune {
 	switch {
 	case r == '\n', r == '\t', r == 0x200c, r == 0x200d, r == 0xad:
@@ -50,5 +50,5 @@ func visible(r rune) rune {
 	return r
 }
 
-// oneLine is a text for a place that has one line.
+// oneLine joins a text into one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hostile are texts that would be markup, or steer the reader's screen, if they could.
+// hostile are texts that try to be markup or to steer the reader's screen.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</title></style></svg><script>alert(1)</script>`,
 	`<!-- --><iframe src="https://example.com">`, `javascript:alert(1)`, `]]><a href="https://example.com">x</a>`, `{{.Lake}}`, `</textarea><base href=//example.com>`,
@@ -19,7 +19,7 @@ var hostile = []string{
 var inert = " html head meta title style body header nav main section h1 h2 h3 ul li a dl dt dd bdi p code pre details summary" +
 	" figure figcaption div table thead tbody tr th td svg desc line rect path text "
 
-// TestHostileTexts gives every text of the data to a hostile source: it stays text.
+// TestHostileTexts sets every text of the data to a hostile one: it stays text.
 func TestHostileTexts(t *testing.T) {
 	for _, text := range hostile {
 		page := write(t, sample(text))
@@ -61,7 +61,7 @@ func TestTextsArrive(t *testing.T) {
 	}
 }
 
-// TestPage holds what is true of every report, empty ones included.
+// TestPage checks what every report must contain, empty ones included.
 func TestPage(t *testing.T) {
 	for name, d := range map[string]*Data{"full": sample("text"), "empty": {Lake: "lake", AsOf: "infinity"}} {
 		page := write(t, d)

@@ -13,14 +13,14 @@ import (
 	"dealflow/schemas/api"
 )
 
-// content is what a deal says; 0 is nothing. All of a deal, children included, follows from it, so that a
-// mixture of two contents is equal to none.
+// content identifies what a deal says; number 0 is none. The complete record follows from it, children included, so a
+// mixture of two contents equals neither.
 type content struct {
 	number int
-	priced bool // it links to what it became
+	priced bool // it links to the priced deal that it became
 }
 
-// breakage is what makes a record unreadable.
+// breakage is a fault that makes a record unreadable.
 type breakage string
 
 const (
@@ -72,7 +72,7 @@ func render(feed api.Feed, id int64, c content, updated time.Time, broken breaka
 	return b.Bytes()
 }
 
-// stamp names a content in every text of its deal.
+// stamp returns a content's mark, which is in every text of the deal.
 func stamp(c content) string {
 	if c.priced {
 		return fmt.Sprintf("c%dp", c.number)
@@ -102,7 +102,7 @@ func title(spelling int) string {
 
 var stampForm = regexp.MustCompile(`"message":"c(\d+)(p?)"`)
 
-// contentOf reads back which content a payload has, and fails where it is not exactly that one.
+// contentOf returns the content of a payload. It fails if the payload is not exactly that content.
 func contentOf(feed api.Feed, id int64, payload string) (content, error) {
 	m := stampForm.FindStringSubmatch(payload)
 	if m == nil {
@@ -127,7 +127,7 @@ func contentOf(feed api.Feed, id int64, payload string) (content, error) {
 	return c, nil
 }
 
-// plain is a record without what says nothing: spelling, the updatedSince link, a link's title.
+// plain removes from a record everything without meaning: spelling, the updatedSince link, a link's title.
 func plain(record string) (map[string]any, error) {
 	var all map[string]any
 	if err := json.Unmarshal([]byte(record), &all); err != nil {

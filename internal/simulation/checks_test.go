@@ -18,8 +18,8 @@ import (
 // hasCatalog says whether the runs of a seed build the catalog. It takes longer than the rest of a run, so few do.
 func hasCatalog(seed uint64) bool { return seed%20 == 3 }
 
-// wantChecks checks that a commit bears the results of all quality checks, and that none of them held or warned: the
-// simulated markets do nothing that calls for it. Where the store fails, the checks may not be asked.
+// wantChecks checks that a commit contains the results of all quality checks, and that none of them held or warned:
+// nothing in the simulated markets is a reason for that. If the store fails, the checks may be missing.
 func (l *life) wantChecks(p plan, result *pull.Result) {
 	l.t.Helper()
 	if !l.catalog || result == nil || result.Commit == 0 {
@@ -39,8 +39,8 @@ func (l *life) wantChecks(p plan, result *pull.Result) {
 	}
 }
 
-// TestNightsHoldNothing runs through nights of a simulated market with enough deals in each feed for the quality checks'
-// bounds to count: its edits, removals and new deals are no reason for a hold, nor for a warning.
+// TestNightsHoldNothing runs nights of a simulated market with enough deals in each feed for the bounds of the quality
+// checks to apply: its edits, removals and new deals cause no hold and no warning.
 func TestNightsHoldNothing(t *testing.T) {
 	t.Parallel()
 	nights := 5

@@ -1,13 +1,12 @@
-// Package simulation proves runs by simulation: whole nights of pull.Run and pull.Sync against a
-// market that moves while it is walked, over a network that fails, with crashes and clocks that are off,
-// all from one seed.
+// Package simulation tests runs by simulation. It executes nights of pull.Run and pull.Sync against a market that
+// changes while it is read, over a network that fails, with crashes and wrong clocks. One seed determines everything.
 //
 // Takes: a seed (-seed, or the first TEST_SIM_SEEDS of them).
-// Gives: tests, and nothing else: a seed that fails is named with the command that replays it.
-// Keeps: everything real but the wire and the disk: the API's own handler behind a real HTTP server on
-// an in-memory listener, the real client, the lake in memory. Time is that of a testing/synctest bubble:
-// waits cost nothing, and the market goes on while they last. What a seed does depends on the seed alone
+// Gives: tests, and nothing else. A failure names its seed and the command that replays it.
+// Keeps: everything is real except the wire and the disk. The API's own handler runs in a real HTTP server on an
+// in-memory listener, with the real client; the lake is in memory. Time is that of a testing/synctest bubble: waits
+// cost nothing, and the market changes during a wait. The events of a seed depend on the seed alone
 // (network_test.go says how).
-// Fails: where a commit breaks a promise of the design (judge_test.go).
-// May change here: how nasty market, network and clocks are. A change here changes every seed.
+// Fails: if a commit breaks a promise (checker_test.go).
+// May change here: how difficult market, network and clocks are. A change here changes every seed.
 package simulation

@@ -11,9 +11,8 @@ import (
 	"dealflow/serve"
 )
 
-// TestDriftLosesNothing crawls lists that move (TEST_CRAWLS of them), with extract alone: no deal is lost,
-// none stands twice, each is as it was at some instant of the crawl, and nothing that changed before the last
-// sweep is missing.
+// TestDriftLosesNothing crawls TEST_CRAWLS lists that change during the crawl, with extract alone. No deal is lost or
+// appears twice. Each deal is as it was at some instant of the crawl. No change from before the last sweep is missing.
 func TestDriftLosesNothing(t *testing.T) {
 	t.Parallel()
 	crawls, moved, unsettled := count("TEST_CRAWLS", 200), 0, 0
@@ -39,7 +38,8 @@ func TestDriftLosesNothing(t *testing.T) {
 	t.Logf("%d crawls, %d changes during them, %d did not settle; lost 0, twice 0", crawls, moved, unsettled)
 }
 
-// crawl reads one moving list, and says how much it changed meanwhile, and whether it settled.
+// crawl reads one changing list. It returns how many changes the list had during that, and whether the snapshot
+// completed.
 func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 	dice := diceOf(seed, "crawl")
 	feed := api.Feeds()[dice.IntN(12)]
@@ -69,7 +69,7 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 	if err != nil {
 		return 0, false
 	}
-	j := &judge{t: t, market: m}
+	j := &checker{t: t, market: m}
 	if ids := spool.IDs(); len(ids) != snapshot.Deals {
 		t.Errorf("crawl %d: %d deals, %d counted", seed, len(ids), snapshot.Deals)
 	}
@@ -82,7 +82,7 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 			if v.is.content, err = contentOf(feed, id, string(payload)); err != nil && !some(v.states, func(s state) bool { return s.broken != whole }) {
 				t.Errorf("crawl %d: %v", seed, err)
 			} else if err != nil {
-				continue // a record that is broken within
+				continue // a record with a fault inside
 			}
 		}
 		v.readChange()
@@ -93,7 +93,7 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 	return changes, true
 }
 
-// sameContent compares two payloads by what they say.
+// sameContent compares the contents of two payloads.
 func sameContent(feed api.Feed) func(a, b []byte) bool {
 	return func(a, b []byte) bool {
 		said := func(payload []byte) (content, error) {

@@ -23,8 +23,7 @@ import (
 	"dealflow/serve"
 )
 
-// nights are two quiet nights: the lake after the first, and what the second makes of it where nothing
-// goes wrong.
+// nights are two nights without faults: the lake after the first one, and the outcome of the second one.
 type nights struct {
 	*life
 	first *memstore.Mem
@@ -33,7 +32,7 @@ type nights struct {
 	sites []site // requests of the second night
 }
 
-// outcome is what a run leaves behind, but for what names the run.
+// outcome is the result of a run, except what contains the run's id.
 type outcome struct {
 	heads map[api.Feed]lake.Heads
 	files map[api.Feed][]string // folder and SHA-256 of the live files of each feed's tables
@@ -72,7 +71,7 @@ func newNights(t *testing.T) *nights {
 	return n
 }
 
-// each goes through the feeds in their order.
+// each calls do for the feeds in their order.
 func (n *nights) each(do func(*book)) {
 	for _, feed := range n.feeds {
 		do(n.market.books[feed])
@@ -88,7 +87,7 @@ func sitesOf(n *network) []site {
 	return sites
 }
 
-// again is a copy of the lake after the first night.
+// again returns a copy of the lake after the first night.
 func (n *nights) again() *memstore.Mem {
 	s := new(memstore.Mem)
 	for object, err := range n.first.List(n.t.Context(), "") {
@@ -102,7 +101,7 @@ func (n *nights) again() *memstore.Mem {
 	return s
 }
 
-// night runs into the store, and nothing may go wrong but the faults.
+// night runs into the store. Only the faults may cause errors.
 func (n *nights) night(day string, faults map[site]fault) *network {
 	n.t.Helper()
 	network, _, err := n.try(day, faults)
@@ -174,8 +173,8 @@ func (o outcome) apart(want outcome, feed api.Feed) string {
 	return b.String()
 }
 
-// survive runs the second night with faults and checks that it ends in the right commit, or in a clear
-// error and, of the feeds that it names, in the old state; and that the next run then makes it right.
+// survive runs the second night with faults. The night must end in the right commit, or in a clear error that leaves
+// the feeds that it names in the old state. The next run must then produce the right outcome.
 func (n *nights) survive(faults map[site]fault) (failed bool) {
 	n.t.Helper()
 	n.store = n.again()
@@ -208,8 +207,7 @@ func (n *nights) survive(faults map[site]fault) (failed bool) {
 	return true
 }
 
-// TestEveryFault fails each request of a night in each way, one at a time (TEST_FULL=1: all of them,
-// else a sample).
+// TestEveryFault fails each request of a night in each way, one at a time: all of them with TEST_FULL=1, else a sample.
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,8 +252,8 @@ func wantKinds(t *testing.T, sites []site) {
 	}
 }
 
-// TestDoubleFaults fails two requests of a night, drawn at random (TEST_DOUBLE pairs). Two bubbles share the
-// pairs: the goroutines of one mostly wait for each other, and leave a processor idle.
+// TestDoubleFaults fails two requests of a night, drawn at random (TEST_DOUBLE pairs). Two bubbles share the pairs,
+// because the goroutines of one bubble mostly wait for each other and leave a processor idle.
 func TestDoubleFaults(t *testing.T) {
 	t.Parallel()
 	const parts = 2
@@ -267,7 +265,7 @@ func TestDoubleFaults(t *testing.T) {
 	}
 }
 
-// doubleFaults tries every parts-th pair from part on. It must be called in a bubble.
+// doubleFaults tests every parts-th pair from part on. It must be called in a bubble.
 func doubleFaults(t *testing.T, part, parts int) {
 	t.Helper()
 	n := newNights(t)

@@ -50,7 +50,8 @@ func (f fault) wait() time.Duration {
 
 var errReset = errors.New("connection reset by peer")
 
-// instead is what comes in the place of the server's answer; made is false where the server is asked.
+// instead returns the answer or error that replaces the server's answer. made is false if the request goes to the
+// server.
 func (f fault) instead(r *http.Request, now time.Time) (answer *http.Response, err error, made bool) { //nolint:revive // as http.RoundTripper, and whether
 	reply := func(status int, contentType, body string, header ...string) (*http.Response, error, bool) {
 		h := http.Header{"Date": {now.UTC().Format(http.TimeFormat)}, "Content-Type": {contentType}}
@@ -86,7 +87,7 @@ func (f fault) instead(r *http.Request, now time.Time) (answer *http.Response, e
 	return nil, nil, false
 }
 
-// damage puts the body into the answer, damaged where the fault says so.
+// damage sets the answer's body, damaged if the fault is one of bodies.
 func (f fault) damage(ctx context.Context, answer *http.Response, body []byte) {
 	half := body[:len(body)/2]
 	switch f {

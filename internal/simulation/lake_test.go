@@ -49,20 +49,20 @@ func (v *version) feed() api.Feed {
 
 func (v *version) live() bool { return v != nil && v.Change != lake.Removed }
 
-// ledger is what a lake's history adds up to, read by the tests themselves.
+// ledger is the sum of a lake's history, read by the tests themselves.
 type ledger struct {
 	commit  int64
 	known   time.Time
 	read    map[string]bool // files of deal_versions
 	newest  map[api.Feed]map[int64]*version
-	payload map[api.Feed]map[int64]*version // the newest version with a payload
+	payload map[api.Feed]map[int64]*version // the latest version with a payload
 }
 
 func newLedger() *ledger {
 	return &ledger{read: map[string]bool{}, newest: map[api.Feed]map[int64]*version{}, payload: map[api.Feed]map[int64]*version{}}
 }
 
-// clone is the ledger as it is now.
+// clone returns a copy of the ledger.
 func (g *ledger) clone() *ledger {
 	c := &ledger{commit: g.commit, known: g.known, read: maps.Clone(g.read), newest: map[api.Feed]map[int64]*version{}, payload: map[api.Feed]map[int64]*version{}}
 	for feed := range g.newest {
@@ -71,8 +71,8 @@ func (g *ledger) clone() *ledger {
 	return c
 }
 
-// follow reads the versions that the lake has had since, checks that they go on from what was, and gives
-// them by deal.
+// follow reads the versions that were added since the last call, checks that they continue the earlier ones, and
+// returns them.
 func (g *ledger) follow(log *load.Log, s store.Store, mem memory.Allocator) ([]*version, error) {
 	var fresh []*version
 	for _, f := range log.Files(lake.HistoryTable(lake.DealVersions)) {
@@ -104,8 +104,8 @@ func (g *ledger) follow(log *load.Log, s store.Store, mem memory.Allocator) ([]*
 
 func (v *version) key() string { return fmt.Sprintf("%s %10d %10d", v.feed(), v.DealID, v.Version) }
 
-// enter checks what holds for any version, whatever the market did: numbers go on by one, a deal is
-// added once, reappears only after a removal, and changes only into something else.
+// enter checks the rules for any version, whatever the market did. Numbers rise by one. A deal is added once, reappears
+// only after a removal, and changes only to other content.
 func (g *ledger) enter(v *version) (err error) {
 	feed := v.feed()
 	if g.newest[feed] == nil {
@@ -153,7 +153,7 @@ func (g *ledger) enter(v *version) (err error) {
 	return nil
 }
 
-// live gives the deals of a feed that stand, by id.
+// live returns the deals of a feed that are not removed, by id.
 func (g *ledger) live(feed api.Feed) map[int64]*version {
 	live := map[int64]*version{}
 	for id, v := range g.newest[feed] {
@@ -164,7 +164,7 @@ func (g *ledger) live(feed api.Feed) map[int64]*version {
 	return live
 }
 
-// rowsOf reads a Parquet file, a row a JSON object.
+// rowsOf reads a Parquet file, one JSON object per row.
 func rowsOf(s store.Store, key string, mem memory.Allocator, omit ...string) ([]string, error) {
 	body, err := s.Get(context.Background(), key)
 	if err != nil {
@@ -195,8 +195,8 @@ func rowsOf(s store.Store, key string, mem memory.Allocator, omit ...string) ([]
 	return rows, nil
 }
 
-// tableRows reads a snapshot's table of one market and day, as the oracle spells rows, with the version
-// of each. What parsers read from the texts is not the oracle's matter.
+// tableRows reads a snapshot's table of one market and day in the oracle's spelling, with the version of each row. It
+// leaves out the columns that parsers fill, which the oracle does not know.
 func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string, market api.Market, day string) ([]oracle.Row, error) {
 	var all []oracle.Row
 	for _, f := range log.Files(lake.SnapshotTable(table)) {
@@ -229,8 +229,8 @@ func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string,
 
 // helpersOf names the helper columns of a table.
 func helpersOf(table string) (names []string) {
-	if of, ok := lake.TableByName(table); ok {
-		for _, c := range of.Helpers {
+	if found, ok := lake.TableByName(table); ok {
+		for _, c := range found.Helpers {
 			names = append(names, c.Name)
 		}
 	}

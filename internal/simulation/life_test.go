@@ -26,7 +26,7 @@ import (
 	"dealflow/serve"
 )
 
-// life is what becomes of a market and its lake over some nights.
+// life is a market and its lake over some nights.
 type life struct {
 	t        *testing.T
 	seed     uint64
@@ -40,12 +40,12 @@ type life struct {
 	pageSize int
 	beat     time.Duration
 	zip      bool
-	catalog  bool // runs build the catalog, and the quality checks are asked
+	catalog  bool // runs build the catalog and run the quality checks
 	ledger   *ledger
 	complete map[api.Feed]time.Time // when the last complete pull of a feed began
 	runs     int
 	diary    []string
-	tally    map[string]int // what the executions came to
+	tally    map[string]int // number of executions by result
 }
 
 // newLife must be called in a bubble.
@@ -67,18 +67,18 @@ func newLife(t *testing.T, seed uint64) *life {
 	return l
 }
 
-// plan is what one execution has to live with.
+// plan is what goes wrong in one execution.
 type plan struct {
-	unrest  int     // things that happen to each feed, at most: at any instant, and behind the back of answers
-	faults  float64 // a request meets one with this probability
+	unrest  int     // most events per feed, at any instant and right after answers
+	faults  float64 // probability of a fault per request
 	skew    time.Duration
-	server  bool          // instants are the server's
+	server  bool          // instants of observation are the server's
 	accept  bool          // removals are accepted
 	crash   int64         // the store fails at this call and after it; 0: never
-	applied bool          // the call that fails is done nonetheless
+	applied bool          // the call that fails takes effect nonetheless
 	cancel  time.Duration // the run is cancelled after this time; 0: never
 	ends    time.Duration // the run's deadline; 0: none
-	day     string        // of the snapshot; "": that of the clock
+	day     string        // day of the snapshot; "": the clock's day
 }
 
 // draw draws what goes wrong.
@@ -107,7 +107,7 @@ func (l *life) draw() plan {
 	return p
 }
 
-// live lives through some nights and then a quiet one, after which the lake is the market.
+// live executes some nights and then one without faults, after which the lake equals the market.
 func (l *life) live() {
 	midnight := time.Now().Truncate(24 * time.Hour)
 	for range 2 + l.dice.IntN(5) {
@@ -132,7 +132,7 @@ func (l *life) live() {
 	l.wantMarket()
 }
 
-// day lets the time pass until the evening, with syncs on the way.
+// day lets the time pass until the evening, with syncs.
 func (l *life) day(evening time.Time) {
 	now := time.Now()
 	if l.dice.IntN(8) == 0 {
@@ -148,7 +148,7 @@ func (l *life) day(evening time.Time) {
 
 func (l *life) sleep(until time.Time) { time.Sleep(time.Until(until)) }
 
-// execute runs one command under a plan and judges what it leaves behind.
+// execute executes one command under a plan and checks the result.
 func (l *life) execute(command string, p plan) {
 	if l.t.Failed() {
 		return
@@ -170,19 +170,19 @@ func (l *life) execute(command string, p plan) {
 	s.to, s.calls = time.Now(), n.calls
 	l.market.ambush(0)
 	if errors.Is(err, context.Canceled) {
-		err = context.Canceled // which feed was the first to say so is a matter of chance
+		err = context.Canceled // which feed reports first is random
 	}
 	l.note("%s from %s to %s, %+v: %v", command, s.from.Format(clockForm), s.to.Format(clockForm), p, err)
 	for _, line := range n.trace {
 		l.diary = append(l.diary, "    "+line)
 	}
-	l.judge(s, p, result, err)
+	l.checkResult(s, p, result, err)
 	l.wantChecks(p, result)
 }
 
 func (l *life) note(form string, args ...any) { l.diary = append(l.diary, fmt.Sprintf(form, args...)) }
 
-// client pulls over a network.
+// client returns a client on a network.
 func (l *life) client(p plan, n *network) (*extract.Client, api.Base) {
 	l.t.Helper()
 	at, err := api.ParseBase(base)
@@ -203,7 +203,7 @@ func (l *life) client(p plan, n *network) (*extract.Client, api.Base) {
 	return client, at
 }
 
-// clock is the machine's.
+// clock returns the time by the machine's clock.
 func (p plan) clock() time.Time { return time.Now().Add(p.skew) }
 
 // run executes a command.
@@ -231,9 +231,9 @@ func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	return pull.Run(ctx, cfg)
 }
 
-// judge reads the lake back and holds it against the market, the execution's own word, and the error
-// against the plan.
-func (l *life) judge(s *span, p plan, result *pull.Result, err error) {
+// checkResult reads the lake and compares it with the market and with the execution's result. It compares the error
+// with the plan.
+func (l *life) checkResult(s *span, p plan, result *pull.Result, err error) {
 	l.t.Helper()
 	if err != nil {
 		l.wantReason(s, p, err)
@@ -261,11 +261,11 @@ func (l *life) judge(s *span, p plan, result *pull.Result, err error) {
 	case made == 1 && !log.KnownAt.After(before.known):
 		l.t.Errorf("known at %s, not after the last one, %s", log.KnownAt, before.known)
 	}
-	j := &judge{t: l.t, market: l.market, store: l.store, mem: l.mem, oracle: tables(), pick: l.dice.IntN}
+	j := &checker{t: l.t, market: l.market, store: l.store, mem: l.mem, oracle: tables(), pick: l.dice.IntN}
 	switch {
 	case made == 1:
 		l.tally[s.command+" committed"]++
-		l.judgeCommit(j, s, p, log, before, fresh)
+		l.checkCommit(j, s, p, log, before, fresh)
 	case s.command == "run" && err == nil:
 		l.t.Error("a run neither commits nor fails")
 	case err == nil && result.Outcome == lake.OutcomeUnchanged:
@@ -282,7 +282,7 @@ func (l *life) judge(s *span, p plan, result *pull.Result, err error) {
 	}
 }
 
-func (l *life) judgeCommit(j *judge, s *span, p plan, log *load.Log, before *ledger, fresh []*version) {
+func (l *life) checkCommit(j *checker, s *span, p plan, log *load.Log, before *ledger, fresh []*version) {
 	l.t.Helper()
 	commit := &log.Runs[len(log.Runs)-1]
 	done := map[api.Feed]bool{}
@@ -314,7 +314,7 @@ func (l *life) judgeCommit(j *judge, s *span, p plan, log *load.Log, before *led
 	}
 }
 
-// wantHeads checks that the lake's own reading of its history is that of the ledger.
+// wantHeads compares the lake's own reading of its history with the ledger.
 func (l *life) wantHeads(opened *load.Lake) {
 	l.t.Helper()
 	heads, err := opened.Heads(l.t.Context(), l.mem)
@@ -334,7 +334,7 @@ func (l *life) wantHeads(opened *load.Lake) {
 	}
 }
 
-// wantReason checks that an execution failed for a reason that the plan gave it.
+// wantReason checks that an execution failed for a reason in its plan.
 func (l *life) wantReason(s *span, p plan, err error) {
 	l.t.Helper()
 	text := err.Error()
@@ -353,7 +353,7 @@ func (l *life) wantReason(s *span, p plan, err error) {
 	}
 }
 
-// wantFailed checks that a feed is not done for a reason of its own.
+// wantFailed checks that a feed failed for a reason in the plan.
 func (l *life) wantFailed(f *lake.FeedRun, p plan, before *ledger) {
 	l.t.Helper()
 	switch {
@@ -361,14 +361,13 @@ func (l *life) wantFailed(f *lake.FeedRun, p plan, before *ledger) {
 	case p.ends > 0 && strings.Contains(f.Error, "deadline"):
 	case f.Outcome == lake.OutcomeSkipped:
 	case strings.Contains(f.Error, "did not settle"):
-	case strings.Contains(f.Error, "by-id answers cannot be believed"): // all listed deals that were asked for have gone meanwhile
+	case strings.Contains(f.Error, "by-id answers cannot be believed"): // all probes were removed after they were listed
 	default:
 		l.t.Errorf("%s %s without need: %s", f.Feed, f.Outcome, f.Error)
 	}
 }
 
-// wantMarket checks that, after a quiet run, the lake holds what the market holds, and its files are
-// whole.
+// wantMarket checks, after a run without faults, that the lake equals the market and that its files are complete.
 func (l *life) wantMarket() {
 	l.t.Helper()
 	opened, err := load.Open(l.t.Context(), l.store)

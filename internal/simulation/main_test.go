@@ -14,19 +14,19 @@ import (
 	"go.uber.org/goleak"
 
 	"dealflow/internal/testkit/oracle"
-	_ "dealflow/load" // its zstd codec takes the place of the Parquet library's own
+	_ "dealflow/load" // its zstd codec replaces the Parquet library's
 )
 
 var oneSeed = flag.Int64("seed", -1, "simulate this seed alone, and say what happens")
 
 func TestMain(m *testing.M) {
 	warmUp()
-	debug.SetGCPercent(400) // heaps here are small, and would be swept all the time
+	debug.SetGCPercent(400) // small heaps would be collected all the time
 	goleak.VerifyTestMain(m)
 }
 
-// warmUp makes the codecs' encoder and decoder, which hand out their workers through channels: made inside
-// of one bubble, they could not be used in another.
+// warmUp creates the codecs' encoder and decoder outside of any bubble. They pass their workers through channels, and a
+// channel of one bubble cannot be used in another.
 func warmUp() {
 	codec, err := compress.GetCodec(compress.Codecs.Zstd)
 	if err != nil {
@@ -36,7 +36,7 @@ func warmUp() {
 	codec.Decode(make([]byte, 4), packed)
 }
 
-// count is a number from the environment, or what it is without.
+// count returns a number from the environment, or a default.
 func count(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -44,7 +44,7 @@ func count(name string, otherwise int) int {
 	return otherwise
 }
 
-// full says whether everything is to be tried, not a sample.
+// full reports whether to test everything instead of a sample.
 func full() bool { return os.Getenv("TEST_FULL") == "1" }
 
 var tables = sync.OnceValue(func() *oracle.Oracle {

@@ -15,60 +15,60 @@ import (
 	"dealflow/serve"
 )
 
-// market is a restless serve.Source: things happen to its deals at instants of their own, whether or
-// not somebody is reading. It remembers all that ever was, so that the truth of any instant is known.
+// market is a serve.Source that changes: events happen to its deals at their own instants, during a read or not. It
+// remembers all states, so that the truth of any instant is known.
 type market struct {
 	mu      sync.Mutex
 	books   map[api.Feed]*book
 	strict  bool // updatedSince leaves out its own second
 	seconds bool // updates are dated in whole seconds
-	vary    bool // an answer spells its records as it likes
-	jumpy   bool // bond expected lists have the newest update first, too, and do not say so
+	vary    bool // each answer spells its records differently
+	jumpy   bool // bond expected lists are in order of update, too, without updatedSince links
 }
 
-// book is one feed of a market. Its dice are its own, so that feeds do not disturb each other.
+// book is one feed of a market. It has its own random numbers, so that feeds do not affect each other.
 type book struct {
 	market  *market
 	feed    api.Feed
 	dice    *rand.Rand
 	deals   map[int64]*deal
 	ids     []int64     // in the order of their appearance
-	due     []time.Time // when something will happen, ascending
-	nasty   int         // events that strike right after an answer, while they last
-	prey    int64       // the deal that is snatched from readers
-	last    int         // the newest content
+	due     []time.Time // instants of coming events, ascending
+	nasty   int         // number of events left that happen right after an answer
+	prey    int64       // the deal that changes ahead of the reader
+	last    int         // the latest content
 	answers int
 }
 
-// deal is one deal and all that it ever was.
+// deal is one deal with all its states.
 type deal struct {
 	id     int64
 	states []state // ascending
 }
 
-// state is how a deal stands from an instant on. The zero state is that of a deal that is not there.
+// state is a deal from an instant on. The zero state means that the deal does not exist.
 type state struct {
 	at        time.Time
 	content   content // none: by id 404
 	updated   time.Time
-	unlisted  bool // left out of the list, but there by id
-	forbidden bool // left out of the list, and by id refused
+	unlisted  bool // not in the list, but returned by id
+	forbidden bool // not in the list, and refused by id
 	broken    breakage
-	quiet     bool // the list's order does not show that this happened
+	quiet     bool // the list's order does not show this change
 }
 
 func (s state) there() bool    { return s.content.number != 0 && !s.forbidden }
 func (s state) listed() bool   { return s.there() && !s.unlisted }
 func (s state) readable() bool { return s.there() && s.broken == whole }
 
-// diceOf are dice for one purpose, whatever else is thrown.
+// diceOf returns random numbers for one purpose, independent of all others.
 func diceOf(seed uint64, purpose ...any) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, purpose...)
 	return rand.New(rand.NewPCG(seed, hash.Sum64()))
 }
 
-// newMarket has some deals in each feed, all from before now.
+// newMarket returns a market with some deals in each feed, all from before now.
 func newMarket(seed uint64, feeds []api.Feed, most int) *market {
 	dice := diceOf(seed, "market")
 	m := &market{books: map[api.Feed]*book{}, strict: dice.IntN(3) == 0, seconds: dice.IntN(3) == 0, vary: dice.IntN(4) == 0, jumpy: dice.IntN(3) > 0}
@@ -87,10 +87,10 @@ func newMarket(seed uint64, feeds []api.Feed, most int) *market {
 // Now implements serve.Source.
 func (m *market) Now() time.Time { return time.Now() }
 
-// calm takes back what has not happened yet.
+// calm cancels the coming events.
 func (m *market) calm() { m.eachBook(func(b *book) { b.due, b.nasty = nil, 0 }) }
 
-// stir lets up to n things happen to each feed between two instants.
+// stir schedules up to n events for each feed between two instants.
 func (m *market) stir(n int, from, to time.Time) {
 	if n == 0 {
 		return
@@ -107,7 +107,7 @@ func (m *market) stir(n int, from, to time.Time) {
 	})
 }
 
-// ambush lets up to n things happen to each feed right after answers.
+// ambush schedules up to n events for each feed, right after answers.
 func (m *market) ambush(n int) {
 	m.eachBook(func(b *book) {
 		b.nasty = 0
@@ -117,7 +117,7 @@ func (m *market) ambush(n int) {
 	})
 }
 
-// empty takes all deals out of a list.
+// empty removes all deals from a list.
 func (m *market) empty(feed api.Feed, how string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,7 +137,7 @@ func (m *market) eachBook(do func(*book)) {
 	}
 }
 
-// present lets happen what is due.
+// present executes the events that are due.
 func (b *book) present() {
 	now := time.Now()
 	for len(b.due) > 0 && !b.due[0].After(now) {
@@ -146,7 +146,7 @@ func (b *book) present() {
 	}
 }
 
-// happening is one kind of thing that happens, to deals that it can happen to.
+// happening is one kind of event, and the deals that it can happen to.
 type happening struct {
 	name   string
 	weight int
@@ -178,13 +178,13 @@ var happenings = []happening{
 	{"mend", 4, func(_ *book, s state) bool { return s.there() && s.broken != whole }, func(_ *book, s *state) { s.broken, s.quiet = whole, false }},
 }
 
-// write gives a deal a new content, and the head of its list.
+// write gives a deal new content and moves it to the front of its list.
 func (b *book) write(s *state) {
 	b.last++
 	s.content, s.quiet = content{number: b.last}, false
 }
 
-// happen lets one thing happen: the named one, or any.
+// happen executes one event: the named one, or any.
 func (b *book) happen(at time.Time, name string) {
 	var can []happening
 	for _, h := range happenings {
@@ -218,7 +218,7 @@ func (b *book) happen(at time.Time, name string) {
 	b.enter(d, at, s)
 }
 
-// enter writes down how a deal stands from now on.
+// enter records a deal's state from now on.
 func (b *book) enter(d *deal, at time.Time, s state) {
 	s.at = at
 	if !s.quiet {
@@ -249,7 +249,7 @@ func (d *deal) now() state {
 	return d.states[len(d.states)-1]
 }
 
-// during gives the states that stood at some instant between two, both included.
+// during returns the states of the deal between two instants, both included.
 func (d *deal) during(from, to time.Time) []state {
 	states := []state{{}}
 	for _, s := range d.states {
@@ -320,8 +320,8 @@ func (m *market) List(_ context.Context, q serve.Query) (serve.Page, error) {
 	return page, nil
 }
 
-// snatch lets a deal change right after a first page, before the reader comes to it: the same one as the last time,
-// if it can. Then it hides it from the next first page, behind deals that say nothing new.
+// snatch changes a deal right after a first page, before the reader reaches it: the same deal as the last time, if
+// possible. Then it hides the change from the next first page: deals without new content move in front of it.
 func (b *book) snatch(page, rest []serve.Record) {
 	if b.nasty == 0 || b.dice.IntN(3) == 0 {
 		return
@@ -347,7 +347,7 @@ func (m *market) since(s state, since time.Time) bool {
 	return second.After(since) || second.Equal(since) && !m.strict
 }
 
-// strike lets things happen behind an answer's back, soonest after a last page.
+// strike executes events right after an answer, soonest after a last page.
 func (b *book) strike(more bool) {
 	for b.nasty > 0 && (!more || b.dice.IntN(4) == 0) {
 		b.nasty--
@@ -361,7 +361,7 @@ func (b *book) strike(more bool) {
 
 func (b *book) record(id int64) serve.Record {
 	s := b.deals[id].now()
-	spelling := len(b.deals[id].states) // a touched deal is spelled anew
+	spelling := len(b.deals[id].states) // a touched deal is spelled differently
 	if b.market.vary {
 		spelling = b.answers
 	}

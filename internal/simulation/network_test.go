@@ -54,34 +54,33 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
 func (l *listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// site names one request of a run so that it is the same one whatever the other feeds do.
+// site identifies one request of a run, independent of the other feeds.
 type site struct {
-	feed    api.Feed // the zero Feed: the token
+	feed    api.Feed // the zero Feed for the token
 	what    string   // token, list, since, next, or deal and its id
 	ordinal int      // of the feed's requests of this kind, from 1
 }
 
 func (s site) String() string { return fmt.Sprintf("%s %s #%d", s.feed, s.what, s.ordinal) }
 
-// call is a request that the server answered, and whose answer the client got undamaged.
+// call is a request that the server answered, and whose answer reached the client undamaged.
 type call struct {
 	site
 	at time.Time // when the server answered
 }
 
-// first says whether the call began a walk or a sweep.
+// first reports whether the call began a walk or a sweep.
 func (c call) first() bool { return c.what == "list" || c.what == "since" }
 
-// network carries a run's requests to the server. Each takes time, drawn from the seed and the request's
-// site. For what a seed does to depend on nothing else, instants do not depend on the client's
-// jitter either: a request leaves at the end of a beat, or, where the client has waited for a random
-// time before it, at the end of a second; it reaches the server at any instant, and its answer comes
-// back right after a beat began, each feed's a bit beside the others'. Failures come back right after a
-// second began, so that no random wait crosses the next one.
+// network carries a run's requests to the server. Each request takes time, drawn from the seed and the request's site.
+// A seed must determine everything, so instants must not depend on the client's jitter. A request is sent at the end of
+// a beat or, after a random wait of the client, at the end of a second. It reaches the server at any instant. Its
+// answer returns right after the beginning of a beat, with a small offset per feed. Failures return right after the
+// beginning of a second, so that no random wait crosses the next one.
 type network struct {
 	seed  uint64
 	beat  time.Duration // a divisor of a second
-	slow  int           // a request takes up to so many beats more
+	slow  int           // most additional beats per request
 	zip   bool          // answers are compressed
 	inner *http.Transport
 	fault func(site, *rand.Rand) fault
@@ -93,7 +92,7 @@ type network struct {
 	denied map[string]bool // requests that were answered 401
 	lost   map[api.Feed]int
 	failed map[string]bool // requests whose last try failed
-	held   time.Time       // until when the server has asked everybody to wait
+	held   time.Time       // until when the server has asked all clients to wait
 }
 
 // server serves a market on a pipe until the test ends.
@@ -115,7 +114,7 @@ func server(t *testing.T, source serve.Source, config serve.Config) *listener {
 	return l
 }
 
-// newNetwork is a network for one run. The caller closes it.
+// newNetwork returns a network for one run. The caller closes it.
 func newNetwork(seed uint64, l *listener) *network {
 	return &network{
 		seed: seed, beat: time.Second, inner: &http.Transport{DialContext: l.dial, DisableCompression: true},
@@ -126,7 +125,7 @@ func newNetwork(seed uint64, l *listener) *network {
 
 func (n *network) close() { n.inner.CloseIdleConnections() }
 
-// siteOf names a request, and counts it.
+// siteOf returns the site of a request, and counts it.
 func (n *network) siteOf(r *http.Request) site {
 	query := r.URL.Query()
 	s := site{what: "token"}
@@ -154,7 +153,7 @@ func (n *network) siteOf(r *http.Request) site {
 	return s
 }
 
-// phase keeps the feeds, and deals that are asked for at once, apart from each other.
+// phase is an offset that separates the feeds, and the deals that are requested by id at once.
 func (n *network) phase(s site) time.Duration {
 	phase := n.beat * 13 / 40
 	for i, feed := range api.Feeds() {
@@ -169,7 +168,7 @@ func (n *network) phase(s site) time.Duration {
 	return phase
 }
 
-// next is the first instant after t that is a multiple of step, and the phase.
+// next returns the first instant after t that is a multiple of step plus the phase.
 func next(t time.Time, step, phase time.Duration) time.Time {
 	at := t.Truncate(step).Add(phase)
 	for !at.After(t) {
@@ -178,11 +177,11 @@ func next(t time.Time, step, phase time.Duration) time.Time {
 	return at
 }
 
-// longestJitter is the longest random part of a wait: the client's backoff, or the spread after a wait
-// that the server asked for. With a phase before it, it ends before the second does.
+// longestJitter is the longest random part of a wait: the client's backoff, or the spread after a wait that the server
+// asked for. Together with a phase it is shorter than a second.
 const longestJitter = 500 * time.Millisecond
 
-// leaves is when a request that the client sends now is on its way.
+// leaves returns when a request that the client sends now is on its way.
 func (n *network) leaves(key string) time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -215,12 +214,12 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// mayBeRepeated says whether the client may ask again after a random wait: after a fault, or because the
-// answer about a deal does not tell the deal's id.
+// mayBeRepeated reports whether the client may retry after a random wait: after a fault, or because an answer by id
+// does not contain the deal's id.
 func (s site) mayBeRepeated(f fault) bool { return f != none || strings.HasPrefix(s.what, "deal ") }
 
-// choose draws the request's fault, and leaves out those that no client can outlive: a second 401 to the
-// same request, a cursor lost again and again.
+// choose draws the request's fault. It leaves out those that no client can survive: a second 401 to the same request, a
+// cursor that expires again and again.
 func (n *network) choose(s site, r *http.Request, dice *rand.Rand) fault {
 	f := n.fault(s, dice)
 	n.mu.Lock()
@@ -250,7 +249,7 @@ func (n *network) note(c call, f fault, key string, back time.Time) {
 	}
 }
 
-// through carries the request to the server and the answer back, but for what the fault does.
+// through carries the request to the server and the answer back, with the fault.
 func (n *network) through(r *http.Request, s site, f fault) (*http.Response, error) {
 	if answer, err, made := f.instead(r, time.Now()); made {
 		return answer, err

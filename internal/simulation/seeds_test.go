@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// TestSeeds lives the lives of many seeds.
+// TestSeeds executes the lives of many seeds.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -37,7 +37,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// simulate lives the life of a seed, and says how to live it again where it fails.
+// simulate executes the life of a seed. If it fails, it prints how to replay it.
 func simulate(t *testing.T, seed uint64) (l *life) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,8 +52,9 @@ func simulate(t *testing.T, seed uint64) (l *life) {
 	return l
 }
 
-// TestSameSeedSameLife lives lives twice: every request comes at the same instant, and meets the same. It looks no further
-// than the first 429: then the client spaces its requests, and those of one instant take turns by chance.
+// TestSameSeedSameLife executes lives twice: every request comes at the same instant and meets the same faults. It
+// compares only up to the first 429. After that the client spaces its requests, and the order of those of one instant
+// is random.
 func TestSameSeedSameLife(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

@@ -9,7 +9,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestSyncsChangeNothing lives the same days twice, with syncs and without: after each night the lake's present
+// TestSyncsChangeNothing executes the same days twice, with syncs and without: after each night the lake's current
 // state is the same.
 func TestSyncsChangeNothing(t *testing.T) {
 	t.Parallel()
@@ -31,8 +31,8 @@ func TestSyncsChangeNothing(t *testing.T) {
 	}
 }
 
-// nightsOf gives what stands in the lake after each of three nights with so many syncs before each, and how
-// many of those committed. Left out are deals that a list omits: only a sync may ever have seen them.
+// nightsOf returns the lake's current state after each of three nights, with the given number of syncs before each
+// night, and how many of those syncs committed. It leaves out deals that a list omits: only a sync may have seen them.
 func nightsOf(t *testing.T, seed uint64, syncs int) (nights []map[string]string, committed int) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, seed)
@@ -54,7 +54,7 @@ func nightsOf(t *testing.T, seed uint64, syncs int) (nights []map[string]string,
 	return nights, committed
 }
 
-// standing tells of each deal that no list ever omitted what the lake holds of it.
+// standing returns the lake's state of each deal that no list ever omitted.
 func (l *life) standing() map[string]string {
 	said := map[string]string{}
 	for _, feed := range api.Feeds() {

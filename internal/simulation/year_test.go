@@ -78,9 +78,9 @@ func (f *fridays) price() (went int) {
 	return went
 }
 
-// TestYearHasNoHolds runs through a year as it is (TEST_FULL=1; else its first weeks): weekends that
-// are missed at times, Fridays on which half of what was expected prices, runs just after midnight, a week of
-// holidays without a run. No feed is ever held, and none fails. Once a week the quality checks are asked, and hold nothing.
+// TestYearHasNoHolds executes a year (TEST_FULL=1; else its first weeks): weekends, some of them missed; Fridays on
+// which half of the expected deals price; runs just after midnight; a week of holidays without a run. No feed is ever
+// held, and none fails. Once a week the quality checks run, and none holds.
 func TestYearHasNoHolds(t *testing.T) {
 	t.Parallel()
 	days := 28

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Allocator gives an allocator that fails the test where memory was not released at its end.
+// Allocator returns an allocator. If memory is not released at the end of the test, the test fails.
 func Allocator(t testing.TB) memory.Allocator {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
@@ -21,8 +21,8 @@ func Allocator(t testing.TB) memory.Allocator {
 	return mem
 }
 
-// Rows renders an Arrow record as one JSON object a row, columns in order, without those named in
-// omit: decimals as text in full scale, dates as YYYY-MM-DD, instants in UTC with six digits.
+// Rows renders an Arrow record as one JSON object per row, columns in order, without those named in omit. Decimals are
+// text in full scale, dates YYYY-MM-DD, instants UTC with six digits.
 func Rows(record arrow.Record, omit ...string) []string {
 	skip := map[string]bool{}
 	for _, name := range omit {
@@ -47,7 +47,7 @@ func Rows(record arrow.Record, omit ...string) []string {
 	return rows
 }
 
-// cell is one value as JSON can hold it.
+// cell converts one value for JSON.
 func cell(column arrow.Array, i int) any {
 	if column.IsNull(i) {
 		return nil

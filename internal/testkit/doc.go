@@ -1,9 +1,9 @@
-// Package testkit is what the tests of several rooms share: checked allocators, golden files, Arrow
-// records as readable rows, the path of the repository, and numbers from the environment.
+// Package testkit contains what the tests of several packages share: checked allocators, golden files, Arrow records as
+// readable rows, the path of the repository, and numbers from the environment.
 //
 // Takes: a test.
-// Gives: helpers that fail that test and clean up behind it.
+// Gives: helpers that fail that test and clean up after it.
 // Keeps: imported by tests only; internal/arch checks it.
 // Fails: through testing.TB.
-// May change here: anything a second test needs.
+// May change here: anything that a second test needs.
 package testkit

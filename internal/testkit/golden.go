@@ -12,10 +12,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
-// Updating says whether -update was given.
+// Updating reports whether -update was given.
 func Updating() bool { return *update }
 
-// Golden holds got against the file at path. Under -update it writes the file instead.
+// Golden compares got with the file at path. With -update it writes the file instead.
 func Golden(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if *update {

@@ -28,8 +28,8 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Count reads how often a test tries something: the number in an environment variable, or a default
-// where that is not set. Anything but a number from 1 fails the test.
+// Count returns how often a test tries something: the number in an environment variable, or a default if the variable
+// is not set. Anything except a number from 1 fails the test.
 func Count(t testing.TB, variable string, otherwise int) int {
 	t.Helper()
 	text := cmp.Or(os.Getenv(variable), strconv.Itoa(otherwise)) //nolint:forbidigo // test support: it sets how much is tried
@@ -40,7 +40,7 @@ func Count(t testing.TB, variable string, otherwise int) int {
 	return n
 }
 
-// Full says whether tests try everything instead of a sample: TEST_FULL is set.
+// Full reports whether tests try everything instead of a sample: TEST_FULL is set.
 func Full() bool {
 	return os.Getenv("TEST_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried
 }

@@ -18,8 +18,8 @@ import (
 	"dealflow/sql"
 )
 
-// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, under
-// -short less, or with TEST_FULL=1 in full, which takes minutes once.
+// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, under -short smaller, or
+// with TEST_FULL=1 in full, which takes minutes once.
 func fifteenYears(tb testing.TB) (root string) {
 	tb.Helper()
 	config := longlake.Config{Scale: 0.01}
@@ -44,7 +44,7 @@ func fifteenYears(tb testing.TB) (root string) {
 	return root
 }
 
-// longAnswers are the analyses as an analyst asks them of fifteen years; %s stands for the instant.
+// longAnswers are typical queries of the analyses over fifteen years, with %s for the instant.
 func longAnswers() map[string]string {
 	return map[string]string{
 		"bond_priced_as_of": "bond_priced_as_of(%s)", "loan_priced_as_of": "loan_priced_as_of(%s)", "pipeline_as_of": "pipeline_as_of(%s)",
@@ -65,9 +65,8 @@ func longAnswers() map[string]string {
 	}
 }
 
-// BenchmarkAnalyses asks each analysis of the fifteen-year lake, of all that is known and as of the end of
-// 2016: ns/op is the former, every value of every row computed; as-of-ms is the latter, and as-of/now their
-// ratio.
+// BenchmarkAnalyses queries each analysis of the fifteen-year lake, with all that is known and as of the end of 2016.
+// ns/op is the former, with every value of every row computed; as-of-ms is the latter, and as-of/now is their ratio.
 func BenchmarkAnalyses(b *testing.B) {
 	root := fifteenYears(b)
 	db, err := sql.Open(b.Context(), filepath.Join(root, lake.CatalogKey), root)
@@ -79,7 +78,7 @@ func BenchmarkAnalyses(b *testing.B) {
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
 		b.Run(name, func(b *testing.B) {
 			now, then := fmt.Sprintf(answers[name], "'infinity'"), fmt.Sprintf(answers[name], "TIMESTAMPTZ '2016-12-31'")
-			rows := answer(b, db, now) // what was read of footers stays
+			rows := answer(b, db, now) // footers that were read stay in memory
 			answer(b, db, then)
 			var took time.Duration
 			for b.Loop() {
@@ -98,7 +97,7 @@ func BenchmarkAnalyses(b *testing.B) {
 	}
 }
 
-// answer has all values of an answer computed, and counts its rows.
+// answer computes all values of a query's result, and counts its rows.
 func answer(b *testing.B, db *stdsql.DB, from string) (rows int64) {
 	b.Helper()
 	var sum stdsql.NullString

@@ -50,7 +50,7 @@ func changeAnalyses(h *history) []analysis {
 	return all
 }
 
-// fieldChange is a row of field_change, of a deal.
+// fieldChange is a row of field_change, for one deal.
 type fieldChange struct {
 	fact
 	deal known
@@ -66,7 +66,7 @@ var identities = map[string][]string{
 	"loan_priced_tranche_banks": {"tranche", "name"}, "loan_expected_sponsors": {"name"}, "loan_expected_tranches": {"uid"},
 }
 
-// fieldChanges are all differences between neighbouring contents of deals.
+// fieldChanges returns all differences between neighbouring versions with content.
 func fieldChanges(v view) (all []fieldChange) {
 	seen := v.firstSeen()
 	for _, service := range []api.Service{api.Bond, api.Loan} {
@@ -140,7 +140,7 @@ func (v view) firstSeen() map[string]time.Time {
 	return first
 }
 
-// compareVersions says what differs in documented columns.
+// compareVersions returns the differences in documented columns.
 func (v view) compareVersions(d *deal, before, after *version) (changes []fact) {
 	for _, table := range slices.Sorted(maps.Keys(union(before.tables, after.tables))) {
 		was, is := keyed(table, before), keyed(table, after)
@@ -157,7 +157,7 @@ func (v view) compareVersions(d *deal, before, after *version) (changes []fact) 
 			}
 		}
 	}
-	if len(changes) == 0 && after.change != "reappeared" { // it may be as it was
+	if len(changes) == 0 && after.change != "reappeared" { // its content may be unchanged
 		return []fact{{"table_name": nil, "row_key": nil, "field": nil, "change": "other", "was": nil, "is": nil}}
 	}
 	return changes
@@ -188,7 +188,7 @@ func (v view) compareRows(table, key string, was, is fact) (changes []fact) {
 	return changes
 }
 
-// said is a value as people read it; of a long one the beginning.
+// said formats a value for people; of a long one the beginning.
 func said(value any) any {
 	text := fmt.Sprint(value)
 	switch v := value.(type) {
@@ -205,7 +205,7 @@ func said(value any) any {
 	return beginning(text)
 }
 
-// beginning cuts a text after 200 bytes, where a character ends.
+// beginning cuts a text after 200 bytes, at the end of a character.
 func beginning(text string) string {
 	if len(text) <= 200 {
 		return text
@@ -219,7 +219,7 @@ func beginning(text string) string {
 	return text[:end] + "…"
 }
 
-// rowText is all that a row says.
+// rowText formats a complete row.
 func (v view) rowText(table string, row fact) any {
 	var texts []string
 	for _, column := range v.tables[table].Columns {
@@ -272,7 +272,7 @@ func identityOf(table, column string, v *version, i int, row fact) string {
 	return row.text(column)
 }
 
-// fieldNames are the sorted names of what changed.
+// fieldNames returns the sorted names of changed fields.
 func fieldNames(changes []fact) (names []string) {
 	for _, c := range changes {
 		name := c.text("table_name")
@@ -287,7 +287,7 @@ func fieldNames(changes []fact) (names []string) {
 	return names
 }
 
-// changesSince are the versions that became known after an instant.
+// changesSince returns the versions that became known after an instant.
 func changesSince(v view, from time.Time) (rows []fact) {
 	for feed := range v.deals {
 		for _, k := range v.ever(feed.Service, feed.Kind) {

@@ -52,7 +52,7 @@ func executionOf(b bond) fact {
 	return doubles(row.with(window(talk)), "ipt_mid_bp", "ipt_yield_mid_pct", "tightening_bp", "nip_bp")
 }
 
-// doubles turns what an answer may give as DOUBLE into what is compared as such.
+// doubles converts exact numbers to values that are compared as DOUBLE.
 func doubles(row fact, columns ...string) fact {
 	for _, c := range columns {
 		if r := row.rat(c); r != nil {
@@ -77,7 +77,7 @@ func tightening(row fact) fact {
 	return fact{"tightening_bp": bp, "tightening_basis": "spread"}
 }
 
-// guidance counts the revisions, and says where the deal priced in the last range.
+// guidance counts the revisions of price talk, and reports whether the deal priced in the last range.
 func guidance(row fact, talk []fact) fact {
 	revisions := 0
 	var last fact
@@ -111,7 +111,7 @@ func guidance(row fact, talk []fact) fact {
 	return where
 }
 
-// window is how long there was talk.
+// window is the time between first talk and pricing.
 func window(talk []fact) fact {
 	var dates []string
 	for _, f := range talk {
@@ -126,7 +126,7 @@ func window(talk []fact) fact {
 	return fact{"first_talk": first, "last_talk": last, "window_minutes": parsed(last).Sub(parsed(first)).Minutes()}
 }
 
-// parsed reads an instant.
+// parsed parses an instant.
 func parsed(text string) time.Time {
 	at, err := time.Parse(instantForm, text)
 	if err != nil {

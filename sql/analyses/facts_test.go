@@ -16,9 +16,9 @@ import (
 	"dealflow/internal/testkit/oracle"
 )
 
-// fact is a row of a table or of an answer: its values by column. A value is nil, a text (days as 2006-01-02,
-// instants as the oracle spells them, lists joined by commas), a bool, an int64, an exact *big.Rat or, in
-// an expected answer, a float64, which is met within 1e-9.
+// fact is a row of a table or of an answer: its values by column. A value is nil, a text (days as 2006-01-02, instants
+// as the oracle spells them, lists joined by commas), a bool, an int64 or an exact *big.Rat. In an expected answer it
+// can be a float64, which matches within 1e-9.
 type fact map[string]any
 
 const instantForm = "2006-01-02T15:04:05.000000Z"
@@ -32,17 +32,17 @@ func (f fact) text(column string) string {
 // rat is a column's number; nil for NULL.
 func (f fact) rat(column string) *big.Rat { return ratOf(f[column]) }
 
-// is says whether a column is true: NULL is not.
+// is reports whether a column is true; NULL is not.
 func (f fact) is(column string) bool { return f[column] == true }
 
-// with is a copy that has more columns.
+// with returns a copy with more columns.
 func (f fact) with(more fact) fact {
 	all := maps.Clone(f)
 	maps.Copy(all, more)
 	return all
 }
 
-// only is a copy with some of the columns.
+// only returns a copy with some of the columns.
 func (f fact) only(columns ...string) fact {
 	some := fact{}
 	for _, c := range columns {
@@ -51,7 +51,7 @@ func (f fact) only(columns ...string) fact {
 	return some
 }
 
-// key names a row by some columns, for maps.
+// key identifies a row by some columns, for maps.
 func (f fact) key(columns ...string) string {
 	var key strings.Builder
 	for _, c := range columns {
@@ -70,7 +70,7 @@ func ratOf(value any) *big.Rat {
 	return nil
 }
 
-// orNil keeps a nil number out of an interface, where it would no longer equal NULL.
+// orNil converts a nil number to a nil interface, which equals NULL.
 func orNil(r *big.Rat) any {
 	if r == nil {
 		return nil
@@ -78,7 +78,7 @@ func orNil(r *big.Rat) any {
 	return r
 }
 
-// textOrNil takes "" for NULL.
+// textOrNil converts "" to nil.
 func textOrNil(text string) any {
 	if text == "" {
 		return nil
@@ -86,7 +86,7 @@ func textOrNil(text string) any {
 	return text
 }
 
-// near is a number that the answer gives as DOUBLE.
+// near is a number that the answer contains as DOUBLE.
 func near(r *big.Rat) any {
 	if r == nil {
 		return nil
@@ -97,7 +97,7 @@ func near(r *big.Rat) any {
 
 func count(n int) int64 { return int64(n) }
 
-// ratio is 100 × or 1 × a part of a whole, as DOUBLE; NULL where the whole is 0.
+// ratio is 100 × or 1 × a part of a total, as DOUBLE; NULL if the total is 0.
 func ratio(times int64, part, whole *big.Rat) any {
 	if whole.Sign() == 0 {
 		return nil
@@ -118,7 +118,7 @@ func sum(of ...*big.Rat) *big.Rat {
 	return total
 }
 
-// middle is the mean of two numbers; nil where one is missing.
+// middle is the mean of two numbers; nil if one is missing.
 func middle(lo, hi *big.Rat) *big.Rat {
 	if lo == nil || hi == nil {
 		return nil
@@ -126,7 +126,7 @@ func middle(lo, hi *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(sum(lo, hi), big.NewRat(2, 1))
 }
 
-// less is a difference; nil where one is missing.
+// less is a difference; nil if one number is missing.
 func less(a, b *big.Rat) *big.Rat {
 	if a == nil || b == nil {
 		return nil
@@ -149,7 +149,7 @@ func median(of []*big.Rat) any {
 	return near(middle(sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]))
 }
 
-// typed makes a fact of a row as the oracle spells it: its decimals become numbers.
+// typed converts a row in the oracle's spelling to a fact: its decimals become numbers.
 func typed(row oracle.Row, table oracle.Table) fact {
 	f := fact{}
 	for _, c := range table.Columns {
@@ -165,7 +165,7 @@ func typed(row oracle.Row, table oracle.Table) fact {
 	return f
 }
 
-// factsOf reads an answer.
+// factsOf reads the rows of a result.
 func factsOf(t testing.TB, db *stdsql.DB, question string) (all []fact, columns []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), question)
@@ -198,7 +198,7 @@ func factsOf(t testing.TB, db *stdsql.DB, question string) (all []fact, columns 
 	return all, columns
 }
 
-// plain makes a fact's value of the driver's.
+// plain converts a value of the driver to a value of a fact.
 func plain(value any, typ string) any {
 	switch v := value.(type) {
 	case int8:
@@ -227,7 +227,7 @@ func plain(value any, typ string) any {
 	return value
 }
 
-// agrees says whether a value that an answer gives is the expected one.
+// agrees reports whether a value in an answer is the expected one.
 func agrees(got, want any) bool {
 	if double, ok := want.(float64); ok {
 		given, ok := doubleOf(got)
@@ -266,8 +266,8 @@ func spell(value any) string {
 	return fmt.Sprint(value)
 }
 
-// differences compares two sets of rows that are known by the columns of a key, and says the first of
-// what differs. Rows alike in their key are taken in the order of all their values.
+// differences compares two sets of rows and describes the first differences. A row is identified by the columns of a
+// key. Rows with equal keys are compared in the order of all their values.
 func differences(got, want []fact, key []string) (lines []string) {
 	byKey := func(of []fact) map[string][]fact {
 		all := map[string][]fact{}
@@ -297,7 +297,7 @@ func differences(got, want []fact, key []string) (lines []string) {
 	return lines
 }
 
-// all spells a whole row.
+// all formats a complete row.
 func (f fact) all() string { return f.key(slices.Sorted(maps.Keys(f))...) }
 
 func union[V any](a, b map[string]V) map[string]V {

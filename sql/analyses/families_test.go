@@ -24,7 +24,7 @@ func familyAnalyses() []analysis {
 type family struct {
 	market   any
 	root     int64
-	original *bond // whether it counts or not; nil where it does not stand
+	original *bond // whether it counts or not; nil if it does not exist
 	members  []bond
 }
 
@@ -70,7 +70,7 @@ func bondLines(v view) (all []*family) {
 	return all
 }
 
-// row is the line as tap_family tells it.
+// row is the line as a row of tap_family.
 func (f *family) row(v view) fact {
 	original := f.original
 	var taps []bond
@@ -126,7 +126,7 @@ func (f *family) recent(v view, taps []bond) int {
 	return n
 }
 
-// due is when a line is due: year and basis; ok is false where that is past.
+// due returns when a line matures: year and basis; ok is false if that is past.
 func (f *family) due(v view) (year any, basis string, ok bool) {
 	latest := func(column string) (value string) {
 		for _, b := range f.members {

@@ -11,8 +11,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestAnalysesGrowth compares a month with the one a year before as it was known a year before: what became
-// known of it later does not count.
+// TestAnalysesGrowth compares a month with the one a year before, as that was known a year before: what became known of
+// it later does not count.
 func TestAnalysesGrowth(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

@@ -18,8 +18,8 @@ import (
 	"dealflow/transform/text"
 )
 
-// history is what a lake should remember of a market that was observed night by night, put together from the
-// market's own state: loops and maps, and no lake.
+// history is what a lake must know about a market that was observed night by night. It is computed from the market's
+// own state, with loops and maps, and without a lake.
 type history struct {
 	deals                   map[api.Feed]map[int64]*deal
 	nights                  []observation
@@ -59,17 +59,17 @@ type deal struct {
 	versions []*version
 }
 
-// version is one version of a deal; a removal says nothing but that.
+// version is one version of a deal; a removal has no content.
 type version struct {
 	number         int64
 	change, reason string
 	at             time.Time // when it became known
-	form           string    // what it says, however it is spelled
+	form           string    // its content, independent of spelling
 	tables         map[string][]fact
-	uids           []int64 // which tranche the tranches are, of an expected deal
+	uids           []int64 // uids of an expected deal's tranches
 }
 
-// observe takes in a market as it stands on a night: of each feed the deals that can be known.
+// observe adds the market's state of a night: of each feed the deals that can be known.
 func (h *history) observe(t testing.TB, url string, at time.Time, feeds []api.Feed, visible func(api.Feed) []serve.Record) {
 	t.Helper()
 	h.nights = append(h.nights, observation{at, feeds})
@@ -101,7 +101,7 @@ func (h *history) observe(t testing.TB, url string, at time.Time, feeds []api.Fe
 	}
 }
 
-// see notes a record, and returns its version where it is a new one.
+// see adds a record, and returns its version if it is a new one.
 func (h *history) see(feed api.Feed, id int64, at time.Time, form string) *version {
 	d := h.deals[feed][id]
 	v := &version{change: "changed", at: at, form: form}
@@ -126,7 +126,7 @@ func (d *deal) add(v *version) {
 	d.versions = append(d.versions, v)
 }
 
-// reasonOf says why a deal went, whose last version this is.
+// reasonOf returns the reason for a deal's removal. v is the deal's last version before it.
 func reasonOf(v *version) string {
 	for table, rows := range v.tables {
 		for _, row := range rows {
@@ -138,7 +138,7 @@ func reasonOf(v *version) string {
 	return "gone"
 }
 
-// flatten gives a record's rows, with what the parsers read in their texts.
+// flatten returns a record's rows, with the parsers' readings of their texts.
 func (h *history) flatten(t testing.TB, url string, feed api.Feed, body []byte) map[string][]fact {
 	t.Helper()
 	rows, err := h.oracle.Rows(feed, url, body)
@@ -175,7 +175,7 @@ func readTexts(table *lake.Table, row fact) {
 	}
 }
 
-// besideOf is the currency or the day beside a text.
+// besideOf returns the currency or the day that a text's parser needs.
 func besideOf(value any) (b text.Beside) {
 	with, ok := value.(string)
 	if !ok {
@@ -189,7 +189,7 @@ func besideOf(value any) (b text.Beside) {
 	return b
 }
 
-// partOf is what a column holds of a reading.
+// partOf returns a column's part of a reading.
 func partOf(r *text.Reading, part string) any {
 	switch part {
 	case lake.PartStatus:
@@ -221,7 +221,7 @@ func partOf(r *text.Reading, part string) any {
 			return time.UnixMicro(r.Instant.Value).UTC().Format(instantForm)
 		}
 	}
-	return nil // a part that no analysis looks at
+	return nil // a part that no analysis reads
 }
 
 func word(text []byte) any {
@@ -244,7 +244,7 @@ type view struct {
 	at time.Time
 }
 
-// known is a deal that stands, as known at an instant.
+// known is a deal that exists, as known at an instant.
 type known struct {
 	*deal
 	now   *version
@@ -252,7 +252,7 @@ type known struct {
 	left  bool      // it was there when its feed was first read
 }
 
-// clock is the last instant at which anything was learned.
+// clock is the last instant at which the lake learned something about the source.
 func (v view) clock() (at time.Time) {
 	for _, night := range v.nights {
 		if !night.at.After(v.at) {
@@ -264,7 +264,7 @@ func (v view) clock() (at time.Time) {
 
 func (v view) today() string { return v.clock().Format(time.DateOnly) }
 
-// versions are a deal's versions that are known.
+// versions returns the known versions of a deal.
 func (v view) versions(d *deal) []*version {
 	var all []*version
 	for _, version := range d.versions {
@@ -294,12 +294,12 @@ func (v view) ever(service api.Service, kind api.Kind) (all []known) {
 	return all
 }
 
-// standing are those of ever that have not been removed.
+// standing returns those deals of ever that have not been removed.
 func (v view) standing(service api.Service, kind api.Kind) []known {
 	return slices.DeleteFunc(v.ever(service, kind), func(k known) bool { return k.now.change == "removed" })
 }
 
-// began is when a feed first knew a deal.
+// began returns when a feed first knew a deal.
 func (v view) began(feed api.Feed) (began time.Time) {
 	for _, d := range v.deals[feed] {
 		if began.IsZero() || d.versions[0].at.Before(began) {
@@ -314,10 +314,10 @@ func (d *deal) table(of string) string {
 	return string(d.feed.Service) + "_" + string(d.feed.Kind) + "_" + of
 }
 
-// rows are the rows of a version of a deal in one of its tables.
-func (d *deal) rows(v *version, of string) []fact { return v.tables[d.table(of)] }
+// rows returns the rows of a version in one of the deal's tables.
+func (d *deal) rows(v *version, table string) []fact { return v.tables[d.table(table)] }
 
-// row is the deal's own.
+// row returns the deal's own row.
 func (k *known) row() fact { return k.rows(k.now, "deals")[0] }
 
 // name is the key of the deal in an answer.
@@ -327,7 +327,7 @@ func (d *deal) name() fact {
 
 func instant(at time.Time) string { return at.UTC().Format(instantForm) }
 
-// distinct counts the different names; NULLs are none.
+// distinct counts the different names, without NULLs.
 func distinct(names []string) int {
 	set := map[string]bool{}
 	for _, name := range names {

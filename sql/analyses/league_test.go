@@ -31,10 +31,10 @@ func league(market, from, to, scope string) analysis {
 	}
 }
 
-// unit is what banks share: a bond deal or a loan's tranche.
+// unit is a bond deal or a loan's tranche, whose volume its banks share.
 type unit struct {
 	deal  string
-	usd   *big.Rat // nil where it has not been converted
+	usd   *big.Rat // nil if it was not converted
 	banks []string
 }
 
@@ -78,7 +78,7 @@ func leagueOf(v view, market, from, to, scope string) []fact {
 	return table
 }
 
-// shares cuts an amount into equal parts of whole millionths, and gives what is left to the first bank.
+// shares cuts an amount into equal parts of whole millionths, and adds the remainder to the first bank's part.
 func shares(amount *big.Int, banks []string) map[string]*big.Int {
 	slices.Sort(banks)
 	banks = slices.DeleteFunc(slices.Compact(banks), func(name string) bool { return name == "" })

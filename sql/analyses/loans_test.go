@@ -67,7 +67,8 @@ func middleOf(row fact, column, unit string) *big.Rat {
 	return middle(row.rat(column+"_lo"+unit), row.rat(column+"_hi"+unit))
 }
 
-// expectedOf is the expected loan that became a priced one: the last by id of those that ever said so.
+// expectedOf returns the expected loan that became a priced one: the one with the greatest id of those that ever linked
+// to it.
 func (v view) expectedOf(market api.Market, id int64) (origin *deal) {
 	for _, k := range v.ever(api.Loan, api.Expected) {
 		for _, version := range v.versions(k.deal) {
@@ -79,7 +80,7 @@ func (v view) expectedOf(market api.Market, id int64) (origin *deal) {
 	return origin
 }
 
-// launchOf finds the tranche in the expected deal, and what it was first offered at.
+// launchOf returns the tranche in the expected deal, and its first terms.
 func (v view) launchOf(origin *deal, tranche, row fact, taken map[int]bool) fact {
 	var newest *version
 	for _, version := range v.versions(origin) {
@@ -111,7 +112,7 @@ func (v view) launchOf(origin *deal, tranche, row fact, taken map[int]bool) fact
 	return nil
 }
 
-// flexSince compares a tranche as it priced with its launch.
+// flexSince compares a tranche's terms at pricing with those at launch.
 func flexSince(launched, tranche, row fact) fact {
 	then := ownPrice(launched)
 	margin, oid := less(row.rat("margin_mid_bp"), then.rat("margin_mid_bp")), less(row.rat("oid_mid"), then.rat("oid_mid"))
@@ -204,7 +205,7 @@ func summaryOf(tranches []fact, worth map[string]*big.Rat) fact {
 	}
 }
 
-// joined puts texts together, but for those that are NULL.
+// joined joins texts without those that are NULL.
 func joined(separator string, texts ...any) string {
 	var there []string
 	for _, text := range texts {

@@ -19,11 +19,11 @@ type alias [3]string
 // aliases are the lines of a file.
 type aliases []alias
 
-// composed puts together what NFC would, of all that the market takes apart.
+// composed applies NFC to the characters that the market decomposes.
 var composed = strings.NewReplacer("e\u0301", "é")
 
-// normalName is the form in which names are compared: composed small letters, and one space for all that is no
-// visible character.
+// normalName is the form in which names are compared: composed lower-case letters, with one space for each run of other
+// than visible characters.
 func normalName(value any) string {
 	name, _ := value.(string)
 	var normal strings.Builder
@@ -42,7 +42,7 @@ func normalName(value any) string {
 	return normal.String()
 }
 
-// canonical is what a name means on a day; "" is no day, and as an answer no name.
+// canonical returns the meaning of a name on a day. The day "" is no day; the result "" is no name.
 func (all aliases) canonical(name any, day string) string {
 	normal := normalName(name)
 	var best *alias
@@ -60,7 +60,7 @@ func (all aliases) canonical(name any, day string) string {
 	return normal
 }
 
-// knows says whether a name is in the table at all.
+// knows reports whether a name is in the table.
 func (all aliases) knows(name string) bool {
 	return slices.ContainsFunc(all, func(a alias) bool { return normalName(a[0]) == name || normalName(a[1]) == name })
 }

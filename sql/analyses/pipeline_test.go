@@ -97,7 +97,8 @@ func b2i(yes bool) int {
 	return 0
 }
 
-// hasPriced says whether a tranche of an expected deal has; of a loan without tranches, whether the deal has.
+// hasPriced reports whether a tranche of an expected deal has priced; for a loan without tranches, whether the deal
+// has.
 func (d *deal) hasPriced(v *version, tranche fact) bool {
 	if d.feed.Service == api.Loan {
 		return d.rows(v, "deals")[0]["priced_deal_id"] != nil || strings.ToLower(tranche.text("status")) == "priced"
@@ -192,7 +193,7 @@ func conversionOf(v view, day string, n int) (rows []fact) {
 // outcome says what became of a tranche after the version in which it was expected.
 func (v view) outcome(k *known, uid int64, until string) string {
 	in := func(version *version) int { return slices.Index(version.uids, uid) }
-	last, left := k.now, time.Time{} // the last version with content; when the tranche was found missing
+	last, left := k.now, time.Time{} // the last version with content; when the tranche was first missing
 	for _, next := range v.versions(k.deal) {
 		if next.number <= k.now.number {
 			continue

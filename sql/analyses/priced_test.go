@@ -8,7 +8,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Columns of an answer that stand in many.
+// Columns that several answers have in common.
 var (
 	byDeal   = []string{"market", "deal_id"}
 	bondAdds = []string{
@@ -49,13 +49,13 @@ func (h *history) columns(table string) (names []string) {
 
 func selected(columns []string) string { return `SELECT "` + strings.Join(columns, `", "`) + `"` }
 
-// bonds are the priced bond deals that stand, with all that an analysis adds to them.
+// bonds returns the current priced bond deals, with what analyses add to them.
 func bonds(v view) []bond {
 	var all []bond
-	keeper := map[string]string{} // market that a security counts in
+	keeper := map[string]string{} // market in which a security counts
 	standing := v.standing(api.Bond, api.Priced)
 	for _, k := range standing {
-		// IG comes before HY, and HY before EM: which the alphabet has the other way round.
+		// IG comes before HY, and HY before EM: the reverse of the alphabet.
 		if s := security(k.row()); s != "" && k.row().text("market") > keeper[s] {
 			keeper[s] = k.row().text("market")
 		}
@@ -93,15 +93,15 @@ func bonds(v view) []bond {
 type bond struct {
 	fact
 	known
-	banks, leads []string // canonical, as often as they are named
+	banks, leads []string // canonical names, one per entry
 }
 
-// countedBonds are those that no other market counts.
+// countedBonds returns the bonds that no other market counts.
 func countedBonds(v view) []bond {
 	return slices.DeleteFunc(bonds(v), func(b bond) bool { return !b.is("counted") })
 }
 
-// security names what two markets may list; "" where that cannot be said.
+// security identifies a security that two markets may list; "" if that is unknown.
 func security(row fact) string {
 	if row.text("isin_code") == "" || row["pricing_date"] == nil || row["deal_type"] == nil || row["nominal_amount"] == nil {
 		return ""
@@ -221,7 +221,7 @@ func (v view) loanTranche(k *known, tranche fact, date string) loanTranche {
 	return t
 }
 
-// trancheSums is what a deal's tranches come to.
+// trancheSums are the sums over a deal's tranches.
 func trancheSums(tranches []loanTranche) fact {
 	f := fact{
 		"tranches": count(len(tranches)), "tranches_usd": nil, "tranches_unconverted": nil, "margin_lo_bp": nil, "margin_hi_bp": nil, "oid_lo": nil,
@@ -252,7 +252,7 @@ func trancheSums(tranches []loanTranche) fact {
 
 func isTLB(tranche fact) bool { return strings.ToUpper(tranche.text("short_type")) == "TLB" }
 
-// converted is what a record is worth in USD; nil where it has not been converted.
+// converted returns a record's amount in USD; nil if it was not converted.
 func converted(row fact) *big.Rat {
 	usd := row.rat("nominal_usd")
 	if usd == nil || usd.Sign() == 0 {
@@ -269,7 +269,7 @@ func added(to, r *big.Rat) *big.Rat {
 	return sum(to, r)
 }
 
-// extreme is the greater of two (sign 1) or the lesser (-1), or the one that is there.
+// extreme is the greater of two (sign 1) or the lesser (-1); if one is nil, the other.
 func extreme(a, b *big.Rat, sign int) any {
 	if a == nil || b != nil && b.Cmp(a) == sign {
 		a = b

@@ -24,7 +24,7 @@ func qualityAnalyses() []analysis {
 	}
 }
 
-// inspection counts what checks find.
+// inspection contains the findings of the checks.
 type inspection struct {
 	checks map[string]*findings
 }
@@ -35,10 +35,10 @@ type findings struct {
 	name          string
 	failed, total int
 	ids           []int64
-	names         bool // it counts names: whose examples are chosen otherwise
+	names         bool // it counts names, which have other examples
 }
 
-// look notes one thing that was checked.
+// look records one thing that was checked.
 func (i *inspection) look(d *deal, name string, failed bool) {
 	key := d.feed.String() + name
 	if i.checks[key] == nil {
@@ -134,12 +134,12 @@ func (i *inspection) lookAtAmount(d *deal, row fact) {
 	i.look(d, "usd_off", off(new(big.Rat).Mul(amount, rate)) && off(new(big.Rat).Quo(amount, rate)))
 }
 
-// named says whether any bank has a name.
+// named reports whether any bank has a name.
 func named(banks []fact) bool {
 	return slices.ContainsFunc(banks, func(bank fact) bool { return normalName(bank["name"]) != "" })
 }
 
-// twice says whether a bank is in a list twice.
+// twice reports whether a bank is in a list twice.
 func twice(banks []fact) bool {
 	seen := map[string]bool{}
 	for _, bank := range banks {
@@ -285,7 +285,7 @@ func coverageOf(v view) (rows []fact) {
 	return rows
 }
 
-// coverText counts a text by how it was read.
+// coverText counts a text by its parsing status.
 func coverText(cells map[string]fact, cell fact, status string) {
 	key := cell.all()
 	if cells[key] == nil {

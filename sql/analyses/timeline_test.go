@@ -40,13 +40,13 @@ func interest(d *deal) int {
 	return len(d.versions) + 3*b2i(links > 0)
 }
 
-// record names a deal among all.
+// record identifies a deal among all feeds.
 type record struct {
 	feed api.Feed
 	id   int64
 }
 
-// linksOf are the records that a version names: the priced deals that came of it, or its original.
+// linksOf returns the records that a version links to: the priced deals that it became, or its original.
 func linksOf(d *deal, v *version) (links []record) {
 	to := d.feed
 	to.Kind = api.Priced
@@ -109,7 +109,7 @@ func timelineOf(v view, from *deal) (rows []fact) {
 	return rows
 }
 
-// sourceEvents are those that the source gives a time of its own.
+// sourceEvents are the events with an instant of the source.
 func sourceEvents(d *deal, newest *version) (rows []fact) {
 	event := func(at any, what string, detail any) {
 		if at != nil {
@@ -151,7 +151,7 @@ func midnight(day any) any {
 	return day.(string) + "T00:00:00.000000Z"
 }
 
-// knownEvents are those of the lake's own clock: one for each version.
+// knownEvents are the events by the lake's own clock: one per version.
 func (v view) knownEvents(d *deal, newest *version) (rows []fact) {
 	var before *version
 	for _, version := range v.versions(d) {

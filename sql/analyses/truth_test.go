@@ -16,26 +16,26 @@ import (
 	"dealflow/serve/sim"
 )
 
-// analysis is a question of the catalog, and its answer computed naively from what the market showed.
+// analysis is a query of the catalog, and its answer computed in a simple way from the market's states.
 type analysis struct {
 	name     string
-	question string   // %s stands for the instant
-	key      []string // columns that tell rows apart
+	question string   // with %s for the instant
+	key      []string // columns that identify a row
 	answer   func(view) []fact
 	none     bool // the answer may have no rows
 }
 
-// analysesOf are all analyses that are held against the truth.
+// analysesOf returns all analyses that are compared with the truth.
 func analysesOf(h *history) []analysis {
 	return slices.Concat(pricedAnalyses(h), leagueAnalyses(), volumeAnalyses(), executionAnalyses(), pipelineAnalyses(),
 		familyAnalyses(), loanAnalyses(), changeAnalyses(h), timelineAnalyses(h), qualityAnalyses())
 }
 
-// TestAnalyses computes every analysis a second time, from the simulated market's own state night by night and
-// without any SQL, and holds the catalog's answers against it: row for row and column for column, of all that is
-// known and as of an earlier night.
+// TestAnalyses computes every analysis a second time, from the simulated market's own state night by night and without
+// any SQL. It compares the catalog's answers row for row and column for column, with all that is known and as of an
+// earlier night.
 //
-// TEST_ANALYSES says how many markets are tried; the default is 1.
+// TEST_ANALYSES is the number of markets; the default is 1.
 func TestAnalyses(t *testing.T) {
 	t.Parallel()
 	for seed := range analysed(t) {
@@ -47,8 +47,8 @@ func TestAnalyses(t *testing.T) {
 	}
 }
 
-// analysed reads TEST_ANALYSES. Short runs, those under the race detector, leave such tests out: what runs
-// side by side in them does so in the others, too.
+// analysed reads TEST_ANALYSES. Short runs, those under the race detector, skip such tests: other tests run the same
+// code concurrently.
 func analysed(t *testing.T) uint64 {
 	t.Helper()
 	if testing.Short() {
@@ -57,7 +57,7 @@ func analysed(t *testing.T) uint64 {
 	return uint64(testkit.Count(t, "TEST_ANALYSES", 1))
 }
 
-// checkAnalyses holds all answers against the truth; none says that a question may have no answer.
+// checkAnalyses compares all answers with the truth; none permits queries without rows.
 func checkAnalyses(t *testing.T, w *world.World, h *history, none bool) {
 	t.Helper()
 	earlier := h.nights[3].at
@@ -72,8 +72,8 @@ func checkAnalyses(t *testing.T, w *world.World, h *history, none bool) {
 	})
 }
 
-// check asks a question as of an instant, and compares. Every column must be expected, but for those of the
-// flattened table that an answer goes on from.
+// check runs a query as of an instant, and compares the rows. Every column must be expected, except those of the
+// flattened table that the answer extends.
 func (a *analysis) check(t *testing.T, db *stdsql.DB, v view, at string) {
 	t.Helper()
 	got, columns := factsOf(t, db, fmt.Sprintf(a.question, at))
@@ -93,8 +93,8 @@ func (a *analysis) check(t *testing.T, db *stdsql.DB, v view, at string) {
 	}
 }
 
-// observed lets a market live for some nights that are pulled into a lake, and remembers what it showed. Two
-// feeds are read from the second night on only, and before the last but one nobody reads for five days.
+// observed runs a market for some nights, pulls them into a lake, and remembers the market's states. Two feeds are read
+// from the second night on only. Before the last night but one there is a gap of five days.
 func observed(t *testing.T, seed uint64) (*world.World, *history) {
 	t.Helper()
 	quirks := awkward()
@@ -119,7 +119,7 @@ func observed(t *testing.T, seed uint64) (*world.World, *history) {
 // observedDays are the days, after the epoch, of the nights on which markets are read.
 var observedDays = []int{0, 1, 2, 3, 8, 9}
 
-// awkward are quirks that keep to the document, many times as frequent as in life.
+// awkward returns irregularities that the API's documentation permits, many times as frequent as in reality.
 func awkward() sim.Quirks {
 	q := sim.DefaultQuirks()
 	q.Misfit, q.UnknownField, q.UnknownEnum = 0, 0, 0

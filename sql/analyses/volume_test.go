@@ -101,7 +101,7 @@ func volumeOf(v view, grain string) []fact {
 	return rows
 }
 
-// growthOf is the volume over all currencies, beside that of the year before as it was known a year before.
+// growthOf is the volume over all currencies, with that of the year before as it was known a year before.
 func growthOf(v view, grain string) []fact {
 	columns := []string{"period", "service", "market"}
 	then := map[string]*big.Rat{}

@@ -14,9 +14,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestAnalysesWild holds the analyses against the truth in books that no market would write: few values for
-// everything, so that whatever can coincide, be missing, or refer to nothing or to itself, does: lines of taps
-// in chains and circles, one security in three markets, tranches that swap names, links from anywhere.
+// TestAnalysesWild compares the analyses with the truth in books that no market would write. There are few values for
+// everything, so that values coincide, are missing, or refer to nothing or to themselves: lines of taps in chains and
+// circles, one security in three markets, tranches that swap names, links from anywhere.
 func TestAnalysesWild(t *testing.T) {
 	t.Parallel()
 	for seed := range analysed(t) {
@@ -58,12 +58,12 @@ func wild(t *testing.T, seed uint64) (*world.World, *history) {
 // members are those of a JSON object.
 type members map[string]any
 
-// scribe writes at random.
+// scribe writes random deals.
 type scribe struct{ *rand.Rand }
 
 const wildDeals = 10
 
-// turn takes a feed through a day: deals come, change and go.
+// turn takes a feed through a day: deals appear, change and disappear.
 func (s *scribe) turn(t *testing.T, b *world.Book, feed api.Feed, records map[int64]members, first bool) {
 	t.Helper()
 	for id := int64(1); id <= wildDeals; id++ {
@@ -89,7 +89,7 @@ func (s *scribe) turn(t *testing.T, b *world.Book, feed api.Feed, records map[in
 	}
 }
 
-// changed has some members of another record; of tranches some, and in another order.
+// changed replaces some members by those of another record. Of tranches it replaces some, and changes their order.
 func (s *scribe) changed(record, other members) members {
 	record = maps.Clone(record)
 	for _, name := range sortedKeys(other) {

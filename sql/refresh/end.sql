@@ -1,4 +1,4 @@
--- What held until new versions came ends there.
+-- The interval of a deal's previous version ends where the new version begins.
 UPDATE _dealflow.version_index held
 SET valid_to = came.known_at
 FROM (

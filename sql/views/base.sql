@@ -1,13 +1,13 @@
 -- What the analyses share: the knowledge clocks, canonical names, roles, and the catalog's derived tables.
 
--- The instant up to which the lake knows the source, as of t: compaction, expiry and replay learn nothing.
+-- The instant up to which the lake knows the source, as of t. Compaction, expiry and replay add no knowledge.
 CREATE MACRO main.knowledge_at(t) AS (
   SELECT max(known_at) FROM main.runs
   WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
 );
 COMMENT ON MACRO main.knowledge_at IS 'The instant up to which the lake knew the source, as of the instant t: that of the last pull.';
 
--- The same feed by feed: one that was not read on a day tells nothing of that day.
+-- The same per feed: a feed that was not read on a day is not known for that day.
 CREATE MACRO _dealflow.observed(t) AS TABLE
 SELECT f.service, f.market, f.kind, max(r.known_at) AS known_at
 FROM main.feed_runs f
@@ -15,8 +15,8 @@ JOIN main.runs r USING (run_id)
 WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
 GROUP BY f.service, f.market, f.kind;
 
--- Names are compared in this form: NFC, lower case, every run of white space and control characters one space.
--- (NUL goes first: nfc_normalize ends a text there.)
+-- Names are compared in this form: NFC, lower case, one space for each run of white space and control characters.
+-- (NUL is replaced first, because nfc_normalize cuts a text there.)
 CREATE MACRO _dealflow.normal_name(x) AS
   nullif(trim(regexp_replace(lower(nfc_normalize(replace(x, chr(0), ' '))), '[\s\pZ\pC]+', ' ', 'g')), '');
 
@@ -34,12 +34,12 @@ CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_f
 CREATE MACRO main.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
 COMMENT ON MACRO main.utc_day IS 'The UTC day of the instant t, whatever the connection''s time zone.';
 
--- The day on which a name is looked up: no day is before all days.
+-- The day on which a name is looked up. A missing day counts as before all days.
 CREATE MACRO _dealflow.name_day(d) AS coalesce(d::DATE, '-infinity'::DATE);
 
 -- Names by alias: alias in normal form, canonical from valid_from until before valid_to. A name n on a day d is
 -- coalesce(a.canonical, normal_name(n)) after LEFT JOIN … a ON a.alias = normal_name(n) AND a.valid_from <= name_day(d)
--- AND a.valid_to > name_day(d): on no day, only aliases that always held count.
+-- AND a.valid_to > name_day(d). For a missing day only aliases without valid_from count.
 CREATE VIEW _dealflow.bank_name AS
 SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _dealflow.name_day(valid_from) AS valid_from,
        lead(_dealflow.name_day(valid_from), 1, 'infinity'::DATE)
@@ -51,8 +51,8 @@ SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _deal
          OVER (PARTITION BY _dealflow.normal_name(alias) ORDER BY _dealflow.name_day(valid_from)) AS valid_to
 FROM _dealflow.borrower_alias GROUP BY 1, 3;
 
--- The priced bond deals as known at t; duplicate_of is the market that keeps the security where another one lists it,
--- too, and NULL where the deal counts. Of several markets the first in precedence keeps.
+-- The priced bond deals as known at t. If several markets list a security, the first in precedence keeps it.
+-- duplicate_of is that market for the others; NULL if the deal counts.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
 WITH duplicates AS (
   SELECT l.market, l.deal_id, k.market AS duplicate_of
@@ -75,8 +75,8 @@ LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
 
 -- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
 -- row per deal (loans: per tranche) and bank, where is_lead says that any of the bank's entries there is a lead's. Each
--- spelling is looked at once: there are a thousand times more entries. (Materialised, or the optimiser would move the work
--- back to the entries.)
+-- spelling is normalised once, because there are a thousand times more entries. (Materialised, because the optimiser
+-- would otherwise move the work back to the entries.)
 CREATE MACRO _dealflow.bond_bank_entries(t) AS TABLE
 WITH entries AS NOT MATERIALIZED (
   SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)
@@ -162,8 +162,8 @@ FROM links d
 LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
 LEFT JOIN links o ON o.market = r.market AND o.deal_id = r.root_deal_id;
 
--- The tranches of one market's expected deals that stood at t, with their deals; a deal without tranches has one row.
--- One market at a time, because deal_ids rise with time within a market: so most files of history need not be read.
+-- The tranches of one market's expected deals as of t, with their deals; a deal without tranches has one row.
+-- One market at a time: deal_ids rise with time within a market, so DuckDB skips most files of history.
 CREATE MACRO _dealflow.expected_bonds(of_market, t) AS TABLE
 WITH standing AS NOT MATERIALIZED (
   SELECT v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
@@ -220,5 +220,5 @@ CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
 {{if $i}}UNION ALL BY NAME {{end}}FROM _dealflow.expected_{{.Service}}s({{lit .Market}}, t)
 {{- end}};
 
--- The mean, the same whatever the order in which values come: sums of floats would differ in their last digit.
+-- The mean, independent of the order of the values: sums of floats would differ in their last digit.
 CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));

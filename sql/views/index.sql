@@ -5,8 +5,8 @@ CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
 CREATE SCHEMA files;
 
--- The files are named in one place, which each commit renews: what else reads them goes through these views. file_view
--- tells what each of them reads, so that only those are made again that name other files.
+-- Only these views name the lake's files, and each commit updates them. All other views read these. file_view stores
+-- a hash of what each view reads, so that a commit replaces only the views whose files changed.
 CREATE TABLE _dealflow.file_view (name VARCHAR, hash VARCHAR);
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
@@ -28,7 +28,7 @@ COMMENT ON COLUMN main.markets.market IS 'Code of the market; unique over both s
 COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1: of the markets that list one security, the first keeps it.';
 
 -- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
--- A deal is left-censored where it was there at its feed's first commit: when it became known says nothing about it.
+-- A deal is left-censored if it was there at its feed's first commit: its age is then unknown.
 CREATE TABLE _dealflow.version_index (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
@@ -38,12 +38,12 @@ CREATE TABLE _dealflow.version_index (
 CREATE TABLE _dealflow.tranche_lineage (
   service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER, matched_by VARCHAR);
 
--- The tranches of expected deals as they were when last seen: what a deal's next version is held against.
+-- The tranches of expected deals as they were when last seen. The deal's next version is compared with them.
 CREATE TABLE _dealflow.tranche_known (
   service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER,
   name VARCHAR, normal_name VARCHAR, currency VARCHAR, figi VARCHAR, priced_deal_id BIGINT);
 
--- What changed from each version of a deal to the next, in documented columns and child rows; and when each column of
+-- The changes from each version of a deal to the next, in documented columns and child rows; and when each column of
 -- a feed (NULL: a row of the table) was first seen.
 CREATE TABLE _dealflow.field_change (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, known_at TIMESTAMPTZ,
@@ -62,7 +62,7 @@ COMMENT ON COLUMN history.deal_versions.{{ident .Name}} IS {{lit .Doc}};
 COMMENT ON COLUMN history.deal_versions.valid_from IS 'The version held from this instant on: the known_at of its commit.';
 COMMENT ON COLUMN history.deal_versions.valid_to IS 'The version held until just before this instant; NULL: it still does.';
 
--- The files alone, without the join with the index: where a reader names deals and versions itself, DuckDB passes over
+-- The files alone, without the join with the index. If a reader names deals and versions itself, DuckDB skips
 -- the files and row groups that cannot have them.
 CREATE VIEW files.deal_versions AS
 SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}} FROM _dealflow.history_deal_versions;

@@ -6,8 +6,8 @@ import "fmt"
 type goal struct {
 	name    string
 	bound   float64
-	atLeast bool   // the bound is the least, not the most
-	unit    string // behind the figure
+	atLeast bool   // the bound is a minimum, not a maximum
+	unit    string // after the figure
 	measure func(results) figure
 }
 
@@ -44,93 +44,93 @@ const (
 	peer  = "Peers/deals=10k/"
 )
 
-// floors is the CPU time of all that a first night cannot do without. Flattening contains tokenising.
+// floors is the CPU time of all steps that a first night cannot avoid. Flattening contains tokenising.
 func floors(r results) figure {
 	var parts []figure
 	for _, name := range []string{"download-gzip", "canonicalise", "spool", "flatten", "write"} {
-		parts = append(parts, r.of(floor+name, "cpu-s"))
+		parts = append(parts, r.metric(floor+name, "cpu-s"))
 	}
 	return sum(parts...)
 }
 
-// The feeds that rooms are measured on.
-var roomFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
+// The feeds that packages are measured on.
+var packageFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
 
-// flattenAllocations is how often memory is asked for to flatten a deal, in the worst of the feeds.
+// flattenAllocations is the number of allocations to flatten a deal, for the worst of the feeds.
 func flattenAllocations(r results) figure {
 	worst := figure{known: true}
-	for _, feed := range roomFeeds {
-		f := r.of("Flatten/"+feed, "allocs/op")
+	for _, feed := range packageFeeds {
+		f := r.metric("Flatten/"+feed, "allocs/op")
 		worst.value, worst.known = max(worst.value, f.value), worst.known && f.known
 	}
 	return worst
 }
 
-// guards are what CI holds a change against, whatever the machine: ratios within one execution, and counts. Their
-// bounds lie well below what is measured, so that noise does not reach them and a fast path that was lost does.
+// guards are checked by CI for each change, on any machine: ratios within one execution, and counts. Their bounds
+// leave room for noise, but not for the loss of a fast path.
 func guards() []goal {
 	var all []goal
-	for _, feed := range roomFeeds {
+	for _, feed := range packageFeeds {
 		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.2, true, " ×", func(r results) figure {
-			return r.of("Tokens/"+feed, "ns/op").over(r.of("Flatten/"+feed, "ns/op"))
+			return r.metric("Tokens/"+feed, "ns/op").over(r.metric("Flatten/"+feed, "ns/op"))
 		}})
 	}
-	// `go test` leaves out the fraction: 0 is less than one a deal.
+	// `go test` omits the fraction: 0 is less than one per deal.
 	return append(all, goal{"flattening, whole allocations a deal", 0, false, "", flattenAllocations})
 }
 
 // goals are those of the project, in the order of a run.
 func goals() []goal {
 	wall := func(name string) func(results) figure {
-		return func(r results) figure { return r.of(name, "wall-s") }
+		return func(r results) figure { return r.metric(name, "wall-s") }
 	}
 	return []goal{
 		{"first night, wall time by that of the bare download with gzip", 3, false, " ×", func(r results) figure {
-			return r.of(night, "wall-s").over(r.of(floor+"download-gzip", "wall-s"))
+			return r.metric(night, "wall-s").over(r.metric(floor+"download-gzip", "wall-s"))
 		}},
 		{"dlt's wall time by that of the first night", 12, true, " ×", func(r results) figure {
-			return r.of(peer+"dlt", "wall-s").over(r.of(night, "wall-s"))
+			return r.metric(peer+"dlt", "wall-s").over(r.metric(night, "wall-s"))
 		}},
 		{"first night, CPU time by that of its floors", 1.3, false, " ×", func(r results) figure {
-			return r.of(night, "cpu-s").over(floors(r))
+			return r.metric(night, "cpu-s").over(floors(r))
 		}},
 		{"first night, wall time by the floors' CPU time on two cores", 1.5, false, " ×", func(r results) figure {
-			return r.of(night, "wall-s").over(floors(r).times(0.5))
+			return r.metric(night, "wall-s").over(floors(r).times(0.5))
 		}},
 		{"usual night, wall time by that of the first", 1, false, " ×", func(r results) figure {
-			return r.of("Run/deals=10k/usual-night", "wall-s").over(r.of(night, "wall-s"))
+			return r.metric("Run/deals=10k/usual-night", "wall-s").over(r.metric(night, "wall-s"))
 		}},
 		{"DuckDB's wall time by that of flattening and writing from memory", 2, true, " ×", func(r results) figure {
-			return r.of(peer+"duckdb", "wall-s").over(r.of(floor+"flatten-and-write", "wall-s"))
+			return r.metric(peer+"duckdb", "wall-s").over(r.metric(floor+"flatten-and-write", "wall-s"))
 		}},
 		{"flattening, JSON a core", 200, true, " MB/s", func(r results) figure {
-			return r.of(floor+"download-gzip", "json-MB").over(r.of(floor+"flatten", "cpu-s"))
+			return r.metric(floor+"download-gzip", "json-MB").over(r.metric(floor+"flatten", "cpu-s"))
 		}},
 		{"flattening by bare tokenising, speed", 0.6, true, " ×", func(r results) figure {
-			return r.of(floor+"tokenise", "cpu-s").over(r.of(floor+"flatten", "cpu-s"))
+			return r.metric(floor+"tokenise", "cpu-s").over(r.metric(floor+"flatten", "cpu-s"))
 		}},
 		{"flattening, allocations a deal", 1, false, "", flattenAllocations},
 		{"peak memory, first night of fifteen years", 256, false, " MiB", func(r results) figure {
-			return r.of("Run/deals=15years/first-night/cores=2", "peak-MiB")
+			return r.metric("Run/deals=15years/first-night/cores=2", "peak-MiB")
 		}},
 		{"peak memory, five times the deals (10k to 50k a market)", 1.1, false, " ×", func(r results) figure {
-			return r.of("Run/deals=50k/first-night/cores=2", "peak-MiB").over(r.of(night, "peak-MiB"))
+			return r.metric("Run/deals=50k/first-night/cores=2", "peak-MiB").over(r.metric(night, "peak-MiB"))
 		}},
 		{"sync of a quiet day, requests", 30, false, "", func(r results) figure {
-			return r.of("Run/deals=10k/quiet-sync", "requests")
+			return r.metric("Run/deals=10k/quiet-sync", "requests")
 		}},
 		{"sync of a quiet day", 2, false, " s", wall("Run/deals=10k/quiet-sync")},
 		{"commit and catalog at night 365 of a lake", 1, false, " s", func(r results) figure {
-			return sum(r.of("Growth", "commit-s-last"), r.of("Growth", "catalog-s-last"))
+			return sum(r.metric("Growth", "commit-s-last"), r.metric("Growth", "catalog-s-last"))
 		}},
 		{"a whole run at night 365 by that of the first nights", 1.1, false, " ×", func(r results) figure {
-			return r.of("Growth", "run-s-ratio")
+			return r.metric("Growth", "run-s-ratio")
 		}},
-		{"attaching the catalog at night 365", 0.1, false, " s", func(r results) figure { return r.of("Growth", "attach-s-last") }},
-		{"first answer at night 365", 0.5, false, " s", func(r results) figure { return r.of("Growth", "first-answer-s-last") }},
-		{"as-of query at night 365", 0.2, false, " s", func(r results) figure { return r.of("Growth", "as-of-s-last") }},
+		{"attaching the catalog at night 365", 0.1, false, " s", func(r results) figure { return r.metric("Growth", "attach-s-last") }},
+		{"first answer at night 365", 0.5, false, " s", func(r results) figure { return r.metric("Growth", "first-answer-s-last") }},
+		{"as-of query at night 365", 0.2, false, " s", func(r results) figure { return r.metric("Growth", "as-of-s-last") }},
 		{"size of Parquet by that of DuckDB's, zstd", 1.1, false, " ×", func(r results) figure {
-			return r.of("ParquetSize/deals=10k", "MB").over(r.of("ParquetSize/deals=10k", "duckdb-MB"))
+			return r.metric("ParquetSize/deals=10k", "MB").over(r.metric("ParquetSize/deals=10k", "duckdb-MB"))
 		}},
 		{"`dealflow version`", 0.05, false, " s", wall("Start/version")},
 		{"`dealflow help`", 0.05, false, " s", wall("Start/help")},

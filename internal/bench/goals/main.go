@@ -4,7 +4,7 @@
 // All goals but the sizes in memory and the seconds a person waits are ratios of figures from one
 // execution, which say the same on a faster machine.
 //
-// With -guard it prints a few of them that CI holds every change against, and fails where one is missed.
+// With -guard it prints the few that CI checks for every change, and fails if one is missed.
 package main
 
 import (
@@ -38,7 +38,7 @@ func published(paths []string, out io.Writer) error {
 	return nil
 }
 
-// guarded prints the table of guards. One that is missed or was not measured is an error.
+// guarded prints the table of guards. A guard that is missed or was not measured is an error.
 func guarded(paths []string, out io.Writer) error {
 	measured, err := readFiles(paths)
 	if err != nil {
@@ -68,7 +68,7 @@ func readFiles(paths []string) (results, error) {
 	return measured, nil
 }
 
-// table prints goals and figures, and gives the names of the goals that are not met.
+// table prints goals and figures, and returns the names of the missed goals.
 func table(out io.Writer, goals []goal, measured results) (missed []string) {
 	fmt.Fprintln(out, "| goal | aim | measured | |")
 	fmt.Fprintln(out, "|---|---|---|---|")

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// results are the metrics of benchmarks by name and unit. Of a benchmark that ran several times the least
-// of each metric stands: the one that was disturbed least.
+// results are the metrics of benchmarks by name and unit. If a benchmark ran several times, the least value of each
+// metric counts: that of the least disturbance.
 type results map[string]map[string]float64
 
-// benchmarkName is a benchmark's name without the number of processors behind it.
+// benchmarkName matches a benchmark's name without the number of processors after it.
 var benchmarkName = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?$`)
 
 // read takes in what `go test -bench` printed.
@@ -52,8 +52,8 @@ type figure struct {
 	known bool
 }
 
-// of finds a metric: `Run/deals=10k/quiet-sync` and `wall-s`.
-func (r results) of(name, unit string) figure {
+// metric returns a metric by benchmark, such as `Run/deals=10k/quiet-sync`, and unit, such as `wall-s`.
+func (r results) metric(name, unit string) figure {
 	value, ok := r[name][unit]
 	return figure{value, ok}
 }

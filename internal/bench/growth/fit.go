@@ -10,7 +10,7 @@ type fit struct{ at0, slope float64 }
 
 func (f fit) at(night float64) float64 { return f.at0 + f.slope*night }
 
-// fitted fits a line to a figure; ok is false where it was measured in fewer than two nights.
+// fitted fits a line to a figure; ok is false if it was measured in fewer than two nights.
 func fitted(rows []Row, figure func(*Row) *float64) (f fit, ok bool) {
 	var n, sumX, sumY float64
 	each(rows, figure, func(x, y float64) { n, sumX, sumY = n+1, sumX+x, sumY+y })
@@ -30,7 +30,7 @@ func fitted(rows []Row, figure func(*Row) *float64) (f fit, ok bool) {
 	return f, true
 }
 
-// each gives the nights in which a figure was measured.
+// each calls use for the nights in which a figure was measured.
 func each(rows []Row, figure func(*Row) *float64, do func(night, value float64)) {
 	for i := range rows {
 		if v := *figure(&rows[i]); !math.IsNaN(v) {

@@ -101,7 +101,8 @@ func report(b *testing.B, rows []Row) {
 	}
 }
 
-// world is a market of constant size, served over HTTP, and a lake in a folder. Its time stands still during a run.
+// world is a market of constant size, served over HTTP, and a lake in a folder. Its clock does not advance during a
+// run.
 type world struct {
 	clock *sim.ManualClock
 	url   string
@@ -110,10 +111,10 @@ type world struct {
 
 var epoch = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 
-// standing is how long a priced deal stands in this market.
+// standing is how long a priced deal stays in this market.
 const standing = 182 * 24 * time.Hour
 
-// steady is a market from which priced deals go after a while, about as many as come.
+// steady is a market from which priced deals disappear after a while, about as many as are added.
 type steady struct{ *sim.Market }
 
 func (s steady) since() string { return s.Now().Add(-standing).Format(time.DateOnly) }
@@ -252,7 +253,7 @@ func (w *world) questions(b *testing.B, l *load.Lake, row *Row) {
 	if err := done(); err != nil {
 		b.Fatal(err)
 	}
-	// What is made anew shall not take the place of what grew.
+	// The catalog from scratch must not replace the one that grew.
 	grown := filepath.Join(b.TempDir(), "grown.duckdb")
 	if err := os.Link(w.catalog(), grown); err != nil {
 		b.Fatal(err)

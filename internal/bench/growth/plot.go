@@ -33,7 +33,7 @@ const (
 	legendLine               = 20.0
 )
 
-// frame maps nights and seconds to places.
+// frame maps nights and seconds to coordinates.
 type frame struct{ first, last, most float64 }
 
 func (f frame) x(night float64) float64 {
@@ -44,8 +44,8 @@ func (f frame) y(seconds float64) float64 {
 	return top + (1-min(max(seconds/f.most, 0), 1))*(height-top-bottom)
 }
 
-// Plot draws the figures in seconds by night as SVG, each with the line that fits it and what it gains in a hundred
-// nights. The first night, which fills the lake, is left out.
+// Plot draws the figures in seconds by night as SVG, each with its best straight line and its increase per hundred
+// nights. It leaves out the first night, which fills the lake.
 func Plot(rows []Row) string {
 	rows = behindFirst(rows)
 	f := frame{first: math.Inf(1), last: math.Inf(-1)}
@@ -83,7 +83,7 @@ func valueOf(name string) func(*Row) *float64 {
 			return c.value
 		}
 	}
-	panic("no column " + name) // the names are this file's
+	panic("no column " + name) // callers pass constants
 }
 
 // axes draws the lines of five values and of five nights, with their texts.
@@ -115,5 +115,5 @@ func (f frame) draw(out *strings.Builder, rows []Row, c curve, at float64) {
 		px(left), px(at-2), c.colour, px(left+20), px(at+9), html.EscapeString(label))
 }
 
-// px writes a place to a hundredth of a pixel.
+// px formats a coordinate to a hundredth of a pixel.
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }

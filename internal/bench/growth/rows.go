@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// Row is what one night of a lake cost. What was not measured in that night is NaN.
+// Row is the costs of one night of a lake. A value that was not measured is NaN.
 type Row struct {
 	Night    float64 // from 1
-	Deals    float64 // that the night's snapshots hold
-	Versions float64 // that the night brought
+	Deals    float64 // deals in the night's snapshots
+	Versions float64 // versions that the night added
 
 	Run, Open, Feeds, Commit, Catalog float64 // seconds of the run, and of its stages
 	CPU                               float64 // seconds of all processors during the run, the market's server included
-	Compaction                        float64 // seconds, within Catalog; 0 where nothing was merged
+	Compaction                        float64 // seconds, within Catalog; 0 if nothing was merged
 
 	CommitBytes    float64 // of the commit's object
 	HistoryBytes   float64 // of the history files that it adds
@@ -25,10 +25,10 @@ type Row struct {
 	CatalogBytes   float64 // of the published catalog
 	LogOpen        float64 // seconds to read the lake's log
 	Attach         float64 // seconds until a plain DuckDB has attached the catalog and read which commit it shows
-	First          float64 // seconds until a catalog that was not open answers a first question
+	First          float64 // seconds until a catalog that was not open answers a first query
 	AsOf           float64 // seconds of an as-of query on a catalog that is open
 	LiveFiles      float64 // data files that are part of the lake
-	ScratchCatalog float64 // seconds to make the catalog with nothing to go on from
+	ScratchCatalog float64 // seconds to build the catalog from scratch
 }
 
 // column is a figure of a row under its name in the table.
@@ -61,7 +61,7 @@ var columns = []column{
 	{"scratch_catalog_s", func(r *Row) *float64 { return &r.ScratchCatalog }},
 }
 
-// Write writes rows as CSV under a heading; what was not measured is empty.
+// Write writes rows as CSV with a heading; a value that was not measured is empty.
 func Write(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
 	line := make([]string, len(columns))
@@ -86,8 +86,7 @@ func text(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Read reads what Write wrote. A column that this version does not know is an error; one that is lacking was not
-// measured.
+// Read reads what Write wrote. A column that this version does not know is an error. A missing column was not measured.
 func Read(r io.Reader) ([]Row, error) {
 	lines, err := csv.NewReader(r).ReadAll()
 	if err != nil {
@@ -124,7 +123,7 @@ func Read(r io.Reader) ([]Row, error) {
 	return rows, nil
 }
 
-// unmeasured is a row of nothing.
+// unmeasured returns a row without values.
 func unmeasured() Row {
 	var row Row
 	for i := range columns {

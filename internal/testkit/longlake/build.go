@@ -19,7 +19,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// Report says what was built.
+// Report describes the lake that was built.
 type Report struct {
 	Nights   int
 	Commits  int64 // nights and compactions
@@ -28,7 +28,7 @@ type Report struct {
 	Bytes    int64 // of these files
 }
 
-// builder goes from night to night.
+// builder executes the nights in order.
 type builder struct {
 	config Config
 	base   api.Base
@@ -39,9 +39,9 @@ type builder struct {
 	feeds  []*feed
 }
 
-// Build writes a lake into the folder dir, which must not hold one. After an error what it has written
-// is of no use; nor may it be after a power failure, because nothing waits for the disk. It works on all
-// processors, and holds in memory the deals that stand in the market: in full size 1 to 2 GB.
+// Build writes a lake into the folder dir, which must not contain one. After an error the folder must be thrown away.
+// After a power failure, too: nothing is flushed to disk. It uses all processors, and its memory contains the deals of
+// the market: in full size 1 to 2 GB.
 func Build(ctx context.Context, dir string, config Config) (_ *Report, err error) {
 	b := &builder{config: config.withDefaults()}
 	if b.base, err = api.ParseBase(Base); err != nil {
@@ -73,7 +73,7 @@ func Build(ctx context.Context, dir string, config Config) (_ *Report, err error
 	return b.report(), nil
 }
 
-// night is one run, and the compaction that may follow it.
+// night executes one run, and the compaction that may follow it.
 func (b *builder) night(ctx context.Context, night Night) error {
 	b.clock.Set(night.Observed)
 	err := b.run(ctx, night.RunID, night.Observed, func(run *load.Transaction) error {
@@ -95,7 +95,7 @@ func (b *builder) night(ctx context.Context, night Night) error {
 	return b.compactIfNeeded(ctx, night.KnownAt)
 }
 
-// run does some work within a run of its own.
+// run executes work in a transaction of its own.
 func (b *builder) run(ctx context.Context, id string, started time.Time, work func(*load.Transaction) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (b *builder) write(ctx context.Context, run *load.Transaction, night Night)
 	return markets.Wait()
 }
 
-// commit makes a run visible and writes what is derived from it.
+// commit commits a run and writes what is derived from the commit.
 func (b *builder) commit(ctx context.Context, run *load.Transaction, commit lake.Commit) error {
 	commit.DealflowVersion, commit.Outcome, commit.Checks = "longlake", lake.OutcomeDone, []lake.Check{}
 	commit.Remove = append([]string{}, commit.Remove...)

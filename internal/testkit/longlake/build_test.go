@@ -111,7 +111,7 @@ func TestSound(t *testing.T) {
 	wantCounts(t, root, report.Versions)
 }
 
-// wantCounts checks that the runs say what history holds, and that there is something of every kind.
+// wantCounts checks that the runs' counts agree with history, and that each kind of change occurs.
 func wantCounts(t *testing.T, root string, versions int64) {
 	t.Helper()
 	counts := map[string]int64{}
@@ -165,7 +165,7 @@ func wantSnapshots(t *testing.T, log *load.Log, nights []longlake.Night) {
 	}
 }
 
-// TestPastIsTheMarket asks the lake what stood on some nights, and the market too.
+// TestPastIsTheMarket compares the lake as of some nights with the market.
 func TestPastIsTheMarket(t *testing.T) {
 	t.Parallel()
 	config := eventful()

@@ -15,22 +15,21 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// builderVersion rises when the market, the flattening or this package gives other bytes, and neither
-// lake.SchemaVersion nor lake.ParserVersion tells it.
+// builderVersion must rise when the market, the flattening or this package gives other bytes, unless lake.SchemaVersion
+// or lake.ParserVersion rises.
 const builderVersion = 2
 
 const (
 	cacheFolder = "dealflow-tests"
 	unfinished  = "building-"
-	abandoned   = 24 * time.Hour // age from which on an unfinished lake is that of a process that died
+	abandoned   = 24 * time.Hour // from this age on, an unfinished lake belongs to a process that died
 )
 
 // building lets the tests of one process build one after another.
 var building sync.Mutex
 
-// Open gives the folder of a lake, without a catalog. Each lake is built once and kept in the user's
-// cache folder, for all tests and processes: nobody may write there (see Clone). In full size building
-// takes minutes.
+// Open returns the folder of a lake, without a catalog. Each lake is built once and kept in the user's cache folder,
+// for all tests and processes. Tests must not write there (see Clone). In full size building takes minutes.
 func Open(tb testing.TB, config Config) string {
 	tb.Helper()
 	root, err := cached(tb.Context(), config.withDefaults())
@@ -40,7 +39,7 @@ func Open(tb testing.TB, config Config) string {
 	return root
 }
 
-// cached finds the lake or builds it.
+// cached returns the lake's folder. It builds the lake if there is none.
 func cached(ctx context.Context, config Config) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -55,16 +54,16 @@ func cached(ctx context.Context, config Config) (string, error) {
 	return root, buildAt(ctx, root, config)
 }
 
-// name tells the lakes of different configurations and programs apart.
+// name distinguishes lakes by configuration and program.
 func (c Config) name() string {
 	quirks := *c.Quirks
-	c.Quirks = nil // an address says nothing
+	c.Quirks = nil // its address differs each time
 	key := fmt.Appendf(nil, "%+v %+v %d %d %d %d", c, quirks, lake.FormatVersion, lake.SchemaVersion, lake.ParserVersion, builderVersion)
 	return fmt.Sprintf("lake-%x", sha256.Sum256(key))[:len("lake-")+16]
 }
 
-// buildAt builds a lake beside its place and moves it there when it is whole. Another process may do the
-// same: the first to finish gives its lake to both.
+// buildAt builds a lake in a temporary folder next to root and renames the complete lake to root. If several processes
+// do so, all use the lake of the first to finish.
 func buildAt(ctx context.Context, root string, config Config) (err error) {
 	folder := filepath.Dir(root)
 	if err := errors.Join(os.MkdirAll(folder, 0o755), removeAbandoned(folder)); err != nil {
@@ -78,14 +77,14 @@ func buildAt(ctx context.Context, root string, config Config) (err error) {
 	if _, err := Build(ctx, beside, config); err != nil {
 		return err
 	}
-	// A folder is never moved onto another that holds something.
+	// A folder is never renamed onto one that is not empty.
 	if err := os.Rename(beside, root); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
 }
 
-// removeAbandoned removes what builders left behind that were killed.
+// removeAbandoned removes the unfinished lakes of builders that were killed.
 func removeAbandoned(folder string) error {
 	paths, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
 	if err != nil {
@@ -94,7 +93,7 @@ func removeAbandoned(folder string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // another process was quicker
+			continue // another process has removed it
 		}
 		if err != nil {
 			return err

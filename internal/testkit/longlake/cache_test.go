@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestOpen opens a lake from several goroutines at once: all get one, and later calls build nothing, also
-// where the configuration is spelled in another way. Another seed is another lake.
+// TestOpen opens a lake from several goroutines at once. All get the same lake, and later calls build nothing, even if
+// the configuration is spelled differently. Another seed is another lake.
 func TestOpen(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
@@ -67,7 +67,7 @@ func digests(t *testing.T, root string) []string {
 	return all
 }
 
-// TestClone changes a clone by putting, replacing and deleting objects: the lake that it came from stays.
+// TestClone changes a clone by putting, replacing and deleting objects: the original lake does not change.
 func TestClone(t *testing.T) {
 	t.Parallel()
 	root, _ := shared(t)

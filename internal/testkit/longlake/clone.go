@@ -12,9 +12,9 @@ import (
 	"dealflow/load/store"
 )
 
-// Clone gives a lake of the test's own that shares its files with the lake at root: what is put, replaced
-// or deleted there leaves the other alone. A file must not be written into in place, because it is one
-// file under two names: to damage it, replace it.
+// Clone returns a lake for one test that shares its files with the lake at root. An object that the test puts, replaces
+// or deletes does not change the other lake. A file must not be written in place, because it is one file under two
+// names: to damage it, replace it.
 func Clone(tb testing.TB, root string) string {
 	tb.Helper()
 	clone := filepath.Join(tb.TempDir(), "lake")

@@ -7,16 +7,16 @@ import (
 	"dealflow/serve/sim"
 )
 
-// Base is the address from which the lake's payloads seem to come. Nobody listens there.
+// Base is the address from which the lake's payloads seem to come. No server listens there.
 const Base = "http://127.0.0.1:8900"
 
 // Config says which lake to build. Equal configurations are equal lakes.
 type Config struct {
-	// Quirks sets how awkward the deals are, and how many are removed and come back. Defaults to
+	// Quirks sets how irregular the deals are, and how many are removed and reappear. Defaults to
 	// sim.DefaultQuirks.
 	Quirks *sim.Quirks
 
-	// Seed picks the market. Every value is as good, 0 too.
+	// Seed selects the market. Any value is valid, 0 too.
 	Seed uint64
 
 	// Scale multiplies the counts of deals. At 1, the default, fifteen years see about 113,000 priced
@@ -26,8 +26,8 @@ type Config struct {
 	// Years is how many calendar years the lake looks back on, before 2025. Defaults to 15.
 	Years int
 
-	// SnapshotMonths is how many of the last month ends have a snapshot. Each is a full copy of what
-	// stands then: in full size 20 MB or so. Defaults to 12; a negative number is none.
+	// SnapshotMonths is how many of the last month ends have a snapshot. Each is a full copy of that
+	// night's deals: in full size about 20 MB. Defaults to 12; negative: none.
 	SnapshotMonths int
 }
 
@@ -55,8 +55,8 @@ var end = time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC)
 // start is the first day of the history: the market has gone on for a year then.
 func (c Config) start() time.Time { return end.AddDate(-c.Years, 0, 0) }
 
-// NewMarket is the market that a lake of this configuration is filled from. Each night of the lake is
-// the market as its clock says Night.Observed.
+// NewMarket returns the market that a lake of this configuration is filled from. Each night of the lake is the market
+// when the clock returns Night.Observed.
 func NewMarket(config Config, clock sim.Clock) *sim.Market {
 	config = config.withDefaults()
 	return sim.New(sim.Config{

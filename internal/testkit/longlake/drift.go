@@ -8,11 +8,11 @@ import (
 	"dealflow/transform"
 )
 
-// A run tells the drift of all deals that stand, but only new versions are flattened each night. So it is
-// kept by deal, and added up.
+// A run reports the drift of all current deals, but each night only new versions are flattened. So the drift is
+// stored by deal, and added up.
 
-// noteDrift keeps the drift of a deal that has a new version.
-func (f *feed) noteDrift(id int64, payload []byte, drifted bool) error {
+// recordDrift stores the drift of a deal that has a new version.
+func (f *feed) recordDrift(id int64, payload []byte, drifted bool) error {
 	delete(f.drift, id)
 	if !drifted {
 		return nil
@@ -25,8 +25,8 @@ func (f *feed) noteDrift(id int64, payload []byte, drifted bool) error {
 	return nil
 }
 
-// driftTonight adds up the drift of the deals that stand; the example is of the first of them.
-func (f *feed) driftTonight() []lake.Drift {
+// sumDrift adds up the drift of the current deals. The example is that of the first of them.
+func (f *feed) sumDrift() []lake.Drift {
 	type pair struct {
 		pointer string
 		kind    lake.DriftKind
@@ -48,8 +48,8 @@ func (f *feed) driftTonight() []lake.Drift {
 	return all
 }
 
-// departures counts the drift that a flattener has met so far.
-func departures(f *transform.Flattener) int64 {
+// countDrift returns the number of drifts that a flattener has found so far.
+func countDrift(f *transform.Flattener) int64 {
 	run := lake.FeedRun{Drift: f.Drift()}
 	return run.DriftCount()
 }

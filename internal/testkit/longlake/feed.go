@@ -10,23 +10,23 @@ import (
 	"dealflow/transform"
 )
 
-// feed is one feed on its way through the nights. It is used by one goroutine at a time.
+// feed is the state of one feed between nights. One goroutine at a time uses it.
 type feed struct {
 	feed      api.Feed
 	base      api.Base
 	heads     lake.Heads
 	deals     observations           // of the last night
-	drift     map[int64][]lake.Drift // of the deals that stand and depart from the API document
+	drift     map[int64][]lake.Drift // of the current deals that have any
 	canonical *transform.Canonicalizer
 	flattener *transform.Flattener
 
 	// Of the night:
-	news []news // by deal_id
-	run  lake.FeedRun
+	added []newVersion // by deal_id
+	run   lake.FeedRun
 }
 
-// news is a new version.
-type news struct {
+// newVersion is a version that the night adds.
+type newVersion struct {
 	id      int64
 	version int32
 	change  string
@@ -34,16 +34,16 @@ type news struct {
 	head    lake.Head
 }
 
-func newFeed(of api.Feed, base api.Base) *feed {
+func newFeed(named api.Feed, base api.Base) *feed {
 	return &feed{
-		feed: of, base: base, heads: lake.Heads{}, deals: newObservations(), drift: map[int64][]lake.Drift{},
-		canonical: transform.NewCanonicalizer(base), flattener: transform.NewFlattener(of, base),
+		feed: named, base: base, heads: lake.Heads{}, deals: newObservations(), drift: map[int64][]lake.Drift{},
+		canonical: transform.NewCanonicalizer(base), flattener: transform.NewFlattener(named, base),
 	}
 }
 
-// night decides the versions of what was observed and writes their rows.
+// night decides the versions of the observed deals and writes their rows.
 func (f *feed) night(ctx context.Context, run *load.Transaction, night Night, records []serve.Record) error {
-	f.news = nil
+	f.added = nil
 	f.run = lake.FeedRun{
 		Feed: f.feed, Outcome: lake.OutcomeDone, BaseURL: f.base.String(), UpdatedSince: f.updatedSince(records),
 		StartedAt: lake.At(night.Observed), FinishedAt: lake.At(night.KnownAt), Deals: int64(len(records)),
@@ -59,7 +59,7 @@ func (f *feed) night(ctx context.Context, run *load.Transaction, night Night, re
 	if err := f.writeRows(ctx, run, night); err != nil {
 		return err
 	}
-	f.run.Drift = f.driftTonight()
+	f.run.Drift = f.sumDrift()
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 	}
 	for _, d := range decisions {
 		if d.Reject != nil {
-			return d.Reject // the market shows nothing that cannot be read
+			return d.Reject // the market has no unreadable records
 		}
 		f.heads[d.ID] = d.Head
 		switch d.Change {
@@ -84,7 +84,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 		case lake.Removed:
 			f.run.Removed++
 			f.run.Confirmations++
-			f.news = append(f.news, news{id: d.ID, version: d.Version, change: d.Change, reason: d.Removal.Reason})
+			f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, reason: d.Removal.Reason})
 			f.deals.forget(d.ID)
 			delete(f.drift, d.ID)
 			continue
@@ -92,13 +92,13 @@ func (f *feed) decide(removals []transform.Removal) error {
 			f.run.Unchanged++
 			continue
 		}
-		f.news = append(f.news, news{id: d.ID, version: d.Version, change: d.Change, head: d.Head})
+		f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, head: d.Head})
 	}
 	return nil
 }
 
-// removals lists the deals that the API no longer returns by id. The market's truth is what an API would say, so it is
-// not asked.
+// removals lists the deals that the API no longer returns by id. An API would answer with the market's state, so that
+// is read directly.
 func (f *feed) removals(night Night) ([]transform.Removal, error) {
 	var removals []transform.Removal
 	for _, id := range transform.Absent(f.heads, &f.deals) {
@@ -111,7 +111,7 @@ func (f *feed) removals(night Night) ([]transform.Removal, error) {
 	return removals, nil
 }
 
-// reason says why a deal is gone: one whose last payload links to a priced deal has priced.
+// reason returns why a deal was removed: it has priced if its last payload links to a priced deal.
 func (f *feed) reason(id int64) (string, error) {
 	payload, err := f.deals.Payload(id, nil)
 	if err != nil {

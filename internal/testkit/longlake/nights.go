@@ -20,10 +20,10 @@ const (
 // Night is one run.
 type Night struct {
 	RunID    string
-	Observed time.Time // the start of the run; the market is read as it stands at this instant
+	Observed time.Time // the start of the run; the market is read as of this instant
 	KnownAt  time.Time // of its commit
 	Day      string    // its snapshot_date, YYYY-MM-DD
-	Snapshot bool      // the lake holds the snapshot of the day
+	Snapshot bool      // the lake contains the snapshot of the day
 }
 
 // Nights lists the nights of a lake, in order: the last business day of each month, and in the last
@@ -58,7 +58,7 @@ func weekend(day time.Time) bool {
 	return day.Weekday() == time.Saturday || day.Weekday() == time.Sunday
 }
 
-// runID is the id of a run: a UUIDv7 of its start, with a digest in place of chance.
+// runID returns the id of a run: a UUIDv7 of its start, with a digest in place of the random part.
 func runID(seed uint64, command string, start time.Time) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", command, seed, start.UnixMilli()))
 	id := uuid.UUID(digest[:16])

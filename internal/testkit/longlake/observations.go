@@ -10,14 +10,14 @@ import (
 	"dealflow/transform"
 )
 
-// observations are the deals that a market shows in a night, as transform sees them. Payloads are made
-// when they are asked for: the market's bodies with absolute links, as they go over the network.
+// observations are the deals that a market shows in a night, in the form that transform needs. A payload is built when
+// it is requested: the market's body with absolute links, as sent over the network.
 type observations struct {
 	ids   []int64 // ascending
 	deals map[int64]observed
 }
 
-// observed is a deal with its body as the market keeps it.
+// observed is a deal with its body as the market stores it.
 type observed struct {
 	body []byte
 	hash lake.Digest // of the payload
@@ -27,15 +27,15 @@ var _ transform.Payloads = (*observations)(nil)
 
 func newObservations() observations { return observations{deals: map[int64]observed{}} }
 
-// observe takes in what a market shows, by id. A deal that it shows no more stays readable until it is
-// forgotten.
+// observe replaces the observed deals with the given records. A deal that is no longer shown stays readable until
+// forget.
 func (o *observations) observe(records []serve.Record) {
 	o.ids = make([]int64, len(records))
 	var payload []byte
 	for i, record := range records {
 		o.ids[i] = record.ID
-		// As long as nothing happens to a deal the market gives the same body: one look at where it lies
-		// spares hashing it again.
+		// The market returns the same slice for an unchanged deal, so comparing addresses
+		// saves hashing the body again.
 		if last, ok := o.deals[record.ID]; ok && &last.body[0] == &record.Body[0] {
 			continue
 		}

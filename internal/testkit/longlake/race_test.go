@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestBuildAt is what Open does where processes meet: the second to finish leaves the first one's lake in
-// place; a build that fails leaves nothing; of unfinished lakes those are removed that are old.
+// TestBuildAt checks what happens if several processes build a lake. The second to finish leaves the first one's lake
+// in place. A build that fails leaves no files. Old unfinished lakes are removed.
 func TestBuildAt(t *testing.T) {
 	t.Parallel()
 	config := Config{Scale: 0.0005, Years: 1, SnapshotMonths: -1}.withDefaults()
@@ -51,7 +51,7 @@ func TestBuildAt(t *testing.T) {
 	}
 }
 
-// TestBuildOnto refuses a folder that holds a lake.
+// TestBuildOnto refuses a folder that contains a lake.
 func TestBuildOnto(t *testing.T) {
 	t.Parallel()
 	config := Config{Scale: 0.0005, Years: 1, SnapshotMonths: -1}

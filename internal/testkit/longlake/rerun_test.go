@@ -18,9 +18,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestRealRunAgrees lets a real run pull the market of the last night over HTTP, into the same lake: it
-// finds nothing new, counts the same drift, and keeps the same links; and the snapshot that it takes is
-// the history that the builder wrote.
+// TestRealRunAgrees pulls the market of the last night over HTTP, into the same lake. That run finds nothing new,
+// counts the same drift, and keeps the same links. Its snapshot equals the history that the builder wrote.
 func TestRealRunAgrees(t *testing.T) {
 	t.Parallel()
 	config := eventful()

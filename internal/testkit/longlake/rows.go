@@ -13,8 +13,8 @@ import (
 	"dealflow/transform"
 )
 
-// writeRows flattens deals in the order of their ids: those with new versions into history, and all of
-// them into the night's snapshot, where it has one.
+// writeRows flattens deals in the order of their ids: those with new versions into history, and all of them into the
+// night's snapshot, if it has one.
 func (f *feed) writeRows(ctx context.Context, run *load.Transaction, night Night) (err error) {
 	market := f.feed.Market
 	rows := &nightRows{history: transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)}
@@ -36,16 +36,16 @@ func (f *feed) writeRows(ctx context.Context, run *load.Transaction, night Night
 	return errors.Join(rows.historyFiles.Finish(ctx), err)
 }
 
-// nightRows is the rows of a feed's night on their way into files.
+// nightRows are the rows of a feed's night before they are written to files.
 type nightRows struct {
 	history, snapshot           *transform.Batches // snapshot is nil if the night has none
 	historyFiles, snapshotFiles *load.Tables
 }
 
-// flatten reads the deals that have rows to write.
+// flatten flattens the deals that have rows to write.
 func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 	fresh := map[int64]bool{}
-	for _, n := range f.news {
+	for _, n := range f.added {
 		fresh[n.id] = n.change != lake.Removed
 	}
 	var payload []byte
@@ -80,15 +80,15 @@ func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 	return nil
 }
 
-// read stages the rows of a deal. The drift of a new version is noted.
+// read stages the rows of a deal. It records the drift of a new version.
 func (f *feed) read(id int64, payload []byte, fresh bool) error {
 	if !fresh {
 		_, err := f.flattener.Read(payload)
 		return err
 	}
-	before := departures(f.flattener)
+	before := countDrift(f.flattener)
 	if _, err := f.flattener.Read(payload); err != nil {
 		return err
 	}
-	return f.noteDrift(id, payload, departures(f.flattener) > before)
+	return f.recordDrift(id, payload, countDrift(f.flattener) > before)
 }

@@ -7,11 +7,11 @@ import (
 	"dealflow/serve"
 )
 
-// overlap is how much older than the list's first entry the one is whose link a sync goes on from.
+// overlap is how much older than the list's first entry the entry is whose link a sync continues from.
 const overlap = 2 * time.Second
 
-// updatedSince is the link from which a sync would go on after reading the whole list, relative to the
-// base; "" where there is none.
+// updatedSince returns the link from which a sync would continue after reading the complete list, relative to the base;
+// "" if there is none.
 func (f *feed) updatedSince(records []serve.Record) string {
 	if !f.feed.HasUpdatedSince() {
 		return ""
@@ -24,8 +24,8 @@ func (f *feed) updatedSince(records []serve.Record) string {
 	return f.base.Relative(link)
 }
 
-// newest gives the newest update, not after a bound unless that is zero, of a deal with an updatedSince
-// link, and the link. Of deals updated at the same instant the one with the greatest id stands first.
+// newest returns the latest update of a deal with an updatedSince link, and the link. The update is not after bound,
+// unless bound is zero. Of deals updated at the same instant the one with the greatest id comes first.
 func (f *feed) newest(records []serve.Record, bound time.Time) (time.Time, string) {
 	for {
 		var found *serve.Record
@@ -42,6 +42,6 @@ func (f *feed) newest(records []serve.Record, bound time.Time) (time.Time, strin
 		if at, ok := api.UpdatedSinceTime(head.UpdatedSince); err == nil && ok {
 			return at, head.UpdatedSince
 		}
-		bound = found.UpdatedAt.Add(-time.Nanosecond) // a deal without links: look below it
+		bound = found.UpdatedAt.Add(-time.Nanosecond) // a deal without links: continue with older ones
 	}
 }

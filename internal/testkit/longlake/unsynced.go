@@ -13,13 +13,13 @@ import (
 	"dealflow/load/store/dirstore"
 )
 
-// unsynced is a folder as a store that waits for no disk, which most of the time would go into. Nobody
-// reads there before the lake is whole, and one that is not is thrown away.
+// unsynced is a folder as a store that does not wait for the disk, which would take most of the time. The lake is read
+// only after it is complete, and an incomplete one is thrown away.
 type unsynced struct{ *dirstore.Dir }
 
 var _ store.Store = unsynced{}
 
-// Put implements store.Store, but for what it says of durability and of concurrent readers.
+// Put implements store.Store, except what it promises about durability and concurrent readers.
 func (u unsynced) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
 	if err := errors.Join(ctx.Err(), store.CheckKey(key)); err != nil {
 		return err

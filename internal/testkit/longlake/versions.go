@@ -26,7 +26,7 @@ func writeVersions(ctx context.Context, run *load.Transaction, market api.Market
 	}
 	for _, f := range feeds {
 		var payload []byte
-		for _, n := range f.news {
+		for _, n := range f.added {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func writeVersions(ctx context.Context, run *load.Transaction, market api.Market
 }
 
 // version is a row of deal_versions. Its payload uses buf.
-func (f *feed) version(n news, night Night, buf []byte) (*transform.DealVersion, error) {
+func (f *feed) version(n newVersion, night Night, buf []byte) (*transform.DealVersion, error) {
 	v := &transform.DealVersion{
 		Feed: f.feed, DealID: n.id, Version: n.version, Change: n.change, Reason: n.reason,
 		KnownAt: night.KnownAt, ObservedAt: night.Observed, RunID: night.RunID,

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// maxDifferences is how many lines of difference Compare writes.
+// maxDifferences is the largest number of lines that Compare writes.
 const maxDifferences = 20
 
-// keyColumns order rows and name them in differences; a row carries those that its table has.
+// keyColumns order rows and identify them in differences. A row has those of its table.
 var keyColumns = []string{"service", "market", "kind", "snapshot_date", "deal_id", "version", "tranche_ordinal", "ordinal"}
 
-// Compare says how two sets of rows differ, one line for each row missing or too many and for each
-// column that differs; "" when they are equal. The order of the rows does not matter, integers of
-// all widths are alike, and a column that is absent differs from one that is nil.
+// Compare describes how two sets of rows differ: one line for each row that is missing or unexpected, and for each
+// column that differs; "" if they are equal. The order of the rows does not matter. Integers of all widths are equal if
+// their values are. A missing column differs from one that is nil.
 func Compare(want, got []Row) string {
 	want, got = sorted(want), sorted(got)
 	var lines []string
@@ -57,7 +57,7 @@ func differences(want, got Row) []string {
 	return lines
 }
 
-// show is a column's value as a text that no other value has.
+// show returns a column's value as a text that no other value has.
 func show(row Row, name string) string {
 	value, ok := row[name]
 	if !ok {
@@ -96,7 +96,7 @@ func compareKeys(a, b Row) int {
 	return 0
 }
 
-// compareValues orders integers as numbers, texts as texts, and anything else as it is shown.
+// compareValues orders integers as numbers, texts as texts, and anything else by its text.
 func compareValues(a, b any) int {
 	if s, ok := a.(string); ok {
 		if t, ok := b.(string); ok {
@@ -122,7 +122,7 @@ func keyOf(row Row) string {
 	return strings.Join(parts, " ")
 }
 
-// describe is a whole row: its key, then its other columns that are not nil.
+// describe returns a complete row as text: its key, then its other columns that are not nil.
 func describe(row Row) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(row)) {

@@ -9,7 +9,7 @@ import (
 )
 
 // decode reads a deal into maps, lists, strings (a lone surrogate as U+FFFD), json.Number, bool
-// and nil. It refuses what belongs in quarantine.
+// and nil. A record that belongs in quarantine is an error.
 func decode(payload []byte) (map[string]any, error) {
 	if !utf8.Valid(payload) {
 		return nil, errors.New("deal is not valid UTF-8")

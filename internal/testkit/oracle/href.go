@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// base is a base URL taken apart: a scheme and host in lower case without the default port, and a
-// path without a slash at its end.
+// base contains the parts of a base URL: scheme and host in lower case without the default port, and the path without a
+// final slash.
 type base struct{ scheme, host, path string }
 
 func parseBase(url string) (base, error) {
@@ -19,8 +19,8 @@ func parseBase(url string) (base, error) {
 	return base{scheme, host, strings.TrimRight(path, "/")}, nil
 }
 
-// relative is a link's address without the base URL, starting with a slash; the whole text where
-// it points elsewhere, or does not say where.
+// relative returns a link's address without the base URL, with an initial slash. If the link points elsewhere or is
+// incomplete, it returns the complete text.
 func (b base) relative(href string) string {
 	address := href
 	switch {
@@ -40,7 +40,7 @@ func (b base) relative(href string) string {
 	return rest
 }
 
-// splitURL takes an absolute URL apart. Its path is the raw text with query and fragment.
+// splitURL splits an absolute URL. path is the raw text with query and fragment.
 func splitURL(url string) (scheme, host, path string, ok bool) {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {
@@ -62,8 +62,7 @@ func splitURL(url string) (scheme, host, path string, ok bool) {
 
 var lastSegment = regexp.MustCompile(`(?:^|/)([0-9]+)$`)
 
-// numberAtEnd is the last segment of a link's path where that is all digits, as a JSON number;
-// else nil.
+// numberAtEnd returns the last segment of a link's path as a JSON number if it is all digits; else nil.
 func numberAtEnd(href string) any {
 	if i := strings.IndexAny(href, "?#"); i >= 0 {
 		href = href[:i]

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxPrecision is the most digits a DECIMAL may have here.
+	// maxPrecision is the largest number of digits of a DECIMAL.
 	maxPrecision = 38
 	// keptDigits is how many significant digits a number keeps. Rounding half away from zero looks
 	// no further than the first digit it drops, at most maxPrecision+1 digits in, and an int64
@@ -15,14 +15,14 @@ const (
 	keptDigits = 100
 )
 
-// number is a JSON number, not expanded: ± digits × 10^exponent.
+// number is a JSON number in the form ± digits × 10^exponent, not expanded.
 type number struct {
 	negative bool
 	digits   string // without leading or trailing zeros; "" is zero
 	exponent int64
 }
 
-// parseNumber reads the text of a valid JSON number.
+// parseNumber parses the text of a valid JSON number.
 func parseNumber(text string) number {
 	var n number
 	text, n.negative = strings.CutPrefix(text, "-")
@@ -46,8 +46,8 @@ func parseNumber(text string) number {
 // magnitude is the number of digits before the decimal point; zero or less for numbers below 1.
 func (n number) magnitude() int64 { return int64(len(n.digits)) + n.exponent }
 
-// rat is the exact value, but for digits after the first keptDigits. Only for numbers of a small
-// magnitude: it expands the exponent.
+// rat returns the exact value, without digits after the first keptDigits. It expands the exponent, so it is only for
+// numbers of a small magnitude.
 func (n number) rat() *big.Rat {
 	if cut := len(n.digits) - keptDigits; cut > 0 {
 		n.digits, n.exponent = n.digits[:keptDigits], n.exponent+int64(cut)
@@ -62,7 +62,7 @@ func (n number) rat() *big.Rat {
 	return new(big.Rat).SetInt(value.Mul(value, powerOfTen(n.exponent)))
 }
 
-// integer is the value where it is an integer of that many bits, however it is spelled.
+// integer returns the value if it is an integer that fits into the given bits, in any spelling.
 func (n number) integer(bits int) (int64, bool) {
 	if n.exponent < 0 || n.magnitude() > 19 {
 		return 0, false
@@ -75,8 +75,8 @@ func (n number) integer(bits int) (int64, bool) {
 	return i, bits == 64 || (i >= -1<<31 && i < 1<<31)
 }
 
-// decimal is the value as text with scale digits after the point, rounded half away from zero,
-// where it then has no more than precision digits.
+// decimal returns the value as text with scale digits after the point, rounded half away from zero. ok is false if it
+// then has more than precision digits.
 func (n number) decimal(precision, scale int) (string, bool) {
 	switch {
 	case n.magnitude() > int64(precision-scale):

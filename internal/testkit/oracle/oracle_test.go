@@ -25,7 +25,7 @@ func quoted(text string) string {
 	return string(data)
 }
 
-// one flattens a deal and gives the rows of one table.
+// one flattens a deal and returns the rows of one table.
 func one(t *testing.T, feed api.Feed, table, payload string) []oracle.Row {
 	t.Helper()
 	tables, err := load(t).Rows(feed, samplesBase, []byte(payload))
@@ -39,7 +39,7 @@ func one(t *testing.T, feed api.Feed, table, payload string) []oracle.Row {
 	return rows
 }
 
-// TestValues fits one JSON value into a column of each type.
+// TestValues writes one JSON value into a column of each type.
 func TestValues(t *testing.T) {
 	tests := []struct {
 		member string // with %s for the value
@@ -369,7 +369,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// FuzzRows gives any bytes as a deal: no panic, and rows whose keys are right.
+// FuzzRows flattens any bytes as a deal: no panic, and the rows have the right keys.
 func FuzzRows(f *testing.F) {
 	o := load(f)
 	for _, feed := range api.Feeds() {

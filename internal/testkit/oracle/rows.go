@@ -9,12 +9,12 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Row maps each column of a table to its value: string, int64, bool or nil. A DECIMAL is text in
-// full scale ("99.500000"), a DATE "2006-01-02", a TIMESTAMP UTC as "2006-01-02T15:04:05.000000Z".
+// Row maps each column of a table to its value: string, int64, bool or nil. A DECIMAL is text in full scale
+// ("99.500000"), a DATE "2006-01-02", a TIMESTAMP UTC "2006-01-02T15:04:05.000000Z".
 type Row map[string]any
 
-// Rows gives the rows of one deal in every table of its feed, in the order of their ordinals: table
-// name → rows. A table of the feed without rows is there with none. The caller owns the result.
+// Rows returns the rows of one deal in every table of its feed, in the order of their ordinals: table name → rows. A
+// table of the feed without rows has an empty entry. The caller owns the result.
 func (o *Oracle) Rows(feed api.Feed, baseURL string, payload []byte) (map[string][]Row, error) {
 	base, err := parseBase(baseURL)
 	if err != nil {
@@ -50,14 +50,14 @@ type walk struct {
 	rows  []Row
 }
 
-// visit adds the rows under one value: the value's own where no lists are left to enter, else
-// those of each entry of the next list. What is not the list it should be has no entries.
+// visit adds the rows under one value: the value's own if no lists are left to enter, else those of each entry of the
+// next list. If the value is not the expected list, there are no rows.
 func (w *walk) visit(value any, lists []string, ordinals []int64) {
 	if len(lists) == 0 {
 		w.add(entry{value: value}, ordinals)
 		return
 	}
-	found := at(value, lists[0])
+	found := lookUp(value, lists[0])
 	if w.table.isMap && len(lists) == 1 {
 		members, _ := found.(map[string]any)
 		for i, name := range slices.Sorted(maps.Keys(members)) { // Go orders strings by their bytes
@@ -84,20 +84,20 @@ func (w *walk) add(e entry, ordinals []int64) {
 	w.rows = append(w.rows, row)
 }
 
-// entry is what one row is made from: a record, a list's entry, or a map's key and value.
+// entry is the source of one row: a record, a list's entry, or a map's key and value.
 type entry struct {
 	key   string
 	value any
 }
 
-// reader takes a column's JSON value out of an entry.
+// reader reads a column's JSON value from an entry.
 type reader func(e entry, b base) any
 
-// readerOf reads the `from` of a column.
+// readerOf parses the `from` of a column.
 func readerOf(from string) reader {
 	if path, ok := strings.CutSuffix(from, " (number at the end of its path)"); ok {
 		return func(e entry, b base) any {
-			href, _ := at(e.value, path).(string)
+			href, _ := lookUp(e.value, path).(string)
 			return numberAtEnd(b.relative(href))
 		}
 	}
@@ -108,17 +108,17 @@ func readerOf(from string) reader {
 		return func(e entry, _ base) any { return e.value }
 	case strings.HasSuffix(from, ".href"):
 		return func(e entry, b base) any {
-			if href, ok := at(e.value, from).(string); ok {
+			if href, ok := lookUp(e.value, from).(string); ok {
 				return b.relative(href)
 			}
 			return nil
 		}
 	}
-	return func(e entry, _ base) any { return at(e.value, from) }
+	return func(e entry, _ base) any { return lookUp(e.value, from) }
 }
 
-// at follows a dotted path through objects; nil where it leads nowhere.
-func at(value any, path string) any {
+// lookUp follows a dotted path through objects. It returns nil if the path does not exist.
+func lookUp(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		object, _ := value.(map[string]any)
 		value = object[name]

@@ -46,8 +46,8 @@ func sample(t testing.TB, feed api.Feed) []json.RawMessage {
 	return list.Embedded[feed.ListKey()]
 }
 
-// TestSamples holds the rows of all sample deals against the expected files: the same rows and
-// columns, both in the same order.
+// TestSamples compares the rows of all sample deals with the expected files: the same rows and columns, both in the
+// same order.
 func TestSamples(t *testing.T) {
 	o := load(t)
 	rows, deals := map[string][]oracle.Row{}, 0
@@ -129,7 +129,7 @@ func expected(t *testing.T, table string) []oracle.Row {
 	return rows
 }
 
-// checkColumns holds the order of a table's columns against the order of each expected row.
+// checkColumns compares the order of a table's columns with the order of each expected row.
 func checkColumns(t *testing.T, table string, want []string) {
 	t.Helper()
 	for _, line := range expectedLines(t, table) {

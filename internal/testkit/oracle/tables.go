@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Oracle holds the flattened tables as tables.md describes them.
+// Oracle contains the flattened tables as tables.md describes them.
 type Oracle struct{ tables []Table }
 
 // Table is one flattened table.
@@ -15,7 +15,7 @@ type Table struct {
 	Name    string   // "bond_priced_banks"
 	Columns []Column // the key's (market, deal_id, ordinals; no version), then the documented ones
 
-	lists    []string // where the rows are: dotted paths from the outermost list inwards; none: one row per deal
+	lists    []string // paths of the rows' lists, dotted, from the outermost list inwards; none: one row per deal
 	isMap    bool     // the innermost of lists is a JSON object, one row per member
 	ordinals []string // names of the ordinal columns, one for each of lists
 }
@@ -45,8 +45,8 @@ var (
 	columnLine  = regexp.MustCompile(`^\| ([a-z0-9_]+) \| ([^|]+) \| ([^|]+) \|$`)
 )
 
-// Parse reads the Markdown document of the tables. Sections that are no flattened table (the
-// project's own tables) are passed over; what it cannot read inside the others is an error.
+// Parse parses the Markdown document of the tables. It skips sections that are no flattened table (the project's own
+// tables). Inside the others, anything that it cannot parse is an error.
 func Parse(md []byte) (*Oracle, error) {
 	o := &Oracle{}
 	var table *Table // the flattened table whose section we are in
@@ -81,7 +81,7 @@ func Parse(md []byte) (*Oracle, error) {
 	return o, nil
 }
 
-// addKey reads the line that says what a row is and what its key is.
+// addKey parses the line that defines a row and its key.
 func (t *Table) addKey(line string) error {
 	m := rowsLine.FindStringSubmatch(line)
 	if m == nil || len(t.Columns) > 0 {
@@ -106,7 +106,7 @@ func (t *Table) addKey(line string) error {
 	return nil
 }
 
-// addColumn reads a line of the table of columns.
+// addColumn parses a line of the table of columns.
 func (t *Table) addColumn(line string) error {
 	m := columnLine.FindStringSubmatch(line)
 	if m == nil || len(t.Columns) == 0 {

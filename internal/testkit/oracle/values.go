@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// fitter turns a JSON value into a column's value, nil where it does not fit the column's type.
+// fitter converts a JSON value to a column's value; nil if it does not fit the column's type.
 type fitter func(value any) any
 
 var decimalType = regexp.MustCompile(`^DECIMAL\(([0-9]+),([0-9]+)\)$`)
 
-// fitterOf reads the type of a column.
+// fitterOf parses the type of a column.
 func fitterOf(typ string) (fitter, error) {
 	switch typ {
 	case "UTF8":
@@ -81,7 +81,7 @@ func fitDecimal(value any, precision, scale int) any {
 
 var dateText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 
-// fitDate takes YYYY-MM-DD and days that exist only, of the years 1 to 9999.
+// fitDate accepts only YYYY-MM-DD and existing days, of the years 1 to 9999.
 func fitDate(value any) any {
 	text, _ := value.(string)
 	if !dateText.MatchString(text) {
@@ -97,11 +97,11 @@ func fitDate(value any) any {
 var instantText = regexp.MustCompile(
 	`^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$`)
 
-// hasYear says whether an instant lies in the years 1 to 9999, which every reader of the lake can write.
+// hasYear reports whether an instant is in the years 1 to 9999, which every reader of the lake can write.
 func hasYear(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
-// fitTimestamp takes YYYY-MM-DDThh:mm:ss with an optional fraction, then Z or an offset ±hh:mm. The
-// date as written and the instant in UTC both lie in the years 1 to 9999.
+// fitTimestamp accepts YYYY-MM-DDThh:mm:ss with an optional fraction, then Z or an offset ±hh:mm. The date as written
+// and the instant in UTC are both in the years 1 to 9999.
 func fitTimestamp(value any) any {
 	text, _ := value.(string)
 	m := instantText.FindStringSubmatch(text)

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Behind puts a handler in front of the server: wrap gets the way to the server and gives what clients
-// meet. So a test may count requests, turn some down, or lose an answer (see Lose).
+// Behind puts a handler in front of the server, and returns the server that clients then see. wrap gets the handler
+// that forwards to the server and returns the one for clients. A test can count requests, refuse some, or lose an
+// answer (see Lose).
 func (s Server) Behind(t testing.TB, wrap func(server http.Handler) http.Handler) Server {
 	t.Helper()
 	target, err := url.Parse(s.Endpoint)
@@ -37,7 +38,7 @@ func Lose(server http.Handler, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// Refuse answers as a provider does that turns a request down, with headers as key, value, key, value ….
+// Refuse answers as a provider that refuses a request, with headers as key, value, key, value ….
 func Refuse(w http.ResponseWriter, status int, code string, headers ...string) {
 	for i := 0; i+1 < len(headers); i += 2 {
 		w.Header().Set(headers[i], headers[i+1])

@@ -2,9 +2,9 @@
 //
 // Takes: a test; the server's program, which `make bin/versitygw` builds.
 // Gives: an endpoint on a free loopback port, with an account and an empty bucket.
-// Keeps: the server ends with the test, by its process id, and leaves nothing behind; no file or
-// variable of the AWS tools is read.
-// Fails: through testing.TB; where the program was never built, the test is skipped and says what to do.
+// Keeps: the server ends with the test, by its process id, and its files are removed. No file or variable of the
+// AWS tools is read.
+// Fails: through testing.TB. If the program was never built, the test is skipped and says what to do.
 // May change here: what a second test needs of the server.
 package s3test
 
@@ -37,13 +37,13 @@ const (
 	bucket    = "lake"
 )
 
-// startLimit bounds how long a server may take until it answers.
+// startLimit is how long a server may take until it answers.
 const startLimit = 30 * time.Second
 
-// Options say what kind of server to run.
+// Options describe the server to run.
 type Options struct {
-	// IgnoreConditions runs a server that, like some real ones, answers 200 to a conditional put and
-	// replaces the object all the same. This one cannot put a body in parts.
+	// IgnoreConditions runs a server that answers 200 to a conditional put and replaces the object, as
+	// some real ones do. This server cannot receive a body in parts.
 	IgnoreConditions bool
 }
 
@@ -60,8 +60,8 @@ type Server struct {
 func Start(t testing.TB, options Options) Server {
 	t.Helper()
 	program := find(t)
-	// The port is free now and the server binds it a moment later. Another program may come in between;
-	// then the server ends, and a second port is tried.
+	// The port is free now, and the server binds it a little later. If another program binds it before,
+	// the server ends, and a second port is tried.
 	for range 3 {
 		server := Server{Region: region, AccessKey: accessKey, SecretKey: secretKey, Bucket: bucket}
 		address := freeAddress(t)
@@ -98,7 +98,7 @@ func (s Server) Store(t testing.TB, prefix string, changes ...func(*s3store.Conf
 	return store
 }
 
-// find gives the server's program: the one that the variable names, or bin/versitygw in a folder above.
+// find returns the server's program: the one that the variable names, or bin/versitygw in a parent folder.
 func find(t testing.TB) string {
 	t.Helper()
 	if named, ok := os.LookupEnv(Variable); ok { //nolint:forbidigo // test support; make says where it built the server
@@ -147,7 +147,7 @@ func run(t testing.TB, program, address string, options Options) bool {
 		arguments = append(arguments, "--sidecar", t.TempDir())
 	}
 	var output bytes.Buffer
-	server := exec.Command(program, append(arguments, t.TempDir())...) //nolint:noctx // it lives as long as the test and is killed behind it
+	server := exec.Command(program, append(arguments, t.TempDir())...) //nolint:noctx // it lives as long as the test, which kills it
 	server.Env = []string{"ROOT_ACCESS_KEY=" + accessKey, "ROOT_SECRET_KEY=" + secretKey}
 	server.Stdout, server.Stderr = &output, &output
 	if err := server.Start(); err != nil {
@@ -170,7 +170,7 @@ func run(t testing.TB, program, address string, options Options) bool {
 	return answers(t, address, ended)
 }
 
-// answers waits until the address takes connections.
+// answers waits until the address accepts connections.
 func answers(t testing.TB, address string, ended <-chan struct{}) bool {
 	t.Helper()
 	limit := time.After(startLimit)

@@ -16,17 +16,17 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// span is what the judge knows of one execution.
+// span describes one execution for the checker.
 type span struct {
 	command  string
 	from, to time.Time              // by the market's clock
-	skew     time.Duration          // of the machine's clock
-	calls    []call                 // whose answers arrived undamaged
+	skew     time.Duration          // error of the machine's clock
+	calls    []call                 // requests whose answers arrived undamaged
 	complete map[api.Feed]time.Time // when the last complete pull before it began
 }
 
-// lastPass is when the last walk or sweep of a feed began. Where a list's order is not stated, a last look
-// at page one, after a pass of several pages, is none: it says nothing about later pages.
+// lastPass returns when the last walk or sweep of a feed began. For a list without a documented order, the final check
+// of page one after a walk of several pages does not count: it says nothing about later pages.
 func (s *span) lastPass(feed api.Feed) time.Time {
 	type pass struct {
 		at    time.Time
@@ -52,18 +52,18 @@ func (s *span) lastPass(feed api.Feed) time.Time {
 	return passes[n-1].at
 }
 
-// judge holds commits against what the market was.
-type judge struct {
+// checker compares commits with the states of the market.
+type checker struct {
 	t      *testing.T
 	market *market
 	store  store.Store
 	mem    memory.Allocator
 	oracle *oracle.Oracle
-	pick   func(n int) int // dice
+	pick   func(n int) int // a random number below n
 }
 
-// errorf reports a broken promise about a deal, with all that the deal ever was.
-func (j *judge) errorf(s *span, d *deal, feed api.Feed, form string, args ...any) {
+// errorf reports a broken promise about a deal, with all states of the deal.
+func (j *checker) errorf(s *span, d *deal, feed api.Feed, form string, args ...any) {
 	j.t.Helper()
 	var calls []string
 	for _, c := range s.calls {
@@ -75,8 +75,8 @@ func (j *judge) errorf(s *span, d *deal, feed api.Feed, form string, args ...any
 		s.command, s.from.Format(clockForm), s.to.Format(clockForm), s.lastPass(feed).Format(clockForm), d, strings.Join(calls, "\n    "))
 }
 
-// feed judges what an execution has made of a feed that it says is done.
-func (j *judge) feed(s *span, feed api.Feed, before, after *ledger) {
+// feed checks what an execution committed for a feed whose outcome is done.
+func (j *checker) feed(s *span, feed api.Feed, before, after *ledger) {
 	j.t.Helper()
 	b := j.market.books[feed]
 	for id := range after.newest[feed] {
@@ -101,7 +101,7 @@ func (j *judge) feed(s *span, feed api.Feed, before, after *ledger) {
 	}
 }
 
-func (j *judge) report(v *view, wrong string) {
+func (j *checker) report(v *view, wrong string) {
 	j.t.Helper()
 	if wrong != "" {
 		j.errorf(v.span, v.deal, v.feed, "%s; the lake has %s after %s", wrong, describe(v.is), describe(v.was))
@@ -120,14 +120,14 @@ type view struct {
 	*span
 	feed         api.Feed
 	deal         *deal
-	was, is      *version // newest versions before and after
-	said         *version // newest with a payload, after
-	states       []state  // that stood during the execution
+	was, is      *version // latest versions before and after
+	said         *version // latest version with a payload, after
+	states       []state  // states of the deal during the execution
 	unidentified bool     // a record without an id may have been any deal
 
-	last    time.Time // when the last pass began
-	ends    []state   // states that stood from then on
-	settled bool      // the list's order showed all that happened to the deal
+	last   time.Time // when the last pass began
+	ends   []state   // states from then on
+	stable bool      // the list's order showed all changes of the deal
 }
 
 func (v *view) readChange() {
@@ -137,7 +137,7 @@ func (v *view) readChange() {
 	if v.command == "sync" {
 		since = v.complete[v.feed]
 	}
-	v.settled = !slices.ContainsFunc(v.deal.during(since, v.to), func(s state) bool {
+	v.stable = !slices.ContainsFunc(v.deal.during(since, v.to), func(s state) bool {
 		return s.at.After(since) && s.quiet
 	})
 }
@@ -152,19 +152,19 @@ func listedWhole(s state) bool { return s.listed() && s.broken == whole }
 
 func absent(s state) bool { return !s.there() }
 
-// holds says whether the lake's content of the deal is that of one of the states.
+// holds reports whether the lake's content of the deal is that of one of the states.
 func (v *view) holds(states []state) bool {
 	return some(states, func(s state) bool { return s.readable() && s.content == v.said.content })
 }
 
-// wrongForRun judges a complete snapshot; "" is right.
+// wrongForRun returns what is wrong with the deal after a complete snapshot; "" if it is right.
 func (v *view) wrongForRun() string {
 	lived, lives := v.was.live(), v.is.live()
 	kept := lived && lives && v.was == v.is
 	switch {
 	case !lives && all(v.states, listedWhole):
 		return "it stood in the list throughout the run, and is not there"
-	case !lives && v.settled && all(v.ends, listedWhole):
+	case !lives && v.stable && all(v.ends, listedWhole):
 		return "it stood in the list when the last sweep began, and is not there"
 	case lived && !lives && all(v.states, state.there):
 		return "a false removal: by id it was there throughout the run"
@@ -174,26 +174,26 @@ func (v *view) wrongForRun() string {
 		return "a missed removal: it was nowhere during the run"
 	case lives && !v.holds(v.states) && !(kept && (v.unidentified || some(v.states, func(s state) bool { return s.there() && s.broken != whole }))):
 		return "its content did not stand during the run"
-	case lives && v.settled && all(v.ends, listedWhole) && !v.holds(v.ends):
+	case lives && v.stable && all(v.ends, listedWhole) && !v.holds(v.ends):
 		return "a change before the last sweep is missing"
 	}
 	return ""
 }
 
-// wrongForSync judges a delta; "" is right.
+// wrongForSync returns what is wrong with the deal after a sync; "" if it is right.
 func (v *view) wrongForSync() string {
 	switch {
 	case v.was.live() && !v.is.live():
 		return "a sync has removed it"
 	case v.was != v.is && !v.holds(v.states):
 		return "its content did not stand during the sync"
-	case v.settled && !v.last.IsZero() && len(v.ends) == 1 && all(v.ends, listedWhole) && (!v.is.live() || !v.holds(v.ends)):
+	case v.stable && !v.last.IsZero() && len(v.ends) == 1 && all(v.ends, listedWhole) && (!v.is.live() || !v.holds(v.ends)):
 		return "a change before the sync is missing"
 	}
 	return ""
 }
 
-// wrongVersion judges the version that the execution has made, if any; "" is right.
+// wrongVersion returns what is wrong with the version that the execution added, if any; "" if it is right.
 func (v *view) wrongVersion() string {
 	if v.was == v.is {
 		return ""
@@ -217,9 +217,9 @@ func (v *view) wrongVersion() string {
 	return ""
 }
 
-// snapshot checks a feed's files of the day: the deals that stand, each once, in the version that they
-// have; and one table, row for row.
-func (j *judge) snapshot(log *load.Log, feed api.Feed, run *lake.FeedRun, day string, after *ledger) {
+// snapshot checks a feed's files of the day: each deal of the lake is there once, in its latest version. It compares
+// one table row for row.
+func (j *checker) snapshot(log *load.Log, feed api.Feed, run *lake.FeedRun, day string, after *ledger) {
 	j.t.Helper()
 	live := after.live(feed)
 	tables := lake.FeedTables(feed)
@@ -250,8 +250,8 @@ func (j *judge) snapshot(log *load.Log, feed api.Feed, run *lake.FeedRun, day st
 	}
 }
 
-// counts checks what a commit says of a feed against the versions that it brought.
-func (j *judge) counts(run *lake.FeedRun, fresh []*version) {
+// counts compares a commit's counts for a feed with the versions that it added.
+func (j *checker) counts(run *lake.FeedRun, fresh []*version) {
 	j.t.Helper()
 	got := map[string]int64{lake.Added: run.Added, lake.Changed: run.Changed, lake.Removed: run.Removed, lake.Reappeared: run.Reappeared}
 	notEntitled := run.NotEntitled

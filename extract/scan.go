@@ -1,0 +1,107 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"dealflow/schemas/api"
+)
+
+// maxRestarts is how often a walk is restarted whose cursor the server no longer accepts.
+const maxRestarts = 3
+
+// scan is the result of one walk over a list, or over what an updatedSince link returns.
+type scan struct {
+	linkTracker
+	pages    int
+	fresh    int         // number of deals that are new, changed or newly unreadable
+	opening  []listEntry // entries of the first page
+	observed time.Time   // latest instant of observation of all pages
+	took     time.Duration
+}
+
+// listEntry is the identity of a record in a list, and when it was updated.
+type listEntry struct {
+	id    int64
+	hasID bool
+	since time.Time // zero: the record does not say
+}
+
+// scan walks from start to the end and spools what it reads. If the server no longer accepts one of its own cursors,
+// scan restarts from start: a sweep from its kept link, a walk from the beginning of the list. Payloads that are
+// already spooled do no harm; only what the complete last walk adds counts as fresh. A walk cannot continue from a
+// later position: an updatedSince link bounds a list from below, so no link returns the older rest.
+func (j *job) scan(ctx context.Context, start string) (*scan, error) {
+	began := time.Now()
+	for restart := 0; ; restart++ {
+		p := new(scan)
+		err := j.walk(ctx, start, func(l *listPage) error { return j.spoolPage(p, l) })
+		if err == nil {
+			p.took = time.Since(began)
+			return p, nil
+		}
+		expired := statusOf(err) == http.StatusBadRequest || statusOf(err) == http.StatusGone
+		switch {
+		case !expired || failedPage(err) < 2:
+			return nil, err
+		case restart == maxRestarts:
+			return nil, fmt.Errorf("the server stopped taking its own cursor in %d walks: %w", restart+1, err)
+		}
+		j.tally.restarts.Add(1)
+		j.log.Warn("the cursor is no longer taken, walking again", "error", err)
+	}
+}
+
+// spoolPage spools the records of one page.
+func (j *job) spoolPage(p *scan, l *listPage) error {
+	p.pages = l.number
+	if l.number == 1 {
+		p.dated = l.dated
+	}
+	p.startPage()
+	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
+	for _, record := range l.page.Records {
+		fresh, head, err := j.spool.putRecord(record, l.observed, l.url)
+		if err != nil {
+			return err
+		}
+		// A record without a readable id belongs to no deal, so the list can be complete without it. A server that
+		// spells it differently in each answer would make the list look incomplete for ever.
+		if fresh && head.HasID {
+			p.fresh++
+		}
+		updated, _ := api.UpdatedSinceTime(head.UpdatedSince)
+		if l.number == 1 {
+			p.opening = append(p.opening, listEntry{id: head.ID, hasID: head.HasID, since: updated.UTC()})
+		}
+		if err := p.consider(updated, head.UpdatedSince, resolve); err != nil {
+			return err
+		}
+	}
+	p.observed = latest(p.observed, l.observed)
+	j.progress(0, "")
+	return nil
+}
+
+// putRecord spools one record, as a deal or as rejected.
+func (s *Spool) putRecord(record []byte, observed time.Time, url string) (fresh bool, head api.Head, err error) {
+	head, err = api.ReadHead(record, s.feed)
+	var reject *api.Reject
+	switch {
+	case err == nil:
+		fresh, err = s.Put(head, record, observed)
+	case errors.As(err, &reject):
+		fresh, err = s.PutReject(Rejected{Raw: record, Reject: reject, ID: head.ID, HasID: head.HasID, ObservedAt: observed, URL: url})
+	}
+	return fresh, head, err
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
