@@ -1,7 +1,6 @@
 package lakesource_test
 
 import (
-	"context"
 	stdsql "database/sql"
 	"fmt"
 	"maps"
@@ -10,15 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/catalog"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
-	"dealflow/serve/lakesource"
 	"dealflow/serve/sim"
-	"dealflow/sql"
 )
 
 // TestRoundTrip closes the ring: a market is pulled into a lake night by night; the lake is served and
@@ -36,7 +32,8 @@ func TestRoundTrip(t *testing.T) {
 	for n := range nights {
 		past = append(past, w.Night(t, n).KnownAt)
 		if n == 0 { // a lake without a commit cannot be served
-			second.ServeAgain(t, serve.Config{Source: lakeMarket(t, w)})
+			source, _ := lakeMarket(t, w.Store)
+			second.ServeAgain(t, serve.Config{Source: source})
 		}
 		second.Night(t, n)
 		sameFiles(t, fmt.Sprintf("night %d", n), w, second)
@@ -49,36 +46,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 	sameFiles(t, "as of each night", w, third)
 	sameVersions(t, "as of each night", w, third)
-}
-
-// lakeMarket opens a world's lake as a market.
-func lakeMarket(t testing.TB, w *world.World) *lakesource.Source {
-	t.Helper()
-	dir := t.TempDir()
-	source, err := lakesource.New(t.Context(), lakesource.Config{Newer: func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
-		l, err := load.Open(ctx, w.Store)
-		if err != nil || l.Log().Number <= than {
-			return nil, err
-		}
-		file, err := catalog.Open(ctx, l, dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
-		if err != nil {
-			return nil, err
-		}
-		return &lakesource.Catalog{DB: db, Close: done}, file.Close()
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := source.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return source
 }
 
 // emptyWorld is an empty lake to fill from an API. It follows the API's clock: the one it moves is that
