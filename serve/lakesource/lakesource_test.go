@@ -166,7 +166,7 @@ func lakeMarket(t testing.TB, lake store.Store) (source *lakesource.Source, open
 	return source, open
 }
 
-// TestSource holds the lake to what every source promises.
+// TestSource runs the tests that every serve.Source must pass.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, sourcetest.Config{KeepsStates: true, New: func(t testing.TB) sourcetest.World {
@@ -177,7 +177,7 @@ func TestSource(t *testing.T) {
 
 var feed = api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}
 
-// TestLimits asks for what is not there, and of a lake that is closed.
+// TestLimits asks for states that do not exist, for a later state in the past, and for pages of a closed lake.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newServed(t, 15)
@@ -252,7 +252,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// BenchmarkPage reads pages of a list of 3,000 deals from warm.
+// BenchmarkPage reads pages of a list of 3,000 deals, with its index in memory.
 func BenchmarkPage(b *testing.B) {
 	w := newServed(b, 3000)
 	for _, size := range []int{1, 100, 1000} {
