@@ -8,7 +8,7 @@ import (
 )
 
 // bondBorrower is an issuer as bond records show it.
-func (c clerk) bondBorrower(who issuer) api.BondBorrower {
+func (c recordWriter) bondBorrower(who issuer) api.BondBorrower {
 	return api.BondBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region, Type: who.kind,
 		Country: c.text(0.95, who.country), Sector: c.text(0.8, who.sector),
@@ -16,8 +16,8 @@ func (c clerk) bondBorrower(who issuer) api.BondBorrower {
 	}
 }
 
-// spelled is a name as one clerk or another spells its ending.
-func (c clerk) spelled(name string) string {
+// spelled returns a name with one of the spellings of its ending.
+func (c recordWriter) spelled(name string) string {
 	if stem, found := strings.CutSuffix(name, " plc"); c.chance(0.3) && found {
 		return stem + " PLC"
 	}
@@ -26,7 +26,7 @@ func (c clerk) spelled(name string) string {
 
 // loanBorrower is an issuer as loan records show it. Only priced records have ratings and the
 // leveraged multiple.
-func (c clerk) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
+func (c recordWriter) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
 	borrower := api.LoanBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region,
 		Country: c.text(0.95, who.country), Type: c.text(0.8, who.kind), Sector: c.text(0.85, who.sector),
@@ -55,7 +55,7 @@ func levered(market api.Market) float64 {
 }
 
 // sponsors is the sponsor group, which may be {}.
-func (c clerk) sponsors(plan loanPlan) api.LoanSponsorGroup {
+func (c recordWriter) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	list := []api.LoanSponsor{}
 	for _, name := range plan.sponsors {
 		list = append(list, api.LoanSponsor{Name: c.say(name)})
@@ -72,14 +72,14 @@ func (c clerk) sponsors(plan loanPlan) api.LoanSponsorGroup {
 }
 
 // notch is an agency's view: rarely one off the others', with an outlook, or none.
-func (c clerk) notch(scale []string, quality int) string {
+func (c recordWriter) notch(scale []string, quality int) string {
 	off := pickWeighted(c.dice, calibration.NotchOffsets...)
 	text := scale[min(max(quality+off, 0), len(scale)-1)]
 	return pickWeighted(c.dice,
 		choice(80, text), choice(6, text+" (stable)"), choice(5, text+" (neg)"), choice(3, "(P)"+text), choice(2, text+"/Sta"), choice(1, text+"(EXP)"), choice(3, "NR"))
 }
 
-func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
+func (c recordWriter) bondRatings(who issuer, market api.Market) api.BondRatings {
 	share := calibration.Agencies[market]
 	return api.BondRatings{
 		Moodys:           c.text(share.Moodys, c.notch(calibration.MoodysScale, who.quality)),
@@ -89,13 +89,13 @@ func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
 }
 
 // ratingsOrNone is the required rating of a priced bond, which may be {}.
-func (c clerk) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
+func (c recordWriter) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
 	rating, _ := object(c, 1, c.bondRatings(who, market)).Get()
 	return rating
 }
 
 // loanRating has a text for every agency: loans say NR, - or nothing where bonds leave it out.
-func (c clerk) loanRating(who issuer) api.LoanRating {
+func (c recordWriter) loanRating(who issuer) api.LoanRating {
 	or := func(scale []string, share float64) string {
 		text, none := c.notch(scale, who.quality), pick(c.dice, "NR", "NR", "-", "", "WR")
 		if c.chance(share) {

@@ -74,8 +74,8 @@ var stages = map[stepKind]string{
 // renderLoanExpected makes the record from the story.
 func (m *Market) renderLoanExpected(d *deal) any {
 	plan := d.loanPlan()
-	story := m.tellLoan(d, plan)
-	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	story := m.loanStoryOf(d, plan)
+	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.LoanExpectedDeal{
 		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.95, story.message),
@@ -99,7 +99,7 @@ func (m *Market) renderLoanExpected(d *deal) any {
 }
 
 func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) api.LoanExpectedTranche {
-	c := clerk{stream(d.seed, tagFields, uint64(state.index)+1), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields, uint64(state.index)+1), m.config.Quirks}
 	sized := 0.05
 	if state.sized {
 		sized = 0.9
@@ -109,23 +109,23 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 		Currency: c.text(0.96, t.cur.Code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
 		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
 		Timing: c.text(0.7, state.timing), FIGICode: c.text(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
-		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
+		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(moneyText(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 	}
 }
 
-// tellLoan tells the steps that have happened, from the first on.
-func (m *Market) tellLoan(d *deal, plan loanPlan) loanStory {
+// loanStoryOf tells the steps that have happened, from the first on.
+func (m *Market) loanStoryOf(d *deal, plan loanPlan) loanStory {
 	story := loanStory{stage: "Pre-marketing"}
 	for i, t := range plan.tranches {
 		if later := d.pending(stepAddLine) && i == len(plan.tranches)-1; !later {
 			story.tranches = append(story.tranches, newLoanState(d, t, i))
 		}
 	}
-	story.tell(m, d, plan, step{d.born, stepNews, 0}, 0)
+	story.apply(m, d, plan, step{d.born, stepNews, 0}, 0)
 	story.stage = "Pre-marketing"
 	for i, step := range d.past() {
 		if step.kind.shows() {
-			story.tell(m, d, plan, step, i+1)
+			story.apply(m, d, plan, step, i+1)
 		}
 	}
 	return story
@@ -142,8 +142,8 @@ func newLoanState(d *deal, t loanTranche, i int) loanState {
 }
 
 // tell lets one step change the story.
-func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
-	c := clerk{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
+func (l *loanStory) apply(m *Market, d *deal, plan loanPlan, s step, index int) {
+	c := recordWriter{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
 	if s.kind == stepSilentEdit {
 		l.message += " (corrects spelling)"
 		return
@@ -190,7 +190,7 @@ func (l *loanState) progress(t loanTranche, s step) {
 	talk := t.margin - t.flex
 	switch s.kind {
 	case stepThoughts:
-		l.status, l.margin, l.timing = "Launched", t.quote(talk)+"-"+money(int64(talk+25)), "Bank meeting today"
+		l.status, l.margin, l.timing = "Launched", t.quote(talk)+"-"+moneyText(int64(talk+25)), "Bank meeting today"
 	case stepGuidance:
 		l.margin, l.oid = t.quote(talk), "99-99.5"
 	case stepRevised, stepFinal:
