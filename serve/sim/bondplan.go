@@ -34,7 +34,7 @@ type bondLine struct {
 	premium   int    // new issue premium, in basis points
 	yield     int64  // thousandths of a per cent
 	coupon    int64  // thousandths of a per cent
-	fpr       int64  // the price that gives the yield, in thousandths of a per cent
+	fpr       int64  // the price that gives the yield, in thousandths
 	label     int    // 0: none, 1 green, 2 sustainable, 3 sustainability-linked, 4 social
 	format    int    // 0 Reg S, 1 144A, 2 both, 3 SEC registered
 	junior    int    // index of calibration.Ranks; 0 is senior
@@ -157,7 +157,7 @@ func (l *bondLine) demand(d *dice, mood calibration.Regime) {
 	}
 }
 
-// roundSize rounds a size that is near another to fives of millions.
+// roundSize rounds an amount to multiples of 5 million. If near is below 50 million, it returns near.
 func roundSize(amount float64, near int64) int64 {
 	if near < 50e6 {
 		return near

@@ -173,7 +173,7 @@ func floater(code string) string {
 	return cmp.Or(base, "SOFR")
 }
 
-// eighths is a coupon in eighths where it is one.
+// eighths returns a coupon as text: with 7/8 if it ends so, otherwise as a decimal.
 func eighths(coupon int64) string {
 	if whole, part := coupon/1000, coupon%1000; part == 875 {
 		return fmt.Sprintf("%d 7/8%%", whole)
@@ -181,7 +181,7 @@ func eighths(coupon int64) string {
 	return millis(coupon) + "%"
 }
 
-// callable is the structure of a line that is no bullet.
+// callable returns the structure of a callable line, or "".
 func callable(line bondLine) string {
 	if line.call == 0 {
 		return ""

@@ -146,7 +146,7 @@ func dayWeight(market api.Market, at time.Time) float64 {
 	return weight / total * holidays(market, at)
 }
 
-// holidays returns the factor of a day: 0 or small on holidays, large after Labor Day.
+// holidays returns the factor of a day: below 1 on holidays and quiet days, above 1 on the day after Labor Day, else 1.
 func holidays(market api.Market, at time.Time) float64 {
 	month, dom, bond := at.Month(), at.Day(), market == api.IG || market == api.HY || market == api.EM
 	switch {

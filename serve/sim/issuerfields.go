@@ -7,7 +7,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// bondBorrower is an issuer as bond records show it.
+// bondBorrower returns an issuer as bond records show it.
 func (c recordWriter) bondBorrower(who issuer) api.BondBorrower {
 	return api.BondBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region, Type: who.kind,
@@ -24,8 +24,7 @@ func (c recordWriter) spelled(name string) string {
 	return name
 }
 
-// loanBorrower is an issuer as loan records show it. Only priced records have ratings and the
-// leveraged multiple.
+// loanBorrower returns an issuer as loan records show it. Only priced records have ratings and the leveraged multiple.
 func (c recordWriter) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
 	borrower := api.LoanBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region,
@@ -46,7 +45,7 @@ func (c recordWriter) loanBorrower(who issuer, plan loanPlan, market api.Market,
 	return borrower
 }
 
-// levered is the share of borrowers whose debt is given as a multiple.
+// levered returns the share of borrowers whose debt is given as a multiple.
 func levered(market api.Market) float64 {
 	if market == api.LL {
 		return 0.55
@@ -54,7 +53,7 @@ func levered(market api.Market) float64 {
 	return 0.05
 }
 
-// sponsors is the sponsor group, which may be {}.
+// sponsors returns the sponsor group, which can be {}.
 func (c recordWriter) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	list := []api.LoanSponsor{}
 	for _, name := range plan.sponsors {
@@ -71,7 +70,7 @@ func (c recordWriter) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	return value
 }
 
-// notch is an agency's view: rarely one off the others', with an outlook, or none.
+// notch returns an agency's rating: rarely one notch from the issuer's quality, with an outlook, or none.
 func (c recordWriter) notch(scale []string, quality int) string {
 	off := pickWeighted(c.dice, calibration.NotchOffsets...)
 	text := scale[min(max(quality+off, 0), len(scale)-1)]
@@ -88,13 +87,13 @@ func (c recordWriter) bondRatings(who issuer, market api.Market) api.BondRatings
 	}
 }
 
-// ratingsOrNone is the required rating of a priced bond, which may be {}.
+// ratingsOrNone returns the required rating of a priced bond, which can be {}.
 func (c recordWriter) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
 	rating, _ := object(c, 1, c.bondRatings(who, market)).Get()
 	return rating
 }
 
-// loanRating has a text for every agency: loans say NR, - or nothing where bonds leave it out.
+// loanRating returns a text for every agency. Loans say NR, - or "" where bonds omit the member.
 func (c recordWriter) loanRating(who issuer) api.LoanRating {
 	or := func(scale []string, share float64) string {
 		text, none := c.notch(scale, who.quality), pick(c.dice, "NR", "NR", "-", "", "WR")
@@ -106,7 +105,7 @@ func (c recordWriter) loanRating(who issuer) api.LoanRating {
 	return api.LoanRating{Moodys: or(calibration.MoodysScale, 0.6), StandardAndPoors: or(calibration.OtherScale, 0.6), Fitch: or(calibration.OtherScale, 0.3)}
 }
 
-// grade is a bond's grade in its market's words.
+// grade returns a bond's grade in the words of its market.
 func grade(who issuer, market api.Market) string {
 	switch {
 	case who.quality%7 == 6:

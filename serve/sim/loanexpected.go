@@ -9,7 +9,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// loanExpectedScript is the life of a loan in syndication, which takes weeks.
+// loanExpectedScript returns the script of a loan in syndication, which takes weeks.
 func (m *Market) loanExpectedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	tranches := len(d.loanPlan().tranches)
@@ -42,7 +42,7 @@ func (m *Market) loanExpectedScript(d *deal) []step {
 	return s.ordered()
 }
 
-// addLoanFade lets a loan go without pricing; one that is put off may stay for weeks.
+// addLoanFade removes a loan without pricing. A postponed loan can stay for weeks.
 func (m *Market) addLoanFade(s *script, r *dice, end time.Time) {
 	if r.chance(0.7) {
 		s.add(end, stepPostpone)
@@ -51,7 +51,7 @@ func (m *Market) addLoanFade(s *script, r *dice, end time.Time) {
 	s.add(end.Add(time.Duration(r.between(1, 20))*time.Hour), stepLeave)
 }
 
-// loanStory is what a loan in syndication has come to.
+// loanStory is the state of an expected loan after its executed steps.
 type loanStory struct {
 	report
 	stage    string
@@ -71,7 +71,7 @@ var stages = map[stepKind]string{
 	stepRevised: "In syndication", stepFinal: "Allocated", stepPrice: "Priced", stepPostpone: "Postponed",
 }
 
-// renderLoanExpected makes the record from the story.
+// renderLoanExpected returns the record of the story.
 func (m *Market) renderLoanExpected(d *deal) any {
 	plan := d.loanPlan()
 	story := m.loanStoryOf(d, plan)
@@ -113,7 +113,7 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 	}
 }
 
-// loanStoryOf tells the steps that have happened, from the first on.
+// loanStoryOf applies the executed steps, from the first one, to a new story.
 func (m *Market) loanStoryOf(d *deal, plan loanPlan) loanStory {
 	story := loanStory{stage: "Pre-marketing"}
 	for i, t := range plan.tranches {
@@ -141,7 +141,7 @@ func newLoanState(d *deal, t loanTranche, i int) loanState {
 	}
 }
 
-// tell lets one step change the story.
+// apply changes the story by a step.
 func (l *loanStory) apply(m *Market, d *deal, plan loanPlan, s step, index int) {
 	c := recordWriter{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
 	if s.kind == stepSilentEdit {
@@ -185,7 +185,7 @@ func (l *loanStory) apply(m *Market, d *deal, plan loanPlan, s step, index int) 
 	l.headline, l.message = c.say(l.headline), c.say(l.message)
 }
 
-// progress is the tranche after a step.
+// progress changes the tranche by a step.
 func (l *loanState) progress(t loanTranche, s step) {
 	talk := t.margin - t.flex
 	switch s.kind {

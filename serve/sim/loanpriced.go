@@ -10,7 +10,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// renderLoanPriced makes a priced loan's record, as renderBondPriced does a bond's.
+// renderLoanPriced returns a priced loan's record, made in the same way as renderBondPriced does.
 func (m *Market) renderLoanPriced(d *deal) any {
 	plan := d.loanPlan()
 	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
@@ -71,7 +71,7 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 	return tranche
 }
 
-// correctTranche makes a tranche what it was before the steps that are still to come.
+// correctTranche changes a tranche to what it is before its pending steps.
 func (c recordWriter) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTranche) {
 	if d.happened(stepSign) {
 		tranche.Status = api.Some("Signed")
@@ -112,7 +112,7 @@ func (c recordWriter) correctTranche(tranche *api.LoanPricedTranche, d *deal, t 
 	}
 }
 
-// proceeds says what the loan is for; some clerks tick nothing, or refinancing as well.
+// proceeds returns the use of a loan. Some records have no use, or refinancing as a second one.
 func (c recordWriter) proceeds(plan loanPlan) api.LoanUseOfProceeds {
 	purpose, nothing, also := calibration.Purposes[plan.purpose], c.chance(0.03), c.chance(0.1)
 	is := func(names ...string) bool { return !nothing && slices.Contains(names, purpose) }
@@ -123,7 +123,7 @@ func (c recordWriter) proceeds(plan loanPlan) api.LoanUseOfProceeds {
 	}
 }
 
-// dealTotal is the deal's size over its currencies.
+// dealTotal returns the deal's size in each of its currencies.
 func (c recordWriter) dealTotal(plan loanPlan) api.LoanNominal {
 	var order []currency
 	sums := map[string]int64{}
@@ -153,7 +153,7 @@ func (c recordWriter) dealTotal(plan loanPlan) api.LoanNominal {
 	return total
 }
 
-// extendable is the share of tranches that say how they can be extended.
+// extendable returns the share of tranches with an option to extend.
 func extendable(d *deal, t loanTranche) float64 {
 	if d.feed.Market == api.CF && t.kind.Short == "RCF" {
 		return 0.55
@@ -161,7 +161,7 @@ func extendable(d *deal, t loanTranche) float64 {
 	return 0.1
 }
 
-// quoted is the share of tranches that have a price.
+// quoted returns the share of tranches that have a price.
 func quoted(d *deal) float64 {
 	if d.feed.Market == api.LL {
 		return 0.7
@@ -169,7 +169,7 @@ func quoted(d *deal) float64 {
 	return 0.1
 }
 
-// lenders are a tranche's banks; corporate loans have many.
+// lenders returns a tranche's banks. Corporate loans have many.
 func (c recordWriter) lenders(market api.Market, code string) []api.LoanBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.LoanBank{}
