@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Faults are the rates, from 0 (never) to 1 (always), of errors that a client meets at a real API. They are for tests of
-// clients, and happen to requests that need a token. The draws for the n-th such request of a server depend only on the
-// seed.
+// Faults are the rates, from 0 (never) to 1 (always), of errors that a client meets at a real API. They are for tests
+// of clients, and happen to requests that need a token. The draws for the n-th such request of a server depend only on
+// the seed.
 type Faults struct {
 	Seed          uint64
 	ServerError   float64 // per request: 500

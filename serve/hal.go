@@ -34,7 +34,8 @@ func appendPage(dst []byte, base string, feed api.Feed, params params, page Page
 	return append(dst, `}}`...)
 }
 
-// appendLink appends a link object to a page of the list. Encoded parameters contain no character that JSON must escape.
+// appendLink appends a link object to a page of the list. Encoded parameters contain no character that JSON must
+// escape.
 func appendLink(dst []byte, base string, feed api.Feed, params params, seeker string) []byte {
 	carried := url.Values{}
 	for _, name := range filters(feed) {

@@ -52,8 +52,8 @@ func newKeyring(secrets [][]byte) keyring {
 	return ring
 }
 
-// seal encodes and signs a payload as a text. open accepts the text only with the same purpose and the same bound, which
-// identifies what the payload belongs to and is not part of the text. Equal arguments give equal seals.
+// seal encodes and signs a payload as a text. open accepts the text only with the same purpose and the same bound,
+// which identifies what the payload belongs to and is not part of the text. Equal arguments give equal seals.
 func (ring keyring) seal(purpose, bound string, payload []byte) string {
 	key := ring[0]
 	raw := make([]byte, 0, sealHead+len(payload)+sha256.Size)

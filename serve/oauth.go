@@ -119,7 +119,8 @@ func grant(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// authenticate tries the credentials as they are, and percent-decoded: clients that follow RFC 6749, 2.3.1, encode them.
+// authenticate tries the credentials as they are, and percent-decoded: clients that follow RFC 6749, 2.3.1, encode
+// them.
 func (s *Server) authenticate(ctx context.Context, id, secret string) (*account, error) {
 	account, err := s.accounts.authenticate(ctx, id, secret)
 	if account != nil || err != nil {

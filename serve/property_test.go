@@ -26,8 +26,8 @@ func seeds(t *testing.T) int {
 	return n
 }
 
-// TestUpdatedSinceIsExact follows saved links of random deals, with random page sizes, after random times. The list of a
-// link must contain every deal that was updated since, and no deal that was updated before the link's second.
+// TestUpdatedSinceIsExact follows saved links of random deals, with random page sizes, after random times. The list of
+// a link must contain every deal that was updated since, and no deal that was updated before the link's second.
 func TestUpdatedSinceIsExact(t *testing.T) {
 	for seed := range uint64(seeds(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -17,7 +17,8 @@ type still struct{ Source }
 
 func (still) Now() time.Time { return time.Time{} }
 
-// TestRoutesAndDescriptionAgree compares the documented routes with openapi.yaml: paths, methods, access and parameters.
+// TestRoutesAndDescriptionAgree compares the documented routes with openapi.yaml: paths, methods, access and
+// parameters.
 func TestRoutesAndDescriptionAgree(t *testing.T) {
 	server, err := New(Config{Source: still{}})
 	if err != nil {

@@ -94,8 +94,8 @@ func (s *stand) List(_ context.Context, q serve.Query) (serve.Page, error) {
 	return page, nil
 }
 
-// newStand returns a stand with eight deals in every feed: one per year before the epoch, the oldest first. Deal 4 has no
-// pricing date.
+// newStand returns a stand with eight deals in every feed: one per year before the epoch, the oldest first. Deal 4 has
+// no pricing date.
 func newStand() *stand {
 	s := &stand{now: epoch, deals: map[api.Feed][]standing{}, past: map[string]*stand{}}
 	for _, feed := range api.Feeds() {

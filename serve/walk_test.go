@@ -11,8 +11,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestWalkOverAMovingList walks all lists while the market changes between any two pages. No page may fail, no cursor may
-// repeat, and every deal that was in the list unchanged from the first to the last page must be seen once.
+// TestWalkOverAMovingList walks all lists while the market changes between any two pages. No page may fail, no cursor
+// may repeat, and every deal that was in the list unchanged from the first to the last page must be seen once.
 func TestWalkOverAMovingList(t *testing.T) {
 	quirks := sim.DefaultQuirks()
 	quirks.ListOmission = 0 // a list may leave an omitted deal out
@@ -61,8 +61,8 @@ func TestWalkOverAMovingList(t *testing.T) {
 	}
 }
 
-// TestUpdatedSinceFindsAllChanges keeps a copy of each list: first by one walk, then each time by the saved updatedSince
-// link.
+// TestUpdatedSinceFindsAllChanges keeps a copy of each list: first by one walk, then each time by the saved
+// updatedSince link.
 func TestUpdatedSinceFindsAllChanges(t *testing.T) {
 	client, source, clock := market(t, sim.Config{Seed: 9, Deals: 30, PerDay: 10})
 	for _, feed := range api.Feeds() {

@@ -46,7 +46,8 @@ func (s *Source) get(ctx context.Context, e *openCatalog, at instant, feed api.F
 	return records[0], nil
 }
 
-// readRecords reads the payloads of deals by one query and rewrites them as records of this API, in the order of chosen.
+// readRecords reads the payloads of deals by one query and rewrites them as records of this API, in the order of
+// chosen.
 func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []entry) ([]serve.Record, error) {
 	if len(chosen) == 0 {
 		return nil, nil

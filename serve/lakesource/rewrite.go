@@ -172,7 +172,8 @@ func (w *rewriter) href(r role, start int) error {
 	return nil
 }
 
-// under says whether a link is under the API that the payload came from. relative is the href without the API's address.
+// under says whether a link is under the API that the payload came from. relative is the href without the API's
+// address.
 func (w *rewriter) under(href, relative string) bool {
 	if !strings.HasPrefix(relative, "/") || strings.HasPrefix(relative, "//") {
 		return false

@@ -8,9 +8,9 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestFieldsOfABondAgree checks that codes have correct check digits in reserved ranges, that amounts times the rate are
-// the dollars, that totals contain the nominal, that dates are in order, and that the evolution ends at the final price.
-// A few records have a pending correction.
+// TestFieldsOfABondAgree checks that codes have correct check digits in reserved ranges, that amounts times the rate
+// are the dollars, that totals contain the nominal, that dates are in order, and that the evolution ends at the final
+// price. A few records have a pending correction.
 func TestFieldsOfABondAgree(t *testing.T) {
 	m := New(Config{Seed: 31, Deals: 150, Quirks: &Quirks{}})
 	wrong, all := map[string]int{}, 0

@@ -45,8 +45,8 @@ func BenchmarkFifteenYears(b *testing.B) {
 	}
 }
 
-// BenchmarkFifteenYearsWalk measures a walk over all lists of fifteen years in pages of 1,000, which makes every body, and
-// the memory in use then.
+// BenchmarkFifteenYearsWalk measures a walk over all lists of fifteen years in pages of 1,000, which makes every body,
+// and the memory in use then.
 func BenchmarkFifteenYearsWalk(b *testing.B) {
 	for b.Loop() {
 		before := heap()

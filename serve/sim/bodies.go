@@ -54,8 +54,8 @@ func renderAll(deals []*deal, render func(*deal) []byte) {
 	done.Wait()
 }
 
-// trim drops the oldest bodies above the limit. Records that were returned keep theirs. The entry of an outdated body can
-// drop the deal's newer body too: that body is made again when it is needed.
+// trim drops the oldest bodies above the limit. Records that were returned keep theirs. The entry of an outdated body
+// can drop the deal's newer body too: that body is made again when it is needed.
 func (b *bodies) trim() {
 	dropped := 0
 	for ; b.size > b.limit && dropped < len(b.kept); dropped++ {

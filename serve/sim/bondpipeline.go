@@ -30,7 +30,8 @@ func (m *Market) bondExpectedScript(d *deal) []step {
 	return s.ordered()
 }
 
-// fades draws whether a deal is never priced: it is pulled, with a probability by regime, or forgotten after a long time.
+// fades draws whether a deal is never priced: it is pulled, with a probability by regime, or forgotten after a long
+// time.
 func (m *Market) fades(r *dice, d *deal, wait int) bool {
 	pulled, forgotten := r.chance(calibration.Effects[d.offer.mood].BondPull), 0.0
 	if wait > 9 && d.tap == 0 {

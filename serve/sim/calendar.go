@@ -8,8 +8,8 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// calendar returns how busy a market is on a day: by year, season, day of the week, holiday, and the regime of the week.
-// It is a pure function of a seed. It caches years, so it is not safe for concurrent use.
+// calendar returns how busy a market is on a day: by year, season, day of the week, holiday, and the regime of the
+// week. It is a pure function of a seed. It caches years, so it is not safe for concurrent use.
 type calendar struct {
 	seed    uint64
 	dice    *dice                // draws the regimes, week after week

@@ -119,8 +119,8 @@ func membersOf(feed api.Feed) map[string]bool {
 	return members
 }
 
-// isLinkExtra says whether a path is a link's member other than href. A market of this size need not have all of these at
-// every link.
+// isLinkExtra says whether a path is a link's member other than href. A market of this size need not have all of these
+// at every link.
 func isLinkExtra(path string) bool {
 	return strings.Contains(path, "_links.") && strings.Count(path[strings.LastIndex(path, "_links."):], ".") == 2 && !strings.HasSuffix(path, ".href")
 }

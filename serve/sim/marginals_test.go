@@ -16,9 +16,9 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// TestMarginals compares fifteen years of a market with the figures of real markets (the targets), and prints the table.
-// By default the market has a small share of the deals; TEST_FULL=1 uses all. A share p of n deals may differ by its
-// tolerance plus three standard errors.
+// TestMarginals compares fifteen years of a market with the figures of real markets (the targets), and prints the
+// table. By default the market has a small share of the deals; TEST_FULL=1 uses all. A share p of n deals may differ by
+// its tolerance plus three standard errors.
 func TestMarginals(t *testing.T) {
 	scale := 0.04
 	if os.Getenv("TEST_FULL") == "1" {

@@ -104,8 +104,8 @@ func TestConcurrentQuestions(t *testing.T) {
 
 var pricedLink = regexp.MustCompile(`"pricedDeal":\{"href":"(/v3/[^"]+/)([0-9]+)"`)
 
-// TestLifecycle checks some weeks hour by hour: links lead to priced records, priced tranches stay until midnight, removed
-// deals do not answer by id, and all kinds of ends and changes occur.
+// TestLifecycle checks some weeks hour by hour: links lead to priced records, priced tranches stay until midnight,
+// removed deals do not answer by id, and all kinds of ends and changes occur.
 func TestLifecycle(t *testing.T) {
 	clock := sim.NewManualClock(epoch)
 	quirks := sim.DefaultQuirks()

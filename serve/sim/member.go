@@ -8,8 +8,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// recordWriter writes the members of a record, with the quirks of real records. The number of its draws does not depend on the
-// rates.
+// recordWriter writes the members of a record, with the quirks of real records. The number of its draws does not depend
+// on the rates.
 type recordWriter struct {
 	*dice
 	q *Quirks

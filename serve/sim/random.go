@@ -7,8 +7,8 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// stream returns the random stream that a seed and some numbers identify. Each purpose has its own stream, so that a new
-// draw in one place changes no draw in another.
+// stream returns the random stream that a seed and some numbers identify. Each purpose has its own stream, so that a
+// new draw in one place changes no draw in another.
 func stream(seed uint64, names ...uint64) *dice {
 	a := mix(seed, names...)
 	return &dice{rand.New(rand.NewPCG(a, splitmix(a)))}

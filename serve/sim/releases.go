@@ -32,7 +32,8 @@ func (m *Market) isReleased(r calibration.Release, d *deal) bool {
 	return !m.config.Birthdays || !d.updated.Before(r.At)
 }
 
-// removeUnreleased removes the members from a bond record that the API does not have yet. Required members keep a value.
+// removeUnreleased removes the members from a bond record that the API does not have yet. Required members keep a
+// value.
 func (m *Market) removeUnreleased(record *api.BondPricedDeal, d *deal) {
 	if !m.isReleased(calibration.Version21, d) {
 		for i := range record.Banks {

@@ -113,8 +113,8 @@ func (d *deal) edits(q *Quirks) []edit {
 	}
 }
 
-// pricedScript returns the script of a priced record: corrections, most of them at one instant, increases, and perhaps a
-// removal.
+// pricedScript returns the script of a priced record: corrections, most of them at one instant, increases, and perhaps
+// a removal.
 func (m *Market) pricedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	together, edited := editDelay(r), r.chance(calibration.EditedShares[d.feed.Service])

@@ -53,7 +53,8 @@ func finish(t *testing.T, w World, feed api.Feed, size int, first serve.Page, on
 	return append(seen[:len(seen):len(seen)], rest...)
 }
 
-// checkSeenOnce checks that a walk showed each unchanged deal exactly once. It returns the number of deals that changed.
+// checkSeenOnce checks that a walk showed each unchanged deal exactly once. It returns the number of deals that
+// changed.
 func checkSeenOnce(t *testing.T, feed api.Feed, before, after, seen []serve.Record) (moved int) {
 	then := map[int64]serve.Record{}
 	for _, r := range after {
@@ -73,8 +74,8 @@ func checkSeenOnce(t *testing.T, feed api.Feed, before, after, seen []serve.Reco
 	return moved
 }
 
-// updates keeps a copy of each list by updatedSince: first by one walk, then each time by the updatedSince of the newest
-// entry. The copy must always equal the list.
+// updates keeps a copy of each list by updatedSince: first by one walk, then each time by the updatedSince of the
+// newest entry. The copy must always equal the list.
 func updates(t *testing.T, w World) {
 	copied := map[api.Feed]map[int64]serve.Record{}
 	since := map[api.Feed]time.Time{}
