@@ -16,46 +16,45 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// AccountType says what an account may see (API document, Limits).
+// AccountType says what an account may see (docs/api-choices.md).
 type AccountType string
 
 // The account types.
 const (
-	VIP       AccountType = "vip"        // everything
-	FreeTrial AccountType = "free_trial" // of priced deals the last two years only
+	VIP       AccountType = "vip"        // all deals
+	FreeTrial AccountType = "free_trial" // all expected deals, and the priced deals of the last two years
 )
 
-// trialYears is how far back a Free Trial account sees priced deals.
+// trialYears limits the age of priced deals that a Free Trial account sees, by pricing date.
 const trialYears = 2
 
-// Account is a client of the API: the account's name and password, and what it may do.
+// Account is a client of the API: its name, its password and its rights.
 type Account struct {
-	// ClientID is the account's name. It must not hold a colon, which ends the id in HTTP Basic.
+	// ClientID is the account's name. It must not contain a colon, which ends the id in HTTP Basic.
 	ClientID string
 
-	// Secret is the account's password as it is. For built-in and test accounts only: one of Secret
-	// and SecretHash is required.
+	// Secret is the account's password in plain text, for built-in and test accounts only. Either Secret or
+	// SecretHash is required.
 	Secret string
 
-	// SecretHash is the bcrypt hash of the account's password, as HashSecret makes it.
+	// SecretHash is the bcrypt hash of the account's password, as HashSecret returns it.
 	SecretHash string
 
 	// Type defaults to VIP.
 	Type AccountType
 
-	// Rate is the number of requests per second that the account may make for long. Defaults to no
-	// limit.
+	// Rate is the average number of requests per second that the account may make. Defaults to no limit.
 	Rate float64
 
-	// Burst is the number of requests that it may make at once. Defaults to twice the Rate, at
-	// least 1.
+	// Burst is the number of requests that the account may make at once. Defaults to twice the Rate, at least 1.
 	Burst int
 }
 
-// longestSecret is where bcrypt stops reading.
+// longestSecret is the number of bytes that bcrypt reads.
 const longestSecret = 72
 
-// HashSecret is the form in which an accounts file keeps a secret.
+// HashSecret returns the bcrypt hash of a secret, as an accounts file contains it. It fails for an empty or too long
+// secret.
 func HashSecret(secret string) (string, error) {
 	if secret == "" {
 		return "", errors.New("the secret is empty")
@@ -67,7 +66,7 @@ func HashSecret(secret string) (string, error) {
 	return string(hash), err
 }
 
-// validate gives the account's faults.
+// validate returns all errors of the account, or nil.
 func (a Account) validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -93,14 +92,14 @@ func (a Account) validate() error {
 	return errors.Join(faults...)
 }
 
-// account is an Account at work. It may be used concurrently.
+// account is an Account with its state. It is safe for concurrent use.
 type account struct {
 	Account
 	limiter  *rate.Limiter          // nil: no limit
-	verified atomic.Pointer[[]byte] // digest of the credentials that bcrypt has found good
+	verified atomic.Pointer[[]byte] // digest of the credentials that bcrypt has accepted; nil before
 }
 
-// firstDay is the earliest pricing date that the account may see, "" if it may see all.
+// firstDay returns the earliest pricing date that the account may see, or "" if it may see all deals.
 func (a *account) firstDay(now time.Time) string {
 	if a.Type != FreeTrial {
 		return ""
@@ -108,12 +107,12 @@ func (a *account) firstDay(now time.Time) string {
 	return now.UTC().AddDate(-trialYears, 0, 0).Format(time.DateOnly)
 }
 
-// admit takes one request from the account's allowance, or says how long to wait for the next.
+// admit counts a request against the account's rate. It returns 0, or how long the client must wait.
 func (a *account) admit() time.Duration {
 	if a.limiter == nil {
 		return 0
 	}
-	now := time.Now() // allowances are of real time, whatever the market's clock does
+	now := time.Now() // rates are in real time, not in the market's
 	reservation := a.limiter.ReserveN(now, 1)
 	wait := reservation.DelayFrom(now)
 	if wait > 0 {
@@ -122,17 +121,17 @@ func (a *account) admit() time.Duration {
 	return wait
 }
 
-// accounts finds accounts by their credentials.
+// accounts finds accounts by their credentials. It is safe for concurrent use.
 type accounts struct {
 	byID map[string]*account
-	// cost is the highest bcrypt cost of all; 0 if no secret is hashed.
+	// cost is the highest bcrypt cost of all accounts; 0 if no secret is hashed.
 	cost int
-	// key makes digests of credentials that are of no use outside this process.
+	// key makes digests of credentials. It is random, so the digests are useless outside this process.
 	key signingKey
-	// check compares a secret with a hash: bcrypt's, but for tests that count its work.
+	// check compares a secret with a hash. It is bcrypt's function, except in tests that count its work.
 	check func(hash, secret []byte) error
-	// hashing bounds how many hashes are computed at once, so that guessing cannot take all
-	// processors; waiting bounds how many requests stand in line for it.
+	// hashing limits the hashes that are computed at once, so that guessing cannot use all processors. waiting
+	// limits the requests that wait for that.
 	hashing, waiting chan struct{}
 }
 
@@ -163,16 +162,16 @@ func newAccounts(list []Account) *accounts {
 // errBusy says that too many credentials are being checked.
 var errBusy = tooMany(time.Second)
 
-// authenticate finds the account of the credentials, nil if there is none. An unknown client costs
-// as much time as a wrong secret, so that the time tells nobody which clients there are. Right
-// credentials are remembered as a digest, so that only their first token is slow.
+// authenticate returns the account of the credentials, or nil if there is none. An unknown client takes as much time as
+// a wrong secret, so the time does not show which clients exist. Correct credentials are kept as a digest, so only the
+// first token of an account is slow. It fails with errBusy or the context's error.
 func (all *accounts) authenticate(ctx context.Context, id, secret string) (*account, error) {
 	asked := all.key.mac(id + ":" + secret)
 	found := all.byID[id]
 	var want []byte
 	switch {
 	case found == nil:
-		want = all.key.mac("nobody") // holds no colon: equal to no credentials
+		want = all.key.mac("nobody") // contains no colon, so no credentials equal it
 	case found.Secret != "":
 		want = all.key.mac(id + ":" + found.Secret)
 	default:
@@ -198,9 +197,9 @@ func (all *accounts) authenticate(ctx context.Context, id, secret string) (*acco
 	return found, nil
 }
 
-// compare checks a secret against a bcrypt hash. Whatever the hash, even none, it takes the time of
-// the highest cost: the work of a cost is twice that of the one before, so the missing work of a
-// lower cost is that of each cost from it up.
+// compare checks a secret against a bcrypt hash. For every hash, even an empty one, it takes the time of the highest
+// cost. Each cost is twice the work of the cost before, so the missing work of a lower cost is one hash of each cost
+// from that cost up to the highest.
 func (all *accounts) compare(ctx context.Context, hash, secret string) (bool, error) {
 	select {
 	case all.waiting <- struct{}{}:
@@ -227,7 +226,7 @@ func (all *accounts) compare(ctx context.Context, hash, secret string) (bool, er
 	return good, nil
 }
 
-// hashOfNothing is a hash of a cost that no secret is known for.
+// hashOfNothing returns a hash of a cost for which no secret is known.
 func hashOfNothing(cost int) []byte {
 	return fmt.Appendf(nil, "$2a$%02d$%s", cost, strings.Repeat(".", 53))
 }

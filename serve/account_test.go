@@ -14,7 +14,7 @@ import (
 	"dealflow/serve"
 )
 
-// hashed makes an account whose secret is hashed as cheaply as can be.
+// hashed returns an account whose secret is hashed with a cost.
 func hashed(t testing.TB, id, secret string, kind serve.AccountType, cost int) serve.Account {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(secret), cost)
@@ -30,7 +30,7 @@ func TestHashedSecrets(t *testing.T) {
 	client := start(t, serve.Config{Source: source, Accounts: []serve.Account{
 		hashed(t, "jo+1@example.test", "p=ä:/ %&!", serve.VIP, 4), hashed(t, "costly", "s", serve.VIP, 5), hashed(t, "long", long, serve.VIP, 4), {ClientID: "plain", Secret: "s"},
 	}})
-	for range 2 { // the second time from memory
+	for range 2 { // the second time from the kept digest
 		for _, test := range []struct {
 			id, secret string
 			good       bool
@@ -107,7 +107,7 @@ func TestFreeTrial(t *testing.T) {
 	if status != 200 || !strings.HasPrefix(string(body), `{"_embedded":{"pricedDeals":[]}`) {
 		t.Errorf("outside the two years: %d %s", status, body)
 	}
-	source.now = epoch.AddDate(0, 0, -4) // 2026-01-01: 2024-01-02 is within
+	source.now = epoch.AddDate(0, 0, -4) // 2026-01-01: 2024-01-02 is inside
 	if got := trial.ids(setA, setA.Path()); got != "8 7 6" {
 		t.Errorf("four days earlier a trial sees %q", got)
 	}

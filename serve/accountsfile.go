@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The rate of an account whose entry in the file names none.
+// The rate of an account without a rate in the file.
 const (
 	fileRate  = 20
 	fileBurst = 100
@@ -33,13 +33,13 @@ type accountEntry struct {
 //
 //	accounts:
 //	  - client_id: desk@example.com
-//	    secret_hash: $2a$10$…   # bcrypt, as HashSecret makes it
+//	    secret_hash: $2a$10$…   # bcrypt, as HashSecret returns it
 //	    type: vip               # or free_trial
 //	    rate: 20                # requests per second, 0 for no limit; default 20
-//	    burst: 100              # requests at once; default 100, or twice the rate where that is set
+//	    burst: 100              # requests at once; default 100, or twice the rate if the entry has a rate
 //
-// It is strict: unknown names, plain secrets and repeated clients are errors, which never show a
-// value of the file but client ids.
+// Unknown names, plain secrets and duplicate clients are errors. Errors contain no values of the file except client
+// ids.
 func ParseAccounts(data []byte) ([]Account, error) {
 	var file accountsFile
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -75,7 +75,7 @@ func ParseAccounts(data []byte) ([]Account, error) {
 	return list, nil
 }
 
-// validateAccounts gives all faults of a list of accounts at once.
+// validateAccounts returns all errors of a list of accounts, or nil.
 func validateAccounts(list []Account) error {
 	var faults []error
 	seen := map[string]bool{}

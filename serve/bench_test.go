@@ -12,8 +12,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// BenchmarkPages asks for pages over HTTP, as many clients at once as there are processors, client and
-// server in one process. MB/s counts JSON, before compression.
+// BenchmarkPages requests pages over HTTP, with one client per processor, and clients and server in one process. MB/s
+// counts JSON before compression.
 func BenchmarkPages(b *testing.B) {
 	client, _, _ := market(b, sim.Config{Seed: 1, Deals: 1200})
 	client.http.Transport.(*http.Transport).MaxIdleConnsPerHost = 16

@@ -16,7 +16,7 @@ import (
 
 var epoch = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 
-// client asks a server as its users do: with a token, over HTTP.
+// client sends requests to a server over HTTP, with a token.
 type client struct {
 	t     testing.TB
 	base  string
@@ -24,7 +24,7 @@ type client struct {
 	http  *http.Client
 }
 
-// start serves a configuration on a port of its own until the test ends.
+// start serves a configuration on a free port until the test ends.
 func start(t testing.TB, config serve.Config) *client {
 	t.Helper()
 	server, err := serve.New(config)
@@ -39,7 +39,7 @@ func start(t testing.TB, config serve.Config) *client {
 	return c
 }
 
-// market is a server of a simulated market, and the market's clock.
+// market returns a client of a simulated market, the market and its clock.
 func market(t testing.TB, config sim.Config) (*client, *sim.Market, *sim.ManualClock) {
 	t.Helper()
 	clock := sim.NewManualClock(epoch)
@@ -92,7 +92,7 @@ func (c *client) do(request *http.Request) (int, http.Header, []byte) {
 	return response.StatusCode, response.Header, body
 }
 
-// get asks for a path, or a whole URL.
+// get requests a path or a complete URL.
 func (c *client) get(path string, header ...string) (int, http.Header, []byte) {
 	c.t.Helper()
 	return c.send(http.MethodGet, path, header...)

@@ -14,58 +14,55 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Config says what to serve, and to whom.
+// Config says what a server serves, and to which accounts.
 type Config struct {
-	// Accounts may ask for tokens. Defaults to BuiltinAccounts, and then Serve takes loopback
-	// listeners only.
+	// Accounts may ask for tokens. Defaults to BuiltinAccounts; then Serve accepts only loopback listeners.
 	Accounts []Account
 
-	// BaseURL is {base_url}, put before every link. It may have a path, and then the API lies under
-	// that path. Defaults to the scheme and host that each request names.
+	// BaseURL is {base_url}, the beginning of every link. If it has a path, the API is under that path. Defaults to
+	// the scheme and host of each request.
 	BaseURL string
 
-	// DefaultPageSize is the number of deals on a page when the client has no wish. Defaults to 100
-	// or MaxPageSize, whichever is less.
+	// DefaultPageSize is the number of deals on a page if the client names none. Defaults to the lesser of 100 and
+	// MaxPageSize.
 	DefaultPageSize int
 
-	// DrainTimeout bounds how long Serve waits for open requests when its context ends. Defaults to
+	// DrainTimeout limits how long Serve waits for open requests when its context ends. Defaults to
 	// 10 s.
 	DrainTimeout time.Duration
 
-	// Faults go wrong on purpose, to try clients on. Defaults to none.
+	// Faults are errors on purpose, to test clients with. Defaults to none.
 	Faults Faults
 
-	// Log receives one record per request, and what lies behind every 500. Defaults to none.
+	// Log receives one record per request, and the cause of every 500. Defaults to no log.
 	Log *slog.Logger
 
-	// MaxConnections bounds the connections that Serve keeps open at once; others wait. Defaults to
-	// 1024.
+	// MaxConnections limits the connections that Serve keeps open at once; others wait. Defaults to 1024.
 	MaxConnections int
 
-	// MaxPageSize clamps a client's wish. Defaults to 1000.
+	// MaxPageSize is the largest page size that a client gets. Defaults to 1000.
 	MaxPageSize int
 
 	// RetryAfterDate writes Retry-After as a date instead of seconds.
 	RetryAfterDate bool
 
-	// SigningKeys sign tokens and cursors, each at least MinSigningKey bytes long, the newest first.
-	// All of them verify, so that a key can be replaced without ending what it signed. Servers with
-	// the same keys and accounts take each other's tokens and cursors. Defaults to a random key, which
-	// ends with the process.
+	// SigningKeys sign tokens and cursors: each at least MinSigningKey bytes long, the newest first. The first one
+	// signs and all of them verify, so a key can be replaced while its tokens are in use. Servers with the same keys
+	// and accounts accept each other's tokens and cursors. Defaults to a random key of this process.
 	SigningKeys [][]byte
 
-	// Source is the market served. Required.
+	// Source is the market that is served. Required.
 	Source Source
 
-	// TLS makes Serve speak https. Defaults to plain http.
+	// TLS makes Serve use https. Defaults to http.
 	TLS *tls.Config
 
-	// TokenTTL is how long a token is good, by the Source's clock; whole seconds. Defaults to 1 h.
+	// TokenTTL is how long a token is valid, by the Source's clock, in whole seconds. Defaults to 1 h.
 	TokenTTL time.Duration
 }
 
-// BuiltinAccounts are the accounts of a server that nobody gave any: a VIP account without limits, and
-// a Free Trial account that meets its rate limit soon.
+// BuiltinAccounts returns the accounts of a server without configured accounts: a VIP account without limits, and a
+// Free Trial account with a low rate limit.
 func BuiltinAccounts() []Account {
 	return []Account{
 		{ClientID: "demo", Secret: "demo", Type: VIP},
@@ -73,8 +70,7 @@ func BuiltinAccounts() []Account {
 	}
 }
 
-// Validate gives all faults of the configuration at once, or nil. Zero values are no faults where
-// they have a default.
+// Validate returns all errors of the configuration, or nil. A zero value that has a default is no error.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -130,7 +126,7 @@ func validateBaseURL(text string) error {
 	return nil
 }
 
-// withDefaults fills what was left zero.
+// withDefaults replaces zero values by their defaults.
 func (c Config) withDefaults() Config {
 	if len(c.Accounts) == 0 {
 		c.Accounts = BuiltinAccounts()

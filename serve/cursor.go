@@ -13,7 +13,7 @@ var errSeeker = errors.New("not a position in this list under these filters")
 // cursorHead is the size of a position: seconds, nanoseconds, id.
 const cursorHead = 8 + 4 + 8
 
-// encodeSeeker makes the opaque cursor of a position in a walk. It is sealed for that walk alone.
+// encodeSeeker returns the opaque cursor of a position in a walk. It is sealed for that walk only.
 func (ring keyring) encodeSeeker(walk string, at Position, state string) string {
 	payload := make([]byte, cursorHead, cursorHead+len(state))
 	binary.BigEndian.PutUint64(payload, uint64(at.UpdatedAt.Unix()))
@@ -22,7 +22,7 @@ func (ring keyring) encodeSeeker(walk string, at Position, state string) string 
 	return ring.seal(sealCursor, walk, append(payload, state...))
 }
 
-// decodeSeeker reads back what encodeSeeker wrote for the same walk, and nothing else.
+// decodeSeeker reads a cursor that encodeSeeker wrote for the same walk. It refuses every other text.
 func (ring keyring) decodeSeeker(walk, seeker string) (at Position, state string, err error) {
 	payload, _, ok := ring.open(sealCursor, walk, seeker)
 	if !ok || len(payload) < cursorHead {
@@ -33,8 +33,8 @@ func (ring keyring) decodeSeeker(walk, seeker string) (at Position, state string
 	return at, string(payload[cursorHead:]), nil
 }
 
-// walkOf names a walk: what a cursor must not be carried away from. The page size may change on the
-// way.
+// walkOf returns what identifies a walk: its cursors are valid for no other walk. The page size is not part of it, so
+// it can change during a walk.
 func walkOf(v *visit, q Query) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %s", v.account.ClientID, v.instant, q.Feed)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// testRing is a ring of known keys, the newest first.
+// testRing returns a keyring of known keys, newest first.
 func testRing(names ...string) keyring {
 	var secrets [][]byte
 	for _, name := range names {

@@ -9,7 +9,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// list is GET of a list of deals (API document, List behaviour).
+// list is GET of a list of deals.
 func (s *Server) list(service api.Service, kind api.Kind) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		feed, err := feed(r, service, kind)
@@ -20,7 +20,7 @@ func (s *Server) list(service api.Service, kind api.Kind) handlerFunc {
 		if err != nil {
 			return err
 		}
-		query, err := params.read(feed)
+		query, err := params.query(feed)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Server) deal(service api.Service, kind api.Kind) handlerFunc {
 		if err != nil {
 			return err
 		}
-		// The allowance ends where it ends now, however far back the past is that is asked for.
+		// The first visible day depends on the present, also for a request as of an earlier instant.
 		if kind == api.Priced && record.PricingDate < v.account.firstDay(s.now()) {
 			return ErrForbidden
 		}
@@ -79,7 +79,7 @@ func (s *Server) deal(service api.Service, kind api.Kind) handlerFunc {
 	}
 }
 
-// pathID reads {id}: int32 for bond priced deals, else int64 (API document, Endpoints).
+// pathID reads {id}: int32 for bond priced deals, otherwise int64 (schemas/api/openapi.yaml).
 func pathID(r *http.Request, feed api.Feed) (int64, error) {
 	bits := 64
 	if feed.Service == api.Bond && feed.Kind == api.Priced {

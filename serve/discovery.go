@@ -7,13 +7,13 @@ import (
 	"dealflow/schemas/api"
 )
 
-// view is a service or market view (API document, Discovery resources).
+// view is the body of a service or a market (schemas/api/openapi.yaml).
 type view struct {
 	Name  string    `json:"name"`
 	Links api.Links `json:"_links"`
 }
 
-// collection is a collection of services or of markets.
+// collection is the body of a list of services or of markets.
 type collection struct {
 	Embedded map[string][]view `json:"_embedded"`
 	Links    api.Links         `json:"_links"`
@@ -52,7 +52,7 @@ func (s *Server) market(service api.Service) handlerFunc {
 	}
 }
 
-// marketView links to the market's two lists under the names that their pages use.
+// marketView links to the market's two lists. Each link has the name that the pages of that list use.
 func marketView(base string, service api.Service, market api.Market) view {
 	links := self(base + "/v3/" + string(service) + "/" + market.Lower())
 	for _, kind := range []api.Kind{api.Priced, api.Expected} {

@@ -16,8 +16,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// description reads the description of the API once: as values for /openapi.json, as nodes, which
-// keep their order, for /docs.
+// description reads openapi.yaml once: as values for /openapi.json, and as nodes, which keep their order, for /docs.
 var description = sync.OnceValues(func() (*apiDescription, error) {
 	var d apiDescription
 	if err := yaml.Unmarshal(api.OpenAPI(), &d.values); err != nil {
@@ -36,7 +35,7 @@ type apiDescription struct {
 	page   docPage
 }
 
-// openapi is GET /openapi.json: the description, with the address at which the client found it.
+// openapi is GET /openapi.json: the description, with the base URL of the request as its server.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 	d, err := description()
 	if err != nil {
@@ -47,7 +46,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The file names its example server in two places, as whole strings or as their beginning.
+	// The file contains its example server in two places, as a complete string or at the beginning of one.
 	text = bytes.ReplaceAll(text, []byte(`"`+exampleServer), []byte(`"`+base))
 	respond(w, r, http.StatusOK, typeJSON, text)
 	return nil
@@ -56,7 +55,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 // exampleServer is the server that openapi.yaml names.
 const exampleServer = "http://127.0.0.1:8900"
 
-// docs is GET /docs: the description for people. The page asks for nothing else.
+// docs is GET /docs: the description as a page for people. The page loads nothing else.
 func (s *Server) docs(w http.ResponseWriter, r *http.Request) error {
 	d, err := description()
 	if err != nil {
@@ -79,7 +78,7 @@ var docHTML string
 
 var docTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("docs").Parse(docHTML)) })
 
-// docPage is what the page shows.
+// docPage is the content of the page, for docs.html.
 type docPage struct {
 	Title, Version, About string
 	Groups                []docGroup
@@ -108,10 +107,10 @@ type docField struct {
 	Required                      bool
 }
 
-// docNode reads a mapping of the description in the order in which it stands there.
+// docNode is a node of the description; the members of a mapping keep the order of the file.
 type docNode struct{ *yaml.Node }
 
-// at finds a member by its path; it never gives nil.
+// at returns the member at a path. If there is none, it returns an empty node.
 func (n docNode) at(names ...string) docNode {
 	for _, name := range names {
 		next := &yaml.Node{}
@@ -127,7 +126,7 @@ func (n docNode) at(names ...string) docNode {
 	return n
 }
 
-// members are the names of a mapping.
+// members returns the names of a mapping's members.
 func (n docNode) members() []string {
 	var names []string
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -136,7 +135,7 @@ func (n docNode) members() []string {
 	return names
 }
 
-// values are the scalars of a list.
+// values returns the scalars of a list.
 func (n docNode) values() []string {
 	var values []string
 	for _, item := range n.Content {
@@ -145,7 +144,7 @@ func (n docNode) values() []string {
 	return values
 }
 
-// ref is the last part of the mapping's $ref, "" if it has none.
+// ref returns the last part of the mapping's $ref, or "" if it has none.
 func (n docNode) ref() string {
 	text := n.at("$ref").Value
 	return text[strings.LastIndexByte(text, '/')+1:]
@@ -212,7 +211,7 @@ func schemaOf(name string, node docNode) docSchema {
 	return schema
 }
 
-// fieldOf says in words what a schema allows.
+// fieldOf describes in words which values a schema allows.
 func fieldOf(name string, schema docNode) docField {
 	field := docField{Name: name, Schema: schema.ref(), About: schema.at("description").Value}
 	if field.Schema != "" {

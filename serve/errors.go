@@ -15,11 +15,11 @@ import (
 	"dealflow/schemas/api"
 )
 
-// failure is an error that the client caused: its status, and what to tell the client.
+// failure is an error that the client caused: its status, and a message for the client.
 type failure struct {
 	status  int
 	message string
-	wait    time.Duration // until it makes sense to ask again; 429 only
+	wait    time.Duration // until the client should try again; 429 only
 }
 
 func (f failure) Error() string { return f.message }
@@ -39,8 +39,7 @@ var (
 	errCredentials  = failure{status: api.StatusUnauthorized, message: "client id and secret are required as HTTP Basic credentials, and must match an account"}
 )
 
-// statusOf maps kinds of errors to status and message. What it does not know is a fault of the
-// server, whose nature is for the log alone.
+// statusOf returns the status and the message of an error. An unknown error is a 500 without details: the log has them.
 func statusOf(err error) (status int, message string) {
 	var told failure
 	switch {
@@ -60,7 +59,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := statusOf(err)
 	body := api.ErrorBody{Timestamp: stamp(v.source.Now()), ErrorID: uuid.NewString(), Message: message}
 	v.errorID = body.ErrorID
-	gone := errors.Is(err, context.Canceled) && r.Context().Err() != nil // nobody is left to read the answer
+	gone := errors.Is(err, context.Canceled) && r.Context().Err() != nil // the client has closed the connection
 	if status == api.StatusInternalError && !gone {
 		s.config.Log.Error("request failed", "path", r.URL.Path, "error_id", body.ErrorID, "error", err)
 	}
@@ -77,7 +76,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	respond(w, r, status, typeJSON, text)
 }
 
-// challenge names the scheme that a refused request should have used.
+// challenge returns the authentication scheme that a refused request should have used.
 func challenge(err error) string {
 	switch {
 	case errors.Is(err, errCredentials):
@@ -88,17 +87,17 @@ func challenge(err error) string {
 	return `Bearer realm="dealflow"`
 }
 
-// retryAfter is the wait of a 429 in whole seconds, rounded up, or as a date after that of the answer.
+// retryAfter returns the value of a 429's Retry-After: whole seconds, rounded up, or a date.
 func (s *Server) retryAfter(err error) string {
 	var told failure
 	errors.As(err, &told)
 	seconds := max(1, math.Ceil(told.wait.Seconds()))
 	if s.config.RetryAfterDate {
-		// A second more: the Date of the answer is cut to a whole one.
+		// One second more, because the answer's Date is truncated to whole seconds.
 		return s.now().Add(time.Duration(seconds+1) * time.Second).Format(http.TimeFormat)
 	}
 	return strconv.FormatFloat(seconds, 'f', 0, 64)
 }
 
-// stamp is an instant as the API writes it.
+// stamp returns an instant as the API writes it.
 func stamp(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }

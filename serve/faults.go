@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Faults are rates, from 0 (never) to 1 (always), of what goes wrong between a client and a real API,
-// so that clients can be tried against it. They strike requests that need a token. What is drawn for
-// the n-th such request of a server depends on the seed alone.
+// Faults are the rates, from 0 (never) to 1 (always), of errors that a client meets at a real API. They are for tests
+// of clients, and happen to requests that need a token. The draws for the n-th such request of a server depend only on
+// the seed.
 type Faults struct {
 	Seed          uint64
 	ServerError   float64 // per request: 500
 	TooMany       float64 // per request: 429 with Retry-After of a second
 	Truncated     float64 // per request: the connection breaks within the body
-	TokenExpired  float64 // per request: its token is good no longer, unless it is quite new
-	CursorExpired float64 // per page after the first: 400, as for a cursor that is known no longer
-	LinkSpelling  float64 // per answer: links spell the scheme in capitals
+	TokenExpired  float64 // per request: its token has expired, unless it is new
+	CursorExpired float64 // per page after the first: 400, as for an expired cursor
+	LinkSpelling  float64 // per answer: the scheme in links is in capitals
 }
 
-// AllFaults gives every fault the same rate.
+// AllFaults returns Faults with the same rate for every fault.
 func AllFaults(seed uint64, rate float64) Faults {
 	return Faults{Seed: seed, ServerError: rate, TooMany: rate, Truncated: rate, TokenExpired: rate, CursorExpired: rate, LinkSpelling: rate}
 }
@@ -38,25 +38,25 @@ func (f Faults) validate() error {
 	return nil
 }
 
-// misfortune deals out faults. It is safe for concurrent use.
-type misfortune struct {
+// faultInjector draws faults. It is safe for concurrent use.
+type faultInjector struct {
 	faults Faults
 	count  atomic.Uint64
 
 	mu     sync.Mutex
-	tokens map[string]int // uses of a token; less than 0: it has expired
+	tokens map[string]int // uses of a token; negative if it has expired
 }
 
 const (
-	// newToken is the number of uses for which a token does not expire: a client that was refused and
-	// asked for another must get on.
+	// newToken is the number of uses before a token can expire, so that a client with a new token makes progress.
 	newToken = 50
-	// maxTokens bounds the tokens that are remembered.
+	// maxTokens limits the tokens whose uses are counted.
 	maxTokens = 1000
 )
 
-// expire counts a use of the request's token and says whether it has expired, now or before.
-func (m *misfortune) expire(r *http.Request, hit bool) bool {
+// expire counts a use of the request's token and reports whether the token has expired. hit makes it expire now, unless
+// it is new.
+func (m *faultInjector) expire(r *http.Request, hit bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.tokens == nil || len(m.tokens) > maxTokens {
@@ -78,15 +78,15 @@ func (m *misfortune) expire(r *http.Request, hit bool) bool {
 var (
 	errStruck     = errors.New("a fault that was asked for")
 	errOldCursor  = badRequest("%s: the cursor is known no longer; begin again", paramSeeker)
-	shortestCut   = 200 // bytes of a body that go out before the connection breaks
+	shortestCut   = 200 // bytes of a body that are sent before the connection breaks
 	faultWaitTime = time.Second
 )
 
-// strike draws the faults of a request: an error to answer with, or a writer that breaks.
-func (m *misfortune) strike(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, error) {
+// strike draws the faults of a request. It returns an error to answer with, or the writer to use, which can break.
+func (m *faultInjector) strike(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, error) {
 	dice := rand.New(rand.NewPCG(m.faults.Seed, m.count.Add(1)))
 	hit := func(rate float64) bool { return dice.Float64() < rate }
-	// All are drawn, whatever comes of them: one rate leaves the others' draws as they are.
+	// All faults are drawn for every request, so a change of one rate does not change the draws of the others.
 	broken, busy, expired, lost := hit(m.faults.ServerError), hit(m.faults.TooMany), hit(m.faults.TokenExpired), hit(m.faults.CursorExpired)
 	cut, odd := hit(m.faults.Truncated), hit(m.faults.LinkSpelling)
 	visitOf(r).oddLinks = odd
@@ -105,7 +105,7 @@ func (m *misfortune) strike(w http.ResponseWriter, r *http.Request) (http.Respon
 	return w, nil
 }
 
-// breaking cuts the connection off within the body.
+// breaking is a ResponseWriter that closes the connection in the middle of the body.
 type breaking struct {
 	http.ResponseWriter
 	left int
@@ -120,8 +120,8 @@ func (b *breaking) Write(p []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// oddly spells a base URL's scheme in capitals, which says the same.
-func oddly(base string) string {
+// respell writes a base URL's scheme in capitals, which is an equal URL.
+func respell(base string) string {
 	scheme, rest, _ := strings.Cut(base, "://")
 	return strings.ToUpper(scheme) + "://" + rest
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestFaults strikes the same requests of every server with the same seed, each fault among them, and
-// none where no rate is set.
+// TestFaults checks that servers with the same seed have the same faults, that every kind of fault occurs, and that
+// without rates there is no fault.
 func TestFaults(t *testing.T) {
 	fates := func(faults Faults) []string {
-		m := &misfortune{faults: faults}
+		m := &faultInjector{faults: faults}
 		var all []string
 		token := ""
 		for i := range 600 {

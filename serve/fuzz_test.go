@@ -13,7 +13,7 @@ import (
 	"dealflow/serve"
 )
 
-// target is a server to throw things at: a market with a past, whose tokens do not expire.
+// target is a server of a market with a past, whose tokens do not expire.
 type target struct {
 	handler http.Handler
 	token   string
@@ -30,9 +30,8 @@ func newTarget(f *testing.F) *target {
 	return &target{server.Handler(), c.newToken("demo", "demo")}
 }
 
-// throw sends a request as it would come over the wire, and checks what must hold of every answer: no
-// 5xx, errors with the API's body, JSON that is JSON. It says nothing of a request that net/http does
-// not even read.
+// throw sends a request as it is on the wire. Every answer must have a status below 500, the API's body for errors, and
+// valid JSON. A request that net/http cannot read is not checked, and read is false.
 func (target *target) throw(t *testing.T, raw string) (status int, read bool) {
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
 	if err != nil {
@@ -87,7 +86,7 @@ func FuzzQuery(f *testing.F) {
 		feeds := api.Feeds()
 		path := feeds[int(feed)%len(feeds)].Path()
 		target.get(t, path+"?"+query)
-		// The same as parameters that are escaped well, whatever they hold.
+		// The same text as the values of correctly escaped parameters.
 		escaped := url.Values{}
 		for name, value := range map[string]string{"updatedSince": query, "seeker": query, "pageSize": query, "changedTo": query, "pricingDateTo": query} {
 			if escaped.Set(name, value); len(query)%2 == 0 {

@@ -8,8 +8,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// appendPage appends a page of a list: its deals, and links to the first and the next page that
-// carry the client's other parameters on. Without a cursor for it there is no next page.
+// appendPage appends a page of a list: its deals, and links to the first and the next page with the client's other
+// parameters. next is the cursor of the next page, "" if there is none.
 func appendPage(dst []byte, base string, feed api.Feed, params params, page Page, next string) []byte {
 	size := 512
 	for _, record := range page.Records {
@@ -34,8 +34,8 @@ func appendPage(dst []byte, base string, feed api.Feed, params params, page Page
 	return append(dst, `}}`...)
 }
 
-// appendLink appends a link object to the list. Encoded parameters hold nothing that JSON would
-// have to escape.
+// appendLink appends a link object to a page of the list. Encoded parameters contain no character that JSON must
+// escape.
 func appendLink(dst []byte, base string, feed api.Feed, params params, seeker string) []byte {
 	carried := url.Values{}
 	for _, name := range filters(feed) {
@@ -56,12 +56,12 @@ func appendLink(dst []byte, base string, feed api.Feed, params params, seeker st
 	return append(dst, `"}`...)
 }
 
-// hrefOpening is how an href under the API begins in a Record's Body, before its slash. Inside a JSON
-// string the quotes would be escaped, so this can only be a real member.
+// hrefOpening is the text before the first slash of an href under the API in a Record's Body. Inside a JSON string the
+// quotes would be escaped, so a match is always a member.
 var hrefOpening = []byte(`"href":"`)
 
-// appendBased appends a record with base put before its hrefs. It looks for slashes, which are rare,
-// and then at what stands before them.
+// appendBased appends a record and inserts base at the beginning of its hrefs. It searches for slashes, which are rare,
+// and then compares the text before each one.
 func appendBased(dst, body []byte, base string) []byte {
 	done := 0
 	for from := 0; ; {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// MinSigningKey is the least length of a signing key in bytes.
+// MinSigningKey is the minimum length of a signing key in bytes.
 const MinSigningKey = 32
 
-// What a seal is for. Each has a key of its own, so that a cursor is never taken for a token.
+// The purposes of seals. Each has its own key, so that a cursor is never accepted as a token.
 const (
 	sealToken  = "token"
 	sealCursor = "cursor"
@@ -22,21 +22,21 @@ const (
 	sealVersion = 1
 	keyIDSize   = 4
 	sealHead    = 1 + keyIDSize
-	// longestSeal bounds what is decoded at all. Ours are some 120 bytes long.
+	// longestSeal is the maximum length of a text that is decoded, in bytes. Seals have about 120 bytes.
 	longestSeal = 2048
 )
 
-// keyring seals what the server hands out and takes back later, tokens and cursors, so that it need
-// not remember them and every server with the same keys understands them. The first key seals, all
-// of them open: a new key is put first, and the old one is removed when what it sealed has expired.
+// keyring seals tokens and cursors. A server therefore stores neither, and every server with the same keys can open
+// them. The first key seals and all of them open. To replace a key, put the new one first, and remove the old one after
+// its tokens have expired.
 type keyring []signingKey
 
 type signingKey struct {
-	id     [keyIDSize]byte // found from the key itself, so that it needs no setting
+	id     [keyIDSize]byte // derived from the key, so it needs no configuration
 	secret []byte
 }
 
-// newKeyring takes the keys, newest first; without any it makes one that nobody else has.
+// newKeyring returns a keyring of the secrets, newest first. Without secrets it makes a random one.
 func newKeyring(secrets [][]byte) keyring {
 	if len(secrets) == 0 {
 		own := make([]byte, MinSigningKey)
@@ -52,8 +52,8 @@ func newKeyring(secrets [][]byte) keyring {
 	return ring
 }
 
-// seal gives payload in a form that only open can read back, and only with the same purpose and the
-// same bound: what the payload belongs to, and does not repeat. Equal arguments give equal seals.
+// seal encodes and signs a payload as a text. open accepts the text only with the same purpose and the same bound,
+// which identifies what the payload belongs to and is not part of the text. Equal arguments give equal seals.
 func (ring keyring) seal(purpose, bound string, payload []byte) string {
 	key := ring[0]
 	raw := make([]byte, 0, sealHead+len(payload)+sha256.Size)
@@ -64,10 +64,10 @@ func (ring keyring) seal(purpose, bound string, payload []byte) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// open gives back what seal took, and the key that sealed it. Nothing of the text is looked at
-// before its signature is found good, but for the name of the key.
+// open returns the payload of a sealed text and the key that sealed it. Before the signature is verified, it reads only
+// the id of the key.
 func (ring keyring) open(purpose, bound, text string) (payload []byte, by signingKey, ok bool) {
-	if len(text) > longestSeal || strings.ContainsAny(text, "\r\n") { // line ends, which the decoder would skip
+	if len(text) > longestSeal || strings.ContainsAny(text, "\r\n") { // the decoder would skip line ends
 		return nil, signingKey{}, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -94,7 +94,7 @@ func (k signingKey) sign(purpose, bound string, signed []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// mac is the key's own digest of a text.
+// mac returns the digest of a text under this key.
 func (k signingKey) mac(text string) []byte {
 	mac := hmac.New(sha256.New, k.secret)
 	mac.Write([]byte(text))

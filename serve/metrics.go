@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// metrics counts requests for GET /metrics. Its labels have few values: routes, not paths, and no
-// accounts.
+// metrics counts requests for GET /metrics. Its labels have few values: routes instead of paths, and no accounts. It is
+// safe for concurrent use.
 type metrics struct {
 	mu       sync.Mutex
 	inFlight int
@@ -28,11 +28,11 @@ type answerKey struct {
 type routeMetrics struct {
 	bytes   int64
 	seconds float64
-	within  []int64 // requests by the first of durations that they took no longer than
+	within  []int64 // requests by the least of durations that is not less than their own
 	count   int64
 }
 
-// durations are the upper bounds of the histogram of durations, in seconds.
+// durations are the upper bounds of the histogram, in seconds.
 var durations = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5}
 
 func newMetrics() *metrics {
@@ -69,7 +69,7 @@ func (m *metrics) end(route, method string, status, bytes int, took time.Duratio
 	}
 }
 
-// text is the metrics in Prometheus's text form.
+// text returns the metrics in the text format of Prometheus.
 func (m *metrics) text() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

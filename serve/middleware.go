@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// handle checks access and turns a handler's error into an answer.
+// handle checks access and calls the handler of a route. It answers errors with the API's error body.
 func (s *Server) handle(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := visitOf(r)
@@ -19,9 +19,9 @@ func (s *Server) handle(route route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		if s.misfortune != nil && route.access == bearer {
+		if s.faultInjector != nil && route.access == bearer {
 			var err error
-			if w, err = s.misfortune.strike(w, r); err != nil {
+			if w, err = s.faultInjector.strike(w, r); err != nil {
 				s.fail(w, r, err)
 				return
 			}
@@ -32,18 +32,18 @@ func (s *Server) handle(route route) http.Handler {
 	})
 }
 
-// admit lets a request in, or says why not.
+// admit checks whether a request may call a route. Its error is the reason to refuse it.
 func (s *Server) admit(access access, r *http.Request) error {
 	switch access {
 	case open:
 		return nil
 	case home:
-		if !atHome(r) {
+		if !isLocalRequest(r) {
 			return errNoPath
 		}
 		return nil
 	case homeOrBearer:
-		if atHome(r) {
+		if isLocalRequest(r) {
 			return nil
 		}
 	}
@@ -55,11 +55,11 @@ func (s *Server) admit(access access, r *http.Request) error {
 	return s.enter(r)
 }
 
-// wrap puts around everything what every answer needs: the market's date, a line in the access
-// log, a count, and 500 instead of a broken connection when a handler panics.
+// wrap adds what every answer needs: the market's date, a line in the access log, and a count. It answers 500 if a
+// handler panics.
 func (s *Server) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now() // for a duration only; instants are the Source's
+		began := time.Now() // real time, for the duration only
 		v := &visit{source: s.config.Source}
 		r = withVisit(r, v)
 		answer := &answer{ResponseWriter: w, visit: v}
@@ -80,10 +80,10 @@ func (s *Server) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// wellFormed refuses what the routes must not see: hosts that cannot stand in a link, and paths that
-// net/http would redirect, with a body that is not the API's.
+// wellFormed refuses hosts that cannot be part of a link, and paths that net/http would redirect: the body of such an
+// answer would not be the API's.
 func wellFormed(r *http.Request) error {
-	if !plainHost(r.Host) {
+	if !isPlainHost(r.Host) {
 		return badRequest("the Host header is missing or malformed")
 	}
 	p := r.URL.Path
@@ -100,8 +100,7 @@ func wellFormed(r *http.Request) error {
 	return nil
 }
 
-// logAccess writes a line per request. It holds neither headers nor parameters, since tokens and
-// secrets travel there.
+// logAccess logs a request. The line has neither headers nor parameters, because these contain tokens and secrets.
 func (s *Server) logAccess(r *http.Request, a *answer, took time.Duration) {
 	fields := []any{"method", r.Method, "path", r.URL.Path, "status", a.status, "bytes", a.bytes, "dur", took, "remote", r.RemoteAddr}
 	if a.visit.account != nil {
@@ -118,18 +117,18 @@ func (s *Server) recoverPanic(answer *answer, r *http.Request) {
 	if fault == nil {
 		return
 	}
-	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) || answer.status != 0 { // half an answer is out: cut it off visibly
+	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) || answer.status != 0 { // a part of the answer is sent: the client must see that the rest is missing
 		panic(http.ErrAbortHandler)
 	}
 	s.fail(answer, r, fmt.Errorf("panic: %v\n%s", fault, debug.Stack()))
 }
 
-// answer is a ResponseWriter that dates the response at the last moment, so that the date is never
-// earlier than what the response tells, and that keeps what the access log says.
+// answer is a ResponseWriter that sets the Date when the header is sent, so that the date is not before any instant in
+// the body. It also keeps what the access log needs.
 type answer struct {
 	http.ResponseWriter
 	visit  *visit
-	status int // 0 until the header is out
+	status int // 0 until the header is sent
 	bytes  int
 }
 
@@ -153,5 +152,5 @@ func (a *answer) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// now is the present of the market as it is now, in UTC.
+// now returns the market's present in UTC, also for requests as of an earlier instant.
 func (s *Server) now() time.Time { return s.config.Source.Now().UTC() }

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// A token's payload is its expiry in microseconds, a print of the account's secret, a serial number
-// (the market's clock may stand still, and each token is another), and the client id. A changed secret, a removed account and a removed key end it, no list of tokens is kept.
+// A token's payload is its expiry in microseconds, a print of the account's secret, a serial number, and the client id.
+// The serial number makes tokens differ while the market's clock does not move. A token ends with its key, its account
+// or the account's secret; the server keeps no list of tokens.
 const (
 	expirySize  = 8
 	printSize   = 8
@@ -21,7 +22,7 @@ const (
 	longestForm = 16 << 10
 )
 
-// issue makes a token for an account.
+// issue returns a new token for an account.
 func (s *Server) issue(a *account, now time.Time) string {
 	payload := make([]byte, expirySize, tokenHead+len(a.ClientID))
 	binary.BigEndian.PutUint64(payload, uint64(now.Add(s.config.TokenTTL).UnixMicro()))
@@ -31,8 +32,7 @@ func (s *Server) issue(a *account, now time.Time) string {
 	return s.keys.seal(sealToken, "", payload)
 }
 
-// bearerOf finds the account that a token was issued to; nil if the token is good no longer, or
-// never was.
+// bearerOf returns the account of a token, or nil if the token is invalid or has expired.
 func (s *Server) bearerOf(token string, now time.Time) *account {
 	payload, key, ok := s.keys.open(sealToken, "", token)
 	if !ok || len(payload) < tokenHead {
@@ -48,13 +48,13 @@ func (s *Server) bearerOf(token string, now time.Time) *account {
 	return account
 }
 
-// print tells an account's secret from another without telling the secret.
+// print returns bytes that differ from secret to secret and do not reveal the secret.
 func (k signingKey) print(a *account) []byte {
 	return k.mac("secret " + a.SecretHash + ":" + a.Secret)[:printSize]
 }
 
-// authorize finds the account of the request's bearer token. Tokens follow the clock of the market
-// as it is now, under an as-of path too.
+// authorize returns the account of the request's bearer token. Tokens expire by the market's present, also under an
+// as-of path.
 func (s *Server) authorize(r *http.Request) (*account, error) {
 	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !found || !strings.EqualFold(scheme, "Bearer") {
@@ -67,14 +67,14 @@ func (s *Server) authorize(r *http.Request) (*account, error) {
 	return account, nil
 }
 
-// tokenBody is the answer of the token endpoint.
+// tokenBody is the body of the token endpoint.
 type tokenBody struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int32  `json:"expires_in"` // seconds
 }
 
-// token is POST /oauth/token (API document, Authentication).
+// token is POST /oauth/token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	v := visitOf(r)
 	id, secret, ok := r.BasicAuth()
@@ -103,7 +103,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// grant checks the form of a token request: grant_type stands in the form or in the query.
+// grant checks the grant_type of a token request, which can be in the form or in the query.
 func grant(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
 	if err := r.ParseForm(); err != nil {
@@ -119,7 +119,8 @@ func grant(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// authenticate takes the credentials as they are, or percent-encoded as RFC 6749 (2.3.1) has it.
+// authenticate tries the credentials as they are, and percent-decoded: clients that follow RFC 6749, 2.3.1, encode
+// them.
 func (s *Server) authenticate(ctx context.Context, id, secret string) (*account, error) {
 	account, err := s.accounts.authenticate(ctx, id, secret)
 	if account != nil || err != nil {
@@ -132,7 +133,7 @@ func (s *Server) authenticate(ctx context.Context, id, secret string) (*account,
 	return s.accounts.authenticate(ctx, plainID, plainSecret)
 }
 
-// unescape decodes credentials that are percent-encoded; ok says whether that gives others.
+// unescape decodes percent-encoded credentials. ok says whether the result differs from the input.
 func unescape(id, secret string) (plainID, plainSecret string, ok bool) {
 	plainID, errID := url.QueryUnescape(id)
 	plainSecret, errSecret := url.QueryUnescape(secret)

@@ -23,8 +23,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// contract checks answers against the description that the server itself gives. It is stricter than
-// the description: a member that is not described is a fault.
+// contract checks answers against the description that the server serves. It is stricter than the description: a member
+// that is not described is an error.
 type contract struct {
 	client *client
 	router routers.Router
@@ -94,7 +94,7 @@ func (c *contract) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// TestAnswersKeepTheContract asks every endpoint of every market for success and for errors.
+// TestAnswersKeepTheContract calls every endpoint of every market, with success and with errors.
 func TestAnswersKeepTheContract(t *testing.T) {
 	openapi3filter.RegisterBodyDecoder("application/hal+json", openapi3filter.JSONBodyDecoder)
 	quirks := sim.Quirks{}

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// health is GET /healthz: that the server answers, and the market's present.
+// health is GET /healthz: it shows that the server answers, and the market's present.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) error {
 	return respondJSON(w, r, map[string]string{"status": "ok", "time": stamp(s.now())})
 }
 
-// longestAdvance is how far one request may move the market's time.
+// longestAdvance is the maximum by which one request may move the market's time.
 const longestAdvance = 20 * 366 * 24 * time.Hour
 
-// advance is POST /_sim/advance: it moves the time of a simulated market on, by "?by=24h" or by a
-// JSON body {"seconds":86400}.
+// advance is POST /_sim/advance: it moves the time of a simulated market forward, by "?by=24h" or by a JSON body
+// {"seconds":86400}.
 func (s *Server) advance(w http.ResponseWriter, r *http.Request) error {
 	market, ok := s.config.Source.(Advancer)
 	if !ok {
@@ -59,7 +59,7 @@ func advanceBy(w http.ResponseWriter, r *http.Request) (time.Duration, error) {
 	return time.Duration(*body.Seconds * float64(time.Second)), nil
 }
 
-// atEnd says whether nothing follows.
+// atEnd returns an error if more text follows.
 func atEnd(decoder *json.Decoder) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one value")

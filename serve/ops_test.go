@@ -132,7 +132,7 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	// Reached over anything but loopback, metrics want a token.
+	// Metrics need a token if the request does not come over loopback.
 	client.http.Transport = handlerTransport{server.Handler()}
 	status, header, body = client.get("/metrics", "Authorization", "")
 	wantError(t, "from elsewhere", 401, status, header, body)
@@ -178,7 +178,7 @@ func TestEverythingElseIsTheErrorBody(t *testing.T) {
 	}
 }
 
-// serving runs Serve on a port of its own until the test ends.
+// serving runs Serve on a free port until the test ends.
 func serving(t *testing.T, config serve.Config) net.Addr {
 	t.Helper()
 	server, err := serve.New(config)

@@ -10,7 +10,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// The parameters of lists (API document, Query parameter sets).
+// The parameters of lists (schemas/api/openapi.yaml).
 const (
 	paramPageSize        = "pageSize"
 	paramSeeker          = "seeker"
@@ -21,8 +21,7 @@ const (
 	paramChangedTo       = "changedTo"
 )
 
-// filters are the parameters of a feed's set besides seeker: A for priced lists, B for expected
-// loans, C for expected bonds. Links to other pages carry them on.
+// filters returns the parameters of a feed's list without seeker. Links to other pages contain them.
 func filters(feed api.Feed) []string {
 	switch {
 	case feed.Kind == api.Priced:
@@ -33,12 +32,11 @@ func filters(feed api.Feed) []string {
 	return []string{paramChangedFrom, paramChangedTo, paramPageSize}
 }
 
-// params are the parameters that a list knows, of those that a request names; the others are as good
-// as not there.
+// params are a request's parameters that the list knows. Unknown parameters are ignored.
 type params map[string]string
 
-// readParams takes the known parameters of a query. A name that stands twice could mean either value,
-// and is refused; an empty value is as good as none.
+// readParams reads the known parameters of a request's query. A repeated name is refused, because either value could be
+// meant. An empty value counts as absent.
 func readParams(feed api.Feed, query string) (params, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -56,8 +54,8 @@ func readParams(feed api.Feed, query string) (params, error) {
 	return known, nil
 }
 
-// read makes the query of a list. All parameters narrow it down together.
-func (p params) read(feed api.Feed) (Query, error) {
+// query returns the Query of a list. A deal must pass all filters.
+func (p params) query(feed api.Feed) (Query, error) {
 	query := Query{Feed: feed}
 	size, err := p.size()
 	if err != nil {
@@ -87,7 +85,7 @@ func (p params) read(feed api.Feed) (Query, error) {
 	return query, nil
 }
 
-// size is the page size that the client wishes, 0 for none.
+// size returns the requested page size, or 0 if there is none.
 func (p params) size() (int, error) {
 	text, ok := p[paramPageSize]
 	if !ok {
@@ -100,7 +98,7 @@ func (p params) size() (int, error) {
 	return int(size), nil
 }
 
-// instant reads a date-time, the zero time if it is not there.
+// instant reads a date-time. An absent one is the zero time.
 func (p params) instant(name string) (time.Time, error) {
 	text, ok := p[name]
 	if !ok {
@@ -111,12 +109,12 @@ func (p params) instant(name string) (time.Time, error) {
 		return time.Time{}, badRequest("%s %s: want a date-time such as 2026-03-02T04:23:57Z (a + is written %%2B in a query)", name, quote(text))
 	}
 	if at = at.UTC(); at.IsZero() {
-		at = at.Add(1) // the zero time would be no bound at all
+		at = at.Add(1) // the zero time would mean no bound
 	}
 	return at, nil
 }
 
-// date reads a date, "" if it is not there.
+// date reads a date. An absent one is "".
 func (p params) date(name string) (string, error) {
 	text, ok := p[name]
 	if !ok {

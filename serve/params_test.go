@@ -31,7 +31,7 @@ func TestFilters(t *testing.T) {
 		{setA, "pricingDateFrom=2020-01-02&pricingDateTo=2023-01-02", "5 3 2"},
 		{setA, "pricingDateFrom=2020-01-02&pricingDateTo=2023-01-02&updatedSince=2021-01-01T00:00:00Z", "5 3"},
 		{setA, "pricingDateFrom=2030-01-01", ""},
-		{setA, "changedFrom=2030-01-01T00:00:00Z", "8 7 6 5 4 3 2 1"}, // of another set: not known here
+		{setA, "changedFrom=2030-01-01T00:00:00Z", "8 7 6 5 4 3 2 1"}, // a parameter of another feed: ignored here
 		{setA, "somethingElse=1&PricingDateFrom=2030-01-01", "8 7 6 5 4 3 2 1"},
 		{setA, "updatedSince=&pricingDateTo=", "8 7 6 5 4 3 2 1"},
 		{setB, "updatedSince=2024-01-02T00:00:00Z", "8 7 6"},
@@ -64,7 +64,7 @@ func TestBadParameters(t *testing.T) {
 	} {
 		for _, query := range queries {
 			if query == "seeker=" {
-				continue // as good as none
+				continue // an empty value counts as absent
 			}
 			status, header, body := client.get(feed.Path() + "?" + query)
 			wantError(t, feed.String()+"?"+query, 400, status, header, body)

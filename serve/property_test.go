@@ -13,7 +13,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// seeds is how many markets the property is held against: a few, or as many as TEST_LINKS says.
+// seeds returns the number of markets that are tested: a few, or TEST_LINKS.
 func seeds(t *testing.T) int {
 	text := os.Getenv("TEST_LINKS")
 	if text == "" {
@@ -26,16 +26,15 @@ func seeds(t *testing.T) int {
 	return n
 }
 
-// TestUpdatedSinceIsExact follows saved links of any deal, by any page size, after any time: the list
-// behind a link holds every deal that was updated since, and nothing that was updated before the
-// link's second.
+// TestUpdatedSinceIsExact follows saved links of random deals, with random page sizes, after random times. The list of
+// a link must contain every deal that was updated since, and no deal that was updated before the link's second.
 func TestUpdatedSinceIsExact(t *testing.T) {
 	for seed := range uint64(seeds(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 7))
 			quirks := sim.DefaultQuirks()
-			quirks.ListOmission = 0 // an omitted deal need not be seen
+			quirks.ListOmission = 0 // a list may leave an omitted deal out
 			client, source, clock := market(t, sim.Config{Seed: seed, Deals: 8 + r.IntN(30), PerDay: 4 + r.Float64()*20, Quirks: &quirks})
 			clock.Advance(time.Duration(r.Int64N(int64(60 * time.Hour))))
 			for _, feed := range api.Feeds() {
@@ -53,7 +52,7 @@ func TestUpdatedSinceIsExact(t *testing.T) {
 	}
 }
 
-// savedLink takes the updatedSince link of any deal, and the instant of the deal's last update.
+// savedLink returns the updatedSince link of a random deal, and the instant of the deal's last update.
 func savedLink(client *client, source *sim.Market, feed api.Feed, r *rand.Rand) (string, time.Time) {
 	deals := client.deals(feed, client.page(feed.Path()+"?pageSize=1000"))
 	updated := map[int64]time.Time{}

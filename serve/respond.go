@@ -16,7 +16,7 @@ const (
 	typeHAL  = "application/hal+json"
 	typeJSON = "application/json"
 
-	// gzipFrom is the size in bytes from which compressing is worth its while.
+	// gzipFrom is the minimum size of a compressed body, in bytes: smaller ones gain too little.
 	gzipFrom = 1024
 )
 
@@ -28,7 +28,7 @@ var gzipWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// pages holds buffers for pages, which are large and short-lived.
+// pages is a pool of buffers for pages, which are large and used only briefly.
 var pages = sync.Pool{New: func() any { return new([]byte) }}
 
 // respondPage sends a page of a list.
@@ -39,8 +39,8 @@ func respondPage(w http.ResponseWriter, r *http.Request, base string, feed api.F
 	respond(w, r, http.StatusOK, typeHAL, *buffer)
 }
 
-// respond sends a whole body, compressed where the client takes that. An error in writing means
-// that the client has gone: there is nobody to tell.
+// respond sends a complete body, compressed if the client accepts that. It ignores errors in writing: the client has
+// closed the connection.
 func respond(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	header := w.Header()
 	header.Set("Content-Type", contentType)
@@ -65,7 +65,7 @@ func respond(w http.ResponseWriter, r *http.Request, status int, contentType str
 	_ = zip.Close()
 }
 
-// acceptsGzip reads Accept-Encoding; a quality of zero is a refusal.
+// acceptsGzip reads Accept-Encoding. A quality of zero means no.
 func acceptsGzip(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(header, ",") {

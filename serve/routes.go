@@ -7,7 +7,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// route is one line of the server's surface.
+// route is one endpoint of the server.
 type route struct {
 	method  string
 	path    string // relative to {base_url}
@@ -16,7 +16,7 @@ type route struct {
 	handler handlerFunc
 }
 
-// part says whose surface a route belongs to.
+// part says what specifies a route.
 type part string
 
 const (
@@ -24,7 +24,7 @@ const (
 	ours       part = "beside it, for those who run or read the API"
 )
 
-// access says who may call a route.
+// access says which requests may call a route.
 type access string
 
 const (
@@ -34,10 +34,10 @@ const (
 	homeOrBearer access = "this machine, or a valid token"
 )
 
-// handlerFunc answers a request, or says by an error why it cannot.
+// handlerFunc answers a request, or returns an error before it has written anything.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
-// routes is the whole surface of the server.
+// routes returns all endpoints of the server.
 func (s *Server) routes() []route {
 	return []route{
 		{http.MethodPost, "/oauth/token", documented, open, s.token},
@@ -63,9 +63,8 @@ func (s *Server) routes() []route {
 	}
 }
 
-// mux serves the routes under the base URL's own path. Known paths answer other methods with 405,
-// and unknown paths answer 404, both with the API's error body and to those only that may call the
-// route, or have a token.
+// mux serves the routes under the path of the base URL. Other methods of a known path answer 405 to requests that may
+// call the route. Unknown paths answer 404 to requests with a token. Both have the API's error body.
 func (s *Server) mux() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range s.routes() {
@@ -95,13 +94,13 @@ func methodNotAllowed(allow string) handlerFunc {
 	}
 }
 
-// feed is the feed that a request's path names.
+// feed returns the feed of a request's path.
 func feed(r *http.Request, service api.Service, kind api.Kind) (api.Feed, error) {
 	market, err := pathMarket(r, service)
 	return api.Feed{Service: service, Market: market, Kind: kind}, err
 }
 
-// pathMarket reads {market}; paths spell it in lower case only.
+// pathMarket reads {market}, which must be in lower case.
 func pathMarket(r *http.Request, service api.Service) (api.Market, error) {
 	text := r.PathValue("market")
 	for _, market := range api.Markets(service) {
@@ -112,7 +111,7 @@ func pathMarket(r *http.Request, service api.Service) (api.Market, error) {
 	return "", failure{status: api.StatusNotFound, message: "no market " + quote(text) + " under /v3/" + string(service)}
 }
 
-// quote makes a client's text safe and short enough to show it again.
+// quote returns a client's text in quotes, shortened and escaped, to show it in a message.
 func quote(text string) string {
 	const most = 60
 	if len(text) > most {

@@ -12,13 +12,13 @@ import (
 	"dealflow/schemas/api"
 )
 
-// still is a Source of which only the time is asked.
+// still is a Source that has only a time.
 type still struct{ Source }
 
 func (still) Now() time.Time { return time.Time{} }
 
-// TestRoutesAndDescriptionAgree holds the documented routes against openapi.yaml: paths, methods,
-// access and parameters.
+// TestRoutesAndDescriptionAgree compares the documented routes with openapi.yaml: paths, methods, access and
+// parameters.
 func TestRoutesAndDescriptionAgree(t *testing.T) {
 	server, err := New(Config{Source: still{}})
 	if err != nil {
@@ -50,7 +50,7 @@ func TestRoutesAndDescriptionAgree(t *testing.T) {
 		for method, operation := range item.Operations() {
 			described[method+" "+path] = bearer
 			if operation.Security != nil {
-				described[method+" "+path] = open // by credentials, not by a token
+				described[method+" "+path] = open // needs credentials, not a token
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// fake is a Source that answers as a test wants it.
+// fake is a Source whose answers a test sets.
 type fake struct {
 	now  time.Time
 	list func(serve.Query) (serve.Page, error)
@@ -297,7 +297,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// handlerTransport answers without a network.
+// handlerTransport calls a handler without a network.
 type handlerTransport struct{ handler http.Handler }
 
 func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -21,15 +21,15 @@ type Server struct {
 	accounts *accounts
 	keys     keyring
 	metrics  *metrics
-	builtin  bool   // the accounts are those that everybody knows
+	builtin  bool   // the accounts are BuiltinAccounts, whose secrets are public
 	path     string // the base URL's own path, without a trailing slash
 	handler  http.Handler
 
-	issued     atomic.Uint64 // tokens
-	misfortune *misfortune   // nil: nothing goes wrong on purpose
+	issued        atomic.Uint64  // tokens
+	faultInjector *faultInjector // nil: no faults
 }
 
-// New prepares a server. The error names all faults of the configuration.
+// New returns a server. Its error names all errors of the configuration.
 func New(config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -45,30 +45,30 @@ func New(config Config) (*Server, error) {
 		metrics: newMetrics(), builtin: builtin, path: base.Path,
 	}
 	if config.Faults != (Faults{Seed: config.Faults.Seed}) {
-		s.misfortune = &misfortune{faults: config.Faults}
+		s.faultInjector = &faultInjector{faults: config.Faults}
 	}
 	s.handler = s.wrap(s.mux())
 	return s, nil
 }
 
-// Handler is the whole API, to be mounted at the root of a host.
+// Handler returns the handler of all endpoints, for the root of a host.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// HTTPServer is a server around handler whose timeouts keep slow or idle clients from holding it.
+// HTTPServer returns an HTTP server for handler, with timeouts against slow and idle clients.
 func HTTPServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      2 * time.Minute, // a page of the largest size over a slow line
+		WriteTimeout:      2 * time.Minute, // enough for the largest page over a slow line
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
 }
 
-// Serve answers on l until ctx ends; then it takes no new requests, waits for the open ones (at
-// most Config.DrainTimeout) and returns nil. It closes l and leaves no goroutine behind. The error
-// says why the listener failed, or that requests had to be cut off.
+// Serve answers requests on l until ctx ends. Then it accepts no new requests, waits for the open ones (at most
+// Config.DrainTimeout) and returns nil. It always closes l, and all its goroutines have ended when it returns. It fails
+// if the listener fails, or if requests were cut off after DrainTimeout.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if tcp, ok := l.Addr().(*net.TCPAddr); s.builtin && ok && !tcp.IP.IsLoopback() {
 		return errors.Join(fmt.Errorf("serve %s: the built-in accounts, which everybody knows, are for loopback only", l.Addr()), l.Close())
@@ -78,7 +78,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		l = tls.NewListener(l, s.config.TLS)
 	}
 	server := HTTPServer(s.handler)
-	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug) // clients that break off, mostly
+	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug) // mostly clients that close their connections
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- s.drain(ctx, server) })
 	err := server.Serve(l)
@@ -88,7 +88,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return <-drained
 }
 
-// drain outlives ctx, whose end is the reason for it.
+// drain waits for the open requests after ctx has ended.
 func (s *Server) drain(ctx context.Context, server *http.Server) error {
 	reason := errors.New("drain open requests")
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), s.config.DrainTimeout, reason)

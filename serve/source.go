@@ -10,19 +10,19 @@ import (
 
 // Source is a market as the server needs it. Its methods may be called concurrently.
 type Source interface {
-	// Now is the market's present. It need not be the machine's: simulated and replayed markets
-	// have their own.
+	// Now returns the market's present. It can differ from the machine's: simulated and replayed markets have their
+	// own.
 	Now() time.Time
 
-	// List gives up to q.Limit deals of a feed in the feed's order, as of Now.
+	// List returns up to q.Limit deals of a feed in the feed's order, as of Now.
 	//
-	// Where api.Feed.HasUpdatedSince says so, the order is newest UpdatedAt first, equal instants
-	// by falling id; else it is falling id alone. It must not depend on where a walk began, so
-	// that positions stay good while the list changes.
+	// If api.Feed.HasUpdatedSince is true, the order is newest UpdatedAt first, then by falling id. Otherwise it is
+	// by falling id only. It must not depend on where a walk began, so that positions stay valid while the list
+	// changes.
 	List(ctx context.Context, q Query) (Page, error)
 
-	// Get gives one deal as of Now. It fails with ErrNotFound where the feed has no such deal, and
-	// with ErrForbidden where the account may not see it.
+	// Get returns one deal as of Now. It fails with ErrNotFound if the feed has no such deal, and with ErrForbidden
+	// if the account may not see the deal.
 	Get(ctx context.Context, feed api.Feed, id int64) (Record, error)
 }
 
@@ -32,56 +32,56 @@ var (
 	ErrForbidden = errors.New("deal outside the account's allowance")
 )
 
-// Record is one deal as a market gives it now.
+// Record is one deal as the market shows it.
 type Record struct {
 	ID int64
 
-	// UpdatedAt is the instant of the last update. On the wire it has a resolution of one second.
+	// UpdatedAt is the instant of the last update. In the API it has a resolution of one second.
 	UpdatedAt time.Time
 
-	// PricingDate is the deal's pricing date, YYYY-MM-DD; "" where it has none. A Free Trial account
+	// PricingDate is the deal's pricing date, YYYY-MM-DD, or "" if it has none. A Free Trial account
 	// sees priced deals of the last two years only.
 	PricingDate string
 
-	// Body is the deal's JSON object without spaces. Hrefs under the API are written as "/v3/…";
-	// the server puts its base URL before them. Callers must not modify it.
+	// Body is the deal's JSON object without spaces. Hrefs under the API are written as "/v3/…", and the server
+	// inserts its base URL before them. Callers must not modify it.
 	Body []byte
 }
 
-// Position is a place in a list between two deals: right after the deal with this update and id.
-// It stays good when that deal moves or vanishes. Lists in order of id look at ID alone.
+// Position is a position in a list between two deals: right after the deal with this update and id. It stays valid if
+// that deal is updated or removed. Lists that are ordered by id use ID only.
 type Position struct {
 	UpdatedAt time.Time
 	ID        int64
 }
 
-// Query asks for a part of a list.
+// Query selects a part of a list.
 type Query struct {
 	Feed api.Feed
 
-	// UpdatedSince leaves out deals that were updated before it. The zero time leaves out none. An
-	// instant in whole seconds is inclusive, and compared with UpdatedAt cut to whole seconds.
+	// UpdatedSince excludes deals that were updated before it. The zero time excludes none. An instant in whole
+	// seconds is inclusive, and is compared with UpdatedAt truncated to whole seconds.
 	UpdatedSince time.Time
 
-	// UpdatedAfter says that UpdatedSince was written with a fraction of a second, as links of a
-	// source with finer instants carry it: then it leaves out its own instant too.
+	// UpdatedAfter says that UpdatedSince was written with a fraction of a second, as in links of a source with finer
+	// instants. UpdatedSince then excludes its own instant too.
 	UpdatedAfter bool
 
-	// PricingDateFrom and PricingDateTo bound the pricing date, inclusive, YYYY-MM-DD; "" is no
-	// bound. A deal without a pricing date lies within no bound.
+	// PricingDateFrom and PricingDateTo limit the pricing date, inclusive, YYYY-MM-DD; "" is no limit. A limit
+	// excludes deals without a pricing date.
 	PricingDateFrom, PricingDateTo string
 
-	// ChangedFrom and ChangedTo bound the deal's own "changed", inclusive; the zero time is no bound.
+	// ChangedFrom and ChangedTo limit the deal's own "changed", inclusive. The zero time is no limit.
 	ChangedFrom, ChangedTo time.Time
 
-	// State names the state that a walk began on: what an earlier Page gave, "" for a first page. A
-	// source that keeps its past answers from that state; others pay no heed.
+	// State identifies the state on which a walk began: the State of an earlier Page, or "" for a first page. A source
+	// that keeps its past answers from that state. Others ignore it.
 	State string
 
-	// After starts behind this position; nil starts at the top.
+	// After is the position after which the page begins. nil is the beginning of the list.
 	After *Position
 
-	// Limit is the largest number of deals to give; at least 1.
+	// Limit is the maximum number of deals, at least 1.
 	Limit int
 }
 
@@ -89,19 +89,19 @@ type Query struct {
 type Page struct {
 	Records []Record
 	More    bool   // deals follow after the last of Records
-	State   string // goes into the cursor, and comes back as Query.State; short, "" for none
+	State   string // for Query.State of the next page, by way of the cursor; a short text, "" for none
 }
 
-// TimeTraveler is a Source that keeps its past. AsOf gives it as it was known at an instant; the
-// result stands still.
+// TimeTraveler is a Source that keeps its past. AsOf returns the market as it was known at an instant. The result never
+// changes. AsOf fails with ErrNotFound if nothing was known at that instant.
 type TimeTraveler interface {
 	Source
 	AsOf(ctx context.Context, at time.Time) (Source, error)
 }
 
-// Advancer is a Source whose time can be moved by hand, for scripted runs on a simulated market.
+// Advancer is a Source whose time a caller can move, such as a simulated market.
 type Advancer interface {
 	Source
-	// Advance moves the source's time on and gives the new present. It fails for a negative d.
+	// Advance moves the source's time forward and returns the new present. It fails for a negative d.
 	Advance(d time.Duration) (time.Time, error)
 }

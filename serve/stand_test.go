@@ -13,11 +13,11 @@ import (
 	"dealflow/serve"
 )
 
-// stand is a small Source that honours every part of a Query, keeps its past and can be moved on.
+// stand is a small Source that implements all of Query, keeps its past and can be advanced.
 type stand struct {
 	now   time.Time
 	deals map[api.Feed][]standing
-	past  map[string]*stand // by instant; nil: everything stands still
+	past  map[string]*stand // by instant; nil: it has no past
 }
 
 type standing struct {
@@ -94,8 +94,8 @@ func (s *stand) List(_ context.Context, q serve.Query) (serve.Page, error) {
 	return page, nil
 }
 
-// newStand has eight deals in every feed, one per year before the epoch, the newest the last; deal 4
-// has no pricing date.
+// newStand returns a stand with eight deals in every feed: one per year before the epoch, the oldest first. Deal 4 has
+// no pricing date.
 func newStand() *stand {
 	s := &stand{now: epoch, deals: map[api.Feed][]standing{}, past: map[string]*stand{}}
 	for _, feed := range api.Feeds() {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// TestUnknownClientsTakeAsLong counts the work of refusals, which is the same whoever asks.
+// TestUnknownClientsTakeAsLong counts the hashes of refused requests: all refusals must take the same work.
 func TestUnknownClientsTakeAsLong(t *testing.T) {
 	hash := func(secret string, cost int) string {
 		hash, err := bcrypt.GenerateFromPassword([]byte(secret), cost)

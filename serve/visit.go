@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// visit is what the server comes to know about a request on its way.
+// visit is what the server knows about a request while it handles the request.
 type visit struct {
 	source  Source
 	route   string   // the route's path, "" if there is none
-	account *account // nil before the request is let in
-	instant string   // the instant of an as-of path, in one spelling; "" under the plain path
-	prefix  string   // "/as-of/…" as the client spells it: its links must begin as its base does
+	account *account // nil before the request is authorized
+	instant string   // the instant of an as-of path, in normal form; "" under other paths
+	prefix  string   // "/as-of/…" as the client spells it, because the client compares links with its base URL
 	errorID string
 
-	oddLinks bool // links are spelled as they usually are not
+	oddLinks bool // the links of the answer have their scheme in capitals
 }
 
 type visitKey struct{}
 
-// visitOf is the request's visit; wrap has put it there.
+// visitOf returns the request's visit, which wrap has added.
 func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*visit) }
 
 func withVisit(r *http.Request, v *visit) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 }
 
-// enter is the way in for a request whose account is known: its rate, and the past that it asks for.
+// enter counts an authorized request against its account's rate, and opens the past that an as-of path names.
 func (s *Server) enter(r *http.Request) error {
 	v := visitOf(r)
 	if wait := v.account.admit(); wait > 0 {
@@ -62,12 +62,11 @@ func (s *Server) enter(r *http.Request) error {
 	return nil
 }
 
-// asOfPath begins the paths under which the API answers as of an instant.
+// asOfPath is the beginning of the paths under which the API answers as of an instant.
 const asOfPath = "/as-of/"
 
-// base is {base_url} without a trailing slash: the configured one, or the one the client used. It goes
-// into JSON as it is: wrap has refused hosts with characters that do not belong there, and
-// Config.Validate base URLs.
+// base returns {base_url} without a trailing slash: the configured one, or the one that the client used. It contains no
+// character that JSON must escape: wrap refuses such hosts, and Config.Validate such base URLs.
 func (s *Server) base(r *http.Request) string {
 	base := s.config.BaseURL
 	switch {
@@ -78,21 +77,21 @@ func (s *Server) base(r *http.Request) string {
 		base = "http://" + r.Host
 	}
 	if visitOf(r).oddLinks {
-		base = oddly(base)
+		base = respell(base)
 	}
 	return base + visitOf(r).prefix
 }
 
-// plainHost says whether a Host header holds only what a host and a port may.
-func plainHost(host string) bool {
+// isPlainHost says whether a Host header has only characters of hosts and ports.
+func isPlainHost(host string) bool {
 	return host != "" && !strings.ContainsFunc(host, func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("-._:[]", c)
 	})
 }
 
-// atHome says whether the request came over this machine's loopback, by an address of it and from no
-// page of another site: only then is what it asks for no matter of who asks.
-func atHome(r *http.Request) bool {
+// isLocalRequest says whether a request came over this machine's loopback, to a loopback host, and not from a page of
+// another site. Some routes need no token then.
+func isLocalRequest(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !isLoopback(local.String()) || !isLoopback(r.RemoteAddr) || !isLoopback(r.Host) {
 		return false
@@ -100,7 +99,7 @@ func atHome(r *http.Request) bool {
 	return http.NewCrossOriginProtection().Check(r) == nil
 }
 
-// isLoopback looks at host or host:port.
+// isLoopback says whether the host of "host" or "host:port" is this machine's loopback.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"dealflow/serve"
 )
 
-// TestCursorsHoldForTheirFilters carries the cursor of a list under one value of each filter to another value, and to none:
-// it is refused. Under its own filters it goes on.
+// TestCursorsHoldForTheirFilters uses the cursor of a list under one value of each filter with another value, and with
+// none: both are refused. With its own filters the cursor continues the walk.
 func TestCursorsHoldForTheirFilters(t *testing.T) {
 	t.Parallel()
 	client := start(t, serve.Config{Source: newStand()})
@@ -23,7 +23,7 @@ func TestCursorsHoldForTheirFilters(t *testing.T) {
 		{setA, "pricingDateFrom", "2018-01-01", "2018-01-02"},
 		{setA, "pricingDateTo", "2027-01-01", "2027-01-02"},
 		{setA, "updatedSince", "2018-01-01T00:00:00Z", "2018-01-01T00:00:01Z"},
-		{setA, "updatedSince", "2018-01-01T00:00:00Z", "2018-01-01T00:00:00.0Z"}, // after the instant, and no longer at it
+		{setA, "updatedSince", "2018-01-01T00:00:00Z", "2018-01-01T00:00:00.0Z"}, // the fraction makes it exclusive
 		{setB, "updatedSince", "2018-01-01T00:00:00Z", "2018-01-01T00:00:01Z"},
 		{setC, "changedFrom", "2018-01-01T00:00:00Z", "2018-01-01T00:00:01Z"},
 		{setC, "changedTo", "2027-01-01T00:00:00Z", "2027-01-01T00:00:01Z"},

@@ -11,12 +11,11 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestWalkOverAMovingList walks all lists while the market moves between any two pages: no page
-// fails, no cursor comes twice, and every deal that stood in the list unchanged from first to last page
-// is seen once.
+// TestWalkOverAMovingList walks all lists while the market changes between any two pages. No page may fail, no cursor
+// may repeat, and every deal that was in the list unchanged from the first to the last page must be seen once.
 func TestWalkOverAMovingList(t *testing.T) {
 	quirks := sim.DefaultQuirks()
-	quirks.ListOmission = 0 // an omitted deal need not be seen
+	quirks.ListOmission = 0 // a list may leave an omitted deal out
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			client, source, clock := market(t, sim.Config{Seed: seed, Deals: 40, PerDay: 15, Quirks: &quirks})
@@ -62,8 +61,8 @@ func TestWalkOverAMovingList(t *testing.T) {
 	}
 }
 
-// TestUpdatedSinceFindsAllChanges keeps a copy of each list by the way that the API document
-// recommends: one walk, then the saved updatedSince link, again and again.
+// TestUpdatedSinceFindsAllChanges keeps a copy of each list: first by one walk, then each time by the saved
+// updatedSince link.
 func TestUpdatedSinceFindsAllChanges(t *testing.T) {
 	client, source, clock := market(t, sim.Config{Seed: 9, Deals: 30, PerDay: 10})
 	for _, feed := range api.Feeds() {
@@ -114,7 +113,7 @@ func TestListsAreNewestFirstAndAgreeWithGet(t *testing.T) {
 			}
 			last = &record
 		}
-		for id, record := range truth { // those that the list omits too
+		for id, record := range truth { // also those that the list omits
 			status, _, body := client.get(feed.DealPath(id))
 			if status != 200 || len(body) < len(record.Body) {
 				t.Errorf("%s: %d %s", feed.DealPath(id), status, body)

@@ -14,40 +14,39 @@ import (
 	"dealflow/serve"
 )
 
-// index lists the deals of a feed that stood in a state. It is never changed.
+// index lists the deals of a feed that are current in a state. It is not changed after it was read.
 type index struct {
 	feed    api.Feed
 	at      instant
-	ordered []entry // in the list's order
-	byID    []int32 // places in ordered, by deal_id
+	ordered []entry // in the order of the list
+	byID    []int32 // indices into ordered, sorted by deal_id
 }
 
-// entry is a deal without its payload.
+// entry is the current version of a deal, without its payload.
 type entry struct {
-	known   instant // of the version that held
+	known   instant // known_at of the version
 	id      int64
-	changed instant // the deal's own; none where it has none
+	changed instant // the deal's own "changed", or noDate
 	version int32
-	priced  int32 // pricing date in days since 1970; none where it has none
+	priced  int32 // pricing date in days since 1970, or noDate
 }
 
-// none stands for a date that a deal does not have.
-const none = -1 << 31
+// noDate is the value of a date that a deal does not have.
+const noDate = -1 << 31
 
 func (e *entry) pricingDate() string {
-	if e.priced == none {
+	if e.priced == noDate {
 		return ""
 	}
 	return time.Unix(int64(e.priced)*24*3600, 0).UTC().Format(time.DateOnly)
 }
 
-// position is where an entry stands in the list.
 func (e *entry) position() serve.Position {
 	return serve.Position{UpdatedAt: e.known.time(), ID: e.id}
 }
 
-// compare orders places in a list: newest first, equal instants by falling id; lists that tell no
-// update by falling id alone.
+// compare orders positions as the list does: newest update first, then by falling id. Lists without updatedSince are
+// ordered by falling id only.
 func compare(feed api.Feed, a, b serve.Position) int {
 	if feed.HasUpdatedSince() {
 		if c := b.UpdatedAt.Compare(a.UpdatedAt); c != 0 {
@@ -57,7 +56,7 @@ func compare(feed api.Feed, a, b serve.Position) int {
 	return cmp.Compare(b.ID, a.ID)
 }
 
-// find is the entry of a deal; nil if it did not stand.
+// find returns the entry of a deal, or nil if the deal is not current. The caller must not change it.
 func (x *index) find(id int64) *entry {
 	i, found := slices.BinarySearchFunc(x.byID, id, func(place int32, id int64) int { return cmp.Compare(x.ordered[place].id, id) })
 	if !found {
@@ -66,7 +65,7 @@ func (x *index) find(id int64) *entry {
 	return &x.ordered[x.byID[i]]
 }
 
-// after is the part of the list behind a position.
+// after returns the part of the list after a position, or the complete list for nil.
 func (x *index) after(at *serve.Position) []entry {
 	if at == nil {
 		return x.ordered
@@ -78,17 +77,17 @@ func (x *index) after(at *serve.Position) []entry {
 	return x.ordered[i:]
 }
 
-// page chooses the deals that a query asks for, and says whether more follow.
+// page returns the deals that a query selects, up to its limit, and whether more follow.
 func (x *index) page(q serve.Query) (chosen []entry, more bool, err error) {
 	in, err := newBounds(x.feed, q)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, e := range x.after(q.After) {
-		if in.past(&e) {
-			break // the list goes on with older deals only
+		if in.isBefore(&e) {
+			break // all deals after this one are older
 		}
-		if !in.hold(&e) {
+		if !in.contain(&e) {
 			continue
 		}
 		if len(chosen) == q.Limit {
@@ -99,9 +98,9 @@ func (x *index) page(q serve.Query) (chosen []entry, more bool, err error) {
 	return chosen, false, nil
 }
 
-// bounds are a query's filters in the units of entries.
+// bounds are a query's filters in the units of entries. All bounds are inclusive.
 type bounds struct {
-	since                  instant // the least known_at
+	since                  instant // least known_at
 	priced                 bool
 	pricedFrom, pricedTo   int32
 	changed                bool
@@ -129,13 +128,13 @@ func newBounds(feed api.Feed, q serve.Query) (bounds, error) {
 		in.changedTo = instantOf(q.ChangedTo)
 	}
 	var err error
-	if in.pricedFrom, err = days(q.PricingDateFrom, none+1); err == nil {
+	if in.pricedFrom, err = days(q.PricingDateFrom, noDate+1); err == nil {
 		in.pricedTo, err = days(q.PricingDateTo, 1<<31-1)
 	}
 	return in, err
 }
 
-// ceiling is the first of the lake's instants that is not before t.
+// ceiling returns t rounded up to microseconds.
 func ceiling(t time.Time) instant {
 	at := instantOf(t)
 	if at.time().Before(t) {
@@ -144,7 +143,7 @@ func ceiling(t time.Time) instant {
 	return at
 }
 
-// days reads a date as days since 1970; empty is otherwise.
+// days reads a date as days since 1970. An empty date gives otherwise.
 func days(date string, otherwise int32) (int32, error) {
 	if date == "" {
 		return otherwise, nil
@@ -156,18 +155,18 @@ func days(date string, otherwise int32) (int32, error) {
 	return int32(t.Unix() / (24 * 3600)), nil
 }
 
-// past says that an entry was known before the bound.
-func (in *bounds) past(e *entry) bool { return e.known < in.since }
+// isBefore says whether an entry became known before the bound.
+func (in *bounds) isBefore(e *entry) bool { return e.known < in.since }
 
-// hold says whether an entry lies within the filters.
-func (in *bounds) hold(e *entry) bool {
-	if in.priced && (e.priced == none || e.priced < in.pricedFrom || e.priced > in.pricedTo) {
+// contain says whether an entry passes the filters on dates.
+func (in *bounds) contain(e *entry) bool {
+	if in.priced && (e.priced == noDate || e.priced < in.pricedFrom || e.priced > in.pricedTo) {
 		return false
 	}
-	return !in.changed || e.changed != none && e.changed >= in.changedFrom && e.changed <= in.changedTo
+	return !in.changed || e.changed != noDate && e.changed >= in.changedFrom && e.changed <= in.changedTo
 }
 
-// dates names the columns of a feed's deals that its filters look at.
+// dates returns the SQL expressions of the dates that a feed's filters compare.
 func dates(feed api.Feed) (priced, changed string) {
 	switch {
 	case feed.Kind == api.Expected:
@@ -202,7 +201,7 @@ ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, orde
 		if err := rows.Scan(&e.known, &e.id, &e.version, &priced, &changed); err != nil {
 			return nil, err
 		}
-		e.priced, e.changed = none, none
+		e.priced, e.changed = noDate, noDate
 		if priced.Valid {
 			e.priced = int32(priced.Int64)
 		}
@@ -219,20 +218,20 @@ ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, orde
 	return x, rows.Err()
 }
 
-// indexes keeps the indexes that were used last.
+// indexes is a cache of the last used indexes. It is safe for concurrent use.
 type indexes struct {
-	limit int           // deals
-	turn  chan struct{} // held by whoever reads one: two requests need not read the same
+	limit int           // deals in all indexes together
+	turn  chan struct{} // has a value while a request reads an index: others that need the same one wait
 
 	mu   sync.Mutex
-	held []*index // used last at the end
+	kept []*index // the last used is at the end
 }
 
-// maxIndexes bounds how many indexes are kept, however small they are.
+// maxIndexes limits the number of indexes in the cache: 16 states of 12 feeds.
 const maxIndexes = 12 * 16
 
-// of gives the index of a feed as of a state.
-func (c *indexes) of(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*index, error) {
+// get returns the index of a feed as of a state, and reads it if the cache does not have it.
+func (c *indexes) get(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*index, error) {
 	if x := c.use(feed, at); x != nil {
 		return x, nil
 	}
@@ -242,7 +241,7 @@ func (c *indexes) of(ctx context.Context, db *stdsql.DB, feed api.Feed, at insta
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if x := c.use(feed, at); x != nil { // it was read while this one waited
+	if x := c.use(feed, at); x != nil { // another request has read it in between
 		return x, nil
 	}
 	x, err := readIndex(ctx, db, feed, at)
@@ -253,32 +252,32 @@ func (c *indexes) of(ctx context.Context, db *stdsql.DB, feed api.Feed, at insta
 	return x, nil
 }
 
-// use finds an index that is held.
+// use returns an index from the cache and marks it as the last used, or returns nil.
 func (c *indexes) use(feed api.Feed, at instant) *index {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.held, func(x *index) bool { return x.feed == feed && x.at == at })
+	i := slices.IndexFunc(c.kept, func(x *index) bool { return x.feed == feed && x.at == at })
 	if i < 0 {
 		return nil
 	}
-	x := c.held[i]
-	c.held = append(slices.Delete(c.held, i, i+1), x)
+	x := c.kept[i]
+	c.kept = append(slices.Delete(c.kept, i, i+1), x)
 	return x
 }
 
-// keep holds an index, and lets go of those that were not used for longest.
+// keep adds an index to the cache and drops the least recently used ones above the limits.
 func (c *indexes) keep(x *index) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held = append(c.held, x)
+	c.kept = append(c.kept, x)
 	deals := 0
-	for _, x := range c.held {
+	for _, x := range c.kept {
 		deals += len(x.ordered)
 	}
 	drop := 0
-	for drop < len(c.held)-1 && (deals > c.limit || len(c.held)-drop > maxIndexes) {
-		deals -= len(c.held[drop].ordered)
+	for drop < len(c.kept)-1 && (deals > c.limit || len(c.kept)-drop > maxIndexes) {
+		deals -= len(c.kept[drop].ordered)
 		drop++
 	}
-	c.held = slices.Delete(c.held, 0, drop)
+	c.kept = slices.Delete(c.kept, 0, drop)
 }

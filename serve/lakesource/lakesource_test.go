@@ -3,15 +3,22 @@ package lakesource_test
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
@@ -22,38 +29,114 @@ import (
 
 func TestMain(m *testing.M) { world.Main(m) }
 
+// marketURL is the base address from which every night is pulled. A lake contains its market's address, and a lake
+// that is shared by several Worlds can contain only one. sameAddress connects to the server of the World at hand.
+const marketURL = "http://127.0.0.1:1"
+
 // served is a World whose lake is served as a market.
 type served struct {
 	*world.World
+	deals  int // in each feed of the market
+	nights int // in the lake
 	source *lakesource.Source
-	open   atomic.Int32 // catalogs
+	open   *atomic.Int32 // open catalogs
 }
 
-// newServed returns a World after its first night.
+// newServed returns a World whose lake has one night.
 func newServed(t testing.TB, deals int) *served {
 	t.Helper()
-	w := &served{World: world.New(t, sim.Config{Seed: 3, Deals: deals, PerDay: 5})}
-	w.Pages, w.Attempts = 0, 0
-	w.Night(t, 0)
-	var err error
-	if w.source, err = lakesource.New(t.Context(), lakesource.Config{Newer: w.newer(t.TempDir())}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.source.Close(); err != nil {
-			t.Error(err)
-		}
-		if n := w.open.Load(); n != 0 {
-			t.Errorf("%d catalogs are still open", n)
-		}
-	})
+	w := &served{World: newMarket(t, deals), deals: deals}
+	w.copyNight(t)
+	w.source, w.open = lakeMarket(t, w.Store)
 	return w
 }
 
-// newer opens the lake's catalog, and counts the open ones.
-func (w *served) newer(dir string) func(context.Context, int64) (*lakesource.Catalog, error) {
-	return func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
-		l, err := load.Open(ctx, w.Store)
+// newMarket returns a World with a market and an empty lake.
+func newMarket(t testing.TB, deals int) *world.World {
+	t.Helper()
+	w := world.New(t, sim.Config{Seed: 3, Deals: deals, PerDay: 5})
+	w.Pages, w.Attempts = 0, 0
+	return w
+}
+
+// sameAddress makes a run of a World pull from marketURL.
+func sameAddress(t testing.TB, w *world.World) world.Change {
+	t.Helper()
+	server := strings.TrimPrefix(w.URL, "http://")
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	base, err := api.ParseBase(marketURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := extract.New(extract.Config{Base: base, ClientID: "demo", ClientSecret: api.NewSecret("demo"), Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return func(c *pull.Config) { c.Client, c.Base = client, base }
+}
+
+// prepared has the lakes by the number of deals of their market: after the first night, after the second, and so on.
+// Each night is pulled once per process, when a test first needs it.
+var prepared struct {
+	sync.Mutex
+	lakes map[int][]*memstore.Mem
+}
+
+// preparedLake returns the lake after a number of nights, 1 or more. The caller must not change it.
+func preparedLake(t testing.TB, deals, nights int) *memstore.Mem {
+	t.Helper()
+	prepared.Lock()
+	defer prepared.Unlock()
+	if prepared.lakes == nil {
+		prepared.lakes = map[int][]*memstore.Mem{}
+	}
+	for n := len(prepared.lakes[deals]); n < nights; n++ {
+		w := newMarket(t, deals)
+		if n > 0 {
+			storetest.Copy(t, prepared.lakes[deals][n-1], w.Store)
+		}
+		w.Night(t, n, sameAddress(t, w))
+		prepared.lakes[deals] = append(prepared.lakes[deals], storetest.Clone(t, w.Store))
+	}
+	return prepared.lakes[deals][nights-1]
+}
+
+// copyNight makes the lake equal to the prepared lake after its next night. The lake must not be read during the call.
+func (w *served) copyNight(t testing.TB) {
+	t.Helper()
+	w.nights++
+	next := preparedLake(t, w.deals, w.nights)
+	wanted := map[string]bool{}
+	for _, key := range world.Keys(t, next) {
+		wanted[key] = true
+		storetest.Overwrite(t, w.Store, key, storetest.Bytes(t, next, key))
+	}
+	for _, key := range world.Keys(t, w.Store) {
+		if !wanted[key] {
+			storetest.Remove(t, w.Store, key)
+		}
+	}
+}
+
+// pullNight adds the next night to the lake by a run, during which the lake can be read.
+func (w *served) pullNight(t testing.TB) {
+	t.Helper()
+	w.Night(t, w.nights, sameAddress(t, w.World))
+	w.nights++
+}
+
+// lakeMarket serves a lake as a market until the test ends, and counts the catalogs that are open. The lake must have
+// a commit.
+func lakeMarket(t testing.TB, lake store.Store) (source *lakesource.Source, open *atomic.Int32) {
+	t.Helper()
+	dir := t.TempDir()
+	open = new(atomic.Int32)
+	newer := func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
+		l, err := load.Open(ctx, lake)
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
@@ -65,32 +148,36 @@ func (w *served) newer(dir string) func(context.Context, int64) (*lakesource.Cat
 		if err != nil {
 			return nil, err
 		}
-		w.open.Add(1)
-		return &lakesource.Catalog{DB: db, Close: func() error { w.open.Add(-1); return done() }}, file.Close()
+		open.Add(1)
+		return &lakesource.Catalog{DB: db, Close: func() error { open.Add(-1); return done() }}, file.Close()
 	}
-}
-
-// night executes a run, a day later.
-func (w *served) night(t testing.TB) {
-	t.Helper()
-	w.Later(24 * time.Hour)
-	if _, err := w.Run(t); err != nil {
+	source, err := lakesource.New(t.Context(), lakesource.Config{Newer: newer})
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := open.Load(); n != 0 {
+			t.Errorf("%d catalogs are still open", n)
+		}
+	})
+	return source, open
 }
 
-// TestSource holds the lake to what every source promises.
+// TestSource runs the tests that every serve.Source must pass.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, sourcetest.Config{KeepsStates: true, New: func(t testing.TB) sourcetest.World {
 		w := newServed(t, 15)
-		return sourcetest.World{Source: w.source, Advance: w.night}
+		return sourcetest.World{Source: w.source, Advance: w.copyNight}
 	}})
 }
 
 var feed = api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}
 
-// TestLimits asks for what is not there, and of a lake that is closed.
+// TestLimits asks for states that do not exist, for a later state in the past, and for pages of a closed lake.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newServed(t, 15)
@@ -107,7 +194,7 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.night(t)
+	w.copyNight(t)
 	page, err := w.source.List(t.Context(), serve.Query{Feed: feed, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +213,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestConcurrent asks from all sides while the lake grows.
+// TestConcurrent reads a lake from several goroutines while a run adds a night to it.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	w := newServed(t, 15)
@@ -154,7 +241,7 @@ func TestConcurrent(t *testing.T) {
 			}
 		})
 	}
-	w.night(t)
+	w.pullNight(t)
 	close(stop)
 	group.Wait()
 	if page, err := w.source.List(t.Context(), serve.Query{Feed: feed, Limit: 1}); err != nil || len(page.Records) != 1 {
@@ -165,7 +252,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// BenchmarkPage reads pages of a list of 3,000 deals from warm.
+// BenchmarkPage reads pages of a list of 3,000 deals, with its index in memory.
 func BenchmarkPage(b *testing.B) {
 	w := newServed(b, 3000)
 	for _, size := range []int{1, 100, 1000} {

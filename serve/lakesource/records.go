@@ -12,9 +12,9 @@ import (
 	"dealflow/serve"
 )
 
-// list gives a page of a feed as of a state.
-func (s *Source) list(ctx context.Context, e *edition, at instant, q serve.Query) (serve.Page, error) {
-	x, err := s.indexes.of(ctx, e.catalog.DB, q.Feed, at)
+// list returns a page of a feed as of a state.
+func (s *Source) list(ctx context.Context, e *openCatalog, at instant, q serve.Query) (serve.Page, error) {
+	x, err := s.indexes.get(ctx, e.catalog.DB, q.Feed, at)
 	if err != nil {
 		return serve.Page{}, err
 	}
@@ -29,9 +29,9 @@ func (s *Source) list(ctx context.Context, e *edition, at instant, q serve.Query
 	return serve.Page{Records: records, More: more, State: at.state()}, nil
 }
 
-// get gives one deal as of a state.
-func (s *Source) get(ctx context.Context, e *edition, at instant, feed api.Feed, id int64) (serve.Record, error) {
-	x, err := s.indexes.of(ctx, e.catalog.DB, feed, at)
+// get returns a deal as of a state.
+func (s *Source) get(ctx context.Context, e *openCatalog, at instant, feed api.Feed, id int64) (serve.Record, error) {
+	x, err := s.indexes.get(ctx, e.catalog.DB, feed, at)
 	if err != nil {
 		return serve.Record{}, err
 	}
@@ -46,16 +46,17 @@ func (s *Source) get(ctx context.Context, e *edition, at instant, feed api.Feed,
 	return records[0], nil
 }
 
-// readRecords reads the payloads of deals by one query and makes them this API's records.
+// readRecords reads the payloads of deals by one query and rewrites them as records of this API, in the order of
+// chosen.
 func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []entry) ([]serve.Record, error) {
 	if len(chosen) == 0 {
 		return nil, nil
 	}
-	places := make(map[int64]int, len(chosen))
+	position := make(map[int64]int, len(chosen))
 	records := make([]serve.Record, len(chosen))
 	for i := range chosen {
 		e := &chosen[i]
-		places[e.id] = i
+		position[e.id] = i
 		records[i] = serve.Record{ID: e.id, UpdatedAt: e.known.time(), PricingDate: e.pricingDate()}
 	}
 	rows, err := db.QueryContext(ctx, payloadQuery(chosen), string(feed.Service), string(feed.Market), string(feed.Kind), feed.String())
@@ -66,12 +67,12 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 	w := newRewriter(feed)
 	for rows.Next() {
 		var id int64
-		var payload stdsql.RawBytes // good until the next row
+		var payload stdsql.RawBytes // valid until the next row
 		var from stdsql.NullString
 		if err := rows.Scan(&id, &payload, &from); err != nil {
 			return nil, err
 		}
-		record := &records[places[id]]
+		record := &records[position[id]]
 		if record.Body, err = w.body(payload, from.String, instantOf(record.UpdatedAt)); err != nil {
 			return nil, fmt.Errorf("payload of deal %d: %w", id, err)
 		}
@@ -85,8 +86,8 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 	return records, nil
 }
 
-// payloadQuery asks for the payloads of versions. The bounds around the list of keys let DuckDB pass
-// over files and row groups by their statistics.
+// payloadQuery returns a query for the payloads of versions, 1 or more. Because of the bounds around the list of keys,
+// DuckDB can skip files and row groups by their statistics.
 func payloadQuery(chosen []entry) string {
 	ids, known := []int64{chosen[0].id, chosen[0].id}, []instant{chosen[0].known, chosen[0].known}
 	var keys strings.Builder

@@ -11,22 +11,21 @@ import (
 	"dealflow/schemas/api"
 )
 
-// rewriter turns payloads into records of this API. Only links change, everything else stays byte for
-// byte: hrefs under the address that a payload came from are written as "/v3/…", before which the
-// server puts its own, and an updatedSince link that the payload has tells knowledge time. Where the
-// payload has none, none is added: the record says what its source said, and clients must do without
-// it there too. It is not safe for concurrent use.
+// rewriter turns payloads into records of this API. Only links change; all other bytes stay. Hrefs under the address
+// that a payload came from become "/v3/…", and the server adds its own address. The href of the record's updatedSince
+// link gets the known_at of the version. A payload without such a link stays without: the record says what its source
+// said. A rewriter is not safe for concurrent use.
 type rewriter struct {
 	feed  api.Feed
 	bases map[string]api.Base
 
 	base   api.Base
-	root   string // path of base
-	since  string // href of the record's updatedSince link
+	root   string // path of base, "" if it has none
+	since  string // new href of the record's updatedSince link; "" leaves it as it is
 	dec    *jsontext.Decoder
 	input  bytes.Buffer
 	source []byte // the payload
-	copied int    // bytes of it that are in out
+	copied int    // bytes of source that are in out
 	out    []byte
 }
 
@@ -34,10 +33,10 @@ func newRewriter(feed api.Feed) *rewriter {
 	return &rewriter{feed: feed, bases: map[string]api.Base{}, dec: jsontext.NewDecoder(&bytes.Buffer{})}
 }
 
-// body gives the record of a payload that was pulled from an address and became known at an instant.
-// The result is the caller's.
+// body returns the record of a payload that was pulled from an address and became known at an instant. The caller owns
+// the result.
 func (w *rewriter) body(payload []byte, from string, known instant) ([]byte, error) {
-	if err := w.comesFrom(from); err != nil {
+	if err := w.setBase(from); err != nil {
 		return nil, err
 	}
 	w.since = ""
@@ -45,7 +44,7 @@ func (w *rewriter) body(payload []byte, from string, known instant) ([]byte, err
 		w.since = w.feed.Path() + "?updatedSince=" + known.String()
 	}
 	w.input = *bytes.NewBuffer(payload)
-	w.dec.Reset(&w.input, jsontext.AllowInvalidUTF8(true)) // lone surrogates pass: they are content
+	w.dec.Reset(&w.input, jsontext.AllowInvalidUTF8(true)) // lone surrogates are allowed: they are content
 	w.source, w.copied, w.out = payload, 0, make([]byte, 0, len(payload)+64)
 	if err := w.value(plain); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (w *rewriter) body(payload []byte, from string, known instant) ([]byte, err
 	return append(w.out, payload[w.copied:]...), nil
 }
 
-func (w *rewriter) comesFrom(from string) error {
+func (w *rewriter) setBase(from string) error {
 	if from == "" {
 		return errNoBase
 	}
@@ -72,19 +71,19 @@ func (w *rewriter) comesFrom(from string) error {
 	return nil
 }
 
-// role is what an object is in HAL.
+// role is the meaning of a JSON object in HAL.
 type role uint8
 
 const (
 	plain    role = iota // no part of HAL
-	links                // value of a _links member
-	ownLinks             // that of the record itself
+	links                // value of a _links member of an embedded object
+	ownLinks             // value of the record's own _links member
 	link                 // a link
 	since                // the record's updatedSince link
 )
 
-// within is the role of a member's value in an object of the given role.
-func within(r role, name []byte, depth int) role {
+// roleOf returns the role of a member's value in an object of role r. depth is that of the object, 1 for the record.
+func roleOf(r role, name []byte, depth int) role {
 	switch {
 	case r == ownLinks && string(name) == api.LinkUpdatedSince:
 		return since
@@ -98,7 +97,7 @@ func within(r role, name []byte, depth int) role {
 	return plain
 }
 
-// value moves over the next value and writes its links anew.
+// value reads the next value and rewrites the links in it.
 func (w *rewriter) value(r role) error {
 	switch w.dec.PeekKind() {
 	case '{':
@@ -137,7 +136,7 @@ func (w *rewriter) object(r role) error {
 		if string(name) == "href" && w.dec.PeekKind() == '"' {
 			err = w.href(r, start)
 		} else {
-			err = w.value(within(r, name, depth))
+			err = w.value(roleOf(r, name, depth))
 		}
 		if err != nil {
 			return err
@@ -147,7 +146,7 @@ func (w *rewriter) object(r role) error {
 	return err
 }
 
-// href writes a member href anew whose name begins at start.
+// href rewrites a member href if it is a link of the API. The member's name begins at start.
 func (w *rewriter) href(r role, start int) error {
 	raw, err := w.dec.ReadValue()
 	if err != nil {
@@ -165,25 +164,26 @@ func (w *rewriter) href(r role, start int) error {
 			return nil
 		}
 	}
-	// The server puts its address before every href that starts with a slash. This one is none of its
-	// own; a slash that is escaped says the same and is left alone.
+	// The server puts its address before every href that starts with a slash. This href is not under the API. An
+	// escaped slash means the same and is not replaced.
 	if raw[1] == '/' {
 		w.splice(end-len(raw)+1, end-len(raw)+1, `\`)
 	}
 	return nil
 }
 
-// under says whether a link points below the API that the payload came from.
+// under says whether a link is under the API that the payload came from. relative is the href without the API's
+// address.
 func (w *rewriter) under(href, relative string) bool {
 	if !strings.HasPrefix(relative, "/") || strings.HasPrefix(relative, "//") {
 		return false
 	}
-	return relative != href || w.root == "" // else the path of another service at the same host
+	return relative != href || w.root == "" // otherwise the href is a path of another service of the same host
 }
 
-// replace puts a member href with another value, in the form that the server looks for.
+// replace writes a member href with another value, in the spelling that the server searches for.
 func (w *rewriter) replace(start, end int, href string) {
-	quoted, _ := jsontext.AppendQuote(nil, href) // the error tells of invalid UTF-8, which becomes U+FFFD
+	quoted, _ := jsontext.AppendQuote(nil, href) // its error means invalid UTF-8, which becomes U+FFFD
 	w.splice(start, end, `"href":`+string(quoted))
 }
 
@@ -193,11 +193,11 @@ func (w *rewriter) splice(start, end int, text string) {
 	w.copied = end
 }
 
-// unquote gives a JSON string's text; it may share raw's memory.
+// unquote returns the text of a JSON string. The result can share raw's memory.
 func unquote(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}
-	text, _ := jsontext.AppendUnquote(nil, raw) // the error tells of lone surrogates only
+	text, _ := jsontext.AppendUnquote(nil, raw) // its error means lone surrogates, which are allowed
 	return text
 }

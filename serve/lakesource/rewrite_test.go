@@ -62,8 +62,8 @@ func TestRewriteFails(t *testing.T) {
 	}
 }
 
-// FuzzRewrite holds that a record says what its payload says but for hrefs, and that writing it anew
-// from this API's own address changes nothing more.
+// FuzzRewrite checks that a record and its payload differ in hrefs only, and that rewriting a record again from the
+// same address changes nothing.
 func FuzzRewrite(f *testing.F) {
 	f.Add(`{"_links":{"self":{"href":"http://h/v3/x"},"updatedSince":{"href":"q"}},"href":"/a","x":[{"_links":{"a":{"href":"/b"}}}]}`)
 	f.Add(`{"_links":[{"href":"//x"}],"a":{"_links":{"_links":{"href":"/","b":{"href":"/c"}}}}}`)
@@ -75,7 +75,7 @@ func FuzzRewrite(f *testing.F) {
 		}
 		var before, after any
 		if json.Unmarshal([]byte(payload), &before) != nil {
-			return // not UTF-8 or so: such payloads are quarantined
+			return // not UTF-8, for example: such payloads are quarantined
 		}
 		if err := json.Unmarshal(once, &after); err != nil {
 			t.Fatalf("%s: %v", once, err)

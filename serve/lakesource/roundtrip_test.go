@@ -1,7 +1,6 @@
 package lakesource_test
 
 import (
-	"context"
 	stdsql "database/sql"
 	"fmt"
 	"maps"
@@ -10,23 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"dealflow/internal/catalog"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
-	"dealflow/serve/lakesource"
 	"dealflow/serve/sim"
-	"dealflow/sql"
 )
 
-// TestRoundTrip closes the ring: a market is pulled into a lake night by night; the lake is served and
-// pulled into a second one, each night right after it was committed; and, when all nights are over, each
-// night again as of its instant, into a third. All three lakes hold the same.
+// TestRoundTrip pulls a market into a lake, night by night. It serves the lake and pulls it into a second one, each
+// night right after its commit. After the last night it pulls each night again, as of its instant, into a third lake.
+// All three lakes must contain the same.
 //
-// Reasons of removals are the same too, as long as the market never answers 403: what left an account's
-// allowance there is, like all that does not stand, a 404 of the lake, and the second lake says gone.
+// The reasons of removals are the same too, because this market never answers 403. The lake answers 404 for every deal
+// that is not current, so a second lake would say gone where the first says forbidden.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	nights := testkit.Count(t, "TEST_NIGHTS", 4)
@@ -36,7 +32,8 @@ func TestRoundTrip(t *testing.T) {
 	for n := range nights {
 		past = append(past, w.Night(t, n).KnownAt)
 		if n == 0 { // a lake without a commit cannot be served
-			second.ServeAgain(t, serve.Config{Source: lakeMarket(t, w)})
+			source, _ := lakeMarket(t, w.Store)
+			second.ServeAgain(t, serve.Config{Source: source})
 		}
 		second.Night(t, n)
 		sameFiles(t, fmt.Sprintf("night %d", n), w, second)
@@ -51,38 +48,8 @@ func TestRoundTrip(t *testing.T) {
 	sameVersions(t, "as of each night", w, third)
 }
 
-// lakeMarket opens a world's lake as a market.
-func lakeMarket(t testing.TB, w *world.World) *lakesource.Source {
-	t.Helper()
-	dir := t.TempDir()
-	source, err := lakesource.New(t.Context(), lakesource.Config{Newer: func(ctx context.Context, than int64) (*lakesource.Catalog, error) {
-		l, err := load.Open(ctx, w.Store)
-		if err != nil || l.Log().Number <= than {
-			return nil, err
-		}
-		file, err := catalog.Open(ctx, l, dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
-		if err != nil {
-			return nil, err
-		}
-		return &lakesource.Catalog{DB: db, Close: done}, file.Close()
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := source.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return source
-}
-
-// emptyWorld is an empty lake to fill from an API. It follows the API's clock: the one it moves is that
-// of the market behind.
+// emptyWorld returns a World with an empty lake and without a market. clock is that of the original market: the lake is
+// pulled from an API that follows it.
 func emptyWorld(t testing.TB, clock *sim.ManualClock) *world.World {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "lake")
@@ -120,8 +87,7 @@ func sameVersions(t testing.TB, what string, a, b *world.World) {
 	}
 }
 
-// digests gives the SHA-256 of the files of the flattened tables, in the order of their runs, by table
-// and partition.
+// digests returns the SHA-256 of the files of the flattened tables by table and partition, in the order of their runs.
 func digests(t testing.TB, w *world.World) map[string][]string {
 	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)
@@ -143,7 +109,7 @@ func digests(t testing.TB, w *world.World) map[string][]string {
 	return all
 }
 
-// versions gives every version as a text, in order.
+// versionRows returns every version as a text, in order.
 func versionRows(t testing.TB, w *world.World) (all []string) {
 	t.Helper()
 	w.Ask(t, func(db *stdsql.DB) {

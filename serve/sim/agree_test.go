@@ -8,9 +8,9 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestFieldsOfABondAgree: codes have right check digits in reserved ranges, amounts times the rate
-// are the dollars, totals hold the nominal, dates are in order, and the evolution ends at the final
-// price. A few records still wait for a correction.
+// TestFieldsOfABondAgree checks that codes have correct check digits in reserved ranges, that amounts times the rate
+// are the dollars, that totals contain the nominal, that dates are in order, and that the evolution ends at the final
+// price. A few records have a pending correction.
 func TestFieldsOfABondAgree(t *testing.T) {
 	m := New(Config{Seed: 31, Deals: 150, Quirks: &Quirks{}})
 	wrong, all := map[string]int{}, 0
@@ -31,7 +31,7 @@ func TestFieldsOfABondAgree(t *testing.T) {
 	}
 }
 
-// checkEvolution compares the last entry with the spread, where both are over the same basis.
+// checkEvolution compares the last entry with the spread if both are over the same basis.
 func checkEvolution(t *testing.T, d api.BondPricedDeal) {
 	t.Helper()
 	n, spread := len(d.PriceEvolution), text(d.Spread)

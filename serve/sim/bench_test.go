@@ -32,7 +32,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkFifteenYears is the time until the first page, and the memory held then.
+// BenchmarkFifteenYears measures the time to the first page, and the memory in use then.
 func BenchmarkFifteenYears(b *testing.B) {
 	for b.Loop() {
 		before := heap()
@@ -45,8 +45,8 @@ func BenchmarkFifteenYears(b *testing.B) {
 	}
 }
 
-// BenchmarkFifteenYearsWalk is one walk over all lists of fifteen years in pages of 1,000, with every
-// body made, and the memory held then.
+// BenchmarkFifteenYearsWalk measures a walk over all lists of fifteen years in pages of 1,000, which makes every body,
+// and the memory in use then.
 func BenchmarkFifteenYearsWalk(b *testing.B) {
 	for b.Loop() {
 		before := heap()
@@ -74,7 +74,7 @@ func BenchmarkFifteenYearsWalk(b *testing.B) {
 	}
 }
 
-// heap is what is in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	runtime.GC()
 	var stats runtime.MemStats
@@ -96,7 +96,7 @@ func BenchmarkListPage(b *testing.B) {
 	}
 }
 
-// BenchmarkColdPage makes every body of a page of 1,000 anew.
+// BenchmarkColdPage makes every body of a page of 1,000.
 func BenchmarkColdPage(b *testing.B) {
 	config := sim.Config{Seed: 1, Deals: 5000, Expected: 50, CacheBytes: 1}
 	market := sim.New(config)

@@ -6,20 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// bodies keeps the bodies that were made, up to a limit of bytes, and drops the oldest first.
+// bodies is the cache of bodies. It keeps up to limit bytes and drops the oldest bodies first.
 type bodies struct {
 	limit, size int
 	kept        []keptBody // in the order in which they were made
 }
 
-// keptBody is a body that was made for a deal. The deal may have another by now.
+// keptBody is a body that was made for a deal. The deal can have a newer one.
 type keptBody struct {
 	deal *deal
 	size int
 }
 
-// make makes the bodies that deals lack, on all processors where there are many.
-func (b *bodies) make(deals []*deal, render func(*deal) []byte) {
+// fill makes the missing bodies of deals, on all processors if there are many.
+func (b *bodies) fill(deals []*deal, render func(*deal) []byte) {
 	var lacking []*deal
 	for _, d := range deals {
 		if d.body == nil {
@@ -40,7 +40,7 @@ func (b *bodies) make(deals []*deal, render func(*deal) []byte) {
 	}
 }
 
-// renderAll makes bodies in parallel. What a deal says hangs on nothing that another's changes.
+// renderAll makes bodies in parallel. Rendering one deal does not depend on any other deal.
 func renderAll(deals []*deal, render func(*deal) []byte) {
 	var next atomic.Int64
 	var done sync.WaitGroup
@@ -54,8 +54,8 @@ func renderAll(deals []*deal, render func(*deal) []byte) {
 	done.Wait()
 }
 
-// trim drops the oldest bodies beyond the limit. Who has got one may go on using it. A body that was
-// made anew meanwhile may go with the entry of its forerunner: it costs making it again.
+// trim drops the oldest bodies above the limit. Records that were returned keep theirs. The entry of an outdated body
+// can drop the deal's newer body too: that body is made again when it is needed.
 func (b *bodies) trim() {
 	dropped := 0
 	for ; b.size > b.limit && dropped < len(b.kept); dropped++ {

@@ -6,7 +6,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// currency is what an offer is sold in; on some days some currencies rest.
+// currency returns the currency of an offer. Some currencies have no deals on some days.
 func (o offer) currency() currency {
 	mix := calibration.CurrencyMix[o.market]
 	choices := make([]calibration.Weighted[string], 0, len(mix))
@@ -16,8 +16,7 @@ func (o offer) currency() currency {
 	return currency(calibration.Currencies[pickWeighted(stream(o.seed, tagMoney), choices...)])
 }
 
-// opening is when the books of an offer open on a day: early in the morning of the place where it is
-// run.
+// opening returns when the books of an offer open on a day: early in the morning of its zone.
 func (o offer) opening(date time.Time) time.Time {
 	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.currency().Code)
 	at := r.between(0, 90*60)
@@ -30,7 +29,7 @@ func (o offer) opening(date time.Time) time.Time {
 	return zone.at(date, 8*60+5).Add(time.Duration(at*7/9) * time.Second)
 }
 
-// closing is when the first line of an offer is priced on a day.
+// closing returns when the first line of an offer is priced on a day.
 func (o offer) closing(date time.Time) time.Time {
 	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.currency().Code)
 	share := r.Float64()
@@ -39,7 +38,7 @@ func (o offer) closing(date time.Time) time.Time {
 	}
 	switch {
 	case zone == hongKong:
-		return minutes(18*60, 25*60) // past midnight at times
+		return minutes(18*60, 25*60) // sometimes after midnight
 	case o.market == "HY":
 		return minutes(11*60, 15*60)
 	case zone == newYork:

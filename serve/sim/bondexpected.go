@@ -10,7 +10,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// bondStory is what a bond deal in the pipeline has come to.
+// bondStory is the state of an expected bond deal after its executed steps.
 type bondStory struct {
 	report
 	history  []api.DealHistoryEntry
@@ -25,12 +25,12 @@ type bondTranche struct {
 	priced, unlinked                   bool
 }
 
-// renderBondExpected makes the record from the story.
+// renderBondExpected returns the record of the story.
 func (m *Market) renderBondExpected(d *deal) any {
 	plan := planBond(d.offer)
 	lines := d.bondLines(plan)
-	story := m.tellBond(d, plan, lines)
-	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	story := m.bondStoryOf(d, plan, lines)
+	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.BondExpectedDeal{
 		ID: d.id, Market: string(d.feed.Market), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.97, story.message),
@@ -53,7 +53,7 @@ func (m *Market) renderBondExpected(d *deal) any {
 }
 
 func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) api.BondExpectedTranche {
-	c := clerk{stream(d.seed, tagFields, uint64(t.line)+1), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields, uint64(t.line)+1), m.config.Quirks}
 	tranche := api.BondExpectedTranche{
 		Name: c.say(t.name), Changed: opt(c, 0.95, instant(t.changed)), Status: t.status,
 		Currency: c.text(0.97, line.cur.Code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
@@ -76,7 +76,7 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 	return tranche
 }
 
-// presence is 1 for a text that says something.
+// presence returns 1 for a text that is not empty, otherwise 0.
 func presence(text string) float64 {
 	if text == "" {
 		return 0
@@ -84,20 +84,20 @@ func presence(text string) float64 {
 	return 1
 }
 
-// tellBond tells the steps that have happened, from the first on.
-func (m *Market) tellBond(d *deal, plan bondPlan, lines []bondLine) bondStory {
+// bondStoryOf applies the executed steps, from the first one, to a new story.
+func (m *Market) bondStoryOf(d *deal, plan bondPlan, lines []bondLine) bondStory {
 	story := bondStory{tranches: d.firstTranches(lines)}
-	story.tell(m, d, plan, lines, step{d.born, stepNews, 0}, 0)
+	story.apply(m, d, plan, lines, step{d.born, stepNews, 0}, 0)
 	for i, step := range d.past() {
 		if step.kind.shows() {
-			story.tell(m, d, plan, lines, step, i+1)
+			story.apply(m, d, plan, lines, step, i+1)
 		}
 	}
 	return story
 }
 
-// firstTranches are the tranches that a deal begins with: those that are not added later, and for a
-// few deals none until books open.
+// firstTranches returns the tranches with which a deal begins: those that are not added later. A few deals have none
+// until books open.
 func (d *deal) firstTranches(lines []bondLine) []bondTranche {
 	var tranches []bondTranche
 	for i, line := range lines {
@@ -130,9 +130,9 @@ func (d *deal) newTranche(line bondLine, i int, at time.Time) bondTranche {
 	return t
 }
 
-// tell lets one step change the story.
-func (b *bondStory) tell(m *Market, d *deal, plan bondPlan, lines []bondLine, s step, index int) {
-	c := clerk{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
+// apply changes the story by a step.
+func (b *bondStory) apply(m *Market, d *deal, plan bondPlan, lines []bondLine, s step, index int) {
+	c := recordWriter{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
 	if len(b.tranches) == 0 && s.kind == stepThoughts {
 		for i, line := range lines {
 			b.tranches = append(b.tranches, d.newTranche(line, i, s.at))
@@ -155,7 +155,7 @@ func (b *bondStory) tell(m *Market, d *deal, plan bondPlan, lines []bondLine, s 
 	b.history = append(b.history, api.DealHistoryEntry{Changed: instant(s.at), Headline: opt(c, 0.85, b.headline), Message: b.message})
 }
 
-// change lets one step change the tranches, and gives the state of the price that a report names.
+// change changes the tranches by a step. It returns the state of the price, as a report names it.
 func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
 	at := slices.IndexFunc(b.tranches, func(t bondTranche) bool { return t.line == s.line })
 	switch s.kind {
@@ -181,7 +181,7 @@ func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
 			b.tranches = append(b.tranches, d.newTranche(lines[s.line], s.line, s.at))
 			at = len(b.tranches) - 1
 		}
-		b.tranches[at].settle(lines[s.line], s.at, d.tap != 0)
+		b.tranches[at].setPriced(lines[s.line], s.at, d.tap != 0)
 		b.tranches[at].unlinked = slices.ContainsFunc(d.script, func(o step) bool { return o.kind == stepLink && o.line == s.line })
 		return lines[s.line].quote(lines[s.line].price)
 	case stepPostpone:
@@ -199,8 +199,8 @@ func (b *bondStory) change(d *deal, lines []bondLine, s step, r *dice) string {
 	return "levels to be announced"
 }
 
-// settle is the tranche as it is once priced.
-func (t *bondTranche) settle(line bondLine, at time.Time, increase bool) {
+// setPriced changes the tranche to its state after pricing.
+func (t *bondTranche) setPriced(line bondLine, at time.Time, increase bool) {
 	t.status = "PRICED"
 	if increase {
 		t.status = "INCREASED"
@@ -209,7 +209,7 @@ func (t *bondTranche) settle(line bondLine, at time.Time, increase bool) {
 	t.price, t.volume = line.quote(line.price), line.cur.volumeText(line.amount)
 }
 
-// progress is the tranche after a step towards its price.
+// progress changes the tranche by a step towards its price.
 func (t *bondTranche) progress(line bondLine, s step, r *dice) {
 	if t.priced {
 		return
@@ -229,7 +229,7 @@ func (t *bondTranche) progress(line bondLine, s step, r *dice) {
 	}
 }
 
-// stage is the state of a line's price after a step, as text: in the words of its market.
+// stage returns the state of a line's price after a step as text, in the words of its market.
 func (l bondLine) stage(kind stepKind) string {
 	switch {
 	case kind == stepThoughts && l.basis == "" && l.seed%3 == 0:
@@ -252,15 +252,15 @@ func (l bondLine) stage(kind stepKind) string {
 	return "Final " + l.quote(l.price)
 }
 
-// whisper is a yield as it is passed on by word of mouth: low 8s.
+// whisper returns a yield as an informal text: low 8s.
 func whisper(points int) string {
 	part := []string{"low", "mid", "high"}[points%100*3/100]
 	return fmt.Sprintf("%s %ds", part, points/100)
 }
 
-// figiShare is how often an expected tranche has a number already.
+// figiShare returns the share of expected tranches with a FIGI.
 func figiShare(m *Market, d *deal) float64 {
-	if m.born(calibration.Version33, d) {
+	if m.isReleased(calibration.Version33, d) {
 		return 0.2
 	}
 	return 0

@@ -9,7 +9,7 @@ import (
 
 const day = 24 * time.Hour
 
-// bondExpectedScript is the life of a bond deal in the pipeline.
+// bondExpectedScript returns the script of an expected bond deal.
 func (m *Market) bondExpectedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	lines := d.bondLines(planBond(d.offer))
@@ -30,8 +30,8 @@ func (m *Market) bondExpectedScript(d *deal) []step {
 	return s.ordered()
 }
 
-// fades says whether a deal is never priced: pulled, as the mood of the market has it, or forgotten
-// after a long time.
+// fades draws whether a deal is never priced: it is pulled, with a probability by regime, or forgotten after a long
+// time.
 func (m *Market) fades(r *dice, d *deal, wait int) bool {
 	pulled, forgotten := r.chance(calibration.Effects[d.offer.mood].BondPull), 0.0
 	if wait > 9 && d.tap == 0 {
@@ -40,7 +40,7 @@ func (m *Market) fades(r *dice, d *deal, wait int) bool {
 	return r.chance(forgotten) || pulled
 }
 
-// later is the later of two instants.
+// later returns the later of two instants.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -48,7 +48,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// addFade lets a deal go without pricing, half of the time without a word.
+// addFade removes a deal without pricing, in half of the cases without a report.
 func addFade(s *script, r *dice, end time.Time) {
 	if r.chance(0.5) {
 		s.add(end, stepPostpone)
@@ -57,8 +57,8 @@ func addFade(s *script, r *dice, end time.Time) {
 	s.add(end.Add(time.Duration(r.between(1, 20))*time.Hour), stepLeave)
 }
 
-// addExecution is the day on which a deal prices; high yield opens its books the day before where
-// there is time. A priced tranche stays until midnight in London.
+// addExecution adds the steps of the day of pricing. High yield opens its books on the day before if there is time. A
+// priced tranche stays until midnight in London.
 func addExecution(s *script, r *dice, d *deal, lines []bondLine) {
 	opening, closing := d.offer.opening(d.target), d.offer.closing(d.target)
 	if eve := d.offer.opening(businessDaysBefore(d.target, 1)); d.feed.Market == api.HY && eve.After(s.born) {
@@ -90,8 +90,8 @@ func addExecution(s *script, r *dice, d *deal, lines []bondLine) {
 	addPricing(s, r, closing, lines)
 }
 
-// addPricing prices one tranche after the other; rarely the last waits until the next business day.
-// Links to the priced records come at once, but for a few.
+// addPricing prices one tranche after the other. Rarely the last one waits until the next business day. Most links to
+// the priced records are added at once, a few later.
 func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
 	last, lags := len(lines)-1, r.chance(0.04)
 	var end time.Time
@@ -118,7 +118,7 @@ func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
 	s.add(end, stepLeave)
 }
 
-// addSlips are the small things between a deal's announcement and its end.
+// addSlips adds small changes between a deal's announcement and its end.
 func (m *Market) addSlips(s *script, r *dice, lines int) {
 	span := s.steps[len(s.steps)-1].at.Sub(s.born) * 9 / 10
 	sometime := func() time.Time { return s.born.Add(time.Duration(r.Float64() * float64(span))) }
@@ -134,7 +134,7 @@ func (m *Market) addSlips(s *script, r *dice, lines int) {
 	}
 }
 
-// addOmission leaves a deal out of its list for a day, or until it leaves.
+// addOmission omits a deal from its list for a day, or until the deal is removed.
 func (m *Market) addOmission(s *script, r *dice) {
 	span := s.steps[len(s.steps)-1].at.Sub(s.born)
 	at := s.born.Add(time.Duration(r.Float64() * float64(span)))

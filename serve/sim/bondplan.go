@@ -9,7 +9,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// bondPlan is an offer of bonds: what it comes to in the end, before anybody knows.
+// bondPlan is the final result of an offer of bonds. Records show it step by step.
 type bondPlan struct {
 	market  api.Market
 	issuer  issuer
@@ -20,7 +20,7 @@ type bondPlan struct {
 
 // bondLine is one security of an offer.
 type bondLine struct {
-	seed      uint64 // of its codes
+	seed      uint64 // seed of its codes
 	name      string
 	cur       currency
 	amount    int64
@@ -28,28 +28,28 @@ type bondLine struct {
 	perpetual bool
 	call      int // years to the first call, 0: none
 	floating  bool
-	basis     string // what the price is quoted over: MS, T, …; empty: a yield
+	basis     string // basis of the price: MS, T, …; empty if the price is a yield
 	price     int    // final price, in basis points over basis or as a yield
-	tighter   int    // by how many basis points it came in since first thoughts
+	tighter   int    // basis points from initial price thoughts to the price
 	premium   int    // new issue premium, in basis points
 	yield     int64  // thousandths of a per cent
 	coupon    int64  // thousandths of a per cent
 	fpr       int64  // the price that gives the yield, in thousandths
 	label     int    // 0: none, 1 green, 2 sustainable, 3 sustainability-linked, 4 social
 	format    int    // 0 Reg S, 1 144A, 2 both, 3 SEC registered
-	junior    int    // 0 senior … an index of calibration.Ranks
+	junior    int    // index of calibration.Ranks; 0 is senior
 	cover     float64
-	start     int64 // the size that was first spoken of
-	wng       bool  // the size will not grow
+	start     int64 // size at the announcement
+	wng       bool  // "will not grow": the size is final from the start
 	phantom   bool  // shown for a while, never priced
-	american  bool  // its ISIN is one of the United States
-	em        bool  // it is sold in the words of emerging markets
+	american  bool  // it has an ISIN of the United States
+	em        bool  // its texts use the words of emerging markets
 }
 
-// mostLines bounds the lines of an offer.
+// mostLines is the maximum number of lines of an offer.
 const mostLines = 7
 
-// planBond is the plan of an offer: a pure function of it.
+// planBond returns the plan of an offer. It is a pure function.
 func planBond(o offer) bondPlan {
 	d := stream(o.seed, tagPlan)
 	plan := bondPlan{market: o.market, issuer: o.issuer()}
@@ -76,7 +76,7 @@ func planBond(o offer) bondPlan {
 	return plan
 }
 
-// coveredShare makes about one investment-grade deal in eleven one of covered bonds.
+// coveredShare returns the share of banks' deals that are covered bonds: about one in eleven of all IG deals.
 func coveredShare(market api.Market) float64 { return byMarket(market, 0.25, 0, 0.03) }
 
 func regionsOf(d *dice, market api.Market, who issuer) []string {
@@ -95,7 +95,7 @@ func regionsOf(d *dice, market api.Market, who issuer) []string {
 	return found
 }
 
-// planLine draws one security. Its stream is the offer's: lines are drawn in order.
+// planLine draws one security. The lines of an offer share its stream, so they must be drawn in order.
 func planLine(d *dice, o offer, plan bondPlan, cur currency) bondLine {
 	line := bondLine{seed: d.Uint64(), cur: cur, years: d.between(3, 12), american: plan.issuer.country == "United States", em: o.market == api.EM}
 	line.amount = bondSize(d, o, plan, cur)
@@ -131,12 +131,12 @@ func planLine(d *dice, o offer, plan bondPlan, cur currency) bondLine {
 	return line
 }
 
-// reoffer is the price at which the coupon gives the yield, or nearly so.
+// reoffer sets the price at which the coupon gives about the yield.
 func (l *bondLine) reoffer() {
 	l.fpr = min(max(100_000-(l.yield-l.coupon)*int64(l.years)*85/100, 85_000), 112_000)
 }
 
-// demand draws how a line is received: books, tightening, premium and growth hang together.
+// demand draws a line's books, tightening, premium and growth, which depend on each other.
 func (l *bondLine) demand(d *dice, mood calibration.Regime) {
 	terms := calibration.Effects[mood]
 	books := d.NormFloat64()
@@ -157,7 +157,7 @@ func (l *bondLine) demand(d *dice, mood calibration.Regime) {
 	}
 }
 
-// roundSize rounds a size that is near another to fives of millions.
+// roundSize rounds an amount to multiples of 5 million. If near is below 50 million, it returns near.
 func roundSize(amount float64, near int64) int64 {
 	if near < 50e6 {
 		return near
@@ -165,7 +165,7 @@ func roundSize(amount float64, near int64) int64 {
 	return int64(math.Round(amount/5e6) * 5e6)
 }
 
-// bondSize draws a line's size: by market, currency and kind of borrower.
+// bondSize draws a line's size by market, currency and type of borrower.
 func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 	median, sigma := 700.0, 0.55
 	switch {
@@ -187,7 +187,7 @@ func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 	return size(d, cur, median, sigma)
 }
 
-// rates is about what money without risk costs in a currency, in thousandths of a per cent.
+// rates returns the approximate risk-free rate of a currency, in thousandths of a per cent.
 func rates(cur currency, at time.Time) int64 {
 	low := at.Year() >= 2012 && at.Year() <= 2021
 	switch {
@@ -202,7 +202,7 @@ func rates(cur currency, at time.Time) int64 {
 	return 3250
 }
 
-// along is the value of a line of points at an instant's year.
+// along returns the interpolated value of points at an instant.
 func along(points []calibration.Point, at time.Time) float64 {
 	year := float64(at.Year())
 	for i, p := range points {
@@ -276,7 +276,7 @@ func lineName(d *dice, line bondLine, i, count int) string {
 	return name
 }
 
-// structure is the line's short code: 10NC5, PNC5, 5yr FXD.
+// structure returns the line's short code: 10NC5, PNC5, 5yr FXD.
 func (l bondLine) structure() string {
 	switch {
 	case l.perpetual:
@@ -289,7 +289,7 @@ func (l bondLine) structure() string {
 	return fmt.Sprintf("%dyr FXD", l.years)
 }
 
-// quote is a price as text: over the line's basis, or as a yield.
+// quote returns a price as text: over the line's basis, or as a yield.
 func (l bondLine) quote(points int) string {
 	if l.basis == "" {
 		return millis(int64(points)*10) + "%"
@@ -297,7 +297,7 @@ func (l bondLine) quote(points int) string {
 	return fmt.Sprintf("%s%+d", l.basis, points)
 }
 
-// area is a range of prices as text.
+// area returns a range of prices as text.
 func (l bondLine) area(low, high int) string {
 	if l.basis == "" {
 		return millis(int64(low)*10) + "-" + l.quote(high)
@@ -305,10 +305,10 @@ func (l bondLine) area(low, high int) string {
 	return fmt.Sprintf("%s-%d", l.quote(low), high)
 }
 
-// maturity is when a line is due that was priced at.
+// maturity returns the maturity of a line that was priced at an instant.
 func (l bondLine) maturity(at time.Time) time.Time { return at.AddDate(l.years, 0, 7) }
 
-// tapped is the line as an increase sells it: less of it, at a price of its own.
+// tapped returns the line as an increase sells it: a smaller amount at another price.
 func (l bondLine) tapped(seed uint64, mood calibration.Regime) bondLine {
 	d := stream(seed)
 	l.amount = size(d, l.cur, max(float64(l.amount)/1e6/l.cur.Scale*0.4, 5), 0.3)
@@ -320,7 +320,7 @@ func (l bondLine) tapped(seed uint64, mood calibration.Regime) bondLine {
 	return l
 }
 
-// codes are a line's identifiers; an increase has a number of its own until it is merged.
+// codes are a line's identifiers. An increase has a temporary ISIN until it is merged.
 type codes struct{ isin, tempISIN, figi, bloomberg string }
 
 func (l bondLine) codes(tap uint64) codes {
@@ -334,7 +334,7 @@ func (l bondLine) codes(tap uint64) codes {
 	return c
 }
 
-// bondLine is the line that a bond priced record, or the expected deal of an increase, is about.
+// bondLine returns the line of a bond priced record, or of the expected deal of an increase.
 func (d *deal) bondLine() bondLine {
 	line := planBond(d.offer).lines[d.line]
 	if d.tap != 0 {
@@ -343,7 +343,7 @@ func (d *deal) bondLine() bondLine {
 	return line
 }
 
-// bondLines are the lines that an expected deal shows in the course of its life.
+// bondLines returns all lines that an expected deal shows during its script.
 func (d *deal) bondLines(plan bondPlan) []bondLine {
 	if d.tap != 0 {
 		return []bondLine{plan.lines[d.line].tapped(d.tap, d.offer.mood)}

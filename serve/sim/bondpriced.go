@@ -12,15 +12,15 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// renderBondPriced makes a priced bond's record. It makes the record as it will be in the end and
-// spoils what a step still to come will correct, so that the steps can come in any order.
+// renderBondPriced returns a priced bond's record. It makes the final record first and then corrupts what pending steps
+// will correct, so that the steps can come in any order.
 func (m *Market) renderBondPriced(d *deal) any {
 	plan := planBond(d.offer)
 	line, facts := plan.lines[d.line], d.facts()
 	if d.tap != 0 {
 		line = line.tapped(d.tap, d.offer.mood)
 	}
-	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	em := d.feed.Market == api.EM
 	record := api.BondPricedDeal{
 		DealID: int32(d.id), Market: string(d.feed.Market), DealType: "ORIGINAL", PricingDate: d.pricingDate(),
@@ -46,7 +46,7 @@ func (m *Market) renderBondPriced(d *deal) any {
 	c.flags(&record, plan, line, em)
 	record.Links = c.links(c.bondLinks(d))
 	correct(&record, d, c, line)
-	m.unborn(&record, d)
+	m.removeUnreleased(&record, d)
 	return &record
 }
 
@@ -57,8 +57,8 @@ func currencyShare(em bool) float64 {
 	return 1
 }
 
-// sizes are nominal and total, and what else was placed, kept or exchanged.
-func (c clerk) sizes(record *api.BondPricedDeal, d *deal, line bondLine) {
+// sizes sets nominal and total, and the amounts that were placed otherwise, retained or exchanged.
+func (c recordWriter) sizes(record *api.BondPricedDeal, d *deal, line bondLine) {
 	em := d.feed.Market == api.EM
 	record.Nominal = c.money(line.amount, line.cur)
 	if huge := c.chance(c.q.HugeNumber); huge {
@@ -87,8 +87,8 @@ func (c clerk) sizes(record *api.BondPricedDeal, d *deal, line bondLine) {
 	record.Total = opt(c, 0.92, total)
 }
 
-// terms are coupon, price and premium.
-func (c clerk) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
+// terms sets coupon, price and premium.
+func (c recordWriter) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
 	market, em := d.offer.market, d.feed.Market == api.EM
 	coupon := millis(line.coupon)
 	kind := "Fixed"
@@ -128,7 +128,7 @@ func (c clerk) terms(record *api.BondPricedDeal, d *deal, line bondLine) {
 	}
 }
 
-// government is a price over the government's bonds, at times over a certain one.
+// government returns a price over government bonds, sometimes over a named one.
 func (l bondLine) government(r *dice, at time.Time) string {
 	over, certain := l.price+r.between(15, 40), r.chance(0.4)
 	year := at.AddDate(l.years, 0, 0).Format("06")
@@ -145,7 +145,7 @@ func (l bondLine) government(r *dice, at time.Time) string {
 	return fmt.Sprintf("T%+d", over)
 }
 
-// premiumText is a new issue premium as people write it.
+// premiumText returns a new issue premium in one of its usual spellings.
 func premiumText(r *dice, premium int) string {
 	plain := fmt.Sprint(premium)
 	switch how := r.IntN(20); {
@@ -167,13 +167,13 @@ func premiumText(r *dice, premium int) string {
 	return plain
 }
 
-// floater is what floating coupons of a currency are quoted over.
+// floater returns the reference rate of floating coupons in a currency.
 func floater(code string) string {
 	base := map[string]string{"EUR": "3mE", "GBP": "SONIA", "AUD": "BBSW", "CHF": "SARON", "JPY": "TONA"}[code]
 	return cmp.Or(base, "SOFR")
 }
 
-// eighths is a coupon in eighths where it is one.
+// eighths returns a coupon as text: with 7/8 if it ends so, otherwise as a decimal.
 func eighths(coupon int64) string {
 	if whole, part := coupon/1000, coupon%1000; part == 875 {
 		return fmt.Sprintf("%d 7/8%%", whole)
@@ -181,7 +181,7 @@ func eighths(coupon int64) string {
 	return millis(coupon) + "%"
 }
 
-// callable is the structure of a line that is no bullet.
+// callable returns the structure of a callable line, or "".
 func callable(line bondLine) string {
 	if line.call == 0 {
 		return ""
@@ -189,7 +189,7 @@ func callable(line bondLine) string {
 	return line.structure()
 }
 
-// spread is the final price over its basis; a line sold on yield has one all the same.
+// spread returns the final price over its basis. A line that is sold on yield has a spread too.
 func (l bondLine) spread(o offer) string {
 	if l.basis == "" {
 		government := cmp.Or(map[string]string{"EUR": "B", "GBP": "UKT"}[l.cur.Code], "T")
@@ -198,7 +198,7 @@ func (l bondLine) spread(o offer) string {
 	return l.quote(l.price)
 }
 
-// over is the final price over what money without risk costs, in basis points.
+// over returns the final price over the risk-free rate, in basis points.
 func (l bondLine) over(o offer) int {
 	if l.basis == "" {
 		return l.price - int(rates(l.cur, o.target)/10)
@@ -206,8 +206,8 @@ func (l bondLine) over(o offer) int {
 	return l.price
 }
 
-// due are maturity and calls.
-func (c clerk) due(record *api.BondPricedDeal, d *deal, line bondLine) {
+// due sets maturity and calls.
+func (c recordWriter) due(record *api.BondPricedDeal, d *deal, line bondLine) {
 	neither, far := c.chance(c.q.NoMaturity), c.chance(c.q.FarMaturity)
 	end := date(line.maturity(d.offer.target))
 	if far {
@@ -226,9 +226,9 @@ func (c clerk) due(record *api.BondPricedDeal, d *deal, line bondLine) {
 	record.FirstCallDate = opt(c, share, date(d.offer.target.AddDate(max(line.call, 1), 0, 7)))
 }
 
-// texts are the long ones. They have a stream of their own: the draws in them vary in number.
-func (c clerk) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondLine, f facts) {
-	t := clerk{stream(d.seed, tagText), c.q}
+// texts sets the long texts. They have their own stream, because the number of their draws varies.
+func (c recordWriter) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondLine, f facts) {
+	t := recordWriter{stream(d.seed, tagText), c.q}
 	said := reportOf(t.dice, stepPrice, who.name, line.structure(), line.quote(line.price))
 	record.Message = t.text(certain(f.message), said.message)
 	record.AdditionalInfo = t.text(0.35, strings.Join(some(t.dice, 3, calibration.Remarks), "\t"))
@@ -245,8 +245,8 @@ func (c clerk) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondL
 	}))
 }
 
-// codes come late: what a step will still bring is not there yet.
-func (c clerk) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts) {
+// codes sets the identifiers, except those that a pending step will add.
+func (c recordWriter) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts) {
 	codes := line.codes(d.tap)
 	record.BloombergCode, record.FIGICode = c.text(certain(f.bloomberg), codes.bloomberg), c.text(certain(f.figi), codes.figi)
 	code := codes.isin
@@ -259,8 +259,8 @@ func (c clerk) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts
 	}
 }
 
-// pricingTime is the local time of pricing with its offset. Nobody noted it in the early years.
-func (c clerk) pricingTime(d *deal) api.Opt[string] {
+// pricingTime returns the local time of pricing with its offset. Records of the early years have none.
+func (c recordWriter) pricingTime(d *deal) api.Opt[string] {
 	bad, how := c.chance(c.q.BadPricingTime), c.IntN(4)
 	zone := zoneOf(d.offer.currency().Code)
 	local := zone.local(d.struck)
@@ -278,10 +278,10 @@ func (c clerk) pricingTime(d *deal) api.Opt[string] {
 	return c.text(share, written)
 }
 
-// stats are there for somewhat more than half of the bonds, most of them with the final books. They
-// hang on the fact alone, so that a step that brings them changes the record.
-func (c clerk) stats(d *deal, line bondLine, f facts) api.Opt[api.BondStats] {
-	t := clerk{stream(d.seed, tagFacts, 2), c.q}
+// stats returns the stats of a bond. Somewhat more than half of the bonds have them, most with the final books. Their
+// presence depends only on the fact, so that a step that adds them changes the record.
+func (c recordWriter) stats(d *deal, line bondLine, f facts) api.Opt[api.BondStats] {
+	t := recordWriter{stream(d.seed, tagFacts, 2), c.q}
 	if !f.stats {
 		return opt(t, 0, api.BondStats{})
 	}
@@ -291,15 +291,15 @@ func (c clerk) stats(d *deal, line bondLine, f facts) api.Opt[api.BondStats] {
 		return opt(t, 1, api.BondStats{})
 	}
 	return opt(t, 1, api.BondStats{
-		FinalBooks:    opt(t, told, t.number(money(books))),
+		FinalBooks:    opt(t, told, t.number(moneyText(books))),
 		FinalAccounts: opt(t, 0.15/0.55, int32(t.between(12, 480))),
 		InvestorType:  opt(t, 0.14/0.55, t.shares(calibration.Investors)),
 		Geography:     opt(t, 0.16/0.55, t.shares(calibration.Areas)),
 	})
 }
 
-// shares are percentages that mostly sum to 100, or nearly.
-func (c clerk) shares(keys []string) api.NumberMap {
+// shares returns percentages whose sum is about 100.
+func (c recordWriter) shares(keys []string) api.NumberMap {
 	entries, odd := api.NumberMap{}, stream(c.Uint64())
 	weights, total := make([]float64, c.between(3, 8)), 0.0
 	for i := range weights {
@@ -316,7 +316,7 @@ func (c clerk) shares(keys []string) api.NumberMap {
 			share = max(left, 0)
 		}
 		left -= share
-		value := c.number(money(share))
+		value := c.number(moneyText(share))
 		if odd.chance(c.q.NegativeZero) {
 			value = "-0.0"
 		}
@@ -330,9 +330,8 @@ func (c clerk) shares(keys []string) api.NumberMap {
 	return entries
 }
 
-// evolution is the way from first thoughts to the price: of some bonds nothing of it was kept, of
-// old ones less than of new ones.
-func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
+// evolution returns the steps from initial price thoughts to the price. Some bonds have none, and old bonds have fewer.
+func (c recordWriter) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
 	shuffled := c.chance(c.q.Unordered)
 	counts := calibration.EvolutionLengths
 	if d.struck.Year() < 2013 {
@@ -354,7 +353,7 @@ func (c clerk) evolution(d *deal, line bondLine) []api.BondPriceEvolution {
 	return entries
 }
 
-// syndicate is how many banks a deal has: the median and the spread of a lognormal.
+// syndicate returns the lognormal distribution of the number of banks of a deal.
 func syndicate(market api.Market, code string) (median, sigma float64) {
 	switch {
 	case market == api.EM:
@@ -374,12 +373,12 @@ func syndicate(market api.Market, code string) (median, sigma float64) {
 }
 
 // bankCount draws the number of banks.
-func (c clerk) bankCount(market api.Market, code string) int {
+func (c recordWriter) bankCount(market api.Market, code string) int {
 	median, sigma := syndicate(market, code)
 	return min(max(int(math.Round(c.lognormal(median, sigma))), 1), len(calibration.Banks))
 }
 
-func (c clerk) banks(d *deal, line bondLine) []api.BondBank {
+func (c recordWriter) banks(d *deal, line bondLine) []api.BondBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.BondBank{}
 	for _, name := range some(c.dice, c.bankCount(d.offer.market, line.cur.Code), calibration.Banks) {
@@ -394,8 +393,8 @@ func (c clerk) banks(d *deal, line bondLine) []api.BondBank {
 	return list
 }
 
-// flags are the booleans and the tier.
-func (c clerk) flags(record *api.BondPricedDeal, plan bondPlan, line bondLine, em bool) {
+// flags sets the booleans and the tier.
+func (c recordWriter) flags(record *api.BondPricedDeal, plan bondPlan, line bondLine, em bool) {
 	if tier := calibration.Ranks[line.junior].Tier; tier != "" {
 		record.Tier = api.Some(tier)
 	} else {
@@ -426,8 +425,8 @@ func (c clerk) flags(record *api.BondPricedDeal, plan bondPlan, line bondLine, e
 	record.CoC, record.CUC, record.MWC = c.chance(coc), c.chance(cuc), c.chance(mwc)
 }
 
-// bondLinks are the record's links; an increase mostly links to its original.
-func (c clerk) bondLinks(d *deal) api.RecordLinks {
+// bondLinks returns the record's links. An increase mostly links to its original.
+func (c recordWriter) bondLinks(d *deal) api.RecordLinks {
 	links := api.RecordLinks{Self: api.Some(c.link(d.self())), UpdatedSince: api.Some(c.link(d.updatedSince()))}
 	foreign, missing, original := c.chance(c.q.ForeignOriginal), c.chance(c.q.OriginalMissing), c.link("")
 	if d.parent == nil || missing {

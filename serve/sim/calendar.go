@@ -8,8 +8,8 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// calendar says how busy a market is on a day: counts by year, seasons, days of the week, holidays,
-// and the regimes of the market, which come and go by the week. It is a pure function of a seed.
+// calendar returns how busy a market is on a day: by year, season, day of the week, holiday, and the regime of the
+// week. It is a pure function of a seed. It caches years, so it is not safe for concurrent use.
 type calendar struct {
 	seed    uint64
 	dice    *dice                // draws the regimes, week after week
@@ -26,7 +26,7 @@ func newCalendar(seed uint64) *calendar {
 	return &calendar{seed: seed, dice: stream(seed, tagRegime), years: map[marketYear]*[366]float64{}}
 }
 
-// regime is the state of the markets in a day's week.
+// regime returns the state of the markets in a day's week.
 func (c *calendar) regime(at time.Time) calibration.Regime {
 	week := int(at.Sub(calibration.FirstWeek) / (7 * day))
 	if at.Before(calibration.FirstWeek) {
@@ -46,22 +46,22 @@ func (c *calendar) regime(at time.Time) calibration.Regime {
 	return c.regimes[week]
 }
 
-// crisis says whether the markets were all but closed.
+// crisis says whether the markets were nearly closed.
 func crisis(at time.Time) bool {
 	year, month := at.Year(), at.Month()
 	return year == 2020 && month == time.March || year == 2022 && month >= time.March && month <= time.October
 }
 
-// annualCount is the count of a year; beyond the known years it is that of the nearest.
+// annualCount returns the count of priced records of a year. Outside the known years it is that of the nearest one.
 func annualCount(market api.Market, year int) float64 {
 	counts := calibration.AnnualCounts[market]
 	return counts[min(max(year-calibration.FirstYear, 0), len(counts)-1)]
 }
 
-// meanRate is the mean count of priced records on a day of business.
+// meanRate returns the mean count of priced records on a business day.
 func meanRate(market api.Market, year int) float64 { return annualCount(market, year) / 261 }
 
-// rate is the expected count of priced records on a day, of a market in its full size.
+// rate returns the expected count of priced records on a day, for Config.Scale 1.
 func (c *calendar) rate(market api.Market, at time.Time) float64 {
 	key := marketYear{market, at.Year()}
 	days, known := c.years[key]
@@ -72,7 +72,7 @@ func (c *calendar) rate(market api.Market, at time.Time) float64 {
 	return days[at.YearDay()-1]
 }
 
-// year spreads a year's count over its days: by month, within the month by day and regime.
+// year returns a year's count by day: spread by month, and within the month by day and regime.
 func (c *calendar) year(key marketYear) *[366]float64 {
 	var days [366]float64
 	var months [13]float64
@@ -88,7 +88,7 @@ func (c *calendar) year(key marketYear) *[366]float64 {
 	})
 	total := 0.0
 	each(func(i int, at time.Time) {
-		days[i] *= calibration.MonthWeights[key.market][at.Month()-1] / months[at.Month()] * c.weather(key.market, at)
+		days[i] *= calibration.MonthWeights[key.market][at.Month()-1] / months[at.Month()] * c.dayFactor(key.market, at)
 		total += days[i]
 	})
 	for i := range days {
@@ -97,9 +97,8 @@ func (c *calendar) year(key marketYear) *[366]float64 {
 	return &days
 }
 
-// weather is what regime and crisis do to a day's count. The shock of 2022 closed the risky markets;
-// the others went on.
-func (c *calendar) weather(market api.Market, at time.Time) float64 {
+// dayFactor returns the factor of regime and crisis on a day's count. The shock of 2022 closed only the risky markets.
+func (c *calendar) dayFactor(market api.Market, at time.Time) float64 {
 	factor := calibration.Effects[c.regime(at)].Arrivals
 	risky := market == api.HY || market == api.EM || market == api.LL
 	if crisis(at) && (risky || at.Year() == 2020) {
@@ -108,7 +107,7 @@ func (c *calendar) weather(market api.Market, at time.Time) float64 {
 	return factor
 }
 
-// weekOf is the week of a currency in a market.
+// weekOf returns the shares of the days of the week, by market and currency.
 func weekOf(market api.Market, code string) calibration.Week {
 	switch {
 	case market == api.HY:
@@ -125,19 +124,19 @@ func weekOf(market api.Market, code string) calibration.Week {
 	return calibration.WeekEUR
 }
 
-// currencyFactor is how much of a currency's deals fall on a day, 1 on a mean day.
+// currencyFactor returns the factor of a day on a currency's deals, 1 on a mean day.
 func currencyFactor(market api.Market, code string, at time.Time) float64 {
 	if weekend(at) {
 		return 0
 	}
 	factor := weekOf(market, code)[at.Weekday()-time.Monday] / 20
 	if code == "EUR" && at.Month() == time.August && at.Day() <= 20 {
-		factor *= 0.35 // the first half of August is all but empty
+		factor *= 0.35 // the first half of August is nearly empty
 	}
 	return factor
 }
 
-// dayWeight is how busy a day is within its month.
+// dayWeight returns the weight of a day within its month.
 func dayWeight(market api.Market, at time.Time) float64 {
 	weight, total := 0.0, 0.0
 	for _, share := range calibration.CurrencyMix[market] {
@@ -147,7 +146,7 @@ func dayWeight(market api.Market, at time.Time) float64 {
 	return weight / total * holidays(market, at)
 }
 
-// holidays are the days on which little or nothing comes, and the one on which most does.
+// holidays returns the factor of a day: below 1 on holidays and quiet days, above 1 on the day after Labor Day, else 1.
 func holidays(market api.Market, at time.Time) float64 {
 	month, dom, bond := at.Month(), at.Day(), market == api.IG || market == api.HY || market == api.EM
 	switch {
@@ -169,7 +168,7 @@ func holidays(market api.Market, at time.Time) float64 {
 	return 1
 }
 
-// overdispersed is a count of mean deals, whose variance is that of a negative binomial with k = 3.
+// overdispersed draws a count with a mean, from a negative binomial distribution with k = 3.
 func overdispersed(r *dice, mean float64) int {
 	gamma := -math.Log((1 - r.Float64()) * (1 - r.Float64()) * (1 - r.Float64()))
 	return r.poisson(mean * gamma / 3)

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Clock is what tells a Market its present. It may be called concurrently.
+// Clock returns the present of a Market. It must be safe for concurrent use.
 type Clock func() time.Time
 
-// ManualClock stands still until it is set: for tests and demonstrations. Its methods may be called
-// concurrently; pass its Now as Config.Clock.
+// ManualClock is a clock for tests and demonstrations. It moves only when it is set. Its methods may be called
+// concurrently. Its Now is a Clock.
 type ManualClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewManualClock is a clock that stands at t.
+// NewManualClock returns a clock at t.
 func NewManualClock(t time.Time) *ManualClock { return &ManualClock{now: t.UTC()} }
 
-// Now is where the clock stands, in UTC.
+// Now returns the clock's instant in UTC.
 func (c *ManualClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Set moves the clock to t, which may lie in its past.
+// Set moves the clock to t, which can be before the clock's instant.
 func (c *ManualClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = t.UTC()
 }
 
-// Advance moves the clock by d and gives the new instant.
+// Advance moves the clock by d and returns the new instant.
 func (c *ManualClock) Advance(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,8 +40,7 @@ func (c *ManualClock) Advance(d time.Duration) time.Time {
 	return c.now
 }
 
-// RealClock runs from start on, speed times as fast as the machine's monotonic clock; 1 is real
-// time.
+// RealClock returns a clock that begins at start and runs speed times as fast as the machine's monotonic clock.
 func RealClock(start time.Time, speed float64) Clock {
 	origin := time.Now()
 	start = start.UTC()

@@ -7,48 +7,46 @@ import (
 
 // Config says which market to simulate. Equal configurations are equal markets.
 type Config struct {
-	// Birthdays lets fields be absent before the version of the API that brought them is released,
-	// by the market's clock. A release restates all priced deals at once. Without it every field is
-	// there from the start.
+	// Birthdays makes fields absent until the release of the API version that added them, by the market's clock. A
+	// release restates all priced deals at once. Without Birthdays every field is present from the start.
 	Birthdays bool
 
-	// CacheBytes is about how much memory the bodies of deals may take. It changes no byte of them.
-	// Defaults to 512 MiB.
+	// CacheBytes is an approximate limit on the memory for bodies of deals. It changes no byte of them. Defaults to
+	// 512 MiB.
 	CacheBytes int
 
-	// Clock is the market's present. Before Epoch the market is as it was at Epoch; a clock that
-	// goes back costs a new start of the simulation. Defaults to standing still at Epoch.
+	// Clock is the market's present. Before Epoch the market is as at Epoch. If the clock goes back, the simulation
+	// starts again from the beginning. Defaults to a clock that is always at Epoch.
 	Clock Clock
 
-	// Deals is about the number of priced deals that stand in each market at Epoch. Defaults to
-	// 200. Time and memory grow with it: see BenchmarkBuild.
+	// Deals is the approximate number of priced deals in each market at Epoch. Defaults to 200. Time and memory grow
+	// with it: see BenchmarkBuild.
 	Deals int
 
-	// Epoch is the start of the market's history, cut to whole seconds, UTC. The deals that stand
-	// then were priced in the three years before. Defaults to 2026-01-05T00:00:00Z.
+	// Epoch is the start of the market's history, truncated to whole seconds, UTC. The priced deals at Epoch were
+	// priced in the three years before. Defaults to 2026-01-05T00:00:00Z.
 	Epoch time.Time
 
-	// Expected is about the number of expected deals that stand in each market at Epoch. Defaults
-	// to a quarter of Deals, at least 8.
+	// Expected is the approximate number of expected deals in each market at Epoch. Defaults to a quarter of Deals,
+	// at least 8.
 	Expected int
 
-	// PerDay is the mean number of deals announced in each market on a business day after Epoch;
-	// seasons, days of the week and the mood of the market go up and down around it. Defaults to
-	// Expected/10, at least 2, which about keeps the lists of expected deals at their size.
+	// PerDay is the mean number of deals announced in each market on a business day after Epoch. The number varies
+	// with the season, the day of the week and the regime. Defaults to Expected/10, at least 2, which keeps the lists
+	// of expected deals at about their size.
 	PerDay float64
 
-	// Quirks sets how awkward the deals are. Defaults to DefaultQuirks.
+	// Quirks are the rates of awkward records and events. Defaults to DefaultQuirks.
 	Quirks *Quirks
 
 	// Scale multiplies the counts of a market that has Years. Defaults to 1.
 	Scale float64
 
-	// Seed picks the market. Every value is as good, 0 too.
+	// Seed selects the market. Every value is valid, including 0.
 	Seed uint64
 
-	// Years, where it is set, gives the market so many years of history before Epoch, all of it
-	// simulated, with the counts of real markets in each year, and goes on like that after Epoch.
-	// Deals, Expected and PerDay then mean nothing.
+	// Years is the number of years of simulated history before Epoch, with the counts of real markets in each year. The
+	// market continues with such counts after Epoch. If Years is set, Deals, Expected and PerDay are ignored.
 	Years int
 }
 
@@ -70,7 +68,7 @@ func (c Config) withDefaults() Config {
 		quirks := DefaultQuirks()
 		c.Quirks = &quirks
 	} else {
-		quirks := *c.Quirks // the caller may go on using its own
+		quirks := *c.Quirks // the caller may change its own later
 		c.Quirks = &quirks
 	}
 	if c.Clock == nil {

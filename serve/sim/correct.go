@@ -6,8 +6,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// correct makes a priced bond's record what it was before the steps that are still to come.
-func correct(record *api.BondPricedDeal, d *deal, c clerk, line bondLine) {
+// correct changes a priced bond's record to what it is before its pending steps.
+func correct(record *api.BondPricedDeal, d *deal, c recordWriter, line bondLine) {
 	late := func(kind stepKind) bool { return d.pending(kind) }
 	if late(stepStats) {
 		record.Stats = api.Opt[api.BondStats]{}

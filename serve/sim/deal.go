@@ -9,7 +9,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// Names of random streams. Values may be added, not changed: every seed's market hangs on them.
+// Names of random streams. New ones go at the end: the market of every seed depends on the values.
 const (
 	tagIssuer uint64 = iota + 1
 	tagPlan
@@ -33,41 +33,41 @@ const (
 	tagCodes
 )
 
-// offer is what a deal is about: an expected deal and the priced records that come of it share one.
+// offer is the transaction of a deal. An expected deal and its priced records share one offer.
 type offer struct {
-	world  uint64 // the market's seed: its borrowers
+	world  uint64 // the market's seed, which determines its borrowers
 	seed   uint64
-	who    uint64 // picks the borrower
+	who    uint64 // selects the borrower
 	market api.Market
-	at     time.Time          // when it is announced, where it is
-	target time.Time          // the day on which it is to be priced, at midnight
-	mood   calibration.Regime // of the week in which it is priced
+	at     time.Time          // when it is announced, if it is
+	target time.Time          // planned day of pricing, at midnight
+	mood   calibration.Regime // regime of the week of pricing
 }
 
-// deal is one record of a feed: what it is about, what will happen to it, and how much of that has.
+// deal is a record of a feed: its offer, its script, and how many steps of that have been executed.
 type deal struct {
 	feed   api.Feed
 	id     int64
 	offer  offer
-	target time.Time // of an expected deal: the day on which it is to be priced
-	line   int       // which line of the offer a bond priced record is, or a tap's expected deal adds to
-	tap    uint64    // of an increase: its seed; 0: none
+	target time.Time // of an expected deal: planned day of pricing
+	line   int       // index of the offer's line: of a bond priced record, or of the line that a tap increases
+	tap    uint64    // seed of an increase; 0 for other deals
 	seed   uint64
 	script []step
-	done   int // steps of the script that have happened
+	done   int // number of executed steps of the script
 
 	born    time.Time // when it appeared
 	updated time.Time
-	changed time.Time // of an expected deal: what it says of its last change
+	changed time.Time // of an expected deal: its member "changed"
 	struck  time.Time // of a priced deal: when it was priced
 	dated   int32     // of a priced deal: the pricing date in days since 1970, 0: none
 	omitted bool      // left out of the list
-	moved   bool      // its shelf has yet to find its place
+	moved   bool      // it is in shelf.moved
 
 	growth
 	priced []int64 // of an expected deal: the priced record of each line, 0 for none yet
 
-	body []byte // nil when something has changed since it was made
+	body []byte // nil if there is none of the present version
 }
 
 // growth is how the line of a bond priced record has grown by increases. Sizes are in units of the currency.
@@ -78,7 +78,7 @@ type growth struct {
 	restated    int64 // of an original: the increases that its total counts
 }
 
-// date sets the pricing date: the local one of a bond. A few loans have none.
+// date sets the pricing date: for bonds the local date. A few loans have none.
 func (d *deal) date() {
 	at := d.struck
 	if d.feed.Service == api.Bond {
@@ -89,7 +89,7 @@ func (d *deal) date() {
 	d.dated = int32(at.Unix() / 86400)
 }
 
-// pricingDate is the date as the API writes it.
+// pricingDate returns the pricing date as YYYY-MM-DD, or "".
 func (d *deal) pricingDate() string {
 	if d.dated == 0 {
 		return ""
@@ -101,16 +101,16 @@ func (d *deal) pricingDate() string {
 type step struct {
 	at   time.Time
 	kind stepKind
-	line int // the line it happens to, where it happens to one
+	line int // index of the line, for steps of one line
 }
 
 type stepKind uint8
 
-// What can happen. The first group is for all records, then expected and priced ones.
+// The kinds of steps: first those of all records, then of expected, then of priced ones.
 const (
 	stepOmit     stepKind = iota // the list leaves the deal out
 	stepList                     // the list has it again
-	stepLeave                    // the deal is gone, by id too
+	stepLeave                    // the deal is removed, by id too
 	stepReappear                 // a deal that was gone is back
 	stepMove                     // the deal belongs to another market
 	stepRestate                  // a new version of the API says more of the deal
@@ -126,7 +126,7 @@ const (
 	stepReorder     // tranches change places
 	stepPrice       // a tranche prices (a loan: all of it)
 	stepLineLeaves  // a priced tranche leaves the deal
-	stepPostpone    // the deal is put off
+	stepPostpone    // the deal is postponed
 	stepBump        // changed moves and nothing else
 	stepSilentEdit  // the text is corrected and changed does not move
 	stepCommitments // a loan's commitments are due
@@ -152,41 +152,41 @@ const (
 	stepAnnounce // an increase of the deal is announced
 )
 
-// shows says whether a step changes the record.
+// shows says whether a step can change the record.
 func (k stepKind) shows() bool {
 	return k != stepOmit && k != stepList && k != stepAnnounce
 }
 
 func (d *deal) position() serve.Position { return serve.Position{UpdatedAt: d.updated, ID: d.id} }
 
-// past is what has happened so far.
+// past returns the executed steps. The caller must not change them.
 func (d *deal) past() []step { return d.script[:d.done] }
 
-// pending says whether a step of this kind is still to come: what it will correct is still wrong.
+// pending says whether a step of this kind is still to come. What it corrects is still wrong in the record.
 func (d *deal) pending(kind stepKind) bool {
 	return slices.ContainsFunc(d.script[d.done:], func(s step) bool { return s.kind == kind })
 }
 
-// happened says whether a step of this kind has been.
+// happened says whether a step of this kind was executed.
 func (d *deal) happened(kind stepKind) bool {
 	return slices.ContainsFunc(d.past(), func(s step) bool { return s.kind == kind })
 }
 
-// self is the path of the deal, as an href within a body.
+// self returns the path of the deal, as an href in a body.
 func (d *deal) self() string { return d.feed.DealPath(d.id) }
 
-// updatedSince is the path of the list since the deal's update, as an href within a body.
+// updatedSince returns the path of the list since the deal's update, as an href in a body.
 func (d *deal) updatedSince() string {
 	return d.feed.Path() + "?updatedSince=" + instant(d.updated)
 }
 
-// issuer is who the deal is for.
+// issuer returns the borrower of the offer.
 func (o offer) issuer() issuer {
 	share := float64(splitmix(o.who^o.world)>>11) / (1 << 53)
-	return makeIssuer(o.world, o.market, int(poolSize*share*share)) // some come often
+	return makeIssuer(o.world, o.market, int(poolSize*share*share)) // the square makes some borrowers frequent
 }
 
-// pricedFeed is the list in which the deals of a feed are once priced.
+// pricedFeed returns the feed that has the deals of a feed after pricing.
 func pricedFeed(feed api.Feed) api.Feed {
 	feed.Kind = api.Priced
 	return feed

@@ -2,8 +2,7 @@ package sim
 
 import "dealflow/schemas/api"
 
-// facts are the members that a priced bond's record will have in the end, whether or not it has them
-// yet: script and record must agree on them.
+// facts are the members that a priced bond's record has after all its steps. Script and record must agree on them.
 type facts struct {
 	stats, isin, figi, bloomberg, message, history bool
 }
@@ -17,7 +16,7 @@ func (d *deal) facts() facts {
 	}
 }
 
-// certain is the probability of a fact.
+// certain returns the probability of a fact: 1 or 0.
 func certain(fact bool) float64 {
 	if fact {
 		return 1
@@ -25,7 +24,7 @@ func certain(fact bool) float64 {
 	return 0
 }
 
-// byMarket gives the first share for IG, the second for HY, the third for EM.
+// byMarket returns the share of a bond market.
 func byMarket(market api.Market, ig, hy, em float64) float64 {
 	switch market {
 	case api.HY:
@@ -36,8 +35,8 @@ func byMarket(market api.Market, ig, hy, em float64) float64 {
 	return ig
 }
 
-// statsShares is how often bonds like these have stats, and how often these have the final books: the
-// books of euro deals are told more often than those of high yield.
+// statsShares returns the share of bonds with stats, and the share of these with final books. Books are published more
+// often for euro deals than for high yield.
 func (o offer) statsShares() (stats, books float64) {
 	switch code := o.currency().Code; {
 	case o.market == api.HY:

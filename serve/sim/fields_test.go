@@ -13,8 +13,8 @@ import (
 	"dealflow/serve/sim"
 )
 
-// documented is what the API document names, kind by kind: members as dotted paths, a list's
-// entries under [], the entries of the stats maps under *.
+// documented has the documented members by kind, as dotted paths. Entries of a list are under [], entries of the stats
+// maps are under *.
 var documented = map[api.Service]map[api.Kind]string{
 	api.Bond: {
 		api.Priced: `dealId market dealType pricingDate pricingTime
@@ -87,7 +87,7 @@ const (
 	linkMembers    = `href hreflang title type deprecation profile name templated`
 )
 
-// membersOf is what a feed's records may hold, by the document.
+// membersOf returns the documented members of a feed's records.
 func membersOf(feed api.Feed) map[string]bool {
 	text := documented[feed.Service][feed.Kind]
 	switch {
@@ -119,13 +119,13 @@ func membersOf(feed api.Feed) map[string]bool {
 	return members
 }
 
-// isLinkExtra says whether a path is a link's member other than href, of which a market of middling
-// size need not show all at every link.
+// isLinkExtra says whether a path is a link's member other than href. A market of this size need not have all of these
+// at every link.
 func isLinkExtra(path string) bool {
 	return strings.Contains(path, "_links.") && strings.Count(path[strings.LastIndex(path, "_links."):], ".") == 2 && !strings.HasSuffix(path, ".href")
 }
 
-// census counts what stands at each path: how often, and how often as null.
+// census counts the values and the nulls at each path.
 type census struct {
 	seen, nulls map[string]int
 	values      map[string]map[string]bool
@@ -224,7 +224,7 @@ func TestEveryDocumentedFieldOccursAndNoOther(t *testing.T) {
 	}
 }
 
-// required are the members that the document requires, at the level named by the path before them.
+// required has the required members, each with the path of its object.
 var required = map[api.Service]map[api.Kind]string{
 	api.Bond: {
 		api.Priced: `banks coc covered cuc dealId dealType fpr fxRate grade green holdCo leagueTableEligible market mwc nominal

@@ -2,10 +2,10 @@ package sim
 
 import "fmt"
 
-// Codes of securities, from ranges that no real security uses, with right check digits.
+// Codes of securities, from ranges that no real security uses, with correct check digits.
 
-// isin is an international (XS) or, where us, an American number. American ones lie in the block of
-// CUSIP issuers that is reserved for private use.
+// isin returns an international number (XS), or an American one if us is true. American ones are in the block of CUSIP
+// issuers that is reserved for private use.
 func isin(d *dice, us bool) string {
 	international := fmt.Sprintf("XS9%08d", d.IntN(100_000_000))
 	american := cusip("99" + code(d, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ", 4) + code(d, "ABCDEFGH", 1) + code(d, "0123456789", 1))
@@ -50,7 +50,7 @@ func cusip(body string) string {
 
 const consonantsAndDigits = "0123456789BCDFGHJKLMNPQRSTVWXYZ"
 
-// figi is a number from a range that is not given out.
+// figi returns a number from a range that is not assigned.
 func figi(d *dice) string { return figiCheck("BBGZZ" + code(d, consonantsAndDigits, 6)) }
 
 // figiCheck appends the check digit to the first eleven characters.
@@ -66,7 +66,7 @@ func figiCheck(body string) string {
 	return body + string(rune('0'+(10-sum%10)%10))
 }
 
-// bloomberg is two letters and seven digits; loans have theirs.
+// bloomberg returns a prefix of two letters and seven digits. Loans have their own prefix.
 func bloomberg(d *dice, prefix string) string {
 	return fmt.Sprintf("%s%07d", prefix, d.IntN(10_000_000))
 }

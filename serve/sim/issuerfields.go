@@ -7,8 +7,8 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// bondBorrower is an issuer as bond records show it.
-func (c clerk) bondBorrower(who issuer) api.BondBorrower {
+// bondBorrower returns an issuer as bond records show it.
+func (c recordWriter) bondBorrower(who issuer) api.BondBorrower {
 	return api.BondBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region, Type: who.kind,
 		Country: c.text(0.95, who.country), Sector: c.text(0.8, who.sector),
@@ -16,17 +16,16 @@ func (c clerk) bondBorrower(who issuer) api.BondBorrower {
 	}
 }
 
-// spelled is a name as one clerk or another spells its ending.
-func (c clerk) spelled(name string) string {
+// spelled returns a name with one of the spellings of its ending.
+func (c recordWriter) spelled(name string) string {
 	if stem, found := strings.CutSuffix(name, " plc"); c.chance(0.3) && found {
 		return stem + " PLC"
 	}
 	return name
 }
 
-// loanBorrower is an issuer as loan records show it. Only priced records have ratings and the
-// leveraged multiple.
-func (c clerk) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
+// loanBorrower returns an issuer as loan records show it. Only priced records have ratings and the leveraged multiple.
+func (c recordWriter) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
 	borrower := api.LoanBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region,
 		Country: c.text(0.95, who.country), Type: c.text(0.8, who.kind), Sector: c.text(0.85, who.sector),
@@ -46,7 +45,7 @@ func (c clerk) loanBorrower(who issuer, plan loanPlan, market api.Market, priced
 	return borrower
 }
 
-// levered is the share of borrowers whose debt is given as a multiple.
+// levered returns the share of borrowers whose debt is given as a multiple.
 func levered(market api.Market) float64 {
 	if market == api.LL {
 		return 0.55
@@ -54,8 +53,8 @@ func levered(market api.Market) float64 {
 	return 0.05
 }
 
-// sponsors is the sponsor group, which may be {}.
-func (c clerk) sponsors(plan loanPlan) api.LoanSponsorGroup {
+// sponsors returns the sponsor group, which can be {}.
+func (c recordWriter) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	list := []api.LoanSponsor{}
 	for _, name := range plan.sponsors {
 		list = append(list, api.LoanSponsor{Name: c.say(name)})
@@ -71,15 +70,15 @@ func (c clerk) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	return value
 }
 
-// notch is an agency's view: rarely one off the others', with an outlook, or none.
-func (c clerk) notch(scale []string, quality int) string {
+// notch returns an agency's rating: rarely one notch from the issuer's quality, with an outlook, or none.
+func (c recordWriter) notch(scale []string, quality int) string {
 	off := pickWeighted(c.dice, calibration.NotchOffsets...)
 	text := scale[min(max(quality+off, 0), len(scale)-1)]
 	return pickWeighted(c.dice,
 		choice(80, text), choice(6, text+" (stable)"), choice(5, text+" (neg)"), choice(3, "(P)"+text), choice(2, text+"/Sta"), choice(1, text+"(EXP)"), choice(3, "NR"))
 }
 
-func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
+func (c recordWriter) bondRatings(who issuer, market api.Market) api.BondRatings {
 	share := calibration.Agencies[market]
 	return api.BondRatings{
 		Moodys:           c.text(share.Moodys, c.notch(calibration.MoodysScale, who.quality)),
@@ -88,14 +87,14 @@ func (c clerk) bondRatings(who issuer, market api.Market) api.BondRatings {
 	}
 }
 
-// ratingsOrNone is the required rating of a priced bond, which may be {}.
-func (c clerk) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
+// ratingsOrNone returns the required rating of a priced bond, which can be {}.
+func (c recordWriter) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
 	rating, _ := object(c, 1, c.bondRatings(who, market)).Get()
 	return rating
 }
 
-// loanRating has a text for every agency: loans say NR, - or nothing where bonds leave it out.
-func (c clerk) loanRating(who issuer) api.LoanRating {
+// loanRating returns a text for every agency. Loans say NR, - or "" where bonds omit the member.
+func (c recordWriter) loanRating(who issuer) api.LoanRating {
 	or := func(scale []string, share float64) string {
 		text, none := c.notch(scale, who.quality), pick(c.dice, "NR", "NR", "-", "", "WR")
 		if c.chance(share) {
@@ -106,7 +105,7 @@ func (c clerk) loanRating(who issuer) api.LoanRating {
 	return api.LoanRating{Moodys: or(calibration.MoodysScale, 0.6), StandardAndPoors: or(calibration.OtherScale, 0.6), Fitch: or(calibration.OtherScale, 0.3)}
 }
 
-// grade is a bond's grade in its market's words.
+// grade returns a bond's grade in the words of its market.
 func grade(who issuer, market api.Market) string {
 	switch {
 	case who.quality%7 == 6:

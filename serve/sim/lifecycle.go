@@ -6,7 +6,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// appear puts a new deal into its feed and sets its script going.
+// appear adds a new deal to its feed and schedules the first step of its script.
 func (m *Market) appear(d *deal, at time.Time) {
 	if d.id == 0 {
 		d.id = m.shelves[d.feed].nextID(d.seed)
@@ -22,12 +22,12 @@ func (m *Market) appear(d *deal, at time.Time) {
 
 func (m *Market) scheduleNext(d *deal) {
 	if d.done < len(d.script) {
-		m.timeline.schedule(d.script[d.done].at, func(at time.Time) { m.happen(d, at) })
+		m.timeline.schedule(d.script[d.done].at, func(at time.Time) { m.runStep(d, at) })
 	}
 }
 
-// happen lets the next step of a deal's script be.
-func (m *Market) happen(d *deal, at time.Time) {
+// runStep executes the next step of a deal's script and schedules the one after it.
+func (m *Market) runStep(d *deal, at time.Time) {
 	step := d.script[d.done]
 	d.done++
 	switch step.kind {
@@ -36,7 +36,7 @@ func (m *Market) happen(d *deal, at time.Time) {
 	case stepList:
 		d.omitted = false
 	case stepLeave:
-		m.shelves[d.feed].take(d)
+		m.shelves[d.feed].remove(d)
 		m.returnLater(d, at)
 	case stepMove:
 		m.moveMarket(d, at)
@@ -54,7 +54,7 @@ func (m *Market) happen(d *deal, at time.Time) {
 	m.scheduleNext(d)
 }
 
-// touch moves a deal to the top of its list.
+// touch updates a deal, which moves it to the top of its list.
 func (m *Market) touch(d *deal, s step, at time.Time) {
 	shelf := m.shelves[d.feed]
 	if shelf.byID[d.id] != d {
@@ -67,7 +67,7 @@ func (m *Market) touch(d *deal, s step, at time.Time) {
 	shelf.move(d)
 }
 
-// skew is by how much the clock of whoever changed a deal was wrong.
+// skew draws the error of a deal's "changed" at this step.
 func (m *Market) skew(d *deal) time.Duration {
 	r := stream(d.seed, tagSkew, uint64(d.done))
 	wrong, by := r.chance(m.config.Quirks.ClockSkew), time.Duration(r.between(-90, 40))*time.Minute
@@ -77,14 +77,13 @@ func (m *Market) skew(d *deal) time.Duration {
 	return 0
 }
 
-// announce begins a new offer with its expected deal.
+// announce adds the expected deal of a new offer.
 func (m *Market) announce(service api.Service, o offer) {
 	feed := api.Feed{Service: service, Market: o.market, Kind: api.Expected}
 	m.appear(&deal{feed: feed, offer: o, target: o.target, line: -1, seed: mix(o.seed, tagScript, 1)}, o.at)
 }
 
-// announceIncrease begins the expected deal of an increase: a tap of a bond's line, an add-on to a
-// loan.
+// announceIncrease adds the expected deal of an increase: a tap of a bond's line, or an add-on of a loan.
 func (m *Market) announceIncrease(original *deal, at time.Time) {
 	tap := mix(original.seed, tagTap, uint64(original.done))
 	feed := original.feed
@@ -98,7 +97,7 @@ func (m *Market) announceIncrease(original *deal, at time.Time) {
 	m.appear(&deal{feed: feed, offer: original.offer, target: target, line: original.line, tap: tap, seed: mix(tap, 1), growth: growth{parent: original}}, at)
 }
 
-// returnLater brings a few of the deals that left unpriced back within months, as new ones.
+// returnLater schedules a few of the deals that left unpriced to return within months, as new deals.
 func (m *Market) returnLater(d *deal, at time.Time) {
 	if d.feed.Kind != api.Expected || d.priced != nil || d.tap != 0 {
 		return
@@ -116,8 +115,8 @@ func (m *Market) returnLater(d *deal, at time.Time) {
 	})
 }
 
-// price lets a line of an expected deal be priced: it links to the priced record at once; the record
-// comes some minutes later, very rarely under another id than the link says.
+// price prices a line of an expected deal. The deal links to the priced record at once. The record appears some minutes
+// later, very rarely under another id than that of the link.
 func (m *Market) price(d *deal, line int, at time.Time) {
 	if d.priced == nil {
 		d.priced = make([]int64, mostLines)
@@ -133,18 +132,18 @@ func (m *Market) price(d *deal, line int, at time.Time) {
 	m.timeline.schedule(at.Add(wait), func(at time.Time) { m.newPriced(p, at) })
 }
 
-// pricing is what makes a priced record. A bond's has one line of the offer; a loan's has all.
+// pricing describes a new priced record. That of a bond has one line of the offer, that of a loan has all.
 type pricing struct {
 	service api.Service
 	offer   offer
 	line    int
 	tap     uint64
 	parent  *deal
-	id      int64 // 0: the next
+	id      int64 // 0: the next id of the feed
 	struck  time.Time
 }
 
-// newPriced makes a priced record.
+// newPriced adds a priced record to its feed.
 func (m *Market) newPriced(p pricing, at time.Time) {
 	d := &deal{
 		feed:  api.Feed{Service: p.service, Market: p.offer.market, Kind: api.Priced},
@@ -159,8 +158,8 @@ func (m *Market) newPriced(p pricing, at time.Time) {
 	m.listTwice(d, at)
 }
 
-// growLine adds a bond record's size to that of its line. Most increases restate the original's
-// total at once, the others never.
+// growLine adds a bond record's size to the size of its line. Most increases restate the original's total at once, the
+// others never do.
 func (m *Market) growLine(d *deal, at time.Time) {
 	amount := d.bondLine().amount
 	if d.parent == nil {
@@ -176,8 +175,7 @@ func (m *Market) growLine(d *deal, at time.Time) {
 	}
 }
 
-// listTwice puts a few emerging-market bonds into the investment-grade feed too, under an id of its
-// own there.
+// listTwice adds a few emerging-market bonds to the investment-grade feed too, with another id.
 func (m *Market) listTwice(d *deal, at time.Time) {
 	if d.feed.Service != api.Bond || d.feed.Market != api.EM || d.parent != nil {
 		return
@@ -187,13 +185,12 @@ func (m *Market) listTwice(d *deal, at time.Time) {
 	}
 }
 
-// moveMarket takes a bond out of its feed and puts it into another, where it belongs, under a new
-// id.
+// moveMarket removes a bond from its feed and adds it to the feed of another market, with a new id.
 func (m *Market) moveMarket(d *deal, at time.Time) {
 	if m.shelves[d.feed].byID[d.id] != d {
 		return
 	}
-	m.shelves[d.feed].take(d)
+	m.shelves[d.feed].remove(d)
 	to := api.IG
 	if d.feed.Market == api.IG {
 		to = pick(stream(d.seed, tagReturn), api.HY, api.EM)
@@ -201,7 +198,7 @@ func (m *Market) moveMarket(d *deal, at time.Time) {
 	m.appear(d.twin(to), at)
 }
 
-// twin is the same security as a record of another market.
+// twin returns a record of the same security for another market.
 func (d *deal) twin(market api.Market) *deal {
 	twin := &deal{
 		feed: api.Feed{Service: api.Bond, Market: market, Kind: api.Priced}, offer: d.offer, line: d.line, tap: d.tap,

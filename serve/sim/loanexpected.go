@@ -9,7 +9,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// loanExpectedScript is the life of a loan in syndication, which takes weeks.
+// loanExpectedScript returns the script of a loan in syndication, which takes weeks.
 func (m *Market) loanExpectedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	tranches := len(d.loanPlan().tranches)
@@ -42,7 +42,7 @@ func (m *Market) loanExpectedScript(d *deal) []step {
 	return s.ordered()
 }
 
-// addLoanFade lets a loan go without pricing; one that is put off may stay for weeks.
+// addLoanFade removes a loan without pricing. A postponed loan can stay for weeks.
 func (m *Market) addLoanFade(s *script, r *dice, end time.Time) {
 	if r.chance(0.7) {
 		s.add(end, stepPostpone)
@@ -51,7 +51,7 @@ func (m *Market) addLoanFade(s *script, r *dice, end time.Time) {
 	s.add(end.Add(time.Duration(r.between(1, 20))*time.Hour), stepLeave)
 }
 
-// loanStory is what a loan in syndication has come to.
+// loanStory is the state of an expected loan after its executed steps.
 type loanStory struct {
 	report
 	stage    string
@@ -71,11 +71,11 @@ var stages = map[stepKind]string{
 	stepRevised: "In syndication", stepFinal: "Allocated", stepPrice: "Priced", stepPostpone: "Postponed",
 }
 
-// renderLoanExpected makes the record from the story.
+// renderLoanExpected returns the record of the story.
 func (m *Market) renderLoanExpected(d *deal) any {
 	plan := d.loanPlan()
-	story := m.tellLoan(d, plan)
-	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
+	story := m.loanStoryOf(d, plan)
+	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.LoanExpectedDeal{
 		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.95, story.message),
@@ -99,7 +99,7 @@ func (m *Market) renderLoanExpected(d *deal) any {
 }
 
 func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) api.LoanExpectedTranche {
-	c := clerk{stream(d.seed, tagFields, uint64(state.index)+1), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields, uint64(state.index)+1), m.config.Quirks}
 	sized := 0.05
 	if state.sized {
 		sized = 0.9
@@ -109,23 +109,23 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 		Currency: c.text(0.96, t.cur.Code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
 		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
 		Timing: c.text(0.7, state.timing), FIGICode: c.text(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
-		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
+		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(moneyText(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 	}
 }
 
-// tellLoan tells the steps that have happened, from the first on.
-func (m *Market) tellLoan(d *deal, plan loanPlan) loanStory {
+// loanStoryOf applies the executed steps, from the first one, to a new story.
+func (m *Market) loanStoryOf(d *deal, plan loanPlan) loanStory {
 	story := loanStory{stage: "Pre-marketing"}
 	for i, t := range plan.tranches {
 		if later := d.pending(stepAddLine) && i == len(plan.tranches)-1; !later {
 			story.tranches = append(story.tranches, newLoanState(d, t, i))
 		}
 	}
-	story.tell(m, d, plan, step{d.born, stepNews, 0}, 0)
+	story.apply(m, d, plan, step{d.born, stepNews, 0}, 0)
 	story.stage = "Pre-marketing"
 	for i, step := range d.past() {
 		if step.kind.shows() {
-			story.tell(m, d, plan, step, i+1)
+			story.apply(m, d, plan, step, i+1)
 		}
 	}
 	return story
@@ -141,9 +141,9 @@ func newLoanState(d *deal, t loanTranche, i int) loanState {
 	}
 }
 
-// tell lets one step change the story.
-func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
-	c := clerk{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
+// apply changes the story by a step.
+func (l *loanStory) apply(m *Market, d *deal, plan loanPlan, s step, index int) {
+	c := recordWriter{stream(d.seed, tagText, uint64(index)), m.config.Quirks}
 	if s.kind == stepSilentEdit {
 		l.message += " (corrects spelling)"
 		return
@@ -185,12 +185,12 @@ func (l *loanStory) tell(m *Market, d *deal, plan loanPlan, s step, index int) {
 	l.headline, l.message = c.say(l.headline), c.say(l.message)
 }
 
-// progress is the tranche after a step.
+// progress changes the tranche by a step.
 func (l *loanState) progress(t loanTranche, s step) {
 	talk := t.margin - t.flex
 	switch s.kind {
 	case stepThoughts:
-		l.status, l.margin, l.timing = "Launched", t.quote(talk)+"-"+money(int64(talk+25)), "Bank meeting today"
+		l.status, l.margin, l.timing = "Launched", t.quote(talk)+"-"+moneyText(int64(talk+25)), "Bank meeting today"
 	case stepGuidance:
 		l.margin, l.oid = t.quote(talk), "99-99.5"
 	case stepRevised, stepFinal:

@@ -8,11 +8,11 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// loanPlan is a loan: what it comes to in the end, before anybody knows.
+// loanPlan is the final result of a loan. Records show it step by step.
 type loanPlan struct {
 	issuer   issuer
 	sponsors []string
-	asset    string // what asset finance pays for
+	asset    string // asset that asset finance pays for
 	purpose  int    // index of calibration.Purposes
 	club     bool
 	addOn    bool
@@ -27,7 +27,7 @@ type loanTranche struct {
 	amount int64
 	months int
 	margin int // basis points
-	flex   int // how the margin changes in syndication
+	flex   int // change of the margin in syndication, basis points
 	oid    string
 	green  bool
 	linked bool // sustainability-linked
@@ -35,10 +35,10 @@ type loanTranche struct {
 	fixed  bool
 	figi   string
 	code   string
-	by     time.Time // the day of pricing: old margins are quoted over old rates
+	by     time.Time // day of pricing, which determines the reference rate of the margin
 }
 
-// planLoan is the plan of an offer: a pure function of it. An add-on has a plan of its own.
+// planLoan returns the plan of an offer. It is a pure function. An add-on has its own plan.
 func planLoan(o offer, tap uint64) loanPlan {
 	plan := loanPlan{issuer: o.issuer(), addOn: tap != 0}
 	d := stream(o.seed, tagPlan)
@@ -68,7 +68,7 @@ func planTranche(d *dice, o offer, who issuer, cur currency, i int) loanTranche 
 	usual := pickWeighted(d, calibration.Facilities[o.market]...)
 	t := loanTranche{kind: usual.Facility, cur: cur, by: o.target}
 	t.amount = size(d, cur, usual.Median, usual.Sigma)
-	if odd := d.chance(0.06); odd && t.amount > 100e6 { // what is left of a loan that was paid down
+	if odd := d.chance(0.06); odd && t.amount > 100e6 { // the rest of a loan that was repaid in part
 		t.amount -= int64(d.between(1, 30_000)) * 1000
 	}
 	t.margin = marginOf(d, o.market, usual.Margin, who)
@@ -100,7 +100,7 @@ func marginOf(d *dice, market api.Market, median int, who issuer) int {
 	return max(int(d.lognormal(float64(median), spread))/5*5, 30)
 }
 
-// quote is a margin as text.
+// quote returns a margin as text.
 func (t loanTranche) quote(margin int) string {
 	base := map[string]string{"USD": "S", "EUR": "E", "GBP": "SONIA", "AUD": "BBSW"}[t.cur.Code]
 	switch {
@@ -115,11 +115,11 @@ func (t loanTranche) quote(margin int) string {
 	return fmt.Sprintf("%s+%d", base, margin)
 }
 
-// maturity is when a tranche is due, as text.
+// maturity returns when a tranche is due, as text.
 func (t loanTranche) maturity(d *dice) string {
 	end := t.by.AddDate(0, t.months, 0)
 	return pick(d, date(end), date(end), end.Format("Jan-06"), fmt.Sprintf("%dyr", t.months/12), fmt.Sprintf("%d months", t.months))
 }
 
-// loanPlan is what a deal is about.
+// loanPlan returns the plan of a deal.
 func (d *deal) loanPlan() loanPlan { return planLoan(d.offer, d.tap) }

@@ -10,11 +10,11 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// renderLoanPriced makes a priced loan's record, as renderBondPriced does a bond's.
+// renderLoanPriced returns a priced loan's record, made in the same way as renderBondPriced does.
 func (m *Market) renderLoanPriced(d *deal) any {
 	plan := d.loanPlan()
-	c := clerk{stream(d.seed, tagFields), m.config.Quirks}
-	t := clerk{stream(d.seed, tagText), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
+	t := recordWriter{stream(d.seed, tagText), m.config.Quirks}
 	first := plan.tranches[0]
 	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.Short, first.quote(first.margin))
 	record := api.LoanPricedDeal{
@@ -32,7 +32,7 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	for i, t := range plan.tranches {
 		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i))
 	}
-	m.unbornLoan(&record, d)
+	m.removeUnreleasedLoan(&record, d)
 	return &record
 }
 
@@ -45,7 +45,7 @@ func messageThere(d *deal) float64 {
 }
 
 func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.LoanPricedTranche {
-	c := clerk{stream(d.seed, tagFields, uint64(i)+1), m.config.Quirks}
+	c := recordWriter{stream(d.seed, tagFields, uint64(i)+1), m.config.Quirks}
 	tranche := api.LoanPricedTranche{
 		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.text(0.9, "Priced"),
 		Type: c.text(0.97, t.kind.Long), ShortType: c.text(0.9, t.kind.Short), Currency: c.text(0.97, t.cur.Code),
@@ -53,7 +53,7 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pickWeighted(c.dice, choice(92, t.quote(t.margin)), choice(3, fmt.Sprintf("%dbp", t.margin)), choice(5, "Undisclosed"))),
 		OID: c.text(quoted(d), t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
 		BloombergCode: c.text(0.65, t.code), FIGICode: c.text(0.6, t.figi),
-		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(money(t.amount))), Converted: c.converted(t.amount, t.cur)}),
+		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(moneyText(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 		FxRate:               object(c, 0.9, api.FxRate{USD: api.Some(c.number(t.cur.rate()))}),
 		PricingDate:          opt(c, 0.9, date(d.struck)),
 		PIK:                  pickWeighted(c.dice, choice(95, api.LoanPIK{Status: "None"}), choice(5, api.LoanPIK{Status: "Cash/PIK toggle", Value: int32(c.between(1, 40) * 25)})),
@@ -71,8 +71,8 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 	return tranche
 }
 
-// correctTranche makes a tranche what it was before the steps that are still to come.
-func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTranche) {
+// correctTranche changes a tranche to what it is before its pending steps.
+func (c recordWriter) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTranche) {
 	if d.happened(stepSign) {
 		tranche.Status = api.Some("Signed")
 	}
@@ -90,7 +90,7 @@ func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTra
 	}
 	if d.pending(stepNominal) {
 		thousandth := t.amount / 1000 // entered in the wrong unit
-		tranche.Nominal = api.Some(api.LoanNominalTranche{Amount: api.Some(c.number(money(thousandth))), Converted: c.converted(thousandth, t.cur)})
+		tranche.Nominal = api.Some(api.LoanNominalTranche{Amount: api.Some(c.number(moneyText(thousandth))), Converted: c.converted(thousandth, t.cur)})
 	}
 	if d.pending(stepUSD) {
 		if nominal, there := tranche.Nominal.Get(); there {
@@ -112,8 +112,8 @@ func (c clerk) correctTranche(tranche *api.LoanPricedTranche, d *deal, t loanTra
 	}
 }
 
-// proceeds says what the loan is for; some clerks tick nothing, or refinancing as well.
-func (c clerk) proceeds(plan loanPlan) api.LoanUseOfProceeds {
+// proceeds returns the use of a loan. Some records have no use, or refinancing as a second one.
+func (c recordWriter) proceeds(plan loanPlan) api.LoanUseOfProceeds {
 	purpose, nothing, also := calibration.Purposes[plan.purpose], c.chance(0.03), c.chance(0.1)
 	is := func(names ...string) bool { return !nothing && slices.Contains(names, purpose) }
 	return api.LoanUseOfProceeds{
@@ -123,8 +123,8 @@ func (c clerk) proceeds(plan loanPlan) api.LoanUseOfProceeds {
 	}
 }
 
-// dealTotal is the deal's size over its currencies.
-func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
+// dealTotal returns the deal's size in each of its currencies.
+func (c recordWriter) dealTotal(plan loanPlan) api.LoanNominal {
 	var order []currency
 	sums := map[string]int64{}
 	var hi, lo, carry uint64
@@ -139,7 +139,7 @@ func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
 	}
 	total := api.LoanNominal{Currencies: []api.LoanCurrencyAmount{}}
 	for _, cur := range order {
-		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(money(sums[cur.Code])), Currency: c.text(0.98, cur.Code)})
+		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(moneyText(sums[cur.Code])), Currency: c.text(0.98, cur.Code)})
 	}
 	usd := "0"
 	if hi < 1_000_000 {
@@ -153,7 +153,7 @@ func (c clerk) dealTotal(plan loanPlan) api.LoanNominal {
 	return total
 }
 
-// extendable is the share of tranches that say how they can be extended.
+// extendable returns the share of tranches with an option to extend.
 func extendable(d *deal, t loanTranche) float64 {
 	if d.feed.Market == api.CF && t.kind.Short == "RCF" {
 		return 0.55
@@ -161,7 +161,7 @@ func extendable(d *deal, t loanTranche) float64 {
 	return 0.1
 }
 
-// quoted is the share of tranches that have a price.
+// quoted returns the share of tranches that have a price.
 func quoted(d *deal) float64 {
 	if d.feed.Market == api.LL {
 		return 0.7
@@ -169,8 +169,8 @@ func quoted(d *deal) float64 {
 	return 0.1
 }
 
-// lenders are a tranche's banks; corporate loans have many.
-func (c clerk) lenders(market api.Market, code string) []api.LoanBank {
+// lenders returns a tranche's banks. Corporate loans have many.
+func (c recordWriter) lenders(market api.Market, code string) []api.LoanBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.LoanBank{}
 	for _, name := range some(c.dice, c.bankCount(market, code), calibration.Banks) {
@@ -185,5 +185,5 @@ func (c clerk) lenders(market api.Market, code string) []api.LoanBank {
 	return list
 }
 
-// money is an amount in whole units as the text of a JSON number.
-func money(amount int64) string { return strconv.FormatInt(amount, 10) }
+// moneyText returns an amount in whole units as the text of a JSON number.
+func moneyText(amount int64) string { return strconv.FormatInt(amount, 10) }

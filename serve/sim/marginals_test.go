@@ -16,9 +16,9 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// TestMarginals compares fifteen years of a market with what deal flow is like (the targets), and
-// prints the table. By default the market has a small share of the deals; TEST_FULL=1 takes all.
-// A share p found in n deals may be off by its tolerance and by three standard errors.
+// TestMarginals compares fifteen years of a market with the figures of real markets (the targets), and prints the
+// table. By default the market has a small share of the deals; TEST_FULL=1 uses all. A share p of n deals may differ by
+// its tolerance plus three standard errors.
 func TestMarginals(t *testing.T) {
 	scale := 0.04
 	if os.Getenv("TEST_FULL") == "1" {
@@ -92,7 +92,7 @@ func (t *table) report(tt *testing.T) {
 	tt.Log(text.String())
 }
 
-// tally counts how often something is so.
+// tally counts how often a condition is true.
 type tally struct{ yes, all int }
 
 func (t *tally) add(is bool) {
@@ -104,7 +104,7 @@ func (t *tally) add(is bool) {
 
 func (t *tally) percent() float64 { return 100 * float64(t.yes) / float64(max(t.all, 1)) }
 
-// census is what is counted over all priced deals.
+// census has the counts over all priced deals.
 type census struct {
 	*table
 	is      map[string]*tally
@@ -452,7 +452,7 @@ func figure(v any) float64 {
 	return v.(float64)
 }
 
-// pipeline are the lists of expected deals, whose length hangs on season and mood: the mean of some
+// pipeline counts the lists of expected deals. Their length depends on season and regime, so it takes the mean of some
 // days of autumn.
 func (c *census) pipeline(m *Market, scale float64) {
 	sums, years := map[api.Market]float64{}, []int{2017, 2019, 2021}
@@ -477,7 +477,7 @@ func (c *census) pipeline(m *Market, scale float64) {
 	}
 }
 
-// lifecycles draws scripts as deals of all years get them.
+// lifecycles counts the steps of scripts of deals of all years.
 func lifecycles(tab *table, m *Market, n int) {
 	r := stream(7)
 	some := func(market api.Market, i int) offer {
@@ -549,7 +549,7 @@ func lifecycles(tab *table, m *Market, n int) {
 	}
 }
 
-// receptions are how lines are received in each mood of the market.
+// receptions counts the demand for lines in each regime.
 func receptions(tab *table, m *Market) {
 	names := []string{"hot", "normal", "weak", "shut"}
 	for mood, terms := range calibration.Effects {

@@ -18,7 +18,7 @@ import (
 // Market is a simulated market. Its methods may be called concurrently.
 type Market struct {
 	config Config       // with defaults
-	ahead  atomic.Int64 // nanoseconds by which the market was moved on beside its clock
+	ahead  atomic.Int64 // nanoseconds by which Advance moved the market beyond its clock
 
 	mu       sync.Mutex
 	at       time.Time // the instant that the simulation has reached
@@ -30,7 +30,7 @@ type Market struct {
 
 var _ serve.Advancer = (*Market)(nil)
 
-// New is the market of a configuration. It does no work yet: the first question does.
+// New returns the market of a configuration. The first request runs the simulation up to the present.
 func New(config Config) *Market {
 	m := &Market{config: config.withDefaults()}
 	m.bodies.limit = m.config.CacheBytes
@@ -38,12 +38,12 @@ func New(config Config) *Market {
 	return m
 }
 
-// Now is the clock's instant in UTC, and what the market was advanced beyond it.
+// Now returns the clock's instant plus all advances, in UTC.
 func (m *Market) Now() time.Time {
 	return m.config.Clock().UTC().Add(time.Duration(m.ahead.Load()))
 }
 
-// Advance implements serve.Advancer: it moves this market's time on, and leaves its clock alone.
+// Advance implements serve.Advancer. It does not change the clock.
 func (m *Market) Advance(d time.Duration) (time.Time, error) {
 	if d < 0 {
 		return time.Time{}, fmt.Errorf("advance by %s: want no negative duration", d)
@@ -89,36 +89,36 @@ func (m *Market) Get(ctx context.Context, feed api.Feed, id int64) (serve.Record
 	}
 	record := m.records([]*deal{d})[0]
 	if d.feed.Kind == api.Priced && stream(d.seed, tagMisfit, 1).chance(m.config.Quirks.LinksDiffer) {
-		record.Body = titled(record.Body)
+		record.Body = withTitle(record.Body)
 	}
 	return record, nil
 }
 
-// titled is a body whose link to itself has a title.
-func titled(body []byte) []byte {
+// withTitle returns a body with a title in its self link.
+func withTitle(body []byte) []byte {
 	if bytes.Contains(body, []byte(`"title"`)) {
 		return body
 	}
 	return bytes.Replace(body, []byte(`"self":{"href"`), []byte(`"self":{"title":"Deal","href"`), 1)
 }
 
-// Deals is the truth of a feed: every deal that answers by id now, those that the list omits too,
-// in order of id. The caller owns the slice, but not the bodies.
+// Deals returns every deal of a feed that answers by id now, in order of id, including those that the list omits. The
+// caller owns the slice. It must not change the bodies.
 func (m *Market) Deals(feed api.Feed) []serve.Record {
 	defer m.present()()
 	shelf, ok := m.shelves[feed]
 	if !ok {
 		return nil
 	}
-	records := m.records(shelf.settled())
+	records := m.records(shelf.sorted())
 	slices.SortFunc(records, func(a, b serve.Record) int { return cmp.Compare(a.ID, b.ID) })
 	return records
 }
 
-// present locks the market and brings it to its instant; the result unlocks it.
+// present locks the market and runs the simulation up to now. The caller calls unlock.
 func (m *Market) present() (unlock func()) {
 	m.mu.Lock()
-	now := m.Now() // under the lock, or a slower reader would turn time back
+	now := m.Now() // under the lock: otherwise a slower reader could turn time back
 	if now.Before(m.config.Epoch) {
 		now = m.config.Epoch
 	}
@@ -130,7 +130,7 @@ func (m *Market) present() (unlock func()) {
 	return m.mu.Unlock
 }
 
-// restart goes back to before the first event.
+// restart sets the simulation to before its first event.
 func (m *Market) restart() {
 	m.at = time.Time{}
 	m.timeline = timeline{}
@@ -144,9 +144,9 @@ func (m *Market) restart() {
 	m.scheduleReleases()
 }
 
-// records gives deals as they are, and makes the bodies that are not at hand.
+// records returns the records of deals. It makes the missing bodies.
 func (m *Market) records(deals []*deal) []serve.Record {
-	m.bodies.make(deals, m.render)
+	m.bodies.fill(deals, m.render)
 	records := make([]serve.Record, len(deals))
 	for i, d := range deals {
 		records[i] = serve.Record{ID: d.id, UpdatedAt: d.updated, PricingDate: d.pricingDate(), Body: d.body}

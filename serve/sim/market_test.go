@@ -18,7 +18,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// state is everything a market says at an instant.
+// state returns all records of a market at an instant.
 func state(m *sim.Market) string {
 	var all bytes.Buffer
 	for _, feed := range api.Feeds() {
@@ -104,12 +104,12 @@ func TestConcurrentQuestions(t *testing.T) {
 
 var pricedLink = regexp.MustCompile(`"pricedDeal":\{"href":"(/v3/[^"]+/)([0-9]+)"`)
 
-// TestLifecycle follows some weeks hour by hour: links to priced records lead there, priced tranches
-// stay until midnight, deals that leave are gone by id, and all kinds of ends and changes occur.
+// TestLifecycle checks some weeks hour by hour: links lead to priced records, priced tranches stay until midnight,
+// removed deals do not answer by id, and all kinds of ends and changes occur.
 func TestLifecycle(t *testing.T) {
 	clock := sim.NewManualClock(epoch)
 	quirks := sim.DefaultQuirks()
-	quirks.Removal, quirks.Reappear = 3, 0.5 // of too few deals to wait for
+	quirks.Removal, quirks.Reappear = 3, 0.5 // higher rates, because the market is small
 	market := sim.New(sim.Config{Seed: 17, Deals: 100, PerDay: 12, Epoch: epoch, Clock: clock.Now, Quirks: &quirks})
 	type key struct {
 		feed api.Feed
@@ -215,7 +215,7 @@ func TestLifecycle(t *testing.T) {
 
 var updatedSince = regexp.MustCompile(`updatedSince=[^"]*`)
 
-// contentOf is a body without the instant of its update.
+// contentOf returns a body without the instant of its update.
 func contentOf(body []byte) string { return updatedSince.ReplaceAllString(string(body), "") }
 
 func TestBodiesAreCompactJSONWithoutRepeatedNames(t *testing.T) {

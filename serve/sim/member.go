@@ -8,15 +8,15 @@ import (
 	"dealflow/schemas/api"
 )
 
-// clerk writes the members of a record, with the quirks of real clerks. It draws the same number of
-// times whatever the rates are.
-type clerk struct {
+// recordWriter writes the members of a record, with the quirks of real records. The number of its draws does not depend
+// on the rates.
+type recordWriter struct {
 	*dice
 	q *Quirks
 }
 
-// opt is an optional member that is there with probability p.
-func opt[T any](c clerk, p float64, value T) api.Opt[T] {
+// opt returns an optional member that is present with probability p.
+func opt[T any](c recordWriter, p float64, value T) api.Opt[T] {
 	there, nothing := c.chance(p), c.Float64()
 	switch {
 	case there:
@@ -27,8 +27,8 @@ func opt[T any](c clerk, p float64, value T) api.Opt[T] {
 	return api.Opt[T]{}
 }
 
-// text is an optional text.
-func (c clerk) text(p float64, value string) api.Opt[string] {
+// text returns an optional text that is present with probability p.
+func (c recordWriter) text(p float64, value string) api.Opt[string] {
 	empty := c.chance(c.q.EmptyText)
 	member := opt(c, p, c.say(value))
 	if member.IsZero() && empty {
@@ -37,8 +37,8 @@ func (c clerk) text(p float64, value string) api.Opt[string] {
 	return member
 }
 
-// object is an optional object whose members are all optional: sometimes it is there and empty.
-func object[T any](c clerk, p float64, value T) api.Opt[T] {
+// object returns an optional object whose members are all optional. Sometimes it is present and empty.
+func object[T any](c recordWriter, p float64, value T) api.Opt[T] {
 	if c.chance(c.q.EmptyObject) {
 		var empty T
 		value = empty
@@ -46,10 +46,10 @@ func object[T any](c clerk, p float64, value T) api.Opt[T] {
 	return opt(c, p, value)
 }
 
-// say gives a text, rarely spoiled.
-func (c clerk) say(text string) string {
-	spoil, how := c.chance(c.q.AwkwardText), c.Uint64()
-	if !spoil || text == "" {
+// say returns a text, rarely a corrupted one.
+func (c recordWriter) say(text string) string {
+	corrupt, how := c.chance(c.q.AwkwardText), c.Uint64()
+	if !corrupt || text == "" {
 		return text
 	}
 	return spoils[how%uint64(len(spoils))](text)
@@ -72,16 +72,16 @@ var spoils = []func(string) string{
 	func(t string) string { return t + " – 東京 €£ ’" },
 }
 
-// number gives a number's text in one of its spellings.
-func (c clerk) number(text string) api.Number {
-	spoil, how := c.chance(c.q.NumberSpelling), c.Uint64()
-	if spoil {
+// number returns a number in one of its spellings.
+func (c recordWriter) number(text string) api.Number {
+	corrupt, how := c.chance(c.q.NumberSpelling), c.Uint64()
+	if corrupt {
 		return api.Number(respell(text, how))
 	}
 	return api.Number(text)
 }
 
-// respell writes the same value in another way.
+// respell returns another spelling of the same value.
 func respell(text string, how uint64) string {
 	dot := strings.IndexByte(text, '.')
 	switch how % 4 {
@@ -101,7 +101,7 @@ func respell(text string, how uint64) string {
 	return scientific(text, "e+")
 }
 
-// scientific moves the point behind the first digit; numbers below one keep their place.
+// scientific returns the exponent form with the point after the first digit; numbers below one keep their point.
 func scientific(text, exponent string) string {
 	sign, digits := "", text
 	if rest, negative := strings.CutPrefix(text, "-"); negative {
@@ -121,8 +121,8 @@ func scientific(text, exponent string) string {
 	return sign + whole[:1] + tail + exponent + strconv.Itoa(len(whole)-1)
 }
 
-// converted is an amount's value in dollars, or the placeholder for one that nobody worked out.
-func (c clerk) converted(amount int64, cur currency) api.Converted {
+// converted returns an amount's value in dollars, rarely 0 as the placeholder of an unknown value.
+func (c recordWriter) converted(amount int64, cur currency) api.Converted {
 	usd := c.number(cur.usd(amount))
 	if c.chance(c.q.ZeroUSD) {
 		usd = "0"
@@ -130,13 +130,13 @@ func (c clerk) converted(amount int64, cur currency) api.Converted {
 	return api.Converted{USD: usd}
 }
 
-// money is an amount and its value in dollars.
-func (c clerk) money(amount int64, cur currency) api.MonetaryValue {
+// money returns an amount with its value in dollars.
+func (c recordWriter) money(amount int64, cur currency) api.MonetaryValue {
 	return api.MonetaryValue{Amount: c.number(strconv.FormatInt(amount, 10)), Converted: c.converted(amount, cur)}
 }
 
-// link is a link of a record, rarely with the other members of a link object.
-func (c clerk) link(href string) api.RecordLink {
+// link returns a link of a record, rarely with the other members of a link object.
+func (c recordWriter) link(href string) api.RecordLink {
 	link := api.RecordLink{Href: href}
 	extras, how := c.chance(c.q.LinkExtras), c.Uint64()
 	if !extras {
@@ -167,8 +167,8 @@ func (c clerk) link(href string) api.RecordLink {
 	return link
 }
 
-// links are a record's links, which very rarely are missing altogether.
-func (c clerk) links(links api.RecordLinks) api.Opt[api.RecordLinks] {
+// links returns a record's links, which are very rarely absent.
+func (c recordWriter) links(links api.RecordLinks) api.Opt[api.RecordLinks] {
 	missing, empty := c.chance(c.q.NoLinks), c.chance(0.5)
 	if !missing {
 		return api.Some(links)
@@ -179,8 +179,8 @@ func (c clerk) links(links api.RecordLinks) api.Opt[api.RecordLinks] {
 	return api.Opt[api.RecordLinks]{}
 }
 
-// instant is a date and time as the API writes it.
+// instant returns a date and time as the API writes it.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// date is a date as the API writes it.
+// date returns a date as the API writes it.
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -10,10 +10,10 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// currency is a currency of the market; it says amounts in dollars and as texts.
+// currency is a currency of the market. Its methods convert amounts to dollars and to texts.
 type currency calibration.Currency
 
-// currencyOf is one of a market's currencies, whatever the day.
+// currencyOf draws one of a market's currencies, for any day.
 func currencyOf(d *dice, market api.Market) currency {
 	return currency(calibration.Currencies[pickWeighted(d, calibration.CurrencyMix[market]...)])
 }
@@ -33,20 +33,20 @@ func size(d *dice, cur currency, medianMillions, sigma float64) int64 {
 	return int64(max(math.Round(millions/step), 1) * step * cur.Scale * 1e6)
 }
 
-// usd is an amount's value as the text of a JSON number, exact.
+// usd returns an amount's exact value in dollars as the text of a JSON number.
 func (c currency) usd(amount int64) string {
 	hi, lo := bits.Mul64(uint64(amount), uint64(c.Micro))
 	if hi >= 1_000_000 {
-		return "0" // no such market; the API's own placeholder
+		return "0" // 0 is the API's placeholder for an unknown value
 	}
 	whole, rest := bits.Div64(hi, lo, 1_000_000)
 	return decimal(int64(whole), int64(rest), 6)
 }
 
-// rate is the value of one unit as the text of a JSON number.
+// rate returns the value of one unit in dollars as the text of a JSON number.
 func (c currency) rate() string { return decimal(c.Micro/1_000_000, c.Micro%1_000_000, 6) }
 
-// decimal is whole.fraction without trailing zeros; fraction has the given number of digits.
+// decimal returns whole.fraction without trailing zeros. fraction has the given number of digits.
 func decimal(whole, fraction int64, digits int) string {
 	text := strconv.FormatInt(whole, 10)
 	if fraction == 0 {
@@ -57,7 +57,7 @@ func decimal(whole, fraction int64, digits int) string {
 	return text + "." + strings.TrimRight(tail, "0")
 }
 
-// millis is a number of thousandths as text.
+// millis returns a number of thousandths as text.
 func millis(n int64) string {
 	if n < 0 {
 		return "-" + millis(-n)
@@ -65,7 +65,7 @@ func millis(n int64) string {
 	return decimal(n/1000, n%1000, 3)
 }
 
-// volumeText is a size as people write it: USD500m, EUR1.25bn.
+// volumeText returns a size in its usual short form: USD500m, EUR1.25bn.
 func (c currency) volumeText(amount int64) string {
 	if amount >= 1e12 {
 		return c.Code + decimal(amount/1e12, amount%1e12/1e9, 3) + "trn"

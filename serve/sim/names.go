@@ -7,17 +7,17 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// issuer is a borrower: who it is does not change from deal to deal.
+// issuer is a borrower. It is the same in all its deals.
 type issuer struct {
 	name, region, kind, country, sector, subsector, ticker string
 	bankish                                                bool
-	quality                                                int // notch: 0 is AAA, 20 is C
+	quality                                                int // notches from the best: 0 is AAA, 20 is C
 }
 
-// poolSize is the number of borrowers of a market; they come back.
+// poolSize is the number of borrowers of a market. A borrower can have many deals.
 const poolSize = 3000
 
-// makeIssuer is one borrower of a market's pool.
+// makeIssuer returns a borrower of a market's pool.
 func makeIssuer(world uint64, market api.Market, index int) issuer {
 	d := stream(world, tagIssuer, marketTag(market), uint64(index))
 	region := pickWeighted(d, calibration.Regions[market]...)
@@ -37,12 +37,12 @@ func makeIssuer(world uint64, market api.Market, index int) issuer {
 	return it
 }
 
-// official says whether a borrower is a state or belongs to one.
+// official says whether a borrower is a state or is owned by one.
 func (i issuer) official() bool {
 	return i.kind == "SSA" || i.kind == "Agency" || i.kind == "Sovereign" || i.kind == "Sub-sovereign"
 }
 
-// coin makes a word that is no company's.
+// coin returns an invented name.
 func coin(d *dice) string {
 	word := pick(d, calibration.NameHeads...) + pick(d, calibration.NameMiddles...) + pick(d, calibration.NameTails...)
 	return word
@@ -72,7 +72,7 @@ func nameOf(d *dice, stem string, country calibration.Country, kind string) stri
 	return name
 }
 
-// qualityOf draws a borrower's notch so that each market mostly holds what it is for.
+// qualityOf draws a borrower's notch. Most are within the grades of the market.
 func qualityOf(d *dice, market api.Market) int {
 	low, high := 0, 20
 	switch market {
@@ -86,10 +86,10 @@ func qualityOf(d *dice, market api.Market) int {
 	return d.between(low, high)
 }
 
-// sponsorName is an invented sponsor.
+// sponsorName returns the name of an invented sponsor.
 func sponsorName(d *dice) string {
 	return pick(d, calibration.NameHeads...) + pick(d, calibration.NameTails...) + pick(d, " Partners", " Capital", " Équité", " Private Equity", " & Co.")
 }
 
-// bank is one of the invented banks of the market.
+// bank returns the name of an invented bank.
 func bank(index int) string { return calibration.Banks[index%len(calibration.Banks)] }

@@ -1,17 +1,17 @@
 package sim
 
-// Quirks are rates, from 0 (never) to 1 (always), of what makes real records awkward to read. They
-// are drawn per chance: per record, member or list, as each field says. Changing a rate leaves the
-// rest of the market as it is, but for what happens, which may move ids.
+// Quirks are the rates, from 0 (never) to 1 (always), of awkward records and events of real markets. Each field says
+// what a rate counts: records, members, lists. A change of a rate does not change the rest of the market, except that
+// rates of events can change ids.
 type Quirks struct {
-	// What a record says.
+	// Content of records.
 
 	NumberSpelling  float64 // per number: 1.475E9, 1000000000.0, 99.500 instead of the shortest text
 	NegativeZero    float64 // per entry of a stats map: -0.0
 	HugeNumber      float64 // per bond priced record: a nominal beyond 2^53
 	ZeroUSD         float64 // per amount: converted.usd is 0 though the amount is not; for twice as many deals at first
-	NullOptional    float64 // per absent optional member: null instead of nothing
-	EmptyText       float64 // per absent optional text: "" instead of nothing
+	NullOptional    float64 // per absent optional member: null
+	EmptyText       float64 // per absent optional text: ""
 	EmptyObject     float64 // per object whose members are all optional: {}
 	EmptyList       float64 // per required list (banks; loans' tranches far less): []
 	NoBorrower      float64 // per bond priced record: no borrower
@@ -26,29 +26,29 @@ type Quirks struct {
 	LinkExtras      float64 // per link: type, title, templated and the other members of a link object
 	ForeignOriginal float64 // per original link: an address on another host
 	OriginalMissing float64 // per increase: no original link
-	LinksDiffer     float64 // per priced deal: by id, its links are others than in the list
+	LinksDiffer     float64 // per priced deal: its links by id differ from those in the list
 
-	// What happens.
+	// Events.
 
-	ListOmission float64 // per bond expected deal: left out of its list for a day, though by id it answers
-	BumpOnly     float64 // per expected deal: once, changed moves and nothing else
-	SilentEdit   float64 // per expected deal: once, the text is corrected and changed does not move
+	ListOmission float64 // per bond expected deal: left out of its list for a day, but present by id
+	BumpOnly     float64 // per expected deal: "changed" moves once without another change
+	SilentEdit   float64 // per expected deal: the text is corrected once and "changed" does not move
 	FlipFlop     float64 // per priced deal: a correction is taken back within hours
-	TwoLists     float64 // per EM bond: the same security is in IG too, under another id
-	ClockSkew    float64 // per change of an expected deal: changed is off by up to 90 minutes, either way
-	DanglingLink float64 // per priced line: the expected deal's link leads nowhere
+	TwoLists     float64 // per EM bond: the same security is in IG too, with another id
+	ClockSkew    float64 // per change of an expected deal: "changed" is up to 90 minutes too early or too late
+	DanglingLink float64 // per priced line: the expected deal links to a record that does not exist
 	Removal      float64 // factor on the removals of priced deals: at 1, 0.4 to 1 per cent of them by market
-	Reappear     float64 // per removed priced deal: it comes back with the same id
-	MarketMove   float64 // per bond priced deal: it moves to another market, under another id
+	Reappear     float64 // per removed priced deal: it reappears with the same id
+	MarketMove   float64 // per bond priced deal: it moves to another market, with another id
 
-	// What breaks the document; off by default.
+	// Values that schemas/api/openapi.yaml does not allow; 0 by default.
 
 	Misfit       float64 // per record: a value that does not fit its documented type
-	UnknownField float64 // per record: a member that the document does not name
-	UnknownEnum  float64 // per bond record: a value outside the document's list
+	UnknownField float64 // per record: a member that the API does not document
+	UnknownEnum  float64 // per bond record: a value outside the documented list
 }
 
-// DefaultQuirks are the rates of a market as awkward as a real one that keeps to its document.
+// DefaultQuirks returns the rates of a market that is as awkward as real ones and keeps to schemas/api/openapi.yaml.
 func DefaultQuirks() Quirks {
 	return Quirks{
 		NumberSpelling:  0.04,

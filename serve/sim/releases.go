@@ -7,7 +7,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// scheduleReleases lets each release say more of all priced deals, those of long ago too.
+// scheduleReleases schedules the releases. Each restates all priced deals, old ones too.
 func (m *Market) scheduleReleases() {
 	if !m.config.Birthdays {
 		return
@@ -27,47 +27,47 @@ func (m *Market) restate(r calibration.Release, at time.Time) {
 	}
 }
 
-// born says whether a release's members are there by now, of a record as it is now.
-func (m *Market) born(r calibration.Release, d *deal) bool {
+// isReleased says whether a record, as it is now, has a release's members.
+func (m *Market) isReleased(r calibration.Release, d *deal) bool {
 	return !m.config.Birthdays || !d.updated.Before(r.At)
 }
 
-// unborn takes from a bond record what its day's version of the API does not have. Required members
-// keep a value.
-func (m *Market) unborn(record *api.BondPricedDeal, d *deal) {
-	if !m.born(calibration.Version21, d) {
+// removeUnreleased removes the members from a bond record that the API does not have yet. Required members keep a
+// value.
+func (m *Market) removeUnreleased(record *api.BondPricedDeal, d *deal) {
+	if !m.isReleased(calibration.Version21, d) {
 		for i := range record.Banks {
 			record.Banks[i].Status = "Bookrunner"
 		}
 	}
-	if stats, there := record.Stats.Get(); there && !m.born(calibration.Version22, d) {
+	if stats, there := record.Stats.Get(); there && !m.isReleased(calibration.Version22, d) {
 		stats.FinalBooks, stats.FinalAccounts = api.Opt[api.Number]{}, api.Opt[int32]{}
 		record.Stats = api.Some(stats)
 	}
-	if !m.born(calibration.Version22, d) {
+	if !m.isReleased(calibration.Version22, d) {
 		record.PricingTime = api.Opt[string]{}
 	}
-	if !m.born(calibration.Version30, d) {
+	if !m.isReleased(calibration.Version30, d) {
 		record.Message, record.DealHistory = api.Opt[string]{}, api.Opt[string]{}
 		if borrower, there := record.Borrower.Get(); there {
 			borrower.Ticker = api.Opt[string]{}
 			record.Borrower = api.Some(borrower)
 		}
 	}
-	if !m.born(calibration.Version31, d) {
+	if !m.isReleased(calibration.Version31, d) {
 		record.ISINCode, record.SustainabilityLinked = api.Opt[string]{}, false
 	}
-	if !m.born(calibration.Version33, d) {
+	if !m.isReleased(calibration.Version33, d) {
 		record.FIGICode = api.Opt[string]{}
 	}
 }
 
-// unbornLoan is unborn for loans.
-func (m *Market) unbornLoan(record *api.LoanPricedDeal, d *deal) {
-	if !m.born(calibration.Version32, d) {
+// removeUnreleasedLoan is removeUnreleased for loans.
+func (m *Market) removeUnreleasedLoan(record *api.LoanPricedDeal, d *deal) {
+	if !m.isReleased(calibration.Version32, d) {
 		record.UseOfProceeds.GCP = false
 	}
-	if m.born(calibration.Version33, d) {
+	if m.isReleased(calibration.Version33, d) {
 		return
 	}
 	for i := range record.Tranches {

@@ -9,7 +9,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// render makes a deal's JSON object as it is now.
+// render returns a deal's JSON object as it is now.
 func (m *Market) render(d *deal) []byte {
 	var record any
 	switch {
@@ -24,13 +24,13 @@ func (m *Market) render(d *deal) []byte {
 	}
 	body, err := api.EncodeRecord(nil, record)
 	if err != nil {
-		panic(fmt.Sprintf("sim: deal %s: %v", d.self(), err)) // a record that no encoder takes is a bug here
+		panic(fmt.Sprintf("sim: deal %s: %v", d.self(), err)) // a record that cannot be encoded is a bug in this package
 	}
 	return m.breakDocument(body, d)
 }
 
-// misfits replace a value by one that its documented type does not allow. Each member is in many
-// records; where it is not, nothing happens.
+// misfits replace a value by one that its documented type does not allow. Each of these members is in many records. A
+// record without the member stays as it is.
 var misfits = []struct {
 	member *regexp.Regexp
 	value  string
@@ -47,7 +47,7 @@ var misfits = []struct {
 	{regexp.MustCompile(`"name":"([^"\\]|\\.)*"`), `"name":17`},
 }
 
-// breakDocument gives a body the quirks that the API's document forbids, by their rates.
+// breakDocument adds the quirks that schemas/api/openapi.yaml does not allow, by their rates.
 func (m *Market) breakDocument(body []byte, d *deal) []byte {
 	r, q := stream(d.seed, tagMisfit), m.config.Quirks
 	misfit, which := r.chance(q.Misfit), misfits[r.IntN(len(misfits))]

@@ -9,7 +9,7 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// scriptOf is what will happen to a deal that has just appeared.
+// scriptOf returns the script of a new deal.
 func (m *Market) scriptOf(d *deal) []step {
 	switch {
 	case d.feed.Kind == api.Priced:
@@ -20,7 +20,7 @@ func (m *Market) scriptOf(d *deal) []step {
 	return m.loanExpectedScript(d)
 }
 
-// script collects steps.
+// script collects the steps of a deal. A step is at least one second after the deal appeared.
 type script struct {
 	born  time.Time
 	steps []step
@@ -36,7 +36,7 @@ func (s *script) addLine(at time.Time, kind stepKind, line int) {
 	s.steps = append(s.steps, step{at, kind, line})
 }
 
-// ordered is the script in order of time, ended by the first leave that no reappearance follows.
+// ordered returns the steps in order of time. It drops steps while the deal is removed, and after its last removal.
 func (s *script) ordered() []step {
 	slices.SortStableFunc(s.steps, func(a, b step) int { return a.at.Compare(b.at) })
 	var steps []step
@@ -55,7 +55,7 @@ func (s *script) ordered() []step {
 	return slices.Clip(steps)
 }
 
-// editDelay is how long after pricing a correction comes: mostly the same day, sometimes years.
+// editDelay draws the time from pricing to a correction: mostly hours, sometimes years.
 func editDelay(d *dice) time.Duration {
 	roll, spread := d.Float64(), d.Float64()
 	between := func(low, high time.Duration) time.Duration {
@@ -74,15 +74,15 @@ func editDelay(d *dice) time.Duration {
 	return between(60*day, 1826*day)
 }
 
-// edit is what may be corrected in a priced record: how often where a record is ever edited, and the
-// delay, unless it comes along with others.
+// edit is a correction of a priced record: its share of the records that are ever edited, and the range of its delay if
+// it does not come together with others.
 type edit struct {
 	kind     stepKind
 	share    float64
 	from, to time.Duration
 }
 
-// edits of a record. What is filled in late can be so only where it will be there.
+// edits returns the possible corrections of a record. A member can be added late only if the record will have it.
 func (d *deal) edits(q *Quirks) []edit {
 	f, ever := d.facts(), calibration.EditedShares[d.feed.Service]
 	if d.feed.Service == api.Loan {
@@ -113,8 +113,8 @@ func (d *deal) edits(q *Quirks) []edit {
 	}
 }
 
-// pricedScript is the life of a priced record: corrections, most of them together in one moment,
-// increases, and perhaps its removal.
+// pricedScript returns the script of a priced record: corrections, most of them at one instant, increases, and perhaps
+// a removal.
 func (m *Market) pricedScript(d *deal) []step {
 	r, s := stream(d.seed, tagScript), script{born: d.born}
 	together, edited := editDelay(r), r.chance(calibration.EditedShares[d.feed.Service])
@@ -147,7 +147,7 @@ func (m *Market) addFlipFlop(s *script, r *dice) {
 	}
 }
 
-// addIncreases announces taps of a bond and add-ons to a loan, days to years after.
+// addIncreases adds taps of a bond and add-ons of a loan, days to years after pricing.
 func (m *Market) addIncreases(s *script, r *dice, d *deal) {
 	if temp := r.chance(0.12); temp && d.tap != 0 && d.feed.Service == api.Bond {
 		s.add(d.struck.AddDate(0, 0, r.between(40, 45)), stepTempISIN)
@@ -164,7 +164,7 @@ func (m *Market) addIncreases(s *script, r *dice, d *deal) {
 	}
 }
 
-// increases is how many increases of a line there will be, in the mean.
+// increases returns the mean number of increases of a line.
 func (d *deal) increases() float64 {
 	mean := calibration.Supplies[d.feed.Market].Increases
 	if d.feed.Market != api.IG {
@@ -179,8 +179,8 @@ func (d *deal) increases() float64 {
 	return 0.03
 }
 
-// addRemoval takes a few records away, mostly within days, and brings some of them back; very few
-// bonds move to another market.
+// addRemoval removes a few records, mostly within days. Some of these reappear, and very few bonds move to another
+// market.
 func (m *Market) addRemoval(s *script, r *dice, d *deal) {
 	wait, back := removalDelay(r), time.Duration(r.between(6, 200))*time.Hour
 	gone := r.chance(calibration.RemovedShares[d.feed.Market] * m.config.Quirks.Removal)
@@ -196,7 +196,7 @@ func (m *Market) addRemoval(s *script, r *dice, d *deal) {
 	}
 }
 
-// removalDelay is how long a record stands that is removed.
+// removalDelay draws the time from appearance to removal.
 func removalDelay(r *dice) time.Duration {
 	roll, spread := r.Float64(), r.Float64()
 	switch {

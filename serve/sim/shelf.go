@@ -8,18 +8,18 @@ import (
 	"dealflow/serve"
 )
 
-// shelf is one feed: the deals that answer by id, in the feed's order from the last to the first,
-// so that what is updated goes to the end.
+// shelf has the deals of a feed that answer by id. They are in the reverse order of the list, so that an updated deal
+// goes to the end.
 type shelf struct {
 	feed    api.Feed
 	lastID  int64
 	byID    map[int64]*deal
-	ordered []*deal // but for those that moved
-	moved   []*deal // came, went or were updated since ordered was made
+	ordered []*deal // except those in moved
+	moved   []*deal // added, removed or updated since ordered was made
 }
 
-// newShelf gives every feed ids of its own from nearly one start, so that one number means
-// different deals in different feeds. Those of asset finance do not fit an int32.
+// newShelf returns an empty shelf. The ids of most feeds begin at one number, so that equal ids mean different deals in
+// different feeds. Ids of asset finance do not fit an int32.
 func newShelf(feed api.Feed) *shelf {
 	first := int64(100_000)
 	if feed.Market == api.AF {
@@ -28,7 +28,7 @@ func newShelf(feed api.Feed) *shelf {
 	return &shelf{feed: feed, lastID: first, byID: map[int64]*deal{}}
 }
 
-// nextID is a new id; ids are sparse and rise.
+// nextID returns a new id. Ids rise, with gaps.
 func (s *shelf) nextID(seed uint64) int64 {
 	s.lastID += 1 + int64(splitmix(seed)%3)
 	return s.lastID
@@ -39,12 +39,12 @@ func (s *shelf) put(d *deal) {
 	s.move(d)
 }
 
-func (s *shelf) take(d *deal) {
+func (s *shelf) remove(d *deal) {
 	delete(s.byID, d.id)
 	s.move(d)
 }
 
-// move notes that a deal is not where it was.
+// move records that a deal was added, removed or updated, and drops its body.
 func (s *shelf) move(d *deal) {
 	d.body = nil
 	if !d.moved {
@@ -53,9 +53,8 @@ func (s *shelf) move(d *deal) {
 	}
 }
 
-// settled is the list with all deals in their places. Many moves between two looks at a list cost
-// one sort.
-func (s *shelf) settled() []*deal {
+// sorted returns all deals in order. All moves between two calls cost one sort. The caller must not change the result.
+func (s *shelf) sorted() []*deal {
 	if len(s.moved) == 0 {
 		return s.ordered
 	}
@@ -77,7 +76,7 @@ func (s *shelf) settled() []*deal {
 	return s.ordered
 }
 
-// compare orders deals as the feed's list does, turned round.
+// compare orders deals in the reverse order of the list.
 func (s *shelf) compare(a, b *deal) int { return s.place(a, b.position()) }
 
 func (s *shelf) place(d *deal, at serve.Position) int {
@@ -89,9 +88,9 @@ func (s *shelf) place(d *deal, at serve.Position) int {
 	return cmp.Compare(d.id, at.ID)
 }
 
-// list gives the deals that a query asks for, and whether more follow.
+// list returns the deals that a query selects, and whether more follow.
 func (s *shelf) list(q serve.Query) (deals []*deal, more bool) {
-	ordered := s.settled()
+	ordered := s.sorted()
 	end := len(ordered)
 	if q.After != nil {
 		end, _ = slices.BinarySearchFunc(ordered, *q.After, s.place)
@@ -112,7 +111,7 @@ func (s *shelf) list(q serve.Query) (deals []*deal, more bool) {
 	return deals, false
 }
 
-// since says whether a deal was updated since the query's instant. Updates are in whole seconds.
+// since says whether a deal passes the query's UpdatedSince. Updates are in whole seconds.
 func since(d *deal, q serve.Query) bool {
 	if q.UpdatedAfter {
 		return d.updated.After(q.UpdatedSince)
@@ -120,7 +119,7 @@ func since(d *deal, q serve.Query) bool {
 	return !d.updated.Before(q.UpdatedSince)
 }
 
-// within says whether a deal lies within the query's bounds of dates.
+// within says whether a deal passes the query's limits on dates.
 func within(d *deal, q serve.Query) bool {
 	if q.PricingDateFrom != "" || q.PricingDateTo != "" {
 		date := d.pricingDate()

@@ -12,7 +12,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// all gives the ids of a query's whole list.
+// all returns the ids of a query's complete list.
 func all(t *testing.T, m *sim.Market, q serve.Query) map[int64]serve.Record {
 	t.Helper()
 	q.Limit = 1 << 20
@@ -27,7 +27,7 @@ func all(t *testing.T, m *sim.Market, q serve.Query) map[int64]serve.Record {
 	return found
 }
 
-// said are the members by which lists can be bounded.
+// said has the members that lists can be filtered by.
 type said struct {
 	PricingDate string    `json:"pricingDate"`
 	PricedDate  string    `json:"pricedDate"`
@@ -141,8 +141,8 @@ func TestAdvanceMovesTheMarketOn(t *testing.T) {
 	}
 }
 
-// TestReleaseRestatesHistory: with birthdays, a release of the API changes all priced deals at its
-// instant, and none before it has the new member.
+// TestReleaseRestatesHistory checks that with Birthdays a release changes all priced deals at its instant, and that no
+// deal has the new member before it.
 func TestReleaseRestatesHistory(t *testing.T) {
 	release := time.Date(2023, time.September, 12, 6, 0, 0, 0, time.UTC)
 	clock := sim.NewManualClock(release.Add(-time.Second))
@@ -174,8 +174,8 @@ var figiMember = regexp.MustCompile(`"figiCode":"B`)
 
 func codesIn(body []byte) [][]byte { return figiMember.FindAll(body, -1) }
 
-// TestYearsOfHistory: a market with years has its counts in the mix of real ones, the same bytes for
-// the same configuration, and goes on.
+// TestYearsOfHistory checks that a market with Years has the mix of real markets and the same bytes for the same
+// configuration, and that it continues after Epoch.
 func TestYearsOfHistory(t *testing.T) {
 	config := sim.Config{Seed: 26, Years: 2, Scale: 0.02, Epoch: epoch}
 	market := sim.New(config)
@@ -201,7 +201,7 @@ func TestYearsOfHistory(t *testing.T) {
 	}
 }
 
-// TestFewBodiesAtHand: how much memory bodies may take changes no byte.
+// TestFewBodiesAtHand checks that Config.CacheBytes changes no byte.
 func TestFewBodiesAtHand(t *testing.T) {
 	config := sim.Config{Seed: 27, Deals: 60}
 	want := state(sim.New(config))

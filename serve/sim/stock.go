@@ -8,19 +8,19 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-const stockDays = 1095 // priced deals that stand at Epoch in a market without Years were priced at most so long before
+const stockDays = 1095 // maximum age, in days, of the priced deals at Epoch in a market without Years
 
-// horizon is how many days before its pricing a deal may be announced.
+// horizon is the maximum number of days from announcement to pricing.
 const horizon = 280
 
-// recordsPerOffer is about how many priced records come of an offer, increases included.
+// recordsPerOffer returns the approximate mean of the priced records of an offer, including increases.
 func recordsPerOffer(market api.Market) float64 {
 	s := calibration.Supplies[market]
 	return s.Lines * (1 - s.Fades) * (1 + s.Increases)
 }
 
-// stock puts what begins a market on the timeline: either years of history, or priced deals of the
-// years before Epoch and expected deals of the weeks before; then the days from there on.
+// stock schedules the first events of a market: either years of history, or the priced deals of the years before Epoch
+// and the expected deals of the weeks before. It then schedules the days after these.
 func (m *Market) stock() {
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
@@ -36,7 +36,7 @@ func (m *Market) stock() {
 	}
 }
 
-// stockPriced spreads deals over the past, more of them in the nearer one, and more in busy seasons.
+// stockPriced spreads priced deals over the past: more in recent months, and more in busy seasons.
 func (m *Market) stockPriced(service api.Service, market api.Market) {
 	count := int(float64(m.config.Deals) / recordsPerOffer(market))
 	for i := range count {
@@ -55,8 +55,8 @@ func (m *Market) stockPriced(service api.Service, market api.Market) {
 	}
 }
 
-// stockExpected announces deals that have been in the pipeline for some weeks, and will be for some
-// days.
+// stockExpected schedules the announcements of deals that are expected at Epoch: some weeks before it, and some days
+// before their pricing.
 func (m *Market) stockExpected(service api.Service, market api.Market) {
 	for i := 0; i < m.config.Expected; i++ {
 		seed := mix(m.config.Seed, tagStock, feedTag(api.Feed{Market: market, Kind: api.Expected}), uint64(i))
@@ -68,8 +68,7 @@ func (m *Market) stockExpected(service api.Service, market api.Market) {
 	}
 }
 
-// scheduleDay lets a day's deals begin, early enough for the longest pipeline, and then the next
-// day's.
+// scheduleDay schedules beginDay of a day and then of the next ones, early enough for the longest pipeline.
 func (m *Market) scheduleDay(service api.Service, market api.Market, target time.Time) {
 	m.timeline.schedule(target.AddDate(0, 0, -horizon), func(time.Time) {
 		m.beginDay(service, market, target)
@@ -77,7 +76,7 @@ func (m *Market) scheduleDay(service api.Service, market api.Market, target time
 	})
 }
 
-// beginDay decides what is to be priced on a day, and when it is announced.
+// beginDay draws the offers that are priced on a day, and when they are announced.
 func (m *Market) beginDay(service api.Service, market api.Market, target time.Time) {
 	if weekend(target) {
 		return
@@ -93,8 +92,8 @@ func (m *Market) beginDay(service api.Service, market api.Market, target time.Ti
 	}
 }
 
-// begin sets a deal going. Half of the corporate loans are never expected: news of them comes when
-// they are signed. Without Years, the pipeline at Epoch is stockExpected's.
+// begin schedules the announcement of an offer. Half of the corporate loans are never expected: they become known when
+// they are signed. Without Years, stockExpected makes the pipeline at Epoch.
 func (m *Market) begin(service api.Service, o offer) {
 	if o.market == api.CF && stream(o.seed, tagRoute, 1).chance(0.5) {
 		m.priceAtOnce(service, o)
@@ -106,7 +105,7 @@ func (m *Market) begin(service api.Service, o offer) {
 	m.timeline.schedule(o.at, func(time.Time) { m.announce(service, o) })
 }
 
-// newOffer is what is to be priced on a day, announced as its route has it.
+// newOffer returns an offer that is priced on a day, with its announcement before that.
 func (m *Market) newOffer(market api.Market, seed uint64, target time.Time) offer {
 	o := offer{world: m.config.Seed, seed: seed, who: seed, market: market, target: target, mood: m.calendar.regime(target)}
 	r := stream(seed, tagRoute)
@@ -118,7 +117,7 @@ func (m *Market) newOffer(market api.Market, seed uint64, target time.Time) offe
 	return o
 }
 
-// wait is how many business days lie between announcement and pricing.
+// wait draws the business days from announcement to pricing.
 func (o offer) wait(r *dice) int {
 	long := min(max(int(r.lognormal(45*5/7, 1)), 6), horizon*5/7-10)
 	switch o.market {
@@ -137,7 +136,7 @@ func (o offer) wait(r *dice) int {
 	return 20 + int(105*share*share)
 }
 
-// priceAtOnce makes the priced records of an offer that nobody saw coming.
+// priceAtOnce schedules the priced records of an offer that was never announced.
 func (m *Market) priceAtOnce(service api.Service, o offer) {
 	if service == api.Loan {
 		at := businessTime(stream(o.seed, tagScript), o.target, 10, 16)
@@ -155,7 +154,7 @@ func (m *Market) priceAtOnce(service api.Service, o offer) {
 	}
 }
 
-// businessTime is a time of the day between two hours, on the day or the next business day.
+// businessTime draws a time between two hours, on the day or the next business day.
 func businessTime(d *dice, day time.Time, fromHour, toHour int) time.Time {
 	at := day.UTC().Truncate(24 * time.Hour).Add(time.Duration(d.between(fromHour*3600, toHour*3600)) * time.Second)
 	return nextBusinessDay(at)
@@ -172,13 +171,13 @@ func weekend(t time.Time) bool {
 	return t.Weekday() == time.Saturday || t.Weekday() == time.Sunday
 }
 
-// businessDays moves a day on by n business days.
+// businessDays returns the day n business days later.
 func businessDays(t time.Time, n int) time.Time { return shiftBusiness(t, n, day) }
 
-// businessDaysBefore moves a day back by n business days.
+// businessDaysBefore returns the day n business days earlier.
 func businessDaysBefore(t time.Time, n int) time.Time { return shiftBusiness(t, n, -day) }
 
-// shiftBusiness takes n steps to the next business day, whole weeks at once.
+// shiftBusiness moves a time by n business days, complete weeks at once.
 func shiftBusiness(t time.Time, n int, step time.Duration) time.Time {
 	t, n = t.Add(time.Duration(n/5)*7*step), n%5
 	for n > 0 || weekend(t) {

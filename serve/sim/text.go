@@ -7,11 +7,10 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// report is what is said when something happens to a deal.
+// report is the text of a step of a deal.
 type report struct{ headline, message string }
 
-// reportOf words a step. what is the tranche or size it is mostly about, price the state of its
-// price.
+// reportOf returns the report of a step. what is its tranche or size, price the state of the price.
 func reportOf(d *dice, kind stepKind, who, what, price string) report {
 	lead := pick(d, calibration.Leads...)
 	var headline, first string
@@ -50,7 +49,7 @@ func reportOf(d *dice, kind stepKind, who, what, price string) report {
 	return report{headline, passage(d, first)}
 }
 
-// passage follows a first sentence with some of the usual ones: mostly few, rarely all of them.
+// passage returns a first sentence and some of the usual ones: mostly few, rarely all.
 func passage(d *dice, first string) string {
 	return passageOf(d, first, 1+min(int(d.lognormal(3.5, 0.7)), len(calibration.Remarks)))
 }
@@ -61,7 +60,7 @@ func passageOf(d *dice, first string, count int) string {
 	return strings.Join(sentences, glue)
 }
 
-// longHistory is a deal history as one text, as priced bonds carry it.
+// longHistory returns a deal history as one text, as priced bonds contain it.
 func longHistory(d *dice, entries []string) string {
 	var text strings.Builder
 	for i, entry := range entries {

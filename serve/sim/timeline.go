@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timeline is the heap of what will happen. Events at one instant happen in the order in which they
-// were put there, so the order is total and the same however the clock moves.
+// timeline is the heap of future events. Events at one instant run in the order in which they were scheduled. The order
+// is therefore total and does not depend on the steps of the clock.
 type timeline struct {
 	events eventHeap
 	count  uint64
@@ -18,13 +18,13 @@ type event struct {
 	do   func(at time.Time)
 }
 
-// schedule puts an event on the timeline. An event in the past happens next.
+// schedule adds an event. An event in the past runs next.
 func (t *timeline) schedule(at time.Time, do func(at time.Time)) {
 	t.count++
 	heap.Push(&t.events, event{at, t.count, do})
 }
 
-// run lets everything up to now happen.
+// run executes all events up to now, including those that they schedule.
 func (t *timeline) run(now time.Time) {
 	for len(t.events) > 0 && !t.events[0].at.After(now) {
 		next := heap.Pop(&t.events).(event)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// zone is a place's time. Its rules are written out here, so that no market hangs on the time zones
-// that a machine knows.
+// zone is a time zone. Its rules are written here, so that a market does not depend on the time zones of the machine.
 type zone uint8
 
 const (
@@ -15,7 +14,7 @@ const (
 	hongKong
 )
 
-// zoneOf is where deals in a currency are run.
+// zoneOf returns the zone from which deals in a currency are managed.
 func zoneOf(code string) zone {
 	switch code {
 	case "USD", "CAD", "BRL":
@@ -26,7 +25,7 @@ func zoneOf(code string) zone {
 	return london
 }
 
-// offset is how far a zone is ahead of UTC at an instant.
+// offset returns the zone's offset from UTC at an instant, positive to the east.
 func (z zone) offset(at time.Time) time.Duration {
 	switch z {
 	case newYork:
@@ -45,16 +44,16 @@ func (z zone) offset(at time.Time) time.Duration {
 	return 0
 }
 
-// at is the instant at which a day has a local time, in minutes since its midnight.
+// at returns the instant of a local time of a day, in minutes since its midnight.
 func (z zone) at(date time.Time, minutes int) time.Time {
 	local := date.Truncate(day).Add(time.Duration(minutes) * time.Minute)
 	return local.Add(-z.offset(local.Add(-z.offset(local))))
 }
 
-// local is the zone's wall clock at an instant, written as if it were UTC.
+// local returns the zone's wall clock at an instant, as a time in UTC.
 func (z zone) local(at time.Time) time.Time { return at.UTC().Add(z.offset(at)) }
 
-// suffix is the offset as ±hh:mm.
+// suffix returns the offset as ±hh:mm.
 func (z zone) suffix(at time.Time) string {
 	minutes := int(z.offset(at) / time.Minute)
 	sign := '+'
@@ -64,7 +63,7 @@ func (z zone) suffix(at time.Time) string {
 	return fmt.Sprintf("%c%02d:%02d", sign, minutes/60, minutes%60)
 }
 
-// sunday is the n-th Sunday of a month.
+// sunday returns the n-th Sunday of a month.
 func sunday(year int, month time.Month, n int) time.Time {
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return first.AddDate(0, 0, (7-int(first.Weekday()))%7+7*(n-1))
@@ -75,7 +74,7 @@ func lastSunday(year int, month time.Month) time.Time {
 	return last.AddDate(0, 0, -int(last.Weekday()))
 }
 
-// midnight is the end of an instant's day in London, where the API's days end.
+// midnight returns the end of an instant's day in London, where the API's days end.
 func midnight(t time.Time) time.Time {
 	return london.at(london.local(t).Truncate(day).Add(day), 0)
 }

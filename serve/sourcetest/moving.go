@@ -9,8 +9,8 @@ import (
 	"dealflow/serve"
 )
 
-// walkMoving walks all lists side by side, in pages of several sizes, while time passes after the first
-// page and once more on the way. It gives the number of deals that moved.
+// walkMoving walks all lists at the same time, in pages of several sizes. Time passes after the first pages and once
+// more during the first walk. It returns the number of deals that changed.
 func walkMoving(t *testing.T, w World, keepsStates bool) (moved int) {
 	feeds := api.Feeds()
 	size := func(i int) int { return 1 + i*5%12 }
@@ -31,19 +31,20 @@ func walkMoving(t *testing.T, w World, keepsStates bool) (moved int) {
 		if keepsStates {
 			same(t, feed.String()+": a walk on its state", seen, before[feed])
 		}
-		moved += judge(t, feed, before[feed], after, seen)
+		moved += checkSeenOnce(t, feed, before[feed], after, seen)
 	}
 	return moved
 }
 
-// finish walks on from a first page; once says that time passes once more on the way.
+// finish walks from a first page to the end and returns all deals of the walk. If once is true, time passes once on the
+// way.
 func finish(t *testing.T, w World, feed api.Feed, size int, first serve.Page, once bool) []serve.Record {
 	seen := first.Records
 	if !first.More {
 		return seen
 	}
-	at := position(first.Records[len(first.Records)-1])
-	rest := walk(t, w.Source, serve.Query{Feed: feed, Limit: size, After: &at, State: first.State}, func() {
+	last := position(first.Records[len(first.Records)-1])
+	rest := walk(t, w.Source, serve.Query{Feed: feed, Limit: size, After: &last, State: first.State}, func() {
 		if once {
 			once = false
 			w.Advance(t)
@@ -52,9 +53,9 @@ func finish(t *testing.T, w World, feed api.Feed, size int, first serve.Page, on
 	return append(seen[:len(seen):len(seen)], rest...)
 }
 
-// judge checks that the walk showed every deal that did not change exactly once, and counts those that
-// did.
-func judge(t *testing.T, feed api.Feed, before, after, seen []serve.Record) (moved int) {
+// checkSeenOnce checks that a walk showed each unchanged deal exactly once. It returns the number of deals that
+// changed.
+func checkSeenOnce(t *testing.T, feed api.Feed, before, after, seen []serve.Record) (moved int) {
 	then := map[int64]serve.Record{}
 	for _, r := range after {
 		then[r.ID] = r
@@ -73,8 +74,8 @@ func judge(t *testing.T, feed api.Feed, before, after, seen []serve.Record) (mov
 	return moved
 }
 
-// updates keeps a copy of each list by the way that the API document recommends: one walk, then the
-// newest entry's updatedSince, again and again.
+// updates keeps a copy of each list by updatedSince: first by one walk, then each time by the updatedSince of the
+// newest entry. The copy must always equal the list.
 func updates(t *testing.T, w World) {
 	copied := map[api.Feed]map[int64]serve.Record{}
 	since := map[api.Feed]time.Time{}
@@ -105,19 +106,19 @@ func updates(t *testing.T, w World) {
 	}
 }
 
-// travel checks that a source that keeps its past gives it unchanged.
-func travel(t *testing.T, w World) {
+// keepsPast checks that a serve.TimeTraveler returns its past unchanged.
+func keepsPast(t *testing.T, w World) {
 	traveler, ok := w.Source.(serve.TimeTraveler)
 	if !ok {
 		t.Skip("it keeps no past")
 	}
-	type moment struct {
+	type state struct {
 		at    time.Time
 		lists map[api.Feed][]serve.Record
 	}
-	var past []moment
+	var past []state
 	for range 3 {
-		now := moment{traveler.Now(), map[api.Feed][]serve.Record{}}
+		now := state{traveler.Now(), map[api.Feed][]serve.Record{}}
 		for _, feed := range api.Feeds() {
 			now.lists[feed] = list(t, traveler, serve.Query{Feed: feed, Limit: everything})
 		}
@@ -144,7 +145,7 @@ func travel(t *testing.T, w World) {
 	before(t, traveler, past[0].at.AddDate(-1, 0, 0))
 }
 
-// before asks for a time of which nothing is known: a source says so, or shows nothing.
+// before asks for an instant before all deals. The source must answer serve.ErrNotFound or show no deals.
 func before(t *testing.T, traveler serve.TimeTraveler, at time.Time) {
 	source, err := traveler.AsOf(t.Context(), at)
 	if errors.Is(err, serve.ErrNotFound) {

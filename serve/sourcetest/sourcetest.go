@@ -15,23 +15,23 @@ import (
 	"dealflow/serve"
 )
 
-// World is a market and its time.
+// World is a market and a way to let time pass in it.
 type World struct {
 	Source serve.Source
-	// Advance lets about a day pass, in which some deals of every service come, change or go.
+	// Advance lets about a day pass, in which some deals of every service are added, changed or removed.
 	Advance func(t testing.TB)
 }
 
 // Config says what to test.
 type Config struct {
-	// New makes a market of its own for a test, which cleans up after itself. It should hold from 15 to
-	// a few hundred deals in each feed. Required.
+	// New returns a market that only one test uses, and cleans up when that test ends. The market should have from
+	// 15 to a few hundred deals in each feed. Required.
 	New func(t testing.TB) World
-	// KeepsStates says that a walk must see the state that it began on.
+	// KeepsStates says that a walk must show the state on which it began.
 	KeepsStates bool
 }
 
-// Run tests a source. Its subtests run in parallel, each with a market of its own.
+// Run tests a source. Its subtests run in parallel, each with its own market.
 func Run(t *testing.T, config Config) {
 	t.Run("Standing", func(t *testing.T) {
 		t.Parallel()
@@ -40,7 +40,7 @@ func Run(t *testing.T, config Config) {
 		for _, feed := range api.Feeds() {
 			t.Run(feed.String(), func(t *testing.T) {
 				t.Parallel()
-				standing(t, w.Source, feed)
+				unchanging(t, w.Source, feed)
 			})
 		}
 	})
@@ -57,15 +57,15 @@ func Run(t *testing.T, config Config) {
 	})
 	t.Run("Past", func(t *testing.T) {
 		t.Parallel()
-		travel(t, config.New(t))
+		keepsPast(t, config.New(t))
 	})
 }
 
-// everything is more deals than a market of this suite has.
+// everything is a limit above the number of deals of any tested market.
 const everything = 1 << 20
 
-// standing tests a feed of a market that stands still.
-func standing(t *testing.T, s serve.Source, feed api.Feed) {
+// unchanging tests a feed of a market while no time passes.
+func unchanging(t *testing.T, s serve.Source, feed api.Feed) {
 	all := list(t, s, serve.Query{Feed: feed, Limit: everything})
 	if len(all) < 3 {
 		t.Fatalf("%d deals: too few to test anything", len(all))
@@ -80,7 +80,7 @@ func standing(t *testing.T, s serve.Source, feed api.Feed) {
 	t.Run("Changed", func(t *testing.T) { changed(t, s, feed, all) })
 }
 
-// list gives the deals of one page.
+// list returns the deals of one page.
 func list(t testing.TB, s serve.Source, q serve.Query) []serve.Record {
 	t.Helper()
 	page, err := s.List(t.Context(), q)
@@ -93,7 +93,7 @@ func list(t testing.TB, s serve.Source, q serve.Query) []serve.Record {
 	return page.Records
 }
 
-// walk reads a list page by page as the server does; between runs after every page.
+// walk reads a list page by page as the server does. It calls between after every page except the last.
 func walk(t testing.TB, s serve.Source, q serve.Query, between func()) []serve.Record {
 	t.Helper()
 	var all []serve.Record
@@ -109,11 +109,11 @@ func walk(t testing.TB, s serve.Source, q serve.Query, between func()) []serve.R
 		if len(page.Records) != q.Limit {
 			t.Fatalf("%+v: a page of %d, and more to come", q, len(page.Records))
 		}
-		at := position(page.Records[len(page.Records)-1])
-		if q.After != nil && compare(q.Feed, at, *q.After) <= 0 {
-			t.Fatalf("%+v: the page ends at %v", q, at)
+		last := position(page.Records[len(page.Records)-1])
+		if q.After != nil && compare(q.Feed, last, *q.After) <= 0 {
+			t.Fatalf("%+v: the page ends at %v", q, last)
 		}
-		q.After, q.State = &at, page.State
+		q.After, q.State = &last, page.State
 		between()
 	}
 }
@@ -130,7 +130,7 @@ func compare(feed api.Feed, a, b serve.Position) int {
 	return cmp.Compare(b.ID, a.ID)
 }
 
-// same compares lists, bodies and all.
+// same compares lists, with their bodies.
 func same(t testing.TB, what string, got, want []serve.Record) {
 	t.Helper()
 	if g, w := ids(got), ids(want); !slices.Equal(g, w) {
@@ -191,7 +191,7 @@ func bodies(t *testing.T, feed api.Feed, all []serve.Record) {
 	}
 }
 
-// hrefs visits the hrefs of links. All links of a market that is tested lie under its API.
+// hrefs visits the hrefs of links. All links of a tested market are under its API.
 func hrefs(value any, links bool, visit func(string)) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -217,11 +217,11 @@ func pages(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	}
 }
 
-// positions starts at places where no deal stands any more.
+// positions starts at positions that no deal has.
 func positions(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	for _, i := range []int{0, len(all) / 2, len(all) - 1} {
 		between := position(all[i])
-		between.ID-- // ids need not follow each other: there may be a deal, which then is left out
+		between.ID-- // the id before may be that of another deal, which then is left out
 		rest := slices.DeleteFunc(slices.Clone(all), func(r serve.Record) bool { return compare(feed, position(r), between) <= 0 })
 		same(t, fmt.Sprintf("after %v", between), list(t, s, serve.Query{Feed: feed, Limit: everything, After: &between}), rest)
 	}
@@ -243,22 +243,22 @@ func byID(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	}
 }
 
-// keep filters the list by hand.
+// keep returns the records that a filter lets pass.
 func keep(all []serve.Record, hold func(serve.Record) bool) []serve.Record {
 	return slices.DeleteFunc(slices.Clone(all), func(r serve.Record) bool { return !hold(r) })
 }
 
-// updatedSince tests both forms of the bound at, before and after instants of updates.
+// updatedSince tests both forms of the bound: before, at and after instants of updates.
 func updatedSince(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	if !feed.HasUpdatedSince() {
 		return
 	}
 	for _, i := range []int{0, len(all) / 2, len(all) - 1} {
 		for _, off := range []time.Duration{-time.Second, 0, time.Second} {
-			whole := all[i].UpdatedAt.Truncate(time.Second).Add(off)
-			want := keep(all, func(r serve.Record) bool { return !r.UpdatedAt.Truncate(time.Second).Before(whole) })
-			got := list(t, s, serve.Query{Feed: feed, Limit: everything, UpdatedSince: whole})
-			same(t, fmt.Sprintf("updated since %s, inclusive", whole), got, want)
+			second := all[i].UpdatedAt.Truncate(time.Second).Add(off)
+			want := keep(all, func(r serve.Record) bool { return !r.UpdatedAt.Truncate(time.Second).Before(second) })
+			got := list(t, s, serve.Query{Feed: feed, Limit: everything, UpdatedSince: second})
+			same(t, fmt.Sprintf("updated since %s, inclusive", second), got, want)
 		}
 		for _, off := range []time.Duration{-time.Microsecond, -time.Nanosecond, 0, time.Nanosecond, time.Microsecond} {
 			exact := all[i].UpdatedAt.Add(off)
@@ -296,7 +296,7 @@ func pricingDate(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record
 	}
 }
 
-// changed is judged for lists that have the filter.
+// changed tests the filters on "changed" of the lists that have them.
 func changed(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	if feed.Service != api.Bond || feed.Kind != api.Expected {
 		return
