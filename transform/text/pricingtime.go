@@ -3,7 +3,7 @@ package text
 const (
 	secondsPerDay   = 86_400
 	microsPerSecond = 1_000_000
-	// maxOffset is the greatest distance of a clock on earth from UTC, in seconds.
+	// maxOffset is the greatest offset of a clock from UTC, in seconds.
 	maxOffset = 14 * 3600
 )
 
@@ -29,12 +29,12 @@ func parsePricingTime(text []byte, beside Beside, r *Reading) {
 		r.Status = statusAmbiguous
 		return
 	}
-	at := beside.Day*secondsPerDay + seconds - offset
-	if at < firstDay*secondsPerDay || at >= (lastDay+1)*secondsPerDay {
+	instant := beside.Day*secondsPerDay + seconds - offset
+	if instant < firstDay*secondsPerDay || instant >= (lastDay+1)*secondsPerDay {
 		r.Status = statusUnparsed
 		return
 	}
-	r.Instant, r.Status = Integer{at * microsPerSecond, true}, statusOK
+	r.Instant, r.Status = Integer{instant * microsPerSecond, true}, statusOK
 }
 
 // clock reads hh:mm or hh:mm:ss as seconds since midnight.
@@ -58,8 +58,8 @@ func (s *scanner) hourAndMinute() (hour, minute int64, ok bool) {
 	return hour, minute, h == 2 && colon && m == 2 && minute <= 59
 }
 
-// offset reads Z or ±hh:mm as seconds east of UTC. known is false where nothing is left to read; ok is
-// false for anything else.
+// offset reads Z or ±hh:mm as seconds east of UTC. known is false if the text has ended. ok is false if anything else
+// is next.
 func (s *scanner) offset() (seconds int64, known, ok bool) {
 	switch {
 	case s.end():
