@@ -27,8 +27,7 @@ func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, 
 	return catalog.Open(ctx, l, a.settings.workDir, cache)
 }
 
-// withCatalog opens the catalog of a lake for the length of a call, in which these statements may be
-// executed.
+// withCatalog opens the catalog of a lake, calls use, and closes it. Only these statements may be executed by use.
 func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB) error, statements ...string) (err error) {
 	catalog, err := a.openCatalog(ctx, l)
 	if err != nil {

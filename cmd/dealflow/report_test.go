@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestReportsAreDocumented holds docs/run-report.md to what commands report: each field stands in it, and
-// its tables begin with no others.
+// TestReportsAreDocumented compares docs/run-report.md with the JSON results of the commands: the file names each
+// field, and its tables begin with no other name.
 func TestReportsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/run-report.md")
 	if err != nil {
