@@ -175,7 +175,7 @@ func (c *Canonicalizer) writeMember(parent role, start int) {
 	c.members = append(c.members, m)
 }
 
-// ofMember returns the role that the member's value has if it is an object, and whether the member is content.
+// ofMember returns the role that a member's value has if it is an object, and whether the member is content.
 func (r role) ofMember(name []byte) (as role, content bool) {
 	switch {
 	case r == plain && string(name) == "_links":

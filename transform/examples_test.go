@@ -97,7 +97,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// flatten gives the output of an example, without what is empty.
+// flatten returns the output of an example, without empty parts.
 func (e *example) flatten(t *testing.T) []txtar.File {
 	f := transform.NewFlattener(e.feed, mustBase(t, e.base))
 	batches := transform.NewHistoryBatches(testkit.Allocator(t), e.feed)

@@ -19,7 +19,7 @@ const (
 	microsPerDay    = 86_400 * microsPerSecond
 )
 
-// The file formats of the lake cannot express instants outside the years 1 to 9999.
+// Many readers of the lake cannot represent instants outside the years 1 to 9999.
 var (
 	minInstant = int64(daysSinceEpoch(1, 1, 1)) * microsPerDay
 	maxInstant = int64(daysSinceEpoch(9999, 12, 31)+1)*microsPerDay - 1

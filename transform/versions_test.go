@@ -135,9 +135,9 @@ func TestDecideRemovals(t *testing.T) {
 	for _, id := range []int64{2, 3, 5, 8, 9} {
 		known[id] = head(t, int32(id), contentA)
 	}
-	at := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
+	observedAt := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
 	removals := []transform.Removal{
-		{ID: 2, Reason: lake.ReasonGone, ObservedAt: at}, {ID: 5, Reason: lake.ReasonPriced, ObservedAt: at}, {ID: 9, Reason: lake.ReasonOutOfEntitlement, ObservedAt: at},
+		{ID: 2, Reason: lake.ReasonGone, ObservedAt: observedAt}, {ID: 5, Reason: lake.ReasonPriced, ObservedAt: observedAt}, {ID: 9, Reason: lake.ReasonOutOfEntitlement, ObservedAt: observedAt},
 	}
 	decisions, err := transform.Decide(known, observed{3: contentA, 8: contentB}, removals, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
@@ -148,8 +148,8 @@ func TestDecideRemovals(t *testing.T) {
 		line := fmt.Sprintf("%d v%d %s", d.ID, d.Version, d.Change)
 		if d.Removal != nil {
 			line += " " + d.Removal.Reason
-			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(at) {
-				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, at)
+			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(observedAt) {
+				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, observedAt)
 			}
 		}
 		got = append(got, line)

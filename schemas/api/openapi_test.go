@@ -69,7 +69,7 @@ var withoutColumn = map[string]string{
 	"templated":            "of a link only href is content",
 }
 
-// leaves collects the pointers of all values that a schema can hold: "*" stands for any entry.
+// leaves collects the pointers of all values in a schema; "*" is any entry.
 func leaves(schema *openapi3.Schema, at string, into map[string]bool) {
 	switch {
 	case schema.Items != nil:

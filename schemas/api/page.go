@@ -39,7 +39,7 @@ type Head struct {
 // SplitPage splits a list page of the feed into its records, in one pass over the body.
 //
 // It is strict about the page: the body is one complete JSON object, with nothing but white space after it; the list
-// under _embedded is an array, null or absent; no name that SplitPage reads occurs twice; a next link has a form that
+// under _embedded is an array, null or absent; _embedded, _links, the list and the next link occur at most once; a next link has a form that
 // can be followed, because a missed one would end a walk too early.
 //
 // It is lenient inside records. Repeated names, invalid UTF-8 and entries that are not objects are left to ReadHead and

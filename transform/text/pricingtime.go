@@ -7,15 +7,15 @@ const (
 	maxOffset = 14 * 3600
 )
 
-// The years 1 to 9999, in days since 1970-01-01: instants outside cannot be written in the formats that
-// read the lake.
+// The first day of the year 1 and the last of 9999, in days since 1970-01-01. Many readers of the lake cannot represent
+// instants outside.
 const (
 	firstDay = -719_162
 	lastDay  = 2_932_896
 )
 
-// parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and puts it on the
-// date beside it. A time without an offset, or without a date, is no instant: AMBIGUOUS.
+// parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and adds it to the date of another
+// column. A time without an offset, or without a date, is AMBIGUOUS.
 func parsePricingTime(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	s.char('T')

@@ -120,8 +120,8 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 	sound := isSource(r.Year.Value) || isSource(r.Year.Value-2000)
 	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
 	if r.Date.Set {
-		at := time.Unix(86_400*r.Date.Value, 0).UTC()
-		sound = sound && int64(at.Year()) == r.Year.Value && at.Month() == month && isSource(int64(at.Day()))
+		day := time.Unix(86_400*r.Date.Value, 0).UTC()
+		sound = sound && int64(day.Year()) == r.Year.Value && day.Month() == month && isSource(int64(day.Day()))
 	}
 	if !sound {
 		t.Fatalf("%s %q: the date is not in the text: %s", parser, normal, render(r))

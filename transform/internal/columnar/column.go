@@ -160,7 +160,7 @@ func (c *Column) Release() {
 type layout uint8
 
 const (
-	bits1 layout = iota // a value of one bit; the next three likewise
+	bits1 layout = iota // a value; the name contains its size in bits
 	bits32
 	bits64
 	bits128

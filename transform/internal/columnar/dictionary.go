@@ -39,11 +39,11 @@ func (d *dictionary) numberOf(text []byte) int {
 		d.grow()
 	}
 	hash := uint32(maphash.Bytes(d.seed, text))
-	at := d.find(hash, text)
-	if at.from1 == 0 {
-		*at = slot{hash: hash, from1: uint32(d.add(text))}
+	entry := d.find(hash, text)
+	if entry.from1 == 0 {
+		*entry = slot{hash: hash, from1: uint32(d.add(text))}
 	}
-	d.last = int(at.from1) - 1
+	d.last = int(entry.from1) - 1
 	return d.last
 }
 
