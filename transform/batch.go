@@ -13,36 +13,36 @@ import (
 	"dealflow/transform/internal/columnar"
 )
 
-// Batches collects the rows of a feed's deals, table by table, until they are taken as Arrow records.
-// Deals must be appended in the order that the files shall have. It is not safe for concurrent use;
-// Release frees what was not taken.
+// Batches collects the rows of a feed's deals, table by table, until Take returns them as Arrow records. Append deals
+// in the order that the files need. Batches is not safe for concurrent use. Release frees the rows that were not taken.
 type Batches struct {
 	feed   api.Feed
 	tables []tableBatch
-	keys   [5]cell // of the row being copied: market, deal, version, ordinals
-	day    []cell  // of a snapshot; empty for history
+	keys   [5]cell // keys of the row being copied: market, deal, version, ordinals
+	day    []cell  // date of the snapshot; empty for history
 }
 
 type tableBatch struct {
 	table   *lake.Table
-	depth   int // of the table
+	depth   int // number of lists around a row: 0, 1 or 2
 	schema  *arrow.Schema
 	columns []columnar.Column
-	room    int // rows that there is room for
+	room    int // rows reserved in columns
 	rows    int
-	taken   int // rows of the batch taken last
+	taken   int // rows of the previous batch
 	bytes   int
-	fixed   int // bytes of a row apart from its texts
+	fixed   int // bytes of a row without its texts
 	minID   int64
 	maxID   int64
 }
 
-// NewHistoryBatches collects rows with the columns of history files.
+// NewHistoryBatches returns an empty collection with the columns of history files.
 func NewHistoryBatches(mem memory.Allocator, feed api.Feed) *Batches {
 	return newBatches(mem, feed, (*lake.Table).HistoryColumns)
 }
 
-// NewSnapshotBatches collects rows with the columns of snapshot files; date is YYYY-MM-DD.
+// NewSnapshotBatches returns an empty collection with the columns of snapshot files. date is YYYY-MM-DD; any other text
+// is an error.
 func NewSnapshotBatches(mem memory.Allocator, feed api.Feed, date string) (*Batches, error) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -70,7 +70,7 @@ func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) [
 	return b
 }
 
-// rowBytes is the size of a row's fixed part in Arrow: values, offsets and a bit for NULL each.
+// rowBytes returns the size in bytes of a row's fixed part in Arrow: values, offsets, and one bit per column for NULL.
 func rowBytes(columns []lake.Column) int {
 	bits := 0
 	for i := range columns {
@@ -84,23 +84,23 @@ func rowBytes(columns []lake.Column) int {
 	return bits / 8
 }
 
-// Tables is the number of the feed's tables; the methods below take an index less than it.
+// Tables returns the number of the feed's tables. The methods below take a table's index: 0 to Tables()-1.
 func (b *Batches) Tables() int { return len(b.tables) }
 
-// Schema is the Arrow schema of a table's rows.
+// Schema returns the Arrow schema of a table's rows.
 func (b *Batches) Schema(table int) *arrow.Schema { return b.tables[table].schema }
 
-// Table is the declaration of a table.
+// Table returns the declaration of a table.
 func (b *Batches) Table(table int) *lake.Table { return b.tables[table].table }
 
-// Bytes is about what a table's collected rows would hold in memory without dictionaries: the size of a row group goes
-// by it.
+// Bytes returns the approximate size of a table's collected rows in memory, in bytes, without dictionaries. The caller
+// limits the size of a row group by it.
 func (b *Batches) Bytes(table int) int { return b.tables[table].bytes }
 
-// Rows is the number of rows collected for a table and not yet taken.
+// Rows returns the number of rows that are collected for a table and not yet taken.
 func (b *Batches) Rows(table int) int { return b.tables[table].rows }
 
-// Append copies the rows that the flattener has staged, under the given deal and version.
+// Append copies the rows that f has staged, with the given deal id and version.
 func (b *Batches) Append(f *Flattener, dealID int64, version int32) {
 	for i := range b.tables {
 		b.appendTable(&b.tables[i], &f.tables[i], dealID, version)
@@ -119,31 +119,31 @@ func (b *Batches) appendTable(t *tableBatch, staged *rows, dealID int64, version
 	t.bytes += n*(t.fixed+len(b.feed.Market)) + staged.textSize
 	t.reserve(t.rows + n)
 	b.keys[1].N, b.keys[2].N = dealID, int64(version)
-	for i, at := range staged.ordinals {
-		next := t.put(0, b.keysAt(t.depth, at))
+	for i, position := range staged.ordinals {
+		next := t.put(0, b.keysAt(t.depth, position))
 		next = t.put(next, staged.cells[i*staged.width:(i+1)*staged.width])
 		t.put(next, b.day)
 		t.rows++
 	}
 }
 
-// keysAt gives the keys of a row.
-func (b *Batches) keysAt(depth int, at ordinals) []cell {
+// keysAt returns the key cells of a row. They are valid until the next call.
+func (b *Batches) keysAt(depth int, position ordinals) []cell {
 	switch depth {
 	case 1:
-		b.keys[3].N = int64(at.inner)
+		b.keys[3].N = int64(position.inner)
 	case 2:
-		b.keys[3].N, b.keys[4].N = int64(at.outer), int64(at.inner)
+		b.keys[3].N, b.keys[4].N = int64(position.outer), int64(position.inner)
 	}
 	return b.keys[:3+depth]
 }
 
-// reserve makes room for rows, all in all.
+// reserve allocates columns for a total number of rows.
 func (t *tableBatch) reserve(rows int) {
 	if rows <= t.room {
 		return
 	}
-	if t.room == 0 { // the batch begins, and will be about as large as the one before
+	if t.room == 0 { // a new batch: expect about as many rows as in the previous one
 		t.room = t.taken + t.taken/8
 	}
 	if t.room < rows {
@@ -154,7 +154,7 @@ func (t *tableBatch) reserve(rows int) {
 	}
 }
 
-// put fills columns of the row after the last one, and gives the column behind them.
+// put writes cells into the row after the last one, beginning with the column from. It returns the column after them.
 func (t *tableBatch) put(from int, cells []cell) (next int) {
 	next = from + len(cells)
 	columns := t.columns[from:next]
@@ -166,13 +166,13 @@ func (t *tableBatch) put(from int, cells []cell) (next int) {
 	return next
 }
 
-// Take gives a table's collected rows and starts afresh. The caller releases the record.
+// Take returns a table's collected rows and resets the table. The caller releases the record.
 func (b *Batches) Take(table int) lake.Batch {
 	t := &b.tables[table]
 	arrays := make([]arrow.Array, len(t.columns))
 	for i := range t.columns {
 		arrays[i] = t.columns[i].Take(t.rows)
-		defer arrays[i].Release() // the record holds it
+		defer arrays[i].Release() // the record keeps its own reference
 	}
 	batch := lake.Batch{Table: t.table, Record: array.NewRecord(t.schema, arrays, int64(t.rows)), MinDealID: t.minID, MaxDealID: t.maxID}
 	t.taken, t.room, t.rows, t.bytes, t.minID, t.maxID = t.rows, 0, 0, 0, 0, 0

@@ -25,7 +25,7 @@ func readDeals(t *testing.T, f *transform.Flattener, batches *transform.Batches,
 	}
 }
 
-// takeRows takes a table's rows as text.
+// takeRows takes a table's rows and returns them as text.
 func takeRows(batches *transform.Batches, table int) (lake.Batch, string) {
 	batch := batches.Take(table)
 	defer batch.Record.Release()
@@ -64,7 +64,7 @@ func TestSnapshotBatches(t *testing.T) {
 	}
 }
 
-// TestTake takes one table while the others go on collecting.
+// TestTake takes one table while the other tables keep their rows.
 func TestTake(t *testing.T) {
 	feed := mustFeed(t, "bond/ig/priced")
 	f := transform.NewFlattener(feed, mustBase(t, samplesBase))
@@ -111,7 +111,7 @@ func TestBatchSchemas(t *testing.T) {
 	}
 }
 
-// TestReject reads on after a rejected record, which leaves neither rows nor drift nor an id behind.
+// TestReject continues after a rejected record, which leaves no rows, no drift and no id.
 func TestReject(t *testing.T) {
 	feed := mustFeed(t, "bond/ig/priced")
 	f := transform.NewFlattener(feed, mustBase(t, samplesBase))
@@ -168,7 +168,7 @@ func TestSetBase(t *testing.T) {
 	}
 }
 
-// TestDriftIsBounded meets more unknown fields than a report tells apart.
+// TestDriftIsBounded reads more unknown fields than a report counts separately.
 func TestDriftIsBounded(t *testing.T) {
 	f := transform.NewFlattener(mustFeed(t, "bond/ig/priced"), mustBase(t, samplesBase))
 	const fields = 3000
@@ -190,7 +190,7 @@ func TestDriftIsBounded(t *testing.T) {
 	}
 }
 
-// TestDepth wants the three readers to agree on how deep a record may nest.
+// TestDepth checks that the three readers agree on how deep a record may nest.
 func TestDepth(t *testing.T) {
 	for depth, ok := range map[int]bool{9_998: true, 9_999: true, 10_000: false, 10_001: false} {
 		payload := []byte(`{"dealId":1,"x":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`)
@@ -214,7 +214,7 @@ func TestVersionBatches(t *testing.T) {
 	}
 	removal := transform.DealVersion{
 		Feed: whole.Feed, DealID: 7, Version: 2, Change: lake.Removed, Reason: lake.ReasonPriced, KnownAt: known, ObservedAt: known, RunID: "run",
-		ContentHash: lake.Digest{1}, PayloadHash: lake.Digest{2}, // of its last content: not written
+		ContentHash: lake.Digest{1}, PayloadHash: lake.Digest{2}, // hashes of the last content: not written
 	}
 	batches.Append(&whole)
 	batches.Append(&removal)

@@ -16,11 +16,11 @@ import (
 // benchFeeds have the three shapes of records that make up the volume of a run.
 var benchFeeds = []string{"bond/ig/priced", "bond/ig/expected", "loan/ll/priced"}
 
-// benchDeals is how many deals go into a batch before it is taken: about a row group.
+// benchDeals is the number of deals in a batch before it is taken: about a row group.
 const benchDeals = 4000
 
-// overFeeds runs one benchmark for each feed: of the feed's sample records, over and over, read is
-// given the i-th. Bytes are those of one record on average.
+// overFeeds runs one benchmark per feed. It calls read with the feed's sample records in rotation. The reported bytes
+// are those of an average record.
 func overFeeds(b *testing.B, start func(*testing.B, api.Feed) (read func(i int, payload []byte))) {
 	for _, name := range benchFeeds {
 		b.Run(name, func(b *testing.B) {
@@ -31,7 +31,7 @@ func overFeeds(b *testing.B, start func(*testing.B, api.Feed) (read func(i int, 
 				size += len(p)
 			}
 			read := start(b, feed)
-			for i := range benchDeals { // reach the steady state
+			for i := range benchDeals { // fill buffers and tables before measuring
 				read(i, payloads[i%len(payloads)])
 			}
 			b.SetBytes(int64(size / len(payloads)))
@@ -45,7 +45,7 @@ func overFeeds(b *testing.B, start func(*testing.B, api.Feed) (read func(i int, 
 	}
 }
 
-// BenchmarkTokens reads the tokens of a record and does nothing with them: the yardstick.
+// BenchmarkTokens reads the tokens of a record and does nothing else: the other benchmarks are compared with it.
 func BenchmarkTokens(b *testing.B) {
 	overFeeds(b, func(b *testing.B, _ api.Feed) func(int, []byte) {
 		var input bytes.Buffer
@@ -64,13 +64,13 @@ func BenchmarkTokens(b *testing.B) {
 	})
 }
 
-// BenchmarkFlatten takes a record into the Arrow rows of all its tables.
+// BenchmarkFlatten reads a record into the Arrow rows of all its tables.
 func BenchmarkFlatten(b *testing.B) {
 	benchmarkFlatten(b, transform.NewFlattener)
 }
 
-// BenchmarkFlattenWithoutParsing does the same and leaves the helper columns empty: what is between the
-// two is the cost of reading texts.
+// BenchmarkFlattenWithoutParsing does the same but leaves the helper columns empty. The difference from
+// BenchmarkFlatten is the cost of reading texts.
 func BenchmarkFlattenWithoutParsing(b *testing.B) {
 	benchmarkFlatten(b, func(feed api.Feed, base api.Base) *transform.Flattener {
 		return transform.NewFlattener(feed, base).WithoutParsing()
@@ -97,7 +97,7 @@ func benchmarkFlatten(b *testing.B, newFlattener func(api.Feed, api.Base) *trans
 	})
 }
 
-// BenchmarkCanonicalHash hashes what a record says.
+// BenchmarkCanonicalHash computes the content hash of a record.
 func BenchmarkCanonicalHash(b *testing.B) {
 	overFeeds(b, func(b *testing.B, _ api.Feed) func(int, []byte) {
 		c := transform.NewCanonicalizer(mustBase(b, samplesBase))

@@ -8,32 +8,31 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// Canonicalizer writes records in the canonical form under content_hash: what a record says, whatever
-// its spelling. It is reused from record to record and is not safe for concurrent use.
+// Canonicalizer writes records in the canonical form, from which content_hash is computed: two spellings of the same
+// content have the same form. A Canonicalizer is reused from record to record and is not safe for concurrent use.
 //
-// The form (lake.HashVersion 1) is JSON without white space: members sorted by name as UTF-8 bytes;
-// strings with only quote, backslash and control characters escaped (\u00xx), lone surrogates as
-// U+FFFD; a number as sign, digits without leading or trailing zeros, and "e" with the exponent
-// unless it is 0 (1475e6, 995e-1, 0); of a link object inside a _links object only href, relative to
-// the API's base URL, and the link updatedSince not at all. Lists keep their order; null is written,
-// absent is not.
+// The form (lake.HashVersion 1) is JSON without white space. Members are sorted by name as UTF-8 bytes. In strings only
+// quote, backslash and control characters are escaped (control characters as \u00xx); a lone surrogate is U+FFFD. A
+// number is its sign, its digits without leading or trailing zeros, and "e" with the exponent unless that is 0 (1475e6,
+// 995e-1, 0). A link object inside a _links object keeps only href, relative to the API's base URL; the link
+// updatedSince is left out. Lists keep their order. A null is written; an absent member is not.
 type Canonicalizer struct {
 	base      api.Base
 	in        jsonread.Reader
 	out       []byte
-	members   []member // of the objects being read, inner ones last
-	names     []byte   // of members
-	packed    []uint64 // scratch for putting members in order
-	unsorted  []member // likewise
-	sorted    []byte   // likewise
-	text      []byte   // scratch for unescaping
-	duplicate bool     // a name came twice in an object
+	members   []member // members of the objects being read, inner objects last
+	names     []byte   // unescaped names of members
+	packed    []uint64 // scratch memory of sortByName
+	unsorted  []member // scratch memory of sortByName
+	sorted    []byte   // scratch memory of sortObject
+	text      []byte   // scratch memory for unescaping
+	duplicate bool     // a name occurred twice in an object
 }
 
-// NewCanonicalizer prepares to read records whose links are relative to base.
+// NewCanonicalizer returns a Canonicalizer for records whose links are relative to base.
 func NewCanonicalizer(base api.Base) *Canonicalizer { return &Canonicalizer{base: base} }
 
-// Hash gives the SHA-256 of a record's canonical form. The error is an *api.Reject.
+// Hash returns the SHA-256 of a record's canonical form. The error is an *api.Reject.
 func (c *Canonicalizer) Hash(payload []byte) (lake.Digest, error) {
 	form, err := c.Form(payload)
 	if err != nil {
@@ -42,13 +41,13 @@ func (c *Canonicalizer) Hash(payload []byte) (lake.Digest, error) {
 	return sha256.Sum256(form), nil
 }
 
-// Form gives a record's canonical form, valid until the next call. The error is an *api.Reject.
+// Form returns a record's canonical form, which is valid until the next call. The error is an *api.Reject.
 func (c *Canonicalizer) Form(payload []byte) ([]byte, error) {
-	if err := begin(&c.in, payload); err != nil {
+	if err := beginObject(&c.in, payload); err != nil {
 		return nil, err
 	}
 	c.out, c.members, c.names = c.out[:0], c.members[:0], c.names[:0]
-	c.object(plain)
+	c.writeObject(plain)
 	c.in.End()
 	if c.in.Err() != nil || c.duplicate {
 		return nil, c.firstFault(payload)
@@ -56,8 +55,8 @@ func (c *Canonicalizer) Form(payload []byte) ([]byte, error) {
 	return c.out, nil
 }
 
-// firstFault reads a payload that is none once more, from its begin. Members are compared when their
-// object has ended; so a fault further on may have been met before a name that comes twice.
+// firstFault reads an invalid payload again from the start and returns its first fault. The first reading compares
+// names only at the end of an object, so it may have met a later fault before a duplicate name.
 func (c *Canonicalizer) firstFault(payload []byte) error {
 	c.duplicate = false
 	c.in.Reset(payload)
@@ -66,28 +65,28 @@ func (c *Canonicalizer) firstFault(payload []byte) error {
 	return rejection(c.in.Err())
 }
 
-// role is what an object is in a record: it decides which of its members are content.
+// role is the function of an object in a record. It decides which of the object's members are content.
 type role uint8
 
 const (
-	plain role = iota // all are
-	links             // the value of a member _links: all but the link updatedSince
-	link              // an object in such a value: href alone
+	plain role = iota // all members are content
+	links             // the value of a member _links: all members except the link updatedSince
+	link              // an object inside the value of _links: only href
 )
 
-// value writes the next value; as says what it is if it is an object.
-func (c *Canonicalizer) value(as role) {
+// writeValue writes the next value. If the value is an object, as is its role.
+func (c *Canonicalizer) writeValue(as role) {
 	switch c.in.Peek() {
 	case '{':
-		c.object(as)
+		c.writeObject(as)
 	case '[':
-		c.list()
+		c.writeList()
 	default:
-		c.scalar()
+		c.writeScalar()
 	}
 }
 
-func (c *Canonicalizer) list() {
+func (c *Canonicalizer) writeList() {
 	c.out = append(c.out, '[')
 	first := true
 	for more := c.in.Open(jsonread.List); more; more = c.in.More(jsonread.List) {
@@ -95,13 +94,13 @@ func (c *Canonicalizer) list() {
 			c.out = append(c.out, ',')
 		}
 		first = false
-		c.value(plain)
+		c.writeValue(plain)
 	}
 	c.out = append(c.out, ']')
 }
 
-// scalar writes a string, number or literal.
-func (c *Canonicalizer) scalar() {
+// writeScalar writes a string, number or literal.
+func (c *Canonicalizer) writeScalar() {
 	switch raw := c.in.Value(); {
 	case raw == nil:
 	case raw[0] == '"':
@@ -113,8 +112,8 @@ func (c *Canonicalizer) scalar() {
 	}
 }
 
-// appendString writes the string that was read last: as it stands where nothing in it is escaped, for
-// then nothing has to be.
+// appendString writes the string that was read last. A string without escape sequences needs none in the canonical form
+// either, and is copied.
 func (c *Canonicalizer) appendString(quoted []byte) {
 	if c.in.Plain() {
 		c.out = append(c.out, quoted...)
@@ -125,8 +124,8 @@ func (c *Canonicalizer) appendString(quoted []byte) {
 	c.out = appendCanonicalString(c.out, text)
 }
 
-// href writes the address of a link, relative to the base.
-func (c *Canonicalizer) href() {
+// writeHref writes the address of a link, relative to the base.
+func (c *Canonicalizer) writeHref() {
 	if c.in.Value() == nil {
 		return
 	}
@@ -135,27 +134,27 @@ func (c *Canonicalizer) href() {
 	c.out = appendCanonicalString(c.out, c.base.RelativeBytes(text))
 }
 
-func (c *Canonicalizer) object(as role) {
+func (c *Canonicalizer) writeObject(as role) {
 	first, names := len(c.members), len(c.names)
 	c.out = append(c.out, '{')
 	start := len(c.out)
 	for more := c.in.Open(jsonread.Object); more; more = c.in.More(jsonread.Object) {
-		c.member(as, start)
+		c.writeMember(as, start)
 	}
-	c.order(c.members[first:], start)
+	c.sortObject(c.members[first:], start)
 	c.members, c.names = c.members[:first], c.names[:names]
 	c.out = append(c.out, '}')
 }
 
-// member writes one member behind those of its object before it; their text begins at start.
-func (c *Canonicalizer) member(of role, start int) {
+// writeMember writes a member of an object with the role parent. The object's members begin at start in c.out.
+func (c *Canonicalizer) writeMember(parent role, start int) {
 	name := c.in.Name()
 	c.in.Colon()
 	if c.in.Err() != nil {
 		return
 	}
-	m := c.named()
-	as, content := of.member(c.names[m.name:m.nameEnd])
+	m := c.addName()
+	as, content := parent.ofMember(c.names[m.name:m.nameEnd])
 	if !content {
 		c.in.Value()
 		c.members = append(c.members, m)
@@ -167,17 +166,17 @@ func (c *Canonicalizer) member(of role, start int) {
 	m.start = len(c.out)
 	c.appendString(name)
 	c.out = append(c.out, ':')
-	if of == link && c.in.Peek() == '"' {
-		c.href()
+	if parent == link && c.in.Peek() == '"' {
+		c.writeHref()
 	} else {
-		c.value(as)
+		c.writeValue(as)
 	}
 	m.end = len(c.out)
 	c.members = append(c.members, m)
 }
 
-// member says what the value of a member is if it is an object, and whether the member is content.
-func (r role) member(name []byte) (as role, content bool) {
+// ofMember returns the role that a member's value has if it is an object, and whether the member is content.
+func (r role) ofMember(name []byte) (as role, content bool) {
 	switch {
 	case r == plain && string(name) == "_links":
 		return links, true

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// member is one member of an object: where its name stands in names, unescaped, and where in out stands
-// `"name":value`, which is empty for a member that is no content.
+// member is one member of an object. Its unescaped name is Canonicalizer.names[name:nameEnd]. Its text `"name":value`
+// is Canonicalizer.out[start:end], which is empty if the member is not content.
 type member struct {
-	prefix        uint64 // of the name: it decides most comparisons
+	prefix        uint64 // first bytes of the name: enough for most comparisons
 	name, nameEnd int
 	start, end    int
 }
 
-// named keeps the name that was read last.
-func (c *Canonicalizer) named() member {
+// addName copies the name that was read last to c.names and returns a member with it.
+func (c *Canonicalizer) addName() member {
 	m := member{name: len(c.names)}
 	if text, grown, _ := c.in.Text(c.names); c.in.Plain() {
 		c.names = append(c.names, text...)
@@ -28,7 +28,7 @@ func (c *Canonicalizer) named() member {
 	return m
 }
 
-// prefix gives the first eight bytes of a text, the first one highest; zeros follow a shorter text.
+// prefix returns the first eight bytes of a text as a big-endian integer. A shorter text is padded with zeros.
 func prefix(text []byte) (p uint64) {
 	if len(text) >= 8 {
 		return binary.BigEndian.Uint64(text)
@@ -39,13 +39,14 @@ func prefix(text []byte) (p uint64) {
 	return p
 }
 
-// order puts an object's members, which end the output from start on, in the order of their names.
-func (c *Canonicalizer) order(members []member, start int) {
-	if c.ascend(members) {
+// sortObject sorts an object's members by name, in members and in c.out, where their text begins at start. It sets
+// c.duplicate if a name occurs twice.
+func (c *Canonicalizer) sortObject(members []member, start int) {
+	if c.areAscending(members) {
 		return
 	}
-	c.sort(members)
-	if !c.ascend(members) {
+	c.sortByName(members)
+	if !c.areAscending(members) {
 		c.duplicate = true
 		return
 	}
@@ -62,13 +63,13 @@ func (c *Canonicalizer) order(members []member, start int) {
 	c.out = append(c.out[:start], c.sorted...)
 }
 
-// maxPacked is how many members an object may have whose places fit into a byte.
+// maxPacked is the number of members up to which an index fits into the last byte of a packed name.
 const maxPacked = 256
 
-// sort puts members in the order of their names. It first sorts integers, each the first seven bytes of a
-// name and the member's place: that takes a third of the time of sorting members by comparing names.
-// What begins alike is then close to its place, and insertion puts it there.
-func (c *Canonicalizer) sort(members []member) {
+// sortByName sorts members by name. It first sorts integers, each made of the first seven bytes of a name and the
+// member's index: that takes a third of the time of comparing names. Names with the same first seven bytes are then put
+// into order by insertion.
+func (c *Canonicalizer) sortByName(members []member) {
 	if len(members) > maxPacked {
 		slices.SortFunc(members, c.compare)
 		return
@@ -88,8 +89,8 @@ func (c *Canonicalizer) sort(members []member) {
 	}
 }
 
-// ascend says whether each member's name comes after the one before it.
-func (c *Canonicalizer) ascend(members []member) bool {
+// areAscending reports whether every member's name is greater than the previous one.
+func (c *Canonicalizer) areAscending(members []member) bool {
 	for i := 1; i < len(members); i++ {
 		if c.compare(members[i-1], members[i]) >= 0 {
 			return false
@@ -98,7 +99,7 @@ func (c *Canonicalizer) ascend(members []member) bool {
 	return true
 }
 
-// compare compares members by their names, as UTF-8 bytes.
+// compare orders members by their names as UTF-8 bytes.
 func (c *Canonicalizer) compare(a, b member) int {
 	if a.prefix != b.prefix {
 		return cmp.Compare(a.prefix, b.prefix)

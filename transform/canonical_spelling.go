@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// appendCanonicalString writes a text as a string.
+// appendCanonicalString appends text as a JSON string in canonical form.
 func appendCanonicalString(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -27,7 +27,7 @@ func appendCanonicalString(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendCanonicalNumber writes a JSON number.
+// appendCanonicalNumber appends a JSON number in canonical form.
 func appendCanonicalNumber(dst, text []byte) []byte {
 	n := parseNumber(text)
 	if n.digits == 0 {
@@ -50,8 +50,8 @@ func appendCanonicalNumber(dst, text []byte) []byte {
 	return append(append(dst, 'e'), exactExponent(text)...)
 }
 
-// exactExponent is the exponent of the last nonzero digit where it is too large for a machine word:
-// two such numbers still must not look equal.
+// exactExponent returns the exponent of the last nonzero digit, as text, if it may not fit into a machine word. Two
+// different numbers must have different forms, however large their exponents are.
 func exactExponent(text []byte) []byte {
 	mantissa, written, _ := bytes.Cut(bytes.ToLower(text), []byte("e"))
 	e, _ := new(big.Int).SetString(string(bytes.TrimPrefix(written, []byte("+"))), 10)

@@ -97,7 +97,7 @@ func contentHash(t testing.TB, c *transform.Canonicalizer, record string) lake.D
 	return hash
 }
 
-// TestCanonicalRejects refuses what no record can be, as Read does.
+// TestCanonicalRejects checks that the canonical form refuses the same payloads as Read.
 func TestCanonicalRejects(t *testing.T) {
 	for record, want := range map[string]api.RejectReason{
 		``: api.RejectInvalidJSON, `[]`: api.RejectNotObject, `null`: api.RejectNotObject, `"x"`: api.RejectNotObject,
@@ -105,7 +105,7 @@ func TestCanonicalRejects(t *testing.T) {
 		`{"_links":{"self":{"href":"/a","title":{"x":1,"x":2}}}}`: api.RejectDuplicateMember,
 		`{"_links":{"updatedSince":{"a":1,"\u0061":1}}}`:          api.RejectDuplicateMember,
 		"{\"a\":\"\xff\"}": api.RejectInvalidUTF8,
-		// The first fault counts, whatever comes behind it.
+		// The first fault counts, whatever follows it.
 		`{"a":1,"a":1,x}`: api.RejectDuplicateMember, `{"a":1,x,"a":1}`: api.RejectInvalidJSON, `{"a":{"b":1,"b":2},"a":`: api.RejectDuplicateMember,
 		`{"a":1,"b":2,"a":1`: api.RejectDuplicateMember, `{"_links":{"self":{"title":1,"title":2}}}`: api.RejectDuplicateMember,
 		`{"_links":{"updatedSince":1,"updatedSince":2}}`:              api.RejectDuplicateMember,
@@ -122,8 +122,8 @@ func TestCanonicalRejects(t *testing.T) {
 	}
 }
 
-// TestMemberOrder writes objects of many members whose names begin alike, and finds a name that comes
-// twice in them.
+// TestMemberOrder writes objects with many members whose names have common prefixes, and finds a name that occurs
+// twice.
 func TestMemberOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	c := transform.NewCanonicalizer(api.Base{})
@@ -161,8 +161,8 @@ func TestMemberOrder(t *testing.T) {
 	}
 }
 
-// TestRespelling writes every sample record in other words: the content hash and the rows of all
-// tables stay as they are.
+// TestRespelling writes every sample record in another spelling: the content hash and the rows of all tables do not
+// change.
 func TestRespelling(t *testing.T) {
 	const otherBase = "https://mirror.example.test:8443/deals"
 	for _, feed := range api.Feeds() {
@@ -189,11 +189,11 @@ func TestRespelling(t *testing.T) {
 	}
 }
 
-// notContent matches the pointers of what links hold besides their href, and of the link updatedSince.
+// notContent matches the pointers of all members of links except href, and of the link updatedSince.
 var notContent = regexp.MustCompile(`/_links/(updatedSince|[^/]+/(hreflang|title|type|deprecation|profile|name|templated))`)
 
-// TestEveryLeafCounts changes each leaf of a record, one at a time: the content hash changes with it,
-// but for what is no content.
+// TestEveryLeafCounts changes each leaf of a record, one at a time. The content hash changes if and only if the leaf is
+// content.
 func TestEveryLeafCounts(t *testing.T) {
 	for _, feed := range api.Feeds() {
 		c := transform.NewCanonicalizer(mustBase(t, samplesBase))
@@ -224,7 +224,7 @@ func TestEveryLeafCounts(t *testing.T) {
 
 // value is a JSON value that keeps its spelling and the order of members.
 type value struct {
-	scalar  string // of anything but objects and lists with entries, as written
+	scalar  string // text of any value except objects and lists with entries, as written
 	members []namedValue
 	entries []*value
 }
@@ -308,7 +308,7 @@ func (v *value) text() string {
 	return v.scalar
 }
 
-// eachLeaf visits what holds no other value.
+// eachLeaf visits the values that contain no other value.
 func (v *value) eachLeaf(pointer string, visit func(string, *value)) {
 	for _, m := range v.members {
 		m.value.eachLeaf(pointer+"/"+m.name, visit)

@@ -18,9 +18,9 @@ import (
 	"dealflow/transform"
 )
 
-// leastUnderstood is for each text column the least share, in percent, of its texts that the parsers
-// must understand in a simulated market: that are not UNPARSED. The market spoils about one text in a
-// hundred and more of the times of pricing. Of leverage every fifth is net, which is another figure.
+// leastUnderstood is, for each text column, the least share in percent of texts in a simulated market that the parsers
+// must understand: their status is not UNPARSED. The market corrupts about one text in a hundred, and more of the times
+// of pricing. One leverage in five is net leverage, which is another figure.
 var leastUnderstood = map[string]float64{
 	"bond_priced_deals.pricing_time": 95, "bond_priced_deals.cpn": 97, "bond_priced_deals.non_bullet": 97, "bond_priced_deals.spread": 97,
 	"bond_priced_deals.yield": 97, "bond_priced_deals.gov": 97, "bond_priced_deals.nip": 97, "bond_priced_deals.swap": 97,
@@ -34,14 +34,14 @@ var leastUnderstood = map[string]float64{
 	"loan_expected_tranches.oid": 97,
 }
 
-// leastTexts is how many texts a share must be of to mean something.
+// leastTexts is the least number of texts for which a share is meaningful.
 const leastTexts = 50
 
 // coverage counts the statuses of texts, by table and column.
 type coverage map[string]map[string]int
 
-// TestCoverage flattens simulated markets, wants each text's status to be there where the text is, the
-// version of the parsers in every row, and the texts to be understood. With -v it prints the shares.
+// TestCoverage flattens simulated markets. Each text has a status, each row has the parsers' version, and the parsers
+// understand enough texts of each column. With -v it prints the shares.
 func TestCoverage(t *testing.T) {
 	found := coverage{}
 	for _, feed := range api.Feeds() {
@@ -59,8 +59,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// flatten reads a feed of a simulated market: once for priced deals, day by day for what is in the
-// pipeline.
+// flatten reads a feed of a simulated market: once for priced deals, day by day for expected deals.
 func (c coverage) flatten(t *testing.T, feed api.Feed) {
 	t.Helper()
 	config, days := sim.Config{Seed: 7, Years: 6, Scale: 0.06, Epoch: time.Date(2025, time.March, 3, 17, 0, 0, 0, time.UTC)}, 1

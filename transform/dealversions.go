@@ -17,34 +17,34 @@ type DealVersion struct {
 	DealID          int64
 	Version         int32
 	Change          string
-	Reason          string // of a removal; "" otherwise
+	Reason          string // lake.Reason…; "" unless the change is a removal
 	KnownAt         time.Time
 	ObservedAt      time.Time
 	RunID           string
 	ContentHash     lake.Digest
 	PayloadHash     lake.Digest
-	SourceUpdatedAt time.Time // zero where the feed has none
-	UpdatedSince    string    // "" likewise
+	SourceUpdatedAt time.Time // zero if the feed has none
+	UpdatedSince    string    // "" if the feed has none
 	Payload         []byte
 }
 
-// VersionBatches collects rows of history/deal_versions until they are taken as Arrow records. It is
-// not safe for concurrent use; Release frees what was not taken.
+// VersionBatches collects rows of history/deal_versions until Take returns them as Arrow records. It is not safe for
+// concurrent use. Release frees the rows that were not taken.
 type VersionBatches struct {
 	builder      *array.RecordBuilder
 	rows, bytes  int
 	minID, maxID int64
 }
 
-// NewVersionBatches starts an empty collection.
+// NewVersionBatches returns an empty collection.
 func NewVersionBatches(mem memory.Allocator) *VersionBatches {
 	return &VersionBatches{builder: array.NewRecordBuilder(mem, lake.ArrowSchema(lake.DealVersionColumns()))}
 }
 
-// Bytes is about what the collected rows hold in memory.
+// Bytes returns the approximate size of the collected rows in memory, in bytes.
 func (b *VersionBatches) Bytes() int { return b.bytes }
 
-// Append copies one row. The fields go in the order of lake.DealVersionColumns.
+// Append copies one row. It writes the fields in the order of lake.DealVersionColumns.
 func (b *VersionBatches) Append(v *DealVersion) {
 	if b.rows == 0 {
 		b.minID, b.maxID = v.DealID, v.DealID
@@ -74,7 +74,7 @@ func (b *VersionBatches) Append(v *DealVersion) {
 	w.bytes(v.Payload, hasContent)
 }
 
-// Take gives the collected rows and starts afresh. The caller releases the record; its Table is nil.
+// Take returns the collected rows and resets the collection. The caller releases the record; the batch's Table is nil.
 func (b *VersionBatches) Take() lake.Batch {
 	batch := lake.Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
 	b.rows, b.bytes, b.minID, b.maxID = 0, 0, 0, 0
@@ -84,7 +84,7 @@ func (b *VersionBatches) Take() lake.Batch {
 // Release frees the builder and the rows that were not taken.
 func (b *VersionBatches) Release() { b.builder.Release() }
 
-// rowWriter fills one row, column after column.
+// rowWriter appends one row, column after column.
 type rowWriter struct {
 	builder *array.RecordBuilder
 	column  int

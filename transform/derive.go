@@ -10,21 +10,21 @@ import (
 // derivation fills the helper columns of one text column.
 type derivation struct {
 	parse    text.Func
-	from     int // the text column
-	currency int // column of the currency that helps to read it; -1 for none
-	date     int // column of the date that helps to read it; -1 for none
+	from     int // index of the text column
+	currency int // index of the column whose currency helps to read the text; -1 for none
+	date     int // index of the column whose date helps to read the text; -1 for none
 	outcomes []outcome
 }
 
-// outcome is one helper column and how it comes from a reading.
+// outcome is one helper column, and the function that fills it from a reading.
 type outcome struct {
 	column int
 	fill   func(*cell, *text.Reading)
 }
 
-// derive compiles the helpers of a table: one derivation for each text column that has some, and the
-// column of the parsers' version, -1 for none.
-func derive(table *lake.Table) (all []derivation, version int) {
+// compileHelpers compiles the helpers of a table: one derivation for each text column that has helpers. version is the
+// index of the column that contains the parsers' version; -1 for none.
+func compileHelpers(table *lake.Table) (all []derivation, version int) {
 	version = -1
 	columnOf := func(name string) int {
 		return slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
@@ -51,8 +51,7 @@ func derive(table *lake.Table) (all []derivation, version int) {
 	return all, version
 }
 
-// deriveAll reads the texts of all staged rows into their helper columns. What the parsers make of a
-// text is no drift.
+// deriveAll fills the helper columns of all staged rows. A text that a parser cannot read is not drift.
 func (f *Flattener) deriveAll() {
 	for t := range f.tables {
 		staged, version := &f.tables[t], f.plan.parserVersions[t]
@@ -69,8 +68,8 @@ func (f *Flattener) deriveAll() {
 	}
 }
 
-// derive reads one text of a row and returns the bytes of text that its helpers hold. A row without the
-// text has no status either.
+// derive reads one text of a row and returns the bytes of text in its helper columns. If the text is NULL, so are its
+// helpers, the status included.
 func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	from := &row[d.from]
 	if !from.Set {

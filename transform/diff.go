@@ -16,67 +16,67 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Content is what a version of a deal says: its payload, the address that its links are relative to, and,
-// for an expected deal, which tranche each of its tranches is (lake.VersionPair).
+// Content is what a version of a deal says. Base is the address that the payload's links are relative to. Tranches
+// contains, for an expected deal, the number of each tranche (lake.VersionPair).
 type Content struct {
 	Payload  []byte
 	Base     api.Base
 	Tranches []int32
 }
 
-// Differ finds what changed between two versions of a deal of one feed, in documented columns and child
-// rows. What parsers read is left out: it changes with them. It is reused from deal to deal and is not
-// safe for concurrent use.
+// Differ finds what changed between two versions of a deal of one feed, in documented columns and child rows. Helper
+// columns are left out, because they also change with the parsers. A Differ is reused from deal to deal and is not safe
+// for concurrent use.
 type Differ struct {
 	before, after side
 	tables        []*lake.Table
-	columns       [][]int // by table: the columns of its Identity; -1 for the tranche
-	found         []lake.FieldChange
-	rows          map[string]int // of the table being compared: before's rows by key
+	columns       [][]int // per table: the columns of its Identity; -1 for the tranche
+	changes       []lake.FieldChange
+	rows          map[string]int // rows of before by key, in the table being compared
 }
 
 // side is one of the two versions.
 type side struct {
 	*Flattener
 	content Content
-	keys    []string // of the table being compared, by row
+	keys    []string // key of each row, in the table being compared
 }
 
-// NewDiffer prepares to compare deals of a feed.
+// NewDiffer returns a Differ for deals of a feed.
 func NewDiffer(feed api.Feed) *Differ {
 	d := &Differ{rows: map[string]int{}}
 	d.before.Flattener, d.after.Flattener = NewFlattener(feed, api.Base{}), NewFlattener(feed, api.Base{})
 	d.tables = d.after.plan.tables
 	for _, table := range d.tables {
-		places := make([]int, len(table.Identity))
+		columns := make([]int, len(table.Identity))
 		for i, name := range table.Identity {
-			places[i] = slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
+			columns[i] = slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
 		}
-		d.columns = append(d.columns, places)
+		d.columns = append(d.columns, columns)
 	}
 	return d
 }
 
-// Diff gives what changed, table by table in their order, and there row by row as after has them, removed
-// rows last. The result is good until the next call. The error is an *api.Reject of one of the payloads.
+// Diff returns what changed, table by table in their order. Within a table the rows are in the order of after; removed
+// rows are last. The result is valid until the next call. The error is an *api.Reject of one of the payloads.
 func (d *Differ) Diff(before, after Content) ([]lake.FieldChange, error) {
-	d.found = d.found[:0]
-	// What was read as the later version of a pair is often the earlier one of the next.
+	d.changes = d.changes[:0]
+	// The later version of one pair is often the earlier version of the next pair.
 	d.before, d.after = d.after, d.before
 	if err := errors.Join(d.before.read(before), d.after.read(after)); err != nil {
 		return nil, err
 	}
 	for i, table := range d.tables {
 		if table.Depth() == 0 {
-			d.compare(i, "", 0, 0)
+			d.compareRow(i, "", 0, 0)
 			continue
 		}
 		d.compareRows(i)
 	}
-	return d.found, nil
+	return d.changes, nil
 }
 
-// read flattens a version, unless it is the one that was read last.
+// read flattens a version. It reuses what s contains if that was read from the same payload slice and base.
 func (s *side) read(content Content) error {
 	same := len(content.Payload) > 0 && len(content.Payload) == len(s.content.Payload) && &content.Payload[0] == &s.content.Payload[0]
 	if same && content.Base == s.content.Base {
@@ -101,12 +101,12 @@ func (d *Differ) compareRows(table int) {
 		d.rows[key] = row
 	}
 	for row, key := range d.after.keys {
-		was, ok := d.rows[key]
+		wasRow, ok := d.rows[key]
 		if !ok {
 			d.add(table, lake.FieldChange{RowKey: key, Change: lake.RowAdded, Is: d.after.rowText(table, row)})
 			continue
 		}
-		d.compare(table, key, was, row)
+		d.compareRow(table, key, wasRow, row)
 		delete(d.rows, key)
 	}
 	for row, key := range d.before.keys {
@@ -116,11 +116,11 @@ func (d *Differ) compareRows(table int) {
 	}
 }
 
-// compare compares two rows of a table, column by column.
-func (d *Differ) compare(table int, key string, was, is int) {
+// compareRow compares two rows of a table, column by column. wasRow and isRow are their indices in before and after.
+func (d *Differ) compareRow(table int, key string, wasRow, isRow int) {
 	for c := range d.tables[table].Columns {
 		column := &d.tables[table].Columns[c]
-		before, after := d.before.at(table, was, c), d.after.at(table, is, c)
+		before, after := d.before.cellAt(table, wasRow, c), d.after.cellAt(table, isRow, c)
 		change := lake.FieldEdited
 		switch {
 		case sameCell(before, after):
@@ -139,16 +139,16 @@ func (d *Differ) compare(table int, key string, was, is int) {
 
 func (d *Differ) add(table int, c lake.FieldChange) {
 	c.Table = d.tables[table].Name
-	d.found = append(d.found, c)
+	d.changes = append(d.changes, c)
 }
 
-// at is the cell of a row.
-func (s *side) at(table, row, column int) *cell {
+// cellAt returns a cell of a row. row counts from 0.
+func (s *side) cellAt(table, row, column int) *cell {
 	t := &s.tables[table]
 	return &t.cells[row*t.width+column]
 }
 
-// keyRows gives each row of a table its key.
+// keyRows sets s.keys to the keys of a table's rows. Rows with equal keys are numbered in order.
 func (s *side) keyRows(d *Differ, table int) {
 	s.keys = s.keys[:0]
 	times := map[string]int{}
@@ -161,7 +161,7 @@ func (s *side) keyRows(d *Differ, table int) {
 			if column < 0 {
 				key = s.appendTranche(key, d, table, row)
 			} else {
-				key = appendCell(key, s.at(table, row, column), d.tables[table].Columns[column].Type)
+				key = appendCell(key, s.cellAt(table, row, column), d.tables[table].Columns[column].Type)
 			}
 		}
 		times[string(key)]++
@@ -172,33 +172,33 @@ func (s *side) keyRows(d *Differ, table int) {
 	}
 }
 
-// appendTranche writes which tranche a row is or belongs to: by lineage or id, else by its place.
+// appendTranche appends which tranche a row is or belongs to: by lineage or id, otherwise by ordinal.
 func (s *side) appendTranche(dst []byte, d *Differ, table, row int) []byte {
-	at := s.tables[table].ordinals[row]
-	ordinal := at.inner
+	position := s.tables[table].ordinals[row]
+	ordinal := position.inner
 	if d.tables[table].Depth() > 1 {
-		ordinal = at.outer
+		ordinal = position.outer
 	}
 	if n := int(ordinal); n <= len(s.content.Tranches) {
 		return strconv.AppendInt(dst, int64(s.content.Tranches[n-1]), 10)
 	}
-	for i, of := range d.tables {
-		id := slices.IndexFunc(of.Columns, func(c lake.Column) bool { return c.Name == "tranche_id" })
+	for i, other := range d.tables {
+		id := slices.IndexFunc(other.Columns, func(c lake.Column) bool { return c.Name == "tranche_id" })
 		if id < 0 {
 			continue
 		}
-		if c := s.at(i, int(ordinal)-1, id); c.Set {
+		if c := s.cellAt(i, int(ordinal)-1, id); c.Set {
 			return strconv.AppendInt(dst, c.N, 10)
 		}
 	}
 	return fmt.Appendf(dst, "ordinal %d", ordinal)
 }
 
-// rowText writes what a row says.
+// rowText returns all set cells of a row as one text.
 func (s *side) rowText(table, row int) string {
 	var text []byte
 	for c := range s.plan.tables[table].Columns {
-		value := s.at(table, row, c)
+		value := s.cellAt(table, row, c)
 		if !value.Set {
 			continue
 		}
@@ -210,12 +210,12 @@ func (s *side) rowText(table, row int) string {
 	return cut(text)
 }
 
-// sameCell says whether two cells of a column are equal.
+// sameCell reports whether two cells of a column are equal.
 func sameCell(a, b *cell) bool {
 	return a.Set == b.Set && a.N == b.N && a.Num == b.Num && bytes.Equal(a.Text, b.Text)
 }
 
-// appendCell writes a cell as people read it; nothing if it is empty.
+// appendCell appends a cell in readable form; nothing if it is NULL.
 func appendCell(dst []byte, c *cell, typ lake.Type) []byte {
 	if !c.Set {
 		return dst
@@ -236,7 +236,7 @@ func appendCell(dst []byte, c *cell, typ lake.Type) []byte {
 	return strconv.AppendInt(dst, c.N, 10)
 }
 
-// appendDecimal writes a decimal without zeros at its end.
+// appendDecimal appends a decimal without trailing zeros.
 func appendDecimal(dst []byte, n decimal128.Num, scale int32) []byte {
 	text := n.ToString(scale)
 	for len(text) > 0 && text[len(text)-1] == '0' {
@@ -248,7 +248,7 @@ func appendDecimal(dst []byte, n decimal128.Num, scale int32) []byte {
 	return append(dst, text...)
 }
 
-// cut shortens a text to what a FieldChange holds.
+// cut shortens a text to the limit of a FieldChange, lake.ChangeText bytes.
 func cut(text []byte) string {
 	if len(text) <= lake.ChangeText {
 		return string(text)

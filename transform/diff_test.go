@@ -13,8 +13,8 @@ import (
 	"dealflow/transform"
 )
 
-// TestDiff compares two days of simulated markets: a version differs from itself in nothing, and what is set or
-// added one way is cleared or removed the other way, in the same places.
+// TestDiff compares two days of simulated markets. A version does not differ from itself. What is set or added in one
+// direction is cleared or removed in the other, in the same rows and fields.
 func TestDiff(t *testing.T) {
 	start := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 	clock := sim.NewManualClock(start)

@@ -3,15 +3,15 @@
 // Takes: payloads of one feed (the exact bytes of a deal's JSON object) and what the lake knows of
 // the feed's deals (lake.Heads).
 // Gives: Arrow records of the feed's flattened tables and of deal_versions, the decision which
-// payloads are new versions, content hashes, and the drift it met on the way.
-// Keeps: pure: no clock, network or disk. It is driven by the columns of schemas/lake: their JSON
+// payloads are new versions, content hashes, and the drift found while reading.
+// Keeps: purity: no clock, network or disk. The package is driven by the columns of schemas/lake: their JSON
 // pointers are compiled into one trie, and one walk over a payload (transform/jsonread) fills the rows of
 // the deal and all its children; then the parsers of transform/text read the texts that have helper
-// columns. Every flattened column is a function of the deal's content alone.
-// Decimals come from the JSON text and never pass through a float. No input makes it panic.
+// columns. Every flattened column depends on the deal's content only.
+// Decimals come from the JSON text and never pass through a float. No input causes a panic.
 // Fails: a record that cannot be read as a deal is an *api.Reject (quarantine); a value that does
-// not fit its column is no error but NULL and drift. A text that a parser does not read is neither:
-// its status says so.
+// not fit its column is not an error: the cell is NULL, and the value counts as drift. A text that a
+// parser cannot read is neither error nor drift: the helper column for the status says so.
 // May change here: a new type of column (scalar.go), a new way to find a column's value (walk.go).
 // The canonical form (canonical.go) never changes without a new lake.HashVersion.
 package transform

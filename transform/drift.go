@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxExample    = 120  // bytes of an example that a report shows
-	maxDriftPairs = 1000 // pairs told apart in one feed; what is beyond falls together under its parent
+	maxExample    = 120  // bytes of an example in a report
+	maxDriftPairs = 1000 // pairs counted separately in one feed; further pairs count under their parent pointer
 )
 
 // driftLog counts (pointer, kind) pairs.
@@ -23,7 +23,7 @@ type driftPair struct {
 	kind    lake.DriftKind
 }
 
-// add counts one departure; example is JSON text.
+// add counts one occurrence of drift. example is JSON text.
 func (d *driftLog) add(pointer string, kind lake.DriftKind, example []byte) {
 	pair := driftPair{pointer, kind}
 	if found := d.pairs[pair]; found != nil {
@@ -52,7 +52,7 @@ func (d *driftLog) sorted() []lake.Drift {
 	return all
 }
 
-// shorten cuts an example at a rune's border.
+// shorten cuts an example to maxExample bytes, without splitting a UTF-8 character.
 func shorten(example []byte) string {
 	if len(example) <= maxExample {
 		return string(example)

@@ -23,13 +23,13 @@ import (
 //	base       the API's base URL, if it is not samplesBase
 //	*.json     a deal
 //	*.ndjson   deals, one a line
-//	*.quoted   deals, one a line as a Go string, for bytes that are no text
+//	*.quoted   deals, one a line as a Go string, for bytes that are not UTF-8
 //
 // and as output, rewritten by go test ./transform -update,
 //
 //	rows/<table>   its rows without version and without columns that are NULL
 //	drift          pointer, kind, count and example
-//	rejected       place of the deal in the input, and the reason
+//	rejected       index of the deal in the input, and the reason
 type example struct {
 	archive *txtar.Archive
 	feed    api.Feed
@@ -86,7 +86,7 @@ func readExample(t testing.TB, path string) *example {
 	return e
 }
 
-// TestExamples flattens the deals of every example file and compares all that they give.
+// TestExamples flattens the deals of every example file and compares the output.
 func TestExamples(t *testing.T) {
 	for _, path := range exampleFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// flatten gives the output of an example, without what is empty.
+// flatten returns the output of an example, without empty parts.
 func (e *example) flatten(t *testing.T) []txtar.File {
 	f := transform.NewFlattener(e.feed, mustBase(t, e.base))
 	batches := transform.NewHistoryBatches(testkit.Allocator(t), e.feed)
@@ -142,7 +142,7 @@ func nonEmpty(files []txtar.File) []txtar.File {
 	return kept
 }
 
-// withoutNulls removes the members of a row that say null, and keeps the order of the others.
+// withoutNulls removes the members of a row that are null, and keeps the order of the others.
 func withoutNulls(t testing.TB, row string) string {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(row))

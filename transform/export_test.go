@@ -1,6 +1,6 @@
 package transform
 
-// WithoutParsing makes f leave the helper columns empty, to measure what filling them costs.
+// WithoutParsing makes f leave the helper columns empty, to measure the cost of parsing texts.
 func (f *Flattener) WithoutParsing() *Flattener {
 	plan := *f.plan
 	plan.derivations = make([][]derivation, len(plan.tables))

@@ -10,21 +10,21 @@ import (
 	"dealflow/transform/text"
 )
 
-// Flattener reads deals of one feed, one at a time, into rows of the feed's tables. It is reused from
-// deal to deal and is not safe for concurrent use; several may work on one feed side by side.
+// Flattener reads deals of one feed, one at a time, into rows of the feed's tables. It is reused from deal to deal and
+// is not safe for concurrent use. Several Flatteners may read one feed concurrently.
 type Flattener struct {
 	plan  *plan
 	base  api.Base
 	drift driftLog
 
-	in      jsonread.Reader // over the deal being read; cells point into its payload
-	arena   []byte          // texts that had to be unescaped or normalised
-	objects uint64          // documented objects begun in all deals
-	seen    []uint64        // by node: the object in which its name was met last, as counted in objects
+	in      jsonread.Reader // reads the current deal; cells point into its payload
+	arena   []byte          // unescaped or normalised texts of the current deal
+	objects uint64          // number of documented objects read so far, over all deals
+	seen    []uint64        // per node: the number of the object that last had its name
 	id      cell
 	tables  []rows
-	entries []mapEntry  // of the map being read
-	found   []departure // of the deal being read
+	entries []mapEntry     // entries of the map being read
+	pending []pendingDrift // drift of the current deal
 	reading text.Reading
 }
 
@@ -36,7 +36,8 @@ type rows struct {
 	textSize int // bytes of text in cells
 }
 
-// ordinals is the child part of a row's key: of a list inside a list, outer is the outer list's.
+// ordinals is the child part of a row's key. For a list inside a list, outer is the outer list's ordinal. Ordinals
+// count from 1.
 type ordinals struct{ outer, inner int32 }
 
 // cell is one value of a staged row.
@@ -47,14 +48,14 @@ type mapEntry struct {
 	value cell
 }
 
-// departure is drift that counts once its deal has been read to the end.
-type departure struct {
+// pendingDrift is drift of the current deal. It counts only if the deal is read to the end.
+type pendingDrift struct {
 	pointer string
 	kind    lake.DriftKind
 	example []byte // a part of the payload
 }
 
-// NewFlattener prepares to read deals of a feed; base makes their links relative.
+// NewFlattener returns a Flattener for deals of a feed whose links are relative to base.
 func NewFlattener(feed api.Feed, base api.Base) *Flattener {
 	f := &Flattener{plan: compile(feed), base: base}
 	f.seen = make([]uint64, f.plan.nodes)
@@ -65,16 +66,16 @@ func NewFlattener(feed api.Feed, base api.Base) *Flattener {
 	return f
 }
 
-// SetBase changes what links are relative to, from the next Read on.
+// SetBase changes the base of links from the next Read on.
 func (f *Flattener) SetBase(base api.Base) { f.base = base }
 
-// HasPricedDeal says whether the deal read last, or one of its tranches, links to a priced deal.
+// HasPricedDeal reports whether the deal read last, or one of its tranches, has a link to a priced deal.
 func (f *Flattener) HasPricedDeal() bool {
 	for i, table := range f.plan.tables {
 		c := slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == "priced_deal_href" })
 		staged := &f.tables[i]
-		for at := c; c >= 0 && at < len(staged.cells); at += staged.width {
-			if staged.cells[at].Set {
+		for ; c >= 0 && c < len(staged.cells); c += staged.width {
+			if staged.cells[c].Set {
 				return true
 			}
 		}
@@ -82,33 +83,32 @@ func (f *Flattener) HasPricedDeal() bool {
 	return false
 }
 
-// Drift returns what departed from the API document in all deals read so far, by pointer and kind.
-// Records that were rejected do not count.
+// Drift returns the drift of all deals read so far, sorted by pointer and kind. Rejected records do not count.
 func (f *Flattener) Drift() []lake.Drift { return f.drift.sorted() }
 
-// Read stages the rows of one deal and returns its id. The rows stay, and payload must not change,
-// until the next Read; Batches.Append copies them. The error is an *api.Reject: the record goes to
-// quarantine and has no rows.
+// Read stages the rows of one deal and returns its id. The rows are valid until the next Read, and payload must not
+// change until then; Batches.Append copies the rows. The error is an *api.Reject: the record goes to quarantine and has
+// no rows.
 func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 	f.reset()
-	if err := f.record(payload); err != nil {
+	if err := f.readRecord(payload); err != nil {
 		f.reset()
 		return 0, err
 	}
 	f.deriveAll()
-	for _, d := range f.found {
+	for _, d := range f.pending {
 		f.drift.add(d.pointer, d.kind, d.example)
 	}
 	return f.id.N, nil
 }
 
-// record reads the whole payload.
-func (f *Flattener) record(payload []byte) error {
-	if err := begin(&f.in, payload); err != nil {
+// readRecord reads the complete payload.
+func (f *Flattener) readRecord(payload []byte) error {
+	if err := beginObject(&f.in, payload); err != nil {
 		return err
 	}
 	f.addRow(0, ordinals{})
-	f.object(f.plan.root, ordinals{})
+	f.readObject(f.plan.root, ordinals{})
 	f.in.End()
 	if err := f.in.Err(); err != nil {
 		return rejection(err)
@@ -119,9 +119,9 @@ func (f *Flattener) record(payload []byte) error {
 	return nil
 }
 
-// reset drops what was staged.
+// reset drops all staged rows.
 func (f *Flattener) reset() {
-	f.arena, f.found = f.arena[:0], f.found[:0]
+	f.arena, f.pending = f.arena[:0], f.pending[:0]
 	f.id = cell{}
 	for i := range f.tables {
 		t := &f.tables[i]
@@ -129,22 +129,22 @@ func (f *Flattener) reset() {
 	}
 }
 
-// addRow stages an empty row.
-func (f *Flattener) addRow(table int, at ordinals) {
+// addRow stages a row of NULLs.
+func (f *Flattener) addRow(table int, position ordinals) {
 	t := &f.tables[table]
-	t.ordinals = append(t.ordinals, at)
+	t.ordinals = append(t.ordinals, position)
 	t.cells = slices.Grow(t.cells, t.width)
 	t.cells = t.cells[:len(t.cells)+t.width]
 	clear(t.cells[len(t.cells)-t.width:])
 }
 
-// cell is the place of a column in its table's newest row.
+// cell returns a column's cell in the newest row of its table.
 func (f *Flattener) cell(to *target) *cell {
 	t := &f.tables[to.table]
 	return &t.cells[len(t.cells)-t.width+to.column]
 }
 
-// note keeps drift until the deal has been read to the end.
-func (f *Flattener) note(pointer string, kind lake.DriftKind, example []byte) {
-	f.found = append(f.found, departure{pointer, kind, example})
+// addDrift adds drift of the current deal.
+func (f *Flattener) addDrift(pointer string, kind lake.DriftKind, example []byte) {
+	f.pending = append(f.pending, pendingDrift{pointer, kind, example})
 }

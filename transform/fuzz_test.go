@@ -16,8 +16,8 @@ import (
 	"dealflow/transform"
 )
 
-// addSeeds gives a fuzz test the deals of all example files and some sample records: feed (its place
-// in api.Feeds) and payload.
+// addSeeds adds the deals of all example files and some sample records to a fuzz test. The arguments are the feed's
+// index in api.Feeds and the payload.
 func addSeeds(f *testing.F) {
 	f.Helper()
 	number := map[api.Feed]uint8{}
@@ -42,8 +42,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzRead reads any bytes as a deal of any feed. The three readers agree on what a deal is, and what
-// is one has the rows of the oracle.
+// FuzzRead reads any bytes as a deal of any feed. The three readers agree on what a deal is, and a deal has the rows
+// that the oracle computes.
 func FuzzRead(f *testing.F) {
 	addSeeds(f)
 	rows := readOracle(f)
@@ -72,8 +72,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkHead holds the id that a page's reader finds against Read's. It may miss what is wrong further
-// in, and it bounds the depth.
+// checkHead compares the id that a page's reader finds with Read's. That reader may miss faults further inside the
+// record, and it limits the depth.
 func checkHead(t *testing.T, feed api.Feed, payload []byte, id int64, reason api.RejectReason) {
 	t.Helper()
 	head, err := api.ReadHead(payload, feed)
@@ -110,7 +110,7 @@ func readOracle(t testing.TB) *oracle.Oracle {
 	return o
 }
 
-// compareRows holds the documented columns of the rows that the flattener has staged against the oracle's.
+// compareRows compares the documented columns of the rows that the flattener has staged with the oracle's.
 func compareRows(t *testing.T, feed api.Feed, f *transform.Flattener, id int64, want map[string][]oracle.Row) {
 	t.Helper()
 	batches := transform.NewHistoryBatches(memory.DefaultAllocator, feed)
@@ -155,7 +155,7 @@ func decodeRow(t testing.TB, text string) oracle.Row {
 	return row
 }
 
-// FuzzCanonical wants the canonical form to be its own canonical form, valid JSON and blind to white
+// FuzzCanonical checks that the canonical form is valid JSON, is its own canonical form, and does not depend on white
 // space.
 func FuzzCanonical(f *testing.F) {
 	addSeeds(f)

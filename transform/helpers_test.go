@@ -25,7 +25,7 @@ func mustBase(t testing.TB, url string) api.Base {
 	return base
 }
 
-// withoutHelpers removes the columns that parsers fill from a table's rows: what is left is documented.
+// withoutHelpers removes the helper columns from a table's rows: the documented columns remain.
 func withoutHelpers[Row ~map[string]any](table *lake.Table, rows []Row) []Row {
 	for _, row := range rows {
 		for _, helper := range table.Helpers {

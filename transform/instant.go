@@ -1,6 +1,6 @@
 package transform
 
-// date reads YYYY-MM-DD, a day of the calendar in the years 1 to 9999, as days since 1970-01-01.
+// date reads YYYY-MM-DD as days since 1970-01-01. It accepts the days of the Gregorian calendar in the years 1 to 9999.
 func date(text []byte) (int32, bool) {
 	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
 		return 0, false
@@ -19,14 +19,14 @@ const (
 	microsPerDay    = 86_400 * microsPerSecond
 )
 
-// Instants outside the years 1 to 9999 cannot be written in the formats that read the lake.
+// Many readers of the lake cannot represent instants outside the years 1 to 9999.
 var (
 	minInstant = int64(daysSinceEpoch(1, 1, 1)) * microsPerDay
 	maxInstant = int64(daysSinceEpoch(9999, 12, 31)+1)*microsPerDay - 1
 )
 
-// timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm, as microseconds since
-// 1970-01-01T00:00:00Z. Digits beyond microseconds are cut.
+// timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm. It returns microseconds since
+// 1970-01-01T00:00:00Z; further digits are cut off.
 func timestamp(text []byte) (int64, bool) {
 	if len(text) < 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
 		return 0, false
@@ -84,7 +84,7 @@ func zone(text []byte) (seconds int, ok bool) {
 	return seconds, true
 }
 
-// digits reads a text that is all decimal digits.
+// digits reads a text of decimal digits only.
 func digits(text []byte) (int, bool) {
 	n := 0
 	for _, c := range text {
@@ -109,8 +109,8 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// daysSinceEpoch counts days from 1970-01-01 in the Gregorian calendar: the year is taken to start
-// in March, so that the leap day is its last.
+// daysSinceEpoch returns days since 1970-01-01 in the Gregorian calendar. It counts years from March, so that the leap
+// day is the last day of a year.
 func daysSinceEpoch(year, month, day int) int {
 	if month <= 2 {
 		year--

@@ -7,19 +7,18 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// number is a JSON number taken apart: (-1)^neg × digits × 10^exponent. The digits stay in the text.
+// number is a parsed JSON number: (-1)^neg × digits × 10^exponent. The digits remain in the text.
 type number struct {
 	neg      bool
 	text     []byte // the mantissa: digits with at most one point, from the first to the last nonzero digit
 	digits   int    // count of digits in text; 0 for the number zero
-	exponent int64  // of the last digit in text
+	exponent int64  // exponent of the last digit in text
 }
 
-// maxExponent caps exponents: no number of that size fits any column, and sums of two cannot
-// overflow.
+// maxExponent limits exponents. A number of that size fits no column, and the sum of two exponents cannot overflow.
 const maxExponent = math.MaxInt32
 
-// parseNumber takes a JSON number apart. Its text must be a valid JSON number.
+// parseNumber parses text, which must be a valid JSON number.
 func parseNumber(text []byte) number {
 	var n number
 	i := 0
@@ -62,7 +61,7 @@ func parseNumber(text []byte) number {
 	return n
 }
 
-// parseExponent reads the digits behind an "e", capped at ±maxExponent.
+// parseExponent reads the text after "e" and limits the result to ±maxExponent.
 func parseExponent(text []byte) int64 {
 	neg := false
 	var e int64
@@ -84,7 +83,7 @@ func parseExponent(text []byte) int64 {
 // uint128 is an unsigned integer of 128 bits.
 type uint128 struct{ hi, lo uint64 }
 
-// times10plus gives 10·u + d. The caller bounds the number of digits so that it cannot overflow.
+// times10plus returns 10·u + d. The caller limits the number of digits so that the result cannot overflow.
 func (u uint128) times10plus(d uint64) uint128 {
 	carry, lo := bits.Mul64(u.lo, 10)
 	lo, c := bits.Add64(lo, d, 0)
@@ -102,14 +101,13 @@ var powersOf10 = func() (p [39]uint128) {
 	return p
 }()
 
-// scaled gives the number times 10^scale as an integer of at most precision digits (38 at the most),
-// rounded half away from zero. exact says that no digit was lost. ok is false where it has more
-// digits than precision.
+// scaled returns the number times 10^scale as an integer of at most precision digits (38 at most), rounded half away
+// from zero. exact reports that no digit was lost. ok is false if the result has more digits than precision.
 func (n number) scaled(precision, scale int32) (magnitude uint128, exact, ok bool) {
 	if n.digits == 0 {
 		return uint128{}, true, true
 	}
-	shift := n.exponent + int64(scale) // of the last digit, against the unit of the result
+	shift := n.exponent + int64(scale) // exponent of the last digit, relative to the unit of the result
 	kept := int64(n.digits)
 	if shift < 0 {
 		kept += shift
@@ -165,7 +163,7 @@ func integer(text []byte) (int64, bool) {
 	case !ok || !exact || magnitude.hi != 0:
 		return 0, false
 	case n.neg && magnitude.lo <= 1<<63:
-		return -int64(magnitude.lo), true // of 2^63 the negation is itself
+		return -int64(magnitude.lo), true // for 2^63 the negation is correct too, by overflow
 	case n.neg || magnitude.lo > math.MaxInt64:
 		return 0, false
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// numberText takes a JSON number apart: sign, whole, fraction, exponent.
+// numberText splits a JSON number: sign, integer part, fraction, exponent.
 var numberText = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
-// FuzzNumber holds decimals, integers and the canonical spelling against math/big.
+// FuzzNumber compares decimals, integers and the canonical spelling with math/big.
 func FuzzNumber(f *testing.F) {
 	for _, text := range []string{
 		"0", "-0", "-0.0e9", "7", "7.0", "1e2", "7.5", "1.475E9", "99.500", "0.0000005", "-0.0000005", "0.00000049", "999999.9999995",
@@ -28,7 +28,7 @@ func FuzzNumber(f *testing.F) {
 			return
 		}
 		if exponent, err := strconv.Atoi(cmp.Or(parts[4], "0")); err != nil || exponent > 5000 || exponent < -5000 {
-			return // the examples hold huge exponents
+			return // the seeds contain huge exponents
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		if !ok {
@@ -46,7 +46,7 @@ func FuzzNumber(f *testing.F) {
 func checkDecimals(t *testing.T, text string, exact *big.Rat) {
 	t.Helper()
 	for _, typ := range []struct{ precision, scale int32 }{{24, 6}, {20, 10}, {12, 6}, {38, 0}, {38, 38}} {
-		// Half away from zero: the whole part of |x|·10^scale + 1/2.
+		// Half away from zero: the integer part of |x|·10^scale + 1/2.
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(typ.scale)), nil)
 		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(typ.precision)), nil)
 		scaled := new(big.Rat).Mul(new(big.Rat).Abs(exact), new(big.Rat).SetInt(unit))

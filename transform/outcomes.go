@@ -5,7 +5,7 @@ import (
 	"dealflow/transform/text"
 )
 
-// outcomes say where in a reading each part stands.
+// outcomes contains, for each part, the function that copies it from a reading to a cell.
 var outcomes = map[string]func(*cell, *text.Reading){
 	lake.PartStatus:       func(c *cell, r *text.Reading) { setWord(c, r.Status) },
 	lake.PartBenchmark:    func(c *cell, r *text.Reading) { setWord(c, r.Benchmark) },

@@ -8,7 +8,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// shape is the JSON a node of the plan expects.
+// shape is the kind of JSON value that a node of the plan expects.
 type shape uint8
 
 const (
@@ -16,55 +16,55 @@ const (
 	shapeObject
 	shapeList
 	shapeMap
-	shapeAny // documented, and without a column: passed over whatever it is
+	shapeAny // documented, but without a column: any value is skipped
 )
 
-// node is one place in a feed's records. The nodes of a feed form a trie over the JSON pointers of
-// its tables' columns.
+// node is one position in a feed's records. The nodes of a feed form a trie over the JSON pointers of its tables'
+// columns.
 type node struct {
-	number  int // among the plan's members of objects, from 0
+	number  int // index of this member among all of the plan, from 0
 	name    string
 	pointer string
 	shape   shape
-	members []*node  // of an object, in the order of the API document
-	names   []string // theirs, quoted as in JSON: side by side, to look one up without a step to each node
-	entry   *node    // of a list or map
-	rows    int      // index of the table whose rows the entries of this list or map are
+	members []*node  // members of an object, in the order of the columns
+	names   []string // quoted names of members, in one slice, so that a lookup does not read each node
+	entry   *node    // node of the entries of a list or map
+	rows    int      // index of the table that has a row for each entry of this list or map
 	targets []target
-	foreign bool     // documented for other markets only: fills its columns and is drift
-	allowed []string // values that the document allows; nil: any
+	foreign bool     // documented for other markets only: fills its columns, and is drift
+	allowed []string // values that schemas/lake allows; nil: any
 }
 
-// target is one column filled from a node's value.
+// target is one column that a node's value fills.
 type target struct {
 	table, column int
 	typ           lake.Type
 	part          lake.Part
 
-	precision, scale int32 // of a decimal; a precision of 0 means any other type
+	precision, scale int32 // digits of a decimal; a precision of 0 means any other type
 }
 
-// plan is a feed's tables compiled for the walk. It is immutable and may be shared.
+// plan contains a feed's tables, compiled for reading payloads. It is immutable and may be shared.
 type plan struct {
 	feed   api.Feed
 	tables []*lake.Table
 	root   *node
-	nodes  int   // members of objects, all in all
-	id     *node // where the deal's id stands
+	nodes  int   // number of nodes that are members of objects
+	id     *node // node of the deal's id
 	market *node
 
-	derivations    [][]derivation // of each table
-	parserVersions []int          // of each table the column of the parsers' version; -1 for none
+	derivations    [][]derivation // per table
+	parserVersions []int          // per table: the column of the parsers' version; -1 for none
 }
 
-// linkFields are the documented members of a link object besides href: they have no column.
+// linkFields are the documented members of a link object that have no column, which is all except href.
 var linkFields = []string{"hreflang", "title", "type", "deprecation", "profile", "name", "templated"}
 
 // compile builds the plan of a feed from the columns of its tables.
 func compile(feed api.Feed) *plan {
 	p := &plan{feed: feed, tables: lake.FeedTables(feed), root: &node{shape: shapeObject}}
-	p.id = p.at("/" + feed.IDKey())
-	p.market = p.at("/market")
+	p.id = p.addNode("/" + feed.IDKey())
+	p.market = p.addNode("/market")
 	for t, table := range p.tables {
 		if table.Rows != "" {
 			p.addRows(t, table)
@@ -72,22 +72,22 @@ func compile(feed api.Feed) *plan {
 		for c := range table.Columns {
 			p.addColumn(t, c, &table.Columns[c])
 		}
-		derivations, version := derive(table)
+		derivations, version := compileHelpers(table)
 		p.derivations = append(p.derivations, derivations)
 		p.parserVersions = append(p.parserVersions, version)
 	}
 	p.documentLinks(p.root)
 	for _, m := range p.root.members {
-		m.settleForeign()
+		m.markForeign()
 	}
 	return p
 }
 
-// settleForeign raises the mark of fields that belong to other markets to the topmost object that
-// holds nothing else, so that a record is told once.
-func (n *node) settleForeign() {
+// markForeign moves the mark foreign from the fields to the topmost object that contains only foreign fields. So a
+// record is reported once, and not once per field.
+func (n *node) markForeign() {
 	if n.shape == shapeList || n.shape == shapeMap {
-		n.entry.settleForeign()
+		n.entry.markForeign()
 		return
 	}
 	if n.shape != shapeObject {
@@ -95,7 +95,7 @@ func (n *node) settleForeign() {
 	}
 	all := len(n.members) > 0
 	for _, m := range n.members {
-		m.settleForeign()
+		m.markForeign()
 		all = all && m.foreign
 	}
 	if all {
@@ -108,7 +108,7 @@ func (n *node) settleForeign() {
 
 // addRows marks the list or map whose entries are the table's rows.
 func (p *plan) addRows(t int, table *lake.Table) {
-	list := p.at(strings.TrimSuffix(table.Rows, "/*"))
+	list := p.addNode(strings.TrimSuffix(table.Rows, "/*"))
 	list.rows = t
 	if table.Map {
 		list.shape = shapeMap
@@ -116,7 +116,7 @@ func (p *plan) addRows(t int, table *lake.Table) {
 }
 
 func (p *plan) addColumn(t, c int, column *lake.Column) {
-	n := p.at(column.Pointer)
+	n := p.addNode(column.Pointer)
 	to := target{table: t, column: c, typ: column.Type, part: column.Part}
 	to.precision, to.scale, _ = column.Type.Decimal()
 	n.targets = append(n.targets, to)
@@ -126,8 +126,8 @@ func (p *plan) addColumn(t, c int, column *lake.Column) {
 	}
 }
 
-// at finds or makes the node of a pointer, and the objects and lists on its way.
-func (p *plan) at(pointer string) *node {
+// addNode returns the node of a pointer. It creates the node, and the objects and lists above it, if they do not exist.
+func (p *plan) addNode(pointer string) *node {
 	n := p.root
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if part == "*" {
@@ -141,13 +141,13 @@ func (p *plan) at(pointer string) *node {
 			continue
 		}
 		n.shape = shapeObject
-		n = p.member(n, part)
+		n = p.addMember(n, part)
 	}
 	return n
 }
 
-// member finds or makes a member of an object's node.
-func (p *plan) member(n *node, name string) *node {
+// addMember returns a member of an object's node. It creates the member if it does not exist.
+func (p *plan) addMember(n *node, name string) *node {
 	i := slices.IndexFunc(n.members, func(m *node) bool { return m.name == name })
 	if i >= 0 {
 		return n.members[i]
@@ -159,8 +159,8 @@ func (p *plan) member(n *node, name string) *node {
 	return m
 }
 
-// documentLinks adds what the document names of links and what has no column: the other fields of a
-// link object, and the updatedSince link.
+// documentLinks adds the documented parts of links that have no column: the other fields of a link object, and the link
+// updatedSince.
 func (p *plan) documentLinks(n *node) {
 	for _, m := range n.members {
 		if m.name != "_links" {
@@ -169,7 +169,7 @@ func (p *plan) documentLinks(n *node) {
 		}
 		for _, link := range m.members {
 			for _, field := range linkFields {
-				p.member(link, field).shape = shapeAny
+				p.addMember(link, field).shape = shapeAny
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (p *plan) documentLinks(n *node) {
 		p.documentLinks(n.entry)
 	}
 	if n == p.root && p.feed.HasUpdatedSince() {
-		p.member(p.member(n, "_links"), api.LinkUpdatedSince).shape = shapeAny
+		p.addMember(p.addMember(n, "_links"), api.LinkUpdatedSince).shape = shapeAny
 	}
 }
 

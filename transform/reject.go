@@ -8,9 +8,9 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// begin starts to read a payload and refuses one that is no object; an object's brace is next. Lone
-// surrogates pass: text columns replace them and tell.
-func begin(in *jsonread.Reader, payload []byte) error {
+// beginObject starts to read a payload. If the payload is an object, its opening brace is next; otherwise the error is
+// an *api.Reject. Lone surrogates are accepted here: text columns replace them and report drift.
+func beginObject(in *jsonread.Reader, payload []byte) error {
 	if !utf8.Valid(payload) {
 		return &api.Reject{Reason: api.RejectInvalidUTF8}
 	}
@@ -24,7 +24,7 @@ func begin(in *jsonread.Reader, payload []byte) error {
 	return &api.Reject{Reason: api.RejectNotObject}
 }
 
-// rejection says in our terms why a payload cannot be read.
+// rejection converts an error of reading a payload into an *api.Reject.
 func rejection(err error) *api.Reject {
 	var reject *api.Reject
 	if errors.As(err, &reject) {

@@ -16,7 +16,7 @@ import (
 	"dealflow/transform"
 )
 
-// samplesBase is the base URL that the links of testdata/samples carry.
+// samplesBase is the base URL of the links in testdata/samples.
 const samplesBase = "https://api.example.test"
 
 // TestSamples flattens the first page of each feed, as an independent implementation of the API
@@ -86,7 +86,7 @@ func flattenAll(t testing.TB, feed api.Feed, base string, payloads []json.RawMes
 	return rows
 }
 
-// decodeRows makes rows comparable whatever the spelling of their JSON.
+// decodeRows parses rows, so that the spelling of their JSON does not matter.
 func decodeRows(t testing.TB, rows []string) []map[string]any {
 	t.Helper()
 	decoded := make([]map[string]any, len(rows))

@@ -8,13 +8,13 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// fill reads the value that was read last, and is not null, into an empty cell as a column's type; what
-// does not fit leaves it empty and is drift.
+// fill sets an empty cell to the value that was read last, which is not null, converted to the column's type. A value
+// that does not fit leaves the cell empty and is drift.
 func (f *Flattener) fill(c *cell, n *node, to *target, raw []byte) {
 	kind := raw[0]
 	switch {
 	case to.part == lake.HrefID:
-		// Drift of the link is told with the column of the link itself.
+		// Drift of the link is reported with the column of the link itself.
 		if kind == '"' {
 			text, _ := f.text()
 			c.N, c.Set = numberAtEnd(f.base.RelativeBytes(text))
@@ -31,20 +31,20 @@ func (f *Flattener) fill(c *cell, n *node, to *target, raw []byte) {
 		}
 	}
 	if !c.Set {
-		f.note(n.pointer, lake.DriftMisfit, raw)
+		f.addDrift(n.pointer, lake.DriftMisfit, raw)
 	}
 }
 
-// fillText reads the string that was read last into a cell as a text, date or instant.
+// fillText sets a cell to the string that was read last, as a text, date or instant.
 func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) {
-	text, whole := f.text()
+	text, valid := f.text()
 	switch to.typ {
 	case lake.Text:
-		if !whole {
-			f.note(n.pointer, lake.DriftMisfit, raw)
+		if !valid {
+			f.addDrift(n.pointer, lake.DriftMisfit, raw)
 		}
 		if n.allowed != nil && !contains(n.allowed, text) {
-			f.note(n.pointer, lake.DriftUnlisted, raw)
+			f.addDrift(n.pointer, lake.DriftUnlisted, raw)
 		}
 		if to.part == lake.Href {
 			text = f.base.RelativeBytes(text)
@@ -58,7 +58,7 @@ func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) {
 	}
 }
 
-// fillNumber reads a JSON number into a cell as an integer or a decimal.
+// fillNumber sets a cell to a JSON number, as an integer or a decimal.
 func fillNumber(c *cell, to *target, raw []byte) {
 	switch {
 	case to.precision > 0:
@@ -71,20 +71,20 @@ func fillNumber(c *cell, to *target, raw []byte) {
 	}
 }
 
-// text gives what the string says that was read last: a part of the payload or of the arena. Lone
-// surrogates become U+FFFD; whole says that there was none.
-func (f *Flattener) text() (text []byte, whole bool) {
-	text, f.arena, whole = f.in.Text(f.arena)
-	return text, whole
+// text returns the string that was read last, unescaped: a part of the payload or of the arena. Lone surrogates become
+// U+FFFD; valid reports that there was none.
+func (f *Flattener) text() (text []byte, valid bool) {
+	text, f.arena, valid = f.in.Text(f.arena)
+	return text, valid
 }
 
-// numberAtEnd reads the number that is the last segment of a link's path.
+// numberAtEnd returns the number that is the last segment of a link's path.
 func numberAtEnd(href []byte) (n int64, ok bool) {
 	path := href
 	if i := bytes.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
 	}
-	// A host stands behind the first slashes, if there are two and nothing but a scheme before them.
+	// A host follows "//" if that is at the start or after a scheme.
 	if i := bytes.Index(path, []byte("//")); i == 0 || i > 0 && bytes.IndexByte(path, '/') == i && path[i-1] == ':' {
 		path = path[i+2:]
 		slash := bytes.IndexByte(path, '/')

@@ -9,43 +9,43 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Payloads is what was observed of a feed: a proven snapshot or a delta. It is declared here by its
-// consumer; extract's spool satisfies it.
+// Payloads is what was observed of a feed: a complete snapshot or a delta. The interface is declared here, by its
+// consumer; extract.Spool satisfies it.
 type Payloads interface {
 	// IDs returns the deals observed, ascending.
 	IDs() []int64
 	// PayloadHash returns the SHA-256 of a deal's bytes.
 	PayloadHash(id int64) lake.Digest
-	// Payload returns a deal's bytes; it may use buf, and gets what it returned as the next buf.
+	// Payload returns a deal's bytes. It may write them into buf; the caller passes the result as the next buf.
 	Payload(id int64, buf []byte) ([]byte, error)
 }
 
-// Removal is a deal that the source has removed, as it answered by id.
+// Removal is a deal that the source has removed, according to its answer to a request by id.
 type Removal struct {
 	ID         int64
 	Reason     string // lake.ReasonGone, ReasonPriced or ReasonOutOfEntitlement
 	ObservedAt time.Time
 }
 
-// Decision says what a deal is that was observed or removed, compared with what was known of it.
+// Decision is the result for one deal that was observed or removed, compared with its latest known version.
 type Decision struct {
 	ID      int64
-	Version int32  // the version that the deal has now
+	Version int32  // the deal's version after this run
 	Change  string // lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged
 	Head    lake.Head
-	Reject  *api.Reject // the payload cannot be read: quarantine it
-	Kept    bool        // rejected, and known: the deal keeps its last version
-	Removal *Removal    // of a deal that is removed
+	Reject  *api.Reject // set if the payload cannot be read: it goes to quarantine
+	Kept    bool        // rejected, but known and not removed: the deal keeps its latest version
+	Removal *Removal    // set if the deal is removed
 }
 
-// Decide compares what was observed of a feed with what was known: it is the one place where a
-// version is decided. Equal bytes are equal content; others are compared by canonical form. removals are sorted by id
-// and of deals that were not observed. The result is in deal_id order and contains every deal that was observed or
-// removed. An error is one of reading payloads.
+// Decide compares what was observed of a feed with what was known. It is the only place where a version is decided.
+// Equal bytes are equal content; other payloads are compared by canonical form. removals are sorted by id and are not
+// among the observed deals. The result is in deal_id order and contains every deal that was observed or removed. An
+// error is an error from reading payloads.
 //
-// sameBase says that the base URL is the one under which the known versions were last seen. If it
-// is not, equal bytes may differ in content (a link that was relative now points elsewhere), and all
-// are compared by canonical form.
+// sameBase reports that the base URL is the one with which the known versions were last seen. If it is not, equal bytes
+// may have different content, because a relative link then leads to another address; all payloads are compared by
+// canonical form.
 func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
 	ids := observed.IDs()
 	decisions := make([]Decision, 0, len(ids)+len(removals))
@@ -80,7 +80,7 @@ func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *
 	return decisions, nil
 }
 
-// remove numbers the version that ends a deal. Its hashes stay those of the last content.
+// remove returns the decision for a removed deal. Its hashes remain those of the last content.
 func remove(r *Removal, known lake.Heads) Decision {
 	head := known[r.ID]
 	head.Version++
@@ -88,7 +88,7 @@ func remove(r *Removal, known lake.Heads) Decision {
 	return Decision{ID: r.ID, Version: head.Version, Change: lake.Removed, Head: head, Removal: r}
 }
 
-// decide numbers one deal's version.
+// decide returns the decision for an observed deal.
 func decide(id int64, head lake.Head, seen bool, payload, content lake.Digest) Decision {
 	d := Decision{ID: id}
 	switch {
@@ -107,8 +107,8 @@ func decide(id int64, head lake.Head, seen bool, payload, content lake.Digest) D
 	return d
 }
 
-// Absent returns the deals that are known to stand and were not observed, ascending. Absence is not
-// removal: each must be asked for by id.
+// Absent returns the deals that are known, not removed and not observed, in ascending order. Absence is not removal:
+// the caller must request each one by id.
 func Absent(known lake.Heads, observed Payloads) []int64 {
 	var absent []int64
 	ids := observed.IDs()

@@ -24,7 +24,7 @@ func (o observed) Payload(id int64, buf []byte) ([]byte, error) {
 	return append(buf[:0], o[id]...), nil
 }
 
-// head is what the lake knows of a deal whose version n said payload.
+// head is what the lake knows of a deal whose latest version is version n with this payload.
 func head(t testing.TB, n int32, payload string) lake.Head {
 	t.Helper()
 	content := contentHash(t, transform.NewCanonicalizer(mustBase(t, samplesBase)), payload)
@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		known  lake.Heads
 		seen   string
 		change string
-		head   lake.Head // with the hashes that must be kept
+		head   lake.Head // wanted, with its hashes
 		reject api.RejectReason
 		kept   bool
 	}{
@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideRuns carries the heads of one deal through a life of runs.
+// TestDecideRuns decides one deal in several runs, and passes the heads from run to run.
 func TestDecideRuns(t *testing.T) {
 	known := lake.Heads{}
 	c := transform.NewCanonicalizer(mustBase(t, samplesBase))
@@ -128,16 +128,16 @@ func TestDecideRuns(t *testing.T) {
 	}
 }
 
-// TestDecideRemovals has deals removed before, between and after those observed: the decisions are in the order of ids,
-// a removal takes the next number, and the hashes stay those of the last content.
+// TestDecideRemovals removes deals with ids before, between and after those observed. The decisions are in the order of
+// ids, a removal takes the next version number, and the hashes remain those of the last content.
 func TestDecideRemovals(t *testing.T) {
 	known := lake.Heads{}
 	for _, id := range []int64{2, 3, 5, 8, 9} {
 		known[id] = head(t, int32(id), contentA)
 	}
-	at := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
+	observedAt := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
 	removals := []transform.Removal{
-		{ID: 2, Reason: lake.ReasonGone, ObservedAt: at}, {ID: 5, Reason: lake.ReasonPriced, ObservedAt: at}, {ID: 9, Reason: lake.ReasonOutOfEntitlement, ObservedAt: at},
+		{ID: 2, Reason: lake.ReasonGone, ObservedAt: observedAt}, {ID: 5, Reason: lake.ReasonPriced, ObservedAt: observedAt}, {ID: 9, Reason: lake.ReasonOutOfEntitlement, ObservedAt: observedAt},
 	}
 	decisions, err := transform.Decide(known, observed{3: contentA, 8: contentB}, removals, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
@@ -148,8 +148,8 @@ func TestDecideRemovals(t *testing.T) {
 		line := fmt.Sprintf("%d v%d %s", d.ID, d.Version, d.Change)
 		if d.Removal != nil {
 			line += " " + d.Removal.Reason
-			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(at) {
-				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, at)
+			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(observedAt) {
+				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, observedAt)
 			}
 		}
 		got = append(got, line)
@@ -160,14 +160,14 @@ func TestDecideRemovals(t *testing.T) {
 	}
 }
 
-// removed is what is known of a deal after its removal.
+// removed is what the lake knows of a deal after its removal.
 func removed(head lake.Head) lake.Head {
 	head.Version++
 	head.Removed = true
 	return head
 }
 
-// TestDecideOrder gives many deals, each of another kind, and wants one decision each, by id.
+// TestDecideOrder decides many deals of different kinds and wants one decision each, in the order of ids.
 func TestDecideOrder(t *testing.T) {
 	known := lake.Heads{2: head(t, 4, contentA), 9: head(t, 1, contentA)}
 	seen := observed{9: contentB, -3: contentA, 2: contentA, 5: unreadable}
@@ -188,7 +188,7 @@ func TestDecideOrder(t *testing.T) {
 	}
 }
 
-// lost fails to give payloads.
+// lost is Payloads whose payloads cannot be read.
 type lost struct{ observed }
 
 var errLost = errors.New("work file lost")
@@ -200,7 +200,7 @@ func TestDecidePayloadError(t *testing.T) {
 	if !errors.Is(err, errLost) {
 		t.Errorf("got %v, want %v", err, errLost)
 	}
-	// Equal bytes are decided without them.
+	// Deals with equal bytes are decided without reading payloads.
 	known := lake.Heads{7: head(t, 1, contentA)}
 	if _, err := transform.Decide(known, lost{observed{7: contentA}}, nil, transform.NewCanonicalizer(api.Base{}), true); err != nil {
 		t.Errorf("got %v, want no error", err)
@@ -228,8 +228,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestDecideUnderAnotherBase does not take equal bytes for equal content where links are relative to
-// another base URL than before.
+// TestDecideUnderAnotherBase checks that equal bytes do not count as equal content if the base URL has changed.
 func TestDecideUnderAnotherBase(t *testing.T) {
 	payload := `{"id":7,"_links":{"self":{"href":"` + samplesBase + `/v3/bond/ig/expected-deal/7"}}}`
 	first, err := transform.Decide(nil, observed{7: payload}, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)

@@ -8,51 +8,51 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// place is where the walk stands in an object of the document.
-type place struct {
-	node      *node
-	at        ordinals         // of the list entry around it
-	object    uint64           // the object's number, as counted in Flattener.objects
-	strangers jsonread.Members // its names that are not documented
-	next      int              // the member that comes next in the document's order
+// cursor is the position of the reader in a documented object.
+type cursor struct {
+	node     *node
+	position ordinals         // ordinals of the list entry around the object
+	object   uint64           // the object's number, from Flattener.objects
+	unknown  jsonread.Members // undocumented names of the object
+	next     int              // index of the member that is expected next
 }
 
-// object reads an object, which is next. at is the place of the list entry around it.
-func (f *Flattener) object(n *node, at ordinals) {
+// readObject reads the next value, which is an object. position has the ordinals of the list entry around it.
+func (f *Flattener) readObject(n *node, position ordinals) {
 	f.objects++
-	p := place{node: n, at: at, object: f.objects, strangers: f.in.EnterObject()}
+	p := cursor{node: n, position: position, object: f.objects, unknown: f.in.EnterObject()}
 	for more := f.in.Open(jsonread.Object); more; more = f.in.More(jsonread.Object) {
-		f.member(&p)
+		f.readMember(&p)
 	}
-	f.in.LeaveObject(p.strangers)
+	f.in.LeaveObject(p.unknown)
 }
 
-// member reads a member: its name and its value.
-func (f *Flattener) member(p *place) {
+// readMember reads a member: its name and its value.
+func (f *Flattener) readMember(p *cursor) {
 	name := f.in.Name()
 	m := p.find(name)
 	if m == nil {
-		f.strange(p, name)
+		f.readOther(p, name)
 		return
 	}
-	f.known(p, m)
+	f.readKnown(p, m)
 }
 
-// known reads a documented member behind its name.
-func (f *Flattener) known(p *place, m *node) {
-	// A node's objects do not nest. So the object that met the name last is either this one or closed.
+// readKnown reads the rest of a documented member after its name.
+func (f *Flattener) readKnown(p *cursor, m *node) {
+	// Objects of one node do not nest. So if the latest object that had this name is not this one, it is closed.
 	if f.seen[m.number] == p.object {
 		f.in.FailDuplicate()
 		return
 	}
 	f.seen[m.number] = p.object
 	f.in.Colon()
-	f.value(m, p.at)
+	f.readValue(m, p.position)
 }
 
-// find looks a member up by its name in quotes. Members usually come in the document's order: it looks
-// there first.
-func (p *place) find(quoted []byte) *node {
+// find returns the member with a quoted name, or nil. Members usually come in the order of the columns, so the search
+// starts with the expected one.
+func (p *cursor) find(quoted []byte) *node {
 	names := p.node.names
 	for i := p.next; i < len(names); i++ {
 		if names[i] == string(quoted) {
@@ -69,44 +69,44 @@ func (p *place) find(quoted []byte) *node {
 	return nil
 }
 
-// strange reads a member whose name is not written as the document writes it: with escapes, or unknown.
-func (f *Flattener) strange(p *place, quoted []byte) {
+// readOther reads a member whose quoted name is not in the plan: the name has escape sequences, or is not documented.
+func (f *Flattener) readOther(p *cursor, quoted []byte) {
 	if quoted == nil {
 		return
 	}
 	name, _ := f.text()
 	for _, m := range p.node.members {
 		if m.name == string(name) {
-			f.known(p, m)
+			f.readKnown(p, m)
 			return
 		}
 	}
-	f.in.Distinct(p.strangers)
+	f.in.Distinct(p.unknown)
 	f.in.Colon()
 	if value := f.in.Value(); value != nil {
-		f.note(p.node.pointer+"/"+escapePointer(string(name)), lake.DriftUnknown, value)
+		f.addDrift(p.node.pointer+"/"+escapePointer(string(name)), lake.DriftUnknown, value)
 	}
 }
 
-// value reads the value that stands at a node.
-func (f *Flattener) value(n *node, at ordinals) {
+// readValue reads the value of a node.
+func (f *Flattener) readValue(n *node, position ordinals) {
 	if !n.foreign {
-		f.documented(n, at)
+		f.readDocumented(n, position)
 		return
 	}
 	isNull := f.in.Peek() == 'n'
 	start := f.in.Offset()
-	f.documented(n, at)
+	f.readDocumented(n, position)
 	if !isNull {
-		f.note(n.pointer, lake.DriftUnknown, f.in.Since(start))
+		f.addDrift(n.pointer, lake.DriftUnknown, f.in.Since(start))
 	}
 }
 
-// documented reads the value of a node, whichever market documents it.
-func (f *Flattener) documented(n *node, at ordinals) {
+// readDocumented reads the value of a node, for any market.
+func (f *Flattener) readDocumented(n *node, position ordinals) {
 	switch n.shape {
 	case shapeScalar:
-		f.scalar(n)
+		f.readScalar(n)
 		return
 	case shapeAny:
 		f.in.Value()
@@ -114,63 +114,63 @@ func (f *Flattener) documented(n *node, at ordinals) {
 	}
 	switch next := f.in.Peek(); {
 	case n.shape == shapeObject && next == '{':
-		f.object(n, at)
+		f.readObject(n, position)
 	case n.shape == shapeList && next == '[':
-		f.list(n, at)
+		f.readList(n, position)
 	case n.shape == shapeMap && next == '{':
-		f.mapEntries(n, at)
+		f.readMap(n, position)
 	case next == 'n':
 		f.in.Value()
 	default:
-		f.misfit(n)
+		f.skipMismatch(n)
 	}
 }
 
-// misfit passes over a value that does not fit its place.
-func (f *Flattener) misfit(n *node) {
-	f.note(n.pointer, lake.DriftMisfit, f.in.Value())
+// skipMismatch skips a value whose JSON type does not fit, and records drift.
+func (f *Flattener) skipMismatch(n *node) {
+	f.addDrift(n.pointer, lake.DriftMisfit, f.in.Value())
 }
 
-// list reads an array: every entry is a row, also one that is null or no object.
-func (f *Flattener) list(n *node, at ordinals) {
+// readList reads an array. Every entry is a row, also an entry that is null or not an object.
+func (f *Flattener) readList(n *node, position ordinals) {
 	entry := n.entry
-	here := ordinals{outer: at.inner}
+	here := ordinals{outer: position.inner}
 	for more := f.in.Open(jsonread.List); more; more = f.in.More(jsonread.List) {
 		here.inner++
 		f.addRow(n.rows, here)
 		switch next := f.in.Peek(); {
 		case entry.shape == shapeObject && next == '{':
-			f.object(entry, here)
+			f.readObject(entry, here)
 		case entry.shape == shapeScalar && next != 'n':
-			f.scalar(entry)
+			f.readScalar(entry)
 		default:
-			f.misfit(entry)
+			f.skipMismatch(entry)
 		}
 	}
 }
 
-// mapEntries reads an object whose members are rows, sorted by their names as UTF-8 bytes.
-func (f *Flattener) mapEntries(n *node, at ordinals) {
+// readMap reads an object whose members are rows, sorted by name as UTF-8 bytes.
+func (f *Flattener) readMap(n *node, position ordinals) {
 	key, value := n.entry.keyAndValue()
 	f.entries = f.entries[:0]
 	names := f.in.EnterObject()
 	for more := f.in.Open(jsonread.Object); more; more = f.in.More(jsonread.Object) {
 		if name := f.in.Name(); name != nil {
 			f.in.Distinct(names)
-			f.mapEntry(n.entry, value, name)
+			f.readMapEntry(n.entry, value, name)
 		}
 	}
 	f.in.LeaveObject(names)
 	slices.SortFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.key, b.key) })
 	for i, entry := range f.entries {
-		f.addRow(n.rows, ordinals{outer: at.inner, inner: int32(i + 1)})
+		f.addRow(n.rows, ordinals{outer: position.inner, inner: int32(i + 1)})
 		*f.cell(key) = cell{Set: true, Text: entry.key}
 		*f.cell(value) = entry.value
 		f.tables[n.rows].textSize += len(entry.key)
 	}
 }
 
-// keyAndValue are the columns that a map's entry fills.
+// keyAndValue returns the columns that a map's entry fills.
 func (n *node) keyAndValue() (key, value *target) {
 	for i := range n.targets {
 		if n.targets[i].part == lake.Key {
@@ -182,12 +182,12 @@ func (n *node) keyAndValue() (key, value *target) {
 	return key, value
 }
 
-// mapEntry reads one entry of a map behind its name.
-func (f *Flattener) mapEntry(n *node, value *target, name []byte) {
+// readMapEntry reads the rest of a map's entry after its name.
+func (f *Flattener) readMapEntry(n *node, value *target, name []byte) {
 	var entry mapEntry
-	var whole bool
-	if entry.key, whole = f.text(); !whole {
-		f.note(n.pointer, lake.DriftMisfit, name)
+	var valid bool
+	if entry.key, valid = f.text(); !valid {
+		f.addDrift(n.pointer, lake.DriftMisfit, name)
 	}
 	f.in.Colon()
 	if raw := f.in.Value(); raw != nil && raw[0] != 'n' {
@@ -196,8 +196,8 @@ func (f *Flattener) mapEntry(n *node, value *target, name []byte) {
 	f.entries = append(f.entries, entry)
 }
 
-// scalar reads a value into its columns.
-func (f *Flattener) scalar(n *node) {
+// readScalar reads a value into its columns.
+func (f *Flattener) readScalar(n *node) {
 	raw := f.in.Value()
 	switch {
 	case raw == nil:
@@ -218,13 +218,13 @@ func (f *Flattener) scalar(n *node) {
 	}
 }
 
-// checkMarket compares the record's own market with the feed's.
+// checkMarket compares the record's own market with the feed's and records drift if they differ.
 func (f *Flattener) checkMarket(raw []byte) {
 	if raw[0] != '"' {
-		f.note(f.plan.market.pointer, lake.DriftMisfit, raw)
+		f.addDrift(f.plan.market.pointer, lake.DriftMisfit, raw)
 		return
 	}
 	if text, _ := f.text(); string(text) != string(f.plan.feed.Market) {
-		f.note(f.plan.market.pointer, lake.DriftUnlisted, raw)
+		f.addDrift(f.plan.market.pointer, lake.DriftUnlisted, raw)
 	}
 }

@@ -25,8 +25,8 @@ func readAccounts(path string) ([]serve.Account, error) {
 	return accounts, nil
 }
 
-// signingKeys takes the keys from the environment or from a file, never from a flag: those are seen
-// in process lists. Lines and commas part them.
+// signingKeys reads the keys from the environment or from a file. There is no flag for them, because flags are visible
+// in process lists. Keys are separated by white space or commas.
 func (a *app) signingKeys() ([][]byte, error) {
 	text := a.Getenv("DEALFLOW_SIGNING_KEY")
 	if path := a.Getenv("DEALFLOW_SIGNING_KEY_FILE"); text == "" && path != "" {

@@ -9,11 +9,11 @@ import (
 	"dealflow/sql"
 )
 
-// shownRows is how much of an example's answer the document shows.
+// shownRows is the number of rows of an example's answer in the document.
 const shownRows = 8
 
-// checkAnalysesDoc holds docs/analyses.md to the comments of the analyses and to what their examples give
-// on the demonstration's lake; with -update it writes it.
+// checkAnalysesDoc compares docs/analyses.md with the comments of the analyses, and with the results of their examples
+// on the demonstration's lake; with -update it writes the file.
 func checkAnalysesDoc(t *testing.T, dir string) {
 	var b strings.Builder
 	b.WriteString(`# Analyses
@@ -52,7 +52,7 @@ other argument is needed there is a view of the same name, except of the wide ta
 	testkit.Golden(t, "../../docs/analyses.md", []byte(b.String()))
 }
 
-// sharedRules are conventions that all analyses keep.
+// sharedRules are the conventions of all analyses.
 const sharedRules = `What they share:
 
 - **Money** is the source's ` + "`nominal_usd`" + `, without retained, exchanged or secondary amounts. What the source has not converted (usd 0 or none) is in no sum of
@@ -69,7 +69,7 @@ const sharedRules = `What they share:
   position; in this order, from earlier versions only.
 `
 
-// firstRows cuts a table after some rows.
+// firstRows returns the first rows of a printed table.
 func firstRows(table string) string {
 	lines := strings.SplitAfter(table, "\n")
 	if len(lines) <= shownRows+2 {

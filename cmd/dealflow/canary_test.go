@@ -20,16 +20,16 @@ import (
 	"dealflow/serve/sim"
 )
 
-// canary is a secret that nothing may let out.
+// canary is a secret that must not appear in any output.
 const canary = "canary-4f2a=!/%+"
 
-// leaky is an API that says back whatever it was sent, in errors and in bodies that are no answer.
+// leaky is an API that returns whatever it was sent: in errors, and in bodies that are not valid answers.
 type leaky struct {
 	api http.Handler
 
 	mu      sync.Mutex
-	mode    string   // what it does wrong: "", errors, bodies, panic
-	secrets []string // the tokens that it has issued, too
+	mode    string   // kind of fault: "", errors, bodies, panic
+	secrets []string // the secret, and the tokens that it has issued
 }
 
 func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,9 +75,9 @@ func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// TestCanary pulls from an API that says back what it was sent, with everything logged, in runs that end
-// well and runs that do not: neither the secret, nor the header made of it, nor a token is in anything
-// that the program prints, leaves in the lake, or shows in the list of processes.
+// TestCanary pulls from an API that returns what it was sent, with full logging, in runs that succeed and in runs that
+// fail. Neither the secret nor its header nor a token appears in the program's output, in the lake, or in the list of
+// processes.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	clock := sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC))
@@ -111,7 +111,7 @@ func TestCanary(t *testing.T) {
 		}
 		said.WriteString("\n--- " + strings.Join(args, " ") + " " + mode + "\n")
 		cmd.Stdout, cmd.Stderr = &said, &said
-		_ = cmd.Run() // the exit code says it all
+		_ = cmd.Run() // the exit code is checked below
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v, %s: exit code %d, want %d", args, mode, got, want)
 		}
@@ -123,7 +123,7 @@ func TestCanary(t *testing.T) {
 	clock.Set(clock.Now().Add(24 * time.Hour))
 	run(0, "", "sync", "--json")
 	run(3, "errors", "run", "--json")
-	run(1, "bodies", "run", "--attempts", "2") // of the feeds that lack the day, none is done
+	run(1, "bodies", "run", "--attempts", "2") // no feed without the day's snapshot succeeds
 	run(1, "links", "run", "--attempts", "2")
 	run(1, "tokens", "sync", "--attempts", "2")
 	run(1, "errors", "doctor", "--feeds", "bond/ig/priced")
@@ -131,13 +131,13 @@ func TestCanary(t *testing.T) {
 	for _, args := range [][]string{{"status", "--json"}, {"runs", "--json"}, {"runs", "show", "last"}, {"quarantine", "list"}, {"doctor"}, {"verify", "--read-data"}} {
 		run(0, "", args...)
 	}
-	api.look(t, "what the program printed", said.Bytes())
+	api.findSecrets(t, "what the program printed", said.Bytes())
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path == secretFile {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		api.look(t, path, data)
+		api.findSecrets(t, path, data)
 		return err
 	})
 	if err != nil {
@@ -148,12 +148,12 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// look searches a text for secrets.
-func (l *leaky) look(t *testing.T, what string, text []byte) {
+// findSecrets searches a text for secrets.
+func (l *leaky) findSecrets(t *testing.T, what string, text []byte) {
 	t.Helper()
 	for _, secret := range l.secrets {
-		if at := bytes.Index(text, []byte(secret)); at >= 0 {
-			t.Errorf("%s holds a secret: …%s…", what, text[max(0, at-200):min(len(text), at+50)])
+		if i := bytes.Index(text, []byte(secret)); i >= 0 {
+			t.Errorf("%s holds a secret: …%s…", what, text[max(0, i-200):min(len(text), i+50)])
 			return
 		}
 	}

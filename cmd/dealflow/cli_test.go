@@ -19,7 +19,7 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestMain lets the scripts run the program as a command of its own.
+// TestMain lets the scripts run the program as a command.
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main() // exits
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dealflow": main})
 }
 
-// TestScripts runs testdata/cli: the program as its users drive it, failures included. Each script has
-// a simulated market of its own at $API, whose time stands still.
+// TestScripts runs testdata/cli: the program as users call it, failures included. Each script has its own simulated
+// market at $API, whose clock moves only with the command advance.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "../../testdata/cli",
@@ -59,23 +59,23 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptMarket is the market of a script, with which commands of the script may meddle.
+// scriptMarket is the market of a script. The script's commands can change it.
 type scriptMarket struct {
-	clock   *sim.ManualClock
-	api     http.Handler
-	spoiled atomic.Pointer[string]
+	clock *sim.ManualClock
+	api   http.Handler
+	bad   atomic.Pointer[string]
 }
 
-// spoilings are members that a spoiled market puts before the others of a record.
-var spoilings = map[string]string{
+// badMembers are members that the market writes before the others of a record, by the argument of spoil.
+var badMembers = map[string]string{
 	"repeat":  `{"canary":1,"canary":2,`, // the record cannot be read
-	"unknown": `{"canary":1,`,            // it departs from the API document
+	"unknown": `{"canary":1,`,            // it is drift
 }
 
-// ServeHTTP answers as the API does; where the market is spoiled, so are the records of a priced bond list.
+// ServeHTTP answers as the API does. After the command spoil, it adds members to the records of priced IG bonds.
 func (m *scriptMarket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	spoiling := m.spoiled.Load()
-	if spoiling == nil || !strings.HasPrefix(r.URL.Path, "/v3/bond/ig/priced-deal") {
+	bad := m.bad.Load()
+	if bad == nil || !strings.HasPrefix(r.URL.Path, "/v3/bond/ig/priced-deal") {
 		m.api.ServeHTTP(w, r)
 		return
 	}
@@ -85,14 +85,14 @@ func (m *scriptMarket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), answer.Header())
 	w.Header().Del("Content-Length")
 	w.WriteHeader(answer.Code)
-	_, _ = strings.NewReplacer(`{"dealId":`, *spoiling+`"dealId":`).WriteString(w, answer.Body.String())
+	_, _ = strings.NewReplacer(`{"dealId":`, *bad+`"dealId":`).WriteString(w, answer.Body.String())
 }
 
 func marketOf(ts *testscript.TestScript) *scriptMarket {
 	return ts.Value(scriptMarket{}).(*scriptMarket)
 }
 
-// advance is a script's command "advance DURATION": the market's time moves on.
+// advance is a script's command "advance DURATION". It advances the market's clock.
 func advance(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: advance DURATION")
@@ -103,22 +103,22 @@ func advance(ts *testscript.TestScript, neg bool, args []string) {
 	clock.Set(clock.Now().Add(d))
 }
 
-// spoil is a script's command "spoil HOW": from now on the records of bond/ig/priced are spoiled; "! spoil"
-// mends them.
+// spoil is a script's command "spoil HOW". It adds members to the records of bond/ig/priced from now on; "! spoil"
+// stops that.
 func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	m := marketOf(ts)
 	if neg {
-		m.spoiled.Store(nil)
+		m.bad.Store(nil)
 		return
 	}
-	how := spoilings[strings.Join(args, " ")]
+	how := badMembers[strings.Join(args, " ")]
 	if how == "" {
 		ts.Fatalf("usage: spoil repeat, spoil unknown or ! spoil")
 	}
-	m.spoiled.Store(&how)
+	m.bad.Store(&how)
 }
 
-// wantExit is a script's command "exits CODE COMMAND ARGS…": the command must end with that code.
+// wantExit is a script's command "exits CODE COMMAND ARGS…". It fails unless the command ends with that code.
 func wantExit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND ARGS…")
@@ -136,7 +136,7 @@ func wantExit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestCancelled ends a command by its context, as a signal does.
+// TestCancelled stops a command by its context, as a signal does.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -10,7 +10,7 @@ import (
 	"dealflow/internal/testkit"
 )
 
-// TestCLIDoc holds docs/cli.md equal to what the commands say of themselves.
+// TestCLIDoc compares docs/cli.md with the help of the commands.
 func TestCLIDoc(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Commands\n\nThis page is made from the program's help: `go test ./cmd/dealflow -run TestCLIDoc -update`. What `--json` prints is in [run-report.md](run-report.md).\n")

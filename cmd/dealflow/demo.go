@@ -26,11 +26,10 @@ import (
 	"dealflow/sql"
 )
 
-// demoMark is the file that says a folder was made by the demo, and may be made anew by it.
+// demoMark is the name of the file that marks a folder as created by the demo. The demo may delete such a folder.
 const demoMark = ".dealflow-demo"
 
-// demoEpoch is the first day of the demonstration: fixed, so that a seed gives the same market on any
-// day.
+// demoEpoch is the first day of the demonstration. It is fixed, so that a seed gives the same market on any day.
 var demoEpoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
 type demoOptions struct {
@@ -93,7 +92,7 @@ func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 	return nil
 }
 
-// clearDemo removes what an earlier demo left, and nothing else.
+// clearDemo removes the lake of an earlier demo and creates an empty folder. It refuses a folder that no demo created.
 func clearDemo(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -133,7 +132,7 @@ func serveMarket(ctx context.Context, market serve.Source) (url string, stop fun
 	}, nil
 }
 
-// demoNights runs night after night and prints a line for each.
+// demoNights runs the nights in order and prints a line for each.
 func (a *app) demoNights(ctx context.Context, o demoOptions, clock *sim.ManualClock, address string, s store.Store) error {
 	base, err := api.ParseBase(address)
 	if err != nil {
@@ -164,7 +163,7 @@ func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pul
 	return a.pull(ctx, pull.Run, pull.Config{Client: client, Base: base, Store: s, ServerClock: true})
 }
 
-// demoExamples are the questions that the demo asks.
+// demoExamples are the names of the queries that the demo runs.
 var demoExamples = []string{"newest_deals", "pipeline_then", "deal_changes"}
 
 func (a *app) demoQueries(ctx context.Context, db *stdsql.DB) error {
@@ -178,7 +177,7 @@ func (a *app) demoQueries(ctx context.Context, db *stdsql.DB) error {
 	return nil
 }
 
-// demoNext says what to type next.
+// demoNext prints commands to try next.
 func (a *app) demoNext(o demoOptions) {
 	binary := os.Args[0]
 	third := demoEpoch.AddDate(0, 0, 2).Add(23 * time.Hour).Format(time.RFC3339)

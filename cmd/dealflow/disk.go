@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is what this user may still write to the disk of a folder.
+// freeBytes returns the number of bytes that this user can still write to the disk of a folder.
 func freeBytes(folder string) (int64, error) {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(folder, &disk); err != nil {

@@ -27,7 +27,7 @@ const (
 	verdictSkipped = "skipped"
 )
 
-// diagnosis is one line of doctor; --json prints a list of them.
+// diagnosis is one line of doctor's output; --json prints a list of them.
 type diagnosis struct {
 	Check   string `json:"check"`
 	Verdict string `json:"verdict"` // ok, problem or skipped
@@ -35,11 +35,11 @@ type diagnosis struct {
 	Todo    string `json:"todo"` // what to do about a problem
 }
 
-// errProblems says that doctor found some; they are told already.
+// errProblems is the error if doctor found problems, which are already printed.
 var errProblems = errors.New("doctor found problems")
 
 const (
-	doctorTimeout = time.Minute // for each look at something remote
+	doctorTimeout = time.Minute // for the API, and for the store
 	maxSkew       = 2 * time.Minute
 	minFree       = 2 << 30 // bytes
 )
@@ -124,7 +124,7 @@ func (a *app) diagnoseDisk() diagnosis {
 	return found(check, "%s in %s", size(free), folder)
 }
 
-// diagnoseAPI asks for a token, compares clocks, and gets a page of the first feed asked for.
+// diagnoseAPI requests a token, compares clocks, and reads a page of the first selected feed.
 func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) []diagnosis {
 	if a.settings.api == "" {
 		return []diagnosis{skipped("API", "no --api or DEALFLOW_API is set")}
@@ -162,8 +162,7 @@ func (a *app) diagnoseClock(server time.Time) diagnosis {
 	return found(check, "%s off the server's", apart.Round(time.Second))
 }
 
-// diagnoseList reads what changed in the first feed that the account may see; a 403 or 404 leads on to
-// the next one.
+// diagnoseList reads a page of the first feed that the account may see: after a 403 or 404 it tries the next feed.
 func diagnoseList(ctx context.Context, client *extract.Client, feeds []api.Feed) diagnosis {
 	const check = "list"
 	var err error
@@ -178,7 +177,7 @@ func diagnoseList(ctx context.Context, client *extract.Client, feeds []api.Feed)
 	return problem(check, "ask the API's support, with the errorId if there is one", err)
 }
 
-// diagnoseStore tries the store out and looks at the lake in it.
+// diagnoseStore tests the operations of the store, and checks the lake in it.
 func (a *app) diagnoseStore(ctx context.Context) []diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()

@@ -12,13 +12,13 @@ import (
 	"dealflow/load/verify"
 )
 
-// exit is one line of the table of exit codes, which the help shows and scripts rely on.
+// exit is one row of the table of exit codes. The help shows the table, and scripts rely on it.
 type exit struct {
 	code    int
 	meaning string
 }
 
-// exits is the table (design, Commands). Where several apply, the first of 2, 4, 5, 11, 6, 12, 3.
+// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 6, 12, 3 is used.
 var exits = []exit{
 	{0, "done"},
 	{1, "error"},
@@ -43,7 +43,7 @@ func exitTable() string {
 	return b.String()
 }
 
-// usageError says that the command line or a setting cannot be understood.
+// usageError is the error for a command line or a setting that cannot be understood.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -51,13 +51,13 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// silentError carries an exit code for what has been told already.
+// silentError has an exit code, but Main does not print it: the message is already printed.
 type silentError struct{ err error }
 
 func (e *silentError) Error() string { return e.err.Error() }
 func (e *silentError) Unwrap() error { return e.err }
 
-// exitCode maps an error to the table.
+// exitCode returns the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var auth *extract.AuthError

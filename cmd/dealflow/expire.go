@@ -58,7 +58,7 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	return errors.Join(err, a.printExpired(result, err == nil))
 }
 
-func (a *app) printExpired(r *maintain.ExpireResult, whole bool) error {
+func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
@@ -72,7 +72,7 @@ func (a *app) printExpired(r *maintain.ExpireResult, whole bool) error {
 		}
 	}
 	a.printMaintained(&r.Result)
-	if r.Outcome == lake.OutcomeSkipped || !whole {
+	if r.Outcome == lake.OutcomeSkipped || !complete {
 		return nil
 	}
 	did := "would remove"

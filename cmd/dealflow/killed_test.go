@@ -25,52 +25,52 @@ import (
 	"dealflow/serve/sim"
 )
 
-// asProgram, in the environment, has the test's own binary be dealflow.
+// asProgram is the environment variable that makes the test's binary run as dealflow.
 const asProgram = "TEST_AS_PROGRAM"
 
-// killedRuns is a market with a second night ahead, and a lake that holds the first.
+// killedRuns is a market before its second night, and a lake with the first night.
 type killedRuns struct {
-	api   string
-	base  store.Store   // the lake after the first night
-	whole []string      // what the lake holds after a second night that nobody disturbed
-	took  time.Duration // that night
+	api      string
+	base     store.Store   // the lake after the first night
+	complete []string      // live files of the lake after an undisturbed second night
+	took     time.Duration // duration of that night
 }
 
-// place is where a lake lies: as the test sees it, and as the program is told.
-type place struct {
+// location is the lake's location: as a store, and as settings of the program.
+type location struct {
 	store    store.Store
-	settings []string // of the program's environment
+	settings []string // environment of the program
 }
 
-// TestKilledFolder kills the program with signal 9 at random moments of its second night, over and over,
-// with the lake in a folder. The lake is whole each time, and the same night run again ends in what an
-// undisturbed one ends in. TEST_KILLS says how often; default 2.
+// TestKilledFolder kills the program with signal 9 at random moments of its second night, several times, with the lake
+// in a folder. The lake is complete each time. When the same night is run again, the lake is equal to that of an
+// undisturbed run. TEST_KILLS is the number of kills; default 2.
 func TestKilledFolder(t *testing.T) {
 	t.Parallel()
-	testKilled(t, func(t *testing.T, _ int) place {
+	testKilled(t, func(t *testing.T, _ int) location {
 		root := t.TempDir()
 		s, err := dirstore.New(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return place{s, []string{"DEALFLOW_LAKE=" + root}}
+		return location{s, []string{"DEALFLOW_LAKE=" + root}}
 	})
 }
 
-// TestKilledS3 is the same with the lake on a real S3 server.
+// TestKilledS3 is TestKilledFolder with the lake on a real S3 server.
 func TestKilledS3(t *testing.T) {
 	t.Parallel()
 	server := s3test.Start(t, s3test.Options{})
-	testKilled(t, func(t *testing.T, n int) place {
+	testKilled(t, func(t *testing.T, n int) location {
 		prefix := fmt.Sprintf("killed-%d", n)
-		return place{server.Store(t, prefix), []string{
+		return location{server.Store(t, prefix), []string{
 			"DEALFLOW_LAKE=s3://" + server.Bucket + "/" + prefix, "AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,
 			"AWS_ACCESS_KEY_ID=" + server.AccessKey, "AWS_SECRET_ACCESS_KEY=" + server.SecretKey,
 		}}
 	})
 }
 
-func testKilled(t *testing.T, open func(*testing.T, int) place) {
+func testKilled(t *testing.T, open func(*testing.T, int) location) {
 	kills, err := strconv.Atoi(cmp.Or(os.Getenv("TEST_KILLS"), "2"))
 	if err != nil {
 		t.Fatalf("TEST_KILLS: %v", err)
@@ -93,14 +93,14 @@ func testKilled(t *testing.T, open func(*testing.T, int) place) {
 		if code := k.program(t, p, 0, "run"); code != 0 {
 			t.Fatalf("killed after %s: run again, it ends with exit code %d", after, code)
 		}
-		if got := liveFiles(t, p.store); !slices.Equal(got, k.whole) {
-			t.Fatalf("killed after %s and run again:\n got %q\nwant %q", after, got, k.whole)
+		if got := liveFiles(t, p.store); !slices.Equal(got, k.complete) {
+			t.Fatalf("killed after %s and run again:\n got %q\nwant %q", after, got, k.complete)
 		}
 	}
 	t.Logf("%d runs killed within %s, %d of them had ended before", kills-finished, k.took, finished)
 }
 
-func newKilledRuns(t *testing.T, open func(*testing.T, int) place) *killedRuns {
+func newKilledRuns(t *testing.T, open func(*testing.T, int) location) *killedRuns {
 	clock := sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC))
 	server, err := serve.New(serve.Config{Source: sim.New(sim.Config{Seed: 5, Deals: 60, Clock: clock.Now})})
 	if err != nil {
@@ -119,13 +119,13 @@ func newKilledRuns(t *testing.T, open func(*testing.T, int) place) *killedRuns {
 	if code := k.program(t, p, 0, "run"); code != 0 {
 		t.Fatalf("second night: exit code %d", code)
 	}
-	k.took, k.whole = time.Since(began), liveFiles(t, p.store)
+	k.took, k.complete = time.Since(began), liveFiles(t, p.store)
 	return k
 }
 
-// program runs dealflow in a process of its own and gives its exit code. With after it is killed when
-// that time has passed; -1 says that it was.
-func (k *killedRuns) program(t *testing.T, p place, after time.Duration, args ...string) int {
+// program runs dealflow in another process and returns its exit code. If after is positive, it kills the process after
+// that time and returns -1.
+func (k *killedRuns) program(t *testing.T, p location, after time.Duration, args ...string) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = t.TempDir()
@@ -133,24 +133,24 @@ func (k *killedRuns) program(t *testing.T, p place, after time.Duration, args ..
 		asProgram + "=1", "HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir, "DEALFLOW_API=" + k.api, "DEALFLOW_CLOCK=server",
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo",
 	}, p.settings)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if after > 0 {
-		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // it may have ended
+		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // fails if the process has ended
 		defer timer.Stop()
 	}
 	err := cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code > 0 {
-		t.Logf("%v: %v\n%s", args, err, said.String())
+		t.Logf("%v: %v\n%s", args, err, output.String())
 	}
 	return cmd.ProcessState.ExitCode()
 }
 
-// liveFiles lists folder and SHA-256 of the live files of the flattened tables: what runs that saw the same
-// have in common.
+// liveFiles returns folder and SHA-256 of the live files of the flattened tables. They are equal for runs that read the
+// same data.
 func liveFiles(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
 	l, err := load.Open(t.Context(), s)

@@ -27,8 +27,8 @@ func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, 
 	return catalog.Open(ctx, l, a.settings.workDir, cache)
 }
 
-// withCatalog opens the catalog of a lake for the length of a call, in which these statements may be
-// executed.
+// withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these
+// statements: the files that they read are fetched first.
 func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB) error, statements ...string) (err error) {
 	catalog, err := a.openCatalog(ctx, l)
 	if err != nil {

@@ -21,7 +21,7 @@ func main() {
 	os.Exit(code)
 }
 
-// environment is the world outside the program, so that tests can give another.
+// environment is everything that the program reads from and writes to its process. Tests replace it.
 type environment struct {
 	Getenv func(string) string
 	Now    func() time.Time
@@ -30,7 +30,7 @@ type environment struct {
 	Stderr io.Writer
 }
 
-// Main runs one command line and gives its exit code.
+// Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
 	root := newRoot(env)
 	root.SetArgs(args)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// maintainConfig is the configuration of such a command: it asks no API.
+// maintainConfig returns the configuration of a maintenance command, which does not use the API.
 func (a *app) maintainConfig(ctx context.Context) (cfg maintain.Config, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *app) maintainConfig(ctx context.Context) (cfg maintain.Config, err erro
 	}, err
 }
 
-// printMaintained tells what became of such a command: warnings, and the commit.
+// printMaintained prints the result of a maintenance command: warnings, and the commit.
 func (a *app) printMaintained(r *maintain.Result) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(a.Stderr, "warning: "+warning)

@@ -2,12 +2,12 @@ package main
 
 import "runtime/debug"
 
-// gcPercent is how far the heap may grow beyond what is in use before it is collected, in percent. A pull holds
-// buffers, which cost little to look through: at a third of Go's default it needs a third less memory and
-// a few percent more CPU time (docs/bench).
+// gcPercent is the growth of the heap, in percent of the live heap, after which Go collects garbage. The heap of a pull
+// consists of buffers, which are cheap to scan. A third of Go's default saves a third of the memory and costs a few
+// percent more CPU time (docs/bench).
 const gcPercent = 30
 
-// saveMemory has the heap collected more often, unless the user says how often.
+// saveMemory makes garbage collection more frequent, unless the user has set GOGC.
 func (a *app) saveMemory() {
 	if a.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -21,13 +21,13 @@ func printJSON(w io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// isTerminal says whether somebody looks at what is written.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// counts says what changed, in words.
+// counts returns what a run changed, in words.
 func counts(r *pull.Result) string {
 	return fmt.Sprintf("%d deals: %d new, %d changed, %d removed, %d back, %d unchanged",
 		r.Count(func(f *lake.FeedRun) int64 { return f.Deals }), r.Count(func(f *lake.FeedRun) int64 { return f.Added }),
@@ -35,7 +35,7 @@ func counts(r *pull.Result) string {
 		r.Count(func(f *lake.FeedRun) int64 { return f.Reappeared }), r.Count(func(f *lake.FeedRun) int64 { return f.Unchanged }))
 }
 
-// size writes a number of bytes for people.
+// size returns a number of bytes as readable text.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:
@@ -48,7 +48,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d B", bytes)
 }
 
-// age writes a duration for people, to its two largest units.
+// age returns a duration as readable text, in its two largest units at most.
 func age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -63,8 +63,8 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours())/24)
 }
 
-// printTable writes rows under headings, in columns. Columns whose heading starts with ">" are set to
-// the right.
+// printTable writes headings and rows in aligned columns. A column whose heading starts with ">" is aligned to the
+// right.
 func printTable(w io.Writer, headings []string, rows [][]string) error {
 	widths := make([]int, len(headings))
 	right := make([]bool, len(headings))
@@ -100,7 +100,7 @@ func printTable(w io.Writer, headings []string, rows [][]string) error {
 
 func runeLen(s string) int { return len([]rune(s)) }
 
-// printable escapes what would steer a terminal: texts come from elsewhere.
+// printable replaces the characters of a text that control a terminal. Texts of the API may contain any character.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -14,8 +14,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// progress shows a run: a line a feed that moves on a terminal, else a plain line when a feed is done
-// and for every wait of a second or more. It is safe for concurrent use.
+// progress shows the progress of a run. On a terminal it shows a live line for each feed. Otherwise it prints a line
+// when a feed is done, and for every wait of a second or more. It is safe for concurrent use.
 type progress struct {
 	out   io.Writer
 	bars  *mpb.Progress
@@ -60,7 +60,7 @@ func (b *feedBar) shown() string {
 	return b.text
 }
 
-// page is extract's progress.
+// page is the callback for extract's progress.
 func (p *progress) page(now extract.Progress) {
 	if bar := p.feeds[now.Feed]; bar != nil {
 		text := fmt.Sprintf("%s %d: %d pages, %d deals, %s", now.Phase, now.Round, now.Pages, now.Deals, size(now.Bytes))
@@ -79,7 +79,7 @@ func (p *progress) page(now extract.Progress) {
 	}
 }
 
-// feedDone shows the progress of a run.
+// feedDone is the callback for a feed whose part of the run is done.
 func (p *progress) feedDone(f lake.FeedRun) {
 	text := fmt.Sprintf("%-7s %6d deals  +%d ~%d -%d  %d pages, %s", f.Outcome, f.Deals, f.Added+f.Reappeared, f.Changed, f.Removed, f.Pages, size(f.Bytes))
 	if f.Error != "" {
@@ -99,7 +99,7 @@ func (p *progress) line(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// end leaves the lines as they are. It may be called again.
+// end stops updating the lines and leaves them on the terminal. It may be called more than once.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,20 +36,20 @@ where the id cannot be read, its feed declares no removals until it can.`,
 	return cmd
 }
 
-// quarantined is a record in quarantine, as `quarantine list --json` prints it: once, however many runs
-// have met it.
+// quarantined is a record in quarantine, as `quarantine list --json` prints it. A record appears once, even if several
+// runs have read it.
 type quarantined struct {
-	ID      string       `json:"id"` // of the record: for `quarantine show`
+	ID      string       `json:"id"` // id of the record, for `quarantine show`
 	Feed    api.Feed     `json:"feed"`
-	DealID  *int64       `json:"deal_id"` // null where it cannot be read
+	DealID  *int64       `json:"deal_id"` // null if it cannot be read
 	Reason  string       `json:"reason"`
 	Detail  string       `json:"detail"`
-	Open    bool         `json:"open"` // the feed's last run or a sync after it met it
-	Runs    int          `json:"runs"` // that met it
+	Open    bool         `json:"open"` // the feed's last run, or a sync after it, has read it
+	Runs    int          `json:"runs"` // number of runs that have read it
 	First   lake.Instant `json:"first_observed_at"`
 	Last    lake.Instant `json:"last_observed_at"`
 	Bytes   int          `json:"bytes"`
-	Page    string       `json:"page"` // where it stood, relative to the API's base URL
+	Page    string       `json:"page"` // address of its page, relative to the API's base URL
 	payload []byte
 }
 
@@ -91,7 +91,7 @@ func listQuarantine(ctx context.Context, a *app, all bool) error {
 	return printTable(a.Stdout, []string{"id", "feed", ">deal", "state", "reason", ">runs", "first observed", ">size", "detail"}, rows)
 }
 
-// quarantine reads all records in quarantine, by feed and id.
+// quarantine returns all records in quarantine, sorted by feed and first observation.
 func (a *app) quarantine(ctx context.Context) ([]quarantined, error) {
 	l, err := a.openLake(ctx)
 	if err != nil {
@@ -99,11 +99,11 @@ func (a *app) quarantine(ctx context.Context) ([]quarantined, error) {
 	}
 	records := []quarantined{}
 	for _, feed := range api.Feeds() {
-		of, err := quarantineOf(ctx, l, feed)
+		found, err := quarantineOf(ctx, l, feed)
 		if err != nil {
 			return nil, err
 		}
-		records = append(records, of...)
+		records = append(records, found...)
 	}
 	return records, nil
 }
@@ -139,7 +139,7 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 	return records, nil
 }
 
-// recordID names a record by its feed and bytes, so that it has the same name in each run that meets it.
+// recordID returns a record's id, made from its feed and bytes, so that the id is the same in every run.
 func recordID(feed api.Feed, raw []byte) string {
 	sum := sha256.Sum256(append([]byte(feed.String()+"\n"), raw...))
 	return hex.EncodeToString(sum[:6])

@@ -86,7 +86,7 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	}, statement)
 }
 
-// statement finds the SQL to run.
+// statement returns the SQL to run: the argument, the file of --file, or stdin.
 func (a *app) statement(o queryOptions, args []string) (string, error) {
 	var text string
 	switch {
@@ -155,7 +155,7 @@ func printQuery(ctx context.Context, db *stdsql.DB, statement, format string, ou
 	return printTable(out, headings, cells)
 }
 
-// maxCell is the width to which a table cuts texts; the other formats cut nothing.
+// maxCell is the most characters of a text in a table. The other formats do not shorten texts.
 const maxCell = 60
 
 func clip(s string) string {

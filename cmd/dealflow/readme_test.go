@@ -14,8 +14,9 @@ import (
 
 const readmePath = "../../README.md"
 
-// TestReadme holds what the README shows to what the program prints: the demonstration, the first SQL,
-// the exit codes; and docs/analyses.md, whose examples are asked of the same lake. What differs from run to run (port, folder, seconds) is left out of the comparison.
+// TestReadme compares the examples in the README with what the program prints: the demonstration, the first SQL, the
+// exit codes. It also checks docs/analyses.md, whose examples query the same lake. What differs from run to run (port,
+// folder, seconds) is masked.
 func TestReadme(t *testing.T) {
 	dir := t.TempDir() + "/demo-lake"
 	demo := runMain(t, "demo", "--nights", "10", "--seed", "1", "--dir", dir)
@@ -39,7 +40,7 @@ func TestReadme(t *testing.T) {
 	checkAnalysesDoc(t, dir)
 }
 
-// runMain runs the program in this process and gives its stdout.
+// runMain runs the program in this process and returns its stdout.
 func runMain(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -52,7 +53,7 @@ func runMain(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// readmeBlock is what stands between <!-- name --> and <!-- /name -->.
+// readmeBlock returns the text between <!-- name --> and <!-- /name -->.
 func readmeBlock(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(readmePath)
@@ -92,7 +93,7 @@ var (
 	seconds = regexp.MustCompile(`(?m)^( +\d+  \d{4}-\d\d-\d\d(?: +\d+){5}) +[\d.]+$`)
 )
 
-// lasting masks what differs from run to run.
+// lasting masks the parts of a text that differ from run to run.
 func lasting(text string) string {
 	return seconds.ReplaceAllString(port.ReplaceAllString(text, "127.0.0.1:PORT"), "$1 SECONDS")
 }

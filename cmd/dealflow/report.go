@@ -24,9 +24,9 @@ type reportOptions struct {
 // reportResult is the object that report --json prints; fields are only ever added.
 type reportResult struct {
 	Lake    string       `json:"lake"`
-	AsOf    string       `json:"as_of"` // "infinity": all that is known
+	AsOf    string       `json:"as_of"` // "infinity": everything that is known
 	Commit  int64        `json:"commit"`
-	KnownAt lake.Instant `json:"known_at"` // of that commit
+	KnownAt lake.Instant `json:"known_at"` // known_at of that commit
 	Out     string       `json:"out"`
 	Bytes   int          `json:"bytes"`
 }
@@ -64,14 +64,14 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		return err
 	}
 	data := &report.Data{Lake: l.Store().URL(), AsOf: asOf}
-	questions, err := reportQuestions(data)
+	queries, err := reportQueries(data)
 	if err != nil {
 		return err
 	}
-	for _, q := range questions {
+	for _, q := range queries {
 		data.Queries = append(data.Queries, report.Query{Name: q.name, SQL: q.statement})
 	}
-	err = a.withCatalog(ctx, l, func(db *stdsql.DB) error { return askAll(ctx, db, asOf, questions) }, statementsOf(questions)...)
+	err = a.withCatalog(ctx, l, func(db *stdsql.DB) error { return runQueries(ctx, db, asOf, queries) }, statementsOf(queries)...)
 	if errors.Is(err, errNothingKnown) && o.asOf != "" {
 		return usagef("--as-of %s: the lake knows of nothing until then", o.asOf)
 	}
@@ -86,7 +86,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		_, err := a.Stdout.Write(page.Bytes())
 		return err
 	}
-	if err := writeWhole(o.out, page.Bytes()); err != nil {
+	if err := writeFile(o.out, page.Bytes()); err != nil {
 		return err
 	}
 	result := reportResult{
@@ -99,7 +99,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 	return err
 }
 
-// check looks at the options and gives the instant as SQL takes it.
+// check validates the options and returns the instant in the form that SQL reads.
 func (o reportOptions) check(json bool) (asOf string, err error) {
 	switch {
 	case o.out == "":
@@ -109,15 +109,15 @@ func (o reportOptions) check(json bool) (asOf string, err error) {
 	case o.asOf == "":
 		return "infinity", nil
 	}
-	at, err := time.Parse(time.RFC3339, o.asOf)
+	instant, err := time.Parse(time.RFC3339, o.asOf)
 	if err != nil {
 		return "", usagef("--as-of %q: want an instant such as 2026-11-01T06:00:00Z", o.asOf)
 	}
-	return at.UTC().Format(time.RFC3339Nano), nil
+	return instant.UTC().Format(time.RFC3339Nano), nil
 }
 
-// writeWhole puts data at path, which holds all of it or what it held before.
-func writeWhole(path string, data []byte) (err error) {
+// writeFile replaces the file at path by data. If it fails, the file is unchanged.
+func writeFile(path string, data []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err

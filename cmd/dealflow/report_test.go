@@ -15,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestReportsAreDocumented holds docs/run-report.md to what commands report: each field stands in it, and
-// its tables begin with no others.
+// TestReportsAreDocumented compares docs/run-report.md with the JSON results of the commands: the file names each
+// field, and its tables begin with no other name.
 func TestReportsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/run-report.md")
 	if err != nil {
@@ -34,12 +34,12 @@ func TestReportsAreDocumented(t *testing.T) {
 		}
 	}
 	var reported []string
-	for _, of := range []reflect.Type{
+	for _, result := range []reflect.Type{
 		reflect.TypeFor[pull.Result](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[maintain.Result](), reflect.TypeFor[maintain.ExpireResult](),
 		reflect.TypeFor[maintain.ExpiredFeed](), reflect.TypeFor[maintain.ReplayResult](), reflect.TypeFor[maintain.ReplayedTable](),
 		reflect.TypeFor[verify.Report](), reflect.TypeFor[verify.Checked](), reflect.TypeFor[verify.Finding](), reflect.TypeFor[load.Garbage](), reflect.TypeFor[verify.Unlisted](),
 	} {
-		reported = append(reported, jsonNames(of)...)
+		reported = append(reported, jsonNames(result)...)
 	}
 	for _, name := range reported {
 		if !mentioned[name] {

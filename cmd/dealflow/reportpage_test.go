@@ -11,14 +11,14 @@ import (
 	"dealflow/internal/report"
 )
 
-// TestReportLinks follows each link of a report to something in it, and finds every statement linked.
+// TestReportLinks checks that each link of a report has a target, and that every statement is linked.
 func TestReportLinks(t *testing.T) {
 	data := &report.Data{AsOf: "infinity"}
-	questions, err := reportQuestions(data)
+	queries, err := reportQueries(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range questions {
+	for _, q := range queries {
 		data.Queries = append(data.Queries, report.Query{Name: q.name, SQL: q.statement})
 	}
 	var page bytes.Buffer
@@ -52,16 +52,16 @@ func TestReportLinks(t *testing.T) {
 	}
 }
 
-// TestReportKeepsWhatStands writes a report where it cannot be renamed to: nothing is left behind.
-func TestReportKeepsWhatStands(t *testing.T) {
+// TestReportKeepsFile fails to write a report in two ways: the folder keeps its files, and no temporary file remains.
+func TestReportKeepsFile(t *testing.T) {
 	folder := t.TempDir()
-	if err := writeWhole(folder+"/report.html", []byte("first")); err != nil {
+	if err := writeFile(folder+"/report.html", []byte("first")); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeWhole(folder, []byte("second")); err == nil {
+	if err := writeFile(folder, []byte("second")); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	if err := writeWhole(folder+"/nowhere/report.html", nil); err == nil {
+	if err := writeFile(folder+"/nowhere/report.html", nil); err == nil {
 		t.Error("a report was written into a folder that is not there")
 	}
 	if names := listed(t, folder); names != "report.html" {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// app is what the commands share: the environment and the settings.
+// app contains what the commands share: the environment and the settings.
 type app struct {
 	environment
 	settings settings
@@ -45,7 +45,7 @@ Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, els
 	return root
 }
 
-// unknownCommand is what runs where the first word names no command.
+// unknownCommand runs if the first word is not a command.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -57,7 +57,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q%s; see `dealflow --help`", args[0], hint)
 }
 
-// args wraps an argument check so that its failure is a usage error.
+// args wraps an argument check so that its error is a usage error.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -67,7 +67,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// logger writes text to a terminal and JSON elsewhere.
+// logger returns a logger that writes text to a terminal and JSON otherwise.
 func (a *app) logger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.settings.verbose {

@@ -89,11 +89,11 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	})
 }
 
-// execution is pull.Run or one of its like.
+// execution is a function that pulls: pull.Run, pull.Sync or pull.RetryQuarantined.
 type execution func(context.Context, pull.Config) (*pull.Result, error)
 
-// pullWith executes with the settings and flags, and prints what came of it. more adds what only one
-// command has.
+// pullWith calls execute with the settings and flags, and prints the result. more sets what only one command has; it
+// may be nil.
 func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
 	cfg, err := a.pullConfig(ctx, o)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 	return err
 }
 
-// pullConfig checks the settings and flags that say what to pull, and from where.
+// pullConfig checks the settings and flags that say what to pull and from where, and returns them as a Config.
 func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, err error) {
 	if cfg.Feeds, err = api.ParseFeeds(o.feeds); err != nil {
 		return cfg, usagef("--feeds: %w", err)
@@ -157,7 +157,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, e
 	return cfg, err
 }
 
-// observationClock is the machine's, or nil for the server's.
+// observationClock returns the machine's clock, or nil for the server's clock.
 func (a *app) observationClock() func() time.Time {
 	if a.settings.clock == "server" {
 		return nil
@@ -165,7 +165,7 @@ func (a *app) observationClock() func() time.Time {
 	return a.Now
 }
 
-// pull executes a command that pulls, once. cfg names what differs from run to run; the rest is the program's.
+// pull calls execute once. It adds to cfg what is the same for all commands.
 func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -176,7 +176,7 @@ func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pu
 	return execute(ctx, cfg)
 }
 
-// owner names this process for people who read the lease.
+// owner returns a name of this process for the lease.
 func owner() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -185,7 +185,7 @@ func owner() string {
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
 }
 
-// printRun tells what a run did: one JSON object on stdout, or lines on stderr.
+// printRun prints the result of a run: one JSON object on stdout, or lines on stderr.
 func (a *app) printRun(r *pull.Result) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
@@ -207,10 +207,10 @@ func (a *app) printRun(r *pull.Result) error {
 	return err
 }
 
-// driftLines is how many departures of a feed are shown; the rest are in --json and `runs show`.
+// driftLines is the most kinds of drift printed for a feed. --json and `runs show` print all.
 const driftLines = 5
 
-// printDrift shows in what the data of a feed departs from the API document.
+// printDrift prints the drift of a feed.
 func printDrift(w io.Writer, f *lake.FeedRun) {
 	for i, d := range f.Drift {
 		if i == driftLines {

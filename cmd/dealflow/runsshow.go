@@ -40,7 +40,8 @@ func runRunsShow(ctx context.Context, a *app, name string) error {
 	return a.printReport(run)
 }
 
-// findRun finds a run by number, id, or beginning of its id.
+// findRun returns a run by commit number, id, or beginning of its id. It returns a usage error unless exactly one run
+// matches.
 func findRun(runs []lake.Commit, name string) (*lake.Commit, error) {
 	if name == "last" {
 		return &runs[len(runs)-1], nil
@@ -101,7 +102,7 @@ func traffic(c *lake.Commit) (rows [][]string) {
 	return rows
 }
 
-// printNotes lists what somebody should look at.
+// printNotes prints what needs attention: errors, missed changes and drift.
 func (a *app) printNotes(c *lake.Commit) {
 	var notes []string
 	for i := range c.Feeds {

@@ -12,11 +12,11 @@ import (
 	"dealflow/internal/testkit/s3test"
 )
 
-// TestCommandsOnS3 uses each command on a lake on a real S3 server, and serves it.
+// TestCommandsOnS3 runs each command on a lake on a real S3 server, and serves the lake.
 func TestCommandsOnS3(t *testing.T) {
 	server := s3test.Start(t, s3test.Options{})
-	open := func(*testing.T, int) place {
-		return place{server.Store(t, "commands"), []string{
+	open := func(*testing.T, int) location {
+		return location{server.Store(t, "commands"), []string{
 			"DEALFLOW_LAKE=s3://" + server.Bucket + "/commands", "AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,
 			"AWS_ACCESS_KEY_ID=" + server.AccessKey, "AWS_SECRET_ACCESS_KEY=" + server.SecretKey,
 		}}
@@ -33,7 +33,7 @@ func TestCommandsOnS3(t *testing.T) {
 	if code := k.program(t, p, 0, "query", "SELECT 1 / count(*) FROM bond_priced_banks_as_of('2026-01-07 23:00:00Z')"); code != 0 {
 		t.Errorf("query: exit code %d", code)
 	}
-	wrong := place{p.store, append(p.settings, "AWS_SECRET_ACCESS_KEY=wrong")}
+	wrong := location{p.store, append(p.settings, "AWS_SECRET_ACCESS_KEY=wrong")}
 	if code := k.program(t, wrong, 0, "doctor"); code != 1 {
 		t.Errorf("doctor with a wrong key: exit code %d, want 1", code)
 	}
@@ -65,7 +65,7 @@ func TestCommandsOnS3(t *testing.T) {
 	}
 }
 
-// listOf gets a page of bond/ig/priced with the built-in account.
+// listOf returns a page of bond/ig/priced, requested with the built-in account.
 func listOf(t *testing.T, base string) string {
 	t.Helper()
 	ask := func(method, url, user, bearer, body string) string {

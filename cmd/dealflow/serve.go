@@ -128,7 +128,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 	return server.Serve(ctx, listener)
 }
 
-// serveConfig is all of the server but its market.
+// serveConfig returns the server's configuration without its market.
 func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 	config := serve.Config{BaseURL: o.baseURL, Log: a.serveLog(o), RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
@@ -163,7 +163,7 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 	return config, nil
 }
 
-// openLakeMarket opens the lake as the market to serve, and says what it is.
+// openLakeMarket sets the lake as the market to serve, and returns its description.
 func (a *app) openLakeMarket(ctx context.Context, o serveOptions, config *serve.Config) (name string, closeAll func() error, err error) {
 	config.Source, closeAll, err = a.lakeMarket(ctx, o.asOf)
 	if errors.Is(err, load.ErrNoLake) {
@@ -178,7 +178,7 @@ func (a *app) openLakeMarket(ctx context.Context, o serveOptions, config *serve.
 	return "the lake " + a.settings.lake, closeAll, nil
 }
 
-// openSimMarket makes the simulated market to serve, and says what it is.
+// openSimMarket sets a simulated market as the market to serve, and returns its description.
 func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Config) (name string, closeAll func() error, err error) {
 	start := a.Now().UTC()
 	if o.start != "" {
@@ -189,8 +189,7 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 	if o.deals < 1 || o.years < 0 || o.speed < 0 {
 		return "", nil, usagef("--deals must be at least 1, --years and --speed not less than 0")
 	}
-	// The market's history starts at midnight, so that a server started twice on a day shows the same
-	// deals.
+	// The market's history starts at midnight, so that two servers started on one day have the same deals.
 	shape := sim.Config{Seed: o.seed, Deals: o.deals, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
 	if !o.quirks {
 		shape.Quirks = &sim.Quirks{}
@@ -198,7 +197,8 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 	market := sim.New(shape)
 	config.Source = market
 	if len(config.SigningKeys) == 0 {
-		// Servers of the same market take each other's cursors: its accounts are no secret anyway.
+		// The key depends only on the seed, so that servers of the same market accept each other's cursors. Its
+		// accounts are not secret.
 		key := sha256.Sum256(fmt.Appendf(nil, "simulated market %d", o.seed))
 		config.SigningKeys = [][]byte{key[:]}
 	}
@@ -206,7 +206,7 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 	return name, func() error { return nil }, nil
 }
 
-// serveLog is the program's log, with every request where that is asked for.
+// serveLog returns the server's log, which includes every request with --access-log.
 func (a *app) serveLog(o serveOptions) *slog.Logger {
 	if !o.accessLog {
 		return a.logger()
@@ -214,7 +214,7 @@ func (a *app) serveLog(o serveOptions) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(a.Stderr, nil))
 }
 
-// greet says where the server is, and what to type to see that it works.
+// greet prints the server's address and commands to try it.
 func (a *app) greet(o serveOptions, name string, config serve.Config, address net.Addr) {
 	url := "http://" + address.String()
 	if config.TLS != nil {
@@ -238,7 +238,7 @@ at %s, described at %s/docs
 	}
 }
 
-// listen listens on this machine only where the accounts are the built-in ones, which are no secret.
+// listen opens the listener. With the built-in accounts, whose secrets are public, it accepts only loopback addresses.
 func listen(ctx context.Context, o serveOptions) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {

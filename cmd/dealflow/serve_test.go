@@ -16,7 +16,7 @@ import (
 	"dealflow/serve"
 )
 
-// lines is a standard error stream that tells when the address of a server stands in it.
+// lines is a standard error stream that sends the server's address when the program has printed it.
 type lines struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -38,8 +38,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestServeWithAccounts runs the command with an accounts file, asks it as a client does, and ends it as
-// a signal does.
+// TestServeWithAccounts runs the command with an accounts file, sends requests as a client does, and stops the command
+// as a signal does.
 func TestServeWithAccounts(t *testing.T) {
 	hash, err := serve.HashSecret("canary-secret")
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"dealflow/sql"
 )
 
-// servingMemory bounds what DuckDB takes for the queries of a server.
+// servingMemory limits the memory of DuckDB for the queries of a server.
 const servingMemory = "1GB"
 
-// lakeMarket opens the lake of the settings as a market to serve: as of now, and on with every commit,
-// or standing still as of an instant (RFC 3339). closeAll must be called when nothing is served any more.
+// lakeMarket opens the lake of the settings as a market to serve. With asOf "" the market follows every commit;
+// otherwise it is the lake as of that instant (RFC 3339). The caller calls closeAll when serving has ended.
 func (a *app) lakeMarket(ctx context.Context, asOf string) (source serve.Source, closeAll func() error, err error) {
-	at, err := time.Parse(time.RFC3339, asOf)
+	instant, err := time.Parse(time.RFC3339, asOf)
 	if asOf != "" && err != nil {
 		return nil, nil, usagef("--as-of %q: want an instant such as 2026-11-01T06:00:00Z", asOf)
 	}
@@ -35,7 +35,7 @@ func (a *app) lakeMarket(ctx context.Context, asOf string) (source serve.Source,
 	if asOf == "" {
 		return market, market.Close, nil
 	}
-	past, err := market.AsOf(ctx, at)
+	past, err := market.AsOf(ctx, instant)
 	if errors.Is(err, serve.ErrNotFound) {
 		err = usagef("--as-of %s: the lake knows of nothing until then", asOf)
 	}
@@ -45,13 +45,13 @@ func (a *app) lakeMarket(ctx context.Context, asOf string) (source serve.Source,
 	return past, market.Close, nil
 }
 
-// catalogs opens the catalogs of a lake that grows.
+// catalogs opens the catalogs of a lake that gets new commits.
 type catalogs struct {
 	app  *app
 	lake *load.Lake
 }
 
-// newer implements lakesource.Config.Newer. One question to the store finds out that nothing is new.
+// newer implements lakesource.Config.Newer. If there is no newer commit, it costs one request to the store.
 func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, error) {
 	if than > 0 {
 		found, err := c.lake.HasCommit(ctx, than+1)
@@ -59,7 +59,8 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 			return nil, err
 		}
 	}
-	// A writer may replace the published catalog between two looks at it; then the next try finds it.
+	// A writer may replace the published catalog while this reads it. Then open returns nil, and the next try opens the
+	// new one.
 	for range 3 {
 		l, err := load.Open(ctx, c.lake.Store())
 		if err != nil {
@@ -73,7 +74,7 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 	return nil, errors.New("the lake's catalog changes faster than it can be opened; is another program writing to the lake all the time?")
 }
 
-// open opens the catalog of the lake's present state; nil if it was replaced meanwhile.
+// open opens the catalog for the lake's latest commit in l. It returns nil if a writer has replaced the catalog.
 func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.Catalog, err error) {
 	file, err := c.app.openCatalog(ctx, l)
 	if err != nil {
@@ -94,7 +95,7 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 	return &lakesource.Catalog{DB: db, Close: closeAll}, nil
 }
 
-// prepare bounds a catalog's memory and reads which commit it shows.
+// prepare limits a catalog's memory and returns the commit that it shows.
 func prepare(ctx context.Context, db *stdsql.DB) (commit int64, err error) {
 	if _, err := db.ExecContext(ctx, "SET memory_limit = '"+servingMemory+"'"); err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)

@@ -21,11 +21,11 @@ import (
 	"dealflow/schemas/api"
 )
 
-// defaultConfig is the settings file that is read where --config names none, if it is there.
+// defaultConfig is the settings file that is read if --config names none and the file exists.
 const defaultConfig = "dealflow.yaml"
 
-// settings are what several commands need. The YAML file has the same names as the flags, with
-// underscores, and client_id and client_secret_file.
+// settings are the settings of several commands. The YAML file has the same names as the flags, with underscores, and
+// also client_id and client_secret_file.
 type settings struct {
 	config  string
 	lake    string
@@ -56,7 +56,7 @@ func (s *settings) addAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&s.clock, "clock", "machine", "where instants come from: machine, or server for simulated and replayed markets [DEALFLOW_CLOCK]")
 }
 
-// load fills the settings that no flag has set, from the environment, then from the file.
+// load sets the settings that no flag has set: from the environment, or else from the file.
 func (s *settings) load(cmd *cobra.Command, getenv func(string) string) error {
 	file, err := s.readFile(getenv)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *settings) load(cmd *cobra.Command, getenv func(string) string) error {
 	return s.loadSecret(getenv("DEALFLOW_CLIENT_SECRET"), find)
 }
 
-// loadSecret takes the secret from the environment or from a file, never from a flag: those are seen
+// loadSecret reads the secret from the environment or from a file. There is no flag for it, because flags are visible
 // in process lists.
 func (s *settings) loadSecret(value string, find func(string) (string, bool)) error {
 	if value != "" {
@@ -106,10 +106,10 @@ func (s *settings) loadSecret(value string, find func(string) (string, bool)) er
 	return nil
 }
 
-// fileKeys are the settings that the file may hold.
+// fileKeys are the settings that the file may contain.
 var fileKeys = []string{"lake", "api", "clock", "work_dir", "cache_dir", "cache_gb", "client_id", "client_secret_file"}
 
-// readFile reads the settings file as names and texts.
+// readFile reads the settings file as a map of names to texts.
 func (s *settings) readFile(getenv func(string) string) (map[string]string, error) {
 	path := s.config
 	if path == "" {
@@ -142,8 +142,8 @@ func (s *settings) readFile(getenv func(string) string) (map[string]string, erro
 	return file, nil
 }
 
-// store opens the place of the lake. For S3 the settings of the AWS tools hold: AWS_* in the environment,
-// profiles, AWS_ENDPOINT_URL_S3.
+// store opens the store of the lake. For S3 it uses the settings of the AWS tools: AWS_* in the environment, profiles,
+// AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
 	scheme, _, remote := strings.Cut(s.lake, "://")
 	switch {
@@ -157,7 +157,7 @@ func (s *settings) store(ctx context.Context) (store.Store, error) {
 	return dirstore.New(s.lake)
 }
 
-// cache opens the folder for copies of a lake's files; nil for a lake that is a local folder.
+// cache opens the folder for copies of a lake's files. It returns nil if the lake is a local folder.
 func (s *settings) cache(where store.Store) (*mirror.Cache, error) {
 	if store.LocalPath(where) != "" {
 		return nil, nil
@@ -176,7 +176,7 @@ func (s *settings) cache(where store.Store) (*mirror.Cache, error) {
 	return mirror.NewCache(folder, int64(s.cacheGB)*1e9)
 }
 
-// base checks the API's address.
+// base parses the API's address. An absent or malformed address is a usage error.
 func (s *settings) base() (api.Base, error) {
 	if s.api == "" {
 		return api.Base{}, usagef("no API: set --api or DEALFLOW_API to its base URL, such as https://host; `dealflow serve --sim` gives one to try")
@@ -188,7 +188,7 @@ func (s *settings) base() (api.Base, error) {
 	return base, nil
 }
 
-// credentials checks that there are some.
+// credentials checks that id and secret are set.
 func (s *settings) credentials() error {
 	var missing []string
 	if s.clientID == "" {

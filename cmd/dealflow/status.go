@@ -18,25 +18,25 @@ import (
 type statusResult struct {
 	Lake          string       `json:"lake"`
 	Commit        int64        `json:"commit"`
-	KnownAt       lake.Instant `json:"known_at"` // of the last commit that pulled anything; age and outcome are its, too
+	KnownAt       lake.Instant `json:"known_at"` // known_at of the last pull; age_seconds and outcome are also those of that pull
 	AgeSeconds    int64        `json:"age_seconds"`
 	SnapshotDate  string       `json:"snapshot_date"`
 	Outcome       string       `json:"outcome"`
-	CatalogCommit int64        `json:"catalog_commit"` // 0: there is none
+	CatalogCommit int64        `json:"catalog_commit"` // 0: no catalog
 	Files         int          `json:"files"`
 	Bytes         int64        `json:"bytes"`
-	OlderFiles    int          `json:"older_files"` // of an older schema: `dealflow replay` makes them anew
-	Checks        []lake.Check `json:"checks"`      // of the last pull: those that did not pass
+	OlderFiles    int          `json:"older_files"` // files of an older schema: `dealflow replay` writes them again
+	Checks        []lake.Check `json:"checks"`      // checks of the last pull that did not pass
 	Feeds         []feedStatus `json:"feeds"`
 }
 
-// feedStatus is the newest that the lake holds of a feed, and the last attempt.
+// feedStatus is the state of one feed in the lake, and its last pull.
 type feedStatus struct {
 	Feed         api.Feed      `json:"feed"`
-	SnapshotDate string        `json:"snapshot_date"` // of the newest complete snapshot; "" for none
+	SnapshotDate string        `json:"snapshot_date"` // date of the latest snapshot; "" for none
 	Deals        int64         `json:"deals"`         // in that snapshot
-	KnownAt      *lake.Instant `json:"known_at"`      // of the newest commit that pulled it: run, sync or retry
-	Last         *lake.FeedRun `json:"last"`          // the last attempt; null where there was none
+	KnownAt      *lake.Instant `json:"known_at"`      // known_at of the latest commit that pulled the feed: run, sync or retry
+	Last         *lake.FeedRun `json:"last"`          // the last pull, also if it failed; null for none
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -69,7 +69,7 @@ func runStatus(ctx context.Context, a *app) error {
 func statusOf(l *load.Lake, now time.Time) *statusResult {
 	log := l.Log()
 	s := &statusResult{Lake: l.Store().URL(), Commit: log.Number, SnapshotDate: log.SnapshotDay(), Checks: []lake.Check{}}
-	// A lake is as fresh as its last pull: maintenance brings nothing new.
+	// A lake is as fresh as its last pull: maintenance adds no data.
 	for i := range log.Runs {
 		if run := &log.Runs[i]; len(run.Feeds) > 0 {
 			s.KnownAt, s.Outcome = run.KnownAt, run.Outcome

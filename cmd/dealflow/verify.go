@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// readAll is what --read-data means without a value.
+// readAll is the value of --read-data without "=".
 const readAll = "all"
 
 func newVerify(a *app) *cobra.Command {
@@ -55,7 +55,7 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	return errors.Join(err, a.printVerified(report))
 }
 
-// verifyConfig reads --read-data.
+// verifyConfig parses --read-data.
 func verifyConfig(readData string) (verify.Config, error) {
 	cfg := verify.Config{ReadData: readData != ""}
 	if readData == "" || readData == readAll {
@@ -85,26 +85,26 @@ func (a *app) printVerified(r *verify.Report) error {
 	return err
 }
 
-// printFinding writes what was found, where, and what to do.
+// printFinding prints a finding: what was found, where, and what to do.
 func printFinding(w io.Writer, f verify.Finding) {
-	of := ""
+	which := ""
 	if f.DealID != nil {
-		of = fmt.Sprintf(", deal %d", *f.DealID)
+		which = fmt.Sprintf(", deal %d", *f.DealID)
 	}
 	if f.Version != nil {
-		of += fmt.Sprintf(" version %d", *f.Version)
+		which += fmt.Sprintf(" version %d", *f.Version)
 	}
-	fmt.Fprintf(w, "%s: %s: %s%s\n  %s\n  to do: %s\n\n", f.Severity, f.Check, printable(f.Path), of, printable(f.Detail), printable(f.Todo))
+	fmt.Fprintf(w, "%s: %s: %s%s\n  %s\n  to do: %s\n\n", f.Severity, f.Check, printable(f.Path), which, printable(f.Detail), printable(f.Todo))
 }
 
-// verifiedSummary is the last line: what was looked at, and what came of it.
+// verifiedSummary returns the last line: what was checked, and the result.
 func verifiedSummary(r *verify.Report) string {
-	looked := fmt.Sprintf("commit %d: %d commits, %d files", r.Commit, r.Checked.Commits, r.Checked.Files)
+	checked := fmt.Sprintf("commit %d: %d commits, %d files", r.Commit, r.Checked.Commits, r.Checked.Files)
 	if r.ReadData {
-		looked += fmt.Sprintf(", %d of them read (%s, %d rows)", r.Checked.FilesRead, size(r.Checked.BytesRead), r.Checked.RowsRead)
+		checked += fmt.Sprintf(", %d of them read (%s, %d rows)", r.Checked.FilesRead, size(r.Checked.BytesRead), r.Checked.RowsRead)
 	}
 	if r.Checked.Versions > 0 {
-		looked += fmt.Sprintf(", %d versions", r.Checked.Versions)
+		checked += fmt.Sprintf(", %d versions", r.Checked.Versions)
 	}
 	verdict := "no damage"
 	if r.Damage > 0 {
@@ -116,5 +116,5 @@ func verifiedSummary(r *verify.Report) string {
 	if r.Garbage.Files > 0 {
 		verdict += fmt.Sprintf("; garbage: %d files, %s, which `dealflow expire` removes after the grace period", r.Garbage.Files, size(r.Garbage.Bytes))
 	}
-	return looked + ": " + verdict
+	return checked + ": " + verdict
 }

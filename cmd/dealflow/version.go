@@ -15,7 +15,7 @@ import (
 // releaseVersion is set at build time: -ldflags "-X main.releaseVersion=v1.2.3".
 var releaseVersion = ""
 
-// version is the release, or what the build knows of its source.
+// version returns the release, or else the version in the build information.
 func version() string {
 	if releaseVersion != "" {
 		return releaseVersion

@@ -1,8 +1,7 @@
 package api
 
-// BondPricedDeal is a priced bond record: one security, or one increase of it (API document, Bond
-// priced deal). One struct serves IG, HY and EM: the comment of a field says where a market lacks
-// it.
+// BondPricedDeal is a priced bond record: one security, or one increase of it. The struct is for IG, HY and EM; the
+// comment of a field says which markets do not have it.
 type BondPricedDeal struct {
 	DealID               int32                `json:"dealId"`
 	Market               string               `json:"market"`
@@ -10,7 +9,7 @@ type BondPricedDeal struct {
 	PricingDate          string               `json:"pricingDate"`          // date
 	PricingTime          Opt[string]          `json:"pricingTime,omitzero"` // hh:mm±hh:mm
 	Borrower             Opt[BondBorrower]    `json:"borrower,omitzero"`
-	Currency             Opt[string]          `json:"currency,omitzero"` // required but in EM
+	Currency             Opt[string]          `json:"currency,omitzero"` // required except in EM
 	Nominal              MonetaryValue        `json:"nominal"`
 	Secondary            Opt[MonetaryValue]   `json:"secondary,omitzero"`
 	Retained             Opt[MonetaryValue]   `json:"retained,omitzero"`            // not in EM
@@ -48,7 +47,7 @@ type BondPricedDeal struct {
 	DealHistory          Opt[string]          `json:"dealHistory,omitzero"` // text, unlike the expected deal's
 	Subordinated         bool                 `json:"subordinated"`
 	LeagueTableEligible  bool                 `json:"leagueTableEligible"`
-	Pref                 Opt[bool]            `json:"pref,omitzero"` // required, but not in EM
+	Pref                 Opt[bool]            `json:"pref,omitzero"` // required in IG and HY; not in EM
 	Covered              bool                 `json:"covered"`
 	Only144A             bool                 `json:"only144a"`
 	OnlyRegS             bool                 `json:"onlyRegS"`
@@ -70,7 +69,7 @@ type BondPricedDeal struct {
 	Links                Opt[RecordLinks]     `json:"_links,omitzero"`
 }
 
-// BondBorrower is the Bond borrower of priced and expected records.
+// BondBorrower is the borrower in priced and expected bond records.
 type BondBorrower struct {
 	Name      string      `json:"name"`
 	Region    string      `json:"region"`
@@ -81,7 +80,7 @@ type BondBorrower struct {
 	Ticker    Opt[string] `json:"ticker,omitzero"`
 }
 
-// BondTotal is the size of the whole line: the security and its increases.
+// BondTotal is the total size of a security and its increases.
 type BondTotal struct {
 	Nominal             MonetaryValue      `json:"nominal"`
 	Secondary           Opt[MonetaryValue] `json:"secondary,omitzero"`
@@ -91,20 +90,20 @@ type BondTotal struct {
 	NominalWithExchange Opt[MonetaryValue] `json:"nominalWithExchange,omitzero"` // EM only
 }
 
-// BondRatings are the agencies' ratings; a bond may lack any of them.
+// BondRatings are the agencies' ratings. Any of them may be absent.
 type BondRatings struct {
 	Moodys           Opt[string] `json:"moodys,omitzero"`
 	StandardAndPoors Opt[string] `json:"standardAndPoors,omitzero"`
 	Fitch            Opt[string] `json:"fitch,omitzero"`
 }
 
-// BondPremium is the Premium of EM records.
+// BondPremium is the premium in EM records.
 type BondPremium struct {
 	Nip          Opt[string] `json:"nip,omitzero"`
 	EarlyTrading Opt[string] `json:"earlyTrading,omitzero"`
 }
 
-// BondStats says how the books stood and who was allotted what.
+// BondStats are the final order books, and the allotments by type of investor and by region.
 type BondStats struct {
 	FinalBooks    Opt[Number]    `json:"finalBooks,omitzero"`
 	FinalAccounts Opt[int32]     `json:"finalAccounts,omitzero"`
@@ -112,8 +111,7 @@ type BondStats struct {
 	Geography     Opt[NumberMap] `json:"geography,omitzero"`
 }
 
-// BondPriceEvolution is one step from first thoughts to the final price (API document,
-// PriceEvolution entry).
+// BondPriceEvolution is one step from the first price thoughts to the final price.
 type BondPriceEvolution struct {
 	Date  string `json:"date"` // date-time
 	Value string `json:"value"`
@@ -125,7 +123,7 @@ type BondBank struct {
 	Status string `json:"status"`
 }
 
-// BondExpectedDeal is a bond deal in the pipeline (API document, Bond expected deal).
+// BondExpectedDeal is a bond deal in the pipeline.
 type BondExpectedDeal struct {
 	ID           int64                     `json:"id"`
 	Market       string                    `json:"market"`
@@ -135,13 +133,13 @@ type BondExpectedDeal struct {
 	Message      Opt[string]               `json:"message,omitzero"`
 	Borrower     BondBorrower              `json:"borrower"`
 	Regions      []string                  `json:"regions"`               // IG, HY: Americas; EM: Latam, CEEMEA, Asia(NJ)
-	CoveredBonds Opt[bool]                 `json:"coveredBonds,omitzero"` // required, but not in EM
+	CoveredBonds Opt[bool]                 `json:"coveredBonds,omitzero"` // required in IG and HY; not in EM
 	Embedded     Opt[BondExpectedEmbedded] `json:"_embedded,omitzero"`
 	DealHistory  []DealHistoryEntry        `json:"dealHistory"`
 	Links        Opt[RecordLinks]          `json:"_links,omitzero"`
 }
 
-// BondExpectedEmbedded holds the tranches of an expected bond deal.
+// BondExpectedEmbedded contains the tranches of an expected bond deal.
 type BondExpectedEmbedded struct {
 	Tranches []BondExpectedTranche `json:"tranches"`
 }

@@ -8,7 +8,7 @@ var (
 	errUserInfo    = errors.New("credentials do not belong in a URL")
 )
 
-// ErrorBody is the body of every error answer (API document, Errors); all fields are required.
+// ErrorBody is the body of every error response (openapi.yaml: Error). All fields are required.
 type ErrorBody struct {
 	Timestamp string `json:"timestamp"` // date-time, UTC
 	ErrorID   string `json:"errorId"`   // UUID

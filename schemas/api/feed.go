@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Service is one of the two halves of the API: "bond" or "loan" (API document, Endpoints).
+// Service is one of the two parts of the API: "bond" or "loan".
 type Service string
 
-// Market is a market's code as data spells it, upper case; paths carry it in lower case.
+// Market is a market's code in upper case, as in records. Paths contain it in lower case.
 type Market string
 
-// Kind says which of a market's two lists is meant: "priced" or "expected".
+// Kind is one of the two lists of a market: "priced" or "expected".
 type Kind string
 
 // The services, markets and kinds of API v3.4.0.
@@ -31,16 +31,16 @@ const (
 	Expected Kind = "expected"
 )
 
-// Feed is one list of the API. Its written form is service/market/kind in lower case, such as
-// "bond/ig/priced". Feed is comparable and safe as a map key.
+// Feed is one list of the API. Its text form is service/market/kind in lower case, such as "bond/ig/priced". A Feed is
+// comparable and can be a map key.
 type Feed struct {
 	Service Service
 	Market  Market
 	Kind    Kind
 }
 
-// Feeds returns the twelve feeds in their fixed order: bond before loan, markets in the order of
-// the API document, priced before expected. The caller owns the slice.
+// Feeds returns the twelve feeds in a fixed order: bond before loan, markets in the order of Markets, priced before
+// expected. The caller owns the slice.
 func Feeds() []Feed {
 	feeds := make([]Feed, 0, 12)
 	for _, service := range Services() {
@@ -51,10 +51,10 @@ func Feeds() []Feed {
 	return feeds
 }
 
-// Services returns the two services in the order of the API document.
+// Services returns the two services, bond first.
 func Services() []Service { return []Service{Bond, Loan} }
 
-// Markets returns a service's markets in the order of the API document; nil for an unknown service.
+// Markets returns a service's markets in their fixed order; nil for an unknown service.
 func Markets(s Service) []Market {
 	switch s {
 	case Bond:
@@ -65,15 +65,15 @@ func Markets(s Service) []Market {
 	return nil
 }
 
-// String returns the feed's written form, "bond/ig/priced".
+// String returns the feed's text form, "bond/ig/priced".
 func (f Feed) String() string {
 	return string(f.Service) + "/" + f.Market.Lower() + "/" + string(f.Kind)
 }
 
-// MarshalText writes the feed's written form.
+// MarshalText returns the feed's text form.
 func (f Feed) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads the feed's written form.
+// UnmarshalText parses the feed's text form.
 func (f *Feed) UnmarshalText(text []byte) error {
 	feed, err := ParseFeed(string(text))
 	if err != nil {
@@ -83,19 +83,18 @@ func (f *Feed) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Path is the path of the feed's list relative to {base_url}: "/v3/bond/ig/priced-deal".
+// Path returns the path of the feed's list, relative to the base URL: "/v3/bond/ig/priced-deal".
 func (f Feed) Path() string {
 	return "/v3/" + string(f.Service) + "/" + f.Market.Lower() + "/" + string(f.Kind) + "-deal"
 }
 
-// DealPath is the path of one deal relative to {base_url}: "/v3/bond/ig/priced-deal/12".
+// DealPath returns the path of one deal, relative to the base URL: "/v3/bond/ig/priced-deal/12".
 func (f Feed) DealPath(id int64) string { return fmt.Sprintf("%s/%d", f.Path(), id) }
 
-// ListKey names the list inside a page's _embedded: "pricedDeals" or "expectedDeals".
+// ListKey returns the name of the list inside a page's _embedded: "pricedDeals" or "expectedDeals".
 func (f Feed) ListKey() string { return string(f.Kind) + "Deals" }
 
-// IDKey names the member that identifies a record: bond expected deals say "id", all others
-// "dealId".
+// IDKey returns the name of the member that identifies a record: "id" in bond expected deals, "dealId" in all others.
 func (f Feed) IDKey() string {
 	if f.Service == Bond && f.Kind == Expected {
 		return "id"
@@ -103,14 +102,14 @@ func (f Feed) IDKey() string {
 	return "dealId"
 }
 
-// HasUpdatedSince says whether the feed's records carry an updatedSince link and its list takes
-// that parameter: all but bond expected do (API document, List behaviour 4).
+// HasUpdatedSince reports whether the feed's records have an updatedSince link, and its list accepts that parameter.
+// All lists have it except bond expected.
 func (f Feed) HasUpdatedSince() bool { return f.Service != Bond || f.Kind != Expected }
 
-// Lower is the market's code as paths spell it.
+// Lower returns the market's code in lower case, as in paths.
 func (m Market) Lower() string { return strings.ToLower(string(m)) }
 
-// ParseFeed reads a feed's written form, in any case.
+// ParseFeed parses a feed's text form, in any case.
 func ParseFeed(text string) (Feed, error) {
 	want := strings.ToLower(strings.TrimSpace(text))
 	feeds := Feeds()
@@ -121,19 +120,19 @@ func ParseFeed(text string) (Feed, error) {
 	return feeds[i], nil
 }
 
-// ParseFeeds reads a comma-separated list of feeds; an empty text means all twelve. The result is
-// in the fixed order of Feeds, without repetition.
+// ParseFeeds parses a comma-separated list of feeds; an empty text means all twelve. The result is in the order of
+// Feeds, without repetition.
 func ParseFeeds(text string) ([]Feed, error) {
 	if strings.TrimSpace(text) == "" {
 		return Feeds(), nil
 	}
-	asked := map[Feed]bool{}
+	wanted := map[Feed]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		feed, err := ParseFeed(part)
 		if err != nil {
 			return nil, err
 		}
-		asked[feed] = true
+		wanted[feed] = true
 	}
-	return slices.DeleteFunc(Feeds(), func(f Feed) bool { return !asked[f] }), nil
+	return slices.DeleteFunc(Feeds(), func(f Feed) bool { return !wanted[f] }), nil
 }

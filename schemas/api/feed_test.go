@@ -9,7 +9,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestFeeds fixes the twelve feeds, their order, and how paths and records name them.
+// TestFeeds checks the twelve feeds, their order, and their names in paths and records.
 func TestFeeds(t *testing.T) {
 	want := []struct {
 		text, path, listKey, idKey string
@@ -75,7 +75,7 @@ func TestParseFeeds(t *testing.T) {
 	}
 }
 
-// TestFeedText takes feeds through JSON, as values and as keys.
+// TestFeedText writes feeds as JSON, as values and as keys, and reads them back.
 func TestFeedText(t *testing.T) {
 	want := map[api.Feed]api.Feed{}
 	for _, f := range api.Feeds() {

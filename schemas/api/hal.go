@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Link is a HAL link object (API document, Link objects). Only Href is ever required.
+// Link is a HAL link object (openapi.yaml: Link). Only Href is required.
 type Link struct {
 	Href        string `json:"href"`
 	Hreflang    string `json:"hreflang,omitempty"`
@@ -20,7 +20,7 @@ type Link struct {
 // Links maps a link's name to the link.
 type Links map[string]Link
 
-// The link names of the API document.
+// The names of the API's links.
 const (
 	LinkFirst        = "first"
 	LinkNext         = "next"
@@ -30,9 +30,8 @@ const (
 	LinkUpdatedSince = "updatedSince"
 )
 
-// Base is {base_url}, the address under which the API lies, prepared to make hrefs relative to it.
-// It may have a path of its own. The zero Base has no origin: hrefs stay as they are, but for
-// those that start with a single slash.
+// Base is the base URL of the API, parsed for making links relative to it. It may have a path. The zero Base leaves all
+// links unchanged.
 type Base struct {
 	prefix string // scheme://host[:port]/path without a trailing slash, as given
 	scheme string // lower case
@@ -40,7 +39,7 @@ type Base struct {
 	path   string // without a trailing slash
 }
 
-// ParseBase prepares a base URL. The error names what is wrong with it.
+// ParseBase parses a base URL: absolute, http or https, without query, fragment and credentials.
 func ParseBase(text string) (Base, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -61,15 +60,14 @@ func ParseBase(text string) (Base, error) {
 	return b, nil
 }
 
-// String is the base URL in its canonical spelling, without a trailing slash.
+// String returns the base URL in its canonical spelling, without a trailing slash.
 func (b Base) String() string { return b.prefix }
 
-// Origin is the base's scheme://host[:port] in canonical spelling.
+// Origin returns the base's scheme://host[:port] in canonical spelling.
 func (b Base) Origin() string { return b.scheme + "://" + b.host }
 
-// Relative gives href relative to the base ("/v3/bond/ig/priced-deal/12"), or href as it is where it
-// points elsewhere. The spelling of scheme, host and default port does not matter, nor whether they
-// are left out; path, query and fragment stay as they are written.
+// Relative returns href relative to the base ("/v3/bond/ig/priced-deal/12"), or href unchanged if it leads elsewhere.
+// Scheme, host and default port may be spelled in any way or left out; path, query and fragment are not changed.
 func (b Base) Relative(href string) string {
 	scheme, rest, absolute := strings.Cut(href, "://")
 	switch {
@@ -87,8 +85,8 @@ func (b Base) Relative(href string) string {
 	return b.underPath(rest[end:], href)
 }
 
-// underPath removes the base's own path from path. Where path lies outside it, and where the rest
-// would read as a link to another host, whole is returned.
+// underPath removes the base's path from path. It returns whole if path is not under the base's path, or if the rest
+// would read as a link to another host.
 func (b Base) underPath(path, whole string) string {
 	rest, ok := strings.CutPrefix(path, b.path)
 	if !ok || !strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//") {
@@ -97,17 +95,17 @@ func (b Base) underPath(path, whole string) string {
 	return rest
 }
 
-// canonicalHost is a host in lower case, without the scheme's default port.
+// canonicalHost returns a host in lower case, without the scheme's default port.
 func canonicalHost(scheme, host string) string {
-	host = strings.Map(lowerASCII, host) // other letters may be another host's
+	host = strings.Map(lowerASCII, host) // only ASCII: changing other letters may give another host
 	if scheme == "https" {
 		return strings.TrimSuffix(host, ":443")
 	}
 	return strings.TrimSuffix(host, ":80")
 }
 
-// RelativeBytes is Relative over bytes. The result may share href's memory; the usual case, a link
-// in the base's own spelling, allocates nothing.
+// RelativeBytes is Relative for bytes. The result may share href's memory. For a link in the base's own spelling it
+// does not allocate.
 func (b Base) RelativeBytes(href []byte) []byte {
 	if n := len(b.prefix); n > 0 && len(href) > n+1 && href[n] == '/' && href[n+1] != '/' && string(href[:n]) == b.prefix {
 		return href[n:]

@@ -75,7 +75,7 @@ func TestRelative(t *testing.T) {
 	}
 }
 
-// TestRelativeToNothing wants the zero Base to leave links as they are.
+// TestRelativeToNothing checks that the zero Base leaves links unchanged.
 func TestRelativeToNothing(t *testing.T) {
 	for _, href := range []string{"", "/v3/x/12", "https://api.example.test/v3/x/12", "//api.example.test/v3"} {
 		if got := string(api.Base{}.RelativeBytes([]byte(href))); got != href {

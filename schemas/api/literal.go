@@ -14,20 +14,20 @@ func isLiteral(token []byte) bool {
 	return false
 }
 
-// isNumber says whether a token follows JSON's grammar for numbers.
+// isNumber reports whether a token is a number in JSON's grammar.
 func isNumber(token []byte) bool {
 	_, ok := splitNumber(string(token))
 	return ok
 }
 
-// number is a JSON number taken apart, its digits as they stand in the text.
+// number is a parsed JSON number with its digits as in the text.
 type number struct {
 	negative        bool
 	whole, fraction string
-	power           int // of ten, as written, held within ±1e9
+	power           int // exponent as written, limited to ±1e9
 }
 
-// integer reads a JSON number that is an integer of 64 bits, in any spelling.
+// integer reads a JSON number that is a 64-bit integer, in any spelling.
 func integer(token []byte) (int64, bool) {
 	n, ok := splitNumber(string(token))
 	if !ok {
@@ -51,7 +51,7 @@ func integer(token []byte) (int64, bool) {
 	return id, err == nil
 }
 
-// splitNumber takes a JSON number apart; false if the text is none.
+// splitNumber parses a JSON number. ok is false if the text is not one.
 func splitNumber(text string) (n number, ok bool) {
 	text, n.negative = strings.CutPrefix(text, "-")
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -68,7 +68,7 @@ func splitNumber(text string) (n number, ok bool) {
 	return n, true
 }
 
-// readPower reads an exponent; beyond ±1e9 its size no longer matters.
+// readPower reads an exponent, limited to ±1e9: larger ones give the same result.
 func readPower(text string) (int, bool) {
 	unsigned := strings.TrimPrefix(text, "-")
 	negative := unsigned != text

@@ -1,6 +1,6 @@
 package api
 
-// LoanPricedDeal is a priced or signed loan with its tranches (API document, Loan priced deal).
+// LoanPricedDeal is a priced or signed loan with its tranches (openapi.yaml: LoanPricedDeal).
 type LoanPricedDeal struct {
 	DealID        int64               `json:"dealId"`
 	Market        string              `json:"market"`
@@ -14,8 +14,8 @@ type LoanPricedDeal struct {
 	Links         Opt[RecordLinks]    `json:"_links,omitzero"`
 }
 
-// LoanBorrower is the borrower of loan records. Expected deals lack leveragedMultiple and ratings;
-// priced deals require ratings.
+// LoanBorrower is the borrower in loan records. Expected deals have no leveragedMultiple and no ratings; priced deals
+// require ratings.
 type LoanBorrower struct {
 	Name               string           `json:"name"`
 	Region             string           `json:"region"` // LATAM, CEEMEA, Western Europe, Asia Pacific, North America
@@ -32,14 +32,14 @@ type LoanBorrower struct {
 	Ticker             Opt[string]      `json:"ticker,omitzero"`
 }
 
-// LoanRating has a text for every agency, unlike the ratings of bonds.
+// LoanRating contains a text for every agency, unlike the ratings of bonds.
 type LoanRating struct {
 	Moodys           string `json:"moodys"`
 	StandardAndPoors string `json:"standardAndPoors"`
 	Fitch            string `json:"fitch"`
 }
 
-// LoanSponsorGroup says whether sponsors stand behind the borrower, and which.
+// LoanSponsorGroup says whether the borrower is owned by sponsors, and by which.
 type LoanSponsorGroup struct {
 	SponsorBacked Opt[bool]          `json:"sponsorBacked,omitzero"`
 	Sponsors      Opt[[]LoanSponsor] `json:"sponsors,omitzero"`
@@ -62,7 +62,7 @@ type LoanUseOfProceeds struct {
 	DividendRecap          Opt[bool] `json:"dividendRecap,omitzero"`
 }
 
-// LoanNominal is a deal's size over its currencies (API document, Nominal).
+// LoanNominal is a deal's size over its currencies (openapi.yaml: Nominal).
 type LoanNominal struct {
 	Currencies []LoanCurrencyAmount `json:"currencies"`
 	Converted  Converted            `json:"converted"`
@@ -74,13 +74,13 @@ type LoanCurrencyAmount struct {
 	Currency Opt[string] `json:"currency,omitzero"`
 }
 
-// LoanNominalTranche is a tranche's size (API document, NominalTranche).
+// LoanNominalTranche is a tranche's size (openapi.yaml: NominalTranche).
 type LoanNominalTranche struct {
 	Amount    Opt[Number] `json:"amount,omitzero"`
 	Converted Converted   `json:"converted"`
 }
 
-// LoanPricedTranche is one tranche of a priced loan; its id is stable.
+// LoanPricedTranche is one tranche of a priced loan. Its id does not change.
 type LoanPricedTranche struct {
 	ID                   int64                   `json:"id"`
 	Name                 string                  `json:"name"`
@@ -123,14 +123,14 @@ type LoanBank struct {
 	Type LoanBankType `json:"type"`
 }
 
-// LoanBankType holds a bank's roles; all or none may be true.
+// LoanBankType contains a bank's roles. All or none may be true.
 type LoanBankType struct {
 	MLA         bool `json:"mla"`
 	Bookrunner  bool `json:"bookrunner"`
 	Participant bool `json:"participant"`
 }
 
-// LoanExpectedDeal is a loan in the pipeline (API document, Loan expected deal).
+// LoanExpectedDeal is a loan in the pipeline (openapi.yaml: LoanExpectedDeal).
 type LoanExpectedDeal struct {
 	DealID        int64                 `json:"dealId"`
 	Market        string                `json:"market"`

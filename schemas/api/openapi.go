@@ -5,5 +5,5 @@ import _ "embed"
 //go:embed openapi.yaml
 var openAPI []byte
 
-// OpenAPI is the description of the API as an OpenAPI 3.0 document in YAML. The caller owns it.
+// OpenAPI returns the description of the API, an OpenAPI 3.0 document in YAML. The caller owns the slice.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }

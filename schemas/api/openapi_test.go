@@ -54,7 +54,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// withoutColumn names properties that no table has a column for, and why.
+// withoutColumn contains the properties for which no table has a column, and the reason.
 var withoutColumn = map[string]string{
 	"/market":              "it is the feed's own; the key column market holds it, and a difference is drift",
 	"/dealId":              "it is the key column deal_id",
@@ -69,7 +69,7 @@ var withoutColumn = map[string]string{
 	"templated":            "of a link only href is content",
 }
 
-// leaves collects the pointers of all values that a schema can hold: "*" stands for any entry.
+// leaves collects the pointers of all values in a schema; "*" is any entry.
 func leaves(schema *openapi3.Schema, at string, into map[string]bool) {
 	switch {
 	case schema.Items != nil:
@@ -85,8 +85,7 @@ func leaves(schema *openapi3.Schema, at string, into map[string]bool) {
 	}
 }
 
-// TestColumnsAndPropertiesAgree holds the description and the lake's columns against each other, in
-// both directions, for every market.
+// TestColumnsAndPropertiesAgree compares openapi.yaml with the lake's columns, in both directions, for every market.
 func TestColumnsAndPropertiesAgree(t *testing.T) {
 	doc := description(t)
 	used := map[string]bool{}
@@ -142,7 +141,7 @@ func TestColumnsAndPropertiesAgree(t *testing.T) {
 	}
 }
 
-// reasonFor finds the entry of withoutColumn for a pointer; "" if it has none.
+// reasonFor returns the reason in withoutColumn for a pointer; "" if it has none.
 func reasonFor(pointer string) string {
 	link, member, isLink := strings.Cut(pointer, "_links/")
 	if !isLink {

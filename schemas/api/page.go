@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep a page may nest, the page's own object counted. The deepest document of API
-// v3.4.0 nests nine levels.
+// maxDepth is the most levels that a page may nest, including the page's own object. The deepest response of API v3.4.0
+// nests nine levels.
 const maxDepth = 512
 
 var (
@@ -21,32 +21,31 @@ var (
 	errRepeatedName = errors.New("repeats a member name")
 )
 
-// Page is one page of a list, cut into its records (API document, List behaviour 1).
+// Page is one page of a list, split into its records.
 type Page struct {
-	Records [][]byte // in the page's order; sub-slices of the body, valid as long as it is
+	Records [][]byte // in the page's order; sub-slices of the body
 	First   string   // _links.first.href, "" if absent
 	Next    string   // _links.next.href, "" on the last page
-	IsList  bool     // the page has an _embedded or a _links member, as every list page should
+	IsList  bool     // the page has a member _embedded or _links, as every list page should
 }
 
-// Head is what identifies a record and orders its list.
+// Head is the part of a record that identifies it and orders its list.
 type Head struct {
 	ID           int64  // valid if HasID
-	HasID        bool   // the id could be read, perhaps of a record that is rejected all the same
+	HasID        bool   // the id could be read; the record may be rejected nevertheless
 	UpdatedSince string // _links.updatedSince.href, "" if absent
 }
 
-// SplitPage cuts a list page of the feed into its records, in one pass over the body.
+// SplitPage splits a list page of the feed into its records, in one pass over the body.
 //
-// It is strict about the page: one JSON object, balanced, whole, with nothing but white space after
-// it; the list under _embedded is an array, null or absent; no name that matters stands twice; a next
-// link has a form that can be followed, since one that is overlooked would end a walk too early. It is
-// lenient about what stands inside records: repeated names, invalid UTF-8 and entries that are no
-// objects are for ReadHead and for the record's reader to judge, so that one bad record spoils no
-// page.
+// It is strict about the page: the body is one complete JSON object, with nothing but white space after it; the list
+// under _embedded is an array, null or absent; _embedded, _links, the list and the next link occur at most once; a next link has a form that
+// can be followed, because a missed one would end a walk too early.
 //
-// Records are sub-slices of body: copy what must outlive it. SplitPage never panics and is safe for
-// concurrent use.
+// It is lenient inside records. Repeated names, invalid UTF-8 and entries that are not objects are left to ReadHead and
+// to the record's reader, so that one bad record does not make the page unusable.
+//
+// Records are sub-slices of body: copy what must outlive it. SplitPage never panics and is safe for concurrent use.
 func SplitPage(body []byte, feed Feed) (Page, error) {
 	var page Page
 	s := scanner{data: body}
@@ -75,12 +74,12 @@ func SplitPage(body []byte, feed Feed) (Page, error) {
 	return page, nil
 }
 
-// ReadHead reads a record's id and its updatedSince link. It judges the record's outermost level
-// only; what is wrong further in is found by whoever reads the whole record. The error is a *Reject;
-// the Head beside it carries the id where one could be read, so that the deal is known to stand.
+// ReadHead reads a record's id and its updatedSince link. It checks only the record's outermost level; the record's
+// reader finds faults further inside. The error is a *Reject. Head is valid together with an error, and contains the id
+// if it could be read: then the caller knows that the deal exists.
 //
-// An id is a JSON number that is an integer of 64 bits, however it is spelled: 7, 7.0 and 1e2 are, 7.5
-// and "7" are not. ReadHead never panics and is safe for concurrent use.
+// An id is a JSON number that is a 64-bit integer, in any spelling: 7, 7.0 and 1e2, but not 7.5 or "7". ReadHead never
+// panics and is safe for concurrent use.
 func ReadHead(record []byte, feed Feed) (Head, error) {
 	var head Head
 	s := scanner{data: record}
@@ -127,8 +126,8 @@ func ReadHead(record []byte, feed Feed) (Head, error) {
 	return head, nil
 }
 
-// UpdatedSinceTime is the instant in a link's updatedSince query parameter; false if it has none
-// that can be read.
+// UpdatedSinceTime returns the instant in a link's updatedSince query parameter; false if there is none that can be
+// parsed.
 func UpdatedSinceTime(href string) (time.Time, bool) {
 	_, query, ok := strings.Cut(href, "?")
 	if !ok {
@@ -136,13 +135,13 @@ func UpdatedSinceTime(href string) (time.Time, bool) {
 	}
 	query, _, _ = strings.Cut(query, "#")
 	values, _ := url.ParseQuery(query) // an error elsewhere in the query does not matter here
-	// An offset's plus sign that was not escaped reads as a space.
+	// An unescaped plus sign of an offset is parsed as a space.
 	text := strings.ReplaceAll(values.Get("updatedSince"), " ", "+")
 	t, err := time.Parse(time.RFC3339, text)
 	return t, err == nil
 }
 
-// notObject tells a record that is another JSON value from one that is none.
+// notObject returns the Reject of a record that is not an object: another JSON value, or not JSON.
 func notObject(record []byte) *Reject {
 	switch {
 	case !utf8.Valid(record):
@@ -153,7 +152,7 @@ func notObject(record []byte) *Reject {
 	return &Reject{Reason: RejectNotObject, Detail: shorten(record)}
 }
 
-// shorten gives the beginning of a text for an error message.
+// shorten returns the beginning of a text for an error message.
 func shorten(text []byte) string {
 	const limit = 40
 	if len(text) > limit {
@@ -162,7 +161,7 @@ func shorten(text []byte) string {
 	return strconv.QuoteToASCII(string(text))
 }
 
-// embedded reads the page's _embedded member.
+// embedded reads the page's member _embedded.
 func (s *scanner) embedded(page *Page, listKey string) error {
 	if s.null() {
 		return nil
@@ -190,7 +189,7 @@ func (s *scanner) embedded(page *Page, listKey string) error {
 	})
 }
 
-// pageLinks reads the page's _links member.
+// pageLinks reads the page's member _links.
 func (s *scanner) pageLinks(page *Page) error {
 	if s.null() {
 		return nil
@@ -213,7 +212,7 @@ func (s *scanner) pageLinks(page *Page) error {
 	})
 }
 
-// recordLinks reads a record's _links member, of which only updatedSince matters here.
+// recordLinks reads updatedSince from a record's member _links.
 func (s *scanner) recordLinks(head *Head) error {
 	if s.peek() != '{' {
 		return s.strictValue()
@@ -244,8 +243,8 @@ func (s *scanner) lenientHref() (string, error) {
 	return href, err
 }
 
-// strictHref reads the href of a link that will be followed: a link object, an array of one (HAL
-// allows it), or null for none.
+// strictHref reads the href of a link that will be followed. The link is an object, an array of one object (HAL allows
+// it), or null for none.
 func (s *scanner) strictHref() (href string, err error) {
 	switch {
 	case s.null():

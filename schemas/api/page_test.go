@@ -160,7 +160,7 @@ func TestUpdatedSinceTime(t *testing.T) {
 	}
 }
 
-// TestSplitSamples reads the sample pages as encoding/json does.
+// TestSplitSamples reads the sample pages and compares with encoding/json.
 func TestSplitSamples(t *testing.T) {
 	for _, feed := range Feeds() {
 		body := sample(t, feed)
@@ -191,10 +191,10 @@ func sample(t testing.TB, feed Feed) []byte {
 	return body
 }
 
-// compare holds a page against encoding/json's reading of the same body.
+// compare compares a page with what encoding/json reads from the same body.
 func compare(t *testing.T, body []byte, feed Feed, page Page) {
 	t.Helper()
-	// Into maps: struct fields would match names in any case.
+	// Maps, because struct fields would match names in any case.
 	var want, embedded map[string]json.RawMessage
 	var records []json.RawMessage
 	if err := json.Unmarshal(body, &want); err != nil {
@@ -238,7 +238,7 @@ func FuzzSplitPage(f *testing.F) {
 			}
 		}
 		if !json.Valid(body) {
-			return // how lenient SplitPage is then is its own affair, as long as it does not panic
+			return // the body is not a list page: SplitPage only must not panic
 		}
 		if err == nil {
 			compare(t, body, igPriced, page)

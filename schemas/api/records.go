@@ -8,13 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The records of this package are written by a server; a reader that must not lose anything (a
-// spelling, a null) works on the bytes instead. Encode a record with EncodeRecord: it keeps the
-// spelling of numbers and does not escape <, > and &.
+// The records of this package are for writing. A reader that must keep everything (a spelling, a null) works on the
+// bytes instead. EncodeRecord keeps the spelling of numbers and does not escape <, > and &.
 
-// EncodeRecord appends the record's JSON object, without spaces, to dst. A pointer to the record is
-// encoded with less copying than the record. The error says that a text is not valid UTF-8, or that a
-// Number is none.
+// EncodeRecord appends the record's JSON object, without white space, to dst. Passing a pointer to the record avoids
+// copies. It fails if a text is not valid UTF-8, or a Number is not a JSON number.
 func EncodeRecord(dst []byte, record any) ([]byte, error) {
 	body, err := json.Marshal(record)
 	if err != nil {
@@ -38,19 +36,19 @@ const (
 	present
 )
 
-// Some is a member that is there with a value.
+// Some returns a member with a value.
 func Some[T any](v T) Opt[T] { return Opt[T]{value: v, state: present} }
 
-// Null is a member that is there and says null.
+// Null returns a member that is null.
 func Null[T any]() Opt[T] { return Opt[T]{state: null} }
 
-// Get gives the value, and whether there is one.
+// Get returns the value; false if the member is absent or null.
 func (o Opt[T]) Get() (T, bool) { return o.value, o.state == present }
 
-// IsZero says whether the member is absent; encoders ask it for fields tagged omitzero.
+// IsZero reports whether the member is absent. Encoders call it for fields with the tag omitzero.
 func (o Opt[T]) IsZero() bool { return o.state == absent }
 
-// MarshalJSONTo writes the value, or null. It takes a pointer so that large members are not copied.
+// MarshalJSONTo writes the value, or null. The receiver is a pointer so that large members are not copied.
 func (o *Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if o.state != present {
 		return enc.WriteToken(jsontext.Null)
@@ -71,10 +69,10 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &o.value)
 }
 
-// Number is the text of a JSON number, such as 1.475E9: two spellings of one value stay two texts.
+// Number is the text of a JSON number, such as 1.475E9. Two spellings of one value are different Numbers.
 type Number string
 
-// MarshalJSONTo writes the text as it is; a text that is no JSON number is an error.
+// MarshalJSONTo writes the text unchanged. A text that is not a JSON number is an error.
 func (n *Number) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteValue(jsontext.Value(*n))
 }
@@ -97,8 +95,8 @@ type NumberEntry struct {
 	Value Number
 }
 
-// NumberMap is a JSON object from text to number that keeps its order (API document, Stats:
-// investorType, geography).
+// NumberMap is a JSON object with numbers as values that keeps the order of its members (openapi.yaml: Stats,
+// investorType and geography).
 type NumberMap []NumberEntry
 
 // MarshalJSONTo writes the entries in order; a repeated key is an error.
@@ -149,8 +147,7 @@ func (m *NumberMap) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// RecordLink is a link inside a record (API document, Link objects). It differs from Link in that
-// every optional member can be null, and that templated can be false.
+// RecordLink is a link inside a record. Unlike in Link, every optional member can be null, and templated can be false.
 type RecordLink struct {
 	Href        string      `json:"href"`
 	Hreflang    Opt[string] `json:"hreflang,omitzero"`
@@ -162,8 +159,8 @@ type RecordLink struct {
 	Templated   Opt[bool]   `json:"templated,omitzero"`
 }
 
-// RecordLinks are the links of a record, in the document's order; which of them a record may carry
-// depends on its kind (API document, Link names used).
+// RecordLinks are the links of a record, in the order in which they are written. Which of them a record may have
+// depends on its kind (openapi.yaml).
 type RecordLinks struct {
 	Self         Opt[RecordLink] `json:"self,omitzero"`
 	Original     Opt[RecordLink] `json:"original,omitzero"`
@@ -171,20 +168,18 @@ type RecordLinks struct {
 	PricedDeal   Opt[RecordLink] `json:"pricedDeal,omitzero"`
 }
 
-// Converted is an amount's value in US dollars (API document, Converted and ConvertedValues).
+// Converted is an amount's value in US dollars.
 type Converted struct {
 	USD Number `json:"usd"`
 }
 
-// MonetaryValue is an amount in the deal's own currency and its conversion (API document,
-// MonetaryValue).
+// MonetaryValue is an amount in the deal's own currency, and its conversion (openapi.yaml: MonetaryValue).
 type MonetaryValue struct {
 	Amount    Number    `json:"amount"`
 	Converted Converted `json:"converted"`
 }
 
-// FxRate is a rate of exchange to the US dollar: FxRates of bonds, where usd is required, and
-// FxRate of loans, where it is not.
+// FxRate is an exchange rate to the US dollar. Bonds require usd; loans do not.
 type FxRate struct {
 	USD Opt[Number] `json:"usd,omitzero"`
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sampleRecord shows every state of a member.
+// sampleRecord has a member in each state.
 type sampleRecord struct {
 	Absent  Opt[string]        `json:"absent,omitzero"`
 	Null    Opt[string]        `json:"null,omitzero"`

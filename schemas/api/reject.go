@@ -2,11 +2,11 @@ package api
 
 import "fmt"
 
-// RejectReason says why a record cannot be read as a deal. The values are stored in quarantine
-// files and reports and never change.
+// RejectReason is why a record cannot be read as a deal. The values are stored in quarantine files and reports and
+// never change.
 type RejectReason string
 
-// The reasons for quarantine (design: Quarantine).
+// The reasons for quarantine.
 const (
 	RejectNotObject       RejectReason = "not_an_object"
 	RejectNoID            RejectReason = "no_usable_id"
@@ -15,11 +15,11 @@ const (
 	RejectInvalidJSON     RejectReason = "invalid_json"
 )
 
-// Reject is the error of a record that must be quarantined. It says nothing about where the record
-// came from: the caller knows the feed and page.
+// Reject is the error for a record that must be quarantined. It does not contain the record's feed or page: the caller
+// knows them.
 type Reject struct {
 	Reason RejectReason
-	Detail string // for people; may be empty
+	Detail string // readable description; may be empty
 }
 
 func (r *Reject) Error() string {

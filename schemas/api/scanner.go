@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The classes of bytes that matter to the scanner.
+// The classes of bytes that the scanner distinguishes.
 const (
 	isOther = iota
 	isSpace
@@ -21,7 +21,7 @@ var class = [256]uint8{
 	'"': isQuote, '{': isOpen, '[': isOpen, '}': isClose, ']': isClose, ',': isPunct, ':': isPunct,
 }
 
-// scanner walks over JSON text. Its position is at the beginning of the next thing to read.
+// scanner reads JSON text. pos is the start of the next value or sign to read.
 //
 // It is a second reader next to transform/jsonread on purpose:
 //   - It is lenient inside records: of a value it checks only that brackets pair up and strings end, and a
@@ -34,10 +34,10 @@ var class = [256]uint8{
 type scanner struct {
 	data  []byte
 	pos   int
-	depth int // objects and arrays entered by members and elements
+	depth int // number of open objects and arrays
 }
 
-// fault wraps what is wrong with where.
+// fault adds the position and the kind of value to an error.
 func (s *scanner) fault(err error, what string) error {
 	return fmt.Errorf("byte %d: %s: %w", s.pos, what, err)
 }
@@ -49,7 +49,7 @@ func (s *scanner) want(what string) error {
 	return fmt.Errorf("byte %d: want %s, got %s", s.pos, what, shorten(s.data[s.pos:min(s.pos+1, len(s.data))]))
 }
 
-// peek is the byte at the position, 0 at the end.
+// peek returns the byte at the position; 0 at the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.data) {
 		return s.data[s.pos]
@@ -57,7 +57,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// space moves over white space.
+// space skips white space.
 func (s *scanner) space() {
 	for s.pos < len(s.data) && class[s.data[s.pos]] == isSpace {
 		s.pos++
@@ -76,8 +76,8 @@ func (s *scanner) document(visit func(name []byte) error) error {
 	return nil
 }
 
-// members reads an object and calls visit for each member with the position at its value; visit
-// moves over the value. The name is unescaped and lives until visit returns.
+// members reads an object and calls visit for each member, with the position at its value. visit must skip the value.
+// The name is unescaped and valid until visit returns.
 func (s *scanner) members(visit func(name []byte) error) error {
 	return s.sequence('{', '}', func() error {
 		name, err := s.text()
@@ -94,7 +94,7 @@ func (s *scanner) members(visit func(name []byte) error) error {
 	})
 }
 
-// sequence reads what stands between open and end, separated by commas.
+// sequence reads items between open and end, separated by commas.
 func (s *scanner) sequence(open, end byte, item func() error) error {
 	s.space()
 	if s.peek() != open {
@@ -130,7 +130,7 @@ func (s *scanner) sequence(open, end byte, item func() error) error {
 	}
 }
 
-// text reads a string and gives it unescaped; without escapes, as a sub-slice of the data.
+// text reads a string and returns it unescaped. Without escape sequences the result is a sub-slice of the data.
 func (s *scanner) text() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, s.want("a string")
@@ -150,7 +150,7 @@ func (s *scanner) text() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// skipString moves over a string.
+// skipString skips a string.
 func (s *scanner) skipString() error {
 	end := stringEnd(s.data, s.pos)
 	if end < 0 {
@@ -160,29 +160,28 @@ func (s *scanner) skipString() error {
 	return nil
 }
 
-// stringEnd finds the end of the string whose first quote stands at start: the position after the
-// first quote that an even number of backslashes precedes; -1 if there is none.
+// stringEnd returns the position after the closing quote of the string whose opening quote is at start; -1 if there is
+// none. The closing quote is the first that follows an even number of backslashes.
 func stringEnd(data []byte, start int) int {
 	first := start + 1
-	for at := first; ; {
-		i := bytes.IndexByte(data[at:], '"')
+	for pos := first; ; {
+		i := bytes.IndexByte(data[pos:], '"')
 		if i < 0 {
 			return -1
 		}
-		at += i
-		slash := at
+		pos += i
+		slash := pos
 		for slash > first && data[slash-1] == '\\' {
 			slash--
 		}
-		at++
-		if (at-1-slash)%2 == 0 {
-			return at
+		pos++
+		if (pos-1-slash)%2 == 0 {
+			return pos
 		}
 	}
 }
 
-// strictValue moves over any value; one that is neither object, array nor string must be a literal
-// or a number.
+// strictValue skips any value. A value that is not an object, array or string must be a literal or a number.
 func (s *scanner) strictValue() error {
 	start := s.pos
 	if err := s.value(); err != nil {
@@ -200,7 +199,7 @@ func (s *scanner) strictValue() error {
 	return nil
 }
 
-// value moves over any value, of which it checks no more than that brackets pair up and strings end.
+// value skips any value. It checks only that brackets are paired and strings end.
 func (s *scanner) value() error {
 	switch class[s.peek()] {
 	case isOpen:
@@ -218,20 +217,20 @@ func (s *scanner) value() error {
 	return nil
 }
 
-// skipNested moves over an object or an array.
+// skipNested skips an object or an array.
 func (s *scanner) skipNested() error {
-	var objects [maxDepth / 64]uint64 // bit d: level d is an object
-	data, at, depth := s.data, s.pos, 0
-	for at < len(data) {
-		switch c := data[at]; class[c] {
+	var objects [maxDepth / 64]uint64 // bit d is set if level d is an object
+	data, pos, depth := s.data, s.pos, 0
+	for pos < len(data) {
+		switch c := data[pos]; class[c] {
 		case isQuote:
-			if at = stringEnd(data, at); at < 0 {
-				at = len(data)
+			if pos = stringEnd(data, pos); pos < 0 {
+				pos = len(data)
 			}
 			continue
 		case isOpen:
 			if s.depth+depth >= maxDepth {
-				s.pos = at
+				s.pos = pos
 				return s.fault(errTooDeep, "value")
 			}
 			if bit := uint64(1) << (depth % 64); c == '{' {
@@ -243,21 +242,21 @@ func (s *scanner) skipNested() error {
 		case isClose:
 			depth--
 			if object := objects[depth/64]>>(depth%64)&1 == 1; object != (c == '}') {
-				s.pos = at
+				s.pos = pos
 				return s.want("the other closing bracket")
 			}
 			if depth == 0 {
-				s.pos = at + 1
+				s.pos = pos + 1
 				return nil
 			}
 		}
-		at++
+		pos++
 	}
 	s.pos = len(data)
 	return s.fault(errTruncated, "value")
 }
 
-// null moves over a null; false if something else stands there.
+// null skips a null. It returns false if another value is next.
 func (s *scanner) null() bool {
 	if !bytes.HasPrefix(s.data[s.pos:], []byte("null")) {
 		return false

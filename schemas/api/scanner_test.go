@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLenient reads the id of records that no strict reader accepts. A record whose id is not read cannot be told from
-// any other deal, and stops all removals of its feed.
+// TestLenient reads the id of records that a strict reader rejects. A record without a readable id could be any deal,
+// and stops all removals of its feed.
 func TestLenient(t *testing.T) {
 	for _, record := range []string{
 		`{"a":{"b":[01,nil,"\x",1 2],"c" 3,},"dealId":7}`,
@@ -25,7 +25,8 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// TestDetails compares what is said of records and pages that cannot be read. The texts are stored in quarantine files.
+// TestDetails checks the error texts for records and pages that cannot be read. The texts are stored in quarantine
+// files.
 func TestDetails(t *testing.T) {
 	deep := strings.Repeat("[", 600)
 	for record, want := range map[string]string{

@@ -6,22 +6,21 @@ import (
 	"log/slog"
 )
 
-// redacted is what every printed form of a Secret says.
+// redacted is the printed form of every Secret.
 const redacted = "[redacted]"
 
-// Secret is a text that must not be seen: a password or a client secret. Whatever prints it (fmt
-// with any verb, slog, encoding/json, a text encoder) gets "[redacted]"; only Reveal gives the text.
-// The text sits behind a pointer, so that printing a struct with a Secret in an unexported field,
-// where fmt cannot call its methods, shows an address at most. The zero Secret is empty. Secrets
+// Secret is a text that must not be printed: a password or a client secret. fmt with any verb, slog, encoding/json and
+// text encoders print "[redacted]"; only Reveal returns the text. The struct contains a pointer to the text: if a Secret
+// is in an unexported field, fmt cannot call its methods, but prints only an address. The zero Secret is empty. Secrets
 // are immutable and safe for concurrent use.
 type Secret struct {
 	text *string
 }
 
-// NewSecret wraps a text.
+// NewSecret returns a Secret with a text.
 func NewSecret(text string) Secret { return Secret{text: &text} }
 
-// Reveal gives the text itself. Call it where the text goes on the wire and nowhere else.
+// Reveal returns the text. Call it only where the text is sent to the API.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -29,23 +28,23 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsZero says whether the secret is empty.
+// IsZero reports whether the secret is empty.
 func (s Secret) IsZero() bool { return s.Reveal() == "" }
 
-// String gives "[redacted]".
+// String returns "[redacted]".
 func (Secret) String() string { return redacted }
 
-// GoString gives "[redacted]".
+// GoString returns "[redacted]".
 func (Secret) GoString() string { return redacted }
 
 // Format writes "[redacted]" for every verb and flag.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// MarshalJSON gives "[redacted]" as a JSON string.
+// MarshalJSON returns "[redacted]" as a JSON string.
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 
-// MarshalText gives "[redacted]".
+// MarshalText returns "[redacted]".
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue gives "[redacted]".
+// LogValue returns "[redacted]".
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -1,13 +1,13 @@
 package api
 
-// Status is one line of the API's table of status codes (API document, Errors).
+// Status is one row of the API's table of status codes.
 type Status struct {
 	Code    int
-	Name    string // in one word, for logs and reports
-	Meaning string // one sentence for people
+	Name    string // one word, for logs and reports
+	Meaning string // one readable sentence
 }
 
-// The status codes that mean something of their own to a client of the API.
+// The status codes that a client of the API distinguishes.
 const (
 	StatusOK            = 200
 	StatusBadRequest    = 400
@@ -35,7 +35,7 @@ var statuses = []Status{
 // Statuses returns the table. The caller owns the slice.
 func Statuses() []Status { return append([]Status(nil), statuses...) }
 
-// StatusByCode finds a line of the table.
+// StatusByCode returns the row of a code; false if the table has none.
 func StatusByCode(code int) (Status, bool) {
 	for _, s := range statuses {
 		if s.Code == code {

@@ -5,8 +5,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Batch is rows of one table on their way into a file, and the least and greatest deal_id in them (0 if there are
-// none). The receiver releases the record.
+// Batch is rows of one table to be written to a file, with the least and greatest deal_id among them (0 if there are no
+// rows). The receiver releases the record.
 type Batch struct {
 	Table     *Table
 	Record    arrow.Record
@@ -14,8 +14,8 @@ type Batch struct {
 	MaxDealID int64
 }
 
-// History returns the rows of a snapshot's batch as a history file has them: the same columns except snapshot_date,
-// which is the last. The two records share their memory; the caller releases each.
+// History returns the rows of a snapshot's batch in the form of a history file: without snapshot_date, which is the
+// last column. The two records share their memory; the caller releases each.
 func (b Batch) History() Batch {
 	columns := b.Record.Columns()
 	schema := BatchSchema(b.Table.HistoryColumns())

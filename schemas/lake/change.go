@@ -2,47 +2,47 @@ package lake
 
 import "dealflow/schemas/api"
 
-// VersionPair is two neighbouring contents of a deal: what became known with After is measured against
-// Before. Removals have no content and stand in no pair.
+// VersionPair is two successive versions of a deal that have content. What changed with After is the difference from
+// Before. Removals have no content and are in no pair.
 type VersionPair struct {
 	Feed    api.Feed
 	DealID  int64
 	Before  int32
 	After   int32
-	KnownAt Instant // of After
+	KnownAt Instant // known_at of After
 
-	Reappeared bool // After followed upon a removal: it may say what Before said
+	Reappeared bool // After follows a removal: its content may be equal to that of Before
 
-	// BeforeRun and AfterRun are the runs that brought the versions.
+	// BeforeRun and AfterRun are the ids of the runs that added the versions.
 	BeforeRun, AfterRun string
-	// BeforeTranches and AfterTranches say, for the tranches of an expected deal in their order, which is
-	// which: equal numbers are one tranche. nil for priced deals.
+	// BeforeTranches and AfterTranches identify the tranches of an expected deal, in their order: equal numbers are the
+	// same tranche. They are nil for priced deals.
 	BeforeTranches, AfterTranches []int32
 }
 
-// FieldChange is one difference between two versions, in a documented column or a whole child row.
+// FieldChange is one difference between two versions: in a documented column, or a complete child row.
 type FieldChange struct {
 	Table  string // flattened table
-	RowKey string // what makes the row of one version that of the next; "" for the deal's own row
-	Field  string // column; "" for a whole row
+	RowKey string // identifies a row across versions; "" for the deal's own row
+	Field  string // column; "" for a complete row
 	Change string
-	Was    string // cut after ChangeText bytes; "" where there was nothing
-	Is     string // likewise
+	Was    string // value before, cut after ChangeText bytes; "" for none
+	Is     string // value after, cut after ChangeText bytes; "" for none
 }
 
-// ChangeText is how much of a value, in bytes of UTF-8, a FieldChange holds; the whole stands in history.
+// ChangeText is the most bytes of UTF-8 of a value in a FieldChange. History contains the complete value.
 const ChangeText = 200
 
-// What a FieldChange can be.
+// The kinds of a FieldChange.
 const (
-	FieldSet     = "set"         // had no value
-	FieldCleared = "cleared"     // has no value any more
-	FieldEdited  = "edited"      // another value
+	FieldSet     = "set"         // the field had no value before
+	FieldCleared = "cleared"     // the field has no value any more
+	FieldEdited  = "edited"      // the field has another value
 	RowAdded     = "row added"   // the row is new
-	RowRemoved   = "row removed" // the row is gone
+	RowRemoved   = "row removed" // the row is no longer there
 
-	// ChangedElsewhere and ChangeUnreadable stand alone, without a table: what changed lies outside all
-	// columns; or one of the payloads can no longer be read, and verify tells of it.
+	// ChangedElsewhere and ChangeUnreadable are the only change of their pair, and have no table. Either the change is
+	// outside all columns, or one of the payloads can no longer be read, which verify reports.
 	ChangedElsewhere = "other"
 	ChangeUnreadable = "unreadable"
 )

@@ -9,8 +9,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// Type is a column's logical type. Each has one Arrow type; there are no floats, no nanoseconds, no
-// unsigned and no nested types, so that flat columns load into every warehouse.
+// Type is a column's logical type. Each has one Arrow type. There are no floats, nanoseconds, unsigned or nested types,
+// so that the columns load into every warehouse.
 type Type uint8
 
 // The column types.
@@ -27,7 +27,7 @@ const (
 	Hash                      // 32 bytes, SHA-256
 )
 
-// Decimal gives a decimal type's precision and scale in digits; ok is false for the other types.
+// Decimal returns a decimal type's precision and scale in digits; ok is false for the other types.
 func (t Type) Decimal() (precision, scale int32, ok bool) {
 	switch t {
 	case Money:
@@ -40,7 +40,7 @@ func (t Type) Decimal() (precision, scale int32, ok bool) {
 	return 0, 0, false
 }
 
-// Arrow is the Arrow type of the column.
+// Arrow returns the Arrow type of the column.
 func (t Type) Arrow() arrow.DataType {
 	switch t {
 	case Int32:
@@ -62,7 +62,7 @@ func (t Type) Arrow() arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// SQL is the name of the type in DuckDB.
+// SQL returns the name of the type in DuckDB.
 func (t Type) SQL() string {
 	switch t {
 	case Int32:
@@ -84,13 +84,13 @@ func (t Type) SQL() string {
 	return "VARCHAR"
 }
 
-// Part says which part of the value at a column's pointer the column holds.
+// Part is the part of the value at a column's pointer that the column contains.
 type Part uint8
 
 // The parts.
 const (
 	Value  Part = iota // the value itself
-	Key                // the member's name: of a map entry
+	Key                // the name of the member, for a map entry
 	Href               // a link, relative to the API's base URL
 	HrefID             // the number at the end of a link's path
 )
@@ -98,33 +98,32 @@ const (
 // Column is one column of a table, as data. The zero value of an optional field means "none".
 type Column struct {
 	Number  int32  // Parquet field id: unique in its table, never reused, never changed
-	Name    string // snake_case; for good
+	Name    string // snake_case; never changes
 	Type    Type
 	NotNull bool   // keys only: every documented column may be NULL
-	Pointer string // where in the record it comes from: a JSON pointer, "*" for a list or map entry; "" for keys
+	Pointer string // JSON pointer of the value in the record, "*" for a list or map entry; "" for keys
 	Part    Part
 	Unit    string
 	Doc     string // one sentence
-	// Distinct says that hardly any value repeats: the file holds the values plainly, without a
-	// dictionary.
+	// Distinct says that hardly any value repeats: files contain the values without a dictionary.
 	Distinct bool
 
-	// Markets whose schema has the field; nil: all of the table's. A value elsewhere fills the column
-	// and is drift.
+	// Markets whose schema has the field; nil: all markets of the table. A value in another market fills the column, and
+	// is drift.
 	Markets []api.Market
-	// Allowed lists the values the API document allows, by market; the entry of the empty market holds
-	// for all. nil: any.
+	// Allowed lists the values that schemas/api/openapi.yaml allows, by market. The entry of the empty market is for all
+	// markets without their own. nil: any value.
 	Allowed map[api.Market][]string
-	// Since is the schema version that brought the column; 0 means the first.
+	// Since is the schema version that added the column; 0 means the first.
 	Since int
-	// Parse says how a helper column is read from a text column; the zero value for any other.
+	// Parse says how a helper column is read from a text column. It is zero for other columns.
 	Parse Parse
 }
 
-// HasDictionary says whether a file holds each value once, and the rows their numbers.
+// HasDictionary reports whether a file contains each value once, and the rows refer to it by number.
 func (c *Column) HasDictionary() bool { return !c.Distinct && c.Type != Bool }
 
-// In says whether the market's schema has the column.
+// In reports whether the market's schema has the column.
 func (c *Column) In(m api.Market) bool {
 	if c.Markets == nil {
 		return true
@@ -137,7 +136,8 @@ func (c *Column) In(m api.Market) bool {
 	return false
 }
 
-// AllowedIn lists the values that the API document allows in a market; nil: any.
+// AllowedIn returns the values that the column may have in a market; nil: any value. The slice is shared: do not modify
+// it.
 func (c *Column) AllowedIn(m api.Market) []string {
 	if values, ok := c.Allowed[m]; ok {
 		return values
@@ -166,5 +166,5 @@ func everywhere(values ...string) map[api.Market][]string {
 	return map[api.Market][]string{"": values}
 }
 
-// pointerDepth counts the lists and maps that a pointer passes through.
+// pointerDepth returns the number of lists and maps in a pointer.
 func pointerDepth(pointer string) int { return strings.Count(pointer, "*") }

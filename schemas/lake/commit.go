@@ -12,27 +12,27 @@ import (
 	"dealflow/schemas/api"
 )
 
-// FormatVersion is the version of the lake's layout and of the commit's fields. A reader or writer
-// that meets another one stops.
+// FormatVersion is the version of the lake's layout and of the commit's fields. A reader or writer that finds another
+// version stops.
 const FormatVersion = 1
 
-// Instant is a point in time as the commit log writes it: UTC with six digits of fraction.
+// Instant is a point in time as the commit log writes it: UTC, with microseconds.
 type Instant struct{ time.Time }
 
 const instantLayout = "2006-01-02T15:04:05.000000Z"
 
-// At cuts t to microseconds in UTC.
+// At returns t in UTC, truncated to microseconds.
 func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Microsecond)} }
 
 func (i Instant) String() string { return i.UTC().Format(instantLayout) }
 
-// Next is the instant one microsecond later.
+// Next returns the instant one microsecond later.
 func (i Instant) Next() Instant { return At(i.Add(time.Microsecond)) }
 
-// MarshalText writes the instant with six digits.
+// MarshalText writes the instant with six digits of fraction.
 func (i Instant) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
-// MarshalJSON writes the instant with six digits; it stands before the embedded time's own.
+// MarshalJSON writes the instant with six digits of fraction. It replaces the method of the embedded time.
 func (i Instant) MarshalJSON() ([]byte, error) { return json.Marshal(i.String()) }
 
 // UnmarshalJSON reads any RFC 3339 instant.
@@ -49,7 +49,7 @@ func (i *Instant) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// DateOf is the UTC calendar day of t, as snapshot_date writes it.
+// DateOf returns the UTC calendar day of t as YYYY-MM-DD, the form of snapshot_date.
 func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // The outcomes of a run and of a feed in it.
@@ -64,15 +64,15 @@ const (
 	OutcomeUnchanged = "unchanged"
 )
 
-// Commit is one record of the log: it makes a run's files visible, all at once, and is never
-// changed. Commits are numbered from 1 without gaps.
+// Commit is one record of the log. It makes a run's files visible, all at once, and never changes. Commits are numbered
+// from 1 without gaps.
 type Commit struct {
 	FormatVersion   int       `json:"format_version"`
 	Number          int64     `json:"commit"`
 	RunID           string    `json:"run_id"`  // UUIDv7
 	Command         string    `json:"command"` // run, sync, quarantine, compact, expire or replay
 	KnownAt         Instant   `json:"known_at"`
-	PreviousSHA256  string    `json:"previous_sha256"` // of the previous commit's bytes; "" for the first
+	PreviousSHA256  string    `json:"previous_sha256"` // hash of the previous commit's bytes; "" for the first
 	DealflowVersion string    `json:"dealflow_version"`
 	StartedAt       Instant   `json:"started_at"`
 	FinishedAt      Instant   `json:"finished_at"`
@@ -84,8 +84,7 @@ type Commit struct {
 	Checks          []Check   `json:"checks"`
 }
 
-// Feed finds what became of a feed in the run; nil where the run did not ask for it. It points into the
-// commit.
+// Feed returns the result of a feed in the run; nil if the run did not include it. The result points into the commit.
 func (c *Commit) Feed(feed api.Feed) *FeedRun {
 	for i := range c.Feeds {
 		if c.Feeds[i].Feed == feed {
@@ -95,8 +94,7 @@ func (c *Commit) Feed(feed api.Feed) *FeedRun {
 	return nil
 }
 
-// FeedRun is what became of one feed in a run. Counts are of deals, except where the name says
-// otherwise.
+// FeedRun is the result of one feed in a run. Counts are of deals, except where the name says otherwise.
 type FeedRun struct {
 	Feed          api.Feed `json:"feed"`
 	Outcome       string   `json:"outcome"`
@@ -105,35 +103,35 @@ type FeedRun struct {
 	UpdatedSince  string   `json:"updated_since,omitempty"` // link that a sync follows next, relative to base_url
 	StartedAt     Instant  `json:"started_at"`
 	FinishedAt    Instant  `json:"finished_at"`
-	Deals         int64    `json:"deals"` // that the snapshot holds
+	Deals         int64    `json:"deals"` // in the snapshot
 	Added         int64    `json:"added"`
 	Changed       int64    `json:"changed"`
 	Removed       int64    `json:"removed"`
-	NotEntitled   int64    `json:"out_of_entitlement"` // of the removed: answered 403 by id
+	NotEntitled   int64    `json:"out_of_entitlement"` // removed deals whose answer by id was 403
 	Reappeared    int64    `json:"reappeared"`
 	Unchanged     int64    `json:"unchanged"`
 	Quarantined   int64    `json:"quarantined"`
 	Pages         int64    `json:"pages"`
 	Requests      int64    `json:"requests"`
-	Bytes         int64    `json:"bytes"` // of bodies, as sent over the network
+	Bytes         int64    `json:"bytes"` // bytes of response bodies, as sent over the network
 	Retries       int64    `json:"retries"`
 	Waits         int64    `json:"waits"`
 	WaitedMS      int64    `json:"waited_ms"`
 	Sweeps        int64    `json:"sweeps"`
-	Restarts      int64    `json:"restarts"` // walks and sweeps begun again because the server no longer took a cursor
+	Restarts      int64    `json:"restarts"` // walks and sweeps started again because the server no longer accepted a cursor
 	Confirmations int64    `json:"confirmations"`
-	ExtractMS     int64    `json:"extract_ms"` // until the feed was proved complete, confirmations included
-	WriteMS       int64    `json:"write_ms"`   // flattening and writing; waiting for a turn is in neither
+	ExtractMS     int64    `json:"extract_ms"` // time until the feed was proved complete, confirmations included
+	WriteMS       int64    `json:"write_ms"`   // time to flatten and write, without waiting for a turn (extract_ms is without it too)
 	SyncMissed    int64    `json:"sync_missed"`
-	SyncMissedIDs []int64  `json:"sync_missed_ids,omitempty"` // the first SyncMissedListed of them
+	SyncMissedIDs []int64  `json:"sync_missed_ids,omitempty"` // the first SyncMissedListed
 	Drift         []Drift  `json:"drift"`
 }
 
-// SyncMissedListed bounds the deals that a run lists of those that syncs had missed: changes whose
-// updatedSince link is older than what a sync before the run had already followed.
+// SyncMissedListed is the most deals that a run lists as missed by syncs. Such a deal changed, but its updatedSince
+// link is older than one that an earlier sync had already followed.
 const SyncMissedListed = 100
 
-// DriftCount adds up the drift of the feed.
+// DriftCount returns the sum of all counts of the feed's drift.
 func (f *FeedRun) DriftCount() int64 {
 	var n int64
 	for _, d := range f.Drift {
@@ -142,7 +140,7 @@ func (f *FeedRun) DriftCount() int64 {
 	return n
 }
 
-// File is one immutable data file, as a commit names it.
+// File is one immutable data file in a commit.
 type File struct {
 	Path          string            `json:"path"`  // relative to the lake
 	Table         string            `json:"table"` // "snapshots.<table>", "history.<table>" or "quarantine"
@@ -155,7 +153,8 @@ type File struct {
 	MaxDealID     int64             `json:"max_deal_id"`
 }
 
-// RunID is the id of the run that wrote a Parquet file, which the file's name begins with; "" if the name has none.
+// RunID returns the id of the run that wrote a Parquet file, read from the start of the file's name; "" if the name has
+// none.
 func (f *File) RunID() string {
 	name := path.Base(f.Path)
 	return name[:max(strings.LastIndexByte(name, '-'), 0)]
@@ -170,9 +169,9 @@ type Check struct {
 	Detail   string `json:"detail,omitempty"`
 }
 
-// What a quality check that finds something does to its run.
+// The effect on its run of a quality check that finds something.
 const (
-	SeverityWarn = "warn" // it is reported
+	SeverityWarn = "warn" // the finding is reported
 	SeverityHold = "hold" // nothing is committed
 )
 
@@ -181,17 +180,17 @@ const (
 	CheckPassed   = "passed"
 	CheckWarned   = "warned"
 	CheckHeld     = "held"
-	CheckAccepted = "accepted" // would have held, and was let through by name
-	CheckFailed   = "failed"   // could not be asked
+	CheckAccepted = "accepted" // would have held, but the user accepted the check by name
+	CheckFailed   = "failed"   // the check's query failed
 )
 
-// SHA256 returns the SHA-256 of data as commits write it: 64 hexadecimal digits.
+// SHA256 returns the SHA-256 of data in the form of commits: 64 hexadecimal digits.
 func SHA256(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// Encode gives the commit's bytes: one JSON object and a newline.
+// Encode returns the commit's bytes: one JSON object and a newline.
 func (c *Commit) Encode() ([]byte, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -200,8 +199,7 @@ func (c *Commit) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// DecodeCommit reads a commit's bytes. A format version that this program does not know is an
-// error.
+// DecodeCommit parses a commit's bytes. If their format version is not FormatVersion, the error is a *FormatError.
 func DecodeCommit(data []byte) (*Commit, error) {
 	var probe struct {
 		FormatVersion int `json:"format_version"`
@@ -219,7 +217,7 @@ func DecodeCommit(data []byte) (*Commit, error) {
 	return &c, nil
 }
 
-// FormatError says that a lake was written in a format that this program does not know.
+// FormatError is the error for a lake in a format that this program does not know.
 type FormatError struct{ Found int }
 
 func (e *FormatError) Error() string {

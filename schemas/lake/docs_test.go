@@ -15,7 +15,7 @@ import (
 
 const docsDir = "../../docs/tables"
 
-// TestDocsTables holds docs/tables to the columns; with -update it writes them.
+// TestDocsTables compares docs/tables with the columns; with -update it writes them.
 func TestDocsTables(t *testing.T) {
 	pages := map[string]string{"README.md": tablesIndex()}
 	for _, table := range lake.Tables() {
@@ -73,7 +73,7 @@ func tablePage(table *lake.Table) string {
 	return b.String()
 }
 
-// parts says which part of a value a column holds.
+// parts are the texts for the part of a value that a column contains.
 var parts = map[lake.Part]string{lake.Key: " (its key)", lake.HrefID: " (the number at its end)"}
 
 func feedsOf(table *lake.Table) string {
@@ -101,7 +101,7 @@ func marketsOf(table *lake.Table, column *lake.Column) string {
 	return strings.Join(in, ", ")
 }
 
-// meaning is the column's sentence, its unit and what it may hold.
+// meaning returns the column's sentence, its unit and its allowed values.
 func meaning(column *lake.Column) string {
 	text := column.Doc
 	if column.Unit != "" {

@@ -11,8 +11,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestDocsHelpers holds docs/helper-columns.md to the columns and to the texts of testdata/parsing; with
-// -update it writes the page.
+// TestDocsHelpers compares docs/helper-columns.md with the columns and with the texts of testdata/parsing; with -update
+// it writes the page.
 func TestDocsHelpers(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(helpersPreface)
@@ -100,7 +100,7 @@ parser is for (bp, pct, amount or price), as one number, as ` + "`lo..hi`, as `l
 Beside a text may stand a currency or a date.
 `
 
-// parserMeanings say in the order of the page what each parser is for.
+// parserMeanings contains the purpose of each parser, in the order of the page.
 var parserMeanings = []struct {
 	parser  lake.Parser
 	meaning string
@@ -135,7 +135,7 @@ func parsingTable(t *testing.T, parser lake.Parser) string {
 			continue
 		}
 		cells := strings.Split(line, " | ")
-		if len(cells) == 2 { // nothing stands beside: the cells are parted by " | | "
+		if len(cells) == 2 { // no value of another column: the cells are separated by " | | "
 			cells = append(cells[:1], "", strings.TrimPrefix(cells[1], "| "))
 		}
 		if len(cells) != 3 {

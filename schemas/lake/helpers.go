@@ -2,15 +2,14 @@ package lake
 
 import "slices"
 
-// ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser
-// reads a text differently; SchemaVersion rises with it, so that the log tells which files await a
-// replay.
+// ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser reads a text
+// differently. SchemaVersion rises with it, so that the log shows which files need a replay.
 const ParserVersion = 1
 
-// Parser names a reader of free text: the kind of text that a column holds.
+// Parser names a parser of free text. Each text column with helpers has one.
 type Parser string
 
-// The parsers. What each reads is in docs/helper-columns.md.
+// The parsers. docs/helper-columns.md says what each reads.
 const (
 	ParseSpread      Parser = "spread"       // T+95, MS flat, DBR 2.5% Feb-34+118
 	ParseEvolution   Parser = "evolution"    // IPTs MS+130 area, 7.00-7.25%
@@ -24,36 +23,35 @@ const (
 	ParseOID         Parser = "oid"          // 99-99.5, par, 0.5% UF
 	ParseMaturity    Parser = "maturity"     // 2031-02-15, Feb-31, 7yr
 	ParseLeverage    Parser = "leverage"     // 5.2x, 4.5x/6.0x
-	ParsePricingTime Parser = "pricing_time" // 14:35+01:00, beside a date
+	ParsePricingTime Parser = "pricing_time" // 14:35+01:00, with the date of another column
 )
 
 // The statuses of a parsed text. A NULL text has none.
 const (
-	ParsedOK        = "OK"        // one number, or what the text says in full
-	ParsedYield     = "OK_YIELD"  // a yield where a spread may stand
+	ParsedOK        = "OK"        // one number, or the complete meaning of the text
+	ParsedYield     = "OK_YIELD"  // a yield instead of a spread
 	ParsedRange     = "RANGE"     // from lo to hi: no point value
-	ParsedVerbal    = "VERBAL"    // words in place of a number: low 200s
-	ParsedNoNumber  = "NO_NUMBER" // says that there is none, or none yet: TBC, benchmark, Undisclosed
-	ParsedAmbiguous = "AMBIGUOUS" // more than one reading: MS-5-7
-	ParsedNot       = "UNPARSED"  // another text
+	ParsedVerbal    = "VERBAL"    // words instead of a number: low 200s
+	ParsedNoNumber  = "NO_NUMBER" // the text says that there is no number, or none yet: TBC, benchmark, Undisclosed
+	ParsedAmbiguous = "AMBIGUOUS" // the text can be read in more than one way: MS-5-7
+	ParsedNot       = "UNPARSED"  // any other text
 )
 
-// ParseStatuses lists the statuses. The caller owns the slice.
+// ParseStatuses returns the statuses. The caller owns the slice.
 func ParseStatuses() []string {
 	return []string{ParsedOK, ParsedYield, ParsedRange, ParsedVerbal, ParsedNoNumber, ParsedAmbiguous, ParsedNot}
 }
 
-// Parse says how a helper column comes from a text column of its table. The zero value means that a
-// column is no helper.
+// Parse says how a helper column is read from a text column of its table. It is zero for a column that is not a helper.
 type Parse struct {
 	Parser Parser
-	From   string // the text column
-	With   string // a column that helps to read it: the currency, or the pricing date; "" for none
-	Part   string // which part of what the parser reads the column holds
-	Sign   string // what a positive number means; "" where that goes without saying
+	From   string // name of the text column
+	With   string // name of the column that helps to read the text: the currency or the pricing date; "" for none
+	Part   string // the part of the parser's reading that the column contains
+	Sign   string // the meaning of a positive number; "" if that is obvious
 }
 
-// The parts of what parsers read.
+// The parts of a parser's reading.
 const (
 	PartStatus        = "status"
 	PartBenchmark     = "benchmark"
@@ -98,8 +96,8 @@ const (
 	partParserVersion = "parser_version"
 )
 
-// outcome is one part of a parser's reading, as a column to be. Its offset is its place in the block of
-// numbers that a text column has: for good.
+// outcome declares the helper column for one part of a parser's reading. offset is its number within the block of its
+// text column, and never changes.
 type outcome struct {
 	offset int32
 	part   string
@@ -219,8 +217,8 @@ var pricingTimeParts = []outcome{
 	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its date and time with the offset that the time names."},
 }
 
-// helpers are the columns that a parser gives for a text column. Each text column has a block of twenty
-// numbers, from 1000+20·block on; the last is its status.
+// helpers returns the helper columns of a text column. Each text column has a block of twenty numbers, which begins at
+// 1000+20·block; the last one is its status.
 func helpers(block int32, parser Parser, from, with string, parts []outcome, only ...string) []Column {
 	base := 1000 + 20*block
 	var columns []Column
@@ -240,25 +238,25 @@ func helpers(block int32, parser Parser, from, with string, parts []outcome, onl
 	})
 }
 
-// helperColumns puts the helpers of a table's texts together; the version of the parsers is the last.
-func helperColumns(of ...[]Column) []Column {
-	return append(slices.Concat(of...), Column{
+// helperColumns joins the helpers of a table's text columns. The last column is the version of the parsers.
+func helperColumns(groups ...[]Column) []Column {
+	return append(slices.Concat(groups...), Column{
 		Number: 1000, Name: partParserVersion, Type: Int32, Since: 2,
 		Doc:   "Version of the parsers that read the texts.",
 		Parse: Parse{Part: partParserVersion},
 	})
 }
 
-// IsHelper says whether the column is read from a text by a parser.
+// IsHelper reports whether a parser fills the column from a text.
 func (c *Column) IsHelper() bool { return c.Parse != Parse{} }
 
-// IsParserVersion says whether the column holds the version of the parsers.
+// IsParserVersion reports whether the column contains the version of the parsers.
 func (c *Column) IsParserVersion() bool { return c.Parse.Part == partParserVersion }
 
-// withoutReference are the parts of a spread whose benchmark's security nobody asks for.
+// withoutReference are the parts of a spread without the benchmark's security, for texts that do not name one.
 var withoutReference = []string{PartBenchmark, PartBP, PartLoBP, PartHiBP}
 
-// renamed gives one column another name than text column and part make.
+// renamed changes the name of one column. By default the name is made of text column and part.
 func renamed(columns []Column, from, to string) []Column {
 	for i := range columns {
 		if columns[i].Name == from {

@@ -17,56 +17,56 @@ const (
 	LeaseKey          = "_dealflow/lease.json"
 	CatalogKey        = "catalog.duckdb"
 
-	// The user's own files: which names mean one bank, or one borrower. No commit names them.
+	// Files of the user: which names mean the same bank, or the same borrower. No commit names them.
 	BankAliasesKey     = "aliases/banks.csv"
 	BorrowerAliasesKey = "aliases/borrowers.csv"
 )
 
-// DataPrefixes returns the prefixes under which all data files are. The caller owns the slice.
+// DataPrefixes returns the prefixes of all data files. The caller owns the slice.
 func DataPrefixes() []string { return []string{"history/", QuarantineTable + "/", "snapshots/"} }
 
-// CommitKey is the key of a commit's object.
+// CommitKey returns the key of a commit's object.
 func CommitKey(number int64) string { return fmt.Sprintf("%s%020d.json", CommitsPrefix, number) }
 
-// CheckpointKey is the key of what the commits up to and including number add up to.
+// CheckpointKey returns the key of the checkpoint: the state of the log after commit number.
 func CheckpointKey(number int64) string {
 	return fmt.Sprintf("%s%020d.ndjson.zst", CheckpointsPrefix, number)
 }
 
-// StateKey is the key of the state file beside a checkpoint: the heads of all deals.
+// StateKey returns the key of the state file of a checkpoint: the heads of all deals.
 func StateKey(number int64) string {
 	return fmt.Sprintf("%s%020d.state.zst", CheckpointsPrefix, number)
 }
 
-// CommitNumber reads the number out of a commit's or checkpoint's key.
+// CommitNumber parses the number in a commit's or checkpoint's key.
 func CommitNumber(key string) (int64, bool) {
 	name, _, _ := strings.Cut(path.Base(key), ".")
 	n, err := strconv.ParseInt(name, 10, 64)
 	return n, err == nil && len(name) == 20 && n > 0
 }
 
-// SnapshotTable is the commit's name for the snapshots of a table.
+// SnapshotTable returns the name of a table's snapshots in commits.
 func SnapshotTable(table string) string { return "snapshots." + table }
 
-// HistoryTable is the commit's name for a table's history.
+// HistoryTable returns the name of a table's history in commits.
 func HistoryTable(table string) string { return "history." + table }
 
-// SnapshotKey is the key of file n that a run writes for a table's snapshot of a market and day.
+// SnapshotKey returns the key of the n-th file that a run writes for a table's snapshot of a market and day.
 func SnapshotKey(table string, market api.Market, date, runID string, n int) string {
 	return fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/%s-%d.parquet", table, market, date, runID, n)
 }
 
-// HistoryKey is the key of file n that a run writes for a table's history; year is the UTC year of
-// the run's start.
+// HistoryKey returns the key of the n-th file that a run writes for a table's history. year is the UTC year of the
+// run's start.
 func HistoryKey(table string, market api.Market, year int, runID string, n int) string {
 	return fmt.Sprintf("history/%s/market=%s/year=%04d/%s-%d.parquet", table, market, year, runID, n)
 }
 
-// QuarantineTable is the commit's name for the records that could not be read.
+// QuarantineTable is the name in commits for the records that could not be read.
 const QuarantineTable = "quarantine"
 
-// QuarantineKey is the key of a feed's records that a run could not read. n is 0 but for a run that lost
-// a commit and wrote its files again.
+// QuarantineKey returns the key of a feed's records that a run could not read. n is 0, except for a run that lost a
+// commit to another run and wrote its files again.
 func QuarantineKey(feed api.Feed, runID string, n int) string {
 	if n > 0 {
 		runID = fmt.Sprintf("%s-%d", runID, n)

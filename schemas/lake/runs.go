@@ -18,7 +18,7 @@ func RunColumns() []Column {
 	}, trafficColumns(), changeColumns())
 }
 
-// trafficColumns say what was fetched.
+// trafficColumns returns the columns that count what was fetched.
 func trafficColumns() []Column {
 	return []Column{
 		{Name: "pages", Type: Int64, Doc: "List pages read."},
@@ -27,7 +27,7 @@ func trafficColumns() []Column {
 	}
 }
 
-// changeColumns say what came of the deals.
+// changeColumns returns the columns that count the changes of deals.
 func changeColumns() []Column {
 	return []Column{
 		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
@@ -54,7 +54,7 @@ func CheckColumns() []Column {
 	}
 }
 
-// CheckRow gives the values of a check's row, by column.
+// CheckRow returns a check as a row of checks: values by column name.
 func CheckRow(c *Commit, check *Check) map[string]any {
 	return map[string]any{
 		"run_id": c.RunID, "commit": c.Number, "known_at": c.KnownAt, "name": check.Name, "severity": check.Severity,
@@ -88,7 +88,7 @@ func FeedRunColumns() []Column {
 	})
 }
 
-// RunRow gives a commit as a row of runs, column by name.
+// RunRow returns a commit as a row of runs: values by column name.
 func RunRow(c *Commit) map[string]any {
 	sum := FeedRun{}
 	var drift int64
@@ -119,7 +119,7 @@ func RunRow(c *Commit) map[string]any {
 	return row
 }
 
-// FeedRunRow gives a feed of a commit as a row of feed_runs, column by name.
+// FeedRunRow returns a feed of a commit as a row of feed_runs: values by column name.
 func FeedRunRow(c *Commit, f *FeedRun) map[string]any {
 	row := map[string]any{
 		"run_id": c.RunID, "feed": f.Feed.String(), "service": f.Feed.Service, "market": f.Feed.Market,

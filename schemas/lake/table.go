@@ -9,11 +9,11 @@ import (
 	"dealflow/schemas/api"
 )
 
-// SchemaVersion is the version of the flattened tables' columns and of what fills them. It rises when a
-// column is added and when a parser changes; every version stays readable.
+// SchemaVersion is the version of the flattened tables' columns and of the parsers that fill them. It rises when a
+// column is added and when a parser changes. Files of every version stay readable.
 const SchemaVersion = 2
 
-// Table is one flattened table: which rows it has and where each column comes from.
+// Table is one flattened table: its rows, and the source of each column.
 type Table struct {
 	Name    string
 	Service api.Service
@@ -21,20 +21,20 @@ type Table struct {
 	Rows    string   // pointer of the list or map whose entries are the rows; "" for one row per deal
 	Map     bool     // Rows is a map: entries are sorted by key, as UTF-8 bytes
 	Doc     string   // one sentence
-	Columns []Column // documented: each has a place in the record
-	Helpers []Column // read from texts of Columns, by parsers
+	Columns []Column // documented columns: each has a pointer into the record
+	Helpers []Column // helper columns: read from texts of Columns by parsers
 
-	// Identity names the columns by which an entry of a list is known again in the deal's next version; of
-	// several entries alike the n-th is the n-th. A tranche of an expected deal is known by its lineage, one
-	// of a priced loan by its id, and so is the list around a bank: TrancheIdentity.
+	// Identity names the columns that identify an entry of a list in the deal's next version. If several entries have
+	// the same identity, they are matched in order: first with first. TrancheIdentity means the tranche that an entry is
+	// or belongs to: by lineage in an expected deal, by id in a priced loan.
 	Identity []string
 }
 
-// TrancheIdentity stands in Identity for the tranche that an entry is, or belongs to.
+// TrancheIdentity is the name in Identity for the tranche that an entry is, or belongs to.
 const TrancheIdentity = "tranche"
 
-// The key columns that flattened tables share. Their numbers lie below those of the documented
-// columns, which begin at 11.
+// The key columns that flattened tables share. Their numbers are less than those of the documented columns, which begin
+// at 11.
 var (
 	columnMarket         = Column{Number: 1, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."}
 	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Distinct: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
@@ -44,8 +44,8 @@ var (
 	columnSnapshotDate   = Column{Number: 6, Name: "snapshot_date", Type: Date, NotNull: true, Doc: "Day of the snapshot: the UTC date of the run's start."}
 )
 
-// Depth is the number of ordinals in the table's key: 0 for one row per deal, 1 for a list of the
-// deal, 2 for a list inside a list.
+// Depth returns the number of ordinals in the table's key: 0 for one row per deal, 1 for a list of the deal, 2 for a
+// list inside a list.
 func (t *Table) Depth() int { return pointerDepth(t.Rows) }
 
 // KeyColumns returns the columns of the table's key, in order. The caller owns the slice.
@@ -60,7 +60,7 @@ func (t *Table) KeyColumns() []Column {
 	return keys
 }
 
-// ValueColumns returns the columns that are no key: documented ones, then helpers. The caller owns the
+// ValueColumns returns the columns that are not in the key: documented columns, then helpers. The caller owns the
 // slice.
 func (t *Table) ValueColumns() []Column { return slices.Concat(t.Columns, t.Helpers) }
 
@@ -71,8 +71,8 @@ func (t *Table) HistoryColumns() []Column { return append(t.KeyColumns(), t.Valu
 // snapshot_date.
 func (t *Table) SnapshotColumns() []Column { return append(t.HistoryColumns(), columnSnapshotDate) }
 
-// TableColumns returns the columns of a table as a commit names it ("history.bond_priced_deals"), in the present schema
-// version; nil for what is no table of Parquet files. The caller owns the slice.
+// TableColumns returns the columns of a table, in the present schema version. name is as in commits
+// ("history.bond_priced_deals"); nil if no table of Parquet files has it. The caller owns the slice.
 func TableColumns(name string) []Column {
 	if name == HistoryTable(DealVersions) {
 		return DealVersionColumns()
@@ -88,14 +88,14 @@ func TableColumns(name string) []Column {
 	return nil
 }
 
-// ColumnsAt returns those of the columns that a schema version has. The caller owns the slice.
+// ColumnsAt returns the columns that exist in a schema version. The caller owns the slice.
 func ColumnsAt(columns []Column, schemaVersion int) []Column {
 	return slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return cmp.Or(c.Since, 1) > schemaVersion })
 }
 
 // ComparableColumns returns the columns in which the history rows of files must be equal: those that all the files
-// have. Helper columns are among them only if all the files are of one schema version, because parsers change from one
-// to the next. The caller owns the slice.
+// have. Helper columns are included only if all files have the same schema version, because parsers change from one
+// version to the next. The caller owns the slice.
 func (t *Table) ComparableColumns(files []File) []Column {
 	least, most := SchemaVersion, 0
 	for _, f := range files {
@@ -127,7 +127,7 @@ func ColumnNames(columns []Column) []string {
 	return names
 }
 
-// ArrowSchema is the Arrow schema of columns, with Parquet field ids.
+// ArrowSchema returns the Arrow schema of columns, with Parquet field ids.
 func ArrowSchema(columns []Column) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i := range columns {
@@ -136,8 +136,8 @@ func ArrowSchema(columns []Column) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// BatchSchema is the Arrow schema of columns on their way into a file: as ArrowSchema, but a text that has a
-// dictionary in the file has one already.
+// BatchSchema returns the Arrow schema of columns before they are written to a file. It is ArrowSchema, except that a
+// text column has a dictionary if it has one in the file.
 func BatchSchema(columns []Column) *arrow.Schema {
 	fields := ArrowSchema(columns).Fields()
 	for i := range columns {
@@ -155,22 +155,22 @@ var tables = []*Table{
 	loanExpectedDeals(), loanExpectedSponsors(), loanExpectedTranches(),
 }
 
-// Tables returns the seventeen flattened tables in the order of testdata/tables.md: of each service
-// and kind the deals first, then their children. They are shared: nobody changes them.
+// Tables returns the seventeen flattened tables in the order of testdata/tables.md: for each service and kind the deals
+// first, then their children. The tables are shared: do not modify them. The caller owns the slice.
 func Tables() []*Table { return append([]*Table(nil), tables...) }
 
 // FeedTables returns the tables that a feed's deals flatten into, the deals' own table first.
 func FeedTables(f api.Feed) []*Table {
-	var of []*Table
+	var selected []*Table
 	for _, t := range tables {
 		if t.Service == f.Service && t.Kind == f.Kind {
-			of = append(of, t)
+			selected = append(selected, t)
 		}
 	}
-	return of
+	return selected
 }
 
-// TableByName finds a flattened table.
+// TableByName returns a flattened table; false if there is none with this name.
 func TableByName(name string) (*Table, bool) {
 	for _, t := range tables {
 		if t.Name == name {

@@ -20,14 +20,14 @@ import (
 // section is a chapter of testdata/tables.md.
 type section struct {
 	name  string
-	text  string // its lines that stand in no table, joined by spaces
+	text  string // its lines outside tables, joined by spaces
 	cells [][3]string
 }
 
 var cellLine = regexp.MustCompile(`^\| (.+?) \| (.+?) \| ?(.*?) ?\|$`)
 
-// document reads testdata/tables.md, the binding list of columns.
-func document(t *testing.T) []section {
+// readDocument reads testdata/tables.md, the binding list of columns.
+func readDocument(t *testing.T) []section {
 	t.Helper()
 	data, err := os.ReadFile("../../testdata/tables.md")
 	if err != nil {
@@ -56,7 +56,7 @@ func document(t *testing.T) []section {
 
 func sectionOf(t *testing.T, name string) section {
 	t.Helper()
-	sections := document(t)
+	sections := readDocument(t)
 	i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
 	if i < 0 {
 		t.Fatalf("testdata/tables.md has no section %s", name)
@@ -64,7 +64,7 @@ func sectionOf(t *testing.T, name string) section {
 	return sections[i]
 }
 
-// typeNames are the document's names of types.
+// typeNames are the names of types in testdata/tables.md.
 var typeNames = map[lake.Type]string{
 	lake.Text: "UTF8", lake.Int32: "INT32", lake.Int64: "INT64", lake.Bool: "BOOLEAN", lake.Date: "DATE",
 	lake.Timestamp: "TIMESTAMP(µs, UTC)", lake.Money: "DECIMAL(24,6)", lake.Rate: "DECIMAL(20,10)",
@@ -74,11 +74,11 @@ var typeNames = map[lake.Type]string{
 // heading is the line under a flattened table's name.
 var heading = regexp.MustCompile("^one row per (?:deal|entry of `([^`]+)`( \\(a map: entries sorted by key\\))?(?: in each `([^`]+)`)?); key (.+)$")
 
-// TestTables holds the flattened tables equal to the document: tables and columns in its order, with
-// type and source.
+// TestTables compares the flattened tables with testdata/tables.md: tables and columns in its order, with type and
+// source.
 func TestTables(t *testing.T) {
 	var flattened []section
-	for _, s := range document(t) {
+	for _, s := range readDocument(t) {
 		if heading.MatchString(s.text) {
 			flattened = append(flattened, s)
 		}
@@ -122,7 +122,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// listPointer is the pointer of the entries of a list that the document writes with dots.
+// listPointer returns the pointer of the entries of a list, which testdata/tables.md writes with dots.
 func listPointer(list string) string {
 	if list == "" {
 		return ""
@@ -130,7 +130,7 @@ func listPointer(list string) string {
 	return "/" + strings.ReplaceAll(list, ".", "/") + "/*"
 }
 
-// source reads the document's "from", against the pointer of the table's rows.
+// source parses the "from" of testdata/tables.md, relative to the pointer of the table's rows.
 func source(rows, from string) (pointer string, part lake.Part) {
 	switch from {
 	case "the entry", "the value":
@@ -157,7 +157,7 @@ func names(columns []lake.Column) []string {
 	return all
 }
 
-// TestDealVersionColumns holds history.deal_versions equal to the document.
+// TestDealVersionColumns compares history.deal_versions with testdata/tables.md.
 func TestDealVersionColumns(t *testing.T) {
 	var want []string
 	for _, cells := range sectionOf(t, "history.deal_versions").cells {
@@ -176,8 +176,7 @@ func TestDealVersionColumns(t *testing.T) {
 
 var inBrackets = regexp.MustCompile(` \([^)]*\)`)
 
-// TestRunColumns holds the tables runs and feed_runs equal to the document, and their rows equal to
-// their columns.
+// TestRunColumns compares the tables runs and feed_runs with testdata/tables.md, and their rows with their columns.
 func TestRunColumns(t *testing.T) {
 	commit, feed := &lake.Commit{}, &lake.FeedRun{Feed: api.Feeds()[0]}
 	for _, tt := range []struct {
@@ -191,7 +190,8 @@ func TestRunColumns(t *testing.T) {
 		text := inBrackets.ReplaceAllString(sectionOf(t, tt.table).text, "")
 		want := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		if tt.table == "feed_runs" {
-			// Beyond the document: serving the lake back needs the address, and people ask for the rest.
+			// Columns that testdata/tables.md does not list: serving the lake needs the address, and users query the
+			// others.
 			want = append(want, "base_url", "out_of_entitlement", "sync_missed", "extract_ms", "write_ms")
 		}
 		if got := names(tt.columns); !slices.Equal(got, want) {
@@ -208,7 +208,7 @@ func TestRunColumns(t *testing.T) {
 	}
 }
 
-// stored are all tables that data files hold, with all their columns.
+// stored returns all tables that data files contain, with all their columns.
 func stored() map[string][]lake.Column {
 	all := map[string][]lake.Column{lake.DealVersions: lake.DealVersionColumns()}
 	for _, table := range lake.Tables() {
@@ -217,7 +217,7 @@ func stored() map[string][]lake.Column {
 	return all
 }
 
-// TestColumns checks what every column of a data file must have.
+// TestColumns checks the properties that every column of a data file must have.
 func TestColumns(t *testing.T) {
 	for table, columns := range stored() {
 		byNumber, byName := map[int32]bool{}, map[string]bool{}
@@ -254,8 +254,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestColumnNumbers holds every number to the one that files written so far carry. A line may only be
-// added.
+// TestColumnNumbers compares every number with that in the files written so far. Lines may only be added.
 func TestColumnNumbers(t *testing.T) {
 	var lines []string
 	for table, columns := range stored() {
@@ -285,8 +284,8 @@ func TestArrowSchema(t *testing.T) {
 	}
 }
 
-// TestBatchSchema checks that a text has a dictionary just where the file has one, and that all else is as in the
-// file.
+// TestBatchSchema checks that a text column has a dictionary exactly if it has one in the file, and that everything
+// else is as in the file.
 func TestBatchSchema(t *testing.T) {
 	for table, columns := range stored() {
 		batch, plain := lake.BatchSchema(columns), lake.ArrowSchema(columns).Fields()
@@ -339,7 +338,7 @@ func TestMarketsAndValues(t *testing.T) {
 	}
 }
 
-// TestFeedTables checks which tables a feed has: its deals' own first.
+// TestFeedTables checks which tables a feed has, and that the deals' own table is the first.
 func TestFeedTables(t *testing.T) {
 	count := 0
 	for _, feed := range api.Feeds() {

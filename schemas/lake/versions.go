@@ -1,9 +1,9 @@
 package lake
 
-// DealVersions is the name of the table that holds every version of every deal with its payload.
+// DealVersions is the name of the table that contains every version of every deal with its payload.
 const DealVersions = "deal_versions"
 
-// The kinds of change a version can be.
+// The kinds of change that a version can be.
 const (
 	Added      = "added"
 	Changed    = "changed"
@@ -18,7 +18,7 @@ const (
 	ReasonOutOfEntitlement = "out_of_entitlement"
 )
 
-// HashVersion is the version of the canonical form under content_hash.
+// HashVersion is the version of the canonical form from which content_hash is computed.
 const HashVersion = 1
 
 // DealVersionColumns returns the columns of history/deal_versions, in order. The caller owns the
@@ -45,18 +45,18 @@ func DealVersionColumns() []Column {
 	}
 }
 
-// Digest is a SHA-256.
+// Digest is a SHA-256 hash.
 type Digest [32]byte
 
-// Head is what the lake knows of a deal's newest version: enough to decide whether a payload is a
-// change, and small enough to hold for every deal ever seen.
+// Head is the lake's knowledge of a deal's latest version: enough to decide whether a payload is a change, and small
+// enough to keep in memory for every deal ever seen.
 type Head struct {
 	Version     int32
 	Removed     bool
-	ContentHash Digest // of the newest version that has a payload
-	PayloadHash Digest // likewise
+	ContentHash Digest // hash of the latest content; a removal does not change it
+	PayloadHash Digest // hash of the latest payload; a removal does not change it
 }
 
-// Heads maps deal_id to the newest version known, for one feed. Removed deals stay in it: their
-// numbers go on when they reappear.
+// Heads maps deal_id to the latest version known, for one feed. Removed deals remain in it, because their version
+// numbers continue when they reappear.
 type Heads map[int64]Head

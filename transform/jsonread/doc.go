@@ -1,15 +1,14 @@
-// Package jsonread reads one complete JSON text that lies in memory: positions instead of tokens, no
-// buffer and no copy.
+// Package jsonread reads one complete JSON text in memory. It returns parts of the text instead of tokens,
+// without a buffer or a copy.
 //
-// Takes: a text that is valid UTF-8 throughout; the caller has checked it as a whole.
-// Gives: its values in their order, as the parts of the text that they are.
-// Keeps: strict as RFC 8259 is: nothing is read that is not JSON, a member's name comes once in an object
-// (also in one that is passed over), and nothing nests deeper than 10,000. An escaped surrogate may
-// stand alone. Linear in the size of the text whatever it holds, and in the steady state it allocates
-// nothing.
-// Fails: at the first fault; after it nothing more is read. See Reader.
-// May change here: how fast it is. What it takes is held against another reader by FuzzReader.
+// Takes: a text of valid UTF-8; the caller has checked that.
+// Gives: the values of the text in order, each as a part of the text.
+// Keeps: RFC 8259, strictly: only valid JSON is accepted, a member's name occurs once in an object (also in
+// a skipped one), and brackets nest at most 10,000 deep. A lone escaped surrogate is accepted. The time is
+// linear in the size of any text. A reused Reader does not allocate once its buffers have grown.
+// Fails: at the first fault; nothing is read after it. See Reader.
+// May change here: the speed. FuzzReader compares which texts are accepted with another reader.
 //
-// Only transform uses it. schemas/api must find a record's id although the record has faults, and has a lenient
-// reader of its own (schemas/api/scanner.go says why).
+// Only transform uses it. schemas/api must find a record's id although the record has faults, and has its own
+// lenient reader (schemas/api/scanner.go says why).
 package jsonread

@@ -13,7 +13,7 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// verdict is what a reader says of a text.
+// verdict is what a reader reports about a text.
 type verdict string
 
 const (
@@ -22,7 +22,7 @@ const (
 	invalid   verdict = "invalid"
 )
 
-// seeds hold each rule of the grammar once kept and once broken, and what is near it.
+// seeds contain, for each rule of the grammar, a text that follows it, one that breaks it, and similar texts.
 var seeds = []string{
 	``, ` `, `null`, `nul`, `nullx`, `true`, `false`, `tru`, `fals3`, "\ufeff{}", "\x00", `{}`, ` { } `, `[]`, "[\t\r\n]", "[\v]", "\u00a0[]",
 	`{"a":1}`, `{"a":1,}`, `{,"a":1}`, `{"a"}`, `{"a":}`, `{"a" 1}`, `{"a"::1}`, `{a:1}`, `{1:1}`, `{"a":1 "b":2}`, `{"a":1]`, `[1}`, `[1,]`, `[,1]`, `[1 2]`, `[1:2]`,
@@ -48,21 +48,21 @@ func addSeeds(f *testing.F) {
 	}
 	f.Add([]byte("{" + wide.String() + `"z":0}`))
 	f.Add([]byte("{" + wide.String() + `"` + strings.Repeat("x", 77) + `":0}`))
-	f.Add([]byte("{" + wide.String() + `"a":` + strings.Repeat(`{"a":`, 300) + "0" + strings.Repeat("}", 301))) // one name at all depths, behind others
+	f.Add([]byte("{" + wide.String() + `"a":` + strings.Repeat(`{"a":`, 300) + "0" + strings.Repeat("}", 301))) // one name at all depths, after others
 	for _, depth := range []int{9_999, 10_000, 10_001} {
 		f.Add([]byte(strings.Repeat("[", depth) + strings.Repeat("]", depth)))
 		f.Add([]byte(strings.Repeat(`{"a":`, depth) + "0" + strings.Repeat("}", depth)))
 	}
 }
 
-// FuzzReader holds the reader against jsontext: both take the same texts, say the same of others, and
-// meet the same values.
+// FuzzReader compares the reader with jsontext: both accept the same texts, reject the others for the same reason, and
+// find the same values.
 func FuzzReader(f *testing.F) {
 	addSeeds(f)
 	var r jsonread.Reader
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if !utf8.Valid(text) {
-			return // the reader's caller has refused it
+			return // the caller of a Reader refuses it
 		}
 		want, wantVerdict := tokens(text)
 		r.Reset(text)
@@ -100,7 +100,7 @@ func verdictOf(t *testing.T, r *jsonread.Reader) verdict {
 	return invalid
 }
 
-// walk reads a value by its parts and appends its tokens, each on a line, strings unescaped.
+// walk reads a value part by part and appends its tokens, one per line, with unescaped strings.
 func walk(t *testing.T, r *jsonread.Reader, to []byte) []byte {
 	t.Helper()
 	switch r.Peek() {
@@ -137,7 +137,7 @@ func walk(t *testing.T, r *jsonread.Reader, to []byte) []byte {
 	return to
 }
 
-// appendToken appends a token. Of a string it appends the text, which must be what jsontext makes of it.
+// appendToken appends a token. For a string it appends the unescaped text, which must be equal to that of jsontext.
 func appendToken(t *testing.T, to []byte, r *jsonread.Reader, raw []byte) []byte {
 	t.Helper()
 	if raw[0] == '"' {
@@ -152,7 +152,7 @@ func appendToken(t *testing.T, to []byte, r *jsonread.Reader, raw []byte) []byte
 	return append(append(to, raw...), '\n')
 }
 
-// tokens reads a text by jsontext as walk does by Reader.
+// tokens reads a text with jsontext, in the way that walk reads it with Reader.
 func tokens(text []byte) ([]byte, verdict) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
 	var to []byte

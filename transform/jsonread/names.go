@@ -5,42 +5,41 @@ import (
 	"hash/maphash"
 )
 
-// Members is an object whose names go to Reader.Distinct.
+// Members identifies an open object whose names are checked by Reader.Distinct.
 type Members int
 
-// EnterObject begins such an object.
+// EnterObject opens such an object. The caller closes it with LeaveObject.
 func (r *Reader) EnterObject() Members { return Members(len(r.names.stack)) }
 
-// Distinct stops the reader where the name that was read last came before in the object, whatever its
-// spelling. The object must be the innermost one entered.
+// Distinct stops the reader if the name read last occurred before in the object, in any spelling. The object must be
+// the innermost open one.
 func (r *Reader) Distinct(object Members) {
 	if r.fault == nil && !r.names.add(object, r) {
 		r.FailDuplicate()
 	}
 }
 
-// LeaveObject forgets the names of the object entered last.
+// LeaveObject drops the names of the object opened last.
 func (r *Reader) LeaveObject(object Members) { r.names.leave(object) }
 
-// names are the names met in the objects that are open: a hash table with open addressing. Names leave
-// it in the reverse order of their coming; so each leaves the table as it found it, and emptying a slot
-// never breaks the chain of another. The seed is random: nobody can write names that all fall into one
-// chain.
+// names are the names of all open objects: a hash table with open addressing. Names leave in reverse order. So each
+// removal restores the earlier table, and emptying a slot never breaks another name's chain. The seed is random, so
+// that no input can put all names into one chain.
 type names struct {
 	seed  maphash.Seed
-	slots []int // places in stack, counted from 1; 0 is free, as at least half of them are
+	slots []int // index in stack plus 1; 0 is a free slot. At least half of the slots are free
 	stack []name
-	arena []byte // texts that had to be unescaped
+	arena []byte // unescaped texts
 }
 
 type name struct {
 	object Members
 	text   []byte
 	slot   int
-	arena  int // size of the arena before it
+	arena  int // size of the arena before this name was added
 }
 
-// add says whether the name read last is new in its object, and if so keeps it.
+// add adds the name read last. It returns false, and adds nothing, if the object already has that name.
 func (n *names) add(object Members, r *Reader) bool {
 	if 2*len(n.stack) >= len(n.slots) {
 		n.grow()
@@ -56,7 +55,7 @@ func (n *names) add(object Members, r *Reader) bool {
 	return true
 }
 
-// find is the slot of a name: the one that holds it, or the free one at the end of its chain.
+// find returns the slot of a name: the slot that contains it, or the free slot at the end of its chain.
 func (n *names) find(wanted *name) int {
 	mask := len(n.slots) - 1
 	slot := (int(maphash.Bytes(n.seed, wanted.text)) + int(wanted.object)) & mask
@@ -69,7 +68,7 @@ func (n *names) find(wanted *name) int {
 	return slot
 }
 
-// leave drops the names of an object and of those inside it.
+// leave drops the names of an object and of the objects inside it.
 func (n *names) leave(object Members) {
 	if len(n.stack) == int(object) {
 		return
@@ -81,7 +80,7 @@ func (n *names) leave(object Members) {
 	n.stack = n.stack[:object]
 }
 
-// grow doubles the table. The names come into it in the order in which they came before.
+// grow doubles the table and inserts the names in their earlier order.
 func (n *names) grow() {
 	if n.slots == nil {
 		n.seed = maphash.MakeSeed()

@@ -1,7 +1,6 @@
 package jsonread
 
-// Reader reads a JSON text from its begin to its end. Whoever walks over it asks Peek what is next and
-// reads that:
+// Reader reads a JSON text from start to end. The caller calls Peek to see which value is next, and reads it:
 //
 //	for more := r.Open(jsonread.Object); more; more = r.More(jsonread.Object) {
 //		name := r.Name()
@@ -9,14 +8,14 @@ package jsonread
 //		value := r.Value()
 //	}
 //
-// The first fault stops it: from then on Peek finds nothing, there is no more, what is read is nil, and
-// Err tells the fault. So a walk has to look at Err only when it is through. The zero value reads the
-// empty text. It is reused by Reset and is not safe for concurrent use.
+// The first fault stops the reader: after it Peek returns 0, Open and More return false, values are nil, and
+// Err returns the fault. So the caller needs to check Err only at the end. The zero value reads the empty
+// text. Reset reuses a Reader, which is not safe for concurrent use.
 type Reader struct {
 	text  []byte
-	pos   int // of the next byte; behind the text once there is a fault
-	depth int // brackets open
-	last  quoted
+	pos   int    // index of the next byte; len(text) after a fault
+	depth int    // number of open brackets
+	last  quoted // the string read last
 	names names
 	fault *Error
 }
@@ -24,13 +23,13 @@ type Reader struct {
 // quoted is a string in the text, with its quotes.
 type quoted struct {
 	start, end int
-	escaped    bool // it holds escape sequences
+	escaped    bool // the string has escape sequences
 }
 
-// maxDepth is how deep brackets may nest.
+// maxDepth is the limit of nested brackets.
 const maxDepth = 10_000
 
-// Bracket is what an object or a list ends with.
+// Bracket is the closing bracket of an object or a list.
 type Bracket byte
 
 // The two kinds of brackets.
@@ -39,13 +38,13 @@ const (
 	List   Bracket = ']'
 )
 
-// Reset begins to read a text, which must not change until the next Reset.
+// Reset starts to read a text. The caller must not change the text until the next Reset.
 func (r *Reader) Reset(text []byte) {
 	r.text, r.pos, r.depth, r.last, r.fault = text, 0, 0, quoted{}, nil
 	r.names.leave(0)
 }
 
-// Err is the fault that stopped the reader, an *Error; nil for none.
+// Err returns the fault that stopped the reader, an *Error, or nil.
 func (r *Reader) Err() error {
 	if r.fault == nil {
 		return nil
@@ -53,10 +52,10 @@ func (r *Reader) Err() error {
 	return r.fault
 }
 
-// Offset is the place of the next byte, in bytes from the text's begin.
+// Offset returns the index of the next byte in the text.
 func (r *Reader) Offset() int { return r.pos }
 
-// Since is what was read from start, an Offset, without the white space before it.
+// Since returns the text read from start, which is an Offset, without leading white space.
 func (r *Reader) Since(start int) []byte {
 	for start < r.pos && isSpace(r.text[start]) {
 		start++
@@ -64,18 +63,18 @@ func (r *Reader) Since(start int) []byte {
 	return r.text[start:r.pos:r.pos]
 }
 
-// Peek passes over white space and gives the byte that is next: a value's first byte, a bracket, a
-// comma or a colon. At the end of the text it gives 0, which no JSON has.
+// Peek skips white space and returns the next byte: the first byte of a value, a bracket, a comma or a colon. At the
+// end of the text it returns 0, which is not a byte of any JSON text.
 func (r *Reader) Peek() byte {
 	if r.pos < len(r.text) {
 		if c := r.text[r.pos]; c > ' ' { // the usual case: there is no white space
 			return c
 		}
 	}
-	return r.peekBehindSpace()
+	return r.peekAfterSpace()
 }
 
-func (r *Reader) peekBehindSpace() byte {
+func (r *Reader) peekAfterSpace() byte {
 	for r.pos < len(r.text) && isSpace(r.text[r.pos]) {
 		r.pos++
 	}
@@ -87,8 +86,8 @@ func (r *Reader) peekBehindSpace() byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// Open passes over an opening bracket that Peek has found, and says whether there is an entry behind it;
-// if not, it has passed over the closing bracket too.
+// Open skips an opening bracket that Peek has found. It reports whether the object or list has an entry; if not, Open
+// has skipped the closing bracket too.
 func (r *Reader) Open(b Bracket) (more bool) {
 	if r.depth == maxDepth {
 		r.fail("brackets nest deeper than 10,000")
@@ -104,8 +103,8 @@ func (r *Reader) Open(b Bracket) (more bool) {
 	return false
 }
 
-// More stands behind an entry: it passes over the comma before the next one, or over the closing
-// bracket, and says which.
+// More is called after an entry. It skips the comma before the next entry and returns true, or skips the closing
+// bracket and returns false.
 func (r *Reader) More(b Bracket) (more bool) {
 	switch r.Peek() {
 	case ',':
@@ -126,10 +125,10 @@ func (r *Reader) Name() []byte {
 		r.fail("want a member's name")
 		return nil
 	}
-	return r.string()
+	return r.readString()
 }
 
-// Colon passes over the colon behind a member's name.
+// Colon skips the colon after a member's name.
 func (r *Reader) Colon() {
 	if r.Peek() != ':' {
 		r.fail("want a colon")
@@ -138,7 +137,7 @@ func (r *Reader) Colon() {
 	r.pos++
 }
 
-// End wants nothing but white space behind the text's value.
+// End checks that only white space follows the text's value.
 func (r *Reader) End() {
 	if r.Peek(); r.pos < len(r.text) {
 		r.fail("text behind the value")

@@ -9,7 +9,7 @@ import (
 	"dealflow/transform/jsonread"
 )
 
-// TestErrors tells where a text goes wrong, and how.
+// TestErrors checks where a text is wrong, and how.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                          "the text ends early: want a value at byte 0",
@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReset reads on with a reader that has stopped in the middle of an object.
+// TestReset resets a reader that has stopped in the middle of an object.
 func TestReset(t *testing.T) {
 	var r jsonread.Reader
 	for _, text := range []string{`{"a":1,"b":{"a":1,"c":}}`, `{"a":1,"a":2}`, strings.Repeat("[", 10_001)} {
@@ -53,7 +53,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestSince gives what was read, as written and without the white space around it.
+// TestSince checks that Since returns what was read, as written and without white space around it.
 func TestSince(t *testing.T) {
 	var r jsonread.Reader
 	r.Reset([]byte(`{ "a" :  [1, {"b" : 2} ] , "c":3}`))
@@ -68,8 +68,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestLinear passes over an object with very many names, and over very many objects around each other,
-// in a time that grows as they do: with a step back for each name it would not end.
+// TestLinear skips an object with very many names, and very many nested objects, in linear time: with a step back for
+// each name the test would not end.
 func TestLinear(t *testing.T) {
 	const names = 200_000
 	var wide strings.Builder

@@ -5,65 +5,65 @@ import (
 	"math/bits"
 )
 
-// string reads a string whose opening quote is next and returns it with its quotes.
-func (r *Reader) string() []byte {
+// readString reads a string whose opening quote is next and returns it with its quotes.
+func (r *Reader) readString() []byte {
 	start := r.pos
-	end := r.ordinary(start + 1)
-	if r.is(end, '"') { // the usual case: nothing is escaped
-		return r.quote(start, end+1, false)
+	end := r.ordinaryEnd(start + 1)
+	if r.isAt(end, '"') { // the usual case: nothing is escaped
+		return r.finishString(start, end+1, false)
 	}
-	for r.is(end, '\\') {
-		size := escape(r.text[end:])
+	for r.isAt(end, '\\') {
+		size := escapeSize(r.text[end:])
 		if size == 0 {
 			r.pos = end
 			r.fail("want an escape sequence")
 			return nil
 		}
-		end = r.ordinary(end + size)
+		end = r.ordinaryEnd(end + size)
 	}
-	if !r.is(end, '"') {
+	if !r.isAt(end, '"') {
 		r.pos = end
 		r.fail("want the end of a string, and no control character before it")
 		return nil
 	}
-	return r.quote(start, end+1, true)
+	return r.finishString(start, end+1, true)
 }
 
-// quote passes over the string that was found.
-func (r *Reader) quote(start, end int, escaped bool) []byte {
+// finishString moves past the string text[start:end] and returns it.
+func (r *Reader) finishString(start, end int, escaped bool) []byte {
 	r.pos = end
 	r.last = quoted{start, end, escaped}
 	return r.text[start:end:end]
 }
 
 const (
-	ones = 0x01_01_01_01_01_01_01_01 // times a byte: that byte in each place of a word
+	ones = 0x01_01_01_01_01_01_01_01 // times a byte: a word with that byte in each position
 	high = 0x80 * ones
 )
 
-// ordinary is the end of the characters from at on that mean themselves: the place of a quote, a
-// backslash, a control character or the end of the text. It looks at eight bytes at a time, which takes
-// half the time of one at a time.
-func (r *Reader) ordinary(at int) int {
+// ordinaryEnd returns the index of the first byte from pos on that has a meaning in a string: a quote, a backslash or a
+// control character; otherwise the end of the text. It checks eight bytes at a time, which takes half the time of one
+// at a time.
+func (r *Reader) ordinaryEnd(pos int) int {
 	text := r.text
-	for ; at+8 <= len(text); at += 8 {
-		word := binary.LittleEndian.Uint64(text[at:])
-		// Subtracting n borrows from the high bit of each byte below n. A borrow may also mark bytes above
-		// the first one that is marked; they do not matter.
+	for ; pos+8 <= len(text); pos += 8 {
+		word := binary.LittleEndian.Uint64(text[pos:])
+		// Subtracting n borrows from the high bit of each byte less than n. A borrow may also mark bytes after the
+		// first marked one; they do not matter.
 		quotes, backslashes := word^'"'*ones, word^'\\'*ones
 		marked := (quotes-ones)&^quotes | (backslashes-ones)&^backslashes | (word-' '*ones)&^word
 		if marked &= high; marked != 0 {
-			return at + bits.TrailingZeros64(marked)/8
+			return pos + bits.TrailingZeros64(marked)/8
 		}
 	}
-	for at < len(text) && text[at] >= ' ' && text[at] != '"' && text[at] != '\\' {
-		at++
+	for pos < len(text) && text[pos] >= ' ' && text[pos] != '"' && text[pos] != '\\' {
+		pos++
 	}
-	return at
+	return pos
 }
 
-// escape is the size of the escape sequence that begins a text; 0 for none.
-func escape(text []byte) int {
+// escapeSize returns the size in bytes of the escape sequence at the start of a text; 0 for none.
+func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
 	}

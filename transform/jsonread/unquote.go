@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text gives what the string says that was read last, as a name or a value: a part of the text where
-// nothing in it is escaped, else a part of the arena, which may have grown. Lone surrogates become
-// U+FFFD; whole says that there was none.
+// Text returns the string read last, a name or a value, unescaped. Without escape sequences the result is a part of the
+// text; otherwise it is appended to arena, and grown is the longer arena. Lone surrogates become U+FFFD; whole reports
+// that there was none.
 func (r *Reader) Text(arena []byte) (text, grown []byte, whole bool) {
 	inside := r.text[r.last.start+1 : r.last.end-1 : r.last.end-1]
 	if !r.last.escaped {
@@ -19,10 +19,10 @@ func (r *Reader) Text(arena []byte) (text, grown []byte, whole bool) {
 	return grown[start:len(grown):len(grown)], grown, whole
 }
 
-// Plain says whether the string that was read last holds no escape sequence.
+// Plain reports whether the string read last has no escape sequence.
 func (r *Reader) Plain() bool { return !r.last.escaped }
 
-// appendUnescaped appends what the inside of a valid string says.
+// appendUnescaped appends the inside of a valid string, unescaped.
 func appendUnescaped(to, inside []byte) (grown []byte, whole bool) {
 	whole = true
 	for {
@@ -51,7 +51,7 @@ func appendUnescaped(to, inside []byte) (grown []byte, whole bool) {
 	}
 }
 
-// unescaped is what stands for a character behind a backslash.
+// unescaped returns the character for the letter after a backslash.
 func unescaped(c byte) byte {
 	switch c {
 	case 'b':
@@ -68,8 +68,8 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// unit is the UTF-16 unit of the sequence \uXXXX that begins a text; 0, which completes no pair, for
-// another text.
+// unit returns the UTF-16 unit of the sequence \uXXXX at the start of a text. For any other text it returns 0, which
+// completes no surrogate pair.
 func unit(text []byte) (c rune) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0

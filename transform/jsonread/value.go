@@ -1,24 +1,24 @@
 package jsonread
 
-// Value reads any value and returns it as it stands in the text, without white space around it.
+// Value reads any value and returns its text, without white space around it.
 func (r *Reader) Value() []byte {
 	c := r.Peek()
 	start := r.pos
 	switch c {
 	case '"':
-		return r.string()
+		return r.readString()
 	case '{':
 		r.skipObject()
 	case '[':
 		r.skipList()
 	case 't':
-		r.literal("true")
+		r.skipLiteral("true")
 	case 'f':
-		r.literal("false")
+		r.skipLiteral("false")
 	case 'n':
-		r.literal("null")
+		r.skipLiteral("null")
 	default:
-		r.number()
+		r.skipNumber()
 	}
 	if r.fault != nil {
 		return nil
@@ -26,7 +26,7 @@ func (r *Reader) Value() []byte {
 	return r.text[start:r.pos:r.pos]
 }
 
-// IsNumber says whether a value that was read is a number.
+// IsNumber reports whether a value that Value returned is a number.
 func IsNumber(value []byte) bool { return value[0] == '-' || isDigit(value[0]) }
 
 func (r *Reader) skipObject() {
@@ -46,7 +46,7 @@ func (r *Reader) skipList() {
 	}
 }
 
-func (r *Reader) literal(want string) {
+func (r *Reader) skipLiteral(want string) {
 	if end := r.pos + len(want); end <= len(r.text) && string(r.text[r.pos:end]) == want {
 		r.pos = end
 		return
@@ -54,46 +54,46 @@ func (r *Reader) literal(want string) {
 	r.fail("want " + want)
 }
 
-// number passes over a number: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
-func (r *Reader) number() {
-	at := r.pos
-	if r.is(at, '-') {
-		at++
+// skipNumber skips a number: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+func (r *Reader) skipNumber() {
+	pos := r.pos
+	if r.isAt(pos, '-') {
+		pos++
 	}
-	whole := r.digits(at)
-	if whole > at+1 && r.text[at] == '0' {
-		whole = at + 1 // what follows a leading zero is no part of the number
+	integerEnd := r.digitsEnd(pos)
+	if integerEnd > pos+1 && r.text[pos] == '0' {
+		integerEnd = pos + 1 // digits after a leading zero are not part of the number
 	}
-	end, ok := whole, whole > at
-	if ok && r.is(end, '.') {
-		at = end + 1
-		end = r.digits(at)
-		ok = end > at
+	end, ok := integerEnd, integerEnd > pos
+	if ok && r.isAt(end, '.') {
+		pos = end + 1
+		end = r.digitsEnd(pos)
+		ok = end > pos
 	}
-	if ok && (r.is(end, 'e') || r.is(end, 'E')) {
-		at = end + 1
-		if r.is(at, '+') || r.is(at, '-') {
-			at++
+	if ok && (r.isAt(end, 'e') || r.isAt(end, 'E')) {
+		pos = end + 1
+		if r.isAt(pos, '+') || r.isAt(pos, '-') {
+			pos++
 		}
-		end = r.digits(at)
-		ok = end > at
+		end = r.digitsEnd(pos)
+		ok = end > pos
 	}
 	if !ok {
-		r.pos = at
+		r.pos = pos
 		r.fail("want a value")
 		return
 	}
 	r.pos = end
 }
 
-func (r *Reader) is(at int, c byte) bool { return at < len(r.text) && r.text[at] == c }
+func (r *Reader) isAt(pos int, c byte) bool { return pos < len(r.text) && r.text[pos] == c }
 
-// digits is the end of the digits that begin at a place.
-func (r *Reader) digits(at int) int {
-	for at < len(r.text) && isDigit(r.text[at]) {
-		at++
+// digitsEnd returns the end of the digits that begin at pos.
+func (r *Reader) digitsEnd(pos int) int {
+	for pos < len(r.text) && isDigit(r.text[pos]) {
+		pos++
 	}
-	return at
+	return pos
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -6,7 +6,7 @@ import (
 	"dealflow/transform/text"
 )
 
-// TestParsingAllocatesNothing reads the cases of all parsers with what a caller reuses.
+// TestParsingAllocatesNothing reads the cases of all parsers with the memory that a caller reuses.
 func TestParsingAllocatesNothing(t *testing.T) {
 	for _, parser := range text.Parsers() {
 		parse := text.Parser(parser)

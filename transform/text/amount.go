@@ -2,7 +2,7 @@ package text
 
 import "bytes"
 
-// magnitudes are the units of sizes: the power of ten, by its words.
+// magnitudes are the units of sizes: the power of ten, and the words for it.
 var magnitudes = []struct {
 	power int
 	words []string
@@ -13,30 +13,30 @@ var magnitudes = []struct {
 	{12, []string{"trn", "tn", "trillion"}},
 }
 
-// amount is a size as the text has it. Without a unit it is none yet.
+// amount is a size as written in the text. It has a value only if it has a unit.
 type amount struct {
 	digits
-	power int // of ten: its unit
+	power int // power of ten of the unit
 	unit  bool
 }
 
-// amount reads a number and its unit, if it has one: 150m.
+// amount reads a number and its unit, if any: 150m.
 func (s *scanner) amount() (a amount, ok bool) {
 	if a.digits, ok = s.digits(); !ok {
 		return a, false
 	}
 	ahead := *s
 	ahead.space()
-	for _, of := range magnitudes {
-		if ahead.oneOf(of.words...) {
-			*s, a.power, a.unit = ahead, of.power, true
+	for _, magnitude := range magnitudes {
+		if ahead.oneOf(magnitude.words...) {
+			*s, a.power, a.unit = ahead, magnitude.power, true
 			break
 		}
 	}
 	return a, true
 }
 
-// number is the size in units of its currency.
+// number returns the size in units of its currency. ok is false without a unit.
 func (a amount) number() (n Number, ok bool) {
 	if !a.unit {
 		return n, false
@@ -44,8 +44,8 @@ func (a amount) number() (n Number, ok bool) {
 	return a.times(a.power)
 }
 
-// size reads a size, or a range of two, and its currency, if it is named: EUR1.25bn, USD300m-500m,
-// USD300-500m. A range that falls is ambiguous: in 500-1bn the first unit may be another one.
+// size reads a size or a range, with an optional currency: EUR1.25bn, USD300m-500m, USD300-500m. A falling range is
+// ambiguous: in 500-1bn the first number may have another unit.
 func (s *scanner) size(r *Range) (currency []byte, v verdict) {
 	currency = s.currency()
 	first, ok := s.amount()

@@ -1,6 +1,6 @@
 package text
 
-// The benchmarks, as cells hold them.
+// The benchmarks, as cells contain them.
 var (
 	ust     = []byte("UST")
 	bund    = []byte("BUND")
@@ -26,14 +26,14 @@ var (
 	jibar   = []byte("JIBAR")
 )
 
-// benchmark is what a spread is over.
+// benchmark is the rate that a spread is added to.
 type benchmark struct {
-	name     []byte // nil for an S that no currency explains
+	name     []byte // nil for a bare S whose currency does not say which index it is
 	floating bool   // an index of floating rates
 }
 
-// benchmark reads the name of a benchmark: T, DBR, 3mE, SARON MS, mid-swaps. A bare S is SOFR or SONIA
-// by the currency, and otherwise a benchmark without a name.
+// benchmark reads the name of a benchmark: T, DBR, 3mE, SARON MS, mid-swaps. A bare S is SOFR or SONIA according to the
+// currency; with any other currency it is a benchmark without a name.
 func (s *scanner) benchmark(currency []byte) (b benchmark, ok bool) {
 	ahead := *s
 	if ahead.has("mid-swaps") || ahead.has("mid swaps") || ahead.has("m/s") {
@@ -57,7 +57,7 @@ func (s *scanner) benchmark(currency []byte) (b benchmark, ok bool) {
 	return b, true
 }
 
-// months passes over the months of an index: the 3m of 3mE.
+// months skips the months of an index: the 3m of 3mE.
 func (s *scanner) months() bool {
 	for _, months := range []string{"1m", "3m", "6m", "12m"} {
 		if s.has(months) {
@@ -68,7 +68,7 @@ func (s *scanner) months() bool {
 	return false
 }
 
-// benchmarkOf names the benchmark of a word in lower case.
+// benchmarkOf returns the benchmark for a word in lower case.
 func benchmarkOf(word, currency []byte) benchmark {
 	switch string(word) {
 	case "t", "ust", "ct", "treasuries":
@@ -87,7 +87,7 @@ func benchmarkOf(word, currency []byte) benchmark {
 	return benchmark{name: index(word), floating: index(word) != nil}
 }
 
-// index names the index of floating rates of a word in lower case.
+// index returns the index of floating rates for a word in lower case; nil for none.
 func index(word []byte) []byte {
 	switch string(word) {
 	case "e", "euribor":
@@ -128,7 +128,7 @@ func index(word []byte) []byte {
 	return nil
 }
 
-// overnight is what an S stands for in a currency: nil where that is not settled.
+// overnight returns the index that a bare S means in a currency; nil if no rule says so.
 func overnight(currency []byte) []byte {
 	switch string(currencyOf(currency)) {
 	case "USD":

@@ -1,23 +1,23 @@
 package text
 
-// parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM),
-// or how often they cover the size, 4x covered. Orders without a currency take the column's.
+// parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM). It also reads
+// how often the orders cover the size: 4x covered. Orders without a currency get that of the currency column.
 func parseBooks(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
-	if s.cover(r) && s.end() && coverBounds.hold(r.Cover) {
+	if s.cover(r) && s.end() && coverBounds.contain(r.Cover) {
 		r.Status = statusOK
 		return
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(beside, r)
-	if v == yes && s.end() && amountBounds.holdAll(&r.Main) && (!r.JLM.Set || amountBounds.hold(r.JLM)) {
+	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
 	*r = Reading{Status: unread(text, v)}
 }
 
-// cover reads how often orders cover the size.
+// cover reads how often the orders cover the size.
 func (s *scanner) cover(r *Reading) (ok bool) {
 	if r.Cover, ok = s.number(decimal); !ok || !s.word("x") {
 		return false
@@ -30,20 +30,20 @@ func (s *scanner) orders(beside Beside, r *Reading) verdict {
 	var q qualifier
 	q.before(s)
 	named, v := s.size(&r.Main)
-	if r.settleCurrency(named, beside); v != yes {
+	if r.chooseCurrency(named, beside); v != yes {
 		return v
 	}
 	if r.Currency == nil {
 		return no
 	}
-	q.allBehind(s)
-	s.ofWhichLeads(r)
+	q.allAfter(s)
+	s.leadOrders(r)
 	r.Quality, v = q.apply(&r.Main)
 	return v
 }
 
-// ofWhichLeads reads the orders of the joint lead managers behind all orders: (incl. 150m JLM).
-func (s *scanner) ofWhichLeads(r *Reading) {
+// leadOrders reads the orders of the joint lead managers after all orders: (incl. 150m JLM).
+func (s *scanner) leadOrders(r *Reading) {
 	ahead := *s
 	ahead.space()
 	if !ahead.char('(') || !ahead.oneOf("including", "incl.", "incl", "inc.", "inc") {

@@ -15,12 +15,12 @@ import (
 
 const casesDir = "../../testdata/parsing"
 
-// testCase is a line of a file in testdata/parsing: its text as written there, and what stands beside.
+// testCase is a line of a file in testdata/parsing: the text as written there, and the value of Beside.
 type testCase struct {
 	written, text, beside string
 }
 
-// casesOf are the lines of a parser's file; a comment has only its written form.
+// casesOf returns the lines of a parser's file. A comment has only its written form.
 func casesOf(t testing.TB, parser lake.Parser) []testCase {
 	t.Helper()
 	data, err := os.ReadFile(casesPath(parser))
@@ -49,7 +49,7 @@ func casesPath(parser lake.Parser) string {
 
 func (c *testCase) isComment() bool { return strings.HasPrefix(c.written, "#") }
 
-// besideOf reads what stands beside a text: a date, or else a currency.
+// besideOf parses the value of Beside: a date, or else a currency.
 func besideOf(written string) text.Beside {
 	if written == "" {
 		return text.Beside{}
@@ -78,7 +78,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestEveryParserIsKnown holds the parsers to those that columns name, and each to a file of cases.
+// TestEveryParserIsKnown compares the parsers with those that columns name, and wants a file of cases for each.
 func TestEveryParserIsKnown(t *testing.T) {
 	for _, table := range lake.Tables() {
 		for _, helper := range table.Helpers {

@@ -1,11 +1,11 @@
 package text
 
-// parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK. The field implies
+// parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK. A number without a unit is in
 // percent.
 func parseCoupon(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
-	if s.coupon(beside.Currency, r) && s.end() && yieldBounds.holdAll(&r.Main) &&
-		(!r.PIK.Set || yieldBounds.hold(r.PIK)) && (!r.Margin.Set || spreadBounds.hold(r.Margin)) {
+	if s.coupon(beside.Currency, r) && s.end() && yieldBounds.containAll(&r.Main) &&
+		(!r.PIK.Set || yieldBounds.contain(r.PIK)) && (!r.Margin.Set || spreadBounds.contain(r.Margin)) {
 		r.Status = statusOK
 		return
 	}
@@ -28,12 +28,12 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		return false
 	}
 	r.Main = exactly(rate.signed(negative))
-	return !s.unit(percent) || s.toggle(r)
+	return !s.unit(percent) || s.payInKind(r)
 }
 
-// toggle reads what stands behind the rate in cash of a coupon that may be paid in kind. It is false
-// where that breaks off.
-func (s *scanner) toggle(r *Reading) (ok bool) {
+// payInKind reads the rest of a coupon that may be paid in kind, after the rate in cash. It returns false if the rest
+// is incomplete.
+func (s *scanner) payInKind(r *Reading) (ok bool) {
 	if !s.noted("cash") {
 		return true
 	}

@@ -2,15 +2,15 @@ package text
 
 import "strings"
 
-// codes are the currencies of ISO 4217 that money is raised in, those that the euro replaced left out,
-// and CNH, renminbi outside the mainland.
+// codes are the currencies of ISO 4217 in which money is raised, without those that the euro replaced, and CNH, the
+// renminbi outside the mainland.
 const codes = `AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF
 CLP CNH CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS
 INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK
 MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
 STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XDR XOF XPF YER ZAR ZMW ZWG`
 
-// currencies are the codes as cells hold them, by their letters in lower case.
+// currencies contains the codes as cells contain them, by their letters in lower case.
 var currencies = func() map[[3]byte][]byte {
 	all := map[[3]byte][]byte{}
 	for _, code := range strings.Fields(codes) {
@@ -19,7 +19,7 @@ var currencies = func() map[[3]byte][]byte {
 	return all
 }()
 
-// currencyOf finds a currency by its code in any case; nil for an unknown one.
+// currencyOf returns the currency for a code in any case; nil for an unknown code.
 func currencyOf(code []byte) []byte {
 	if len(code) != 3 {
 		return nil
@@ -27,8 +27,8 @@ func currencyOf(code []byte) []byte {
 	return currencies[[3]byte{lower(code[0]), lower(code[1]), lower(code[2])}]
 }
 
-// currency reads the code of a currency, € or £, and a space behind it; nil where none is next. Other
-// signs belong to several currencies.
+// currency reads the code of a currency, € or £, and a space after it. It returns nil if none is next. Other signs
+// belong to several currencies.
 func (s *scanner) currency() (found []byte) {
 	ahead := *s
 	switch {
@@ -46,8 +46,8 @@ func (s *scanner) currency() (found []byte) {
 	return found
 }
 
-// settleCurrency takes the currency of the text, else that of the column.
-func (r *Reading) settleCurrency(named []byte, beside Beside) {
+// chooseCurrency sets the currency named in the text, or else that of the currency column.
+func (r *Reading) chooseCurrency(named []byte, beside Beside) {
 	r.Currency, r.Implied = named, No
 	if named == nil {
 		r.Currency, r.Implied = currencyOf(beside.Currency), Yes

@@ -8,10 +8,10 @@ import (
 	"dealflow/transform/text"
 )
 
-// currency is a currency column beside a text.
+// currency is the value of a currency column.
 func currency(code string) text.Beside { return text.Beside{Currency: []byte(code)} }
 
-// day is a date column beside a text.
+// day is the value of a date column.
 func day(date string) text.Beside {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -20,8 +20,7 @@ func day(date string) text.Beside {
 	return text.Beside{Day: at.Unix() / 86_400, Dated: true}
 }
 
-// TestDictionary reads every row of the parsing dictionary. The rows are agreed upon: they change only
-// with a new version of the parsers.
+// TestDictionary reads every row of the parsing dictionary. Its rows change only with a new version of the parsers.
 func TestDictionary(t *testing.T) {
 	none := text.Beside{}
 	for _, tt := range []struct {

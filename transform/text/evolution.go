@@ -14,8 +14,8 @@ var (
 	qualityPlusMinus = []byte("PLUS_MINUS")
 )
 
-// stages are how price talk begins. Of two that begin alike the longer stands first. Final guidance is
-// still guidance: the price is not set.
+// stages are the words at the start of price talk. Of two with a common start the longer one comes first. Final
+// guidance is still guidance: the price is not set.
 var stages = []struct {
 	words []string
 	stage []byte
@@ -28,13 +28,13 @@ var stages = []struct {
 	{[]string{"price talk", "talk"}, stageTalk},
 }
 
-// parseEvolution reads a step of price talk: a stage, if it is named, and a spread or a yield, with
-// area, (WPIR) or (+/-2) behind it. The stage is kept whatever follows it.
+// parseEvolution reads a step of price talk: an optional stage, and a spread or a yield, with area, (WPIR) or (+/-2)
+// after it. The stage is kept even if the rest cannot be read.
 func parseEvolution(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
 	v := s.talk(beside.Currency, r)
-	if v == yes && s.end() && spreadBounds.holdAll(&r.Main) && yieldBounds.holdAll(&r.Yield) {
+	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {
 		r.Stage, r.Status = stage, statusOf(&r.Main)
 		if r.Yield.Lo.Set {
 			r.Status = statusYield
@@ -46,19 +46,19 @@ func parseEvolution(text []byte, beside Beside, r *Reading) {
 	*r = Reading{Stage: stage, Status: unread(s.rest, v)}
 }
 
-// stage reads how price talk begins; nil where it does not say.
+// stage reads the words at the start of price talk; nil if there are none.
 func (s *scanner) stage() []byte {
-	for _, of := range stages {
-		if s.oneOf(of.words...) {
+	for _, start := range stages {
+		if s.oneOf(start.words...) {
 			s.char(':')
 			s.space()
-			return of.stage
+			return start.stage
 		}
 	}
 	return nil
 }
 
-// talk reads a spread or a yield and the qualities behind it.
+// talk reads a spread or a yield, and the qualities after it.
 func (s *scanner) talk(currency []byte, r *Reading) verdict {
 	main, width := &r.Main, basisPoints
 	v := s.spread(currency, r)
@@ -73,7 +73,7 @@ func (s *scanner) talk(currency []byte, r *Reading) verdict {
 	return v
 }
 
-// qualities reads what stands behind a price. Of several, that it will price in its range counts most.
+// qualities reads the remarks after a price. If there are several, WPIR (it will price in its range) takes precedence.
 func (s *scanner) qualities(r *Range, width unit) []byte {
 	area := s.noted("area", "a")
 	plusMinus := s.plusMinus(r, width)

@@ -7,7 +7,7 @@ import (
 	"dealflow/transform/text"
 )
 
-// fuzz reads any text with one of a family of parsers; its seeds are the texts that all parsers know.
+// fuzz reads any text with one of a family of parsers. Its seeds are the cases of all parsers.
 func fuzz(f *testing.F, family ...lake.Parser) {
 	f.Helper()
 	for _, parser := range text.Parsers() {

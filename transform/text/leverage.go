@@ -1,10 +1,10 @@
 package text
 
-// parseLeverage reads multiples of debt: 5.2x in all, or 4.5x/6.0x senior and in all.
+// parseLeverage reads multiples of debt: 5.2x total, or 4.5x/6.0x senior and total.
 func parseLeverage(text []byte, _ Beside, r *Reading) {
 	s := scanner{text}
 	v := s.multiples(r)
-	if v == yes && s.end() && leverageBounds.hold(r.Total) && (!r.Senior.Set || leverageBounds.hold(r.Senior)) {
+	if v == yes && s.end() && leverageBounds.contain(r.Total) && (!r.Senior.Set || leverageBounds.contain(r.Senior)) {
 		r.Status = statusOK
 		return
 	}

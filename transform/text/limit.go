@@ -9,10 +9,10 @@ var (
 	qualityBenchmark = []byte("BENCHMARK")
 )
 
-// qualifier is what stands around a size: that it is a minimum, a maximum or about right.
+// qualifier is a remark before or after a size: that the size is a minimum, a maximum or approximate.
 type qualifier struct{ least, most, about bool }
 
-// before reads a qualifier in front of a size.
+// before reads a qualifier before a size.
 func (q *qualifier) before(s *scanner) {
 	switch {
 	case s.char('>'), s.oneOf("in excess of", "more than", "at least", "over", "above", "minimum of", "minimum", "min.", "min"):
@@ -27,8 +27,8 @@ func (q *qualifier) before(s *scanner) {
 	s.space()
 }
 
-// behind reads a qualifier behind a size; it says whether there was one.
-func (q *qualifier) behind(s *scanner) bool {
+// after reads a qualifier after a size. It returns false if there is none.
+func (q *qualifier) after(s *scanner) bool {
 	switch {
 	case s.char('+'), s.noted("min", "minimum"):
 		q.least = true
@@ -42,15 +42,15 @@ func (q *qualifier) behind(s *scanner) bool {
 	return true
 }
 
-// allBehind reads all qualifiers behind a size.
-func (q *qualifier) allBehind(s *scanner) {
+// allAfter reads all qualifiers after a size.
+func (q *qualifier) allAfter(s *scanner) {
 	for more := true; more; {
-		more = q.behind(s)
+		more = q.after(s)
 	}
 }
 
-// apply makes a minimum or maximum of a size and gives its quality; nil for none. A range has no
-// minimum, and nothing is both.
+// apply turns a size into a minimum or maximum and returns its quality; nil for none. It is ambiguous if a range has
+// such a limit, or a size has both.
 func (q *qualifier) apply(r *Range) (quality []byte, v verdict) {
 	switch {
 	case q.least && q.most, (q.least || q.most) && r.isRange():

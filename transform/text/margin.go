@@ -1,11 +1,10 @@
 package text
 
-// parseMargin reads a loan's margin: S+325, E+400-425, S+CSA+350, and 325bp over what the text does not
-// name.
+// parseMargin reads a loan's margin: S+325, E+400-425, S+CSA+350, or 325bp over an index that the text does not name.
 func parseMargin(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	v := s.margin(beside.Currency, r)
-	if v == yes && s.end() && spreadBounds.holdAll(&r.Main) {
+	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
@@ -21,7 +20,7 @@ func (s *scanner) margin(currency []byte, r *Reading) verdict {
 	return s.over(&r.Main)
 }
 
-// bareMargin reads a margin without an index. It needs its unit: a bare number may be anything.
+// bareMargin reads a margin without an index. The unit is required: a bare number may be anything.
 func (s *scanner) bareMargin(r *Reading) (v verdict) {
 	var unitFound bool
 	r.Main, unitFound, v = s.span(false, decimal, basisPoints)
@@ -32,7 +31,7 @@ func (s *scanner) bareMargin(r *Reading) (v verdict) {
 	return v
 }
 
-// adjusted passes over +CSA, a credit spread adjustment.
+// adjusted skips +CSA, a credit spread adjustment.
 func (s *scanner) adjusted() bool {
 	ahead := *s
 	ahead.space()

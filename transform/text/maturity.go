@@ -2,8 +2,8 @@ package text
 
 import "time"
 
-// parseMaturity reads when a loan is due: 2031-02-15, 15 Feb 2031, Feb-31, Feb 2031, or in how many
-// years, 7yr, 84 months.
+// parseMaturity reads when a loan is due, 2031-02-15, 15 Feb 2031, Feb-31, Feb 2031, or in how many years, 7yr, 84
+// months.
 func parseMaturity(text []byte, _ Beside, r *Reading) {
 	s := scanner{text}
 	if s.due(r) && s.end() {
@@ -13,7 +13,7 @@ func parseMaturity(text []byte, _ Beside, r *Reading) {
 	*r = Reading{Status: unread(text, no)}
 }
 
-// due reads a day, a month or a tenor. What begins like a longer form is tried as that first.
+// due reads a day, a month or a tenor. It tries the longer form first.
 func (s *scanner) due(r *Reading) (ok bool) {
 	year, month, day, ok := s.isoDay()
 	if !ok {
@@ -27,16 +27,16 @@ func (s *scanner) due(r *Reading) (ok bool) {
 		return true
 	}
 	r.Tenor, ok = s.tenor()
-	return ok && tenorBounds.hold(r.Tenor)
+	return ok && tenorBounds.contain(r.Tenor)
 }
 
-// dueOn sets a day, if the calendar has it.
+// dueOn sets the due day. It returns false if the calendar has no such day.
 func (r *Reading) dueOn(year, month, day int64) bool {
-	at := time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
-	if at.Day() != int(day) || at.Month() != time.Month(month) || year < firstYear || year > lastYear {
+	date := time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
+	if date.Day() != int(day) || date.Month() != time.Month(month) || year < firstYear || year > lastYear {
 		return false
 	}
-	r.Date = Integer{at.Unix() / secondsPerDay, true}
+	r.Date = Integer{date.Unix() / secondsPerDay, true}
 	r.Year, r.Month = Integer{year, true}, Integer{month, true}
 	return true
 }

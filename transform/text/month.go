@@ -1,12 +1,12 @@
 package text
 
-// monthNames are the months in the order of the year, by their first three letters.
+// monthNames are the months in calendar order: the first three letters and the full name.
 var monthNames = [12][2]string{
 	{"jan", "january"}, {"feb", "february"}, {"mar", "march"}, {"apr", "april"}, {"may", "may"}, {"jun", "june"},
 	{"jul", "july"}, {"aug", "august"}, {"sep", "september"}, {"oct", "october"}, {"nov", "november"}, {"dec", "december"},
 }
 
-// month reads the name of a month, whole or its first three letters.
+// month reads the name of a month: its full name or the first three letters.
 func (s *scanner) month() (month int64, ok bool) {
 	ahead := *s
 	var buffer [maxWord]byte
@@ -20,8 +20,8 @@ func (s *scanner) month() (month int64, ok bool) {
 	return 0, false
 }
 
-// monthAndYear reads Feb-31, Feb-2031, Feb 2031 or February 2031. Two digits of a year stand behind a
-// dash only: in Feb 31 they may be a day.
+// monthAndYear reads Feb-31, Feb-2031, Feb 2031 or February 2031. A year of two digits needs a dash: in Feb 31 they may
+// be a day.
 func (s *scanner) monthAndYear() (month, year int64, ok bool) {
 	ahead := *s
 	month, ok = ahead.month()
@@ -46,7 +46,7 @@ func (s *scanner) monthAndYear() (month, year int64, ok bool) {
 	return month, year, true
 }
 
-// count reads up to nine digits as a whole number, and says how many there were.
+// count reads up to nine digits as an integer, and returns the number of digits too.
 func (s *scanner) count() (n int64, digits int) {
 	for digits < 9 && len(s.rest) > 0 && isDigit(s.rest[0]) {
 		n = n*10 + int64(s.rest[0]-'0')

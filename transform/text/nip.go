@@ -2,12 +2,12 @@ package text
 
 var qualityApproximate = []byte("APPROXIMATE")
 
-// parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV. The field implies
-// basis points; inside fair value is negative.
+// parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV. A number without a unit is in basis
+// points; inside fair value is negative.
 func parseNIP(text []byte, _ Beside, r *Reading) {
 	s := scanner{text}
 	v := s.premium(r)
-	if v == yes && s.end() && premiumBounds.holdAll(&r.Main) {
+	if v == yes && s.end() && premiumBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
@@ -31,12 +31,12 @@ func (s *scanner) premium(r *Reading) (v verdict) {
 	case (inside || outside) && signed:
 		return ambiguous
 	case inside:
-		r.Main = r.Main.mirrored()
+		r.Main = r.Main.negated()
 	}
 	return yes
 }
 
-// about passes over a word that makes a number approximate.
+// about skips a word that makes a number approximate.
 func (s *scanner) about() bool {
 	ahead := *s
 	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "circa", "about", "around", "approx.", "approx", "approximately") {
@@ -49,8 +49,8 @@ func (s *scanner) about() bool {
 	return true
 }
 
-// mirrored is the range with the other sign.
-func (r Range) mirrored() Range {
+// negated returns the range with the opposite sign.
+func (r Range) negated() Range {
 	r.Point = r.Point.signed(true)
 	r.Lo, r.Hi = r.Hi.signed(true), r.Lo.signed(true)
 	return r

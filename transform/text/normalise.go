@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Normalise trims a text, makes one space of every run of white space, and writes every dash and minus
-// sign as "-" and ± as "+/-". A text that needs no rewriting is returned as the part of raw that it
-// is; any other is appended to arena. Case stays. Normalising twice changes nothing.
+// Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", and ± by
+// "+/-". Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
+// arena, and grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
 	if isPlain(raw) {
 		return raw, arena
 	}
 	start := len(arena)
-	pending := false // a space before the next character
+	pending := false // a space is due before the next character
 	for len(raw) > 0 {
 		c, size := utf8.DecodeRune(raw)
 		if unicode.IsSpace(c) {
@@ -30,9 +30,9 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 	return arena[start:len(arena):len(arena)], arena
 }
 
-// isPlain says whether a text is normal already: ASCII without odd spaces.
+// isPlain reports whether a text is already normal: ASCII with single spaces only.
 func isPlain(text []byte) bool {
-	space := true // before the text: none may begin it
+	space := true // as if a space came before the text: the text must not begin with one
 	for _, c := range text {
 		if c >= utf8.RuneSelf || '\t' <= c && c <= '\r' || c == ' ' && space {
 			return false
@@ -42,13 +42,13 @@ func isPlain(text []byte) bool {
 	return !space || len(text) == 0
 }
 
-// appendUnified appends a character in its common form; as is what stands in the text for it.
-func appendUnified(arena []byte, c rune, as []byte) []byte {
+// appendUnified appends a character in its common form. raw is the character as written.
+func appendUnified(arena []byte, c rune, raw []byte) []byte {
 	switch c {
 	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2015', '\u2212', '\ufe58', '\ufe63', '\uff0d':
 		return append(arena, '-')
 	case '±':
 		return append(arena, "+/-"...)
 	}
-	return append(arena, as...)
+	return append(arena, raw...)
 }

@@ -29,7 +29,7 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// TestNormaliseKeepsPlainTexts wants a text that is normal already to be returned as it is.
+// TestNormaliseKeepsPlainTexts checks that a text that is already normal is returned unchanged.
 func TestNormaliseKeepsPlainTexts(t *testing.T) {
 	raw := []byte("DBR 2.5% Feb-34+118")
 	if got, arena := text.Normalise(nil, raw); &got[0] != &raw[0] || len(arena) > 0 {

@@ -6,15 +6,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// digits is an unsigned number as a text has it: mantissa × 10^-fraction.
+// digits is an unsigned number as written in a text: mantissa × 10^-fraction.
 type digits struct {
 	mantissa uint64
-	fraction int // digits behind the point
+	fraction int // number of digits after the point
 }
 
 const (
-	maxDigits = 18 // of a mantissa: the number of digits before the point that the widest column holds
-	scale     = 6  // digits behind the point that the columns hold
+	maxDigits = 18 // most digits of a mantissa: as many as the widest column has before the point
+	scale     = 6  // digits after the point in the columns
 )
 
 // powers are the powers of ten up to the greatest unit (10^12) in millionths.
@@ -26,8 +26,8 @@ var powers = func() (p [scale + 13]uint64) {
 	return p
 }()
 
-// digits reads a number without a sign: digits, and a point between digits at most. Nothing that
-// belongs to a longer number may follow it: 1,250 and 1.250.000 are none.
+// digits reads a number without a sign: digits, with at most one point between them. The number must be complete: 1,250
+// and 1.250.000 are not accepted.
 func (s *scanner) digits() (d digits, ok bool) {
 	whole := s.run(&d.mantissa)
 	if point := *s; point.char('.') {
@@ -35,12 +35,12 @@ func (s *scanner) digits() (d digits, ok bool) {
 			*s = point
 		}
 	}
-	goesOn := len(s.rest) > 0 && (s.rest[0] == ',' || s.rest[0] == '.' && d.fraction > 0)
-	return d, whole > 0 && whole+d.fraction <= maxDigits && !goesOn
+	continues := len(s.rest) > 0 && (s.rest[0] == ',' || s.rest[0] == '.' && d.fraction > 0)
+	return d, whole > 0 && whole+d.fraction <= maxDigits && !continues
 }
 
-// run appends the digits that are next to a mantissa and returns their number. A mantissa of more than
-// maxDigits is worth nothing.
+// run appends the next digits to a mantissa and returns their number. A mantissa of more than maxDigits digits may have
+// overflowed: the caller rejects it.
 func (s *scanner) run(mantissa *uint64) (n int) {
 	for n < len(s.rest) && isDigit(s.rest[n]) {
 		*mantissa = *mantissa*10 + uint64(s.rest[n]-'0')
@@ -50,14 +50,14 @@ func (s *scanner) run(mantissa *uint64) (n int) {
 	return n
 }
 
-// times gives the number times 10^unit (12 at the most) exactly; ok is false where the columns have
-// no room for all digits behind its point.
+// times returns the exact number times 10^unit (unit is at most 12). ok is false if the columns cannot contain all
+// digits after the point.
 func (d digits) times(unit int) (n Number, ok bool) {
 	shift := scale + unit - d.fraction
 	if shift < 0 {
 		return n, false
 	}
-	hi, lo := bits.Mul64(d.mantissa, powers[shift]) // below 10^18 × 10^18: hi has room for the sign
+	hi, lo := bits.Mul64(d.mantissa, powers[shift]) // less than 10^18 × 10^18: the sign bit of hi is free
 	return Number{decimal128.New(int64(hi), lo), true}, true
 }
 
@@ -66,8 +66,8 @@ type notation uint8
 
 const (
 	decimal notation = iota // 4.875
-	mixed                   // or with a fraction, 4 7/8
-	price                   // or par, which is 100
+	mixed                   // 4.875, or with a fraction: 4 7/8
+	price                   // 4.875, or par, which is 100
 )
 
 // number reads a number without a sign.
@@ -90,10 +90,10 @@ func (s *scanner) number(as notation) (n Number, ok bool) {
 	return d.times(0)
 }
 
-// denominators are of the fractions that prices are written in; six digits hold each of them exactly.
+// denominators are those of the fractions in prices. Each such fraction is exact in six digits.
 var denominators = map[uint64]bool{2: true, 4: true, 8: true, 16: true, 32: true, 64: true}
 
-// fraction reads a space and a fraction below one, such as 7/8.
+// fraction reads a space and a fraction less than one, such as 7/8.
 func (s *scanner) fraction() (n Number, ok bool) {
 	if !s.char(' ') {
 		return n, false
@@ -108,7 +108,7 @@ func (s *scanner) fraction() (n Number, ok bool) {
 	return Number{decimal128.FromU64(above.mantissa * powers[scale] / below.mantissa), true}, true
 }
 
-// sign passes over a plus or a minus.
+// sign skips a plus or a minus.
 func (s *scanner) sign() (negative, found bool) {
 	switch {
 	case s.char('-'):
@@ -132,5 +132,5 @@ func (n Number) minus(m Number) Number { return Number{n.Millionths.Sub(m.Millio
 
 func (n Number) less(m Number) bool { return n.Millionths.Less(m.Millionths) }
 
-// whole is a whole number.
+// whole returns an integer as a Number.
 func whole(n int64) Number { return Number{decimal128.FromI64(n).Mul(million), true} }

@@ -1,16 +1,16 @@
 package text
 
-// parseOID reads an issue price of a loan: 99.5, 99-99.5, par, or an upfront fee in its place, 0.5% UF.
-// The field implies percent of nominal.
+// parseOID reads the issue price of a loan, 99.5, 99-99.5, par, or an upfront fee instead of it, 0.5% UF. A number
+// without a unit is in percent of nominal.
 func parseOID(text []byte, _ Beside, r *Reading) {
 	s := scanner{text}
-	if s.fee(r) && s.end() && feeBounds.hold(r.Fee) {
+	if s.fee(r) && s.end() && feeBounds.contain(r.Fee) {
 		r.Status = statusOK
 		return
 	}
 	*r, s = Reading{}, scanner{text}
 	var v verdict
-	if r.Main, _, v = s.span(false, price, percent); v == yes && s.end() && priceBounds.holdAll(&r.Main) {
+	if r.Main, _, v = s.span(false, price, percent); v == yes && s.end() && priceBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}

@@ -7,10 +7,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Beside is what stands beside a text and helps to read it. The zero value means that nothing does.
+// Beside contains the values of other columns that help to read a text. The zero value means none.
 type Beside struct {
-	Currency []byte // as the currency column has it; nil for none
-	Day      int64  // a day since 1970-01-01
+	Currency []byte // as in the currency column; nil for none
+	Day      int64  // days since 1970-01-01
 	Dated    bool   // Day is set
 }
 
@@ -33,10 +33,10 @@ var parsers = map[lake.Parser]Func{
 	lake.ParsePricingTime: parsePricingTime,
 }
 
-// Parser finds the function of a parser; nil for an unknown one.
+// Parser returns the function of a parser; nil for an unknown name.
 func Parser(name lake.Parser) Func { return parsers[name] }
 
-// Parsers lists the names of all parsers. The caller owns the slice.
+// Parsers returns the names of all parsers, sorted. The caller owns the slice.
 func Parsers() []lake.Parser {
 	return slices.Sorted(maps.Keys(parsers))
 }

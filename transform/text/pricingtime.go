@@ -3,19 +3,19 @@ package text
 const (
 	secondsPerDay   = 86_400
 	microsPerSecond = 1_000_000
-	// maxOffset is the greatest distance of a clock on earth from UTC, in seconds.
+	// maxOffset is the greatest offset of a clock from UTC, in seconds.
 	maxOffset = 14 * 3600
 )
 
-// The years 1 to 9999, in days since 1970-01-01: instants outside cannot be written in the formats that
-// read the lake.
+// The first day of the year 1 and the last of 9999, in days since 1970-01-01. Many readers of the lake cannot represent
+// instants outside.
 const (
 	firstDay = -719_162
 	lastDay  = 2_932_896
 )
 
-// parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and puts it on the
-// date beside it. A time without an offset, or without a date, is no instant: AMBIGUOUS.
+// parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and adds it to the date of another
+// column. A time without an offset, or without a date, is AMBIGUOUS.
 func parsePricingTime(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	s.char('T')
@@ -29,12 +29,12 @@ func parsePricingTime(text []byte, beside Beside, r *Reading) {
 		r.Status = statusAmbiguous
 		return
 	}
-	at := beside.Day*secondsPerDay + seconds - offset
-	if at < firstDay*secondsPerDay || at >= (lastDay+1)*secondsPerDay {
+	instant := beside.Day*secondsPerDay + seconds - offset
+	if instant < firstDay*secondsPerDay || instant >= (lastDay+1)*secondsPerDay {
 		r.Status = statusUnparsed
 		return
 	}
-	r.Instant, r.Status = Integer{at * microsPerSecond, true}, statusOK
+	r.Instant, r.Status = Integer{instant * microsPerSecond, true}, statusOK
 }
 
 // clock reads hh:mm or hh:mm:ss as seconds since midnight.
@@ -58,8 +58,8 @@ func (s *scanner) hourAndMinute() (hour, minute int64, ok bool) {
 	return hour, minute, h == 2 && colon && m == 2 && minute <= 59
 }
 
-// offset reads Z or ±hh:mm as seconds east of UTC. known is false where nothing is left to read; ok is
-// false for anything else.
+// offset reads Z or ±hh:mm as seconds east of UTC. known is false if the text has ended. ok is false if anything else
+// is next.
 func (s *scanner) offset() (seconds int64, known, ok bool) {
 	switch {
 	case s.end():

@@ -14,7 +14,7 @@ import (
 	"dealflow/transform/text"
 )
 
-// checkReading holds what is true of every reading.
+// checkReading checks the properties that every reading has.
 func checkReading(t *testing.T, parser lake.Parser, raw []byte, beside text.Beside) {
 	t.Helper()
 	original := bytes.Clone(raw)
@@ -35,12 +35,12 @@ func checkReading(t *testing.T, parser lake.Parser, raw []byte, beside text.Besi
 	checkJustified(t, parser, normal, beside, &r)
 }
 
-// numbersOf are all numbers of a reading.
+// numbersOf returns all numbers of a reading.
 func numbersOf(r *text.Reading) []text.Number {
 	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total}
 }
 
-// checkStatus wants a declared status that fits what is set.
+// checkStatus checks that the status is declared and fits the parts that are set.
 func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading) {
 	t.Helper()
 	status := string(r.Status)
@@ -71,7 +71,7 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	}
 }
 
-// checkRange wants lo ≤ point ≤ hi, and both ends where there is a point.
+// checkRange checks that lo ≤ point ≤ hi, and that a range with a point has both ends.
 func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) {
 	t.Helper()
 	falls := func(a, b text.Number) bool { return a.Set && b.Set && b.Millionths.Less(a.Millionths) }
@@ -88,12 +88,11 @@ var (
 	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
 )
 
-// checkJustified wants every number of a reading to be one of the text, or to follow from the text by
-// a declared rule.
+// checkJustified checks that every number of a reading is in the text, or follows from the text by a declared rule.
 func checkJustified(t *testing.T, parser lake.Parser, normal []byte, beside text.Beside, r *text.Reading) {
 	t.Helper()
 	if s := string(r.Status); s != lake.ParsedOK && s != lake.ParsedRange && s != lake.ParsedYield {
-		return // without numbers, as checkStatus has seen
+		return // no numbers: checkStatus has checked that
 	}
 	sources := sourcesOf(normal)
 	for _, n := range numbersOf(r) {
@@ -107,8 +106,8 @@ func checkJustified(t *testing.T, parser lake.Parser, normal []byte, beside text
 	}
 }
 
-// checkDay wants day and year to be in the text, the year perhaps without its century, and the month as a
-// number or a name.
+// checkDay checks that the text contains the day and the year, with or without its century, and the month as a number
+// or a name.
 func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, sources []*big.Rat) {
 	t.Helper()
 	if !r.Year.Set {
@@ -121,15 +120,15 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 	sound := isSource(r.Year.Value) || isSource(r.Year.Value-2000)
 	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
 	if r.Date.Set {
-		at := time.Unix(86_400*r.Date.Value, 0).UTC()
-		sound = sound && int64(at.Year()) == r.Year.Value && at.Month() == month && isSource(int64(at.Day()))
+		day := time.Unix(86_400*r.Date.Value, 0).UTC()
+		sound = sound && int64(day.Year()) == r.Year.Value && day.Month() == month && isSource(int64(day.Day()))
 	}
 	if !sound {
 		t.Fatalf("%s %q: the date is not in the text: %s", parser, normal, render(r))
 	}
 }
 
-// checkInstant reads the time of day anew, on the date beside it.
+// checkInstant reads the time of day again, on the given date, and compares.
 func checkInstant(t *testing.T, normal []byte, beside text.Beside, got int64) {
 	t.Helper()
 	date := time.Unix(86_400*beside.Day, 0).UTC()
@@ -150,7 +149,7 @@ func rational(n text.Number) *big.Rat {
 	return new(big.Rat).SetFrac(n.Millionths.BigInt(), big.NewInt(1_000_000))
 }
 
-// sourcesOf are the numbers that a text names: as written, as fractions, and by words.
+// sourcesOf returns the numbers that a text contains: as written, as fractions, and as words.
 func sourcesOf(normal []byte) []*big.Rat {
 	var sources []*big.Rat
 	add := func(s string) *big.Rat {
@@ -174,8 +173,8 @@ func sourcesOf(normal []byte) []*big.Rat {
 	return sources
 }
 
-// justified says whether a number is one of the sources, with any sign, in any unit, by months in
-// years, or one of them plus or minus another.
+// justified reports whether a number is one of the sources, with any sign, in any unit, converted from months to years,
+// or the sum or difference of two.
 func justified(n *big.Rat, sources []*big.Rat) bool {
 	n = new(big.Rat).Abs(n)
 	for _, source := range sources {

@@ -6,14 +6,13 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Reading is what a parser makes of a text. Texts are nil, numbers not set and flags unknown where the
-// text does not say, or where the parser has no such part. Texts are shared constants or parts of the
-// input: nobody changes them.
+// Reading is the result of a parser. If the text does not name a part, or the parser has no such part, a text is nil, a
+// number is not set and a flag is Unknown. Texts are shared constants or parts of the input: do not modify them.
 type Reading struct {
 	Status []byte // one of lake.ParseStatuses
 
-	Main    Range  // what the parser is for: a spread, premium, yield, size, price
-	Yield   Range  // where a spread might stand, percent
+	Main    Range  // the parser's main value: a spread, premium, yield, size or price
+	Yield   Range  // a yield given instead of a spread, percent
 	PIK     Number // yield or rate if interest is paid in kind, percent
 	Margin  Number // of a floating coupon, basis points
 	Fee     Number // percent
@@ -46,13 +45,13 @@ type Number struct {
 	Set        bool
 }
 
-// Integer is a whole number.
+// Integer is an integer that may be unset.
 type Integer struct {
 	Value int64
 	Set   bool
 }
 
-// Flag is a yes or no, or neither.
+// Flag is yes, no or unknown.
 type Flag uint8
 
 // The flags.
@@ -69,17 +68,17 @@ func flag(yes bool) Flag {
 	return No
 }
 
-// Range is one number or what lies between two: a single number fills all three, a range only Lo and
-// Hi, a minimum only Lo, a maximum only Hi. Lo ≤ Point ≤ Hi where they are set.
+// Range is one number, or an interval. A single number sets all three fields, an interval only Lo and Hi, a minimum
+// only Lo, a maximum only Hi. Lo ≤ Point ≤ Hi if they are set.
 type Range struct{ Point, Lo, Hi Number }
 
-// exactly is the range of a single number.
+// exactly returns the range of a single number.
 func exactly(n Number) Range { return Range{n, n, n} }
 
-// isRange says whether there are two ends and no point.
+// isRange reports whether the range is an interval: two ends and no point.
 func (r *Range) isRange() bool { return r.Lo.Set && r.Hi.Set && !r.Point.Set }
 
-// The statuses as cells hold them.
+// The statuses as cells contain them.
 var (
 	statusOK        = []byte(lake.ParsedOK)
 	statusYield     = []byte(lake.ParsedYield)
@@ -90,7 +89,7 @@ var (
 	statusUnparsed  = []byte(lake.ParsedNot)
 )
 
-// statusOf is the status of a text that was read: RANGE for two ends, else OK.
+// statusOf returns the status of a text that was read: RANGE for an interval, else OK.
 func statusOf(r *Range) []byte {
 	if r.isRange() {
 		return statusRange
@@ -98,7 +97,7 @@ func statusOf(r *Range) []byte {
 	return statusOK
 }
 
-// verdict is how a part of a grammar ended.
+// verdict is the result of a part of a grammar.
 type verdict uint8
 
 const (

@@ -17,8 +17,8 @@ func parse(parser lake.Parser, raw string, beside text.Beside) text.Reading {
 	return r
 }
 
-// render is a reading as one line: the status, then what else is set. A flag stands there where it is
-// raised.
+// render returns a reading as one line: the status, then the other parts that are set. A flag appears only if it is
+// Yes.
 func render(r *text.Reading) string {
 	parts := []string{string(r.Status)}
 	add := func(name, value string) {
@@ -81,7 +81,7 @@ func renderInteger(n text.Integer) string {
 	return fmt.Sprint(n.Value)
 }
 
-// renderRange is lo..hi, lo..point..hi, or the point alone where all three are the same.
+// renderRange returns lo..hi, lo..point..hi, or only the point if all three are equal.
 func renderRange(r *text.Range) string {
 	lo, point, hi := renderNumber(r.Lo), renderNumber(r.Point), renderNumber(r.Hi)
 	switch {

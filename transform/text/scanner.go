@@ -1,19 +1,19 @@
 package text
 
-// scanner reads a normalised text from the left. It is a value: a copy tries a reading, and is
-// dropped where that fails.
+// scanner reads a normalised text from the left. It is a value: to try a reading, a parser works on a copy and drops it
+// if the reading fails.
 type scanner struct{ rest []byte }
 
 func (s *scanner) end() bool { return len(s.rest) == 0 }
 
-// space passes over a space, if there is one.
+// space skips one space, if it is next.
 func (s *scanner) space() {
 	if len(s.rest) > 0 && s.rest[0] == ' ' {
 		s.rest = s.rest[1:]
 	}
 }
 
-// char passes over a character, if it is next.
+// char skips a character, if it is next.
 func (s *scanner) char(c byte) bool {
 	if len(s.rest) > 0 && s.rest[0] == c {
 		s.rest = s.rest[1:]
@@ -22,7 +22,7 @@ func (s *scanner) char(c byte) bool {
 	return false
 }
 
-// has passes over a phrase in lower case, if it is next in any case. Letters or digits may follow.
+// has skips a phrase, given in lower case, if it is next in any case. Letters or digits may follow.
 func (s *scanner) has(phrase string) bool {
 	if !begins(s.rest, phrase) {
 		return false
@@ -31,7 +31,7 @@ func (s *scanner) has(phrase string) bool {
 	return true
 }
 
-// begins says whether a text begins with a phrase in lower case, in any case.
+// begins reports whether a text begins with a phrase, given in lower case, in any case.
 func begins(text []byte, phrase string) bool {
 	if len(text) < len(phrase) {
 		return false
@@ -44,7 +44,7 @@ func begins(text []byte, phrase string) bool {
 	return true
 }
 
-// word passes over a phrase in lower case that no letter or digit follows.
+// word skips a phrase, given in lower case, if it is next in any case and no letter or digit follows.
 func (s *scanner) word(phrase string) bool {
 	if !begins(s.rest, phrase) {
 		return false
@@ -56,8 +56,8 @@ func (s *scanner) word(phrase string) bool {
 	return false
 }
 
-// oneOf passes over the first of the phrases that is next as a word. Most texts begin with none of
-// their letters.
+// oneOf skips the first of the phrases that is next as a word. It compares first letters before phrases, because most
+// texts begin with none of them.
 func (s *scanner) oneOf(phrases ...string) bool {
 	if s.end() {
 		return false
@@ -71,8 +71,7 @@ func (s *scanner) oneOf(phrases ...string) bool {
 	return false
 }
 
-// noted is like oneOf for a remark behind something else: a space may stand before it, and it may
-// stand in parentheses.
+// noted is oneOf for a remark after other text: the remark may follow a space and may be in parentheses.
 func (s *scanner) noted(phrases ...string) bool {
 	ahead := *s
 	ahead.space()
@@ -84,7 +83,7 @@ func (s *scanner) noted(phrases ...string) bool {
 	return true
 }
 
-// letters passes over the letters that are next and returns them.
+// letters skips the next letters and returns them.
 func (s *scanner) letters() []byte {
 	n := 0
 	for n < len(s.rest) && isLetter(s.rest[n]) {
@@ -95,10 +94,10 @@ func (s *scanner) letters() []byte {
 	return found
 }
 
-// maxWord is more than the longest word that a table of words has.
+// maxWord is greater than the length of the longest word in the tables of words.
 const maxWord = 16
 
-// fold writes a word in lower case into a buffer; it returns nothing for one that is too long.
+// fold writes a word in lower case into a buffer. It returns nil if the word is too long.
 func fold(buffer *[maxWord]byte, word []byte) []byte {
 	if len(word) > maxWord {
 		return nil

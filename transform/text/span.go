@@ -8,7 +8,7 @@ const (
 	percent                 // %
 )
 
-// unit passes over a unit, if it is next.
+// unit skips a unit, if it is next.
 func (s *scanner) unit(u unit) bool {
 	ahead := *s
 	ahead.space()
@@ -19,7 +19,7 @@ func (s *scanner) unit(u unit) bool {
 	return true
 }
 
-// until passes over what stands between the two ends of a range.
+// until skips the sign or word between the two ends of a range.
 func (s *scanner) until() bool {
 	ahead := *s
 	ahead.space()
@@ -31,16 +31,16 @@ func (s *scanner) until() bool {
 	return true
 }
 
-// span reads a number whose sign has been read, or a range of two. unitFound says whether a unit stood
-// behind either. A range whose first number is negative and whose second has no sign (-5-7) is
-// ambiguous, and so is one that falls (105-10 may be short for 105-110).
-func (s *scanner) span(negative bool, as notation, behind unit) (r Range, unitFound bool, v verdict) {
+// span reads a number whose sign has been read, or a range. unitFound reports whether a unit follows one of the
+// numbers. A range is ambiguous if its first number is negative and its second has no sign (-5-7), or if it falls
+// (105-10 may be short for 105-110).
+func (s *scanner) span(negative bool, as notation, after unit) (r Range, unitFound bool, v verdict) {
 	first, ok := s.number(as)
 	if !ok {
 		return r, false, no
 	}
 	first = first.signed(negative)
-	unitFound = s.unit(behind)
+	unitFound = s.unit(after)
 	ahead := *s
 	if !ahead.until() {
 		return exactly(first), unitFound, yes
@@ -51,7 +51,7 @@ func (s *scanner) span(negative bool, as notation, behind unit) (r Range, unitFo
 		return exactly(first), unitFound, yes
 	}
 	*s = ahead
-	unitFound = s.unit(behind) || unitFound
+	unitFound = s.unit(after) || unitFound
 	second = second.signed(lessThanZero)
 	if negative && !signed || second.less(first) {
 		return r, unitFound, ambiguous
@@ -59,9 +59,9 @@ func (s *scanner) span(negative bool, as notation, behind unit) (r Range, unitFo
 	return Range{Lo: first, Hi: second}, unitFound, yes
 }
 
-// plusMinus reads (+/-2) behind a number, with or without parentheses, and widens the range by it;
-// found says whether it stood there. The unit of the number may stand behind it.
-func (s *scanner) plusMinus(r *Range, behind unit) (found bool) {
+// plusMinus reads (+/-2) after a number, with or without parentheses, and widens the range by it. found reports whether
+// it was there. The unit of the number may follow it.
+func (s *scanner) plusMinus(r *Range, after unit) (found bool) {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
@@ -73,7 +73,7 @@ func (s *scanner) plusMinus(r *Range, behind unit) (found bool) {
 	if !ok {
 		return false
 	}
-	ahead.unit(behind)
+	ahead.unit(after)
 	if inside && !ahead.char(')') {
 		return false
 	}

@@ -1,27 +1,27 @@
 package text
 
-// parseSpread reads a spread over a benchmark: T+95, MS flat, DBR 2.5% Feb-34+118, MS+105-110. A yield
-// in its place is told and not kept.
+// parseSpread reads a spread over a benchmark: T+95, MS flat, DBR 2.5% Feb-34+118, MS+105-110. If the text is a yield,
+// the status says so, but the yield is not kept.
 func parseSpread(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	v := s.spread(beside.Currency, r)
 	if v == yes {
 		s.plusMinus(&r.Main, basisPoints)
 	}
-	if v == yes && s.end() && spreadBounds.holdAll(&r.Main) {
+	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
 	*r = Reading{}
 	y := scanner{text}
-	if yield, w := y.yield(); w == yes && y.end() && yieldBounds.holdAll(&yield) {
+	if yield, w := y.yield(); w == yes && y.end() && yieldBounds.containAll(&yield) {
 		r.Status = statusYield
 		return
 	}
 	r.Status = unread(text, v)
 }
 
-// spread reads a benchmark, perhaps a certain security of it, and the spread over it.
+// spread reads a benchmark, an optional security of it, and the spread over it.
 func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	ahead := *s
 	over, ok := ahead.benchmark(currency)
@@ -37,7 +37,7 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	return v
 }
 
-// over reads what stands behind a benchmark: flat, or a sign and a number or range.
+// over reads the spread after a benchmark: flat, or a sign and a number or range.
 func (s *scanner) over(r *Range) verdict {
 	s.space()
 	if s.word("flat") {
@@ -54,8 +54,8 @@ func (s *scanner) over(r *Range) verdict {
 	return v
 }
 
-// reference reads the security of a benchmark, such as 2.5% Feb-34: a coupon, if it is named, and the
-// month or year in which it is due. It returns it as written; nil for none.
+// reference reads the security of a benchmark, such as 2.5% Feb-34: an optional coupon, and the month and year in which
+// it is due. It returns the text as written; nil for none.
 func (s *scanner) reference() []byte {
 	ahead := *s
 	if !ahead.char(' ') {

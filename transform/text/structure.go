@@ -15,7 +15,8 @@ var (
 	lengthShort = []byte("SHORT")
 )
 
-// features are the words of a structure. Of two that begin alike the longer stands first.
+// features are the words of a structure, and the part of a Reading that each sets. Of two with a common start the
+// longer one comes first.
 var features = []struct {
 	words []string
 	value []byte
@@ -38,9 +39,8 @@ func form(r *Reading) *[]byte { return &r.Form }
 
 func length(r *Reading) *[]byte { return &r.Length }
 
-// parseStructure reads a structure's short code: 5yr FXD, long 5yr, 10NC5, PNC5.25, amort, WNG. Its
-// parts stand in any order, each once. What may be called has the form CALLABLE where the text names no
-// other.
+// parseStructure reads a structure's short code: 5yr FXD, long 5yr, 10NC5, PNC5.25, amort, WNG. Its parts come in any
+// order, each at most once. A structure with a call has the form CALLABLE unless the text names another.
 func parseStructure(text []byte, _ Beside, r *Reading) {
 	s := scanner{text}
 	r.Perpetual, r.WillNotGrow = No, No
@@ -59,19 +59,19 @@ func parseStructure(text []byte, _ Beside, r *Reading) {
 	r.Status = statusOK
 }
 
-// isStructure says whether the parts fit each other: a call before the end, a length of a tenor, and an
-// end or none.
+// isStructure reports whether the parts fit together: a call is before the end, a length needs a tenor, and a perpetual
+// has no tenor.
 func (r *Reading) isStructure() bool {
 	switch {
-	case r.Tenor.Set && (r.Perpetual == Yes || !tenorBounds.hold(r.Tenor)):
+	case r.Tenor.Set && (r.Perpetual == Yes || !tenorBounds.contain(r.Tenor)):
 		return false
-	case r.Call.Set && !tenorBounds.hold(r.Call), r.Call.Set && r.Tenor.Set && !r.Call.less(r.Tenor):
+	case r.Call.Set && !tenorBounds.contain(r.Call), r.Call.Set && r.Tenor.Set && !r.Call.less(r.Tenor):
 		return false
 	}
 	return r.Length == nil || r.Tenor.Set
 }
 
-// feature reads one part of a structure that has not been read before.
+// feature reads one part of a structure that was not read before.
 func (s *scanner) feature(r *Reading) bool {
 	switch {
 	case !r.Tenor.Set && s.ends(r), !r.Call.Set && s.call(r):

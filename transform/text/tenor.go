@@ -2,10 +2,11 @@ package text
 
 import "github.com/apache/arrow/go/v17/arrow/decimal128"
 
-// monthsPerQuarter: of months in years only quarters have a short decimal; other months stay unread.
+// monthsPerQuarter limits tenors in months to whole quarters of a year: other months have no short decimal in years and
+// stay unread.
 const monthsPerQuarter = 3
 
-// tenor reads a time in years or months, in years: 7yr, 5.5 years, 18 months.
+// tenor reads a time in years or months and returns it in years: 7yr, 5.5 years, 18 months.
 func (s *scanner) tenor() (n Number, ok bool) {
 	ahead := *s
 	d, ok := ahead.digits()

@@ -1,7 +1,7 @@
 package text
 
-// unread is the status of a text that a grammar did not read: whether it says that there is no number,
-// has words in its place, or is another text.
+// unread returns the status of a text that a grammar did not read. The text says that there is no number, has words
+// instead of a number, is ambiguous, or is something else.
 func unread(text []byte, v verdict) []byte {
 	switch {
 	case v == ambiguous:
@@ -14,7 +14,7 @@ func unread(text []byte, v verdict) []byte {
 	return statusUnparsed
 }
 
-// saysNothing says whether a text says that there is no number, or none yet.
+// saysNothing reports whether a text says that there is no number, or none yet.
 func saysNothing(text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -37,8 +37,8 @@ var nothing = map[string]bool{
 	"to be confirmed": true, "to be determined": true, "to be announced": true,
 }
 
-// isVerbal says whether a text has words in place of a number, perhaps over a benchmark: low/mid 200s,
-// T+high 100s, low 8s, high teens, single digits.
+// isVerbal reports whether a text has words instead of a number, with an optional benchmark: low/mid 200s, T+high 100s,
+// low 8s, high teens, single digits.
 func isVerbal(text []byte) bool {
 	s := scanner{text}
 	over := s
@@ -52,7 +52,7 @@ func isVerbal(text []byte) bool {
 	return s.verbal() && s.end()
 }
 
-// verbal reads words in place of a number.
+// verbal reads words instead of a number.
 func (s *scanner) verbal() bool {
 	words := 0
 	for s.oneOf("very", "low", "mid", "middle", "high") {
@@ -75,7 +75,7 @@ func (s *scanner) verbal() bool {
 	return (s.word("s") || inPercent) && s.nearly()
 }
 
-// nearly passes over what may stand behind words in place of a number.
+// nearly skips what may follow words instead of a number. It always returns true.
 func (s *scanner) nearly() bool {
 	s.unit(basisPoints)
 	s.noted("area")

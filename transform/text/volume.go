@@ -1,11 +1,11 @@
 package text
 
-// parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m,
-// EUR benchmark. A size without a currency takes the column's.
+// parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
+// size without a currency gets that of the currency column.
 func parseVolume(text []byte, beside Beside, r *Reading) {
 	s := scanner{text}
 	v := s.volume(beside, r)
-	if v == yes && s.end() && amountBounds.holdAll(&r.Main) {
+	if v == yes && s.end() && amountBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
@@ -14,10 +14,10 @@ func parseVolume(text []byte, beside Beside, r *Reading) {
 	named := s.currency()
 	switch {
 	case s.oneOf("benchmark-sized", "benchmark size", "benchmark") && s.end():
-		r.settleCurrency(named, beside)
+		r.chooseCurrency(named, beside)
 		r.Status, r.Quality = statusNoNumber, qualityBenchmark
 	case named != nil && !s.end() && saysNothing(s.rest):
-		r.settleCurrency(named, beside)
+		r.chooseCurrency(named, beside)
 		r.Status = statusNoNumber
 	default:
 		r.Status = unread(text, v)
@@ -28,7 +28,7 @@ func (s *scanner) volume(beside Beside, r *Reading) verdict {
 	var q qualifier
 	q.before(s)
 	named, v := s.size(&r.Main)
-	if r.settleCurrency(named, beside); v != yes {
+	if r.chooseCurrency(named, beside); v != yes {
 		return v
 	}
 	if r.Currency == nil {
@@ -42,12 +42,12 @@ func (s *scanner) volume(beside Beside, r *Reading) verdict {
 		case s.noted("wng", "will not grow"):
 			wng = true
 		default:
-			more = q.behind(s)
+			more = q.after(s)
 		}
 	}
 	r.Quality, v = q.apply(&r.Main)
 	switch {
-	case v == yes && wng && q.least: // it will not grow, and it will
+	case v == yes && wng && q.least: // the text says that the size will not grow, and that it may be more
 		return ambiguous
 	case r.Quality == nil && wng:
 		r.Quality = qualityWNG

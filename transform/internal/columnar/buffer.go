@@ -2,13 +2,13 @@ package columnar
 
 import "github.com/apache/arrow/go/v17/arrow/memory"
 
-// buffer is memory that grows.
+// buffer is a block of memory that grows.
 type buffer struct {
-	bytes  []byte         // all that there is room for
-	memory *memory.Buffer // its owner; nil until there is room for something
+	bytes  []byte         // all reserved bytes
+	memory *memory.Buffer // owner of bytes; nil until reserve is called
 }
 
-// reserve makes room for a total number of bytes. The new bytes are undefined.
+// reserve grows the buffer to a total number of bytes. The content of new bytes is undefined.
 func (b *buffer) reserve(mem memory.Allocator, size int) {
 	if size <= len(b.bytes) {
 		return
@@ -20,7 +20,7 @@ func (b *buffer) reserve(mem memory.Allocator, size int) {
 	b.bytes = b.memory.Buf()
 }
 
-// reserveZero is reserve for a buffer whose bytes are zero until they are written.
+// reserveZero is reserve with new bytes set to zero.
 func (b *buffer) reserveZero(mem memory.Allocator, size int) {
 	before := len(b.bytes)
 	b.reserve(mem, size)
@@ -29,7 +29,7 @@ func (b *buffer) reserveZero(mem memory.Allocator, size int) {
 
 func (b *buffer) setBit(i int) { b.bytes[i/8] |= 1 << (i % 8) }
 
-// take returns the first bytes of the buffer and empties it. The caller releases them.
+// take returns the first size bytes and empties the buffer. The caller releases them.
 func (b *buffer) take(size int) *memory.Buffer {
 	taken := b.memory
 	b.memory, b.bytes = nil, nil

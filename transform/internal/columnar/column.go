@@ -22,8 +22,8 @@ type Cell struct {
 // Arrow's own builders need a call per NULL. It is not safe for concurrent use.
 type Column struct {
 	layout layout
-	rows   int    // up to the last one put
-	values int    // rows that are not NULL
+	rows   int    // number of rows up to the last one put
+	values int    // number of rows that are not NULL
 	size   int    // bytes of texts
 	valid  buffer // one bit per row
 	fixed  buffer // the layout's part of each row
@@ -32,11 +32,11 @@ type Column struct {
 
 	typ   arrow.DataType
 	mem   memory.Allocator
-	taken int // size of the batch taken last
+	taken int // bytes of texts in the previous batch
 }
 
-// NewColumn prepares to collect cells of a type: of 1, 32, 64 or 128 bits, a string, or a dictionary of
-// strings with indices of 32 bits. mem gives all memory of the arrays; Release frees what was not taken.
+// NewColumn returns an empty column of a type: values of 1, 32, 64 or 128 bits, strings, or a dictionary of strings
+// with 32-bit indices. mem allocates all memory of the arrays; Release frees what was not taken.
 func NewColumn(mem memory.Allocator, typ arrow.DataType) Column {
 	c := Column{typ: typ, layout: layoutOf(typ), mem: mem}
 	if c.layout == numbers {
@@ -45,8 +45,8 @@ func NewColumn(mem memory.Allocator, typ arrow.DataType) Column {
 	return c
 }
 
-// Reserve makes room for a total number of rows. Only bits are set to zero in advance: to do that to a
-// complete batch would drive everything else out of the processor's caches.
+// Reserve allocates memory for a total number of rows. Only bits are set to zero in advance: doing that for a complete
+// batch would drive everything else out of the processor's caches.
 func (c *Column) Reserve(rows int) {
 	c.valid.reserveZero(c.mem, bitmapBytes(rows))
 	if c.layout == bits1 {
@@ -56,10 +56,9 @@ func (c *Column) Reserve(rows int) {
 	c.fixed.reserve(c.mem, c.layout.bytes(rows))
 }
 
-// Put fills a row after all rows put before; the row must be less than the number reserved. The text is
-// copied.
+// Put sets a row, which must come after all rows put before and be less than the number reserved. The text is copied.
 func (c *Column) Put(row int, v *Cell) {
-	c.pass(row)
+	c.fillNulls(row)
 	c.rows++
 	c.values++
 	c.valid.setBit(row)
@@ -76,7 +75,7 @@ func (c *Column) Put(row int, v *Cell) {
 		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row:], v.Num.LowBits())
 		binary.NativeEndian.PutUint64(c.fixed.bytes[16*row+8:], uint64(v.Num.HighBits()))
 	case numbers:
-		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.dict.number(v.Text)))
+		binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.dict.numberOf(v.Text)))
 	case offsets:
 		c.putOffset(row)
 		c.putText(v.Text)
@@ -85,13 +84,13 @@ func (c *Column) Put(row int, v *Cell) {
 
 func (c *Column) putText(text []byte) {
 	if end := c.size + len(text); end > len(c.texts.bytes) {
-		// As many bytes as the batch before had, and an eighth more, or twice as many as there are.
+		// As many bytes as in the previous batch and an eighth more, or twice the current size.
 		c.texts.reserve(c.mem, max(c.taken+c.taken/8, 2*end))
 	}
 	c.size += copy(c.texts.bytes[c.size:], text)
 }
 
-// putOffset says that the text of a row begins where the texts end.
+// putOffset records that the text of a row begins at the current end of the texts.
 func (c *Column) putOffset(row int) {
 	binary.NativeEndian.PutUint32(c.fixed.bytes[4*row:], uint32(c.size))
 }
@@ -107,8 +106,8 @@ func (c *Column) text(row int) []byte {
 
 func (c *Column) offset(row int) int { return int(binary.NativeEndian.Uint32(c.fixed.bytes[4*row:])) }
 
-// pass makes NULL of the rows that were not put before a row.
-func (c *Column) pass(row int) {
+// fillNulls makes the rows NULL that were not put before row.
+func (c *Column) fillNulls(row int) {
 	switch {
 	case c.rows == row:
 		return
@@ -122,10 +121,10 @@ func (c *Column) pass(row int) {
 	c.rows = row
 }
 
-// Take returns a number of rows, of which the last ones need not have been put, and empties the column.
-// The caller releases the array.
+// Take returns the first rows and empties the column. Rows after the last one put are NULL. The caller releases the
+// array.
 func (c *Column) Take(rows int) arrow.Array {
-	c.pass(rows)
+	c.fillNulls(rows)
 	if c.layout == offsets && rows > 0 {
 		c.putOffset(rows)
 	}
@@ -136,7 +135,7 @@ func (c *Column) Take(rows int) arrow.Array {
 	data := array.NewData(c.typ, rows, buffers, nil, rows-c.values, 0)
 	defer data.Release()
 	for _, b := range buffers {
-		b.Release() // data holds it now
+		b.Release() // data keeps its own reference
 	}
 	if c.dict != nil {
 		texts := c.dict.take()
@@ -161,15 +160,15 @@ func (c *Column) Release() {
 type layout uint8
 
 const (
-	bits1 layout = iota // a value of that many bits
+	bits1 layout = iota // a value; the name contains its size in bits
 	bits32
 	bits64
 	bits128
-	numbers // of texts in the column's dictionary, in 32 bits
-	offsets // where its text begins, in 32 bits; after the last row, where that ends
+	numbers // number of the text in the column's dictionary, in 32 bits
+	offsets // start of the row's text, in 32 bits; after the last row, the end of its text
 )
 
-// layoutOf is the layout of a type that a flattened table may have.
+// layoutOf returns the layout of a type that a flattened table may have.
 func layoutOf(typ arrow.DataType) layout {
 	switch typ := typ.(type) {
 	case *arrow.DictionaryType:
@@ -181,7 +180,7 @@ func layoutOf(typ arrow.DataType) layout {
 	}
 }
 
-// bytes is the size of the fixed part of rows.
+// bytes returns the size in bytes of the fixed part of a number of rows.
 func (l layout) bytes(rows int) int {
 	switch l {
 	case bits32, numbers:

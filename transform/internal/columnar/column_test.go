@@ -13,7 +13,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// dirtyAllocator gives memory that is not zero.
+// dirtyAllocator returns memory that is not zero.
 type dirtyAllocator struct{ memory.Allocator }
 
 func (a dirtyAllocator) Allocate(size int) []byte {
@@ -31,8 +31,7 @@ func (a dirtyAllocator) Reallocate(size int, b []byte) []byte {
 	return grown
 }
 
-// TestColumn collects random cells, many of them NULL, and compares each batch with what Arrow's own
-// builder makes of the same.
+// TestColumn collects random cells, many of them NULL, and compares each batch with the array of Arrow's own builder.
 func TestColumn(t *testing.T) {
 	types := []arrow.DataType{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}}
 	for _, typ := range []lake.Type{lake.Text, lake.Bool, lake.Int32, lake.Int64, lake.Date, lake.Timestamp, lake.Money, lake.Rate, lake.Price} {
@@ -79,7 +78,7 @@ func compareBatch(t *testing.T, random *rand.Rand, c *Column, typ arrow.DataType
 	}
 }
 
-// randomCell gives a cell that holds something of every type.
+// randomCell returns a cell with a value of every type.
 func randomCell(random *rand.Rand) Cell {
 	text := make([]byte, random.IntN(40))
 	for i := range text {

@@ -13,10 +13,10 @@ import (
 // history. It is a hash table with open addressing.
 type dictionary struct {
 	texts Column
-	room  int // texts that there is room for
+	room  int // rows reserved in texts
 	slots []slot
 	seed  maphash.Seed
-	last  int // number of the latest text, which is often the next one too
+	last  int // number of the text put last, which is often the next one too
 }
 
 // slot is an entry of the hash table. The number of slots is a power of two, and at least half of them
@@ -30,8 +30,8 @@ func newDictionary(mem memory.Allocator) *dictionary {
 	return &dictionary{texts: NewColumn(mem, arrow.BinaryTypes.String), seed: maphash.MakeSeed()}
 }
 
-// number returns the number of a text.
-func (d *dictionary) number(text []byte) int {
+// numberOf returns the number of a text, and adds the text if it is new.
+func (d *dictionary) numberOf(text []byte) int {
 	if d.last < d.texts.rows && bytes.Equal(d.texts.text(d.last), text) {
 		return d.last
 	}
@@ -39,11 +39,11 @@ func (d *dictionary) number(text []byte) int {
 		d.grow()
 	}
 	hash := uint32(maphash.Bytes(d.seed, text))
-	at := d.find(hash, text)
-	if at.from1 == 0 {
-		*at = slot{hash: hash, from1: uint32(d.add(text))}
+	entry := d.find(hash, text)
+	if entry.from1 == 0 {
+		*entry = slot{hash: hash, from1: uint32(d.add(text))}
 	}
-	d.last = int(at.from1) - 1
+	d.last = int(entry.from1) - 1
 	return d.last
 }
 

@@ -23,12 +23,12 @@ func TestDictionary(t *testing.T) {
 			for range 3 {
 				numberTexts(t, random, d, distinct)
 			}
-			d.number([]byte("left over"))
+			d.numberOf([]byte("left over"))
 		})
 	}
 }
 
-// numberTexts puts texts and takes them.
+// numberTexts puts texts into a column and takes them.
 func numberTexts(t *testing.T, random *rand.Rand, d *dictionary, distinct int) {
 	t.Helper()
 	numbers, want := map[string]int{}, []string{}
@@ -40,7 +40,7 @@ func numberTexts(t *testing.T, random *rand.Rand, d *dictionary, distinct int) {
 			number = len(want)
 			numbers[text], want = number, append(want, text)
 		}
-		if got := d.number([]byte(text)); got != number {
+		if got := d.numberOf([]byte(text)); got != number {
 			t.Fatalf("text %q, the %dth new one: got number %d, want %d", text, len(want), got, number)
 		}
 	}
