@@ -7,7 +7,7 @@
 // link, the spooled payloads with their hashes and instants of observation, the records that cannot be
 // read, and the fate of absent deals.
 // Keeps: the token goes to the base's origin and nowhere else; a snapshot is returned only once it is proved
-// complete (docs/extraction.md has the argument); a later payload of a deal replaces the earlier where it
+// complete (docs/explanation/extraction.md has the argument); a later payload of a deal replaces the earlier where it
 // says something else; every wait is bounded by the context, counted and shown; memory grows with the
 // number of deals, not with their size.
 // Fails: *AuthError (credentials refused), *StatusError (an answer that no repetition cures, with the API's errorId),

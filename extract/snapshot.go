@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Snapshot reads a feed into the spool, which should be empty, and returns once it is proved complete
-// (API document, List behaviour 2 to 5; the argument is in docs/extraction.md). A list moves while it is
+// (API document, List behaviour 2 to 5; the argument is in docs/explanation/extraction.md). A list moves while it is
 // walked: a deal that is updated jumps ahead of the reader and is missed. So, for lists in order of
 // update, the updatedSince link of an entry of the first page is kept and followed after the walk, and
 // again from there, until that brings nothing new. Lists without such links are walked again until

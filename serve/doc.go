@@ -8,7 +8,7 @@
 // that does not change exactly once; deals go out byte for byte as the Source gives them, but for
 // the base URL put before their hrefs; nothing is remembered between requests but rates, counts and
 // verified secrets, so servers with the same keys and accounts can stand side by side; secrets and
-// tokens are in no log. docs/api-choices.md says what is done where the API document is silent.
+// tokens are in no log. docs/reference/api-choices.md says what is done where the API document is silent.
 // Fails: every error answer is the API's error body, with a status from one table (errors.go).
 // May change here: accounts, limits, what is served beside the document.
 package serve

@@ -14,8 +14,8 @@ import (
 
 const readmePath = "../../README.md"
 
-// TestReadme holds what the README shows to what the program prints: the demonstration, the first SQL,
-// the exit codes; and docs/analyses.md, whose examples are asked of the same lake. What differs from run to run (port, folder, seconds) is left out of the comparison.
+// TestReadme compares what the README shows with what the program prints: the demonstration, the first SQL,
+// the exit codes; and docs/generated/analyses.md, whose examples are asked of the same lake. What differs from run to run (port, folder, seconds) is left out of the comparison.
 func TestReadme(t *testing.T) {
 	dir := t.TempDir() + "/demo-lake"
 	demo := runMain(t, "demo", "--nights", "10", "--seed", "1", "--dir", dir)

@@ -15,10 +15,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestReportsAreDocumented holds docs/run-report.md to what commands report: each field stands in it, and
+// TestReportsAreDocumented holds docs/reference/run-report.md to what commands report: each field stands in it, and
 // its tables begin with no others.
 func TestReportsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/run-report.md")
+	page, err := os.ReadFile("../../docs/reference/run-report.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ const ParserVersion = 1
 // Parser names a reader of free text: the kind of text that a column holds.
 type Parser string
 
-// The parsers. What each reads is in docs/helper-columns.md.
+// The parsers. What each reads is in docs/generated/helper-columns.md.
 const (
 	ParseSpread      Parser = "spread"       // T+95, MS flat, DBR 2.5% Feb-34+118
 	ParseEvolution   Parser = "evolution"    // IPTs MS+130 area, 7.00-7.25%

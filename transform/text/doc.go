@@ -1,7 +1,7 @@
 // Package text reads the free texts of deals into numbers and words: spreads, yields, sizes, tenors.
 //
 // Takes: a text as the source wrote it, and what stands beside it (a currency or a date).
-// Gives: a Reading: a status, and the parts that the text names. docs/helper-columns.md tells what each
+// Gives: a Reading: a status, and the parts that the text names. docs/generated/helper-columns.md tells what each
 // parser reads.
 // Keeps: pure. A text is read as a whole or not at all: never the first number found in it. A number
 // that is not in the text comes from a declared rule only (a unit, x (+/-y), 7/8, the sign of
