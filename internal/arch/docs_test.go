@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 var (
@@ -18,6 +19,10 @@ var (
 	docsPath = regexp.MustCompile(`(?:^|[^\w/.])(?:\.\./)*(docs/[\w./-]*\w(?:#[\w-]+)?)`)
 	// heading is a heading of Markdown; its text is the first group.
 	heading = regexp.MustCompile(`^#{1,6} +(.*?) *$`)
+	// codePath is a file or folder that a page names as code; one with a placeholder in it is none.
+	codePath = regexp.MustCompile("`((?:cmd|docs|examples|extract|internal|load|schemas|serve|sql|testdata|transform|\\.ci)/[\\w./-]*)`")
+	// testName is a test that a page names.
+	testName = regexp.MustCompile(`\b(?:Test|Benchmark)[A-Z]\w+`)
 	// notInSlug is what GitHub leaves out of a heading's anchor.
 	notInSlug = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -112,6 +117,61 @@ func TestGeneratedPages(t *testing.T) {
 	if pages < 20 {
 		t.Errorf("found %d generated pages: the check sees too little", pages)
 	}
+}
+
+// TestNamesInPages checks that the files, folders and tests that written pages name exist.
+func TestNamesInPages(t *testing.T) {
+	const root = "../.."
+	var tests strings.Builder
+	for _, name := range sources(t, root) {
+		if strings.HasSuffix(name, ".go") {
+			tests.WriteString(text(t, filepath.Join(root, name)))
+		}
+	}
+	paths, names := 0, 0
+	for _, page := range writtenPages(t, root) {
+		if page == "CHANGELOG.md" { // it says what was
+			continue
+		}
+		data := text(t, filepath.Join(root, page))
+		for _, match := range codePath.FindAllStringSubmatch(data, -1) {
+			paths++
+			checkTarget(t, root, page, match[1], "")
+		}
+		for _, name := range testName.FindAllString(data, -1) {
+			names++
+			if !strings.Contains(tests.String(), "\nfunc "+name) {
+				t.Errorf("%s names %s, and no test has that name or begins with it", page, name)
+			}
+		}
+	}
+	if paths < 40 || names < 40 {
+		t.Errorf("found %d paths and %d names of tests: the check sees too little", paths, names)
+	}
+}
+
+// TestPagesAreShort bounds the README and the lines of written pages.
+func TestPagesAreShort(t *testing.T) {
+	const root, mostLines, mostCharacters = "../..", 120, 160
+	for _, page := range writtenPages(t, root) {
+		lines := strings.Split(strings.TrimSuffix(text(t, filepath.Join(root, page)), "\n"), "\n")
+		if page == "README.md" && len(lines) > mostLines {
+			t.Errorf("README.md has %d lines, want at most %d: move what is not needed at first to docs/", len(lines), mostLines)
+		}
+		for i, line := range lines {
+			if n := utf8.RuneCountInString(line); n > mostCharacters {
+				t.Errorf("%s:%d has %d characters, want at most %d: wrap it, or make a list of the table", page, i+1, n, mostCharacters)
+			}
+		}
+	}
+}
+
+// writtenPages returns the Markdown files that are not generated.
+func writtenPages(t *testing.T, root string) []string {
+	t.Helper()
+	return slices.DeleteFunc(sources(t, root), func(name string) bool {
+		return !strings.HasSuffix(name, ".md") || strings.HasPrefix(filepath.ToSlash(name), "docs/generated/")
+	})
 }
 
 // sources returns the names of the files below root that may cite a page, without what builds and the demonstration
