@@ -28,8 +28,8 @@ func TestReadme(t *testing.T) {
 	demo = strings.ReplaceAll(demo, os.Args[0], "bin/dealflow")
 	demo = strings.ReplaceAll(demo, dir, "demo-lake")
 	checkBlock(t, firstHourPath, "demo", "```\n"+demo+"```\n")
-	nights := strings.SplitAfter(demo[strings.Index(demo, "night  day"):], "\n")
-	checkBlock(t, readmePath, "nights", "```\n"+strings.Join(nights[:6], "")+"```\n")
+	_, nights, _ := strings.Cut(demo, "\n\nnight")
+	checkBlock(t, readmePath, "nights", "```\nnight"+strings.Join(strings.SplitAfter(nights, "\n")[:6], "")+"```\n")
 
 	block := pageBlock(t, readmePath, "query")
 	_, command, _ := strings.Cut(block, `demo-lake "`)
