@@ -1,4 +1,4 @@
-"""Read a lake without dealflow, from docs/lake-format.md alone.
+"""Read a lake without dealflow, from docs/reference/lake-format.md alone.
 
 usage: read_lake.py LAKE TABLE [INSTANT]
 

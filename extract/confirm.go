@@ -22,7 +22,7 @@ type Fate string
 const (
 	Standing         Fate = "standing"           // 200: the deal exists, and its payload is in the spool
 	Gone             Fate = "gone"               // 404
-	OutOfEntitlement Fate = "out_of_entitlement" // 403: a Free Trial account no longer sees the deal (docs/api-choices.md)
+	OutOfEntitlement Fate = "out_of_entitlement" // 403: a Free Trial account no longer sees the deal (docs/reference/api-choices.md)
 )
 
 // confirmers is the largest number of concurrent by-id requests per feed.

@@ -7,7 +7,7 @@
 // link; the spooled payloads with their hashes and instants of observation; the records that cannot be read; and,
 // for absent deals, the API's answer by id.
 // Keeps: the token is sent to the base's origin and nowhere else. A snapshot is returned only after it is proved
-// complete (docs/extraction.md has the argument). A later payload of a deal replaces the earlier one if its content
+// complete (docs/explanation/extraction.md has the argument). A later payload of a deal replaces the earlier one if its content
 // differs. Every wait ends with the context, is counted and is reported. Memory grows with the number of deals,
 // not with their size.
 // Fails: *AuthError (credentials refused), *StatusError (a status that a retry does not cure, with the API's

@@ -22,7 +22,7 @@ func (m *market) jump(feed api.Feed, id int64, revised bool) {
 
 // TestFirstPageIsReadAgain changes a deal while a sweep of several pages reads past it, so that nothing on these pages
 // is new. The sweep's first page, read once more, shows another list: new content, other deals, or other instants of
-// the same deals, as docs/extraction.md says. So it is swept again, and the deal is found.
+// the same deals, as docs/explanation/extraction.md says. So it is swept again, and the deal is found.
 func TestFirstPageIsReadAgain(t *testing.T) {
 	const missed = 1005 // on the second page of the sweep
 	for name, change := range map[string]func(*market){

@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Snapshot reads a feed into the spool, which should be empty, and returns after it is proved complete.
-// docs/extraction.md has the argument. A list changes during a walk: a deal that is updated moves to the front, and the
+// docs/explanation/extraction.md has the argument. A list changes during a walk: a deal that is updated moves to the front, and the
 // walk misses it. So, for lists in order of update, we keep the updatedSince link of an entry of the first page and
 // sweep from it after the walk, again and again, until a sweep finds nothing new. Lists without such links are walked
 // again until nothing is new. Bond expected lists that are still changing after maxWalks walks are then asked for their

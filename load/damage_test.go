@@ -323,7 +323,7 @@ func TestRemovedFiles(t *testing.T) {
 		if _, err := run.Commit(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if err := run.Settle(t.Context(), nil); err != nil {
+		if err := l.WriteDerived(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestRemovedFiles(t *testing.T) {
 	want()
 }
 
-// TestGrace holds the time that files without a commit are left alone to what docs/lake-format.md promises to readers.
+// TestGrace holds the time that files without a commit are left alone to what docs/reference/lake-format.md promises to readers.
 func TestGrace(t *testing.T) {
 	if load.Grace != 7*24*time.Hour {
 		t.Errorf("files are left alone for %s, want seven days", load.Grace)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// AccountType says what an account may see (docs/api-choices.md).
+// AccountType says what an account may see (docs/reference/api-choices.md).
 type AccountType string
 
 // The account types.

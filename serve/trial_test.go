@@ -12,7 +12,7 @@ import (
 )
 
 // TestTrialWindowEdges asks for deals priced around the first day of a Free Trial account's two years: that day is
-// inside, the day before is not, by list and by id (docs/api-choices.md). Today is the market's, in UTC.
+// inside, the day before is not, by list and by id (docs/reference/api-choices.md). Today is the market's, in UTC.
 func TestTrialWindowEdges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

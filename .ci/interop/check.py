@@ -3,7 +3,7 @@
 usage: check.py BASE_URL LAKE READER CASES
 
 Reads one page of each feed with a client generated from the OpenAPI file, and the lake with DuckDB, with
-pyarrow, and with the reader that was written from docs/lake-format.md: one table, or all with CASES "full".
+pyarrow, and with the reader that was written from docs/reference/lake-format.md: one table, or all with CASES "full".
 """
 
 import base64

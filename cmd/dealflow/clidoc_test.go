@@ -10,12 +10,12 @@ import (
 	"dealflow/internal/testkit"
 )
 
-// TestCLIDoc compares docs/cli.md with the help of the commands.
+// TestCLIDoc compares docs/generated/cli.md with the help of the commands.
 func TestCLIDoc(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Commands\n\nThis page is made from the program's help: `go test ./cmd/dealflow -run TestCLIDoc -update`. What `--json` prints is in [run-report.md](run-report.md).\n")
+	page.WriteString(testkit.Generated + "# Commands\n\nThe program's own help. What `--json` prints is in [run-report.md](../reference/run-report.md).\n")
 	describe(&page, newRoot(environment{Getenv: func(string) string { return "" }}))
-	testkit.Golden(t, "../../docs/cli.md", []byte(page.String()))
+	testkit.Golden(t, "../../docs/generated/cli.md", []byte(page.String()))
 }
 
 func describe(page *strings.Builder, cmd *cobra.Command) {

@@ -12,31 +12,38 @@ import (
 	"dealflow/internal/testkit"
 )
 
-const readmePath = "../../README.md"
+// The pages that show what the program prints.
+const (
+	readmePath    = "../../README.md"
+	firstHourPath = "../../docs/tutorial/first-hour.md"
+	exitsPath     = "../../docs/reference/exit-codes.md"
+)
 
 // TestReadme compares the examples in the README with what the program prints: the demonstration, the first SQL, the
-// exit codes. It also checks docs/analyses.md, whose examples query the same lake. What differs from run to run (port,
+// exit codes. It also checks docs/generated/analyses.md, whose examples query the same lake. What differs from run to run (port,
 // folder, seconds) is masked.
 func TestReadme(t *testing.T) {
 	dir := t.TempDir() + "/demo-lake"
 	demo := runMain(t, "demo", "--nights", "10", "--seed", "1", "--dir", dir)
 	demo = strings.ReplaceAll(demo, os.Args[0], "bin/dealflow")
 	demo = strings.ReplaceAll(demo, dir, "demo-lake")
-	checkBlock(t, "demo", "```\n"+demo+"```\n")
+	checkBlock(t, firstHourPath, "demo", "```\n"+demo+"```\n")
+	_, nights, _ := strings.Cut(demo, "\n\nnight")
+	checkBlock(t, readmePath, "nights", "```\nnight"+strings.Join(strings.SplitAfter(nights, "\n")[:6], "")+"```\n")
 
-	block := readmeBlock(t, "query")
+	block := pageBlock(t, readmePath, "query")
 	_, command, _ := strings.Cut(block, `demo-lake "`)
 	question, _, _ := strings.Cut(command, `"`)
 	prompt := strings.TrimPrefix(block[:strings.Index(block, question)+len(question)], "```console\n")
 	answer := runMain(t, "query", "--lake", dir, question)
-	checkBlock(t, "query", "```console\n"+prompt+"\"\n"+answer+"```\n")
+	checkBlock(t, readmePath, "query", "```console\n"+prompt+"\"\n"+answer+"```\n")
 
 	var table strings.Builder
 	table.WriteString("| code | meaning |\n|---|---|\n")
 	for _, e := range exits {
 		fmt.Fprintf(&table, "| %d | %s |\n", e.code, e.meaning)
 	}
-	checkBlock(t, "exits", table.String())
+	checkBlock(t, exitsPath, "exits", table.String())
 	checkAnalysesDoc(t, dir)
 }
 
@@ -53,38 +60,38 @@ func runMain(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// readmeBlock returns the text between <!-- name --> and <!-- /name -->.
-func readmeBlock(t *testing.T, name string) string {
+// pageBlock returns the text of a page between <!-- name --> and <!-- /name -->.
+func pageBlock(t *testing.T, page, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(readmePath)
+	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok1 := strings.Cut(string(data), "<!-- "+name+" -->\n")
 	block, _, ok2 := strings.Cut(rest, "<!-- /"+name+" -->")
 	if !ok1 || !ok2 {
-		t.Fatalf("README has no block %s", name)
+		t.Fatalf("%s has no block %s", page, name)
 	}
 	return block
 }
 
-func checkBlock(t *testing.T, name, want string) {
+func checkBlock(t *testing.T, page, name, want string) {
 	t.Helper()
-	got := readmeBlock(t, name)
+	got := pageBlock(t, page, name)
 	if testkit.Updating() {
-		data, err := os.ReadFile(readmePath)
+		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		marked := func(block string) string { return "<!-- " + name + " -->\n" + block + "<!-- /" + name + " -->" }
 		text := strings.Replace(string(data), marked(got), marked(want), 1)
-		if err := os.WriteFile(readmePath, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if lasting(got) != lasting(want) {
-		t.Errorf("README's block %s is not what the program prints (go test ./cmd/dealflow -run TestReadme -update rewrites it).\nREADME:\n%s\nprogram:\n%s", name, got, want)
+		t.Errorf("%s: the block %s is not what the program prints (go test ./cmd/dealflow -run TestReadme -update rewrites it).\npage:\n%s\nprogram:\n%s", page, name, got, want)
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestReportsAreDocumented compares docs/run-report.md with the JSON results of the commands: the file names each
+// TestReportsAreDocumented compares docs/reference/run-report.md with the JSON results of the commands: the file names each
 // field, and its tables begin with no other name.
 func TestReportsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/run-report.md")
+	page, err := os.ReadFile("../../docs/reference/run-report.md")
 	if err != nil {
 		t.Fatal(err)
 	}

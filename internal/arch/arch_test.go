@@ -126,7 +126,7 @@ func TestRooms(t *testing.T) {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
 		from, ok := room(pkg)
 		if !ok {
-			t.Errorf("%s is in no room: put it into one, or give it a row in the table of this test and a reason in docs/architecture.md", pkg)
+			t.Errorf("%s is in no room: put it into one, or give it a row in the table of this test and a reason in docs/explanation/architecture.md", pkg)
 			continue
 		}
 		for _, imported := range p.Imports {

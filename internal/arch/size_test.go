@@ -56,7 +56,7 @@ func TestSize(t *testing.T) {
 			wantSmallStructs(t, pkg, path, text)
 		}
 		if largePackages[pkg] == "" && lines > maxLines {
-			t.Errorf("%s has %d lines, want %d at most: find the part that others need without the rest, and give it a package (docs/architecture.md)", pkg, lines, maxLines)
+			t.Errorf("%s has %d lines, want %d at most: find the part that others need without the rest, and give it a package (docs/explanation/architecture.md)", pkg, lines, maxLines)
 		}
 	}
 }

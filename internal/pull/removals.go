@@ -12,7 +12,7 @@ import (
 	"dealflow/transform"
 )
 
-// The removal guard (docs/extraction.md).
+// The removal guard (docs/explanation/extraction.md).
 const (
 	guardCount       = 10  // number of deals that may always vanish
 	guardPercent     = 10  // percentage of a feed's deals that may vanish in one run

@@ -13,9 +13,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-const docsDir = "../../docs/tables"
+const docsDir = "../../docs/generated/tables"
 
-// TestDocsTables compares docs/tables with the columns; with -update it writes them.
+// TestDocsTables compares docs/generated/tables with the columns; with -update it writes them.
 func TestDocsTables(t *testing.T) {
 	pages := map[string]string{"README.md": tablesIndex()}
 	for _, table := range lake.Tables() {
@@ -30,14 +30,14 @@ func TestDocsTables(t *testing.T) {
 	}
 	for _, entry := range entries {
 		if _, known := pages[entry.Name()]; !known {
-			t.Errorf("docs/tables/%s is of no table", entry.Name())
+			t.Errorf("docs/generated/tables/%s is of no table", entry.Name())
 		}
 	}
 }
 
 func tablesIndex() string {
 	var b strings.Builder
-	b.WriteString("# Tables\n\nThe flattened tables, one page each. Made from the columns in `schemas/lake` by `go test ./schemas/lake -update`. Columns that parsers fill from texts are in [helper columns](../helper-columns.md).\n\n| table | rows | columns |\n|---|---|---|\n")
+	b.WriteString(testkit.Generated + "# Tables\n\nThe flattened tables, one page each, made from the columns in `schemas/lake`. Columns that parsers\nfill from texts are in [helper columns](../helper-columns.md).\n\n| table | rows | columns |\n|---|---|---|\n")
 	for _, table := range lake.Tables() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %d |\n", table.Name, table.Name, table.Doc, len(table.HistoryColumns()))
 	}
@@ -46,7 +46,7 @@ func tablesIndex() string {
 
 func tablePage(table *lake.Table) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s Made from the columns in `schemas/lake/%s.go`.\n\n", table.Name, table.Doc, table.Name)
+	fmt.Fprintf(&b, testkit.Generated+"# %s\n\n%s Made from the columns in `schemas/lake/%s.go`.\n\n", table.Name, table.Doc, table.Name)
 	row := "One row per deal and version."
 	if table.Rows != "" {
 		row = fmt.Sprintf("One row per entry of `%s`.", table.Rows)

@@ -11,7 +11,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestDocsHelpers compares docs/helper-columns.md with the columns and with the texts of testdata/parsing; with -update
+// TestDocsHelpers compares docs/generated/helper-columns.md with the columns and with the texts of testdata/parsing; with -update
 // it writes the page.
 func TestDocsHelpers(t *testing.T) {
 	var b strings.Builder
@@ -37,23 +37,29 @@ func TestDocsHelpers(t *testing.T) {
 			}
 		}
 	}
-	testkit.Golden(t, "../../docs/helper-columns.md", []byte(b.String()))
+	testkit.Golden(t, "../../docs/generated/helper-columns.md", []byte(b.String()))
 }
 
-const helpersPreface = "# Helper columns\n\n" + `Some texts of the source hold numbers: spreads, yields, sizes, tenors. Helper columns hold what parsers
-read in them, beside the text, which stays as it is. Made from ` + "`schemas/lake` and `testdata/parsing`" + ` by
-` + "`go test ./schemas/lake -update`" + `.
+const helpersPreface = testkit.Generated + "# Helper columns\n\n" + `Some texts of the source hold numbers: spreads, yields, sizes, tenors. Helper columns hold what parsers
+read in them, beside the text, which stays as it is. They are declared in ` + "`schemas/lake`" + `; the texts
+below are those of ` + "`testdata/parsing`" + `.
 
-- A text is read as a whole or not at all: never the first number found in it. What is not read is NULL, and the status says why.
-- Units stand in the text, or the field implies them. Numbers are exact decimals; one that does not fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
-- A single number fills the point, lo and hi. A range fills lo and hi, and never the point. A minimum fills lo only, a maximum hi only: the status is ` + "`OK`, the quality `MIN` or `MAX`" + `.
-- ` + "`x (+/-y)`" + ` has the point x, lo x−y and hi x+y, and the quality ` + "`PLUS_MINUS`; where the text also says that it will price in range, `WPIR`" + `.
-- Spreads and margins are positive over the benchmark. New issue premiums are positive over fair value; "5bp inside FV" is −5.
-- A number that is not in the text follows from a declared rule: the unit (m, bn), x−y and x+y, fractions (7/8), flat = 0, par = 100, months as years where that is exact, and two-digit years, which are of this century.
+- A text is read as a whole or not at all: never the first number found in it. What is not read is
+  NULL, and the status says why.
+- Units stand in the text, or the field implies them. Numbers are exact decimals; one that does not
+  fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
+- A single number fills the point, lo and hi. A range fills lo and hi, and never the point. A minimum
+  fills lo only, a maximum hi only: the status is ` + "`OK`, the quality `MIN` or `MAX`" + `.
+- ` + "`x (+/-y)`" + ` has the point x, lo x−y and hi x+y, and the quality ` + "`PLUS_MINUS`; where the text also says\n  that it will price in range, `WPIR`" + `.
+- Spreads and margins are positive over the benchmark. New issue premiums are positive over fair
+  value; "5bp inside FV" is −5.
+- A number that is not in the text follows from a declared rule: the unit (m, bn), x−y and x+y,
+  fractions (7/8), flat = 0, par = 100, months as years where that is exact, and two-digit years,
+  which are of this century.
 - Spaces of all kinds, dashes and minus signs are each alike, and so are small and capital letters.
-- ` + "`S+` is SOFR in USD and SONIA in GBP; in other currencies, and where there is none, the benchmark is NULL and the number stays" + `.
+- ` + "`S+` is SOFR in USD and SONIA in GBP; in other currencies, and where there is none, the benchmark is\n  NULL and the number stays" + `.
 - A size without a currency takes that of the currency column: ` + "`currency_implied` says so" + `.
-- ` + "`parser_version` is the version of the parsers that read the row. When a parser changes, a replay reads the texts anew; the texts themselves never change" + `.
+- ` + "`parser_version` is the version of the parsers that read the row. When a parser changes, a replay\n  reads the texts anew; the texts themselves never change" + `.
 
 A text that is NULL has the status NULL, and so have all its helper columns.
 

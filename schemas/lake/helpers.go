@@ -9,7 +9,7 @@ const ParserVersion = 1
 // Parser names a parser of free text. Each text column with helpers has one.
 type Parser string
 
-// The parsers. docs/helper-columns.md says what each reads.
+// The parsers. docs/generated/helper-columns.md says what each reads.
 const (
 	ParseSpread      Parser = "spread"       // T+95, MS flat, DBR 2.5% Feb-34+118
 	ParseEvolution   Parser = "evolution"    // IPTs MS+130 area, 7.00-7.25%

@@ -25,7 +25,7 @@ CREATE MACRO _dealflow.is_lead(status) AS coalesce(_dealflow.normal_name(status)
   'bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'lead manager', 'joint lead manager',
   'global coordinator', 'joint global coordinator', 'b&d'), false);
 
--- Aliases of banks and borrowers, as the user declares them: see docs/analyses.md. An alias holds from valid_from on
+-- Aliases of banks and borrowers, as the user declares them: see docs/generated/analyses.md. An alias holds from valid_from on
 -- (NULL: always).
 CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);

@@ -1,7 +1,7 @@
 // Package text reads the free texts of deals into numbers and words: spreads, yields, sizes, tenors.
 //
 // Takes: a text as the source wrote it, and the value of a column that helps to read it (a currency or a date).
-// Gives: a Reading: a status, and the parts that the text names. docs/helper-columns.md says what
+// Gives: a Reading: a status, and the parts that the text names. docs/generated/helper-columns.md says what
 // each parser reads.
 // Keeps: purity. A parser reads a complete text or nothing: never only the first number found in it. A
 // number that is not in the text comes from a declared rule only (a unit, x (+/-y), 7/8, the sign of
