@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Behind puts a handler in front of the server, and returns the server that clients then see. wrap gets the handler
+// Front puts a handler in front of the server, and returns the server that clients then see. wrap gets the handler
 // that forwards to the server and returns the one for clients. A test can count requests, refuse some, or lose an
 // answer (see Lose).
-func (s Server) Behind(t testing.TB, wrap func(server http.Handler) http.Handler) Server {
+func (s Server) Front(t testing.TB, wrap func(server http.Handler) http.Handler) Server {
 	t.Helper()
 	target, err := url.Parse(s.Endpoint)
 	if err != nil {

@@ -28,7 +28,7 @@ type fault func(w http.ResponseWriter, r *http.Request, server http.Handler) boo
 func faulty(t *testing.T, n int64, kind func(*http.Request) bool, f fault, changes ...func(*s3store.Config)) (*s3store.Store, *atomic.Int64) {
 	t.Helper()
 	seen := new(atomic.Int64)
-	server := s3test.Start(t, s3test.Options{}).Behind(t, func(server http.Handler) http.Handler {
+	server := s3test.Start(t, s3test.Options{}).Front(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !kind(r) || seen.Add(1) > n || !f(w, r, server) {
 				server.ServeHTTP(w, r)

@@ -166,7 +166,7 @@ func TestURLs(t *testing.T) {
 // TestLeftovers begins uploads that a proxy never lets end.
 func TestLeftovers(t *testing.T) {
 	server := s3test.Start(t, s3test.Options{})
-	dying := server.Behind(t, func(server http.Handler) http.Handler {
+	dying := server.Front(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodDelete || r.Method == http.MethodPut {
 				s3test.Refuse(w, http.StatusForbidden, "AccessDenied")
@@ -194,7 +194,7 @@ func TestLeftovers(t *testing.T) {
 // group.
 func TestFewRequests(t *testing.T) {
 	var requests atomic.Int64
-	s := s3test.Start(t, s3test.Options{}).Behind(t, func(server http.Handler) http.Handler {
+	s := s3test.Start(t, s3test.Options{}).Front(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			requests.Add(1)
 			server.ServeHTTP(w, r)
