@@ -12,6 +12,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
+var _ = expect(changeAnalyses)
+
 func changeAnalyses(h *history) []analysis {
 	from := h.nights[1].at
 	all := []analysis{

@@ -7,7 +7,9 @@ import (
 	"time"
 )
 
-func executionAnalyses() []analysis {
+var _ = expect(executionAnalyses)
+
+func executionAnalyses(*history) []analysis {
 	return []analysis{
 		{name: "execution_metrics", question: "FROM execution_metrics(%s)", key: byDeal, answer: func(v view) (rows []fact) {
 			for _, b := range countedBonds(v) {

@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-func familyAnalyses() []analysis {
+var _ = expect(familyAnalyses)
+
+func familyAnalyses(*history) []analysis {
 	return []analysis{
 		{name: "tap_family", question: "FROM tap_family(%s)", key: []string{"market", "root_deal_id"}, answer: func(v view) (rows []fact) {
 			for _, f := range bondLines(v) {

@@ -6,7 +6,9 @@ import (
 	"slices"
 )
 
-func leagueAnalyses() []analysis {
+var _ = expect(leagueAnalyses)
+
+func leagueAnalyses(*history) []analysis {
 	var all []analysis
 	for _, market := range []string{"IG", "HY", "EM", "BOND", "LL", "CF", "AF", "LOAN"} {
 		all = append(all, league(market, "2023-06-15", "2026-01-08", "lead"))

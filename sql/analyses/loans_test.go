@@ -8,7 +8,9 @@ import (
 	"dealflow/schemas/api"
 )
 
-func loanAnalyses() []analysis {
+var _ = expect(loanAnalyses)
+
+func loanAnalyses(*history) []analysis {
 	return []analysis{
 		{name: "loan_flex_and_terms", question: "FROM loan_flex_and_terms(%s)", key: []string{"market", "deal_id", "ordinal"}, answer: flexOf},
 		{name: "loan_terms_summary", question: "FROM loan_terms_summary(%s)", key: []string{"market", "year"}, answer: termsSummary},

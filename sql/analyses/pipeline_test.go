@@ -10,7 +10,9 @@ import (
 	"dealflow/schemas/api"
 )
 
-func pipelineAnalyses() []analysis {
+var _ = expect(pipelineAnalyses)
+
+func pipelineAnalyses(*history) []analysis {
 	all := []analysis{{
 		name: "pipeline_as_of", question: "FROM pipeline_as_of(%s)", key: []string{"service", "market", "deal_id", "ordinal"}, answer: pipelineRows,
 	}}

@@ -21,6 +21,8 @@ var (
 	}
 )
 
+var _ = expect(pricedAnalyses)
+
 func pricedAnalyses(h *history) []analysis {
 	bond, loan := append(h.columns("bond_priced_deals"), bondAdds...), append(h.columns("loan_priced_deals"), loanAdds...)
 	return []analysis{

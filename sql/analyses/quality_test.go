@@ -11,7 +11,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-func qualityAnalyses() []analysis {
+var _ = expect(qualityAnalyses)
+
+func qualityAnalyses(*history) []analysis {
 	return []analysis{
 		{
 			name: "data_quality", question: "SELECT * EXCLUDE (note) FROM data_quality(%s)",

@@ -9,6 +9,8 @@ import (
 	"dealflow/schemas/api"
 )
 
+var _ = expect(timelineAnalyses)
+
 // timelineAnalyses tell of some deals of each feed: of those with many versions and with links.
 func timelineAnalyses(h *history) (all []analysis) {
 	for _, feed := range api.Feeds() {

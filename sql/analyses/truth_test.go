@@ -14,6 +14,7 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/sim"
+	"dealflow/sql"
 )
 
 // analysis is a query of the catalog, and its answer computed in a simple way from the market's states.
@@ -25,10 +26,40 @@ type analysis struct {
 	none     bool // the answer may have no rows
 }
 
+// expectations compute expected answers from a market's history. Each file of this package adds its own by expect.
+var expectations []func(*history) []analysis
+
+// expect adds to the expectations: `var _ = expect(pricedAnalyses)`.
+func expect(answers func(*history) []analysis) bool {
+	expectations = append(expectations, answers)
+	return true
+}
+
 // analysesOf returns all analyses that are compared with the truth.
 func analysesOf(h *history) []analysis {
-	return slices.Concat(pricedAnalyses(h), leagueAnalyses(), volumeAnalyses(), executionAnalyses(), pipelineAnalyses(),
-		familyAnalyses(), loanAnalyses(), changeAnalyses(h), timelineAnalyses(h), qualityAnalyses())
+	var all []analysis
+	for _, answers := range expectations {
+		all = append(all, answers(h)...)
+	}
+	return all
+}
+
+// wantExpectations fails for an analysis of which no expectation asks.
+func wantExpectations(t *testing.T, all []analysis) {
+	t.Helper()
+	declared, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked strings.Builder
+	for _, a := range all {
+		asked.WriteString(a.question + "\n")
+	}
+	for _, a := range declared {
+		if !strings.Contains(asked.String(), a.Name+"(") {
+			t.Errorf("%s: no test expects its answer: write sql/analyses/%s_test.go (CONTRIBUTING.md, An analysis)", a.Name, a.Name)
+		}
+	}
 }
 
 // TestAnalyses computes every analysis a second time, from the simulated market's own state night by night and without
@@ -61,8 +92,10 @@ func analysed(t *testing.T) uint64 {
 func checkAnalyses(t *testing.T, w *world.World, h *history, none bool) {
 	t.Helper()
 	earlier := h.nights[3].at
+	analyses := analysesOf(h)
+	wantExpectations(t, analyses)
 	w.Ask(t, func(db *stdsql.DB) {
-		for _, a := range analysesOf(h) {
+		for _, a := range analyses {
 			a.none = a.none || none
 			t.Run(a.name, func(t *testing.T) {
 				a.check(t, db, view{h, h.nights[len(h.nights)-1].at}, "'infinity'")

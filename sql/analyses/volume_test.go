@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-func volumeAnalyses() []analysis {
+var _ = expect(volumeAnalyses)
+
+func volumeAnalyses(*history) []analysis {
 	var all []analysis
 	for _, grain := range []string{"week", "month", "quarter", "year"} {
 		all = append(all,
