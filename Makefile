@@ -8,7 +8,7 @@ S3      := bin/versitygw
 test race soak bench bench-peers interop interop-full: export TEST_VERSITYGW := $(CURDIR)/$(S3)
 
 # Markets of TestTruth: few here, more in .ci/run, as many as there is time for in `make soak`. Lives in `make sim`.
-SEEDS   ?= 2
+SEEDS   ?= 1
 SOAK    ?= 10m
 
 # Heaps of tests are small and would be collected all the time, and their memory returned to the system and asked for
@@ -47,7 +47,7 @@ $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the t
 	@touch $(S3)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	TEST_SEEDS=$(SEEDS) $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
+	TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=20 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \
