@@ -5,6 +5,8 @@ LINT    := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 
 # A real S3 server for the tests, in a module of its own so that the product does not depend on it.
 S3      := bin/versitygw
+# Another maker's, for `make interop-full` alone.
+MINIO   := bin/minio
 test race soak bench bench-peers interop interop-full: export TEST_VERSITYGW := $(CURDIR)/$(S3)
 
 # Markets of TestTruth: few here, more in .ci/run, as many as there is time for in `make soak`. Lives in `make sim`.
@@ -20,7 +22,7 @@ MEMORY  := GOGC=400 GODEBUG=madvdontneed=0
 RACE      := ./extract ./internal/catalog ./internal/maintain ./internal/pull ./internal/simulation ./load ./load/mirror ./load/store/... ./load/verify ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
 RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQuality TestAliases TestCatalog TestSnapshotMonths \
   TestSnapshotsAreHistory TestRoundTrip TestDamagedLakes TestMetamorphic TestReplay[^B] TestMaintenanceKeepsAnswers TestNobodyIsRemovedOnDoubt \
-  TestFatesOfAbsentDeals TestRemovalGuard TestPartialFailure TestLakeV1 TestNotPartOfTheAccount TestBrokenPages TestQuarantine$$ TestManySyncs \
+  TestFatesOfAbsentDeals TestRemovalGuard TestPartialFailure TestOldLakes TestNotPartOfTheAccount TestBrokenPages TestQuarantine$$ TestManySyncs \
   TestClock TestCompact[SW] TestSoundAfterRewriting TestTruth$$ TestTruthOnS3 TestFetchO TestContract TestRetryQuarantined TestSync[INFQ] \
   TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
   TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
@@ -45,6 +47,10 @@ demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, fi
 $(S3): .ci/s3server/go.mod .ci/s3server/go.sum ## Build the S3 server that the tests run
 	cd .ci/s3server && $(GO) build -trimpath -o ../../$(S3) github.com/versity/versitygw/cmd/versitygw
 	@touch $(S3)
+
+$(MINIO): .ci/s3minio/go.mod .ci/s3minio/go.sum
+	cd .ci/s3minio && $(GO) build -trimpath -o ../../$(MINIO) github.com/minio/minio
+	@touch $(MINIO)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
 	TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=20 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
@@ -71,7 +77,7 @@ bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` b
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
-bench-peers: ## Measure beside other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
+bench-peers: ## Measure next to other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
 	.ci/peers/setup bin/peers
 	TEST_SIZES=10k TEST_PYTHON=$(CURDIR)/bin/peers/bin/python $(measure) -bench 'Floor/.*/(download-gzip|flatten-and-write)|Run/.*/first-night/cores=2|Peers' -benchtime 3x ./internal/bench > $(BENCH)/peers.txt
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
@@ -82,7 +88,7 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 interop: $(BIN) $(S3) ## Check with other programs, a small case of each: a generated client, DuckDB, pyarrow, polars, a notebook, Chromium (needs Python)
 	.ci/interop/run
 
-interop-full: $(BIN) $(S3) ## The same with all their cases
+interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, and the S3 tests on MinIO and S3Proxy (needs Java 17 and Maven, too)
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
@@ -91,7 +97,7 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
-	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
+	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
 	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
 	TEST_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pull
 	TEST_LOOKAHEAD=8 TEST_ANALYSES=16 TEST_NIGHTS=30 $(GO) test -count=1 -timeout 0 -run 'TestNoLookAhead|TestAnalyses|TestRoundTrip' ./sql/... ./serve/lakesource
@@ -103,5 +109,5 @@ soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at t
 sim: ## Simulate whole lives of a lake, SEEDS of them (SEEDS=20000)
 	TEST_SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -failfast -run TestSeeds ./internal/simulation
 
-clean: ## Remove what building and the demo leave behind
+clean: ## Remove what building and the demo have left
 	rm -rf bin demo-lake

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow
 import pyarrow.parquet as pq
 
-FORMAT_VERSION = 1
+FORMAT_VERSIONS = (1, 2)
 
 
 def live_files(lake: Path) -> dict[str, dict]:
@@ -24,8 +24,8 @@ def live_files(lake: Path) -> dict[str, dict]:
     while (path := lake / f"_dealflow/commits/{number:020d}.json").exists():
         data = path.read_bytes()
         commit = json.loads(data)
-        if commit["format_version"] != FORMAT_VERSION:
-            raise SystemExit(f"{path}: format version {commit['format_version']}")
+        if commit["format_version"] not in FORMAT_VERSIONS or commit.get("requires"):
+            raise SystemExit(f"{path}: written by a later version: {commit['dealflow_version']}")
         if commit["commit"] != number or commit["previous_sha256"] != previous:
             raise SystemExit(f"{path}: the log is damaged")
         for removed in commit["remove"] or []:
@@ -33,6 +33,8 @@ def live_files(lake: Path) -> dict[str, dict]:
         for added in commit["add"] or []:
             files[added["path"]] = added
         previous, number = hashlib.sha256(data).hexdigest(), number + 1
+    if unknown := {name for file in files.values() for name in file.get("requires") or []}:
+        raise SystemExit(f"{lake}: a reader must know {', '.join(sorted(unknown))}")
     return files
 
 
@@ -41,7 +43,7 @@ def read(lake: Path, files: dict[str, dict], table: str, columns: list[str] | No
     paths = [lake / path for path, file in files.items() if file["table"] == table]
     if not paths:
         raise SystemExit(f"{table} has no files")
-    # One file at a time, by its own columns: the partitions in the path stand in the file, too.
+    # One file at a time, by its own columns: the partitions in the path are in the file, too.
     return duckdb.from_arrow(pyarrow.concat_tables(pq.ParquetFile(p).read(columns) for p in paths))
 
 

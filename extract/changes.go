@@ -57,7 +57,7 @@ func explainStale(err error) error {
 	}
 	switch statusOf(err) {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusGone:
-		return fmt.Errorf("the server no longer takes the saved updatedSince link, a nightly `dealflow run` gives a new one: %w", err)
+		return fmt.Errorf("saved updatedSince link: the server no longer accepts it; run `dealflow run`, which saves a new one: %w", err)
 	}
 	return err
 }

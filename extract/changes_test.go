@@ -124,7 +124,7 @@ func TestChangesKeepTheLinkWhereNoneIsOldEnough(t *testing.T) {
 
 // TestChangesFromAStaleLink: the error says what to do. Errors of other statuses, and of later pages, do not.
 func TestChangesFromAStaleLink(t *testing.T) {
-	const hint = "a nightly `dealflow run` gives a new one"
+	const hint = "run `dealflow run`, which saves a new one"
 	for name, test := range map[string]struct {
 		since  string
 		match  string

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"dealflow/extract/internal/budget"
 	"dealflow/schemas/api"
 )
 
@@ -21,10 +22,13 @@ type Client struct {
 	http   *http.Client
 	pace   *pacer
 	tokens *tokens
+	clock  Clock // nil: instants are the answers' Dates
+	memory *budget.Budget
 
 	mu       sync.Mutex
 	tallies  map[api.Feed]*tally
 	sizeless map[api.Feed]bool // feeds whose server refuses pageSize
+	missing  missingForms      // forms of 404
 	secrets  []api.Secret      // texts that no message may contain
 }
 
@@ -45,7 +49,8 @@ func New(cfg Config) (*Client, error) {
 	c := &Client{
 		cfg: cfg, origin: pinned, pace: newPacer(cfg.Rate),
 		http:    &http.Client{Transport: transport, CheckRedirect: pinned.redirect},
-		tallies: map[api.Feed]*tally{}, sizeless: map[api.Feed]bool{},
+		memory:  budget.New(cfg.PageMemory),
+		tallies: map[api.Feed]*tally{}, sizeless: map[api.Feed]bool{}, missing: missingForms{},
 	}
 	c.tokens = newTokens(c.job(api.Feed{}, "token").requestToken)
 	c.addSecret(cfg.ClientSecret.Reveal())
@@ -61,14 +66,12 @@ func (c *Client) Close() {
 }
 
 // ServerTime gets a fresh token and returns the Date header of the response, UTC in whole seconds. As the first request
-// of a run it reports wrong credentials (*AuthError) and an unreachable server before any other work.
+// of a run it reports wrong credentials (*AuthError) and an unreachable server before any other work. If the response
+// has no readable Date, it returns the zero time.
 func (c *Client) ServerTime(ctx context.Context) (time.Time, error) {
 	date, err := c.tokens.renew(ctx)
 	if err != nil {
 		return time.Time{}, err
-	}
-	if date.IsZero() {
-		return time.Time{}, fmt.Errorf("POST %s/oauth/token: the answer has no readable Date header", c.cfg.Base)
 	}
 	return date, nil
 }
@@ -112,14 +115,6 @@ func (j *job) progress(wait time.Duration, reason string) {
 		Feed: j.feed, Phase: j.phase, Round: j.round, Pages: int(j.tally.pages.Load()), Deals: deals,
 		Bytes: j.tally.bytes.Load(), Wait: wait, Reason: reason,
 	})
-}
-
-// observed returns the instant of observation for an answer, UTC.
-func (c *Client) observed(a *answer) (time.Time, error) {
-	if c.cfg.Clock == nil {
-		return a.date()
-	}
-	return c.cfg.Clock().UTC(), nil
 }
 
 // resolve is origin.resolve with secrets removed from the error: a server can put what it was sent into a link.

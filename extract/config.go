@@ -37,9 +37,6 @@ type Config struct {
 	// Transport sends the requests. nil: a transport tuned for this API, which uses the proxy settings of the
 	// environment. Close does not close a transport that is given here.
 	Transport http.RoundTripper
-	// Clock returns the instants of observation; nil: the Date header of each response. It must be safe for concurrent
-	// use.
-	Clock func() time.Time
 	// Log receives log records; nil: nothing is logged.
 	Log *slog.Logger
 	// Progress is called after each page and at the beginning of each wait, from many goroutines at once. It must
@@ -53,10 +50,14 @@ type Config struct {
 	RequestTimeout time.Duration // one try of a request with its whole body; default 10 min
 	StallTimeout   time.Duration // longest time without a byte from the server; default 60 s
 	MaxBody        int64         // bytes of one body after decompression; default 256 MiB
+	PageMemory     int64         // decompressed bytes of all bodies in memory, over all feeds; a body waits for it; default 512 MiB
 	MaxPages       int           // pages of one walk; default 100,000
 	MaxSweeps      int           // most sweeps before *UnsettledError; default 20
 	Rate           float64       // most requests per second of all feeds together; 429 answers lower it for a while; default 0: unlimited
 }
+
+// DefaultPageMemory is the default of Config.PageMemory, in bytes.
+const DefaultPageMemory = 512 << 20
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.AuthEncoding, AuthRaw)
@@ -68,6 +69,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.RequestTimeout, 10*time.Minute)
 	setDefault(&c.StallTimeout, time.Minute)
 	setDefault(&c.MaxBody, 256<<20)
+	setDefault(&c.PageMemory, DefaultPageMemory)
 	setDefault(&c.MaxPages, 100_000)
 	setDefault(&c.MaxSweeps, 20)
 	if c.Log == nil {
@@ -96,14 +98,14 @@ func (c Config) Validate() error {
 	if c.Base == (api.Base{}) {
 		fault(true, "no base URL: set --api or DEALFLOW_API")
 	} else {
-		fault(!isSafe(c.Base), "base URL %s: want https; http is for loopback hosts only, since the secret and the data would travel in the clear", c.Base)
+		fault(!isSafe(c.Base), "base URL %s: want https, or http to a loopback host; http sends the secret and the data unencrypted", c.Base)
 	}
 	fault(c.ClientID == "", "no client id: set DEALFLOW_CLIENT_ID")
 	fault(c.ClientSecret.IsZero(), "no client secret: set DEALFLOW_CLIENT_SECRET or DEALFLOW_CLIENT_SECRET_FILE")
 	switch c.AuthEncoding {
 	case AuthRFC6749:
 	case "", AuthRaw:
-		fault(strings.Contains(c.ClientID, ":"), "client id has a colon, which Basic credentials cannot carry: set --auth-encoding=rfc6749 if the server takes that form")
+		fault(strings.Contains(c.ClientID, ":"), "client id: got a colon, which HTTP Basic credentials do not allow; set --auth-encoding=rfc6749 if the server accepts that form")
 	default:
 		fault(true, "auth encoding %q: want %q or %q", c.AuthEncoding, AuthRaw, AuthRFC6749)
 	}
@@ -113,9 +115,9 @@ func (c Config) Validate() error {
 	}{
 		{"MaxAttempts", float64(c.MaxAttempts)}, {"Backoff", float64(c.Backoff)}, {"MaxBackoff", float64(c.MaxBackoff)},
 		{"MaxWait", float64(c.MaxWait)}, {"RequestTimeout", float64(c.RequestTimeout)}, {"StallTimeout", float64(c.StallTimeout)},
-		{"MaxBody", float64(c.MaxBody)}, {"MaxPages", float64(c.MaxPages)}, {"MaxSweeps", float64(c.MaxSweeps)}, {"Rate", c.Rate},
+		{"MaxBody", float64(c.MaxBody)}, {"PageMemory", float64(c.PageMemory)}, {"MaxPages", float64(c.MaxPages)}, {"MaxSweeps", float64(c.MaxSweeps)}, {"Rate", c.Rate},
 	} {
-		fault(!(limit.value >= 0), "%s must not be negative", limit.name) // NaN neither
+		fault(!(limit.value >= 0), "%s: want 0 or more", limit.name) // NaN neither
 	}
 	return errors.Join(faults...)
 }

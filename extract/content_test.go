@@ -137,7 +137,7 @@ func TestSpoolComparesContent(t *testing.T) {
 		{"abc", false, "ABC", 4},
 	} {
 		since := fmt.Sprintf("/l?updatedSince=2026-03-01T10:00:0%dZ", i)
-		fresh, err := s.Put(api.Head{ID: 7, HasID: true, UpdatedSince: since}, []byte(test.payload), at.Add(time.Duration(i)*time.Hour))
+		fresh, err := s.Put(api.RecordID{ID: 7, HasID: true, UpdatedSince: since}, []byte(test.payload), at.Add(time.Duration(i)*time.Hour))
 		got, readErr := s.Payload(7, nil)
 		if err != nil || readErr != nil || fresh != test.fresh || string(got) != test.keeps || asked != test.asked {
 			t.Errorf("%d: fresh %v, kept %s, compared %d times, %v, %v", i, fresh, got, asked, err, readErr)
@@ -146,7 +146,7 @@ func TestSpoolComparesContent(t *testing.T) {
 			t.Errorf("%d: fresh %v, but observed at %s under %s", i, fresh, e.ObservedAt, e.UpdatedSince)
 		}
 	}
-	if _, err := s.Put(api.Head{ID: 8, HasID: true}, []byte("abc"), at); err != nil || asked != 4 {
+	if _, err := s.Put(api.RecordID{ID: 8, HasID: true}, []byte("abc"), at); err != nil || asked != 4 {
 		t.Errorf("another deal was compared: %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := api.Head{ID: 7, HasID: true}
+	head := api.RecordID{ID: 7, HasID: true}
 	if _, err := s.Put(head, []byte("abc"), time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestNamelessRecordThatIsRespelt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Deals != 25 || s.Sweeps != 1 || s.Unidentified == 0 {
+			if s.Deals != 25 || s.Sweeps != 1 || len(spool.Rejects()) == 0 {
 				t.Errorf("got %+v, want 25 deals after a walk and a sweep, and the record", s)
 			}
 			for _, r := range spool.Rejects() {
@@ -253,11 +253,11 @@ func TestListOfNamelessRecords(t *testing.T) {
 		fmt.Fprint(w, strings.ReplaceAll(recorder.Body.String(), `{"dealId":`, `{"noId":`))
 		return true
 	}
-	s, _, err := m.snapshot(t, bondPriced)
+	s, spool, err := m.snapshot(t, bondPriced)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Deals != 0 || s.Sweeps != 1 || s.Unidentified != 25 {
+	if s.Deals != 0 || s.Sweeps != 1 || len(spool.Rejects()) != 25 {
 		t.Errorf("got %+v, want no deal, 25 records, a walk and a sweep", s)
 	}
 }

@@ -21,7 +21,8 @@ type StatusError struct {
 	RetryAfter time.Duration // the wait that the server asked for; 0 if none
 	Hint       string        // what the user can check; may be empty
 
-	opening bool // the answer to a feed's very first request
+	opening bool          // the answer to a feed's very first request
+	form    api.ErrorForm // of the body
 }
 
 func (e *StatusError) Error() string {
@@ -41,8 +42,8 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// AuthError means that the credentials were refused: by the token endpoint (400, 401, 403), or by the API with a 401 to
-// a fresh token. It is never retried. Its Hint names the settings to check.
+// AuthError means that the credentials were refused: by the token endpoint (400, 401, 403), or by the API with 401
+// to every token that it has issued. It is never retried. Its Hint names the settings to check.
 type AuthError struct {
 	StatusError
 }
@@ -75,12 +76,12 @@ func (e *UnsettledError) Error() string {
 	if e.Took > 0 {
 		rate = fmt.Sprintf(", %.3g a second", float64(e.Fresh)/e.Took.Seconds())
 	}
-	text := fmt.Sprintf("the list did not settle in %d rounds: the last one still brought %d new or changed deals in %s%s",
+	text := fmt.Sprintf("the list is not stable after %d rounds: the last one still found %d new or changed deals in %s%s",
 		e.Rounds, e.Fresh, e.Took.Round(time.Millisecond), rate)
 	if e.Sweep != nil {
-		return text + "; and the server does not take changedFrom, which would bring the changes alone: " + e.Sweep.Error()
+		return text + "; the server does not accept changedFrom, so the changes cannot be read separately: " + e.Sweep.Error()
 	}
-	return text + "; pull the feed at a quieter hour"
+	return text + "; run again at a time with fewer changes"
 }
 
 // Unwrap returns the server's answer to changedFrom, if that prevented sweeps.

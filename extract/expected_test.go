@@ -49,7 +49,7 @@ func TestExpectedBondsWithoutChangedFrom(t *testing.T) {
 	var unsettled *UnsettledError
 	var status *StatusError
 	if !errors.As(err, &unsettled) || unsettled.Rounds != 5 || unsettled.Fresh != 1 || !errors.As(err, &status) || status.Status != 400 ||
-		!strings.Contains(err.Error(), "does not take changedFrom") || !strings.Contains(err.Error(), "unknown parameter") || IsForbiddenOrMissing(err) {
+		!strings.Contains(err.Error(), "does not accept changedFrom") || !strings.Contains(err.Error(), "unknown parameter") || IsForbiddenOrMissing(err) {
 		t.Errorf("got %v", err)
 	}
 }

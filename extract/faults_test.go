@@ -37,7 +37,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		"no HTTP":                     {func(t testing.TB, m *market, w http.ResponseWriter) { raw(t, w, false, "SSH-2.0-x\r\n\r\n") }, "malformed HTTP"},
 		"reset half-way in the body":  {func(t testing.TB, m *market, w http.ResponseWriter) { half(t, m, w, true, "Content-Length: %d\r\n") }, ""},
 		"closed half-way in the body": {func(t testing.TB, m *market, w http.ResponseWriter) { half(t, m, w, false, "Content-Length: %d\r\n") }, "unexpected EOF"},
-		"closed half-way, no length":  {func(t testing.TB, m *market, w http.ResponseWriter) { half(t, m, w, false, "Connection: close\r\n") }, "damaged"},
+		"closed half-way, no length":  {func(t testing.TB, m *market, w http.ResponseWriter) { half(t, m, w, false, "Connection: close\r\n") }, "not valid"},
 		"closed within a chunk": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			raw(t, w, false, head("Transfer-Encoding: chunked\r\n")+"ff\r\n{")
 		}, "unexpected EOF"},
@@ -48,16 +48,22 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		}, "EOF"},
 		"content length too small": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			raw(t, w, false, head("Content-Length: 40\r\nConnection: close\r\n")+pageOf(m))
-		}, "damaged: list page: byte 40"},
+		}, "not valid: list page: byte 40"},
 		"content length negative": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			raw(t, w, false, head("Content-Length: -4\r\n")+pageOf(m))
 		}, "Content-Length"},
-		"truncated JSON":   {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, pageOf(m)[:99]) }, "damaged: list page: byte 99"},
-		"two documents":    {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, pageOf(m)+pageOf(m)) }, "damaged"},
-		"another document": {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"status":"ok"}`) }, "neither _embedded nor _links"},
+		"truncated JSON":   {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, pageOf(m)[:99]) }, "not valid: list page: byte 99"},
+		"two documents":    {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, pageOf(m)+pageOf(m)) }, "not valid"},
+		"another document": {func(t testing.TB, m *market, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"status":"ok"}`) }, "no object _links"},
+		"list under another key": {func(t testing.TB, m *market, w http.ResponseWriter) {
+			_, _ = io.WriteString(w, strings.Replace(pageOf(m), "pricedDeals", "deals", 1))
+		}, "no list \"pricedDeals\""},
+		"page without links": {func(t testing.TB, m *market, w http.ResponseWriter) {
+			_, _ = io.WriteString(w, strings.Replace(pageOf(m), "_links\":{\"first", "links\":{\"first", 1))
+		}, "no object _links"},
 		"HTML with 200": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			_, _ = io.WriteString(w, "<!doctype html><title>Sign in</title>")
-		}, "damaged"},
+		}, "not valid"},
 		"HTML with 502": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			w.WriteHeader(http.StatusBadGateway)
 			_, _ = io.WriteString(w, "<html>")
@@ -67,7 +73,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		"time-out of a gateway": {func(t testing.TB, m *market, w http.ResponseWriter) { fail(w, 504, "sorry") }, "504 Gateway Timeout: sorry"},
 		"request time-out":      {func(t testing.TB, m *market, w http.ResponseWriter) { fail(w, 408, "sorry") }, "408 Request Timeout: sorry"},
 		"said to be gzip":       {func(t testing.TB, m *market, w http.ResponseWriter) { encoded(w, "gzip", []byte(pageOf(m))) }, "gzip"},
-		"gzip that is not said": {func(t testing.TB, m *market, w http.ResponseWriter) { encoded(w, "", zipped(pageOf(m))) }, "damaged"},
+		"gzip that is not said": {func(t testing.TB, m *market, w http.ResponseWriter) { encoded(w, "", zipped(pageOf(m))) }, "not valid"},
 		"gzip cut off": {func(t testing.TB, m *market, w http.ResponseWriter) {
 			z := zipped(pageOf(m))
 			encoded(w, "gzip", z[:len(z)-9])
@@ -159,7 +165,7 @@ func TestBodiesThatHaveNoEnd(t *testing.T) {
 			cfg := m.onNetwork(t, m)
 			cfg.MaxBody = 1 << 20
 			s, err := newClient(t, cfg).Snapshot(context.Background(), bondPriced, newSpool(t, bondPriced))
-			if err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") || s.Requests != 1 {
+			if err == nil || !strings.Contains(err.Error(), "want 1048576 bytes at most") || s.Requests != 1 {
 				t.Errorf("got %+v, %v", s, err)
 			}
 		})
@@ -177,9 +183,9 @@ func TestSlowBodies(t *testing.T) {
 	}{
 		"steady":       {pause: 700 * time.Millisecond},
 		"late, steady": {first: 59 * time.Second, pause: 400 * time.Millisecond},
-		"slow loris":   {pause: 50 * time.Second, want: "no whole answer within 10m0s", took: 10 * time.Minute},
-		"stalls":       {pause: 61 * time.Second, want: "no byte for 1m0s", took: time.Minute},
-		"never begins": {first: time.Hour, want: "no byte for 1m0s", took: time.Minute},
+		"slow loris":   {pause: 50 * time.Second, want: "no complete response within 10m0s", took: 10 * time.Minute},
+		"stalls":       {pause: 61 * time.Second, want: "no byte received for 1m0s", took: time.Minute},
+		"never begins": {first: time.Hour, want: "no byte received for 1m0s", took: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -275,8 +281,8 @@ func TestTheRunsDeadline(t *testing.T) {
 // TestListsWithoutDeals reads an empty list in each of its spellings.
 func TestListsWithoutDeals(t *testing.T) {
 	for _, body := range []string{
-		`{"_embedded":{"pricedDeals":[]},"_links":{}}`, `{"_embedded":{},"_links":{}}`, `{"_embedded":{"pricedDeals":null}}`,
-		`{"_embedded":null,"_links":{"first":{"href":"/flow/v3/bond/ig/priced-deal"}}}`, `{"_links":{}}`, `{"_embedded":null}`, `{"_links":null}`,
+		`{"_embedded":{"pricedDeals":[]},"_links":{}}`, `{"_embedded":{},"_links":{}}`, `{"_embedded":{"pricedDeals":null},"_links":{}}`,
+		`{"_embedded":null,"_links":{"first":{"href":"/flow/v3/bond/ig/priced-deal"}}}`, `{"_links":{}}`, `{"_embedded":null,"_links":{}}`, `{"_links":{}}`,
 	} {
 		m := newMarket()
 		m.instead = func(w http.ResponseWriter, r *http.Request) bool {

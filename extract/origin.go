@@ -65,7 +65,7 @@ func (o origin) resolve(from, link string) (string, error) {
 		u, err = u.Parse(link)
 	}
 	if err != nil {
-		return "", &LinkError{Link: link, Reason: "cannot be read as a URL"}
+		return "", &LinkError{Link: link, Reason: "not a valid URL"}
 	}
 	u.Fragment, u.RawFragment = "", ""
 	if reason := o.refuses(u); reason != "" {
@@ -78,14 +78,14 @@ func (o origin) resolve(from, link string) (string, error) {
 // refuses returns why a request must not go to u; "" if it may.
 func (o origin) refuses(u *url.URL) string {
 	if u.User != nil {
-		return "carries credentials"
+		return "contains credentials, so it is not followed"
 	}
 	if target, err := spelled(u); err != nil || target != o.home {
-		return fmt.Sprintf("leaves %s, so it is not followed: the token stays with that address; if the API has moved, set --api", o.base.Origin())
+		return fmt.Sprintf("leads away from %s, so it is not followed: the token is sent to that address only; if the API has moved, set --api", o.base.Origin())
 	}
 	// Dot segments, escaped ones too, must not lead out of the base's path.
 	if clean := path.Clean("/" + u.Path); o.path != "" && clean != o.path && !strings.HasPrefix(clean, o.path+"/") {
-		return fmt.Sprintf("lies outside %s, so it is not followed", o.base)
+		return fmt.Sprintf("leads outside %s, so it is not followed", o.base)
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ func (o origin) redirect(request *http.Request, via []*http.Request) error {
 		return &LinkError{Link: link, Reason: "redirect " + reason}
 	}
 	if len(via) >= most {
-		return &LinkError{Link: link, Reason: fmt.Sprintf("redirected %d times", len(via))}
+		return &LinkError{Link: link, Reason: fmt.Sprintf("not followed after %d redirects", len(via))}
 	}
 	return nil
 }

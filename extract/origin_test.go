@@ -207,7 +207,7 @@ func TestTheTokenStaysWithItsOrigin(t *testing.T) {
 			case "":
 				_, err = c.Snapshot(context.Background(), bondPriced, newSpool(t, bondPriced))
 			case "by id":
-				_, err = c.Confirm(context.Background(), bondPriced, []int64{1}, nil, newSpool(t, bondPriced))
+				_, err = c.Confirm(context.Background(), bondPriced, Question{IDs: []int64{1}}, newSpool(t, bondPriced))
 			default:
 				_, err = c.Changes(context.Background(), bondPriced, test.since, newSpool(t, bondPriced))
 			}

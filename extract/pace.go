@@ -79,7 +79,7 @@ func (p *pacer) acquireTurn(ctx context.Context, wait waitFunc) error {
 	if delay <= 0 {
 		return nil
 	}
-	if err := wait(ctx, delay, "keeping to the rate"); err != nil {
+	if err := wait(ctx, delay, "request rate limit"); err != nil {
 		turn.Cancel()
 		return fmt.Errorf("rate limit: %w", err)
 	}
@@ -91,7 +91,7 @@ func (p *pacer) acquireTurn(ctx context.Context, wait waitFunc) error {
 func tooLong(ctx context.Context, d time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline); left < d {
-			return fmt.Errorf("would have to wait %s, but the deadline is in %s: %w",
+			return fmt.Errorf("the next request must wait %s, but the deadline is in %s: %w",
 				d.Round(time.Millisecond), left.Round(time.Millisecond), context.DeadlineExceeded)
 		}
 	}

@@ -28,9 +28,6 @@ func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	var page api.Page
 	answer, err := j.get(ctx, link, func(body []byte) (err error) {
 		page, err = api.SplitPage(body, j.feed)
-		if err == nil && !page.IsList {
-			err = errors.New("list page: neither _embedded nor _links")
-		}
 		return err
 	})
 	if err != nil {
@@ -38,6 +35,7 @@ func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	}
 	observed, err := j.client.observed(answer)
 	if err != nil {
+		answer.release()
 		return nil, fmt.Errorf("GET %s: %w", link, err)
 	}
 	dated, err := answer.date()
@@ -49,72 +47,47 @@ func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	return &listPage{url: link, page: page, observed: observed, dated: dated, answer: answer}, nil
 }
 
-// maxTokens is the largest number of tokens used for one request.
-const maxTokens = 8
-
 // get sends a GET request with the token and returns the answer. If check rejects the body, the response counts as
-// corrupted in transit and the request is retried. After a 401 the request has the token renewed, once; renewals that
-// other requests caused are not counted, up to maxTokens.
-func (j *job) get(ctx context.Context, link string, check func(body []byte) error) (*answer, error) {
-	stale := ""
-	for range maxTokens {
-		got, used, err := j.getWith(ctx, link, stale, check)
-		if statusOf(err) != http.StatusUnauthorized {
-			return got, err
-		}
-		if stale != "" && used.mine {
-			return nil, deniedFreshToken(err)
-		}
-		j.log.Info("token refused, getting a new one", "url", link)
-		stale = used.access
-	}
-	return nil, fmt.Errorf("GET %s: %d tokens in a row were refused, each while another was being issued; the account's tokens may end each other: is it in use elsewhere?",
-		link, maxTokens)
-}
-
-// deniedFreshToken is the error for a 401 to a token that was issued for this request.
-func deniedFreshToken(err error) error {
-	denied := &AuthError{StatusError: *refusal(err)}
-	denied.Hint = "the API refuses a token that it has just issued; " + authHint
-	return denied
-}
-
-// usedToken is the token with which a request was last sent.
-type usedToken struct {
-	access string
-	mine   bool // this request had it issued
-}
-
-// getWith is get with any token except the stale one.
-func (j *job) getWith(ctx context.Context, link, stale string, check func([]byte) error) (got *answer, used usedToken, err error) {
+// corrupted in transit and the request is retried.
+//
+// After a 401 the request is sent again with a new token: at once after the first, because a token may end at any time,
+// and then as after any other failure. If no token of this client was ever accepted, the last 401 is an *AuthError.
+func (j *job) get(ctx context.Context, link string, check func(body []byte) error) (got *answer, err error) {
+	stale, need := "", int64(0)
 	err = j.repeat(ctx, "GET "+link, func(ctx context.Context) error {
-		token, renewed, err := j.client.tokens.get(ctx, stale)
+		token, err := j.client.tokens.get(ctx, stale)
 		if err != nil {
 			return err
 		}
-		used.mine = renewed || used.mine && used.access == token.AccessToken
-		used.access = token.AccessToken
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 		if err != nil {
-			return &LinkError{Link: link, Reason: "cannot be requested"}
+			return &LinkError{Link: link, Reason: "not a valid URL for a request"}
 		}
 		token.SetAuthHeader(request)
-		a, err := j.send(ctx, request)
+		a, err := j.send(ctx, request, &need)
 		if err != nil {
 			return err
 		}
+		j.client.tokens.record(a.status)
 		if err := j.classifyResponse(request, a); err != nil {
 			a.release()
+			if a.status == http.StatusUnauthorized {
+				err = &retryable{err: err, free: stale == ""}
+				stale = token.AccessToken
+			}
 			return err
 		}
 		if err := check(a.body.Bytes()); err != nil {
 			a.release()
-			return &retryable{err: fmt.Errorf("GET %s: the answer is damaged: %w", link, err)}
+			return &retryable{err: fmt.Errorf("GET %s: the response is not valid: %w", link, err)}
 		}
 		got = a
 		return nil
 	})
-	return got, used, err
+	if statusOf(err) == http.StatusUnauthorized {
+		err = j.client.tokens.refuse(ctx, err)
+	}
+	return got, err
 }
 
 // classifyResponse returns nil for 200, a *retryable with a *StatusError if a retry may help, and the *StatusError
@@ -125,6 +98,7 @@ func (j *job) classifyResponse(request *http.Request, a *answer) error {
 	}
 	status := &StatusError{Op: request.Method, URL: request.URL.String(), Status: a.status}
 	status.ErrorID, status.Message = j.client.explanation(a.body.Bytes())
+	status.form = api.ErrorFormOf(a.header.Get("Content-Type"), a.body.Bytes())
 	after, ordered := retryAfter(a.header)
 	status.RetryAfter = after
 	switch {
@@ -132,8 +106,10 @@ func (j *job) classifyResponse(request *http.Request, a *answer) error {
 		return &retryable{err: status, hold: true, after: after, ordered: ordered, slower: a.status == http.StatusTooManyRequests}
 	case a.status >= http.StatusInternalServerError, a.status == http.StatusRequestTimeout:
 		return &retryable{err: status}
+	case (a.status == http.StatusForbidden || a.status == http.StatusNotFound) && (a.cut || api.IsDamagedJSON(a.header.Get("Content-Type"), a.body.Bytes())):
+		return &retryable{err: status} // only a complete body says whether the answer is the API's own
 	case a.status == http.StatusForbidden:
-		status.Hint = "the account may not see this"
+		status.Hint = "the account is not entitled to see it"
 	}
 	return status
 }
@@ -182,7 +158,7 @@ func (j *job) fetchFirst(ctx context.Context, link string) (*listPage, error) {
 	if plainErr != nil {
 		return nil, plainErr
 	}
-	j.log.Info("the server does not take pageSize, going on without it", "url", wished)
+	j.log.Info("the server does not accept pageSize; continuing without it", "url", wished)
 	j.client.mu.Lock()
 	j.client.sizeless[j.feed] = true
 	j.client.mu.Unlock()

@@ -39,7 +39,7 @@ func ask(t *testing.T, c *Client, workers, n int) {
 		spool := newSpool(t, bondPriced)
 		work.Go(func() {
 			for range n / workers {
-				if _, err := c.Confirm(context.Background(), bondPriced, []int64{1000}, nil, spool); err != nil {
+				if _, err := c.Confirm(context.Background(), bondPriced, Question{IDs: []int64{1000}}, spool); err != nil {
 					t.Error(err)
 				}
 			}

@@ -80,10 +80,10 @@ func TestRetryAfterHoldsAllFeeds(t *testing.T) {
 
 func TestAWaitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	for name, test := range map[string]struct{ after, want string }{
-		"deadline": {"600", "would have to wait 10m0s, but the deadline is in 5m0s"},
-		"MaxWait":  {"86400", "asked to wait 24h0m0s, longer than the 1h0m0s"},
-		"huge":     {"99999999999999999999999", "longer than the 1h0m0s"},
-		"far date": {"Fri, 31 Dec 9999 23:59:59 GMT", "longer than the 1h0m0s"},
+		"deadline": {"600", "the next request must wait 10m0s, but the deadline is in 5m0s"},
+		"MaxWait":  {"86400", "asked for a wait of 24h0m0s, want 1h0m0s at most"},
+		"huge":     {"99999999999999999999999", "want 1h0m0s at most"},
+		"far date": {"Fri, 31 Dec 9999 23:59:59 GMT", "want 1h0m0s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestDamageIsRepeated(t *testing.T) {
 		answer func(r *http.Request) (*http.Response, error)
 		want   string
 	}{
-		"truncated JSON": {reply(200, whole[:30], nil), "damaged: list page: byte 30"},
-		"HTML":           {reply(200, "<html>", nil), "damaged"},
-		"empty":          {reply(200, "", nil), "damaged"},
+		"truncated JSON": {reply(200, whole[:30], nil), "not valid: list page: byte 30"},
+		"HTML":           {reply(200, "<html>", nil), "not valid"},
+		"empty":          {reply(200, "", nil), "not valid"},
 		"wrong length":   {reply(200, whole, http.Header{"Content-Length": {"9999"}}), "unexpected EOF"},
 		"cut gzip":       {reply(200, string(zipped(whole)[:40]), http.Header{"Content-Encoding": {"gzip"}}), "EOF"},
 		"no gzip":        {reply(200, whole, http.Header{"Content-Encoding": {"gzip"}}), "gzip"},
@@ -144,10 +144,10 @@ func TestDamageIsRepeated(t *testing.T) {
 		"stalled": {func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
-		}, "no byte for 1m0s"},
+		}, "no byte received for 1m0s"},
 		"stalled body": {func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Body: stalled{r.Context()}, ContentLength: -1}, nil
-		}, "no byte for 1m0s"},
+		}, "no byte received for 1m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -195,10 +195,10 @@ func TestWhatCannotGetBetterIsNotRepeated(t *testing.T) {
 		"refused":        {reply(400, `{"message":"\u001b[31m"}`, nil), `400 Bad Request: "\x1b[31m"`},
 		"no content":     {reply(204, ``, nil), "204 No Content"},
 		"brotli":         {reply(200, `x`, http.Header{"Content-Encoding": {"br"}}), `content encoding "br"`},
-		"too long":       {reply(200, strings.Repeat(" ", 2000), nil), "longer than 1000 bytes"},
-		"gzip bomb":      {reply(200, string(zipped(strings.Repeat(" ", 1<<20))), http.Header{"Content-Encoding": {"gzip"}}), "longer than 1000 bytes"},
-		"redirect away":  {reply(302, ``, http.Header{"Location": {"https://evil.example.test/flow/v3/x"}}), "link https://evil.example.test/flow/v3/x: redirect leaves"},
-		"redirect loops": {reply(302, ``, http.Header{"Location": {"/flow/v3/bond/ig/priced-deal"}}), "redirected 5 times"},
+		"too long":       {reply(200, strings.Repeat(" ", 2000), nil), "want 1000 bytes at most"},
+		"gzip bomb":      {reply(200, string(zipped(strings.Repeat(" ", 1<<20))), http.Header{"Content-Encoding": {"gzip"}}), "want 1000 bytes at most"},
+		"redirect away":  {reply(302, ``, http.Header{"Location": {"https://evil.example.test/flow/v3/x"}}), "link https://evil.example.test/flow/v3/x: redirect leads away from"},
+		"redirect loops": {reply(302, ``, http.Header{"Location": {"/flow/v3/bond/ig/priced-deal"}}), "not followed after 5 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMarket()
@@ -244,8 +244,8 @@ func TestOverTheNetwork(t *testing.T) {
 	cfg := m.config()
 	cfg.Transport = nil
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6789, time.UTC)
-	cfg.Clock = func() time.Time { return at }
 	c := newClient(t, cfg)
+	c.SetClock(standing(at))
 	defer c.Close()
 	var work sync.WaitGroup
 	for _, feed := range api.Feeds() {
@@ -280,6 +280,33 @@ func TestServerTime(t *testing.T) {
 	}
 }
 
+// TestServerTimeWithoutDate checks that an API without a readable Date has no server's time, which is no error: the caller
+// goes by the machine's clock, or refuses.
+func TestServerTimeWithoutDate(t *testing.T) {
+	for name, date := range map[string][]string{"absent": nil, "unreadable": {"yesterday"}} {
+		m := newMarket()
+		cfg := m.config()
+		cfg.Transport = dated{m, date}
+		if got, err := newClient(t, cfg).ServerTime(t.Context()); err != nil || !got.IsZero() {
+			t.Errorf("Date %s: got %s, %v, want the zero time", name, got, err)
+		}
+	}
+}
+
+// dated is a market whose answers have another Date.
+type dated struct {
+	*market
+	date []string
+}
+
+func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := d.market.RoundTrip(r)
+	if err == nil {
+		response.Header["Date"] = d.date
+	}
+	return response, err
+}
+
 func TestTokenIsRenewed(t *testing.T) {
 	t.Run("on a 401", func(t *testing.T) {
 		m := newMarket().fill(bondPriced, 25, time.Minute)
@@ -289,7 +316,7 @@ func TestTokenIsRenewed(t *testing.T) {
 			t.Errorf("got %+v, %v", s, err)
 		}
 	})
-	t.Run("once", func(t *testing.T) {
+	t.Run("never accepted", func(t *testing.T) {
 		m := newMarket()
 		m.instead = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodGet {
@@ -299,7 +326,7 @@ func TestTokenIsRenewed(t *testing.T) {
 		}
 		_, _, err := m.snapshot(t, bondPriced)
 		var denied *AuthError
-		if !errors.As(err, &denied) || denied.Status != 401 || m.seen("POST") != 2 || m.seen("GET") != 2 || IsForbiddenOrMissing(err) {
+		if !errors.As(err, &denied) || denied.Status != 401 || m.seen("POST") != 9 || m.seen("GET") != 9 || IsForbiddenOrMissing(err) {
 			t.Errorf("got %v after %v", err, m.requests)
 		}
 	})
@@ -535,3 +562,10 @@ func (l *lockedBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// standing is a clock that does not move.
+type standing time.Time
+
+func (s standing) Dated(date time.Time) time.Time { return date }
+
+func (s standing) Now() time.Time { return time.Time(s) }

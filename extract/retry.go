@@ -24,6 +24,7 @@ type retryable struct {
 	slower  bool          // the requests were too fast
 	after   time.Duration // the wait that the server asked for
 	ordered bool          // the server asked for a wait
+	free    bool          // expected now and then: the next attempt is made at once, and this one does not count
 }
 
 func (e *retryable) Error() string { return e.err.Error() }
@@ -47,6 +48,9 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 			return fmt.Errorf("%s: %w", what, ended(ctx))
 		case !errors.As(err, &retry):
 			return err
+		case retry.free:
+			j.log.Info("request is repeated at once", "url", what, "error", retry.err)
+			continue
 		}
 		if retry.ordered {
 			throttled++
@@ -57,7 +61,7 @@ func (j *job) repeat(ctx context.Context, what string, try func(context.Context)
 			return fmt.Errorf("gave up after %d attempts: %w", failures+throttled, retry.err)
 		}
 		if retry.after > j.client.cfg.MaxWait {
-			return fmt.Errorf("asked to wait %s, longer than the %s that are allowed: %w", retry.after, j.client.cfg.MaxWait, retry.err)
+			return fmt.Errorf("the API asked for a wait of %s, want %s at most: %w", retry.after, j.client.cfg.MaxWait, retry.err)
 		}
 		if err := j.pause(ctx, what, era, retry, failures+throttled); err != nil {
 			return fmt.Errorf("%w (after: %w)", err, retry.err)
@@ -72,7 +76,7 @@ func (j *job) pause(ctx context.Context, what string, era int, retry *retryable,
 	j.log.Warn("request failed", "url", what, "attempt", attempt, "error", retry.err)
 	if retry.slower {
 		if rate, lowered := j.client.pace.rate.slower(era); lowered {
-			j.log.Info("slowing down", "requests_per_second", rate)
+			j.log.Info("lowering the request rate", "requests_per_second", rate)
 		}
 	}
 	if !retry.hold {

@@ -48,10 +48,10 @@ func (j *job) scan(ctx context.Context, start string) (*scan, error) {
 		case !expired || failedPage(err) < 2:
 			return nil, err
 		case restart == maxRestarts:
-			return nil, fmt.Errorf("the server stopped taking its own cursor in %d walks: %w", restart+1, err)
+			return nil, fmt.Errorf("the server refused its own cursor in each of %d walks: %w", restart+1, err)
 		}
 		j.tally.restarts.Add(1)
-		j.log.Warn("the cursor is no longer taken, walking again", "error", err)
+		j.log.Warn("the server refused its own cursor; reading again from the start", "error", err)
 	}
 }
 
@@ -62,6 +62,7 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 		p.dated = l.dated
 	}
 	p.startPage()
+	j.spool.putPageDrift(l.page.Drift)
 	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
 	for _, record := range l.page.Records {
 		fresh, head, err := j.spool.putRecord(record, l.observed, l.url)
@@ -87,8 +88,8 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 }
 
 // putRecord spools one record, as a deal or as rejected.
-func (s *Spool) putRecord(record []byte, observed time.Time, url string) (fresh bool, head api.Head, err error) {
-	head, err = api.ReadHead(record, s.feed)
+func (s *Spool) putRecord(record []byte, observed time.Time, url string) (fresh bool, head api.RecordID, err error) {
+	head, err = api.ReadRecordID(record, s.feed)
 	var reject *api.Reject
 	switch {
 	case err == nil:

@@ -26,9 +26,6 @@ type Snapshot struct {
 	Deals        int       // deals in the spool
 	UpdatedSince string    // link from which a later sync continues, relative to the base if it is under the base; "" if the list offers none
 	LastObserved time.Time // latest instant of observation, UTC
-	// Unidentified is the number of records whose id could not be read. If it is not 0, any deal may be among them: the
-	// caller must not declare removals.
-	Unidentified int
 }
 
 // Snapshot reads a feed into the spool, which should be empty, and returns after it is proved complete.
@@ -48,7 +45,7 @@ func (c *Client) Snapshot(ctx context.Context, feed api.Feed, spool *Spool) (Sna
 // extract reads a feed with the function read, and fills in the rest of the Snapshot.
 func (c *Client) extract(ctx context.Context, feed api.Feed, phase string, spool *Spool, read func(*job, context.Context, *Snapshot) error) (Snapshot, error) {
 	if spool.Feed() != feed {
-		return Snapshot{}, fmt.Errorf("%s: the spool is for %s", feed, spool.Feed())
+		return Snapshot{}, fmt.Errorf("%s: got a spool for %s, want one for the feed itself", feed, spool.Feed())
 	}
 	j := c.job(feed, phase)
 	j.spool = spool
@@ -58,11 +55,6 @@ func (c *Client) extract(ctx context.Context, feed api.Feed, phase string, spool
 	s.Feed, s.Counts, s.Deals = feed, j.tally.counts().minus(before), spool.Len()
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", feed, err)
-	}
-	for _, r := range spool.Rejects() {
-		if !r.HasID {
-			s.Unidentified++
-		}
 	}
 	j.log.Info("feed read", "phase", phase, "deals", s.Deals, "pages", s.Pages, "sweeps", s.Sweeps, "requests", s.Requests, "bytes", s.Bytes)
 	return s, nil
@@ -129,7 +121,7 @@ func (j *job) start(kept string, began time.Time) string {
 func (j *job) linkAfter(p *scan, before string) string {
 	switch {
 	case p.unordered:
-		j.log.Warn("the list is not in order of update, so its updatedSince links are not used")
+		j.log.Warn("the list is not sorted by update, so its updatedSince links are not used")
 		return ""
 	case p.keep != "":
 		return p.keep
@@ -178,7 +170,7 @@ func (j *job) secondPassed(ctx context.Context, p *scan) (bool, error) {
 		return true, nil
 	}
 	j.waitedAt = p.dated
-	return false, j.waiter(j.list())(ctx, time.Second, "for the list's newest second to pass")
+	return false, j.waiter(j.list())(ctx, time.Second, "the second of the newest entry must pass")
 }
 
 // describeSweep is describe, except that a refused changedFrom becomes an *UnsettledError.

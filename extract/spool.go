@@ -10,12 +10,14 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 // Rejected records are kept in memory. A list with more of them than this is not the documented API.
@@ -44,6 +46,7 @@ type Spool struct {
 	rejects     []Rejected
 	rejectAt    map[rejectKey]int // index in rejects
 	rejectBytes int
+	pages       map[string]lake.Drift // drift of list pages, by pointer and kind
 }
 
 // rejectKey identifies a rejected record: by id and reason, or without an id by its bytes.
@@ -93,7 +96,7 @@ func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, e
 	}
 	return &Spool{
 		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, 256<<10),
-		deals: map[int64]spoolEntry{}, rejectAt: map[rejectKey]int{},
+		deals: map[int64]spoolEntry{}, rejectAt: map[rejectKey]int{}, pages: map[string]lake.Drift{},
 	}, nil
 }
 
@@ -102,7 +105,7 @@ func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, e
 //
 // Of payloads with equal content the first one is kept, with its instant of observation. A server that spells its links
 // differently in each answer then fills no disk, and the spool's content does not depend on the number of sweeps.
-func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh bool, err error) {
+func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fresh bool, err error) {
 	hash := sha256.Sum256(payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +115,7 @@ func (s *Spool) Put(head api.Head, payload []byte, observedAt time.Time) (fresh 
 		}
 	}
 	if len(payload) > math.MaxUint32 {
-		return false, fmt.Errorf("spool %s: deal %d: %d bytes are too many", s.file.Name(), head.ID, len(payload))
+		return false, fmt.Errorf("spool %s: deal %d: got a payload of %d bytes, want 4 GiB at most", s.file.Name(), head.ID, len(payload))
 	}
 	if _, err := s.out.Write(payload); err != nil {
 		return false, fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
@@ -165,7 +168,7 @@ func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 		size -= len(s.rejects[index].Raw)
 	}
 	if !known && len(s.rejects) >= maxRejects || size > maxRejectBytes {
-		return false, fmt.Errorf("%d records (%d bytes) cannot be read as deals, the last because of: %w", len(s.rejects)+1, size, r.Reject)
+		return false, fmt.Errorf("too many records cannot be read as deals: %d (%d bytes); the last one: %w", len(s.rejects)+1, size, r.Reject)
 	}
 	r.Raw = slices.Clone(r.Raw)
 	s.rejectBytes = size
@@ -176,6 +179,44 @@ func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
 	s.rejectAt[key] = len(s.rejects)
 	s.rejects = append(s.rejects, r)
 	return true, nil
+}
+
+// Members of pages have any names. Later names than this are counted under one pointer.
+const (
+	maxPageDrift   = 100
+	maxPageExample = 120 // bytes
+)
+
+// putPageDrift counts drift of a list page.
+func (s *Spool) putPageDrift(found []api.PageDrift) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range found {
+		drift := lake.Drift{Pointer: f.Pointer, Kind: lake.DriftUnknown}
+		if f.Missing {
+			drift.Kind = lake.DriftMissing
+		}
+		key := drift.Pointer + " " + string(drift.Kind)
+		if _, known := s.pages[key]; !known && len(s.pages) >= maxPageDrift {
+			drift.Pointer = path.Dir(drift.Pointer) + "/*"
+			key = drift.Pointer + " " + string(drift.Kind)
+		}
+		if known, ok := s.pages[key]; ok {
+			drift = known
+		} else {
+			drift.Example = strings.ToValidUTF8(string(f.Example[:min(len(f.Example), maxPageExample)]), "")
+		}
+		drift.Count++
+		s.pages[key] = drift
+	}
+}
+
+// PageDrift returns the drift of the list pages outside their records, by pointer and kind. Each page that was read
+// counts, also a page that was read again. The caller owns the slice.
+func (s *Spool) PageDrift() []lake.Drift {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.pages), lake.CompareDrift)
 }
 
 // Feed returns the feed whose payloads the spool contains.
@@ -234,7 +275,7 @@ func (s *Spool) locate(id int64) (spoolEntry, error) {
 	defer s.mu.Unlock()
 	p, ok := s.deals[id]
 	if !ok {
-		return spoolEntry{}, fmt.Errorf("spool %s: holds no deal %d", s.file.Name(), id)
+		return spoolEntry{}, fmt.Errorf("spool %s: it does not contain deal %d", s.file.Name(), id)
 	}
 	return p, s.flush(p)
 }

@@ -24,7 +24,7 @@ func TestSpool(t *testing.T) {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 123456789, time.UTC)
 	put := func(id int64, payload string, want bool) {
 		t.Helper()
-		head := api.Head{ID: id, HasID: true, UpdatedSince: "/l?updatedSince=2026-03-01T10:00:00Z"}
+		head := api.RecordID{ID: id, HasID: true, UpdatedSince: "/l?updatedSince=2026-03-01T10:00:00Z"}
 		if fresh, err := s.Put(head, []byte(payload), at); err != nil || fresh != want {
 			t.Errorf("put %d: fresh %v, %v", id, fresh, err)
 		}
@@ -73,7 +73,7 @@ func TestSpoolConcurrently(t *testing.T) {
 	for part := range int64(4) {
 		work.Go(func() {
 			for id := part; id < 1500; id += 4 {
-				if _, err := s.Put(api.Head{ID: id, HasID: true}, payload(id), time.Now()); err != nil {
+				if _, err := s.Put(api.RecordID{ID: id, HasID: true}, payload(id), time.Now()); err != nil {
 					t.Error(err)
 				}
 				if got, err := s.Payload(id, nil); err != nil || !bytes.Equal(got, payload(id)) {
@@ -103,7 +103,7 @@ func TestSpoolMemory(t *testing.T) {
 	before := heap()
 	for id := range int64(deals) {
 		link := "https://api.example.test/v3/bond/ig/priced-deal?updatedSince=" + time.Unix(id, 0).UTC().Format(time.RFC3339)
-		if _, err := s.Put(api.Head{ID: id, HasID: true, UpdatedSince: link}, []byte(link), time.Unix(id, 0)); err != nil {
+		if _, err := s.Put(api.RecordID{ID: id, HasID: true, UpdatedSince: link}, []byte(link), time.Unix(id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,12 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
 )
 
-// authHint tells the user what to check if credentials are refused.
+// authHint says what the user can check if credentials are refused.
 const authHint = "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET (or DEALFLOW_CLIENT_SECRET_FILE), the address in DEALFLOW_API, and --auth-encoding"
 
 // tokens gets access tokens and keeps the current one. At most one token request is in progress, however many feeds
@@ -25,6 +26,8 @@ type tokens struct {
 	turn    chan struct{} // a full channel is a lock on the fields below
 	current *oauth2.Token
 	refused *AuthError // kept: another request could lock the account
+
+	accepted atomic.Bool // the API has accepted a token
 }
 
 // requestToken requests a token. It also returns the Date of the response, or the zero time if there is none.
@@ -35,19 +38,42 @@ func newTokens(request requestToken) *tokens {
 }
 
 // get returns a token that is not due for renewal and is not stale. stale is the access token that the API has just
-// refused, "" for none. renewed reports that the token was issued for this call.
-func (t *tokens) get(ctx context.Context, stale string) (token *oauth2.Token, renewed bool, err error) {
+// refused, "" for none.
+func (t *tokens) get(ctx context.Context, stale string) (*oauth2.Token, error) {
 	if err := t.enter(ctx); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer t.leave()
 	if t.current != nil && t.current.AccessToken != stale && (t.current.Expiry.IsZero() || time.Until(t.current.Expiry) > 0) {
-		return t.current, false, nil
+		return t.current, nil
 	}
 	if _, err := t.replace(ctx); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return t.current, true, nil
+	return t.current, nil
+}
+
+// record takes note of the API's status for a request with a token. A status that another part of the network may send
+// says nothing about the token.
+func (t *tokens) record(status int) {
+	if status < http.StatusInternalServerError && status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+		t.accepted.Store(true)
+	}
+}
+
+// refuse returns the error for a request whose last answer was a 401. If the API has never accepted a token, the
+// credentials are refused, for all later requests too. Otherwise the account works, and the request has failed.
+func (t *tokens) refuse(ctx context.Context, err error) error {
+	if t.accepted.Load() {
+		return fmt.Errorf("%w; the API accepted tokens of this account before, and refused each new one here: is the account in use elsewhere, so that its tokens end each other?", err)
+	}
+	denied := &AuthError{StatusError: *refusal(err)}
+	denied.Hint = "the API has accepted no token that it issued; " + authHint
+	if t.enter(ctx) == nil {
+		defer t.leave()
+		t.refused = denied
+	}
+	return denied
 }
 
 // renew requests a token even if the current one is valid, and returns the Date of the response.
@@ -96,6 +122,7 @@ func (c Config) basic() string {
 // requestToken sends the token request.
 func (j *job) requestToken(ctx context.Context) (token *oauth2.Token, date time.Time, err error) {
 	endpoint := j.client.cfg.Base.String() + "/oauth/token"
+	need := int64(0)
 	err = j.repeat(ctx, "POST "+endpoint, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader("grant_type=client_credentials"))
 		if err != nil {
@@ -103,7 +130,7 @@ func (j *job) requestToken(ctx context.Context) (token *oauth2.Token, date time.
 		}
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		request.Header.Set("Authorization", j.client.cfg.basic())
-		answer, err := j.send(ctx, request)
+		answer, err := j.send(ctx, request, &need)
 		if err != nil {
 			return err
 		}
@@ -137,7 +164,7 @@ func refused(err error) error {
 		denied.Hint = authHint
 		return denied
 	case http.StatusNotFound:
-		status.Hint = "check the address in DEALFLOW_API: /v3 and /oauth/token must lie under it"
+		status.Hint = "check the address in DEALFLOW_API: want the part of the URL before /v3 and /oauth/token"
 	}
 	return err
 }
@@ -151,13 +178,13 @@ func readToken(answer *answer) (*oauth2.Token, error) {
 	}
 	if err := json.Unmarshal(answer.body.Bytes(), &body); err != nil {
 		// The error's text may quote the body, and the body contains the token.
-		return nil, errors.New("the answer is no token: not the JSON that the API document describes")
+		return nil, errors.New("the response is not a token: want a JSON object with access_token (docs/reference/api.md)")
 	}
 	if body.AccessToken == "" {
-		return nil, errors.New("the answer is no token: access_token is empty")
+		return nil, errors.New("the response is not a token: access_token is empty")
 	}
 	if body.TokenType != "" && !strings.EqualFold(body.TokenType, "bearer") {
-		return nil, errors.New("the token is of another type than bearer") // not quoted: the server's text may contain the secret
+		return nil, errors.New("the response is not a token: want token_type bearer") // not quoted: the server's text may contain the secret
 	}
 	token := &oauth2.Token{AccessToken: body.AccessToken, TokenType: "Bearer"}
 	if life := time.Duration(min(body.ExpiresIn, 1e9) * float64(time.Second)); life > 0 {

@@ -39,7 +39,7 @@ func (j *job) follow(ctx context.Context, start string, pages chan<- *listPage) 
 	link := start
 	for number := 1; link != ""; number++ {
 		if number > j.client.cfg.MaxPages {
-			return fmt.Errorf("page %d: a list has at most %d pages here; does it have an end?", number, j.client.cfg.MaxPages)
+			return fmt.Errorf("page %d: want %d pages at most; the list seems to have no end", number, j.client.cfg.MaxPages)
 		}
 		l, err := j.next(ctx, link, number)
 		if err != nil {
@@ -52,6 +52,7 @@ func (j *job) follow(ctx context.Context, start string, pages chan<- *listPage) 
 		select {
 		case pages <- l:
 		case <-ctx.Done():
+			l.answer.release()
 			return fmt.Errorf("page %d: %w", number, ended(ctx))
 		}
 		if next == "" {
@@ -61,7 +62,7 @@ func (j *job) follow(ctx context.Context, start string, pages chan<- *listPage) 
 			return fmt.Errorf("page %d: next: %w", number, err)
 		}
 		if seen[link] {
-			return fmt.Errorf("page %d: next: %w", number, &LinkError{Link: next, Reason: "was followed before: the list is a circle"})
+			return fmt.Errorf("page %d: next: %w", number, &LinkError{Link: next, Reason: "already followed: the list's next links form a circle"})
 		}
 		seen[link] = true
 	}

@@ -29,7 +29,7 @@ func NewBases(runs []lake.Commit, feed api.Feed) *Bases {
 func (b *Bases) Of(runID string) (api.Base, error) {
 	url, ok := b.urls[runID]
 	if !ok {
-		return api.Base{}, fmt.Errorf("the log lacks run %s, which added the deal's version", runID)
+		return api.Base{}, fmt.Errorf("the run of the version, %s, is not in the log; run `dealflow verify`", runID)
 	}
 	if base, ok := b.parsed[url]; ok {
 		return base, nil

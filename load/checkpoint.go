@@ -21,7 +21,7 @@ import (
 const checkpointEvery = 50
 
 // CheckpointDue says whether WriteDerived will write a checkpoint. A checkpoint needs the newest version of every deal
-// (Lake.Heads).
+// (Lake.Latest).
 func (g *Log) CheckpointDue() bool { return g.Number-g.checkpoint >= checkpointEvery }
 
 // checkpointLine is one line of a checkpoint. Exactly one of its fields is set. The first line has the header.
@@ -32,20 +32,22 @@ type checkpointLine struct {
 }
 
 type checkpointHead struct {
-	FormatVersion int          `json:"format_version"`
-	Commit        int64        `json:"commit"`
-	KnownAt       lake.Instant `json:"known_at"`
-	SHA256        string       `json:"sha256"` // of the commit's bytes
-	Runs          int          `json:"runs"`
-	Files         int          `json:"files"`
+	FormatVersion   int          `json:"format_version"`
+	DealflowVersion string       `json:"dealflow_version,omitempty"` // of the newest commit
+	lake.Needs                   // of the live lake
+	Commit          int64        `json:"commit"`
+	KnownAt         lake.Instant `json:"known_at"`
+	SHA256          string       `json:"sha256"` // of the commit's bytes
+	Runs            int          `json:"runs"`
+	Files           int          `json:"files"`
 }
 
 // newestCheckpoint reads the newest readable checkpoint: the one that the hint names, or else the newest that a listing
-// finds. For a lake without a checkpoint it returns an empty log.
-func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
-	if n := ReadHint(ctx, l.store).Checkpoint; n > 0 {
-		if log, err := ReadCheckpoint(ctx, l.store, n); err == nil {
-			return log, nil
+// finds, of those before commit below. For a lake without a checkpoint it returns an empty log.
+func (l *Lake) newestCheckpoint(ctx context.Context, hint Hint, below int64) (*Log, error) {
+	if n := hint.Checkpoint; n > 0 && n < below {
+		if log, err := ReadCheckpoint(ctx, l.store, n); err == nil || refuses(err) {
+			return log, err
 		}
 	}
 	var numbers []int64
@@ -53,7 +55,7 @@ func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CheckpointKey(n) {
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CheckpointKey(n) && n < below {
 			numbers = append(numbers, n)
 		}
 	}
@@ -62,11 +64,11 @@ func (l *Lake) newestCheckpoint(ctx context.Context) (*Log, error) {
 		if err == nil {
 			return log, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || refuses(err) {
 			return nil, err
 		}
 	}
-	return &Log{}, nil
+	return &Log{Format: lake.FormatVersion}, nil
 }
 
 // ReadCheckpoint reads the checkpoint of commit number: the log up to that commit.
@@ -75,6 +77,15 @@ func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, err
 	data, err := readCompressed(ctx, s, key)
 	if err != nil {
 		return nil, err
+	}
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	var line struct {
+		Head json.RawMessage `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(first, &line); err == nil && line.Head != nil {
+		if err := lake.CheckPreface(line.Head); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
 	}
 	log := &Log{files: map[string]lake.File{}}
 	var head *checkpointHead
@@ -88,33 +99,65 @@ func ReadCheckpoint(ctx context.Context, s store.Store, number int64) (*Log, err
 		case line.Head != nil:
 			head = line.Head
 		case line.Run != nil:
-			log.Runs = append(log.Runs, *line.Run)
+			log.Commits = append(log.Commits, *line.Run)
+			log.needs.Merge(line.Run.Needs)
 		case line.File != nil:
 			log.files[line.File.Path] = *line.File
 		}
 	}
-	switch {
-	case head == nil || head.Commit != number || head.Runs != len(log.Runs) || head.Files != len(log.files):
-		return nil, fmt.Errorf("%s: not a whole checkpoint", key)
-	case head.FormatVersion != lake.FormatVersion:
-		return nil, fmt.Errorf("%s: %w", key, &lake.FormatError{Found: head.FormatVersion})
+	if head == nil || head.Commit != number || head.Runs != len(log.Commits) || head.Files != len(log.files) || head.FormatVersion < 1 || !log.isOf(head.FormatVersion) {
+		return nil, fmt.Errorf("%s: not a complete checkpoint", key)
+	}
+	log.Format = head.FormatVersion
+	if err := log.check(head); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	log.Number, log.KnownAt, log.SHA256, log.checkpoint = number, head.KnownAt, head.SHA256, number
 	return log, nil
 }
 
+// check checks what a checkpoint says as Log.append checks commits: the order of known_at, and the paths of files.
+func (g *Log) check(head *checkpointHead) error {
+	var last lake.Instant
+	for i := range g.Commits {
+		commit := &g.Commits[i]
+		if commit.Number != int64(i)+1 {
+			return fmt.Errorf("run %d is of commit %d, want one run of each commit, in order", i+1, commit.Number)
+		}
+		if !commit.KnownAt.After(last.Time) {
+			return fmt.Errorf("commit %d says known_at %s, want an instant later than %s", commit.Number, commit.KnownAt, last)
+		}
+		last = commit.KnownAt
+	}
+	if !head.KnownAt.Equal(last.Time) {
+		return fmt.Errorf("it says known_at %s, its last commit %s", head.KnownAt, last)
+	}
+	for path := range g.files {
+		file := g.files[path]
+		if err := file.CheckPath(head.FormatVersion); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOf says whether all commits are of a format version.
+func (g *Log) isOf(format int) bool {
+	return !slices.ContainsFunc(g.Commits, func(c lake.Commit) bool { return c.FormatVersion != format })
+}
+
 // writeCheckpoint writes the checkpoint and the state of the newest commit. Both are derived: they may be lost, and are
 // replaced if they exist.
-func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Heads) error {
+func (l *Lake) writeCheckpoint(ctx context.Context, latest map[api.Feed]lake.Latest) error {
 	log := &l.log
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	lines := []checkpointLine{{Head: &checkpointHead{
-		FormatVersion: lake.FormatVersion, Commit: log.Number, KnownAt: log.KnownAt, SHA256: log.SHA256,
-		Runs: len(log.Runs), Files: len(log.files),
+		FormatVersion: log.Format, DealflowVersion: log.writer(), Needs: log.Needs(), Commit: log.Number, KnownAt: log.KnownAt, SHA256: log.SHA256,
+		Runs: len(log.Commits), Files: len(log.files),
 	}}}
-	for i := range log.Runs {
-		lines = append(lines, checkpointLine{Run: &log.Runs[i]})
+	for i := range log.Commits {
+		lines = append(lines, checkpointLine{Run: &log.Commits[i]})
 	}
 	for _, file := range log.byPath() {
 		lines = append(lines, checkpointLine{File: &file})
@@ -125,7 +168,7 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 		}
 	}
 	// The state goes first: a checkpoint without its state makes the next start slower, but never wrong.
-	if err := writeCompressed(ctx, l.store, lake.StateKey(log.Number), encodeHeads(log.Number, heads)); err != nil {
+	if err := writeCompressed(ctx, l.store, lake.StateKey(log.Number), encodeLatest(log, latest)); err != nil {
 		return err
 	}
 	if err := writeCompressed(ctx, l.store, lake.CheckpointKey(log.Number), text.Bytes()); err != nil {
@@ -139,18 +182,20 @@ func (l *Lake) writeCheckpoint(ctx context.Context, heads map[api.Feed]lake.Head
 // api.Feeds and then of deal_id. A record is deal_id (int64), version (int32), removed (one byte), content_hash,
 // payload_hash; integers are little-endian.
 type stateHead struct {
-	FormatVersion int            `json:"format_version"`
-	Commit        int64          `json:"commit"`
-	HashVersion   int            `json:"hash_version"`
-	Deals         map[string]int `json:"deals"` // by feed
+	FormatVersion   int    `json:"format_version"`
+	DealflowVersion string `json:"dealflow_version,omitempty"`
+	lake.Needs
+	Commit      int64          `json:"commit"`
+	HashVersion int            `json:"hash_version"`
+	Deals       map[string]int `json:"deals"` // by feed
 }
 
 // stateRecord is the size of a record of a state file in bytes.
 const stateRecord = 8 + 4 + 1 + 32 + 32
 
-func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
-	head := stateHead{FormatVersion: lake.FormatVersion, Commit: number, HashVersion: lake.HashVersion, Deals: map[string]int{}}
-	for feed, deals := range heads {
+func encodeLatest(log *Log, latest map[api.Feed]lake.Latest) []byte {
+	head := stateHead{FormatVersion: log.Format, DealflowVersion: log.writer(), Needs: log.Needs(), Commit: log.Number, HashVersion: lake.HashVersion, Deals: map[string]int{}}
+	for feed, deals := range latest {
 		head.Deals[feed.String()] = len(deals)
 	}
 	out, err := json.Marshal(head)
@@ -159,7 +204,7 @@ func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 	}
 	out = append(out, '\n')
 	for _, feed := range api.Feeds() {
-		deals := heads[feed]
+		deals := latest[feed]
 		for _, id := range slices.Sorted(maps.Keys(deals)) {
 			h := deals[id]
 			out = binary.LittleEndian.AppendUint64(out, uint64(id))
@@ -178,13 +223,16 @@ func encodeHeads(number int64, heads map[api.Feed]lake.Heads) []byte {
 
 // ReadState reads the state file of the checkpoint of commit number: the newest version of every deal. It is an error
 // if the state is of another format or hash version, so that its hashes cannot be compared.
-func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]lake.Heads, error) {
+func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]lake.Latest, error) {
 	key := lake.StateKey(number)
 	data, err := readCompressed(ctx, s, key)
 	if err != nil {
 		return nil, err
 	}
 	line, body, _ := bytes.Cut(data, []byte("\n"))
+	if err := lake.CheckPreface(line); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
 	var head stateHead
 	if err := json.Unmarshal(line, &head); err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
@@ -193,22 +241,22 @@ func ReadState(ctx context.Context, s store.Store, number int64) (map[api.Feed]l
 	for _, n := range head.Deals {
 		total += n
 	}
-	if head.FormatVersion != lake.FormatVersion || head.HashVersion != lake.HashVersion || head.Commit != number || len(body) != total*stateRecord {
-		return nil, fmt.Errorf("%s: not a whole state of this format", key)
+	if head.FormatVersion < 1 || head.HashVersion != lake.HashVersion || head.Commit != number || len(body) != total*stateRecord {
+		return nil, fmt.Errorf("%s: not a complete state file of this format", key)
 	}
-	heads := map[api.Feed]lake.Heads{}
+	latest := map[api.Feed]lake.Latest{}
 	for _, feed := range api.Feeds() {
-		deals := make(lake.Heads, head.Deals[feed.String()])
+		deals := make(lake.Latest, head.Deals[feed.String()])
 		for range head.Deals[feed.String()] {
-			h := lake.Head{Version: int32(binary.LittleEndian.Uint32(body[8:])), Removed: body[12] == 1}
+			h := lake.LatestVersion{Version: int32(binary.LittleEndian.Uint32(body[8:])), Removed: body[12] == 1}
 			copy(h.ContentHash[:], body[13:45])
 			copy(h.PayloadHash[:], body[45:77])
 			deals[int64(binary.LittleEndian.Uint64(body))] = h
 			body = body[stateRecord:]
 		}
-		heads[feed] = deals
+		latest[feed] = deals
 	}
-	return heads, nil
+	return latest, nil
 }
 
 // readCompressed reads an object that is compressed with zstd.

@@ -17,11 +17,9 @@ func TestHoleInTheLog(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		missing []int64
-		opens   bool
 	}{
-		{"one", []int64{3}, false},
-		{"several, but the hint knows of later ones", []int64{3, 4}, false},
-		{"the newest: nobody can tell", []int64{6}, true},
+		{"one", []int64{3}},
+		{"several, but the hint knows of later ones", []int64{3, 4}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := new(memstore.Mem)
@@ -35,10 +33,7 @@ func TestHoleInTheLog(t *testing.T) {
 				}
 			}
 			_, err := load.Open(t.Context(), s)
-			if (err == nil) != test.opens {
-				t.Errorf("open: got %v", err)
-			}
-			if !test.opens && (!strings.Contains(err.Error(), "commit 3 is missing") || !strings.Contains(err.Error(), "dealflow verify")) {
+			if err == nil || !strings.Contains(err.Error(), "commit 3 is missing") || !strings.Contains(err.Error(), "dealflow verify") {
 				t.Errorf("open: %v does not say which commit is missing and what to do", err)
 			}
 		})

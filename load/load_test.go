@@ -40,11 +40,11 @@ func TestHeadsAndPayloads(t *testing.T) {
 			check := func(l *load.Lake) {
 				t.Helper()
 				mem := testkit.Allocator(t)
-				heads, err := l.Heads(t.Context(), mem)
+				latest, err := l.Latest(t.Context(), mem)
 				if err != nil {
 					t.Fatal(err)
 				}
-				deals := heads[loadtest.Feed]
+				deals := latest[loadtest.Feed]
 				if h := deals[1]; h.Version != 2 || h.Removed || h.ContentHash != (lake.Digest{'c'}) {
 					t.Errorf("deal 1: %+v", h)
 				}
@@ -64,8 +64,8 @@ func TestHeadsAndPayloads(t *testing.T) {
 				loadtest.Night(t, l, n, loadtest.Added(100+int64(n), 1, 'x'))
 			}
 			reopened := loadtest.Open(t, s)
-			if reopened.Log().Number != 51 || len(reopened.Log().Runs) != 51 {
-				t.Errorf("log: commit %d, %d runs", reopened.Log().Number, len(reopened.Log().Runs))
+			if reopened.Log().Number != 51 || len(reopened.Log().Commits) != 51 {
+				t.Errorf("log: commit %d, %d runs", reopened.Log().Number, len(reopened.Log().Commits))
 			}
 			check(reopened)
 			if err := s.Delete(t.Context(), lake.StateKey(50), lake.LatestKey); err != nil {
@@ -81,7 +81,7 @@ func TestHeadsAndPayloads(t *testing.T) {
 }
 
 // TestHeadsReadNoCheckpoint opens a lake with commits after a checkpoint: the checkpoint is read once, not again for
-// Heads.
+// Latest.
 func TestHeadsReadNoCheckpoint(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
@@ -92,9 +92,9 @@ func TestHeadsReadNoCheckpoint(t *testing.T) {
 	if err := s.Delete(t.Context(), lake.CheckpointKey(50)); err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
-	if err != nil || len(heads[loadtest.Feed]) != 52 {
-		t.Errorf("%d heads, %v", len(heads[loadtest.Feed]), err)
+	latest, err := l.Latest(t.Context(), testkit.Allocator(t))
+	if err != nil || len(latest[loadtest.Feed]) != 52 {
+		t.Errorf("%d latest, %v", len(latest[loadtest.Feed]), err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestCommitOrder(t *testing.T) {
 	trace := &tracestore.Store{Store: new(memstore.Mem)}
 	loadtest.Night(t, loadtest.Open(t, trace), 0, loadtest.Added(1, 1, 'a'))
 	want := []string{
-		"create history/deal_versions/market=IG/year=2026/run-20260302-0.parquet",
+		"create history/deal_versions/mkt=IG/year=2026/run-20260302-0.parquet",
 		"create _dealflow/commits/00000000000000000001.json",
 		"replace _dealflow/latest.json",
 	}
@@ -200,7 +200,7 @@ func TestDamagedLog(t *testing.T) {
 	if _, err := load.Open(t.Context(), s); err == nil || errors.Is(err, load.ErrNoLake) {
 		t.Errorf("got %v, want damage", err)
 	}
-	storetest.Overwrite(t, s, lake.CommitKey(1), []byte(`{"format_version":2}`))
+	storetest.Overwrite(t, s, lake.CommitKey(1), []byte(`{"format_version":3}`))
 	var format *lake.FormatError
 	if _, err := load.Open(t.Context(), s); !errors.As(err, &format) {
 		t.Errorf("got %v, want a FormatError", err)

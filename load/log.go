@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 // Errors that callers branch on; compare with errors.Is.
 var (
-	ErrNoLake   = errors.New("no lake there")
+	ErrNoLake   = errors.New("no lake found")
 	ErrConflict = errors.New("another run committed first")
 )
 
@@ -26,10 +27,13 @@ type Log struct {
 	Number  int64         // of the newest commit; 0 for a lake without a commit
 	KnownAt lake.Instant  // of the newest commit
 	SHA256  string        // of the newest commit's bytes: the next commit names it
-	Runs    []lake.Commit // all commits, those of maintenance too, oldest first; Add and Remove are nil
+	Format  int           // format version of all commits; that of this program for a lake without a commit
+	Commits []lake.Commit // all commits, those of maintenance too, oldest first; Add and Remove are nil
 
 	files      map[string]lake.File // live files, by path
 	sorted     []lake.File          // the same sorted by path; nil before index
+	needs      lake.Needs           // of the commits, without those of their files
+	all        *lake.Needs          // of the commits and the live files; nil before index
 	checkpoint int64                // number of the newest commit that a readable checkpoint includes; 0 for none
 	addedSince map[string]bool      // paths of live files that commits after the checkpoint added
 }
@@ -38,19 +42,52 @@ type Log struct {
 type Lake struct {
 	store store.Store
 	log   Log
+
+	lost       []lake.LostCommit // that no commit records; the next commit does
+	acceptLost bool              // a person has accepted that
 }
 
 // Open reads the log of the lake in a store. For a store without a commit it returns ErrNoLake together with a Lake
-// that a first run may use.
+// that a first run may use. For a lake that has lost commits it returns ErrLostCommit together with a Lake that can be
+// read up to the newest commit that is there.
 func Open(ctx context.Context, s store.Store) (*Lake, error) {
 	l := &Lake{store: s}
 	if err := l.refresh(ctx); err != nil {
 		return nil, fmt.Errorf("open lake %s: %w", s.URL(), err)
 	}
-	if l.log.Number == 0 {
-		return l, fmt.Errorf("%w: %s has no commit; `dealflow run` or `dealflow demo` makes one", ErrNoLake, s.URL())
+	if err := l.checkLost(); err != nil {
+		return l, fmt.Errorf("open lake %s: %w", s.URL(), err)
 	}
-	return l, nil
+	return l, l.checkBegun()
+}
+
+// checkBegun returns ErrNoLake for a store without a commit.
+func (l *Lake) checkBegun() error {
+	if l.log.Number == 0 {
+		return fmt.Errorf("%w: %s has no commit; `dealflow run` or `dealflow demo` creates one", ErrNoLake, l.store.URL())
+	}
+	return nil
+}
+
+// UpgradeMarker is the object under lake.UpgradeKey.
+type UpgradeMarker struct {
+	From string `json:"from"` // URL of the older lake
+}
+
+// checkUpgrade returns an error for a lake into which an upgrade is under way: it has files, and no first commit yet.
+func (l *Lake) checkUpgrade(ctx context.Context) error {
+	data, err := store.Read(ctx, l.store, lake.UpgradeKey)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	var m UpgradeMarker
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", lake.UpgradeKey, err)
+	}
+	return fmt.Errorf("an upgrade from %s has not finished; run `dealflow upgrade --lake %s --to %s` again", m.From, m.From, l.store.URL())
 }
 
 // Log returns the lake's log. Refresh and commits change it in place; the caller must not change it.
@@ -60,31 +97,72 @@ func (l *Lake) Log() *Log { return &l.log }
 func (l *Lake) Store() store.Store { return l.store }
 
 // Through returns the same lake, but with its files read through another store, such as one with local copies.
-func (l *Lake) Through(s store.Store) *Lake { return &Lake{store: s, log: l.log} }
+func (l *Lake) Through(s store.Store) *Lake {
+	return &Lake{store: s, log: l.log, lost: l.lost, acceptLost: l.acceptLost}
+}
 
 // Refresh reads the log again: another run may have committed.
 func (l *Lake) Refresh(ctx context.Context) error {
-	if err := l.refresh(ctx); err != nil {
+	err := l.refresh(ctx)
+	if err == nil {
+		err = l.checkLost()
+	}
+	if err != nil {
 		return fmt.Errorf("read the log of %s again: %w", l.store.URL(), err)
 	}
 	return nil
 }
 
 // refresh reads the newest checkpoint and the commits after it, by number until one is absent.
+//
+// Before it decodes anything else it looks at what the hint, the checkpoint and each commit say that a reader must know.
 func (l *Lake) refresh(ctx context.Context) error {
-	log, err := l.newestCheckpoint(ctx)
+	hint, err := checkedHint(ctx, l.store)
 	if err != nil {
 		return err
 	}
+	named, err := claims(ctx, l.store, hint)
+	if err != nil {
+		return err
+	}
+	log, err := l.newestCheckpoint(ctx, hint, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	var lost []lake.LostCommit
 	for {
 		if err := l.readCommits(ctx, log); err != nil {
 			return err
 		}
-		later, err := l.laterCommit(ctx, log.Number)
+		if log.Number == 0 {
+			if err := l.checkUpgrade(ctx); err != nil {
+				return err
+			}
+		}
+		replaced, err := l.isReplaced(ctx, log)
+		if err != nil {
+			return err
+		}
+		if replaced {
+			named = append(named, claim{log.Newest(), lake.CheckpointKey(log.Number)})
+			if log, err = l.newestCheckpoint(ctx, hint, log.Number); err != nil {
+				return err
+			}
+			continue
+		}
+		later, err := l.laterCommit(ctx, log.Number, named)
 		if err != nil {
 			return err
 		}
 		if later == 0 {
+			var appeared bool
+			lost, appeared, err = findLost(ctx, l.store, log, named)
+			if err != nil {
+				return err
+			}
+			if appeared {
+				continue
+			}
 			break
 		}
 		// Another run may have committed since. If not, the log has a hole: a commit that takes the missing number
@@ -94,12 +172,55 @@ func (l *Lake) refresh(ctx context.Context) error {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("the log is damaged: commit %d is missing, but commit %d is there; restore it from a copy, and run `dealflow verify`", log.Number+1, later)
+			return fmt.Errorf("the log is damaged: commit %d is missing, but commit %d exists; restore the missing one from a copy, then run `dealflow verify`", log.Number+1, later)
 		}
 	}
 	log.index()
-	l.log = *log
+	needs := log.Needs()
+	if err := needs.CheckRead(log.writer()); err != nil {
+		return err
+	}
+	l.log, l.lost = *log, lost
 	return nil
+}
+
+// CheckWritable returns an error if this program may only read the lake: a *lake.NeedsError, or one that names the
+// command that makes a lake of the present format from this one.
+func (l *Lake) CheckWritable() error {
+	if l.log.Number > 0 && l.log.Format < lake.FormatVersion {
+		return fmt.Errorf("%s is a lake of format version %d, which this program only reads: stop its schedules, then run `dealflow upgrade --lake %s --to NEW` (docs/how-to/upgrade.md)",
+			l.store.URL(), l.log.Format, l.store.URL())
+	}
+	if err := l.checkLost(); err != nil {
+		return fmt.Errorf("write to %s: %w", l.store.URL(), err)
+	}
+	needs := l.log.Needs()
+	if err := needs.CheckWrite(l.log.writer()); err != nil {
+		return fmt.Errorf("write to %s: %w", l.store.URL(), err)
+	}
+	return nil
+}
+
+// Needs returns the union of what the commits and the live files need.
+func (g *Log) Needs() lake.Needs {
+	if g.all != nil {
+		return *g.all
+	}
+	needs := g.needs
+	for _, file := range g.files {
+		if file.Requires != nil || file.RequiresToWrite != nil {
+			needs.Merge(file.Needs)
+		}
+	}
+	return needs
+}
+
+// writer returns the version of the program that made the newest commit. It knows all that the lake needs.
+func (g *Log) writer() string {
+	if len(g.Commits) == 0 {
+		return ""
+	}
+	return g.Commits[len(g.Commits)-1].DealflowVersion
 }
 
 // readCommits adds to a log the commits that follow its last one, until a number is absent.
@@ -119,10 +240,14 @@ func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 	}
 }
 
-// laterCommit checks for commits after a hole at number end+1: it tries the next number and the one that the hint
-// names. It returns the number of the commit that it found; 0 for none.
-func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
-	for _, number := range []int64{end + 2, ReadHint(ctx, l.store).Commit} {
+// laterCommit checks for commits after a hole at number end+1: it tries the next number, and those that the hint and the
+// catalog name. It returns the number of the commit that it found; 0 for none.
+func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim) (int64, error) {
+	numbers := []int64{end + 2}
+	for i := range named {
+		numbers = append(numbers, named[i].Number)
+	}
+	for _, number := range numbers {
 		if number <= end+1 {
 			continue
 		}
@@ -133,6 +258,11 @@ func (l *Lake) laterCommit(ctx context.Context, end int64) (int64, error) {
 	return 0, nil
 }
 
+// Newest names the newest commit.
+func (g *Log) Newest() lake.NamedCommit {
+	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
+}
+
 // append adds a commit to the log. data is the bytes of the commit's object.
 func (g *Log) append(data []byte) error {
 	commit, err := lake.DecodeCommit(data)
@@ -141,10 +271,20 @@ func (g *Log) append(data []byte) error {
 	}
 	switch {
 	case commit.Number != g.Number+1:
-		return fmt.Errorf("the log is damaged: the commit calls itself %d", commit.Number)
+		return fmt.Errorf("the log is damaged: the commit's number is %d, want %d; run `dealflow verify`", commit.Number, g.Number+1)
 	case commit.PreviousSHA256 != g.SHA256:
-		return fmt.Errorf("the log is damaged: the commit follows %.12s, but the one before it is %.12s; restore the log from a copy", commit.PreviousSHA256, g.SHA256)
+		return fmt.Errorf("the log is damaged: previous_sha256 is %.12s, want %.12s, the SHA-256 of the commit before; restore the log from a copy", commit.PreviousSHA256, g.SHA256)
+	case !commit.KnownAt.After(g.KnownAt.Time):
+		return fmt.Errorf("the log is damaged: the commit says known_at %s, want an instant later than that of the commit before it, %s; restore the log from a copy, and run `dealflow verify`", commit.KnownAt, g.KnownAt)
 	}
+	if g.Number > 0 && commit.FormatVersion != g.Format {
+		return fmt.Errorf("the log is damaged: the commit is of format version %d, those before it of %d", commit.FormatVersion, g.Format)
+	}
+	if err := commit.CheckPaths(); err != nil {
+		return fmt.Errorf("the log is damaged: %w; restore the log from a copy, and run `dealflow verify`", err)
+	}
+	g.Format = commit.FormatVersion
+	g.needs.Merge(commit.Needs)
 	if g.files == nil {
 		g.files = map[string]lake.File{}
 	}
@@ -159,10 +299,10 @@ func (g *Log) append(data []byte) error {
 		g.files[file.Path] = file
 		g.addedSince[file.Path] = true
 	}
-	g.sorted = nil
+	g.sorted, g.all = nil, nil
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, lake.SHA256(data)
 	commit.Add, commit.Remove = nil, nil
-	g.Runs = append(g.Runs, *commit)
+	g.Commits = append(g.Commits, *commit)
 	return nil
 }
 
@@ -193,9 +333,13 @@ func (g *Log) byPath() []lake.File {
 	return sorted
 }
 
-// index sorts the files once: after many years a lake has some hundred thousand, and feeds that are read concurrently
-// ask for them by table again and again.
-func (g *Log) index() { g.sorted = g.byPath() }
+// index sorts the files and sums up their needs once: after many years a lake has some hundred thousand files, and feeds
+// that are read concurrently ask for them by table again and again.
+func (g *Log) index() {
+	g.sorted = g.byPath()
+	needs := g.Needs()
+	g.all = &needs
+}
 
 // Replaced returns the paths of the live snapshot files of a feed and day, which a new snapshot replaces. They are
 // sorted.
@@ -257,22 +401,8 @@ func (g *Log) SnapshotInstants(feed api.Feed) map[string]lake.Instant {
 	return taken
 }
 
-// Held says whether a snapshot of the feed was ever committed.
-func (g *Log) Held(feed api.Feed) bool {
-	for range g.FeedRuns(feed, lake.OutcomeDone) {
-		return true
-	}
-	return false
-}
-
-// SnapshotDay returns the day of the newest snapshot, YYYY-MM-DD; "" for none.
-func (g *Log) SnapshotDay() string {
-	day := ""
-	for i := range g.Runs {
-		day = max(day, g.Runs[i].SnapshotDate)
-	}
-	return day
-}
+// EverTaken says whether a snapshot of the feed was ever committed, also if it was taken back: history has its deals.
+func (g *Log) EverTaken(feed api.Feed) bool { return g.SinceSnapshot(feed) != nil }
 
 // HasSnapshot says whether a snapshot of a feed and day was committed.
 func (g *Log) HasSnapshot(feed api.Feed, day string) bool {
@@ -293,13 +423,18 @@ func (g *Log) ended(feed api.Feed, day, outcome string) bool {
 	return false
 }
 
-// FeedRuns yields the runs that write snapshots and in which the feed had the outcome, newest first.
+// FeedRuns yields the runs that write snapshots and in which the feed had the outcome, newest first. It leaves out runs
+// whose snapshot of the feed a later commit took back. A failure or a hold is not taken back.
 func (g *Log) FeedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
-		for run := range g.pulls(feed, outcome) {
-			if run.SnapshotDate != "" && !yield(run) {
+		dropped := feedDays{}
+		for n := range slices.Backward(g.Commits) {
+			run := &g.Commits[n]
+			f := run.Feed(feed)
+			if run.SnapshotDate != "" && f != nil && f.Outcome == outcome && !dropped.has(f, run.SnapshotDate) && !yield(run) {
 				return
 			}
+			dropped.add(run)
 		}
 	}
 }
@@ -307,9 +442,9 @@ func (g *Log) FeedRuns(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 // pulls yields the runs of all commands in which the feed had the outcome, newest first.
 func (g *Log) pulls(feed api.Feed, outcome string) iter.Seq[*lake.Commit] {
 	return func(yield func(*lake.Commit) bool) {
-		for i := len(g.Runs) - 1; i >= 0; i-- {
-			f := g.Runs[i].Feed(feed)
-			if f != nil && f.Outcome == outcome && !yield(&g.Runs[i]) {
+		for i := len(g.Commits) - 1; i >= 0; i-- {
+			f := g.Commits[i].Feed(feed)
+			if f != nil && f.Outcome == outcome && !yield(&g.Commits[i]) {
 				return
 			}
 		}
@@ -376,20 +511,53 @@ type Garbage struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Hint is latest.json: the numbers of the newest commit and checkpoint when it was written. It may be out of date, so
-// nothing depends on it alone.
+// Hint is latest.json: the numbers of the newest commit and checkpoint when it was written, and what the lake needed. It
+// may be out of date, so nothing depends on it alone.
 type Hint struct {
-	Commit     int64 `json:"commit"`
-	Checkpoint int64 `json:"checkpoint"`
+	FormatVersion   int    `json:"format_version"` // 0 in a lake of format version 1
+	DealflowVersion string `json:"dealflow_version"`
+	lake.Needs
+	Commit     int64        `json:"commit"`
+	SHA256     string       `json:"sha256,omitempty"`  // of the commit's bytes; "" in a hint of an older program
+	KnownAt    lake.Instant `json:"known_at,omitzero"` // of the commit; zero in a hint of an older program
+	Checkpoint int64        `json:"checkpoint"`
 }
 
 // ReadHint reads the hint of the lake in a store. An absent or unreadable hint gives the zero Hint.
 func ReadHint(ctx context.Context, s store.Store) Hint {
-	var h Hint
-	if data, err := store.Read(ctx, s, lake.LatestKey); err == nil {
-		if json.Unmarshal(data, &h) != nil {
-			return Hint{}
-		}
+	hint, err := checkedHint(ctx, s)
+	if err != nil {
+		return Hint{}
 	}
-	return h
+	return hint
+}
+
+// checkedHint reads the hint. It returns a *lake.FormatError or *lake.NeedsError if the hint says that this program must
+// not read the lake. An absent or unreadable hint gives the zero Hint.
+func checkedHint(ctx context.Context, s store.Store) (Hint, error) {
+	data, err := store.Read(ctx, s, lake.LatestKey)
+	if err != nil {
+		return Hint{}, nil //nolint:nilerr // the hint only saves time
+	}
+	return parseHint(data)
+}
+
+// parseHint is checkedHint for the bytes of a hint.
+func parseHint(data []byte) (Hint, error) {
+	if err := lake.CheckPreface(data); refuses(err) {
+		return Hint{}, fmt.Errorf("%s: %w", lake.LatestKey, err)
+	}
+	var h Hint
+	err := json.Unmarshal(data, &h)
+	if damaged := err != nil || h.SHA256 != "" && !lake.IsSHA256(h.SHA256); damaged {
+		return Hint{}, nil //nolint:nilerr // a damaged hint says nothing
+	}
+	return h, nil
+}
+
+// refuses says whether an error means that a later program wrote an object, so that its damage proves nothing.
+func refuses(err error) bool {
+	var format *lake.FormatError
+	var needs *lake.NeedsError
+	return errors.As(err, &format) || errors.As(err, &needs)
 }

@@ -30,19 +30,19 @@ type summary struct {
 	chain  string
 	runs   []string
 	files  []lake.File
-	heads  map[api.Feed]lake.Heads
+	latest map[api.Feed]lake.Latest
 }
 
 func summarise(t *testing.T, s store.Store) summary {
 	t.Helper()
 	l := loadtest.Open(t, s)
-	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	latest, err := l.Latest(t.Context(), testkit.Allocator(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps.DeleteFunc(heads, func(_ api.Feed, of lake.Heads) bool { return len(of) == 0 })
-	sum := summary{number: l.Log().Number, chain: l.Log().SHA256, files: l.Log().AllFiles(), heads: heads}
-	for _, run := range l.Log().Runs {
+	maps.DeleteFunc(latest, func(_ api.Feed, deals lake.Latest) bool { return len(deals) == 0 })
+	sum := summary{number: l.Log().Number, chain: l.Log().SHA256, files: l.Log().AllFiles(), latest: latest}
+	for _, run := range l.Log().Commits {
 		sum.runs = append(sum.runs, fmt.Sprint(run.Number, run.RunID, run.KnownAt))
 	}
 	return sum
@@ -51,7 +51,7 @@ func summarise(t *testing.T, s store.Store) summary {
 func (s summary) equal(o summary) bool {
 	sameFile := func(a, b lake.File) bool { return a.Path == b.Path && a.SHA256 == b.SHA256 && a.Rows == b.Rows }
 	return s.number == o.number && s.chain == o.chain && slices.Equal(s.runs, o.runs) &&
-		slices.EqualFunc(s.files, o.files, sameFile) && maps.EqualFunc(s.heads, o.heads, maps.Equal)
+		slices.EqualFunc(s.files, o.files, sameFile) && maps.EqualFunc(s.latest, o.latest, maps.Equal)
 }
 
 // damages are ways in which derived objects can be wrong.
@@ -78,23 +78,23 @@ var damages = map[string]func(t *testing.T, s store.Store, key string){
 func TestHintsAndCheckpoints(t *testing.T) {
 	s := loadtest.LongLog(t)
 	want := summarise(t, s)
-	if want.number != 103 || len(want.runs) != 103 || len(want.heads[loadtest.Feed]) != 104 || want.heads[loadtest.Feed][1].Version != 11 {
+	if want.number != 103 || len(want.runs) != 103 || len(want.latest[loadtest.Feed]) != 104 || want.latest[loadtest.Feed][1].Version != 11 {
 		t.Fatalf("commit %d, %d runs, %d deals, deal 1 version %d; want 103, 103, 104, 11",
-			want.number, len(want.runs), len(want.heads[loadtest.Feed]), want.heads[loadtest.Feed][1].Version)
+			want.number, len(want.runs), len(want.latest[loadtest.Feed]), want.latest[loadtest.Feed][1].Version)
 	}
 	check := func(name string, spoil func(t *testing.T, s store.Store)) {
 		t.Run(name, func(t *testing.T) {
 			s := storetest.Clone(t, s)
 			spoil(t, s)
 			if got := summarise(t, s); !got.equal(want) {
-				t.Errorf("got commit %d (%.12s), %d runs, %d files, heads equal: %t; want %d (%.12s), %d, %d",
-					got.number, got.chain, len(got.runs), len(got.files), maps.EqualFunc(got.heads, want.heads, maps.Equal),
+				t.Errorf("got commit %d (%.12s), %d runs, %d files, latest equal: %t; want %d (%.12s), %d, %d",
+					got.number, got.chain, len(got.runs), len(got.files), maps.EqualFunc(got.latest, want.latest, maps.Equal),
 					want.number, want.chain, len(want.runs), len(want.files))
 			}
 		})
 	}
 	for name, text := range map[string]string{
-		"stale": `{"commit":51,"checkpoint":50}`, "too high": `{"commit":900,"checkpoint":900}`, "too low": `{"commit":1,"checkpoint":0}`,
+		"stale": `{"commit":51,"checkpoint":50}`, "checkpoint too high": `{"commit":103,"checkpoint":900}`, "too low": `{"commit":1,"checkpoint":0}`,
 		"no checkpoint there": `{"commit":103,"checkpoint":70}`, "negative": `{"commit":-1,"checkpoint":-50}`, "huge": `{"commit":1e400,"checkpoint":1e400}`,
 		"garbage": "\x00\xff", "empty": "", "of other types": `{"commit":"103","checkpoint":[100]}`,
 	} {
@@ -121,7 +121,7 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	storetest.Remove(t, s, lake.StateKey(100))
 	l := loadtest.Open(t, s)
 	mem := testkit.Allocator(t)
-	heads, err := l.Heads(t.Context(), mem)
+	latest, err := l.Latest(t.Context(), mem)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start.AddDate(0, 0, 103))}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.WriteDerived(t.Context(), heads); err != nil {
+	if err := l.WriteDerived(t.Context(), latest); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(storetest.Bytes(t, s, lake.LatestKey)), `{"commit":104,"checkpoint":104}`+"\n"; got != want {
-		t.Errorf("hint: got %s, want %s", got, want)
+	if hint := load.ReadHint(t.Context(), s); hint.Commit != 104 || hint.Checkpoint != 104 || hint.SHA256 != l.Log().SHA256 {
+		t.Errorf("hint: got %+v, want commit and checkpoint 104", hint)
 	}
 	with := summarise(t, s)
 	storetest.Remove(t, s, lake.CheckpointKey(104))
@@ -144,18 +144,18 @@ func TestCheckpointAfterDamage(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesItsMemory reads heads and payloads with an allocator that overwrites released memory: the results
+// TestNothingOutlivesItsMemory reads latest and payloads with an allocator that overwrites released memory: the results
 // must not point into it.
 func TestNothingOutlivesItsMemory(t *testing.T) {
 	s := new(memstore.Mem)
 	l := loadtest.Open(t, s)
 	loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'), loadtest.Added(2, 1, 'b'))
-	heads, err := l.Heads(t.Context(), overwriter{memory.DefaultAllocator})
+	latest, err := l.Latest(t.Context(), overwriter{memory.DefaultAllocator})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := heads[loadtest.Feed][2].ContentHash; len(heads) != 1 || got != (lake.Digest{'b'}) {
-		t.Errorf("heads of %v, deal 2 has %.2x; want those of %s and %.2x", slices.Collect(maps.Keys(heads)), got, loadtest.Feed, lake.Digest{'b'})
+	if got := latest[loadtest.Feed][2].ContentHash; len(latest) != 1 || got != (lake.Digest{'b'}) {
+		t.Errorf("latest of %v, deal 2 has %.2x; want those of %s and %.2x", slices.Collect(maps.Keys(latest)), got, loadtest.Feed, lake.Digest{'b'})
 	}
 	payloads, err := l.Payloads(t.Context(), overwriter{memory.DefaultAllocator}, loadtest.Feed, map[int64]int32{2: 1})
 	if err != nil || string(payloads[2].Bytes) != "{b}" || payloads[2].RunID != loadtest.RunID(loadtest.Start) {

@@ -50,7 +50,7 @@ func TestReplaced(t *testing.T) {
 			var want []string
 			for _, table := range lake.FeedTables(feed) {
 				for _, file := range l.Log().AllFiles() {
-					if strings.HasPrefix(file.Path, "snapshots/"+table.Name+"/market="+string(feed.Market)+"/snapshot_date="+day+"/") {
+					if strings.HasPrefix(file.Path, "snapshots/"+table.Name+"/mkt="+string(feed.Market)+"/day="+day+"/") {
 						want = append(want, file.Path)
 					}
 				}

@@ -17,7 +17,7 @@ import (
 type SessionConfig struct {
 	RunID   string           // UUIDv7
 	Command string           // run, sync, quarantine, compact, expire or replay
-	Owner   string           // for people who read the lease
+	Lease   Lease            // what the command does: owner, and API, feeds and day if it has them
 	Started time.Time        // by the command's clock; its UTC year is that of the history files
 	Clock   func() time.Time // the machine's
 	WorkDir string           // local folder for unfinished files; default: the system's
@@ -41,6 +41,9 @@ type Session struct {
 // depend on. If another command holds the lease and cfg.BesideOthers is not set, it begins nothing and returns that
 // lease as busy; then s is nil.
 func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
+	if err := l.CheckWritable(); err != nil {
+		return nil, nil, err
+	}
 	s = &Session{lake: l, cfg: cfg}
 	if l.log.Number == 0 {
 		if err := s.probe(ctx); err != nil {
@@ -51,7 +54,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 		if !cfg.BesideOthers {
 			return nil, other, nil
 		}
-		cfg.Log.Warn("another run holds the lease; going on beside it", "owner", other.Owner, "run", other.RunID, "command", other.Command)
+		cfg.Log.Warn("another run holds the lease; continuing at the same time", "owner", other.Owner, "run", other.RunID, "command", other.Command)
 	}
 	if err := s.writeLease(ctx); err != nil {
 		return nil, nil, err // better now than after hours of work: the store cannot be written
@@ -59,6 +62,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{
 		ID: cfg.RunID, Command: cfg.Command, Started: cfg.Started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
+		Overwrites: cfg.SingleWriter,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.DropLease(ctx))
@@ -70,15 +74,15 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 func (s *Session) probe(ctx context.Context) error {
 	err := store.Probe(ctx, s.lake.store)
 	if errors.Is(err, store.ErrIgnoresReplaceIf) || errors.Is(err, store.ErrIgnoresCreateOnly) && s.cfg.SingleWriter {
-		s.cfg.Log.Warn("the store does not keep all promises", "err", err)
+		s.cfg.Log.Warn("the store does not support all operations of a lake", "err", err)
 		return nil
 	}
 	return err
 }
 
-// Close removes unfinished files and drops the lease.
+// Close is Transaction.Close, and drops the lease.
 func (s *Session) Close(ctx context.Context) error {
-	return errors.Join(s.Transaction.Close(), s.DropLease(ctx))
+	return errors.Join(s.Transaction.Close(ctx), s.DropLease(ctx))
 }
 
 // leaseKeeper runs the goroutine that renews a lease.
@@ -94,9 +98,9 @@ func (k *leaseKeeper) keep(ctx context.Context, renew func(context.Context)) {
 }
 
 func (s *Session) writeLease(ctx context.Context) error {
-	return s.lake.TakeLease(ctx, Lease{
-		Owner: s.cfg.Owner, RunID: s.cfg.RunID, Command: s.cfg.Command, ExpiresAt: lake.At(s.cfg.Clock().Add(LeaseLife)),
-	})
+	lease := s.cfg.Lease
+	lease.RunID, lease.Command, lease.ExpiresAt, lease.Process = s.cfg.RunID, s.cfg.Command, lake.At(s.cfg.Clock().Add(LeaseLife)), CurrentProcess()
+	return s.lake.TakeLease(ctx, lease)
 }
 
 func (s *Session) renewLease(ctx context.Context) {
@@ -108,7 +112,7 @@ func (s *Session) renewLease(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := s.writeLease(ctx); err != nil && ctx.Err() == nil {
-				s.cfg.Log.Warn("the lease was not renewed; the run goes on", "err", err)
+				s.cfg.Log.Warn("the lease was not renewed; the run continues", "err", err)
 			}
 		}
 	}

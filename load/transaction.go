@@ -25,18 +25,33 @@ import (
 // older than half of Grace must not commit any more.
 const Grace = 7 * 24 * time.Hour
 
-// Transaction collects the files of one run until its commit. Its methods are safe for concurrent use, except Prepare
-// and Commit. Close removes its work folder.
+// Transaction collects the files of one run until its commit. Its methods are safe for concurrent use, except Prepare,
+// Commit and Close. Close removes its work folder.
 type Transaction struct {
 	lake  *Lake
 	cfg   TransactionConfig
 	began time.Time // by cfg.Clock
 	work  string
+	fate  commitFate
 
 	mu    sync.Mutex
 	files []lake.File
 	count map[string]int // files begun, by table and market
+	sent  []string       // paths of the files that may be in the lake, discarded ones too
 }
+
+// commitFate is what a transaction knows of its commit.
+type commitFate int
+
+const (
+	// notVisible: no put of a commit was ever sent, or the commit of another run was read back under each number that
+	// was tried. No commit can name the transaction's files.
+	notVisible commitFate = iota
+	// unknown: a put of the commit was sent, and may still take effect.
+	unknown
+	// committed: the commit is made.
+	committed
+)
 
 // TransactionConfig describes the run that a transaction belongs to. All fields must be set.
 type TransactionConfig struct {
@@ -46,10 +61,18 @@ type TransactionConfig struct {
 	Clock   func() time.Time // the machine's
 	WorkDir string           // an existing local folder for unfinished files; "" means the system's
 	Memory  memory.Allocator
+
+	// Overwrites says that the store may put an object although it exists: then reading back another run's commit does
+	// not prove that a put of ours can no longer take effect.
+	Overwrites bool
 }
 
-// Begin starts a transaction. It changes nothing in the lake.
+// Begin starts a transaction. It changes nothing in the lake. The error is that of CheckWritable for a lake that this
+// program may only read.
 func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
+	if err := l.CheckWritable(); err != nil {
+		return nil, err
+	}
 	work, err := os.MkdirTemp(cfg.WorkDir, "dealflow-load-*")
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
@@ -57,9 +80,28 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}}, nil
 }
 
-// Close removes the work folder. Files that were put into the lake and not committed stay there: they are garbage,
-// which no reader opens.
-func (t *Transaction) Close() error { return os.RemoveAll(t.work) }
+// cleanTimeout bounds the removal of a failed run's files.
+const cleanTimeout = 30 * time.Second
+
+// Close removes the work folder. If it is certain that no commit names the transaction's files, or ever will, Close
+// deletes them from the lake, even if ctx is cancelled. In any doubt they stay: then they are garbage, which no reader
+// opens and `expire` deletes. The same goes for files that could not be deleted; they are no error.
+func (t *Transaction) Close(ctx context.Context) error {
+	if t.fate == notVisible {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
+		defer cancel()
+		for batch := range slices.Chunk(t.sent, deleteBatch) {
+			if t.lake.store.Delete(ctx, batch...) != nil {
+				break
+			}
+		}
+		t.sent = nil
+	}
+	return os.RemoveAll(t.work)
+}
+
+// deleteBatch is the number of objects that one request deletes: S3's limit.
+const deleteBatch = 1000
 
 // Snapshot opens a file of a table's snapshot; date is YYYY-MM-DD.
 func (t *Transaction) Snapshot(table string, market api.Market, date string) (*parquet.Writer, error) {
@@ -69,6 +111,7 @@ func (t *Transaction) Snapshot(table string, market api.Market, date string) (*p
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "snapshot_date": date},
 		SchemaVersion: lake.SchemaVersion,
+		Needs:         lake.SchemaNeeds(lake.SchemaVersion),
 	}, lake.TableColumns(name))
 }
 
@@ -85,6 +128,7 @@ func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*par
 		Table:         name,
 		Partition:     map[string]string{"market": string(market), "year": fmt.Sprintf("%04d", year)},
 		SchemaVersion: lake.SchemaVersion,
+		Needs:         lake.SchemaNeeds(lake.SchemaVersion),
 	}, lake.TableColumns(name))
 }
 
@@ -122,31 +166,35 @@ func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeke
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("put %s: %w", file.Path, err)
 	}
-	if err := t.lake.store.Put(ctx, file.Path, body, store.CreateOnly); err != nil {
-		return err
-	}
+	err := t.lake.store.Put(ctx, file.Path, body, store.CreateOnly)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files = append(t.files, file)
-	return nil
+	if !errors.Is(err, store.ErrExists) { // after any other error the file may have been put
+		t.sent = append(t.sent, file.Path)
+	}
+	if err == nil {
+		t.files = append(t.files, file)
+	}
+	return err
 }
 
 // CheckAge returns an error if the transaction began more than half of Grace ago: `expire` deletes files that no commit
 // names and that are older than Grace, so files of this transaction may soon be gone.
 func (t *Transaction) CheckAge() error {
 	if age := t.cfg.Clock().Sub(t.began); age > Grace/2 {
-		return fmt.Errorf("%s began %s ago: a file that no commit names may be removed after %s, so it does not commit any more; run it again", t.cfg.Command, age.Round(time.Minute), Grace)
+		return fmt.Errorf("%s started %s ago, want a commit within %s: later, expire may remove its uncommitted files; run it again", t.cfg.Command, age.Round(time.Minute), Grace)
 	}
 	return nil
 }
 
-// Prepare returns the next commit: c with format version, number, run id, chain hash and added files. The caller has
-// set the rest: command, instants, outcome, feeds, files to remove.
+// Prepare returns the next commit: c with format version, number, run id, chain hash, lost commits and added files. The
+// caller has set the rest: command, instants, outcome, feeds, files to remove.
 func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 	c.FormatVersion = lake.FormatVersion
 	c.Number = t.lake.log.Number + 1
 	c.RunID = t.cfg.ID
 	c.PreviousSHA256 = t.lake.log.SHA256
+	c.Lost = t.lake.lost
 	c.Add = slices.SortedFunc(slices.Values(t.files), func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
 	return c
 }
@@ -155,11 +203,11 @@ func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 // first (CheckAge). ErrConflict means that another run took the number; then nothing of this run is visible.
 func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	l := t.lake
-	if err := t.CheckAge(); err != nil {
+	if err := errors.Join(t.CheckAge(), l.CheckWritable()); err != nil {
 		return nil, err
 	}
-	if !c.KnownAt.After(l.log.KnownAt.Time) {
-		return nil, fmt.Errorf("commit %d: known_at %s does not lie after the last one, %s", l.log.Number+1, c.KnownAt, l.log.KnownAt)
+	if floor := l.Floor(); !c.KnownAt.After(floor.Time) {
+		return nil, fmt.Errorf("commit %d: known_at is %s, want an instant after the last commit's, %s", l.log.Number+1, c.KnownAt, floor)
 	}
 	c = t.Prepare(c)
 	data, err := c.Encode()
@@ -172,6 +220,7 @@ func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, 
 	if err := l.log.append(data); err != nil {
 		return nil, fmt.Errorf("commit %d: %w", c.Number, err)
 	}
+	l.lost = nil // the commit records them
 	l.log.index()
 	return &c, nil
 }
@@ -186,28 +235,42 @@ const (
 // putCommit puts the commit's object. If the store refuses, or does not answer, putCommit reads the object back: our
 // bytes mean success, other bytes mean that another run won.
 func (t *Transaction) putCommit(ctx context.Context, number int64, data []byte) error {
+	others := t.fate // of the numbers that were tried before
+	t.fate = unknown
 	wait := commitWait
 	for try := 1; ; try++ {
 		putErr := t.lake.store.Put(ctx, lake.CommitKey(number), bytes.NewReader(data), store.CreateOnly)
 		if putErr == nil {
+			t.fate = committed
 			return nil
 		}
 		found, err := t.readBack(ctx, number)
 		switch {
 		case err == nil && bytes.Equal(found, data):
+			t.fate = committed
 			return nil
 		case err == nil:
+			if t.isOfAnother(found) {
+				t.fate = others
+			}
 			return fmt.Errorf("commit %d: %w", number, ErrConflict)
 		case !errors.Is(err, store.ErrNotFound):
-			return fmt.Errorf("commit %d may or may not have been made (reading it back: %w): %w", number, err, putErr)
+			return fmt.Errorf("commit %d: it is unknown whether it was written (reading it back: %w): %w; check with `dealflow runs`", number, err, putErr)
 		case !errors.Is(putErr, store.ErrExists) || try == commitTries:
-			return fmt.Errorf("commit %d is not there, unless its put is still on the way (`dealflow runs` shows it then): %w", number, putErr)
+			return fmt.Errorf("commit %d: its put failed, and it was not found: %w; the put may still take effect: check with `dealflow runs`", number, putErr)
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := store.Pause(ctx, wait); err != nil {
 			return fmt.Errorf("commit %d: %w", number, errors.Join(err, putErr))
 		}
 		wait *= 2
 	}
+}
+
+// isOfAnother says whether an object that was read back under a commit's key proves that a create-only put of ours can
+// no longer take effect: it is the commit of another run.
+func (t *Transaction) isOfAnother(data []byte) bool {
+	c, err := lake.DecodeCommit(data)
+	return err == nil && c.RunID != t.cfg.ID && !t.cfg.Overwrites
 }
 
 // readBack reads a commit of which we do not know whether it was made. The put may have succeeded although its answer
@@ -218,26 +281,30 @@ func (t *Transaction) readBack(ctx context.Context, number int64) ([]byte, error
 	return store.Read(ctx, t.lake.store, lake.CommitKey(number))
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// Derive is WriteDerived for a caller that does not know the newest versions. It reads them if a checkpoint needs them.
+func (l *Lake) Derive(ctx context.Context, mem memory.Allocator) error {
+	var latest map[api.Feed]lake.Latest
+	if l.log.CheckpointDue() {
+		var err error
+		if latest, err = l.Latest(ctx, mem); err != nil {
+			return err
+		}
 	}
+	return l.WriteDerived(ctx, latest)
 }
 
-// WriteDerived writes what is derived from the newest commit: the hint, and every 50 commits a checkpoint. heads is the
+// WriteDerived writes what is derived from the newest commit: the hint, and every 50 commits a checkpoint. latest is the
 // newest version of every deal; it may be nil unless Log.CheckpointDue. A failure makes later starts slower and does
 // nothing else, so the caller may only warn.
-func (l *Lake) WriteDerived(ctx context.Context, heads map[api.Feed]lake.Heads) error {
+func (l *Lake) WriteDerived(ctx context.Context, latest map[api.Feed]lake.Latest) error {
 	var checkpointErr error
 	if l.log.CheckpointDue() {
-		checkpointErr = l.writeCheckpoint(ctx, heads)
+		checkpointErr = l.writeCheckpoint(ctx, latest)
 	}
-	data, err := json.Marshal(Hint{Commit: l.log.Number, Checkpoint: l.log.checkpoint})
+	data, err := json.Marshal(Hint{
+		FormatVersion: l.log.Format, DealflowVersion: l.log.writer(), Needs: l.log.Needs(), Commit: l.log.Number, SHA256: l.log.SHA256, KnownAt: l.log.KnownAt,
+		Checkpoint: l.log.checkpoint,
+	})
 	if err == nil {
 		err = l.store.Put(ctx, lake.LatestKey, bytes.NewReader(append(data, '\n')), store.Replace)
 	}

@@ -17,9 +17,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Heads returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
+// Latest returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
 // versions committed since, or, without a readable state, all of history.
-func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Heads, error) {
+func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Latest, error) {
 	newest := newestVersions{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
 	if n := l.log.checkpoint; n > 0 {
@@ -40,14 +40,14 @@ func (l *Lake) Heads(ctx context.Context, mem memory.Allocator) (map[api.Feed]la
 			return nil, err
 		}
 	}
-	return newest.heads(), nil
+	return newest.latest(), nil
 }
 
 // newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
 // rows come in any order.
 type newestVersion struct {
-	head    lake.Head
-	content int32 // the version whose hashes head has; 0 for none
+	latest  lake.LatestVersion
+	content int32 // the version whose hashes latest has; 0 for none
 }
 
 type newestVersions map[api.Feed]map[int64]newestVersion
@@ -66,16 +66,16 @@ func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
 	return deals
 }
 
-func (n newestVersions) seed(known map[api.Feed]lake.Heads) {
-	for feed, heads := range known {
+func (n newestVersions) seed(known map[api.Feed]lake.Latest) {
+	for feed, known := range known {
 		deals := n.ofFeed(feed)
-		for id, head := range heads {
-			deals[id] = newestVersion{head: head, content: head.Version}
+		for id, latest := range known {
+			deals[id] = newestVersion{latest: latest, content: latest.Version}
 		}
 	}
 }
 
-// add adds rows of deal_versions with the columns that Heads reads, in that order.
+// add adds rows of deal_versions with the columns that Latest reads, in that order.
 func (n newestVersions) add(rec arrow.Record) {
 	text := func(i int) *array.String { return rec.Column(i).(*array.String) }
 	ids := rec.Column(3).(*array.Int64)
@@ -87,27 +87,27 @@ func (n newestVersions) add(rec arrow.Record) {
 		deals := n.ofFeed(feed)
 		id, version := ids.Value(row), versions.Value(row)
 		v := deals[id]
-		if version > v.head.Version {
-			v.head.Version = version
-			v.head.Removed = text(5).Value(row) == lake.Removed
+		if version > v.latest.Version {
+			v.latest.Version = version
+			v.latest.Removed = text(5).Value(row) == lake.Removed
 		}
 		if !contents.IsNull(row) && version > v.content {
 			v.content = version
-			copy(v.head.ContentHash[:], contents.Value(row))
-			copy(v.head.PayloadHash[:], payloads.Value(row))
+			copy(v.latest.ContentHash[:], contents.Value(row))
+			copy(v.latest.PayloadHash[:], payloads.Value(row))
 		}
 		deals[id] = v
 	}
 }
 
-func (n newestVersions) heads() map[api.Feed]lake.Heads {
-	all := map[api.Feed]lake.Heads{}
+func (n newestVersions) latest() map[api.Feed]lake.Latest {
+	all := map[api.Feed]lake.Latest{}
 	for feed, deals := range n {
-		heads := make(lake.Heads, len(deals))
+		latest := make(lake.Latest, len(deals))
 		for id, v := range deals {
-			heads[id] = v.head
+			latest[id] = v.latest
 		}
-		all[feed] = heads
+		all[feed] = latest
 	}
 	return all
 }

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/time/rate"
+
+	"dealflow/serve/limits"
 )
 
 // AccountType says what an account may see (docs/reference/api-choices.md).
@@ -80,14 +82,14 @@ func (a Account) validate() error {
 		fault("give the secret or its hash, not both")
 	case a.SecretHash != "":
 		if cost, err := bcrypt.Cost([]byte(a.SecretHash)); err != nil || cost > 15 || len(a.SecretHash) != 60 {
-			fault("the secret's hash is no bcrypt hash of a cost of 15 at most")
+			fault("secret_hash: want a bcrypt hash with a cost of 15 at most; `dealflow serve hash-secret` makes one")
 		}
 	}
 	if a.Type != "" && a.Type != VIP && a.Type != FreeTrial {
 		fault("type %q: want %s or %s", a.Type, VIP, FreeTrial)
 	}
 	if math.IsNaN(a.Rate) || a.Rate < 0 || a.Rate > 1e6 || a.Burst < 0 || a.Burst > 1e6 {
-		fault("rate and burst must lie between 0 and a million")
+		fault("rate and burst: want 0 to 1,000,000")
 	}
 	return errors.Join(faults...)
 }
@@ -130,31 +132,27 @@ type accounts struct {
 	key signingKey
 	// check compares a secret with a hash. It is bcrypt's function, except in tests that count its work.
 	check func(hash, secret []byte) error
-	// hashing limits the hashes that are computed at once, so that guessing cannot use all processors. waiting
-	// limits the requests that wait for that.
-	hashing, waiting chan struct{}
+	// turns limits the hashes that are computed at once, so that guessing cannot use all processors.
+	turns *limits.Turns
 }
 
-const (
-	hashesAtOnce  = 2
-	hashesWaiting = 64
-)
+const hashesAtOnce = 2
 
 func newAccounts(list []Account) *accounts {
 	all := &accounts{
 		byID: map[string]*account{}, key: newKeyring(nil)[0], check: bcrypt.CompareHashAndPassword,
-		hashing: make(chan struct{}, hashesAtOnce), waiting: make(chan struct{}, hashesWaiting),
+		turns: limits.NewTurns(hashesAtOnce),
 	}
 	for _, a := range list {
 		a.Type = cmp.Or(a.Type, VIP)
-		of := &account{Account: a}
+		added := &account{Account: a}
 		if a.Rate > 0 {
-			of.limiter = rate.NewLimiter(rate.Limit(a.Rate), cmp.Or(a.Burst, max(1, int(2*a.Rate))))
+			added.limiter = rate.NewLimiter(rate.Limit(a.Rate), cmp.Or(a.Burst, max(1, int(2*a.Rate))))
 		}
 		if cost, err := bcrypt.Cost([]byte(a.SecretHash)); err == nil {
 			all.cost = max(all.cost, cost)
 		}
-		all.byID[a.ClientID] = of
+		all.byID[a.ClientID] = added
 	}
 	return all
 }
@@ -162,68 +160,70 @@ func newAccounts(list []Account) *accounts {
 // errBusy says that too many credentials are being checked.
 var errBusy = tooMany(time.Second)
 
-// authenticate returns the account of the credentials, or nil if there is none. An unknown client takes as much time as
-// a wrong secret, so the time does not show which clients exist. Correct credentials are kept as a digest, so only the
-// first token of an account is slow. It fails with errBusy or the context's error.
-func (all *accounts) authenticate(ctx context.Context, id, secret string) (*account, error) {
+// authenticate returns the account of the credentials that came from an address, or nil if there is none. An unknown
+// client takes as much time as a wrong secret, so the time does not show which clients exist. Correct credentials are
+// kept as a digest, so only the first token of an account is slow. It fails with errBusy or the context's error.
+func (all *accounts) authenticate(ctx context.Context, address, id, secret string) (*account, error) {
 	asked := all.key.mac(id + ":" + secret)
 	found := all.byID[id]
-	var want []byte
-	switch {
-	case found == nil:
-		want = all.key.mac("nobody") // contains no colon, so no credentials equal it
-	case found.Secret != "":
-		want = all.key.mac(id + ":" + found.Secret)
-	default:
-		if verified := found.verified.Load(); verified != nil {
-			want = *verified
-		}
-	}
-	if hmac.Equal(asked, want) {
+	if hmac.Equal(asked, all.accepted(found)) {
 		return found, nil
 	}
 	if all.cost == 0 {
 		return nil, nil
 	}
+	switch err := all.turns.Take(ctx, address, id); {
+	case errors.Is(err, limits.ErrBusy):
+		return nil, errBusy
+	case err != nil:
+		return nil, err
+	}
+	defer all.turns.Done()
+	// A request that waited for its turn at the same time may have brought the same credentials.
+	if hmac.Equal(asked, all.accepted(found)) {
+		return found, nil
+	}
 	hash := ""
 	if found != nil {
 		hash = found.SecretHash
 	}
-	good, err := all.compare(ctx, hash, secret)
-	if err != nil || !good {
-		return nil, err
+	if !all.compare(hash, secret) {
+		return nil, nil
 	}
 	found.verified.Store(&asked)
 	return found, nil
 }
 
+// accepted returns the digest of an account's credentials; nil if it is not known. For no account it returns a digest
+// that no credentials have.
+func (all *accounts) accepted(found *account) []byte {
+	switch {
+	case found == nil:
+		return all.key.mac("nobody") // contains no colon, so no credentials equal it
+	case found.Secret != "":
+		return all.key.mac(found.ClientID + ":" + found.Secret)
+	}
+	if verified := found.verified.Load(); verified != nil {
+		return *verified
+	}
+	return nil
+}
+
 // compare checks a secret against a bcrypt hash. For every hash, even an empty one, it takes the time of the highest
 // cost. Each cost is twice the work of the cost before, so the missing work of a lower cost is one hash of each cost
 // from that cost up to the highest.
-func (all *accounts) compare(ctx context.Context, hash, secret string) (bool, error) {
-	select {
-	case all.waiting <- struct{}{}:
-		defer func() { <-all.waiting }()
-	default:
-		return false, errBusy
-	}
-	select {
-	case all.hashing <- struct{}{}:
-		defer func() { <-all.hashing }()
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
+func (all *accounts) compare(hash, secret string) bool {
 	guess := []byte(secret[:min(len(secret), longestSecret)])
 	cost, err := bcrypt.Cost([]byte(hash))
 	if err != nil { // no such account, or its secret is not hashed
 		_ = all.check(hashOfNothing(all.cost), guess)
-		return false, nil
+		return false
 	}
 	good := all.check([]byte(hash), guess) == nil && len(secret) <= longestSecret
 	for ; cost < all.cost && !good; cost++ {
 		_ = all.check(hashOfNothing(cost), guess)
 	}
-	return good, nil
+	return good
 }
 
 // hashOfNothing returns a hash of a cost for which no secret is known.

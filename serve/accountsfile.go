@@ -48,13 +48,13 @@ func ParseAccounts(data []byte) ([]Account, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, errors.New("accounts file: it is empty")
 		}
-		return nil, errors.New("accounts file: want a list \"accounts\" of client_id, secret_hash, type, and perhaps rate and burst, in YAML")
+		return nil, errors.New("accounts file: want YAML with a list \"accounts\" of client_id, secret_hash, type, and optionally rate and burst")
 	}
 	if err := decoder.Decode(new(accountsFile)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("accounts file: it holds more than one document")
+		return nil, errors.New("accounts file: want one YAML document, got more")
 	}
 	if len(file.Accounts) == 0 {
-		return nil, errors.New("accounts file: it names no account")
+		return nil, errors.New("accounts file: it has no account")
 	}
 	var list []Account
 	for i, entry := range file.Accounts {
@@ -65,7 +65,7 @@ func ParseAccounts(data []byte) ([]Account, error) {
 			account.Burst = cmp.Or(account.Burst, fileBurst)
 		}
 		if account.Type == "" {
-			return nil, fmt.Errorf("accounts file: account %d: type is required: %s or %s", i+1, VIP, FreeTrial)
+			return nil, fmt.Errorf("accounts file: account %d: type is not set, want %s or %s", i+1, VIP, FreeTrial)
 		}
 		list = append(list, account)
 	}
@@ -84,7 +84,7 @@ func validateAccounts(list []Account) error {
 			faults = append(faults, fmt.Errorf("account %d: %w", i+1, err))
 		}
 		if seen[account.ClientID] {
-			faults = append(faults, fmt.Errorf("account %d: client id %q stands twice", i+1, account.ClientID))
+			faults = append(faults, fmt.Errorf("account %d: duplicate client id %q", i+1, account.ClientID))
 		}
 		seen[account.ClientID] = true
 	}

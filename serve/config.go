@@ -19,6 +19,10 @@ type Config struct {
 	// Accounts may ask for tokens. Defaults to BuiltinAccounts; then Serve accepts only loopback listeners.
 	Accounts []Account
 
+	// BehindProxy says that all requests come through a proxy: connections are not limited by address, and a client's
+	// address is the last one of X-Forwarded-For. Defaults to false.
+	BehindProxy bool
+
 	// BaseURL is {base_url}, the beginning of every link. If it has a path, the API is under that path. Defaults to
 	// the scheme and host of each request.
 	BaseURL string
@@ -37,8 +41,13 @@ type Config struct {
 	// Log receives one record per request, and the cause of every 500. Defaults to no log.
 	Log *slog.Logger
 
-	// MaxConnections limits the connections that Serve keeps open at once; others wait. Defaults to 1024.
+	// MaxConnections limits the connections that Serve keeps open at once. For a new one it closes the one that has
+	// been idle for longest; if none is idle, the new one waits. Defaults to 1024.
 	MaxConnections int
+
+	// MaxConnectionsEach limits the open connections of one address in the same way, but if none of them is idle, the
+	// new one is closed. Not used with BehindProxy. Defaults to an eighth of MaxConnections, at least 1.
+	MaxConnectionsEach int
 
 	// MaxPageSize is the largest page size that a client gets. Defaults to 1000.
 	MaxPageSize int
@@ -75,7 +84,7 @@ func (c Config) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if c.Source == nil {
-		fault("Source: a market to serve is required")
+		fault("Source is not set: want a market to serve")
 	}
 	if err := validateAccounts(c.Accounts); err != nil {
 		fault("Accounts: %w", err)
@@ -91,8 +100,8 @@ func (c Config) Validate() error {
 	if err := validateBaseURL(c.BaseURL); err != nil {
 		fault("BaseURL: %w", err)
 	}
-	if c.DefaultPageSize < 0 || c.MaxPageSize < 0 || c.MaxConnections < 0 {
-		fault("DefaultPageSize, MaxPageSize and MaxConnections must not be negative")
+	if c.DefaultPageSize < 0 || c.MaxPageSize < 0 || c.MaxConnections < 0 || c.MaxConnectionsEach < 0 {
+		fault("DefaultPageSize, MaxPageSize, MaxConnections and MaxConnectionsEach must not be negative")
 	}
 	if c.MaxPageSize > 0 && c.DefaultPageSize > c.MaxPageSize {
 		fault("DefaultPageSize %d is larger than MaxPageSize %d", c.DefaultPageSize, c.MaxPageSize)
@@ -101,7 +110,7 @@ func (c Config) Validate() error {
 		fault("TokenTTL %s: want at least one second", c.TokenTTL)
 	}
 	if c.TokenTTL/time.Second > math.MaxInt32 {
-		fault("TokenTTL %s: expires_in is an int32 of seconds", c.TokenTTL)
+		fault("TokenTTL %s: want less than 2^31 seconds, because expires_in is an int32", c.TokenTTL)
 	}
 	if c.DrainTimeout < 0 {
 		fault("DrainTimeout must not be negative")
@@ -121,7 +130,7 @@ func validateBaseURL(text string) error {
 		return err
 	}
 	if u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "\"\\{}<>") {
-		return &url.Error{Op: "parse", URL: text, Err: errors.New("want scheme, host and path alone")}
+		return &url.Error{Op: "parse", URL: text, Err: errors.New("want scheme, host and path only")}
 	}
 	return nil
 }
@@ -135,6 +144,7 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
+	c.MaxConnectionsEach = cmp.Or(c.MaxConnectionsEach, max(1, c.MaxConnections/8))
 	c.MaxPageSize = cmp.Or(c.MaxPageSize, 1000)
 	c.DefaultPageSize = cmp.Or(c.DefaultPageSize, min(100, c.MaxPageSize))
 	c.TokenTTL = cmp.Or(c.TokenTTL, time.Hour)

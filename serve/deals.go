@@ -29,7 +29,7 @@ func (s *Server) list(service api.Service, kind api.Kind) handlerFunc {
 		if seeker := params[paramSeeker]; seeker != "" {
 			after, state, err := s.keys.decodeSeeker(walk, seeker)
 			if err != nil {
-				return badRequest("%s: %v; take it from a next link as it is", paramSeeker, err)
+				return badRequest("%s: %v; use the value of a next link unchanged", paramSeeker, err)
 			}
 			query.After, query.State = &after, state
 		}
@@ -39,7 +39,7 @@ func (s *Server) list(service api.Service, kind api.Kind) handlerFunc {
 		}
 		page, err := v.source.List(r.Context(), query)
 		if errors.Is(err, ErrNotFound) && query.State != "" {
-			return badRequest("%s: the state of the list that it walks is gone; begin again from the first page", paramSeeker)
+			return badRequest("%s: the server no longer has the state of the list at the start of this walk; start again from the first page", paramSeeker)
 		}
 		if err != nil {
 			return err

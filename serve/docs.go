@@ -196,9 +196,9 @@ func operationOf(root, operation docNode, method, path string) docOperation {
 
 func schemaOf(name string, node docNode) docSchema {
 	schema := docSchema{Name: name, About: node.at("description").Value}
-	var add func(prefix string, of docNode)
-	add = func(prefix string, of docNode) {
-		properties, required := of.at("properties"), of.at("required").values()
+	var add func(prefix string, object docNode)
+	add = func(prefix string, object docNode) {
+		properties, required := object.at("properties"), object.at("required").values()
 		for _, member := range properties.members() {
 			value := properties.at(member)
 			field := fieldOf(prefix+member, value)

@@ -34,7 +34,7 @@ func tooMany(wait time.Duration) failure {
 
 var (
 	errNoPath       = failure{status: api.StatusNotFound, message: "no such path"}
-	errNoToken      = failure{status: api.StatusUnauthorized, message: "a bearer token is required: ask for one at /oauth/token"}
+	errNoToken      = failure{status: api.StatusUnauthorized, message: "a bearer token is required: request one at /oauth/token"}
 	errTokenInvalid = failure{status: api.StatusUnauthorized, message: "the bearer token is not valid or has expired"}
 	errCredentials  = failure{status: api.StatusUnauthorized, message: "client id and secret are required as HTTP Basic credentials, and must match an account"}
 )

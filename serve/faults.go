@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Faults are the rates, from 0 (never) to 1 (always), of errors that a client meets at a real API. They are for tests
+// Faults are the rates, from 0 (never) to 1 (always), of errors that a client gets from a real API. They are for tests
 // of clients, and happen to requests that need a token. The draws for the n-th such request of a server depend only on
 // the seed.
 type Faults struct {
@@ -76,8 +76,8 @@ func (m *faultInjector) expire(r *http.Request, hit bool) bool {
 }
 
 var (
-	errStruck     = errors.New("a fault that was asked for")
-	errOldCursor  = badRequest("%s: the cursor is known no longer; begin again", paramSeeker)
+	errStruck     = errors.New("a fault on purpose, by --faults")
+	errOldCursor  = badRequest("%s: the cursor has expired; start again from the first page", paramSeeker)
 	shortestCut   = 200 // bytes of a body that are sent before the connection breaks
 	faultWaitTime = time.Second
 )

@@ -56,16 +56,16 @@ func (m *metrics) end(route, method string, status, bytes int, took time.Duratio
 	m.inFlight--
 	route = cmp.Or(route, "none")
 	m.answers[answerKey{route, method, status}]++
-	of := m.routes[route]
-	if of == nil {
-		of = &routeMetrics{within: make([]int64, len(durations))}
-		m.routes[route] = of
+	counts := m.routes[route]
+	if counts == nil {
+		counts = &routeMetrics{within: make([]int64, len(durations))}
+		m.routes[route] = counts
 	}
-	of.bytes += int64(bytes)
-	of.seconds += took.Seconds()
-	of.count++
+	counts.bytes += int64(bytes)
+	counts.seconds += took.Seconds()
+	counts.count++
 	if i, _ := slices.BinarySearch(durations, took.Seconds()); i < len(durations) {
-		of.within[i]++
+		counts.within[i]++
 	}
 }
 
@@ -88,14 +88,14 @@ func (m *metrics) text() []byte {
 	}
 	head("dealflow_http_request_duration_seconds", "histogram", "Time from a request's head to the end of its answer.")
 	for _, route := range routes {
-		of, sum := m.routes[route], int64(0)
+		counts, sum := m.routes[route], int64(0)
 		for i, bound := range durations {
-			sum += of.within[i]
+			sum += counts.within[i]
 			fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_bucket{route=%q,le=\"%g\"} %d\n", route, bound, sum)
 		}
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_bucket{route=%q,le=\"+Inf\"} %d\n", route, of.count)
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_sum{route=%q} %g\n", route, of.seconds)
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_count{route=%q} %d\n", route, of.count)
+		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_bucket{route=%q,le=\"+Inf\"} %d\n", route, counts.count)
+		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_sum{route=%q} %g\n", route, counts.seconds)
+		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_count{route=%q} %d\n", route, counts.count)
 	}
 	return []byte(b.String())
 }

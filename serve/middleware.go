@@ -37,13 +37,8 @@ func (s *Server) admit(access access, r *http.Request) error {
 	switch access {
 	case open:
 		return nil
-	case home:
-		if !isLocalRequest(r) {
-			return errNoPath
-		}
-		return nil
 	case homeOrBearer:
-		if isLocalRequest(r) {
+		if s.atHome(r) {
 			return nil
 		}
 	}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -81,7 +80,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return errCredentials
 	}
-	account, err := s.authenticate(r.Context(), id, secret)
+	account, err := s.authenticate(r, id, secret)
 	if err != nil {
 		return err
 	}
@@ -121,8 +120,9 @@ func grant(w http.ResponseWriter, r *http.Request) error {
 
 // authenticate tries the credentials as they are, and percent-decoded: clients that follow RFC 6749, 2.3.1, encode
 // them.
-func (s *Server) authenticate(ctx context.Context, id, secret string) (*account, error) {
-	account, err := s.accounts.authenticate(ctx, id, secret)
+func (s *Server) authenticate(r *http.Request, id, secret string) (*account, error) {
+	address := s.addressOf(r)
+	account, err := s.accounts.authenticate(r.Context(), address, id, secret)
 	if account != nil || err != nil {
 		return account, err
 	}
@@ -130,7 +130,7 @@ func (s *Server) authenticate(ctx context.Context, id, secret string) (*account,
 	if !ok {
 		return nil, nil
 	}
-	return s.accounts.authenticate(ctx, plainID, plainSecret)
+	return s.accounts.authenticate(r.Context(), address, plainID, plainSecret)
 }
 
 // unescape decodes percent-encoded credentials. ok says whether the result differs from the input.

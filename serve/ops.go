@@ -28,11 +28,11 @@ func (s *Server) advance(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if by < 0 || by > longestAdvance {
-		return badRequest("time moves on, by 20 years at most")
+		return badRequest("advance: want 0 to 20 years")
 	}
 	now, err := market.Advance(by)
 	if err != nil {
-		return badRequest("the market's time cannot be moved: %v", err)
+		return badRequest("advance the market's time: %v", err)
 	}
 	return respondJSON(w, r, map[string]string{"now": now.UTC().Format(time.RFC3339Nano)})
 }

@@ -1,7 +1,6 @@
 package serve_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -82,7 +81,7 @@ func TestAdvance(t *testing.T) {
 		}
 		return to.do(request)
 	}
-	client := start(t, serve.Config{Source: source})
+	client := startServing(t, serve.Config{Source: source})
 	status, header, body := post(client, "?by=24h", "")
 	if status != 200 || string(body) != `{"now":"2026-01-06T00:00:00Z"}` || header.Get("Date") != "Tue, 06 Jan 2026 00:00:00 GMT" {
 		t.Errorf("%d %v %s", status, header, body)
@@ -95,12 +94,12 @@ func TestAdvance(t *testing.T) {
 		wantError(t, fmt.Sprint(bad), 400, status, header, body)
 	}
 	for name, header := range map[string][]string{"a page of another site": {"Origin", "https://evil.test"}, "another name for this host": {"Host", "evil.test"}} {
-		status, answer, body := post(client, "?by=1h", "", header...)
-		wantError(t, name, 404, status, answer, body)
+		status, answer, body := post(client, "?by=1h", "", append(header, "Authorization", "")...)
+		wantError(t, name, 401, status, answer, body)
 	}
 	status, header, body = client.get("/_sim/advance?by=1h")
 	wantError(t, "GET", 405, status, header, body)
-	still := start(t, serve.Config{Source: &fake{now: epoch}})
+	still := startServing(t, serve.Config{Source: &fake{now: epoch}})
 	status, header, body = post(still, "?by=1h", "")
 	wantError(t, "a market that cannot be moved", 404, status, header, body)
 	if source.now != epoch.Add(24*time.Hour+1500*time.Millisecond) {
@@ -109,11 +108,7 @@ func TestAdvance(t *testing.T) {
 }
 
 func TestHealthAndMetrics(t *testing.T) {
-	server, err := serve.New(serve.Config{Source: newStand()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := start(t, serve.Config{Source: newStand()})
+	client := startServing(t, serve.Config{Source: newStand()})
 	if status, _, body := client.get("/healthz", "Authorization", ""); status != 200 || string(body) != `{"status":"ok","time":"2026-01-05T00:00:00Z"}` {
 		t.Errorf("%d %s", status, body)
 	}
@@ -132,13 +127,41 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	// Metrics need a token if the request does not come over loopback.
-	client.http.Transport = handlerTransport{server.Handler()}
-	status, header, body = client.get("/metrics", "Authorization", "")
-	wantError(t, "from elsewhere", 401, status, header, body)
-	client.token = client.newToken("demo", "demo")
-	if status, _, _ := client.get("/metrics"); status != 200 {
-		t.Errorf("from elsewhere with a token: %d", status)
+}
+
+// TestWhoMaySeeMetrics checks that /metrics and /_sim/advance need a token, except with the built-in accounts at a
+// listener on loopback. All requests come from this machine's loopback, as from a proxy on it.
+func TestWhoMaySeeMetrics(t *testing.T) {
+	own := []serve.Account{{ClientID: "demo", Secret: "demo"}}
+	for name, c := range map[string]struct {
+		client *client
+		want   int // without a token
+	}{
+		"built-in accounts":                 {startServing(t, serve.Config{Source: newStand()}), 200},
+		"accounts":                          {startServing(t, serve.Config{Source: newStand(), Accounts: own}), 401},
+		"accounts, every address":           {startServingOn(t, "0.0.0.0:0", serve.Config{Source: newStand(), Accounts: own}), 401},
+		"built-in accounts, behind a proxy": {startServing(t, serve.Config{Source: newStand(), BehindProxy: true}), 401},
+		"a handler without a listener":      {start(t, serve.Config{Source: newStand()}), 401},
+	} {
+		ask := func(method, path string, header ...string) int {
+			request, err := http.NewRequest(method, c.client.base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i+1 < len(header); i += 2 {
+				request.Header.Set(header[i], header[i+1])
+			}
+			status, _, _ := c.client.do(request)
+			return status
+		}
+		for _, route := range [][2]string{{"GET", "/metrics"}, {"POST", "/_sim/advance?by=1h"}} {
+			if got := ask(route[0], route[1]); got != c.want {
+				t.Errorf("%s: %s: got %d, want %d", name, route[1], got, c.want)
+			}
+			if got := ask(route[0], route[1], "Authorization", "Bearer "+c.client.token); got != 200 {
+				t.Errorf("%s: %s with a token: got %d, want 200", name, route[1], got)
+			}
+		}
 	}
 }
 
@@ -178,14 +201,38 @@ func TestEverythingElseIsTheErrorBody(t *testing.T) {
 	}
 }
 
-// serving runs Serve on a free port until the test ends.
+// startServing is start, but with Serve and its listener on loopback.
+func startServing(t *testing.T, config serve.Config) *client {
+	t.Helper()
+	return startServingOn(t, "127.0.0.1:0", config)
+}
+
+func startServingOn(t *testing.T, address string, config serve.Config) *client {
+	t.Helper()
+	_, port, err := net.SplitHostPort(servingOn(t, address, config).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &client{t: t, base: "http://127.0.0.1:" + port, http: &http.Client{Transport: transport}}
+	c.token = c.newToken("demo", "demo")
+	return c
+}
+
+// serving runs Serve on a free port of loopback until the test ends.
 func serving(t *testing.T, config serve.Config) net.Addr {
+	t.Helper()
+	return servingOn(t, "127.0.0.1:0", config)
+}
+
+func servingOn(t *testing.T, address string, config serve.Config) net.Addr {
 	t.Helper()
 	server, err := serve.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,39 +267,6 @@ func TestTLS(t *testing.T) {
 	response.Body.Close()
 	if response.ProtoMajor != 2 {
 		t.Errorf("spoke %s", response.Proto)
-	}
-}
-
-func TestConnectionLimit(t *testing.T) {
-	address := serving(t, serve.Config{Source: newStand(), MaxConnections: 1})
-	ask := func(connection net.Conn) error {
-		fmt.Fprintf(connection, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		_ = connection.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-		if err != nil {
-			return err
-		}
-		return response.Body.Close()
-	}
-	var connections [2]net.Conn
-	for i := range connections {
-		var err error
-		if connections[i], err = net.Dial("tcp", address.String()); err != nil {
-			t.Fatal(err)
-		}
-		defer connections[i].Close()
-		if i == 0 {
-			if err := ask(connections[0]); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := ask(connections[1]); err == nil {
-		t.Error("a second connection was served")
-	}
-	connections[0].Close()
-	if err := ask(connections[1]); err != nil {
-		t.Errorf("the second connection, alone: %v", err)
 	}
 }
 

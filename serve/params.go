@@ -46,7 +46,7 @@ func readParams(feed api.Feed, query string) (params, error) {
 	for _, name := range append(filters(feed), paramSeeker) {
 		switch given := values[name]; {
 		case len(given) > 1:
-			return nil, badRequest("%s stands %d times", name, len(given))
+			return nil, badRequest("%s: got %d values, want one", name, len(given))
 		case len(given) == 1 && given[0] != "":
 			known[name] = given[0]
 		}
@@ -77,10 +77,10 @@ func (p params) query(feed api.Feed) (Query, error) {
 		return Query{}, err
 	}
 	if query.PricingDateTo != "" && query.PricingDateFrom > query.PricingDateTo {
-		return Query{}, badRequest("%s lies after %s", paramPricingDateFrom, paramPricingDateTo)
+		return Query{}, badRequest("%s is after %s", paramPricingDateFrom, paramPricingDateTo)
 	}
 	if !query.ChangedTo.IsZero() && query.ChangedFrom.After(query.ChangedTo) {
-		return Query{}, badRequest("%s lies after %s", paramChangedFrom, paramChangedTo)
+		return Query{}, badRequest("%s is after %s", paramChangedFrom, paramChangedTo)
 	}
 	return query, nil
 }

@@ -20,8 +20,8 @@ type route struct {
 type part string
 
 const (
-	documented part = "the API document, Endpoints" // also as of an instant: /as-of/{instant}/…
-	ours       part = "beside it, for those who run or read the API"
+	documented part = "docs/reference/api.md, Endpoints" // also as of an instant: /as-of/{instant}/…
+	ours       part = "an addition, for operators and readers of the API"
 )
 
 // access says which requests may call a route.
@@ -30,8 +30,7 @@ type access string
 const (
 	open         access = "anybody"
 	bearer       access = "a valid token"
-	home         access = "this machine, where the server listens on loopback; others find no such path"
-	homeOrBearer access = "this machine, or a valid token"
+	homeOrBearer access = "a valid token; none where the accounts are the built-in ones and the server listens on loopback"
 )
 
 // handlerFunc answers a request, or returns an error before it has written anything.
@@ -59,7 +58,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/docs", ours, open, s.docs},
 		{http.MethodGet, "/healthz", ours, open, s.health},
 		{http.MethodGet, "/metrics", ours, homeOrBearer, s.showMetrics},
-		{http.MethodPost, "/_sim/advance", ours, home, s.advance},
+		{http.MethodPost, "/_sim/advance", ours, homeOrBearer, s.advance},
 	}
 }
 

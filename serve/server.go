@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"dealflow/serve/limits"
 )
 
 // Server answers the API's requests from a Source. Its methods may be called concurrently.
@@ -51,7 +51,8 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns the handler of all endpoints, for the root of a host.
+// Handler returns the handler of all endpoints, for the root of a host. It knows no listener, so that all routes but the
+// open ones need a token: see Serve.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // HTTPServer returns an HTTP server for handler, with timeouts against slow and idle clients.
@@ -70,14 +71,25 @@ func HTTPServer(handler http.Handler) *http.Server {
 // Config.DrainTimeout) and returns nil. It always closes l, and all its goroutines have ended when it returns. It fails
 // if the listener fails, or if requests were cut off after DrainTimeout.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	if tcp, ok := l.Addr().(*net.TCPAddr); s.builtin && ok && !tcp.IP.IsLoopback() {
-		return errors.Join(fmt.Errorf("serve %s: the built-in accounts, which everybody knows, are for loopback only", l.Addr()), l.Close())
+	tcp, ok := l.Addr().(*net.TCPAddr)
+	loopback := ok && tcp.IP.IsLoopback()
+	if s.builtin && ok && !loopback {
+		return errors.Join(fmt.Errorf("serve %s: the built-in accounts are public, so want a loopback address, or accounts of your own", l.Addr()), l.Close())
 	}
-	l = netutil.LimitListener(l, s.config.MaxConnections)
+	each := s.config.MaxConnectionsEach
+	if s.config.BehindProxy {
+		each = 0
+	}
+	limited := limits.Listen(l, s.config.MaxConnections, each)
+	l = limited
 	if s.config.TLS != nil {
 		l = tls.NewListener(l, s.config.TLS)
 	}
 	server := HTTPServer(s.handler)
+	server.ConnState = limited.Changed
+	server.BaseContext = func(net.Listener) context.Context {
+		return context.WithValue(context.Background(), listenerKey{}, loopback && !s.config.BehindProxy)
+	}
 	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug) // mostly clients that close their connections
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- s.drain(ctx, server) })

@@ -30,7 +30,7 @@ func TestUnknownClientsTakeAsLong(t *testing.T) {
 	for _, id := range []string{"nobody", "cheap", "costly", "plain", ""} {
 		for _, secret := range []string{"wrong", ""} {
 			work = 0
-			if account, err := all.authenticate(t.Context(), id, secret); account != nil || err != nil {
+			if account, err := all.authenticate(t.Context(), "192.0.2.1", id, secret); account != nil || err != nil {
 				t.Fatalf("%s: %v, %v", id, account, err)
 			}
 			if work != 1<<7 {
@@ -39,12 +39,12 @@ func TestUnknownClientsTakeAsLong(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if account, err := all.authenticate(t.Context(), "costly", "s"); account == nil || err != nil {
+		if account, err := all.authenticate(t.Context(), "192.0.2.1", "costly", "s"); account == nil || err != nil {
 			t.Fatal(account, err)
 		}
 	}
 	work = 0
-	if account, _ := all.authenticate(t.Context(), "costly", "s"); account == nil || work != 0 {
+	if account, _ := all.authenticate(t.Context(), "192.0.2.1", "costly", "s"); account == nil || work != 0 {
 		t.Errorf("right credentials cost %d the second time", work)
 	}
 }

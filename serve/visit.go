@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"dealflow/serve/limits"
 )
 
 // visit is what the server knows about a request while it handles the request.
@@ -89,14 +91,26 @@ func isPlainHost(host string) bool {
 	})
 }
 
-// isLocalRequest says whether a request came over this machine's loopback, to a loopback host, and not from a page of
-// another site. Some routes need no token then.
-func isLocalRequest(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok || !isLoopback(local.String()) || !isLoopback(r.RemoteAddr) || !isLoopback(r.Host) {
-		return false
+// atHome says whether a request needs no token for the routes of those who run the server: the accounts are the built-in
+// ones, whose secrets are public, and the listener is on loopback without a proxy before it. Neither the peer's address
+// nor the Host header can give that. A page of another site is refused, also one whose name leads to this machine.
+func (s *Server) atHome(r *http.Request) bool {
+	home, _ := r.Context().Value(listenerKey{}).(bool)
+	return home && s.builtin && isLoopback(r.Host) && http.NewCrossOriginProtection().Check(r) == nil
+}
+
+// listenerKey is the key of a request's context under which Serve says that its listener is on loopback.
+type listenerKey struct{}
+
+// addressOf returns the address of the request's client. A proxy adds the address from which it was called to the end
+// of X-Forwarded-For; what is before that comes from the client.
+func (s *Server) addressOf(r *http.Request) string {
+	address := r.RemoteAddr
+	if chain := r.Header.Values("X-Forwarded-For"); s.config.BehindProxy && len(chain) > 0 {
+		last := chain[len(chain)-1]
+		address = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 	}
-	return http.NewCrossOriginProtection().Check(r) == nil
+	return limits.Client(address)
 }
 
 // isLoopback says whether the host of "host" or "host:port" is this machine's loopback.

@@ -50,7 +50,7 @@ func TestCursorsHoldForTheirFilters(t *testing.T) {
 	}
 }
 
-// TestOneDayBounds takes bounds that are equal: both are inclusive, so they give what lies on them.
+// TestOneDayBounds queries with two equal bounds: both are inclusive, so the answer has the deals of that day.
 func TestOneDayBounds(t *testing.T) {
 	t.Parallel()
 	client := start(t, serve.Config{Source: newStand()})
@@ -83,7 +83,7 @@ func TestDefaultPageSize(t *testing.T) {
 	}
 }
 
-// forgetful is a source that gives a state to go on from, and has forgotten it by then.
+// forgetful is a source that returns a state to continue from, and no longer has it when it is asked for.
 type forgetful struct{ *stand }
 
 func (f forgetful) List(ctx context.Context, q serve.Query) (serve.Page, error) {
@@ -102,7 +102,7 @@ func TestForgottenWalk(t *testing.T) {
 	next := client.page(setA.Path() + "?pageSize=2").Links[api.LinkNext].Href
 	status, header, body := client.get(next)
 	wantError(t, next, 400, status, header, body)
-	if !strings.Contains(string(body), "begin again") {
+	if !strings.Contains(string(body), "start again") {
 		t.Errorf("%s does not say what to do", body)
 	}
 }

@@ -54,7 +54,7 @@ func parseAliases(name string, data []byte) ([]Alias, error) {
 	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("%s line %d: it is not in UTF-8; save it as such", name, i+1)
+			return nil, fmt.Errorf("%s line %d: not valid UTF-8; save the file as UTF-8", name, i+1)
 		}
 	}
 	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
@@ -78,7 +78,7 @@ func parseAliases(name string, data []byte) ([]Alias, error) {
 		a := Alias{Alias: strings.TrimSpace(record[0]), Canonical: strings.TrimSpace(record[1]), ValidFrom: strings.TrimSpace(record[2])}
 		line, _ := in.FieldPos(0)
 		if a.Alias == "" || a.Canonical == "" {
-			return nil, fmt.Errorf("%s line %d: alias and canonical must both be there", name, line)
+			return nil, fmt.Errorf("%s line %d: want both an alias and a canonical name", name, line)
 		}
 		if _, err := time.Parse(time.DateOnly, a.ValidFrom); a.ValidFrom != "" && err != nil {
 			return nil, fmt.Errorf("%s line %d: valid_from %q: want YYYY-MM-DD, or nothing for always", name, line, a.ValidFrom)

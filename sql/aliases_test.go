@@ -27,7 +27,7 @@ func TestParseAliases(t *testing.T) {
 		"alias,canonical,valid_from\na,,\n":            "banks.csv line 2",
 		"alias,canonical,valid_from\na,b,1.2.24\n":     `banks.csv line 2: valid_from "1.2.24"`,
 		"alias,canonical,valid_from\n\"a,b,\n":         "banks.csv",
-		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,": "banks.csv line 2: it is not in UTF-8",
+		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,": "banks.csv line 2: not valid UTF-8",
 	} {
 		if _, err := sql.ParseAliases([]byte(text), nil); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)

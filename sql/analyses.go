@@ -14,6 +14,7 @@ type Analysis struct {
 	Name  string
 	Title string // one sentence: what it returns
 
+	// Each is a paragraph on one line; the items of a list follow on lines of their own, which begin with "- ".
 	Definition, Parameters, Units, Caveats string
 
 	Question string // the question that the example answers
@@ -81,7 +82,7 @@ func analysisFiles(from fs.FS) ([]analysisFile, error) {
 			return !slices.ContainsFunc(file.after, func(other string) bool { return !contains(ordered, other) })
 		})
 		if next < 0 {
-			return nil, fmt.Errorf("analyses/%s.sql: it comes after %s, which is no other file or comes after it", remaining[0].name, strings.Join(remaining[0].after, ", "))
+			return nil, fmt.Errorf("analyses/%s.sql: it comes after %s: want existing files, and no circle", remaining[0].name, strings.Join(remaining[0].after, ", "))
 		}
 		ordered = append(ordered, remaining[next])
 		remaining = slices.Delete(remaining, next, next+1)
@@ -156,6 +157,8 @@ func (a *Analysis) parts(lines []string) {
 		switch {
 		case part == &a.Question:
 			a.Example += strings.TrimPrefix(text, "  ") + "\n"
+		case part != nil && strings.HasPrefix(text, "  - "):
+			*part += "\n" + strings.TrimSpace(text)
 		case part != nil:
 			*part += " " + strings.TrimSpace(text)
 		}

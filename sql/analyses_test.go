@@ -99,7 +99,10 @@ const whole = `-- volume: How much was issued.
 -- as of: volume('year', {as_of})
 --
 -- Definition: the sum,
---   over all.
+--   over all:
+--   - the first item,
+--     on two lines;
+--   - the second.
 -- Units: USD.
 -- Caveats: none.
 -- Example: How much?
@@ -114,7 +117,7 @@ func TestAnalysisComment(t *testing.T) {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	a := all[0]
-	if a.Name != "volume" || a.Definition != "the sum, over all." || a.Example != "SELECT *\n  FROM volume('week')\n" ||
+	if a.Name != "volume" || a.Definition != "the sum, over all:\n- the first item, on two lines;\n- the second." || a.Example != "SELECT *\n  FROM volume('week')\n" ||
 		!slices.Equal(a.AsOf, []string{"volume('week', {as_of})", "volume('year', {as_of})"}) {
 		t.Errorf("got %+v", a)
 	}

@@ -225,7 +225,7 @@ func (c *chronicle) indexed(k *known) string {
 
 // first is the commit in which the deal of a version became known.
 func (c *chronicle) first(k *known) int {
-	i := slices.IndexFunc(c.all, func(of known) bool { return of.feed == k.feed && of.deal == k.deal })
+	i := slices.IndexFunc(c.all, func(other known) bool { return other.feed == k.feed && other.deal == k.deal })
 	return c.all[i].commit
 }
 

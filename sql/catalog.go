@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -23,6 +24,7 @@ var statements embed.FS
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
 	Commit int64         // the commit it shows
+	SHA256 string        // of that commit's bytes; "" for a commit that is not made yet: NameCommit adds it
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // all runs, oldest first
@@ -88,7 +90,7 @@ func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 		if err == nil || ctx.Err() != nil || errors.As(err, &failed) {
 			return err
 		}
-		c.log().Info("the catalog is made anew", "why", firstLine(err))
+		c.log().Info("the catalog is built from scratch", "why", firstLine(err))
 	}
 	return c.buildFromScratch(ctx, path, last...)
 }
@@ -96,7 +98,7 @@ func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 // extendPrevious writes the catalog as an extended copy of Previous.
 func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step) error {
 	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
-		return fmt.Errorf("the earlier catalog: %w", err)
+		return fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
 	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
 		from, err := c.readBaseline(ctx, conn)
@@ -108,7 +110,7 @@ func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step)
 	if err != nil {
 		return err
 	}
-	return appendChecksum(path)
+	return seal(path, c.shown())
 }
 
 // buildFromScratch fills an empty catalog from all of history.
@@ -124,7 +126,34 @@ func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...ste
 	if err != nil {
 		return err
 	}
-	return appendChecksum(path)
+	return seal(path, c.shown())
+}
+
+// shown names the commit that the catalog shows.
+func (c *Catalog) shown() lake.NamedCommit {
+	return lake.NamedCommit{Number: c.Commit, SHA256: c.SHA256, KnownAt: c.Known}
+}
+
+// NameCommit adds the hash of the commit to a catalog that was built before that commit was made.
+func NameCommit(ctx context.Context, path string, shown lake.NamedCommit) error {
+	blocks, err := hashCatalog(path, io.Discard)
+	if err == nil {
+		err = os.Truncate(path, blocks)
+	}
+	if err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	err = new(Catalog).edit(ctx, path, func(conn *stdsql.Conn) error {
+		_, err := conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET sha256 = ?", shown.SHA256)
+		if err == nil {
+			_, err = conn.ExecContext(ctx, "CHECKPOINT")
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("catalog: name commit %d: %w", shown.Number, err)
+	}
+	return seal(path, shown)
 }
 
 func (c *Catalog) log() *slog.Logger {
@@ -259,7 +288,8 @@ func (c *Catalog) recordCommit(ctx context.Context, conn *stdsql.Conn) error {
 	}
 	_, err = conn.ExecContext(ctx, `
 INSERT INTO _dealflow.catalog (alias_version) SELECT '' WHERE NOT EXISTS (FROM _dealflow.catalog);
-UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?`, c.Commit, c.Known.String(), c.Root, layout)
+UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?, sha256 = nullif(?, '')`,
+		c.Commit, c.Known.String(), c.Root, layout, c.SHA256)
 	return err
 }
 
@@ -271,8 +301,8 @@ func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`,
 
 // Shown is the state of a catalog file.
 type Shown struct {
-	Commit       int64
-	RunID        string // of the commit
+	Commit       lake.NamedCommit // without a hash if an older program made the catalog, or before NameCommit
+	RunID        string           // of the commit
 	AliasVersion string
 	Current      bool // this program can extend it: layout and DuckDB version are the same
 }
@@ -292,12 +322,14 @@ func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
 		return shown, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.QueryRowContext(ctx, `SELECT "commit", run_id FROM _dealflow.catalog JOIN main.runs USING ("commit")`).Scan(&shown.Commit, &shown.RunID)
+	err = db.QueryRowContext(ctx, `SELECT "commit", c.known_at, run_id FROM _dealflow.catalog c JOIN main.runs USING ("commit")`).
+		Scan(&shown.Commit.Number, &shown.Commit.KnownAt.Time, &shown.RunID)
 	if err != nil {
-		return shown, fmt.Errorf("%s is no dealflow catalog: %w", filepath.Base(path), err)
+		return shown, fmt.Errorf("%s is not a dealflow catalog: %w", filepath.Base(path), err)
 	}
+	shown.Commit.KnownAt = lake.At(shown.Commit.KnownAt.Time)
 	var hash string
-	if db.QueryRowContext(ctx, "SELECT layout, alias_version FROM _dealflow.catalog").Scan(&hash, &shown.AliasVersion) == nil {
+	if db.QueryRowContext(ctx, "SELECT layout, alias_version, coalesce(sha256, '') FROM _dealflow.catalog").Scan(&hash, &shown.AliasVersion, &shown.Commit.SHA256) == nil {
 		shown.Current = hash == layout
 	}
 	return shown, nil

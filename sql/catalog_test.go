@@ -26,7 +26,7 @@ func TestEmptyCatalog(t *testing.T) {
 	if err := catalog.Build(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	if shown, err := sql.ShownBy(t.Context(), path); shown != (sql.Shown{Commit: 7, RunID: "r", Current: true}) || err != nil {
+	if shown, err := sql.ShownBy(t.Context(), path); shown.Commit.Number != 7 || !shown.Commit.KnownAt.Equal(catalog.Known.Time) || shown.RunID != "r" || !shown.Current || err != nil {
 		t.Errorf("it shows %+v, %v", shown, err)
 	}
 	db, err := sql.Open(t.Context(), path, "/elsewhere")

@@ -62,7 +62,7 @@ func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, feed api.Fe
 		return err
 	}
 	if c.Diff == nil {
-		return errors.New("nobody says what changed")
+		return errors.New("catalog: Diff is not set, but versions changed")
 	}
 	return conn.Raw(func(driverConn any) (err error) {
 		out, err := duckdb.NewAppender(driverConn.(driver.Conn), "temp", "main", "found_change")

@@ -60,22 +60,50 @@ func parseCheck(name, text string) QualityCheck {
 // maxFindings is the largest number of findings that a check's result lists.
 const maxFindings = 5
 
-// check runs the declared checks on the catalog that is being built and records their results in it.
+// AcceptAll is accepted as the name of every check.
+const AcceptAll = "all"
+
+// check runs the declared checks on the catalog that is being built and records their results in it. If the query of one
+// fails, the others cannot be asked either: DuckDB ends its transaction. So those that may hold are asked first.
 func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.File, accepted []string) (results []lake.Check, err error) {
 	if err := c.viewAddedRows(ctx, conn, added); err != nil {
 		return nil, err
 	}
-	for _, declared := range QualityChecks() {
-		result, err := declared.run(ctx, conn)
+	declared := QualityChecks()
+	slices.SortStableFunc(declared, func(a, b QualityCheck) int { return strings.Compare(a.Severity, b.Severity) })
+	for i := range declared {
+		result, err := declared[i].run(ctx, conn)
 		if err != nil {
-			return nil, &checkError{declared.Name, err}
+			return results, &checkError{declared[i].Name, err}
 		}
-		if result.Outcome == lake.CheckHeld && slices.Contains(accepted, declared.Name) {
+		if result.Outcome == lake.CheckHeld && isAccepted(accepted, result.Name) {
 			result.Outcome = lake.CheckAccepted
 		}
 		results = append(results, result)
 	}
+	slices.SortFunc(results, func(a, b lake.Check) int { return strings.Compare(a.Name, b.Name) })
 	return results, recordChecks(ctx, conn, results)
+}
+
+func isAccepted(accepted []string, name string) bool {
+	return slices.Contains(accepted, name) || slices.Contains(accepted, AcceptAll)
+}
+
+// WithUnasked returns the results of all declared checks, by name: those that were asked, and failed ones for the
+// others. why says why those were not asked. held lists the names of checks that were not asked, may hold, and are not
+// accepted.
+func WithUnasked(asked []lake.Check, why string, accepted []string) (all []lake.Check, held []string) {
+	for _, c := range QualityChecks() {
+		if i := slices.IndexFunc(asked, func(a lake.Check) bool { return a.Name == c.Name }); i >= 0 {
+			all = append(all, asked[i])
+			continue
+		}
+		all = append(all, lake.Check{Name: c.Name, Severity: c.Severity, Outcome: lake.CheckFailed, Detail: why})
+		if c.Severity == lake.SeverityHold && !isAccepted(accepted, c.Name) {
+			held = append(held, c.Name)
+		}
+	}
+	return all, held
 }
 
 // viewAddedRows creates a view brought_<table> of the rows that the commit adds to each flattened table's history. A
@@ -85,7 +113,7 @@ func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, added []
 	for _, table := range lake.Tables() {
 		rows := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
 		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+rows); err != nil {
-			return fmt.Errorf("what the commit brings to %s: %w", table.Name, err)
+			return fmt.Errorf("rows that the commit adds to %s: %w", table.Name, err)
 		}
 	}
 	return nil

@@ -15,11 +15,14 @@ import (
 )
 
 // source returns a subquery over files of a table with exactly the given columns. Files of an older schema version lack
-// later columns, so each version is read separately, with typed NULLs. Without files the result is empty and typed.
+// later columns, and may have columns of an earlier type. So each version is read separately, with typed NULLs and with
+// casts. Files of a later schema version than this program's are read like those of its own: their further columns are
+// left out (lake.SchemaNeeds). Without files the result is empty and typed.
 func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
 	byVersion := map[int][]string{}
 	for i := range files {
-		byVersion[files[i].SchemaVersion] = append(byVersion[files[i].SchemaVersion], files[i].Path)
+		version := min(files[i].SchemaVersion, lake.SchemaVersion)
+		byVersion[version] = append(byVersion[version], files[i].Path)
 	}
 	var parts []string
 	for version := 1; version <= lake.SchemaVersion; version++ {
@@ -35,7 +38,7 @@ func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
 
 // emptySource returns a subquery with columns and without rows.
 func emptySource(columns []lake.Column) string {
-	return "(SELECT " + selectList(columns, 0) + " WHERE false)"
+	return "(SELECT " + selectList(columns, 0, nil) + " WHERE false)"
 }
 
 // readFiles returns a query over files of one schema version. The root is looked up when the view is read. The paths
@@ -45,18 +48,39 @@ func emptySource(columns []lake.Column) string {
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
 	root := "coalesce(getvariable('lake'), " + literal(c.Root) + ") || '/'"
 	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
-	return "SELECT " + selectList(columns, version) + " FROM read_parquet(" + list + ", hive_partitioning = true)"
+	renamed, types := pathColumns(paths[0])
+	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"
+}
+
+// pathColumns returns the columns that DuckDB takes from the paths of files, by the name of the column in the files, and
+// the argument of read_parquet with their types. By them DuckDB knows which files a query can leave out without opening
+// one. In a lake of format version 1 the names in paths are those of the columns.
+func pathColumns(path string) (renamed map[string]string, types string) {
+	switch {
+	case !strings.Contains(path, "/mkt="):
+		return nil, ""
+	case strings.HasPrefix(path, "snapshots/"):
+		return map[string]string{"market": "mkt", "snapshot_date": "day"}, ", hive_types = {'mkt': VARCHAR, 'day': DATE}"
+	}
+	return map[string]string{"market": "mkt"}, ", hive_types = {'mkt': VARCHAR}"
 }
 
 // selectList names columns in order. Columns that were added after version are typed NULLs; for version 0 all of them
-// are.
-func selectList(columns []lake.Column, version int) string {
+// are. Columns that had another type in version are cast.
+// are. renamed has the names of columns that have another name in the source.
+func selectList(columns []lake.Column, version int, renamed map[string]string) string {
 	parts := make([]string, len(columns))
 	for i := range columns {
 		col := &columns[i]
 		parts[i] = identifier(col.Name)
-		if max(col.Since, 1) > version {
+		if source := renamed[col.Name]; source != "" {
+			parts[i] = identifier(source) + " AS " + parts[i]
+		}
+		switch {
+		case max(col.Since, 1) > version:
 			parts[i] = "NULL::" + col.Type.SQL() + " AS " + parts[i]
+		case col.TypeAt(version) != col.Type:
+			parts[i] += "::" + col.Type.SQL() + " AS " + parts[i]
 		}
 	}
 	return strings.Join(parts, ", ")

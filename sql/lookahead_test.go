@@ -96,7 +96,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 	families := familiesOf(t, questions)
 	note := func() {
 		log := w.Log(t)
-		last := log.Runs[len(log.Runs)-1]
+		last := log.Commits[len(log.Commits)-1]
 		if len(past) > 0 && past[len(past)-1].at == last.KnownAt {
 			return
 		}

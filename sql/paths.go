@@ -18,7 +18,7 @@ type definition struct{ schema, name, text string }
 func Paths(ctx context.Context, db *stdsql.DB, statements ...string) ([]string, error) {
 	remaining, err := definitions(ctx, db)
 	if err != nil {
-		return nil, fmt.Errorf("look for the files of a query: %w", err)
+		return nil, fmt.Errorf("find the files of a query: %w", err)
 	}
 	text := strings.ToLower(strings.Join(statements, "\n"))
 	var paths []string

@@ -57,7 +57,7 @@ func (r *Rows) Numeric(column int) bool {
 	return false
 }
 
-// Next moves to the next row. It returns false at the end or on an error; Err tells which.
+// Next moves to the next row. It returns false at the end or on an error; Err says which.
 func (r *Rows) Next() bool {
 	if r.err != nil || !r.rows.Next() {
 		return false

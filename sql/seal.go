@@ -7,29 +7,26 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"dealflow/schemas/lake"
 )
 
-// We append a checksum after DuckDB's last block, which DuckDB ignores. Any DuckDB can write into a catalog. A catalog
-// whose checksum does not match is never extended; it is built from scratch.
-const (
-	checksumPrefix = "\ndealflow sha256 "
-	checksumSize   = len(checksumPrefix) + 2*sha256.Size
-)
+// After DuckDB's last block, which DuckDB ignores, we append the line that names the commit (lake.NamedCommit.Line) and
+// a checksum of all bytes before it. Any DuckDB can write into a catalog. A catalog whose checksum does not match is
+// never extended and never answers a reader; it is built from scratch. A catalog of a commit that is not made yet has no
+// commit line.
 
-// errChecksum means that the previous catalog was written to or damaged. errNoChecksum means that it has no checksum: a
-// program that did not append checksums built it, or it was changed.
-var (
-	errChecksum   = errors.New("it was changed after it was made")
-	errNoChecksum = errors.New("it has no seal: an older program made it, or it was changed since")
-)
+// ErrChanged means that a catalog is not as it was made: another program wrote into it, or it is damaged. A program that
+// did not append checksums may have made it, too.
+var ErrChanged = errors.New("its checksum does not match: it was changed after it was built")
 
 // checksumTrailer formats the bytes to append for a checksum.
 func checksumTrailer(sum []byte) []byte {
-	return append([]byte(checksumPrefix), hex.EncodeToString(sum)...)
+	return append([]byte(lake.ChecksumPrefix), hex.EncodeToString(sum)...)
 }
 
-// appendChecksum appends the checksum to a complete catalog file.
-func appendChecksum(path string) (err error) {
+// seal appends the end to a complete catalog file: the commit line, unless the commit is not made yet, and the checksum.
+func seal(path string, shown lake.NamedCommit) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -39,42 +36,66 @@ func appendChecksum(path string) (err error) {
 	if _, err := io.Copy(sum, file); err != nil {
 		return err
 	}
-	_, err = file.Write(checksumTrailer(sum.Sum(nil)))
+	var line []byte
+	if shown.SHA256 != "" {
+		line = []byte(shown.Line())
+	}
+	sum.Write(line)
+	_, err = file.Write(append(line, checksumTrailer(sum.Sum(nil))...))
 	return err
 }
 
-// copyVerified copies a catalog without its checksum. It fails if the checksum does not match.
-func copyVerified(from, to string) (err error) {
-	source, err := os.Open(from)
+// Intact returns ErrChanged if the bytes of a catalog file are not those that were made.
+func Intact(path string) error {
+	_, err := hashCatalog(path, io.Discard)
+	return err
+}
+
+// hashCatalog copies a catalog file without its checksum to a writer, and returns the size of DuckDB's part. It fails
+// with ErrChanged if the checksum does not match.
+func hashCatalog(path string, to io.Writer) (blocks int64, err error) {
+	source, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	info, err := source.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	size := info.Size() - int64(checksumSize)
+	size := info.Size() - int64(lake.ChecksumSize)
 	if size < 0 {
-		return errNoChecksum
+		return 0, ErrChanged
 	}
-	target, err := os.Create(to)
+	sum := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(to, sum), source, size); err != nil {
+		return 0, err
+	}
+	found, err := io.ReadAll(source)
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(found, checksumTrailer(sum.Sum(nil))) {
+		return 0, ErrChanged
+	}
+	line := make([]byte, lake.CommitLineSize)
+	if _, err := source.ReadAt(line, max(0, size-int64(len(line)))); err == nil {
+		if _, named := lake.ParseCommitLine(string(line)); named {
+			size -= int64(len(line))
+		}
+	}
+	return size, nil
+}
+
+// copyVerified copies DuckDB's part of a catalog. It fails with ErrChanged if the checksum does not match.
+func copyVerified(from, to string) error {
+	target, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	_, err = io.CopyN(io.MultiWriter(target, sum), source, size)
-	if err = errors.Join(err, target.Close()); err != nil {
-		return err
+	blocks, err := hashCatalog(from, target)
+	if err == nil {
+		err = target.Truncate(blocks)
 	}
-	found, err := io.ReadAll(source)
-	switch {
-	case err != nil:
-		return err
-	case !bytes.HasPrefix(found, []byte(checksumPrefix)):
-		return errNoChecksum
-	case !bytes.Equal(found, checksumTrailer(sum.Sum(nil))):
-		return errChecksum
-	}
-	return nil
+	return errors.Join(err, target.Close())
 }

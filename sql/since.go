@@ -17,7 +17,7 @@ type baseline struct {
 }
 
 // errNotExtendable means that the previous catalog cannot be extended.
-var errNotExtendable = errors.New("it is of another lake or program, or older than a replay")
+var errNotExtendable = errors.New("the previous catalog cannot be extended: it is of another lake or program, or older than a replay")
 
 // readBaseline returns the baseline of the opened catalog if it is of this lake and program. A replay may have
 // corrected history, so a catalog that is older than a replay is never extended.

@@ -3,7 +3,10 @@ package sql
 import (
 	"context"
 	stdsql "database/sql"
+	"errors"
 	"fmt"
+	"iter"
+	"time"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -66,4 +69,42 @@ func insertVersions(ctx context.Context, conn *stdsql.Conn, source string, added
 		_, err = conn.ExecContext(ctx, "INSERT INTO "+table+"\n"+text)
 	}
 	return err
+}
+
+// IndexedVersions yields the version index of a feed, sorted by deal and version. db is a catalog.
+func IndexedVersions(ctx context.Context, db *stdsql.DB, feed api.Feed) iter.Seq2[lake.IndexedVersion, error] {
+	return func(yield func(lake.IndexedVersion, error) bool) {
+		err := eachVersion(ctx, db, feed, func(v lake.IndexedVersion) bool { return yield(v, nil) })
+		if err != nil {
+			yield(lake.IndexedVersion{}, fmt.Errorf("version index of %s: %w", feed, err))
+		}
+	}
+}
+
+// eachVersion calls found for each version in the index of a feed, until it returns false.
+func eachVersion(ctx context.Context, db *stdsql.DB, feed api.Feed, found func(lake.IndexedVersion) bool) (err error) {
+	rows, err := db.QueryContext(ctx, `
+SELECT deal_id, version, change, epoch_us(valid_from), epoch_us(valid_to)
+FROM _dealflow.version_index WHERE service = ? AND market = ? AND kind = ?
+ORDER BY deal_id, version`, string(feed.Service), string(feed.Market), string(feed.Kind))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var v lake.IndexedVersion
+		var from int64
+		var to stdsql.NullInt64
+		if err := rows.Scan(&v.DealID, &v.Version, &v.Change, &from, &to); err != nil {
+			return err
+		}
+		v.ValidFrom = lake.At(time.UnixMicro(from))
+		if to.Valid {
+			v.ValidTo = lake.At(time.UnixMicro(to.Int64))
+		}
+		if !found(v) {
+			return nil
+		}
+	}
+	return rows.Err()
 }

@@ -60,14 +60,17 @@ func newBatches(mem memory.Allocator, feed api.Feed, columns func(*lake.Table) [
 	}
 	b.keys[0].Text = []byte(feed.Market)
 	for _, table := range lake.FeedTables(feed) {
-		schema := lake.BatchSchema(columns(table))
-		t := tableBatch{table: table, depth: table.Depth(), schema: schema, fixed: rowBytes(columns(table))}
-		for _, field := range schema.Fields() {
-			t.columns = append(t.columns, columnar.NewColumn(mem, field.Type))
-		}
-		b.tables = append(b.tables, t)
+		b.tables = append(b.tables, newTableBatch(mem, table, columns(table)))
 	}
 	return b
+}
+
+func newTableBatch(mem memory.Allocator, table *lake.Table, columns []lake.Column) tableBatch {
+	t := tableBatch{table: table, depth: table.Depth(), schema: lake.BatchSchema(columns), fixed: rowBytes(columns)}
+	for _, field := range t.schema.Fields() {
+		t.columns = append(t.columns, columnar.NewColumn(mem, field.Type))
+	}
+	return t
 }
 
 // rowBytes returns the size in bytes of a row's fixed part in Arrow: values, offsets, and one bit per column for NULL.
@@ -168,7 +171,10 @@ func (t *tableBatch) put(from int, cells []cell) (next int) {
 
 // Take returns a table's collected rows and resets the table. The caller releases the record.
 func (b *Batches) Take(table int) lake.Batch {
-	t := &b.tables[table]
+	return b.tables[table].take()
+}
+
+func (t *tableBatch) take() lake.Batch {
 	arrays := make([]arrow.Array, len(t.columns))
 	for i := range t.columns {
 		arrays[i] = t.columns[i].Take(t.rows)
@@ -182,8 +188,12 @@ func (b *Batches) Take(table int) lake.Batch {
 // Release frees the rows that were not taken.
 func (b *Batches) Release() {
 	for i := range b.tables {
-		for c := range b.tables[i].columns {
-			b.tables[i].columns[c].Release()
-		}
+		b.tables[i].release()
+	}
+}
+
+func (t *tableBatch) release() {
+	for c := range t.columns {
+		t.columns[c].Release()
 	}
 }

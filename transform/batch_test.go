@@ -127,8 +127,10 @@ func TestReject(t *testing.T) {
 	if got := [2]int{batches.Rows(0), batches.Rows(1)}; got != [2]int{1, 2} {
 		t.Errorf("got %v deals and banks, want 1 and 2", got)
 	}
-	if drift := f.Drift(); len(drift) != 0 {
-		t.Errorf("got drift %v, want none", drift)
+	for _, d := range f.Drift() {
+		if d.Kind != lake.DriftMissing || d.Count != 1 && d.Pointer != "/banks/*/status" {
+			t.Errorf("got drift %v, want only what the last deal lacks", d)
+		}
 	}
 }
 
@@ -180,7 +182,9 @@ func TestDriftIsBounded(t *testing.T) {
 	drift := f.Drift()
 	var count int64
 	for _, d := range drift {
-		count += d.Count
+		if d.Kind == lake.DriftUnknown {
+			count += d.Count
+		}
 	}
 	if len(drift) != 1002 || count != 2*fields {
 		t.Errorf("got %d pairs that count %d, want 1002 that count %d", len(drift), count, 2*fields)
@@ -227,11 +231,11 @@ func TestVersionBatches(t *testing.T) {
 	want := []string{
 		`{"service":"loan","market":"CF","kind":"expected","deal_id":12,"version":1,"change":"added","reason":null,` +
 			`"known_at":"2026-11-20T22:14:03.123456Z","observed_at":"2026-11-20T22:14:02.123456Z","run_id":"run",` +
-			`"content_hash":"01` + zeros + `","hash_version":1,"payload_hash":"02` + zeros + `","schema_version":2,` +
+			`"content_hash":"01` + zeros + `","hash_version":1,"payload_hash":"02` + zeros + `","schema_version":3,` +
 			`"source_updated_at":"2026-11-20T21:14:03.123456Z","updated_since_href":"/v3/x?updatedSince=1","payload":"{\"dealId\":12}"}`,
 		`{"service":"loan","market":"CF","kind":"expected","deal_id":7,"version":2,"change":"removed","reason":"priced",` +
 			`"known_at":"2026-11-20T22:14:03.123456Z","observed_at":"2026-11-20T22:14:03.123456Z","run_id":"run",` +
-			`"content_hash":null,"hash_version":1,"payload_hash":null,"schema_version":2,` +
+			`"content_hash":null,"hash_version":1,"payload_hash":null,"schema_version":3,` +
 			`"source_updated_at":null,"updated_since_href":null,"payload":null}`,
 	}
 	if got := testkit.Rows(batch.Record); !slices.Equal(got, want) {

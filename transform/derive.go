@@ -75,7 +75,7 @@ func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	if !from.Set {
 		return 0
 	}
-	var beside text.Beside
+	var beside text.Siblings
 	if d.currency >= 0 {
 		beside.Currency = row[d.currency].Text
 	}

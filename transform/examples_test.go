@@ -14,6 +14,7 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
 
@@ -24,6 +25,7 @@ import (
 //	*.json     a deal
 //	*.ndjson   deals, one a line
 //	*.quoted   deals, one a line as a Go string, for bytes that are not UTF-8
+//	required   drift of missing members is part of the output; without it, deals may be short
 //
 // and as output, rewritten by go test ./transform -update,
 //
@@ -35,6 +37,7 @@ type example struct {
 	feed    api.Feed
 	base    string
 	deals   [][]byte
+	missing bool
 }
 
 // exampleFiles are the paths of all example files.
@@ -61,6 +64,8 @@ func readExample(t testing.TB, path string) *example {
 			e.feed = mustFeed(t, text)
 		case file.Name == "base":
 			e.base = text
+		case file.Name == "required":
+			e.missing = true
 		case ext == ".json":
 			e.deals = append(e.deals, []byte(text))
 		case ext == ".ndjson":
@@ -126,6 +131,9 @@ func (e *example) flatten(t *testing.T) []txtar.File {
 		files = append(files, txtar.File{Name: "rows/" + batch.Table.Name, Data: rows.Bytes()})
 	}
 	for _, d := range f.Drift() {
+		if d.Kind == lake.DriftMissing && !e.missing {
+			continue
+		}
 		fmt.Fprintf(&drift, "%s %s %d %s\n", d.Pointer, d.Kind, d.Count, d.Example)
 	}
 	files = append(files, txtar.File{Name: "drift", Data: drift.Bytes()}, txtar.File{Name: "rejected", Data: rejected.Bytes()})

@@ -21,6 +21,8 @@ type Flattener struct {
 	arena   []byte          // unescaped or normalised texts of the current deal
 	objects uint64          // number of documented objects read so far, over all deals
 	seen    []uint64        // per node: the number of the object that last had its name
+	null    []uint64        // per node of a required member: the number of the object in which it was last null
+	nulls   uint64          // number of required members that were null so far, over all deals
 	id      cell
 	tables  []rows
 	entries []mapEntry     // entries of the map being read
@@ -44,8 +46,9 @@ type ordinals struct{ outer, inner int32 }
 type cell = columnar.Cell
 
 type mapEntry struct {
-	key   []byte
-	value cell
+	source []byte // the member's name
+	key    []byte // the name as the column contains it
+	value  cell
 }
 
 // pendingDrift is drift of the current deal. It counts only if the deal is read to the end.
@@ -58,7 +61,7 @@ type pendingDrift struct {
 // NewFlattener returns a Flattener for deals of a feed whose links are relative to base.
 func NewFlattener(feed api.Feed, base api.Base) *Flattener {
 	f := &Flattener{plan: compile(feed), base: base}
-	f.seen = make([]uint64, f.plan.nodes)
+	f.seen, f.null = make([]uint64, f.plan.nodes), make([]uint64, f.plan.nodes)
 	f.tables = make([]rows, len(f.plan.tables))
 	for i, table := range f.plan.tables {
 		f.tables[i].width = len(table.Columns) + len(table.Helpers)

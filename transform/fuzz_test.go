@@ -76,7 +76,7 @@ func FuzzRead(f *testing.F) {
 // record, and it limits the depth.
 func checkHead(t *testing.T, feed api.Feed, payload []byte, id int64, reason api.RejectReason) {
 	t.Helper()
-	head, err := api.ReadHead(payload, feed)
+	head, err := api.ReadRecordID(payload, feed)
 	accepted := reasonOf(t, err) == ""
 	deep := bytes.Count(payload, []byte("["))+bytes.Count(payload, []byte("{")) > 500
 	switch {

@@ -26,42 +26,45 @@ var (
 )
 
 // timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm. It returns microseconds since
-// 1970-01-01T00:00:00Z; further digits are cut off.
-func timestamp(text []byte) (int64, bool) {
+// 1970-01-01T00:00:00Z; further digits are cut off. exact reports that none of these was other than 0.
+func timestamp(text []byte) (micros int64, exact, ok bool) {
 	if len(text) < 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
-		return 0, false
+		return 0, false, false
 	}
 	days, ok := date(text[:10])
 	hour, ok1 := digits(text[11:13])
 	minute, ok2 := digits(text[14:16])
 	second, ok3 := digits(text[17:19])
 	if !ok || !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
-		return 0, false
+		return 0, false, false
 	}
-	micros, rest, ok := fraction(text[19:])
+	micros, exact, rest, ok := fraction(text[19:])
 	if !ok {
-		return 0, false
+		return 0, false, false
 	}
 	offset, ok := zone(rest)
 	if !ok {
-		return 0, false
+		return 0, false, false
 	}
 	t := int64(days)*microsPerDay + int64(hour*3600+minute*60+second-offset)*microsPerSecond + micros
-	return t, t >= minInstant && t <= maxInstant
+	return t, exact, t >= minInstant && t <= maxInstant
 }
 
-// fraction reads an optional ".digits" and returns microseconds and the rest of the text.
-func fraction(text []byte) (micros int64, rest []byte, ok bool) {
+// fraction reads an optional ".digits" and returns microseconds and the rest of the text. exact reports that no digit
+// after the sixth is other than 0.
+func fraction(text []byte) (micros int64, exact bool, rest []byte, ok bool) {
 	if text[0] != '.' {
-		return 0, text, true
+		return 0, true, text, true
 	}
 	i := 1
+	exact = true
 	unit := int64(microsPerSecond / 10)
 	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
 		micros += int64(text[i]-'0') * unit
+		exact = exact && (unit > 0 || text[i] == '0')
 		unit /= 10
 	}
-	return micros, text[i:], i > 1
+	return micros, exact, text[i:], i > 1
 }
 
 // zone reads Z or ±hh:mm as seconds east of UTC.

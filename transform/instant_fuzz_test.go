@@ -21,14 +21,17 @@ func FuzzInstants(f *testing.F) {
 		if !ok && wantErr == nil && want.Year() >= 1 {
 			t.Errorf("date %q is not taken", text)
 		}
-		micros, ok := timestamp([]byte(text))
+		micros, exact, ok := timestamp([]byte(text))
 		want, wantErr = time.Parse(time.RFC3339Nano, text)
+		if nanos := want.Nanosecond() % 1000; ok && exact && nanos != 0 {
+			t.Errorf("instant %q: got an exact value, want %d ns more", text, nanos)
+		}
 		if ok && (wantErr != nil || micros != want.UnixMicro()) {
 			t.Errorf("instant %q: got %d, want %v, %v", text, micros, want, wantErr)
 		}
 		if plain := want.UTC().Format("2006-01-02T15:04:05.000000Z"); wantErr == nil && want.UTC().Year() >= 1 && want.UTC().Year() <= 9999 {
-			again, ok := timestamp([]byte(plain))
-			if !ok || again != want.UnixMicro() {
+			again, exact, ok := timestamp([]byte(plain))
+			if !ok || !exact || again != want.UnixMicro() {
 				t.Errorf("instant %q, written as %q: got %d, %t", text, plain, again, ok)
 			}
 		}

@@ -141,18 +141,19 @@ func (n number) scaled(precision, scale int32) (magnitude uint128, exact, ok boo
 	return magnitude, false, magnitude.less(powersOf10[precision])
 }
 
-// decimal reads a JSON number as a decimal of the given precision and scale (digits).
-func decimal(text []byte, precision, scale int32) (decimal128.Num, bool) {
+// decimal reads a JSON number as a decimal of the given precision and scale (digits). exact reports that no digit was
+// rounded away; ok is false if the number has more digits than precision.
+func decimal(text []byte, precision, scale int32) (value decimal128.Num, exact, ok bool) {
 	n := parseNumber(text)
-	magnitude, _, ok := n.scaled(precision, scale)
+	magnitude, exact, ok := n.scaled(precision, scale)
 	if !ok {
-		return decimal128.Num{}, false
+		return decimal128.Num{}, false, false
 	}
-	value := decimal128.New(int64(magnitude.hi), magnitude.lo)
+	value = decimal128.New(int64(magnitude.hi), magnitude.lo)
 	if n.neg {
 		value = value.Negate()
 	}
-	return value, true
+	return value, exact, true
 }
 
 // integer reads a JSON number that is an integer (7, 7.0, 1e2) of 64 bits.

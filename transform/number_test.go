@@ -56,7 +56,11 @@ func checkDecimals(t *testing.T, text string, exact *big.Rat) {
 		if exact.Sign() < 0 {
 			want.Neg(want)
 		}
-		got, ok := decimal([]byte(text), typ.precision, typ.scale)
+		whole := new(big.Rat).Mul(exact, new(big.Rat).SetInt(unit)).IsInt()
+		got, isExact, ok := decimal([]byte(text), typ.precision, typ.scale)
+		if ok && isExact != whole {
+			t.Errorf("%s as DECIMAL(%d,%d): got exact %t, want %t", text, typ.precision, typ.scale, isExact, whole)
+		}
 		if ok != fits || ok && got.BigInt().Cmp(want) != 0 {
 			t.Errorf("%s as DECIMAL(%d,%d): got %s %t, want %s %t", text, typ.precision, typ.scale, got.BigInt(), ok, want, fits)
 		}

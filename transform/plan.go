@@ -22,17 +22,20 @@ const (
 // node is one position in a feed's records. The nodes of a feed form a trie over the JSON pointers of its tables'
 // columns.
 type node struct {
-	number  int // index of this member among all of the plan, from 0
-	name    string
-	pointer string
-	shape   shape
-	members []*node  // members of an object, in the order of the columns
-	names   []string // quoted names of members, in one slice, so that a lookup does not read each node
-	entry   *node    // node of the entries of a list or map
-	rows    int      // index of the table that has a row for each entry of this list or map
-	targets []target
-	foreign bool     // documented for other markets only: fills its columns, and is drift
-	allowed []string // values that schemas/lake allows; nil: any
+	number int // index of this member among all of the plan, from 0
+	// required is 1 if the API documents the member as required of its object, otherwise 0.
+	required int
+	name     string
+	pointer  string
+	shape    shape
+	members  []*node  // members of an object, in the order of the columns
+	names    []string // quoted names of members, in one slice, so that a lookup does not read each node
+	entry    *node    // node of the entries of a list or map
+	rows     int      // index of the table that has a row for each entry of this list or map
+	targets  []target
+	foreign  bool     // documented for other markets only: fills its columns, and is drift
+	allowed  []string // values that schemas/lake allows; nil: any
+	requires int      // number of required members of an object
 }
 
 // target is one column that a node's value fills.
@@ -72,15 +75,28 @@ func compile(feed api.Feed) *plan {
 		for c := range table.Columns {
 			p.addColumn(t, c, &table.Columns[c])
 		}
-		derivations, version := compileHelpers(table)
-		p.derivations = append(p.derivations, derivations)
-		p.parserVersions = append(p.parserVersions, version)
+		p.addHelpers(table)
+	}
+	for _, pointer := range api.Required(feed) {
+		p.addNode(pointer).required = 1
 	}
 	p.documentLinks(p.root)
+	p.root.countRequired()
 	for _, m := range p.root.members {
 		m.markForeign()
 	}
 	return p
+}
+
+// countRequired counts the required members of an object, and of the objects in it.
+func (n *node) countRequired() {
+	for _, m := range n.members {
+		n.requires += m.required
+		m.countRequired()
+	}
+	if n.entry != nil {
+		n.entry.countRequired()
+	}
 }
 
 // markForeign moves the mark foreign from the fields to the topmost object that contains only foreign fields. So a
@@ -113,6 +129,13 @@ func (p *plan) addRows(t int, table *lake.Table) {
 	if table.Map {
 		list.shape = shapeMap
 	}
+}
+
+// addHelpers adds the parsers of a table's helper columns.
+func (p *plan) addHelpers(table *lake.Table) {
+	derivations, version := compileHelpers(table)
+	p.derivations = append(p.derivations, derivations)
+	p.parserVersions = append(p.parserVersions, version)
 }
 
 func (p *plan) addColumn(t, c int, column *lake.Column) {

@@ -32,7 +32,7 @@ type Decision struct {
 	ID      int64
 	Version int32  // the deal's version after this run
 	Change  string // lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged
-	Head    lake.Head
+	Latest  lake.LatestVersion
 	Reject  *api.Reject // set if the payload cannot be read: it goes to quarantine
 	Kept    bool        // rejected, but known and not removed: the deal keeps its latest version
 	Removal *Removal    // set if the deal is removed
@@ -46,7 +46,7 @@ type Decision struct {
 // sameBase reports that the base URL is the one with which the known versions were last seen. If it is not, equal bytes
 // may have different content, because a relative link then leads to another address; all payloads are compared by
 // canonical form.
-func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
+func Decide(known lake.Latest, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
 	ids := observed.IDs()
 	decisions := make([]Decision, 0, len(ids)+len(removals))
 	var buf []byte
@@ -55,10 +55,10 @@ func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *
 			decisions = append(decisions, remove(&removals[0], known))
 			removals = removals[1:]
 		}
-		head, seen := known[id]
+		latest, seen := known[id]
 		hash := observed.PayloadHash(id)
-		if seen && sameBase && hash == head.PayloadHash {
-			decisions = append(decisions, decide(id, head, seen, hash, head.ContentHash))
+		if seen && sameBase && hash == latest.PayloadHash {
+			decisions = append(decisions, decide(id, latest, seen, hash, latest.ContentHash))
 			continue
 		}
 		payload, err := observed.Payload(id, buf)
@@ -68,11 +68,11 @@ func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *
 		buf = payload
 		content, err := canonical.Hash(payload)
 		if err != nil {
-			live := seen && !head.Removed
-			decisions = append(decisions, Decision{ID: id, Version: head.Version, Head: head, Reject: rejection(err), Kept: live})
+			live := seen && !latest.Removed
+			decisions = append(decisions, Decision{ID: id, Version: latest.Version, Latest: latest, Reject: rejection(err), Kept: live})
 			continue
 		}
-		decisions = append(decisions, decide(id, head, seen, hash, content))
+		decisions = append(decisions, decide(id, latest, seen, hash, content))
 	}
 	for i := range removals {
 		decisions = append(decisions, remove(&removals[i], known))
@@ -81,39 +81,39 @@ func Decide(known lake.Heads, observed Payloads, removals []Removal, canonical *
 }
 
 // remove returns the decision for a removed deal. Its hashes remain those of the last content.
-func remove(r *Removal, known lake.Heads) Decision {
-	head := known[r.ID]
-	head.Version++
-	head.Removed = true
-	return Decision{ID: r.ID, Version: head.Version, Change: lake.Removed, Head: head, Removal: r}
+func remove(r *Removal, known lake.Latest) Decision {
+	latest := known[r.ID]
+	latest.Version++
+	latest.Removed = true
+	return Decision{ID: r.ID, Version: latest.Version, Change: lake.Removed, Latest: latest, Removal: r}
 }
 
 // decide returns the decision for an observed deal.
-func decide(id int64, head lake.Head, seen bool, payload, content lake.Digest) Decision {
+func decide(id int64, latest lake.LatestVersion, seen bool, payload, content lake.Digest) Decision {
 	d := Decision{ID: id}
 	switch {
 	case !seen:
 		d.Change = lake.Added
-	case head.Removed:
+	case latest.Removed:
 		d.Change = lake.Reappeared
-	case head.ContentHash != content:
+	case latest.ContentHash != content:
 		d.Change = lake.Changed
 	default:
-		d.Version, d.Head = head.Version, head
+		d.Version, d.Latest = latest.Version, latest
 		return d
 	}
-	d.Version = head.Version + 1
-	d.Head = lake.Head{Version: d.Version, ContentHash: content, PayloadHash: payload}
+	d.Version = latest.Version + 1
+	d.Latest = lake.LatestVersion{Version: d.Version, ContentHash: content, PayloadHash: payload}
 	return d
 }
 
 // Absent returns the deals that are known, not removed and not observed, in ascending order. Absence is not removal:
 // the caller must request each one by id.
-func Absent(known lake.Heads, observed Payloads) []int64 {
+func Absent(known lake.Latest, observed Payloads) []int64 {
 	var absent []int64
 	ids := observed.IDs()
-	for id, head := range known {
-		if head.Removed {
+	for id, latest := range known {
+		if latest.Removed {
 			continue
 		}
 		if _, found := slices.BinarySearch(ids, id); !found {

@@ -24,11 +24,11 @@ func (o observed) Payload(id int64, buf []byte) ([]byte, error) {
 	return append(buf[:0], o[id]...), nil
 }
 
-// head is what the lake knows of a deal whose latest version is version n with this payload.
-func head(t testing.TB, n int32, payload string) lake.Head {
+// latest is what the lake knows of a deal whose latest version is version n with this payload.
+func latest(t testing.TB, n int32, payload string) lake.LatestVersion {
 	t.Helper()
 	content := contentHash(t, transform.NewCanonicalizer(mustBase(t, samplesBase)), payload)
-	return lake.Head{Version: n, ContentHash: content, PayloadHash: sha256.Sum256([]byte(payload))}
+	return lake.LatestVersion{Version: n, ContentHash: content, PayloadHash: sha256.Sum256([]byte(payload))}
 }
 
 const (
@@ -41,30 +41,30 @@ const (
 )
 
 func TestDecide(t *testing.T) {
-	a, b := head(t, 1, contentA), head(t, 2, contentB)
+	a, b := latest(t, 1, contentA), latest(t, 2, contentB)
 	b.Version = 2
 	tests := []struct {
 		name   string
-		known  lake.Heads
+		known  lake.Latest
 		seen   string
 		change string
-		head   lake.Head // wanted, with its hashes
+		latest lake.LatestVersion // wanted, with its hashes
 		reject api.RejectReason
 		kept   bool
 	}{
-		{name: "never seen before", seen: contentA, change: lake.Added, head: a},
-		{name: "equal bytes", known: lake.Heads{7: a}, seen: contentA, head: a},
-		{name: "equal content, hashes stay those first seen", known: lake.Heads{7: a}, seen: respelledA, head: a},
-		{name: "other content", known: lake.Heads{7: a}, seen: contentB, change: lake.Changed, head: b},
-		{name: "back to an earlier content is a version too", known: lake.Heads{7: b}, seen: contentA, change: lake.Changed, head: head(t, 3, contentA)},
-		{name: "removed and back with equal bytes", known: lake.Heads{7: removed(a)}, seen: contentA, change: lake.Reappeared, head: head(t, 3, contentA)},
-		{name: "removed and back with equal content", known: lake.Heads{7: removed(a)}, seen: respelledA, change: lake.Reappeared, head: head(t, 3, respelledA)},
-		{name: "removed and back with other content", known: lake.Heads{7: removed(a)}, seen: contentB, change: lake.Reappeared, head: head(t, 3, contentB)},
+		{name: "never seen before", seen: contentA, change: lake.Added, latest: a},
+		{name: "equal bytes", known: lake.Latest{7: a}, seen: contentA, latest: a},
+		{name: "equal content, hashes stay those first seen", known: lake.Latest{7: a}, seen: respelledA, latest: a},
+		{name: "other content", known: lake.Latest{7: a}, seen: contentB, change: lake.Changed, latest: b},
+		{name: "back to an earlier content is a version too", known: lake.Latest{7: b}, seen: contentA, change: lake.Changed, latest: latest(t, 3, contentA)},
+		{name: "removed and back with equal bytes", known: lake.Latest{7: removed(a)}, seen: contentA, change: lake.Reappeared, latest: latest(t, 3, contentA)},
+		{name: "removed and back with equal content", known: lake.Latest{7: removed(a)}, seen: respelledA, change: lake.Reappeared, latest: latest(t, 3, respelledA)},
+		{name: "removed and back with other content", known: lake.Latest{7: removed(a)}, seen: contentB, change: lake.Reappeared, latest: latest(t, 3, contentB)},
 		{name: "unreadable and unknown", seen: unreadable, reject: api.RejectDuplicateMember},
-		{name: "unreadable and known: keeps its version", known: lake.Heads{7: b}, seen: unreadableToo, head: b, reject: api.RejectDuplicateMember, kept: true},
-		{name: "unreadable bytes and known", known: lake.Heads{7: b}, seen: unreadableText, head: b, reject: api.RejectInvalidUTF8, kept: true},
-		{name: "unreadable and removed: stays removed", known: lake.Heads{7: removed(a)}, seen: unreadable, head: removed(a), reject: api.RejectDuplicateMember},
-		{name: "other deals do not matter", known: lake.Heads{6: a, 8: b}, seen: contentA, change: lake.Added, head: a},
+		{name: "unreadable and known: keeps its version", known: lake.Latest{7: b}, seen: unreadableToo, latest: b, reject: api.RejectDuplicateMember, kept: true},
+		{name: "unreadable bytes and known", known: lake.Latest{7: b}, seen: unreadableText, latest: b, reject: api.RejectInvalidUTF8, kept: true},
+		{name: "unreadable and removed: stays removed", known: lake.Latest{7: removed(a)}, seen: unreadable, latest: removed(a), reject: api.RejectDuplicateMember},
+		{name: "other deals do not matter", known: lake.Latest{6: a, 8: b}, seen: contentA, change: lake.Added, latest: a},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,17 +77,17 @@ func TestDecide(t *testing.T) {
 			if got.Reject != nil {
 				reason = got.Reject.Reason
 			}
-			if got.ID != 7 || got.Change != tt.change || got.Head != tt.head || got.Version != tt.head.Version || reason != tt.reject || got.Kept != tt.kept {
-				t.Errorf("got deal %d version %d change %q head %+v reject %q kept %t,\nwant deal 7 version %d change %q head %+v reject %q kept %t",
-					got.ID, got.Version, got.Change, got.Head, reason, got.Kept, tt.head.Version, tt.change, tt.head, tt.reject, tt.kept)
+			if got.ID != 7 || got.Change != tt.change || got.Latest != tt.latest || got.Version != tt.latest.Version || reason != tt.reject || got.Kept != tt.kept {
+				t.Errorf("got deal %d version %d change %q latest %+v reject %q kept %t,\nwant deal 7 version %d change %q latest %+v reject %q kept %t",
+					got.ID, got.Version, got.Change, got.Latest, reason, got.Kept, tt.latest.Version, tt.change, tt.latest, tt.reject, tt.kept)
 			}
 		})
 	}
 }
 
-// TestDecideRuns decides one deal in several runs, and passes the heads from run to run.
+// TestDecideRuns decides one deal in several runs, and passes the latest from run to run.
 func TestDecideRuns(t *testing.T) {
-	known := lake.Heads{}
+	known := lake.Latest{}
 	c := transform.NewCanonicalizer(mustBase(t, samplesBase))
 	for i, step := range []struct {
 		seen    string // "": absent, and confirmed to be gone
@@ -121,7 +121,7 @@ func TestDecideRuns(t *testing.T) {
 		if got := decisions[0]; got.Version != step.version || got.Change != step.change {
 			t.Fatalf("step %d: got version %d %q, want %d %q", i, got.Version, got.Change, step.version, step.change)
 		}
-		known[7] = decisions[0].Head
+		known[7] = decisions[0].Latest
 		if got := known[7].Removed; got != (step.change == lake.Removed) {
 			t.Fatalf("step %d: removed is %t", i, got)
 		}
@@ -131,9 +131,9 @@ func TestDecideRuns(t *testing.T) {
 // TestDecideRemovals removes deals with ids before, between and after those observed. The decisions are in the order of
 // ids, a removal takes the next version number, and the hashes remain those of the last content.
 func TestDecideRemovals(t *testing.T) {
-	known := lake.Heads{}
+	known := lake.Latest{}
 	for _, id := range []int64{2, 3, 5, 8, 9} {
-		known[id] = head(t, int32(id), contentA)
+		known[id] = latest(t, int32(id), contentA)
 	}
 	observedAt := time.Date(2026, 3, 2, 22, 0, 0, 0, time.UTC)
 	removals := []transform.Removal{
@@ -148,8 +148,8 @@ func TestDecideRemovals(t *testing.T) {
 		line := fmt.Sprintf("%d v%d %s", d.ID, d.Version, d.Change)
 		if d.Removal != nil {
 			line += " " + d.Removal.Reason
-			if want := removed(known[d.ID]); d.Head != want || !d.Removal.ObservedAt.Equal(observedAt) {
-				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Head, d.Removal.ObservedAt, want, observedAt)
+			if want := removed(known[d.ID]); d.Latest != want || !d.Removal.ObservedAt.Equal(observedAt) {
+				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Latest, d.Removal.ObservedAt, want, observedAt)
 			}
 		}
 		got = append(got, line)
@@ -161,15 +161,15 @@ func TestDecideRemovals(t *testing.T) {
 }
 
 // removed is what the lake knows of a deal after its removal.
-func removed(head lake.Head) lake.Head {
-	head.Version++
-	head.Removed = true
-	return head
+func removed(latest lake.LatestVersion) lake.LatestVersion {
+	latest.Version++
+	latest.Removed = true
+	return latest
 }
 
 // TestDecideOrder decides many deals of different kinds and wants one decision each, in the order of ids.
 func TestDecideOrder(t *testing.T) {
-	known := lake.Heads{2: head(t, 4, contentA), 9: head(t, 1, contentA)}
+	known := lake.Latest{2: latest(t, 4, contentA), 9: latest(t, 1, contentA)}
 	seen := observed{9: contentB, -3: contentA, 2: contentA, 5: unreadable}
 	decisions, err := transform.Decide(known, seen, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
 	if err != nil {
@@ -201,15 +201,15 @@ func TestDecidePayloadError(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errLost)
 	}
 	// Deals with equal bytes are decided without reading payloads.
-	known := lake.Heads{7: head(t, 1, contentA)}
+	known := lake.Latest{7: latest(t, 1, contentA)}
 	if _, err := transform.Decide(known, lost{observed{7: contentA}}, nil, transform.NewCanonicalizer(api.Base{}), true); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
 }
 
 func TestAbsent(t *testing.T) {
-	a := lake.Head{Version: 1}
-	known := lake.Heads{12: a, 3: a, 5: removed(a), 7: a, 9: removed(a)}
+	a := lake.LatestVersion{Version: 1}
+	known := lake.Latest{12: a, 3: a, 5: removed(a), 7: a, 9: removed(a)}
 	tests := []struct {
 		name string
 		seen observed
@@ -235,7 +235,7 @@ func TestDecideUnderAnotherBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := lake.Heads{7: first[0].Head}
+	known := lake.Latest{7: first[0].Latest}
 	for sameBase, want := range map[bool]string{true: "", false: lake.Changed} {
 		moved, err := transform.Decide(known, observed{7: payload}, nil, transform.NewCanonicalizer(mustBase(t, "https://elsewhere.example.test")), sameBase)
 		if err != nil {

@@ -15,16 +15,30 @@ type cursor struct {
 	object   uint64           // the object's number, from Flattener.objects
 	unknown  jsonread.Members // undocumented names of the object
 	next     int              // index of the member that is expected next
+	found    int              // number of required members, null or not
 }
 
 // readObject reads the next value, which is an object. position has the ordinals of the list entry around it.
 func (f *Flattener) readObject(n *node, position ordinals) {
 	f.objects++
+	start, nulls := f.in.Offset(), f.nulls
 	p := cursor{node: n, position: position, object: f.objects, unknown: f.in.EnterObject()}
 	for more := f.in.Open(jsonread.Object); more; more = f.in.More(jsonread.Object) {
 		f.readMember(&p)
 	}
 	f.in.LeaveObject(p.unknown)
+	if p.found < n.requires || f.nulls > nulls {
+		f.addMissing(&p, start)
+	}
+}
+
+// addMissing adds drift for the required members that are absent or null in the object that begins at start.
+func (f *Flattener) addMissing(p *cursor, start int) {
+	for _, m := range p.node.members {
+		if m.required > 0 && (f.seen[m.number] != p.object || f.null[m.number] == p.object) {
+			f.addDrift(m.pointer, lake.DriftMissing, f.in.Since(start))
+		}
+	}
 }
 
 // readMember reads a member: its name and its value.
@@ -46,8 +60,23 @@ func (f *Flattener) readKnown(p *cursor, m *node) {
 		return
 	}
 	f.seen[m.number] = p.object
+	p.found += m.required
 	f.in.Colon()
 	f.readValue(m, p.position)
+}
+
+// skipNull skips a null.
+func (f *Flattener) skipNull(n *node) {
+	f.in.Value()
+	f.markNull(n)
+}
+
+// markNull records that a required member is null in the object that is being read.
+func (f *Flattener) markNull(n *node) {
+	if n.required > 0 {
+		f.nulls++
+		f.null[n.number] = f.seen[n.number]
+	}
 }
 
 // find returns the member with a quoted name, or nil. Members usually come in the order of the columns, so the search
@@ -120,7 +149,7 @@ func (f *Flattener) readDocumented(n *node, position ordinals) {
 	case n.shape == shapeMap && next == '{':
 		f.readMap(n, position)
 	case next == 'n':
-		f.in.Value()
+		f.skipNull(n)
 	default:
 		f.skipMismatch(n)
 	}
@@ -128,7 +157,7 @@ func (f *Flattener) readDocumented(n *node, position ordinals) {
 
 // skipMismatch skips a value whose JSON type does not fit, and records drift.
 func (f *Flattener) skipMismatch(n *node) {
-	f.addDrift(n.pointer, lake.DriftMisfit, f.in.Value())
+	f.addDrift(n.pointer, lake.DriftMismatch, f.in.Value())
 }
 
 // readList reads an array. Every entry is a row, also an entry that is null or not an object.
@@ -149,7 +178,8 @@ func (f *Flattener) readList(n *node, position ordinals) {
 	}
 }
 
-// readMap reads an object whose members are rows, sorted by name as UTF-8 bytes.
+// readMap reads an object whose members are rows, sorted by name as UTF-8 bytes. They are sorted by the source's names:
+// what a column cannot contain does not move an entry.
 func (f *Flattener) readMap(n *node, position ordinals) {
 	key, value := n.entry.keyAndValue()
 	f.entries = f.entries[:0]
@@ -161,7 +191,7 @@ func (f *Flattener) readMap(n *node, position ordinals) {
 		}
 	}
 	f.in.LeaveObject(names)
-	slices.SortFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.key, b.key) })
+	slices.SortFunc(f.entries, func(a, b mapEntry) int { return bytes.Compare(a.source, b.source) })
 	for i, entry := range f.entries {
 		f.addRow(n.rows, ordinals{outer: position.inner, inner: int32(i + 1)})
 		*f.cell(key) = cell{Set: true, Text: entry.key}
@@ -186,8 +216,9 @@ func (n *node) keyAndValue() (key, value *target) {
 func (f *Flattener) readMapEntry(n *node, value *target, name []byte) {
 	var entry mapEntry
 	var valid bool
-	if entry.key, valid = f.text(); !valid {
-		f.addDrift(n.pointer, lake.DriftMisfit, name)
+	entry.source, valid = f.sourceText()
+	if entry.key = f.withoutNUL(entry.source); !valid || len(entry.key) != len(entry.source) {
+		f.addDrift(n.pointer, lake.DriftMismatch, name)
 	}
 	f.in.Colon()
 	if raw := f.in.Value(); raw != nil && raw[0] != 'n' {
@@ -201,11 +232,15 @@ func (f *Flattener) readScalar(n *node) {
 	raw := f.in.Value()
 	switch {
 	case raw == nil:
+	case raw[0] == 'n':
+		f.markNull(n)
 	case n == f.plan.id:
 		if jsonread.IsNumber(raw) {
 			f.id.N, f.id.Set = integer(raw)
 		}
-	case raw[0] == 'n':
+		if f.plan.feed.HasID32() && f.id.N != int64(int32(f.id.N)) {
+			f.addDrift(n.pointer, lake.DriftMismatch, raw)
+		}
 	case n == f.plan.market:
 		f.checkMarket(raw)
 	default:
@@ -221,7 +256,7 @@ func (f *Flattener) readScalar(n *node) {
 // checkMarket compares the record's own market with the feed's and records drift if they differ.
 func (f *Flattener) checkMarket(raw []byte) {
 	if raw[0] != '"' {
-		f.addDrift(f.plan.market.pointer, lake.DriftMisfit, raw)
+		f.addDrift(f.plan.market.pointer, lake.DriftMismatch, raw)
 		return
 	}
 	if text, _ := f.text(); string(text) != string(f.plan.feed.Market) {

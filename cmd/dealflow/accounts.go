@@ -30,9 +30,12 @@ func readAccounts(path string) ([]serve.Account, error) {
 func (a *app) signingKeys() ([][]byte, error) {
 	text := a.Getenv("DEALFLOW_SIGNING_KEY")
 	if path := a.Getenv("DEALFLOW_SIGNING_KEY_FILE"); text == "" && path != "" {
-		data, err := os.ReadFile(path)
+		data, warning, err := readSecretFile(path)
 		if err != nil {
 			return nil, usagef("signing key file: %w", err)
+		}
+		if warning != "" {
+			fmt.Fprintln(a.Stderr, "warning: signing key file "+warning)
 		}
 		text = string(data)
 		if strings.TrimSpace(text) == "" {
@@ -42,7 +45,7 @@ func (a *app) signingKeys() ([][]byte, error) {
 	var keys [][]byte
 	for i, key := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\r\n\t ", r) }) {
 		if len(key) < serve.MinSigningKey {
-			return nil, usagef("signing key %d has %d characters, want %d at least (one to use: openssl rand -base64 32)", i+1, len(key), serve.MinSigningKey)
+			return nil, usagef("signing key %d: got %d characters, want %d at least (`openssl rand -base64 32` makes one)", i+1, len(key), serve.MinSigningKey)
 		}
 		keys = append(keys, []byte(key))
 	}

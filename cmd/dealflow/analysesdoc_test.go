@@ -18,17 +18,19 @@ func checkAnalysesDoc(t *testing.T, dir string) {
 	var b strings.Builder
 	b.WriteString(testkit.Generated + `# Analyses
 
-Questions that the catalog answers, as views and table macros. They are made from the comments in
-[sql/analyses](../../sql/analyses); the answers are those of the demonstration's lake (` + "`make demo`" + `). How to
-read a point-in-time table, and the mistakes to avoid: [point-in-time.md](../explanation/point-in-time.md).
-What the parsed columns mean: [helper-columns.md](helper-columns.md).
+An analysis is a view or a table macro of the catalog that answers one question, as of any instant:
 
-Every analysis takes an instant, ` + "`as_of`" + ` (TIMESTAMPTZ), and knows nothing that became known later; without it,
-it tells all that is known. Where no other argument is needed there is a view of the same name, except of
-the wide tables (` + "`FROM bond_priced_as_of()`" + `): ` + "`FROM tap_family`" + ` and
-` + "`FROM tap_family('2026-01-08T06:00:00Z')`" + `.
+` + "```sql\nFROM tap_family;                           -- as of now\nFROM tap_family('2026-01-08T06:00:00Z');   -- as it was known at that instant\n```" + `
 
-| analysis | gives |
+Every analysis takes the instant as ` + "`as_of`" + ` (TIMESTAMPTZ), and uses nothing that became known later. Without
+it, the answer uses all that is known. An analysis that needs no other argument is also a view. Except
+the two wide tables, ` + "`bond_priced_as_of()` and `loan_priced_as_of('infinity')`" + `, which are only macros.
+
+This page is made from the comments in [sql/analyses](../../sql/analyses). The answers are those of the
+demonstration's lake (` + "`make demo`" + `). [How to read a point-in-time table](../explanation/point-in-time.md)
+lists the mistakes to avoid. [Helper columns](helper-columns.md) says what the parsed columns mean.
+
+| analysis | returns |
 |---|---|
 `)
 	analyses, err := sql.Analyses()
@@ -41,14 +43,14 @@ the wide tables (` + "`FROM bond_priced_as_of()`" + `): ` + "`FROM tap_family`" 
 	b.WriteString("\n" + sharedRules)
 	for _, a := range analyses {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", a.Name, a.Title)
+		fmt.Fprintf(&b, "**Example.** %s\n\n```sql\n%s```\n```\n%s```\n", a.Question, a.Example, firstRows(runMain(t, "query", "--lake", dir, a.Example)))
 		for _, part := range [][2]string{{"Definition", a.Definition}, {"Parameters", a.Parameters}, {"Units", a.Units}, {"Caveats", a.Caveats}} {
 			if part[1] != "" {
-				b.WriteString(testkit.Wrap("**"+part[0]+".** "+part[1], "") + "\n\n")
+				b.WriteString("\n" + paragraph("**"+part[0]+".** "+part[1]))
 			}
 		}
-		fmt.Fprintf(&b, "**Example.** %s\n\n```sql\n%s```\n```\n%s```\n", a.Question, a.Example, firstRows(runMain(t, "query", "--lake", dir, a.Example)))
 	}
-	b.WriteString("\n## Quality checks\n\nAsked of every commit before it is made, on a catalog that nobody sees yet. `hold`: nothing is\ncommitted, exit code 5, unless `--accept-checks` names the check. `warn`: it is told. The results\nstand in the commit and in the table `checks`.\n\n| check | severity | finds |\n|---|---|---|\n")
+	b.WriteString("\n## Quality checks\n\nA run queries each check before it commits, on a catalog that no reader can see yet.\n\n- A check with `hold` that finds something stops the commit: nothing is committed, exit code 5. Except\n  if `--accept-checks` names the check.\n- A check with `warn` only warns.\n\nThe results are in the commit and in the table `checks`.\n\n| check | severity | finds |\n|---|---|---|\n")
 	for _, c := range sql.QualityChecks() {
 		fmt.Fprintf(&b, "| [%s](../../sql/checks/%s.sql) | %s | %s |\n", c.Name, c.Name, c.Severity, c.Doc)
 	}
@@ -56,27 +58,40 @@ the wide tables (` + "`FROM bond_priced_as_of()`" + `): ` + "`FROM tap_family`" 
 }
 
 // sharedRules are the conventions of all analyses.
-const sharedRules = `What they share:
+const sharedRules = `All analyses follow these rules:
 
-- **Money** is the source's ` + "`nominal_usd`" + `, without retained, exchanged or secondary amounts. What
-  the source has not converted (usd 0 or none) is in no sum of USD, and counted apart.
-- **Averages** stand beside the number of deals in them.
-- **The same security in two markets**: same ISIN, pricing date, deal type and nominal, in different
-  markets. IG keeps it before HY, HY before EM; sums and counts leave the others out (` + "`counted`" + `). A
-  deal without an ISIN is never a duplicate.
-- **Left-censored** deals stood at their feed's first commit. When they became known says nothing
-  about them: they are in no lag and no age.
-- **Names** of banks and borrowers are canonical: by the aliases in ` + "`aliases/banks.csv`" + ` and
-  ` + "`aliases/borrowers.csv`" + ` of the lake (CSV with the heading ` + "`alias,canonical,valid_from`" + `; valid_from
-  is a day or empty), compared without regard to case and spaces; a name that no alias knows stands
-  for itself, in lower case. The names as received stay in the tables. A change of aliases changes
-  answers about the past: ` + "`alias_version`" + ` in ` + "`catalog_info`" + ` says which were used.
-- **Lead roles** of bonds: bookrunner (active, passive, joint), lead manager (joint), global
-  coordinator (joint), B&D; of loans: bookrunner or mandated lead arranger.
-- **Tranches** of expected deals keep a ` + "`tranche_uid`" + ` from version to version: by pricedDeal link,
-  FIGI, name, name without regard to case and spaces with its currency, position; in this order,
-  from earlier versions only.
+- **Money** is the source's ` + "`nominal_usd`" + `, without retained, exchanged or secondary amounts. An amount
+  that the source has not converted (usd 0 or missing) is in no sum of USD, and is counted separately.
+- **An average** is next to the number of deals in it.
+- **One security in two markets** has equal ISIN, pricing date, deal type and nominal in both. IG keeps
+  it before HY, and HY before EM. Sums and counts leave the others out (` + "`counted`" + `). A deal without an
+  ISIN is never a duplicate.
+- **Left-censored** deals were in their feed's first commit. When they became known says nothing about
+  them, so they are in no lag and no age.
+- **Names** of banks and borrowers are canonical. [Aliases](../how-to/aliases.md) in
+  ` + "`aliases/banks.csv` and `aliases/borrowers.csv`" + ` of the lake declare them. Names are compared without
+  regard to case and spaces. A name that no alias knows is its own canonical name, in lower case. The
+  tables keep the names as received. A change of aliases changes answers about the past:
+  ` + "`alias_version` in `catalog_info`" + ` says which aliases were used.
+- **Lead roles** of bonds are bookrunner (active, passive, joint), lead manager (joint), global
+  coordinator (joint) and B&D. Those of loans are bookrunner and mandated lead arranger.
+- **Tranches** of expected deals keep a ` + "`tranche_uid`" + ` from version to version. They are matched by
+  pricedDeal link, else FIGI, else name, else name (without regard to case and spaces) and currency,
+  else position. Only earlier versions are used.
 `
+
+// paragraph wraps a part of an analysis' comment: a paragraph, and the items of its list.
+func paragraph(part string) string {
+	lead, items, isList := strings.Cut(part, "\n")
+	text := testkit.Wrap(lead, "") + "\n"
+	if isList {
+		text += "\n"
+		for item := range strings.SplitSeq(items, "\n") {
+			text += testkit.Wrap(item, "  ") + "\n"
+		}
+	}
+	return text
+}
 
 // firstRows returns the first rows of a printed table.
 func firstRows(table string) string {

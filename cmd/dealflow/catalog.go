@@ -7,16 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
+	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
 func newCatalog(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "catalog",
-		Short: "Rebuild and publish catalog.duckdb",
-		Long: `catalog makes catalog.duckdb from the commit log and history, all of it anew, and puts it into the
-lake. Every run publishes one by itself, which goes on from the last; this is for a lake that was
-copied, a catalog that was lost or damaged, and after a change of aliases.`,
+		Short: "Build catalog.duckdb from scratch, and publish it",
+		Long: `catalog builds catalog.duckdb from scratch, from the log and history, and puts it into the lake.
+
+You need it after you move or copy a lake, after you change aliases, and if the catalog is lost or
+damaged. Otherwise you do not: every run extends the previous catalog and publishes it.`,
 		Example: "  dealflow catalog --lake /data/deals",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCatalog(cmd.Context(), a) },
@@ -24,7 +26,12 @@ copied, a catalog that was lost or damaged, and after a change of aliases.`,
 }
 
 func runCatalog(ctx context.Context, a *app) error {
-	l, err := a.openLake(ctx)
+	s, err := a.settings.store(ctx)
+	if err != nil {
+		return err
+	}
+	// A lake that has lost a commit is an error here: the published catalog may be the only object that names it.
+	l, err := load.Open(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -32,7 +39,7 @@ func runCatalog(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := catalog.Publish(ctx, l, a.settings.workDir, cache); err != nil {
+	if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
 		return err
 	}
 	result := struct {

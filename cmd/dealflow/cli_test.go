@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +19,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dealflow/internal/testkit"
+	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -43,6 +49,7 @@ func TestScripts(t *testing.T) {
 			api := httptest.NewServer(m)
 			env.Defer(api.Close)
 			env.Values[scriptMarket{}] = m
+			env.Setenv("OLD_LAKES", filepath.Join(testkit.Root(t), "testdata/lake"))
 			env.Setenv("API", api.URL)
 			env.Setenv("DEALFLOW_API", api.URL)
 			env.Setenv("DEALFLOW_CLOCK", "server")
@@ -55,7 +62,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit, "advance": advance, "spoil": spoil},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit, "advance": advance, "spoil": spoil, "lose": lose},
 	})
 }
 
@@ -64,6 +71,7 @@ type scriptMarket struct {
 	clock *sim.ManualClock
 	api   http.Handler
 	bad   atomic.Pointer[string]
+	lost  atomic.Pointer[string] // what is lost: the argument of the command lose
 }
 
 // badMembers are members that the market writes before the others of a record, by the argument of spoil.
@@ -72,8 +80,70 @@ var badMembers = map[string]string{
 	"unknown": `{"canary":1,`,            // it is drift
 }
 
+// loses answers a request about deals that are lost. It returns false if they are not.
+func (m *scriptMarket) loses(w http.ResponseWriter, r *http.Request) bool {
+	lost := m.lost.Load()
+	feed, id := "", int64(0)
+	for _, f := range api.Feeds() {
+		if rest, ok := strings.CutPrefix(r.URL.Path, f.Path()); ok {
+			feed = f.String()
+			id, _ = strconv.ParseInt(strings.TrimPrefix(rest, "/"), 10, 64)
+		}
+	}
+	switch {
+	case lost == nil || feed == "":
+		return false
+	case *lost == "" && id == 0:
+		w.Header().Set("Content-Type", "application/hal+json")
+		_, _ = io.WriteString(w, `{"_links":{"first":{"href":"`+r.URL.Path+`"}}}`)
+	case *lost == "":
+		http.Error(w, `{"errorId":"e1","message":"no such deal"}`, http.StatusNotFound)
+	case feed != "bond/ig/expected":
+		return false
+	case id == 0:
+		m.listHalf(w, r)
+	case id%2 == 0:
+		return false
+	default:
+		http.Error(w, "<html></html>", http.StatusNotFound)
+	}
+	return true
+}
+
+// listHalf answers with the deals of a list whose ids are even.
+func (m *scriptMarket) listHalf(w http.ResponseWriter, r *http.Request) {
+	r.Header.Del("Accept-Encoding")
+	answer := httptest.NewRecorder()
+	m.api.ServeHTTP(answer, r)
+	var page map[string]any
+	decoder := json.NewDecoder(answer.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(&page); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	embedded, _ := page["_embedded"].(map[string]any)
+	for key, list := range embedded {
+		deals, _ := list.([]any)
+		embedded[key] = slices.DeleteFunc(deals, func(deal any) bool {
+			record, _ := deal.(map[string]any)
+			id, _ := record["id"].(json.Number)
+			n, _ := id.Int64()
+			return n%2 != 0
+		})
+	}
+	w.Header().Set("Date", answer.Header().Get("Date"))
+	_ = json.NewEncoder(w).Encode(page) // a client that went away
+}
+
 // ServeHTTP answers as the API does. After the command spoil, it adds members to the records of priced IG bonds.
 func (m *scriptMarket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		w.Header().Set("Date", m.clock.Now().UTC().Format(http.TimeFormat))
+		if m.loses(w, r) {
+			return
+		}
+	}
 	bad := m.bad.Load()
 	if bad == nil || !strings.HasPrefix(r.URL.Path, "/v3/bond/ig/priced-deal") {
 		m.api.ServeHTTP(w, r)
@@ -116,6 +186,20 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: spoil repeat, spoil unknown or ! spoil")
 	}
 	m.bad.Store(&how)
+}
+
+// lose is a script's command "lose [half]". The API loses all deals from now on; or half of bond/ig/expected, for which
+// a proxy answers. "! lose" stops that.
+func lose(ts *testscript.TestScript, neg bool, args []string) {
+	what := strings.Join(args, " ")
+	switch {
+	case neg:
+		marketOf(ts).lost.Store(nil)
+	case what == "" || what == "half":
+		marketOf(ts).lost.Store(&what)
+	default:
+		ts.Fatalf("usage: lose, lose half or ! lose")
+	}
 }
 
 // wantExit is a script's command "exits CODE COMMAND ARGS…". It fails unless the command ends with that code.

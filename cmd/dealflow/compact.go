@@ -12,24 +12,28 @@ import (
 )
 
 func newCompact(a *app) *cobra.Command {
+	var acceptLost bool
 	cmd := &cobra.Command{
 		Use:   "compact",
 		Short: "Merge small history files into larger ones, as one commit",
-		Long: `compact merges the history files of a table, market and year that are smaller than 64 MiB. The
-rows stay the same, and with them every answer; opening the lake gets quicker. Runs do so by
-themselves where syncs have made many.
+		Long: `compact merges small history files into larger ones, so that queries open fewer files. The rows
+stay the same, and so does every answer. A run also compacts after its commit if there are many
+small files.
 
-Each call takes one step: of very many files it makes fewer, and the next call goes on. The files
-of before become garbage, which expire removes when its grace has passed.`,
+Files of one table, market and year are merged if they are smaller than 64 MiB. Each call takes one
+step. If there are very many files, call it again to continue.
+
+The merged files become garbage. expire removes garbage after its grace of seven days.`,
 		Example: "  dealflow compact --lake /data/deals",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a, acceptLost) },
 	}
+	addAcceptLost(cmd.Flags(), &acceptLost)
 	return cmd
 }
 
-func runCompact(ctx context.Context, a *app) error {
-	cfg, err := a.maintainConfig(ctx)
+func runCompact(ctx context.Context, a *app, acceptLost bool) error {
+	cfg, err := a.maintainConfig(ctx, acceptLost)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func runCompact(ctx context.Context, a *app) error {
 	if result == nil {
 		return err
 	}
-	return errors.Join(err, a.printCompacted(result))
+	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result)))
 }
 
 func (a *app) printCompacted(r *maintain.Result) error {

@@ -29,6 +29,20 @@ import (
 // demoMark is the name of the file that marks a folder as created by the demo. The demo may delete such a folder.
 const demoMark = ".dealflow-demo"
 
+// The explanations before and after the table of nights, in the words of the README.
+const (
+	demoIntro = `A simulated market (seed %d) is served at %s.
+Each night at 22:00 of its clock, one ` + "`dealflow run`" + ` pulls it into %s. The run takes a
+snapshot of each of the twelve lists, all deals of that day, and makes them visible in one commit.
+A deal that is new, changed or removed gets a new version. The version is known from the instant of
+the commit on: its known_at.
+
+`
+	demoAfterNights = `
+Queries can now ask for the state as of any instant t: after the last commit with known_at <= t.
+`
+)
+
 // demoEpoch is the first day of the demonstration. It is fixed, so that a seed gives the same market on any day.
 var demoEpoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
@@ -43,19 +57,21 @@ func newDemo(a *app) *cobra.Command {
 	var o demoOptions
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the whole thing on this machine: a simulated market, nights of runs, first answers",
-		Long: `demo serves a simulated market over HTTP on this machine, runs several nights of the real
-` + "`dealflow run`" + ` against it into a local lake, and asks the lake its first questions. It needs no
-account and no network. All names in it are invented.`,
+		Short: "Show a lake on this machine: a simulated market, ten nights of runs, first queries",
+		Long: `demo builds a lake from a simulated market and runs three queries on it.
+
+It serves the market over HTTP on this machine. ` + "Each night is one `dealflow run`" + ` against that
+server. You need no account and no network. All names are invented. The same --seed gives the
+same market.`,
 		Example: "  dealflow demo\n  dealflow demo --nights 30 --seed 7 --deals 1000 --dir my-demo",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.nights, "nights", 10, "nights to run, at least 3")
+	flags.IntVar(&o.nights, "nights", 10, "number of nights, at least 3")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
-	flags.IntVar(&o.deals, "deals", 300, "priced deals standing in each of the six markets at the start")
-	flags.StringVar(&o.dir, "dir", "demo-lake", "folder for the lake; one that an earlier demo made is made anew")
+	flags.IntVar(&o.deals, "deals", 300, "number of priced deals in each of the six markets at the start")
+	flags.StringVar(&o.dir, "dir", "demo-lake", "folder of the lake; the lake of an earlier demo is replaced")
 	return cmd
 }
 
@@ -63,11 +79,11 @@ func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 	if o.nights < 3 || o.deals < 1 {
 		return usagef("want at least 3 --nights and 1 of --deals")
 	}
-	if err := clearDemo(o.dir); err != nil {
-		return err
-	}
 	lakeStore, err := dirstore.New(o.dir)
 	if err != nil {
+		return &usageError{err}
+	}
+	if err := clearDemo(o.dir); err != nil {
 		return err
 	}
 	clock := sim.NewManualClock(demoEpoch)
@@ -77,10 +93,11 @@ func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	fmt.Fprintf(a.Stdout, "A simulated market (seed %d) is served at %s. Each night at 22:00 of its clock,\n`dealflow run` pulls complete snapshots of its twelve lists into %s.\n\n", o.seed, address, o.dir)
+	fmt.Fprintf(a.Stdout, demoIntro, o.seed, address, o.dir)
 	if err := a.demoNights(ctx, o, clock, address, lakeStore); err != nil {
 		return err
 	}
+	fmt.Fprint(a.Stdout, demoAfterNights)
 	l, err := load.Open(ctx, lakeStore)
 	if err != nil {
 		return err
@@ -92,7 +109,7 @@ func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 	return nil
 }
 
-// clearDemo removes the lake of an earlier demo and creates an empty folder. It refuses a folder that no demo created.
+// clearDemo removes the lake of an earlier demo, or creates the folder. It refuses a folder that no demo created.
 func clearDemo(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -101,16 +118,22 @@ func clearDemo(dir string) error {
 		return err
 	case len(entries) > 0:
 		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
-			return usagef("--dir %s holds something that no demo made; name another folder", dir)
+			return usagef("--dir %s: the folder is not empty and not of a demo; name another folder", dir)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			return err
+		// The folder itself stays: dir may be a link to it.
+		for _, e := range entries {
+			if e.Name() == demoMark {
+				continue
+			}
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, demoMark), nil, 0o644)
+	return os.WriteFile(filepath.Join(dir, demoMark), nil, 0o666)
 }
 
 // serveMarket serves a market on a free port of this machine until stop is called.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -48,22 +50,31 @@ func newDoctor(a *app) *cobra.Command {
 	var o pullOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look whether everything that a run needs is there, and say what to do where it is not",
-		Long: `doctor asks the API for a token and a page, compares clocks, tries out the lake's store (list, write,
-write once only, replace, read back, delete; its objects are removed again), and looks at disk, lake
-and catalog. It changes nothing else. It ends with 0 where all is well, else with 1.`,
-		Example: "  dealflow doctor --lake s3://bucket/deals --api https://api.example.com",
+		Short: "Check everything that a run needs, and say what to do about what is missing",
+		Long: `doctor checks everything that a run needs, and says what to do about each problem. The exit code is
+0 if all is well, else 1.
+
+It requests a token and one page from the API, compares clocks, and inspects the lake, its catalog,
+and the free space of the disks of lake, work folder and cache. It tries the operations of the lake's
+store on objects of its own: list, write, create only once, replace, read back, delete. It removes
+those objects again and changes nothing else.`,
+		Example: "  dealflow doctor\n  dealflow doctor --lake s3://bucket/deals --api https://api.example.com",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, o) },
 	}
 	o.add(a, cmd.Flags())
+	a.settings.addDayZone(cmd.Flags())
 	return cmd
 }
 
 func runDoctor(ctx context.Context, a *app, o pullOptions) error {
-	all := []diagnosis{a.diagnoseProgram(ctx), a.diagnoseDisk()}
-	all = append(all, a.diagnoseAPI(ctx, o)...)
-	all = append(all, a.diagnoseStore(ctx)...)
+	all := append([]diagnosis{a.diagnoseProgram(ctx)}, a.diagnoseDisks()...)
+	server, answers := a.diagnoseAPI(ctx, o)
+	now := a.Now()
+	if a.settings.clock == "server" {
+		now = server
+	}
+	all = append(append(all, answers...), a.diagnoseStore(ctx, now)...)
 	problems := 0
 	var rows [][]string
 	for _, d := range all {
@@ -102,64 +113,83 @@ func problem(check, todo string, err error) diagnosis {
 func (a *app) diagnoseProgram(ctx context.Context) diagnosis {
 	engine, err := sql.EngineVersion(ctx)
 	if err != nil {
-		return problem("program", "install dealflow anew", err)
+		return problem("program", "install dealflow again", err)
 	}
 	return found("program", "dealflow %s, DuckDB %s, %s %s/%s", version(), engine, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-func (a *app) diagnoseDisk() diagnosis {
-	const check = "free disk"
-	folder := a.settings.workDir
-	if folder == "" {
-		folder = os.TempDir()
+// diagnoseDisks checks the free space of the disks of the work folder, of the lake if it is a folder, and of the cache
+// if it is not.
+func (a *app) diagnoseDisks() []diagnosis {
+	work := a.settings.workDir
+	if work == "" {
+		work = os.TempDir()
 	}
+	all := []diagnosis{diagnoseDisk("disk, work", work, "name another folder with --work-dir: the payloads of a night are there until it is committed")}
+	if !strings.Contains(a.settings.lake, "://") {
+		return append(all, diagnoseDisk("disk, lake", a.settings.lake, "make room; `dealflow expire --apply` deletes garbage even on a full disk, and drops old snapshots"))
+	}
+	const check = "disk, cache"
+	cache, err := a.settings.cacheFolder()
+	if err != nil {
+		return append(all, problem(check, "name a folder with --cache-dir", err))
+	}
+	return append(all, diagnoseDisk(check, cache, "name another folder with --cache-dir, or allow it less with --cache-gb"))
+}
+
+func diagnoseDisk(check, folder, todo string) diagnosis {
 	free, err := freeBytes(folder)
 	switch {
 	case err != nil:
-		return problem(check, "name another folder with --work-dir", err)
+		return problem(check, todo, err)
 	case free < minFree:
-		return problem(check, "make room, or name another folder with --work-dir: the payloads of a night lie there until it is committed",
-			fmt.Errorf("%s left in %s", size(free), folder))
+		return problem(check, todo, fmt.Errorf("%s free in %s, want %s or more", size(free), folder, size(minFree)))
 	}
-	return found(check, "%s in %s", size(free), folder)
+	return found(check, "%s free in %s", size(free), folder)
 }
 
-// diagnoseAPI requests a token, compares clocks, and reads a page of the first selected feed.
-func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) []diagnosis {
+// diagnoseAPI requests a token, compares clocks, and reads a page of the first selected feed. It returns also the
+// server's time; zero if the server gave none.
+func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) (server time.Time, all []diagnosis) {
 	if a.settings.api == "" {
-		return []diagnosis{skipped("API", "no --api or DEALFLOW_API is set")}
+		return server, []diagnosis{skipped("API", "neither --api nor DEALFLOW_API is set")}
 	}
 	cfg, err := a.pullConfig(ctx, o)
 	if err != nil {
-		return []diagnosis{problem("API", "set it right", err)}
+		return server, []diagnosis{problem("API", "correct this setting", err)}
 	}
 	client, err := extract.New(extract.Config{
 		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), MaxAttempts: 2, Log: a.logger(),
 	})
 	if err != nil {
-		return []diagnosis{problem("API", "set it right", err)}
+		return server, []diagnosis{problem("API", "correct this setting", err)}
 	}
 	defer client.Close()
+	if a.settings.clock != "server" {
+		client.SetClock(machineClock(a.Now))
+	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	server, err := client.ServerTime(ctx)
+	server, err = client.ServerTime(ctx)
 	if err != nil {
-		return []diagnosis{problem("token", "see whether the address is right and reachable from here, and the credentials are those of the account", err)}
+		return server, []diagnosis{problem("token", "check that the address is right and reachable from here, and that the credentials are those of the account", err)}
 	}
-	return []diagnosis{found("token", "%s issues one", cfg.Base), a.diagnoseClock(server), diagnoseList(ctx, client, cfg.Feeds)}
+	return server, []diagnosis{found("token", "%s issued a token", cfg.Base), a.diagnoseClock(server), diagnoseList(ctx, client, cfg.Feeds)}
 }
 
 func (a *app) diagnoseClock(server time.Time) diagnosis {
 	const check = "clock"
 	apart := a.Now().Sub(server)
 	switch {
+	case server.IsZero():
+		return found(check, "warning: the API's answers have no readable Date header to compare this machine's clock with")
 	case a.settings.clock == "server":
-		return found(check, "instants come from the server's: %s", server.Format(time.RFC3339))
+		return found(check, "instants come from the server's clock: %s", server.Format(time.RFC3339))
 	case apart.Abs() > maxSkew:
-		return problem(check, "set the clock of this machine right (NTP); a run refuses one that is ten minutes off", fmt.Errorf("%s off the server's", apart.Round(time.Second)))
+		return problem(check, "correct the clock of this machine (NTP); a run refuses a clock that is ten minutes off", fmt.Errorf("%s off the server's clock, want %s at most", apart.Round(time.Second), maxSkew))
 	}
-	return found(check, "%s off the server's", apart.Round(time.Second))
+	return found(check, "%s off the server's clock", apart.Round(time.Second))
 }
 
 // diagnoseList reads a page of the first feed that the account may see: after a 403 or 404 it tries the next feed.
@@ -174,20 +204,21 @@ func diagnoseList(ctx context.Context, client *extract.Client, feeds []api.Feed)
 			break
 		}
 	}
-	return problem(check, "ask the API's support, with the errorId if there is one", err)
+	return problem(check, "ask the API's support; name the errorId if one is shown", err)
 }
 
-// diagnoseStore tests the operations of the store, and checks the lake in it.
-func (a *app) diagnoseStore(ctx context.Context) []diagnosis {
+// diagnoseStore tests the operations of the store, and checks the lake in it. now is by the clock of the next run; zero if
+// it is not known.
+func (a *app) diagnoseStore(ctx context.Context, now time.Time) []diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	s, err := a.settings.store(ctx)
 	if err != nil {
-		return []diagnosis{problem("lake", "set --lake right", err)}
+		return []diagnosis{problem("lake", "correct --lake or DEALFLOW_LAKE", err)}
 	}
 	for _, err := range s.List(ctx, "_dealflow/") {
 		if err != nil {
-			return []diagnosis{problem("lake, list", "see whether the place exists, and the account may list it", err)}
+			return []diagnosis{problem("lake, list", "check that the folder or bucket exists, and that the account may list it", err)}
 		}
 		break
 	}
@@ -195,35 +226,86 @@ func (a *app) diagnoseStore(ctx context.Context) []diagnosis {
 	l, err := load.Open(ctx, s)
 	switch {
 	case errors.Is(err, load.ErrNoLake):
-		return append(all, found("lake, log", "no commit yet: the first run makes a lake"))
+		return append(all, found("lake, log", "no commit yet: the first run creates the lake"))
 	case err != nil:
 		return append(all, problem("lake, log", "run `dealflow verify`", err))
 	}
 	log := l.Log()
-	return append(all, found("lake, log", "%d commits, the last known at %s", log.Number, log.KnownAt), a.diagnoseCatalog(ctx, l))
+	return append(all, found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(log, now), a.diagnoseCatalog(ctx, l))
+}
+
+// diagnoseNextRun says whether the next run would be refused.
+func (a *app) diagnoseNextRun(log *load.Log, now time.Time) diagnosis {
+	const check = "next run"
+	if now.IsZero() {
+		return skipped(check, "the server's time is not known")
+	}
+	if err := pull.CheckNextRun(log, now, a.settings.dayZone); err != nil {
+		return problem(check, "do what the finding says; until then a run is refused", err)
+	}
+	return found(check, "the newest snapshot is of %s, in %s", cmp.Or(log.SnapshotDay(), "no day"), cmp.Or(log.DayZone(), load.UTC))
+}
+
+// diagnoseHolds looks for feeds that the removal guard holds, and for deals that are kept without evidence.
+func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
+	const check = "removals"
+	holds, err := l.Holds(ctx)
+	if err != nil {
+		return problem(check, "check that the account may read objects there", err)
+	}
+	var held []string
+	for _, hold := range holds {
+		held = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason))
+	}
+	if len(held) > 0 {
+		return problem(check, "check the source; if the deals are gone, run `dealflow run --accept-removals`", errors.New(strings.Join(held, "; ")))
+	}
+	kept := 0
+	for _, feed := range api.Feeds() {
+		kept += len(l.Log().UnprovedAbsent(feed))
+	}
+	if kept > 0 {
+		return found(check, "no feed is held; %d deals are kept without evidence that they are gone (`dealflow status`)", kept)
+	}
+	return found(check, "no feed is held, and no deal is kept without evidence")
 }
 
 func diagnoseWrites(ctx context.Context, s store.Store) diagnosis {
 	const check = "lake, write"
 	switch err := store.Probe(ctx, s); {
 	case errors.Is(err, store.ErrIgnoresCreateOnly):
-		return problem(check, "use a store that honours If-None-Match; with this one only a single writer is safe (run --single-writer)", err)
+		return problem(check, "use a store that honours If-None-Match; with this one, only a single writer is safe (`dealflow run --single-writer`)", err)
 	case errors.Is(err, store.ErrIgnoresReplaceIf):
-		return problem(check, "commits are safe; after two runs at once, run `dealflow catalog`", err)
+		return problem(check, "commits are safe; after two runs at the same time, run `dealflow catalog`", err)
 	case err != nil:
-		return problem(check, "see whether the account may put, get and delete objects there", err)
+		return problem(check, "check that the account may put, get and delete objects there", err)
 	}
-	return found(check, "creates once only, replaces what it has seen, reads back, deletes")
+	return found(check, "can create only once, replace only an unchanged object, read and delete")
 }
 
 func (a *app) diagnoseCatalog(ctx context.Context, l *load.Lake) diagnosis {
 	const check = "catalog"
-	number, err := catalog.PublishedCommit(ctx, l, a.settings.workDir)
-	if err == nil && number != l.Log().Number {
-		err = fmt.Errorf("it shows commit %d of %d", number, l.Log().Number)
+	state, err := catalog.ReadPublished(ctx, l, a.workDir())
+	switch {
+	case err != nil:
+	case state.Flaw != nil:
+		err = fmt.Errorf("catalog.duckdb: %w", state.Flaw)
+	case state.Shows.Number == 0:
+		err = errors.New("catalog.duckdb is absent")
+	case state.Shows.Number != l.Log().Number:
+		err = fmt.Errorf("the catalog shows commit %d, want %d", state.Shows.Number, l.Log().Number)
 	}
 	if err != nil {
 		return problem(check, "run `dealflow catalog`", err)
 	}
-	return found(check, "%s shows commit %d", strings.TrimPrefix(filepath.ToSlash(l.Store().URL()), "file://")+"/catalog.duckdb", number)
+	return found(check, "%s shows commit %d", strings.TrimPrefix(filepath.ToSlash(l.Store().URL()), "file://")+"/catalog.duckdb", state.Shows.Number)
 }
+
+// machineClock is an extract.Clock that goes by this machine's clock.
+type machineClock func() time.Time
+
+// Dated implements extract.Clock.
+func (machineClock) Dated(date time.Time) time.Time { return date }
+
+// Now implements extract.Clock.
+func (c machineClock) Now() time.Time { return c() }

@@ -10,6 +10,7 @@ import (
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/verify"
+	"dealflow/schemas/lake"
 )
 
 // exit is one row of the table of exit codes. The help shows the table, and scripts rely on it.
@@ -18,7 +19,7 @@ type exit struct {
 	meaning string
 }
 
-// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 6, 12, 3 is used.
+// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3 is used.
 var exits = []exit{
 	{0, "done"},
 	{1, "error"},
@@ -28,9 +29,10 @@ var exits = []exit{
 	{5, "contract or quality hold: nothing was committed"},
 	{6, "the removal guard held a feed, the rest is committed"},
 	{7, "verify found damage"},
-	{10, "no lake there"},
+	{10, "no lake found"},
 	{11, "another run committed first: nothing of this one is visible"},
 	{12, "deadline reached: the finished feeds are committed"},
+	{13, "skipped: another command is at work"},
 	{130, "cancelled"},
 }
 
@@ -57,21 +59,51 @@ type silentError struct{ err error }
 func (e *silentError) Error() string { return e.err.Error() }
 func (e *silentError) Unwrap() error { return e.err }
 
+// errSkipped is the error of a command that did nothing because another one holds the lease.
+var errSkipped = errors.New("skipped: another command is at work; `dealflow lease show` says which")
+
+// skippedError returns errSkipped for a command with this outcome, and nil for another outcome.
+func skippedError(outcome string) error {
+	if outcome == lake.OutcomeSkipped {
+		return errSkipped
+	}
+	return nil
+}
+
+// committedError is an error after the command's own commit: the commit is valid, so neither "another run won" nor
+// "skipped" is the exit code.
+type committedError struct{ err error }
+
+func (e *committedError) Error() string { return e.err.Error() }
+func (e *committedError) Unwrap() error { return e.err }
+
+// afterCommit marks the error of a command whose commit has this number; 0 means that it made none.
+func afterCommit(commit int64, err error) error {
+	if err == nil || commit == 0 {
+		return err
+	}
+	return &committedError{err}
+}
+
 // exitCode returns the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var auth *extract.AuthError
+	var committed *committedError
+	lost := !errors.As(err, &committed)
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, pull.ErrDayZone):
 		return 2
 	case errors.As(err, &auth):
 		return 4
 	case errors.Is(err, pull.ErrContract), errors.Is(err, pull.ErrQuality):
 		return 5
-	case errors.Is(err, load.ErrConflict):
+	case errors.Is(err, load.ErrConflict) && lost:
 		return 11
+	case errors.Is(err, errSkipped) && lost:
+		return 13
 	case errors.Is(err, pull.ErrFeedsHeld):
 		return 6
 	case errors.Is(err, pull.ErrDeadline):

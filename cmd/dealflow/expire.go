@@ -4,42 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/maintain"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
 // expireOptions are the flags of expire.
 type expireOptions struct {
-	keep  maintain.Retention
-	apply bool
+	keep        maintain.Retention
+	apply       bool
+	acceptLost  bool
+	garbageOnly bool
+	dropDay     string
+	feeds       string
 }
 
 func newExpire(a *app) *cobra.Command {
 	var o expireOptions
 	cmd := &cobra.Command{
 		Use:   "expire",
-		Short: "Drop old snapshots and garbage by policy (shows what; --apply does it)",
-		Long: `expire drops the daily snapshots that are older than --keep-days, counted back from the newest
-snapshot in the lake, but for the last of each month; the newest of each feed always stays. History
-is never touched: it answers as of any instant for ever.
+		Short: "Remove old snapshots and garbage; only lists them without --apply",
+		Long: `expire removes old daily snapshots, and garbage whose grace has passed. Without --apply it changes
+nothing and prints what it would remove.
 
-Then it removes garbage: files that are no part of the lake, a week after they were put or a commit
-dropped them, by the store's clock. So the files of snapshots dropped today go with an expire in a
-week. Old checkpoints and unfinished uploads go too.
+A snapshot is old if it is more than --keep-days days older than the newest snapshot of the lake.
+The last snapshot of each month stays (--keep-month-ends), and so does the newest of each feed.
+History never expires: every as-of answer stays the same.
 
-Without --apply nothing is written: it shows what would be done.`,
+Garbage is a file that no live commit names. Its grace is seven days by the store's clock, from the
+day on which it was put or a commit dropped it. So the files of a snapshot that expires today are
+removed by an expire in a week. Old checkpoints and unfinished uploads are removed too.
+
+If the disk is full, expire removes garbage before it writes anything. --garbage-only does that and
+nothing else, for a store that reports in its own words that it is full.
+
+--drop-day takes back the snapshots of one day, of all feeds or of --feeds, and does nothing else. The
+next run may then take snapshots of earlier days, and of that day, again. Use it if a run had a wrong
+--snapshot-date.`,
 		Example: `  dealflow expire --lake /data/deals
-  dealflow expire --keep-days 90 --apply`,
+  dealflow expire --keep-days 90 --apply
+  dealflow expire --drop-day 2062-01-01 --apply`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runExpire(cmd.Context(), a, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			changed := cmd.Flags().Changed
+			switch {
+			case o.dropDay != "" && (changed("keep-days") || changed("keep-month-ends")):
+				return usagef("--drop-day takes back one day and drops no other: leave --keep-days and --keep-month-ends out")
+			case o.dropDay == "" && changed("feeds"):
+				return usagef("--feeds belongs to --drop-day: name the day whose snapshots of these feeds are to be taken back")
+			}
+			return runExpire(cmd.Context(), a, o)
+		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.keep.Days, "keep-days", 35, "days of snapshots to keep, counted back from the newest")
-	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "keep the last snapshot of each month for ever")
-	flags.BoolVar(&o.apply, "apply", false, "do it")
+	flags.IntVar(&o.keep.Days, "keep-days", 35, "number of days of snapshots to keep, counted back from the newest or from today, whichever is earlier")
+	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "always keep the last snapshot of each month")
+	flags.BoolVar(&o.apply, "apply", false, "remove them; without it, only list them")
+	addAcceptLost(flags, &o.acceptLost)
+	flags.BoolVar(&o.garbageOnly, "garbage-only", false, "keep all snapshots: remove garbage only, and write nothing")
+	flags.StringVar(&o.dropDay, "drop-day", "", "take back the snapshots of this day, YYYY-MM-DD, and do nothing else")
+	flags.StringVar(&o.feeds, "feeds", "", "with --drop-day: the feeds whose snapshots are taken back, comma-separated (default: all twelve)")
 	return cmd
 }
 
@@ -47,15 +75,24 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	if o.keep.Days < 1 {
 		return usagef("--keep-days %d: want 1 or more", o.keep.Days)
 	}
-	cfg, err := a.maintainConfig(ctx)
+	if _, err := time.Parse(time.DateOnly, o.dropDay); o.dropDay != "" && err != nil {
+		return usagef("--drop-day %q: want YYYY-MM-DD", o.dropDay)
+	}
+	feeds, err := api.ParseFeeds(o.feeds)
+	if err != nil {
+		return usagef("--feeds: %w", err)
+	}
+	cfg, err := a.maintainConfig(ctx, o.acceptLost)
 	if err != nil {
 		return err
 	}
-	result, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: o.keep, Apply: o.apply})
+	result, err := maintain.Expire(ctx, maintain.ExpireConfig{
+		Config: cfg, Keep: o.keep, Apply: o.apply, GarbageOnly: o.garbageOnly, DropDay: o.dropDay, DropFeeds: feeds,
+	})
 	if result == nil {
 		return err
 	}
-	return errors.Join(err, a.printExpired(result, err == nil))
+	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil)))
 }
 
 func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
@@ -75,14 +112,26 @@ func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
 	if r.Outcome == lake.OutcomeSkipped || !complete {
 		return nil
 	}
+	return a.printDone(r)
+}
+
+// printDone prints what expire did, or would do, in sums.
+func (a *app) printDone(r *maintain.ExpireResult) (err error) {
 	did := "would remove"
 	if r.Applied {
 		did = "removed"
 	}
-	_, err := fmt.Fprintf(a.Stderr, "%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)\n",
-		did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes))
+	switch {
+	case r.DroppedDay != "" && r.Applied:
+		_, err = fmt.Fprintf(a.Stderr, "took back the snapshots of %s; expire deletes their files after their grace\n", r.DroppedDay)
+	case r.DroppedDay != "":
+		_, err = fmt.Fprintf(a.Stderr, "would take back the snapshots of %s\n", r.DroppedDay)
+	default:
+		_, err = fmt.Fprintf(a.Stderr, "%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)\n",
+			did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes))
+	}
 	if !r.Applied && err == nil {
-		_, err = fmt.Fprintln(a.Stderr, "nothing was done; --apply does it")
+		_, err = fmt.Fprintln(a.Stderr, "nothing was removed; run again with --apply to remove")
 	}
 	return err
 }

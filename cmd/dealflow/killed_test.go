@@ -18,7 +18,6 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
-	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
@@ -28,12 +27,18 @@ import (
 // asProgram is the environment variable that makes the test's binary run as dealflow.
 const asProgram = "TEST_AS_PROGRAM"
 
-// killedRuns is a market before its second night, and a lake with the first night.
-type killedRuns struct {
+// killedCommands is a market before its second night, and the commands to kill.
+type killedCommands struct {
 	api      string
-	base     store.Store   // the lake after the first night
-	complete []string      // live files of the lake after an undisturbed second night
-	took     time.Duration // duration of that night
+	commands []killedCommand
+}
+
+// killedCommand is a command and its effect on a lake.
+type killedCommand struct {
+	args     []string
+	base     store.Store   // the lake before
+	complete []string      // live files of the lake after an undisturbed command
+	took     time.Duration // duration of that command
 }
 
 // location is the lake's location: as a store, and as settings of the program.
@@ -42,9 +47,9 @@ type location struct {
 	settings []string // environment of the program
 }
 
-// TestKilledFolder kills the program with signal 9 at random moments of its second night, several times, with the lake
-// in a folder. The lake is complete each time. When the same night is run again, the lake is equal to that of an
-// undisturbed run. TEST_KILLS is the number of kills; default 2.
+// TestKilledFolder kills the program with signal 9 at random moments of its second night, and of the maintenance after it,
+// with the lake in a folder. The lake is complete each time. When the same command is run again, the lake is equal to that
+// of an undisturbed command. TEST_KILLS is the number of kills; every second one is of a run. Default 2.
 func TestKilledFolder(t *testing.T) {
 	t.Parallel()
 	testKilled(t, func(t *testing.T, _ int) location {
@@ -75,32 +80,40 @@ func testKilled(t *testing.T, open func(*testing.T, int) location) {
 	if err != nil {
 		t.Fatalf("TEST_KILLS: %v", err)
 	}
-	k := newKilledRuns(t, open)
+	k := newKilledCommands(t, open)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
+	first := random.IntN(len(k.commands)) // a small number of kills tries all commands in the course of time
 	finished := 0
 	for n := range kills {
-		p := open(t, n+1)
-		storetest.Copy(t, k.base, p.store)
-		after := time.Duration(random.Int64N(int64(k.took) + 1))
-		if k.program(t, p, after, "run") == 0 {
+		c := k.commands[0]
+		if n%2 == 1 {
+			c = k.commands[1+(first+n/2)%(len(k.commands)-1)]
+		}
+		p := open(t, n+100)
+		storetest.Copy(t, c.base, p.store)
+		after := time.Duration(random.Int64N(int64(c.took) + 1))
+		if k.program(t, p, after, c.args...) == 0 {
 			finished++
 		}
 		if code := k.program(t, p, 0, "verify", "--read-data"); code != 0 {
-			t.Fatalf("killed after %s: verify ends with exit code %d", after, code)
+			t.Fatalf("%v killed after %s: verify ends with exit code %d", c.args, after, code)
 		}
-		if code := k.program(t, p, 0, "run"); code != 0 {
-			t.Fatalf("killed after %s: run again, it ends with exit code %d", after, code)
+		if code := k.program(t, p, 0, c.args...); code != 0 {
+			t.Fatalf("%v killed after %s: run again, it ends with exit code %d", c.args, after, code)
 		}
-		if got := liveFiles(t, p.store); !slices.Equal(got, k.complete) {
-			t.Fatalf("killed after %s and run again:\n got %q\nwant %q", after, got, k.complete)
+		if got := liveFiles(t, p.store); !slices.Equal(got, c.complete) {
+			missing := slices.DeleteFunc(slices.Clone(c.complete), func(file string) bool { return slices.Contains(got, file) })
+			t.Fatalf("%v killed after %s and run again: the lake has %d files, want %d; it lacks %.2000q", c.args, after, len(got), len(c.complete), missing)
 		}
 	}
-	t.Logf("%d runs killed within %s, %d of them had ended before", kills-finished, k.took, finished)
+	t.Logf("%d commands killed, %d of them had ended before", kills-finished, finished)
 }
 
-func newKilledRuns(t *testing.T, open func(*testing.T, int) location) *killedRuns {
+// newNight runs the first night of a market into a lake, and moves the market's clock to the second one.
+func newNight(t *testing.T, p location) *killedCommands {
+	t.Helper()
 	clock := sim.NewManualClock(time.Date(2026, 1, 7, 22, 0, 0, 0, time.UTC))
 	server, err := serve.New(serve.Config{Source: sim.New(sim.Config{Seed: 5, Deals: 60, Clock: clock.Now})})
 	if err != nil {
@@ -108,24 +121,42 @@ func newKilledRuns(t *testing.T, open func(*testing.T, int) location) *killedRun
 	}
 	api := httptest.NewServer(server.Handler())
 	t.Cleanup(api.Close)
-	k := &killedRuns{api: api.URL, base: &memstore.Mem{}}
-	p := open(t, 0)
+	k := &killedCommands{api: api.URL}
 	if code := k.program(t, p, 0, "run"); code != 0 {
 		t.Fatalf("first night: exit code %d", code)
 	}
-	storetest.Copy(t, p.store, k.base)
 	clock.Set(clock.Now().AddDate(0, 0, 1))
-	began := time.Now()
-	if code := k.program(t, p, 0, "run"); code != 0 {
-		t.Fatalf("second night: exit code %d", code)
+	return k
+}
+
+// newKilledCommands runs each command once without a disturbance: the run of a second night, then on its lake each of
+// the maintenance commands.
+func newKilledCommands(t *testing.T, open func(*testing.T, int) location) *killedCommands {
+	p := open(t, 0)
+	k := newNight(t, p)
+	for i, args := range [][]string{{"run"}, {"compact"}, {"expire", "--apply", "--keep-days", "1"}, {"replay", "--snapshots", "--force"}} {
+		c := killedCommand{args: args, base: storetest.Clone(t, p.store)}
+		if i > 1 { // each on the lake that the run left
+			c.base = k.commands[1].base
+			p = open(t, i)
+			storetest.Copy(t, c.base, p.store)
+		}
+		before, began := liveFiles(t, c.base), time.Now()
+		if code := k.program(t, p, 0, args...); code != 0 {
+			t.Fatalf("%v: exit code %d", args, code)
+		}
+		c.took, c.complete = time.Since(began), liveFiles(t, p.store)
+		if slices.Equal(c.complete, before) && i < 3 {
+			t.Fatalf("%v changes nothing: it tries nothing", args)
+		}
+		k.commands = append(k.commands, c)
 	}
-	k.took, k.complete = time.Since(began), liveFiles(t, p.store)
 	return k
 }
 
 // program runs dealflow in another process and returns its exit code. If after is positive, it kills the process after
 // that time and returns -1.
-func (k *killedRuns) program(t *testing.T, p location, after time.Duration, args ...string) int {
+func (k *killedCommands) program(t *testing.T, p location, after time.Duration, args ...string) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = t.TempDir()

@@ -7,15 +7,26 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/load"
+	"dealflow/load/store"
 )
 
-// openLake opens the lake of the settings.
+// openLake opens the lake of the settings for a reader. If the lake has lost commits, it warns: the rest can be read.
 func (a *app) openLake(ctx context.Context) (*load.Lake, error) {
 	s, err := a.settings.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return load.Open(ctx, s)
+	return a.openToRead(ctx, s)
+}
+
+// openToRead is openLake for a store.
+func (a *app) openToRead(ctx context.Context, s store.Store) (*load.Lake, error) {
+	l, err := load.Open(ctx, s)
+	if errors.Is(err, load.ErrLostCommit) && l.Log().Number > 0 {
+		a.logger().Warn("answers lack what a lost commit said", "err", err.Error(), "next", "dealflow verify")
+		return l, nil
+	}
+	return l, err
 }
 
 // openCatalog opens the file of a lake's catalog.
@@ -24,7 +35,7 @@ func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, 
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Open(ctx, l, a.settings.workDir, cache)
+	return catalog.Open(ctx, l, a.workDir(), cache)
 }
 
 // withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these
@@ -36,7 +47,7 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 	}
 	defer func() { err = errors.Join(err, catalog.Close()) }()
 	if catalog.Private {
-		a.logger().Warn("the published catalog is absent or behind the log; using a private one", "next", "dealflow catalog")
+		a.logger().Warn("the published catalog is not used; a private one answers", "why", catalog.Why.Error(), "next", "dealflow catalog")
 	}
 	db, err := catalog.DB(ctx, statements...)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+	_ "time/tzdata" // --day-zone means the same on a machine without time zones
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := environment{
-		Getenv: os.Getenv, Now: time.Now, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	code := Main(ctx, os.Args[1:], env)
 	stop()
@@ -23,20 +24,25 @@ func main() {
 
 // environment is everything that the program reads from and writes to its process. Tests replace it.
 type environment struct {
-	Getenv func(string) string
-	Now    func() time.Time
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
+	Getenv  func(string) string
+	Now     func() time.Time
+	Elapsed func() time.Duration // since some instant, suspends included; nil: by Now
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
 }
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
-	root := newRoot(env)
+	a := &app{environment: env, work: new(workFolder)}
+	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
+	if closeErr := a.work.close(); closeErr != nil {
+		a.logger().Warn("the work folder could not be removed", "err", closeErr)
+	}
 	code := exitCode(ctx, err)
 	var quiet *silentError
 	if err != nil && !errors.As(err, &quiet) {

@@ -10,7 +10,8 @@ import (
 )
 
 // maintainConfig returns the configuration of a maintenance command, which does not use the API.
-func (a *app) maintainConfig(ctx context.Context) (cfg maintain.Config, err error) {
+// acceptLost is the flag of addAcceptLost.
+func (a *app) maintainConfig(ctx context.Context, acceptLost bool) (cfg maintain.Config, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return cfg, fmt.Errorf("run id: %w", err)
@@ -21,8 +22,8 @@ func (a *app) maintainConfig(ctx context.Context) (cfg maintain.Config, err erro
 	}
 	cache, err := a.settings.cache(s)
 	return maintain.Config{
-		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.settings.workDir,
-		Owner: owner(), Version: version(), Log: a.logger(),
+		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.workDir(),
+		Owner: owner(), Version: version(), Log: a.logger(), AcceptLost: acceptLost,
 	}, err
 }
 

@@ -20,11 +20,14 @@ import (
 func newQuarantine(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quarantine",
-		Short: "Show the records that could not be read, and try them again",
-		Long: `Records that cannot be read as a deal (no object, no usable id, a repeated member name, no valid UTF-8)
-are kept with their bytes and the reason. A deal whose record is in quarantine keeps its last version;
-where the id cannot be read, its feed declares no removals until it can.`,
-		Args: cobra.ArbitraryArgs,
+		Short: "Show the records that could not be read, and request them again",
+		Long: `quarantine shows the records that could not be read as a deal, and requests them again.
+
+A record is in quarantine with its bytes and one of four reasons: it is no JSON object, it has no
+usable id, it has a member name twice, or it is no valid UTF-8. Its deal keeps its last version. If
+the id cannot be read, no deal of that feed is removed until it can: the record may be any of them.`,
+		Example: "  dealflow quarantine list\n  dealflow quarantine show 5f2a90c1d3e4 > record.json\n  dealflow quarantine retry",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return cmd.Help()
@@ -57,12 +60,12 @@ func newQuarantineList(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the records that could not be read when their feed was pulled last",
-		Example: "  dealflow quarantine list --all --json",
+		Short:   "List the records that could not be read in the last pull of their feed",
+		Example: "  dealflow quarantine list\n  dealflow quarantine list --all --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listQuarantine(cmd.Context(), a, all) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also those of earlier runs")
+	cmd.Flags().BoolVar(&all, "all", false, "also list the records of earlier runs")
 	return cmd
 }
 
@@ -148,7 +151,7 @@ func recordID(feed api.Feed, raw []byte) string {
 func newQuarantineShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show <id>",
-		Short:   "Print the bytes of a record, as they were received",
+		Short:   "Print the bytes of a record as received",
 		Example: "  dealflow quarantine show 5f2a90c1d3e4 > record.json",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, words []string) error { return showQuarantine(cmd.Context(), a, words[0]) },
@@ -165,7 +168,7 @@ func showQuarantine(ctx context.Context, a *app, id string) error {
 	case len(records) == 0:
 		return usagef("no record %s is in quarantine; `dealflow quarantine list --all` lists them", id)
 	case len(records) > 1:
-		return usagef("%d records in quarantine begin with %s; give more of the id", len(records), id)
+		return usagef("%d records in quarantine begin with %s, want one; type more of the id", len(records), id)
 	}
 	q := records[0]
 	fmt.Fprintf(a.Stderr, "%s, page %s: %s\n", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail))
@@ -177,11 +180,13 @@ func newQuarantineRetry(a *app) *cobra.Command {
 	var o pullOptions
 	cmd := &cobra.Command{
 		Use:   "retry",
-		Short: "Ask the API again for the deals in quarantine, by id, and commit what can be read now",
-		Long: `retry asks by id for each deal that was in quarantine when its feed was pulled last, and commits the
-ones that can be read now: history only, one commit. Records whose id cannot be read wait for the next
-run, which reads the whole list. It never declares a removal.`,
-		Args: args(cobra.NoArgs),
+		Short: "Request the deals in quarantine again, by id, and commit what can be read",
+		Long: `retry requests by id each deal that the last pull of its feed put into quarantine, and commits those
+that can be read now. The commit adds to history only, and removes no deal.
+
+A record without a readable id waits for the next run, which reads the complete list.`,
+		Example: "  dealflow quarantine retry",
+		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.pullWith(cmd.Context(), o, pull.RetryQuarantined, nil)
 		},

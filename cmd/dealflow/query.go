@@ -29,17 +29,29 @@ func newQuery(a *app) *cobra.Command {
 	var o queryOptions
 	cmd := &cobra.Command{
 		Use:   "query [SQL]",
-		Short: "Ask the lake in SQL",
-		Long: `query runs a SQL statement (DuckDB) on the lake's catalog, read-only.
+		Short: "Query the lake in SQL, as of now or as of any instant",
+		Long: `query runs a SQL statement (DuckDB) on the lake's catalog, read-only. The statement comes from the
+argument, from --file, or from stdin.
 
-The default schema holds each table as of now; <table>_as_of(t) gives it as it was known at t,
-history.<table> every version with valid_from and valid_to, snapshots.<table> each day.
-Also: deals, deals_as_of(t), runs, feed_runs, checks, history.deal_versions (with payloads), and the
-analyses: bond_priced_as_of(t), league_table(…), pipeline_as_of(t), field_change, changes(from, to), …
-catalog_info names the commit, markets the markets in their order; knowledge_at(t) is the instant of
-the last pull as of t, utc_day(t) the UTC day of t; files.<table> is every version without its interval.
+  bond_priced_deals              a table as of now
+  bond_priced_deals_as_of(t)     the same table as it was known at t
+  history.bond_priced_deals      every version, with valid_from and valid_to
+  snapshots.bond_priced_deals    the complete state of each day
 
-The statement comes from the argument, from --file, or from stdin.`,
+The other tables have the same four forms. There are also:
+
+  deals, deals_as_of(t)          the deals that are not removed
+  history.deal_versions          every version of every deal, with its payload
+  files.<table>                  every version without its interval
+  field_change, changes(from, to), deal_timeline(…)    what changed, and when it became known
+  bond_priced_as_of(t), league_table(…), pipeline_as_of(t), …    analyses
+  runs, feed_runs, checks        what each run did, and what the quality checks reported
+  catalog_info, markets          the commit that the catalog shows; the markets in their order
+  knowledge_at(t), utc_day(t)    the instant of the last pull as of t; the UTC day of t
+
+A statement may write files of this machine: COPY … TO writes what it is given, as the user who runs
+query, and replaces files. The lake's catalog is read-only; the files of a lake in a folder are files
+like any other. Run only statements that you would run as a program.`,
 		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"
   dealflow query "FROM loan_priced_deals_as_of('2026-11-01 06:00:00Z')" --format csv
   dealflow query "FROM bond_priced_deals" --format parquet --out deals.parquet`,
@@ -47,9 +59,9 @@ The statement comes from the argument, from --file, or from stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(cmd.Context(), a, o, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.format, "format", "table", strings.Join(queryFormats, ", "))
-	flags.StringVarP(&o.file, "file", "f", "", "read the statement from a file")
-	flags.StringVarP(&o.out, "out", "o", "", "write to a file instead of stdout; parquet needs it")
+	flags.StringVar(&o.format, "format", "table", "format of the answer: "+strings.Join(queryFormats, ", "))
+	flags.StringVarP(&o.file, "file", "f", "", "read the statement from this file")
+	flags.StringVarP(&o.out, "out", "o", "", "write the answer to this file, not to stdout; required for parquet")
 	return cmd
 }
 
@@ -91,7 +103,7 @@ func (a *app) statement(o queryOptions, args []string) (string, error) {
 	var text string
 	switch {
 	case len(args) == 1 && o.file != "":
-		return "", usagef("the statement is given twice, as argument and as --file")
+		return "", usagef("got a statement both as argument and by --file, want one of them")
 	case len(args) == 1:
 		text = args[0]
 	case o.file != "":

@@ -14,34 +14,36 @@ import (
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
-	snapshots, force bool
+	snapshots, force, acceptLost bool
 }
 
 func newReplay(a *app) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay",
-		Short: "Rebuild history from the payloads, and prove it equal",
-		Long: `replay flattens every payload in history again under the current schema, and compares the rows with
-those that the tables hold. Where they are the same, nothing is written: history is what its
-payloads say. Where they differ, where a file is damaged, or of an older schema version, the files
-of that table, market and year are replaced, all in one commit.
+		Short: "Build history again from the payloads, and report whether it is equal",
+		Long: `replay builds the tables of history again from the payloads, and replaces what differs. Run it when
+status or verify says so: after an upgrade of dealflow that adds columns, or to repair a damaged
+table.
 
-Run it when status or verify says so: after a new version of dealflow brought columns, or to mend
-damaged tables.`,
+It flattens every payload under the current schema and compares the rows with the stored ones. If
+all are equal, nothing is written: history is proved to be what its payloads say. Files of a table,
+market and year are replaced if their rows differ, if one is damaged, or if one has an older schema
+version. All replacements are one commit.`,
 		Example: `  dealflow replay --lake /data/deals
   dealflow replay --snapshots --json`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.snapshots, "snapshots", false, "the retained snapshots too")
-	flags.BoolVar(&o.force, "force", false, "replace all files, also where they are right")
+	flags.BoolVar(&o.snapshots, "snapshots", false, "also build the stored snapshots again")
+	flags.BoolVar(&o.force, "force", false, "replace all files, also those with equal rows")
+	addAcceptLost(flags, &o.acceptLost)
 	return cmd
 }
 
 func runReplay(ctx context.Context, a *app, o replayOptions) error {
-	cfg, err := a.maintainConfig(ctx)
+	cfg, err := a.maintainConfig(ctx, o.acceptLost)
 	if err != nil {
 		return err
 	}
@@ -49,7 +51,7 @@ func runReplay(ctx context.Context, a *app, o replayOptions) error {
 	if result == nil {
 		return err
 	}
-	return errors.Join(err, a.printReplayed(result))
+	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result)))
 }
 
 func (a *app) printReplayed(r *maintain.ReplayResult) error {
@@ -67,7 +69,7 @@ func (a *app) printReplayed(r *maintain.ReplayResult) error {
 			verdict += " in " + strings.Join(t.Where, ", ")
 		}
 		if len(t.Improved) > 0 {
-			verdict += fmt.Sprintf("; read anew: %d helper columns (%s)", len(t.Improved), strings.Join(t.Improved, ", "))
+			verdict += fmt.Sprintf("; values that the present schema reads in another way: %d columns (%s)", len(t.Improved), strings.Join(t.Improved, ", "))
 		}
 		rows = append(rows, []string{t.Table, fmt.Sprint(t.FilesBefore), fmt.Sprint(t.Replaced), fmt.Sprint(t.Rows), verdict})
 	}

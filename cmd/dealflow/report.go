@@ -35,13 +35,14 @@ func newReport(a *app) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Write what the lake knows as one HTML page",
-		Long: `report writes one self-contained HTML page: what the last run did, the pipeline, issuance, league
-tables, tightening and cover, restatements, the maturity wall and the quality of the data, as charts with
-the numbers behind them, and the statements that they come from.
+		Short: "Write one HTML page of charts about the lake, as of now or any instant",
+		Long: `report writes one self-contained HTML page of charts, each with its numbers and its SQL statement.
 
-The page asks for nothing over the network and runs no script. The same lake as of the same instant gives
-the same bytes.`,
+Its subjects: the last run, the pipeline, issuance, league tables, tightening and cover,
+restatements, the maturity wall, and the quality of the data.
+
+The page makes no network request and runs no script. The same lake as of the same instant gives the
+same bytes.`,
 		Example: `  dealflow report --out report.html
   dealflow report --as-of 2026-11-01T06:00:00Z --out then.html
   dealflow report --out - | gzip > report.html.gz`,
@@ -49,8 +50,8 @@ the same bytes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.asOf, "as-of", "", "report what was known at this instant (RFC 3339); default: all that is known")
-	flags.StringVarP(&o.out, "out", "o", "", "file to write, - for stdout; needed")
+	flags.StringVar(&o.asOf, "as-of", "", "report what was known at this instant, such as 2026-11-01T06:00:00Z (default: all that is known)")
+	flags.StringVarP(&o.out, "out", "o", "", "file to write, - for stdout; required")
 	return cmd
 }
 
@@ -73,7 +74,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 	}
 	err = a.withCatalog(ctx, l, func(db *stdsql.DB) error { return runQueries(ctx, db, asOf, queries) }, statementsOf(queries)...)
 	if errors.Is(err, errNothingKnown) && o.asOf != "" {
-		return usagef("--as-of %s: the lake knows of nothing until then", o.asOf)
+		return usagef("--as-of %s: the lake has no commit up to then", o.asOf)
 	}
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 func (o reportOptions) check(json bool) (asOf string, err error) {
 	switch {
 	case o.out == "":
-		return "", usagef("say where the report goes: --out report.html, or --out - for stdout")
+		return "", usagef("--out is not set: want a file such as report.html, or - for stdout")
 	case o.out == "-" && json:
 		return "", usagef("--json prints a result on stdout: name a file with --out")
 	case o.asOf == "":

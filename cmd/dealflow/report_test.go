@@ -54,8 +54,8 @@ func TestReportsAreDocumented(t *testing.T) {
 }
 
 // jsonNames are the names of a struct's fields in JSON.
-func jsonNames(of reflect.Type) (names []string) {
-	for field := range of.Fields() {
+func jsonNames(structure reflect.Type) (names []string) {
+	for field := range structure.Fields() {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)
 		}

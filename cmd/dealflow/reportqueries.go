@@ -12,7 +12,7 @@ import (
 )
 
 // errNothingKnown is the error if the lake had no pull before the instant of a report.
-var errNothingKnown = errors.New("the lake has pulled nothing yet; `dealflow run` pulls")
+var errNothingKnown = errors.New("the lake has no deals yet; run `dealflow run` first")
 
 // reportQuery is a query of sql/report, and the function that reads its rows.
 type reportQuery struct {

@@ -12,19 +12,26 @@ import (
 type app struct {
 	environment
 	settings settings
+	work     *workFolder
 }
 
-func newRoot(env environment) *cobra.Command {
-	a := &app{environment: env}
+// root returns the root command, with all commands below it.
+func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dealflow",
-		Short: "Keep the full, point-in-time history of a deal-flow API",
-		Long: `dealflow pulls complete nightly snapshots of a bond and loan deal-flow API, flattens
-them into Parquet, commits them as one, and answers questions in SQL as of any instant.
+		Short: "Record the full history of a deal API, and query it as of any instant",
+		Long: `dealflow records the full history of a bond and loan deal API that has none.
+You can query any table as it was known at any instant.
 
-Start with:  dealflow demo
+Start here:
 
-Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, else the default.
+  dealflow demo                 a simulated market, ten nights of runs, first queries
+  dealflow doctor               check everything that a run needs
+  dealflow run                  pull complete snapshots of all feeds, once a night
+  dealflow query "FROM bond_priced_deals_as_of('2026-11-01') LIMIT 5"
+
+A setting comes from its flag, else the environment (DEALFLOW_*), else the settings file (--config),
+else the default.
 
 ` + exitTable(),
 		SilenceUsage:      true,
@@ -32,7 +39,7 @@ Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, els
 		DisableAutoGenTag: true,
 		Args:              cobra.ArbitraryArgs,
 		RunE:              unknownCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settings.load(cmd, env.Getenv) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settings.load(cmd, a.Getenv) },
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -40,7 +47,7 @@ Settings: flag, else environment DEALFLOW_*, else the YAML file of --config, els
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newDoctor(a), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newLease(a), newDoctor(a), newVersion(a),
 	)
 	return root
 }

@@ -31,27 +31,36 @@ type pullOptions struct {
 	contract     string
 	acceptChecks string
 	acceptClock  bool
+	acceptLost   bool
 }
 
 func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
 	a.settings.addAPI(flags)
 	flags.StringVar(&o.feeds, "feeds", "", "feeds to pull, comma-separated, such as bond/ig/priced (default: all twelve)")
-	flags.IntVar(&o.pageSize, "page-size", 0, "deals on a page, as a wish (default 1000)")
-	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "how id and secret enter the Basic header: raw or rfc6749")
-	flags.Float64Var(&o.rate, "rate", 0, "requests per second at most, of all feeds together (default: no limit)")
-	flags.IntVar(&o.attempts, "attempts", 0, "tries of one request before giving up (default 8)")
-	flags.DurationVar(&o.deadline, "deadline", 0, "time from the start after which feeds that are not complete have failed, such as 2h (default: none)")
-	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with data that departs from the API document in a new way: report, or freeze to commit nothing")
-	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that shall hold nothing this time, comma-separated")
-	flags.BoolVar(&o.acceptClock, "accept-clock", false, "go on although the clock seems wrong")
+	flags.IntVar(&o.pageSize, "page-size", 0, "number of deals to request for each page (default 1000)")
+	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "encoding of id and secret in the Basic header: raw or rfc6749")
+	flags.Float64Var(&o.rate, "rate", 0, "maximum requests per second, of all feeds together (default: no limit)")
+	flags.IntVar(&o.attempts, "attempts", 0, "maximum tries of one request (default 8)")
+	flags.DurationVar(&o.deadline, "deadline", 0, "time limit of the command, such as 2h; feeds that are not complete by then fail (default: none)")
+	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with drift that the lake has not seen before: report it, or freeze (commit nothing)")
+	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that must not hold this run, comma-separated; all accepts every check, also one that could not be run")
+	flags.BoolVar(&o.acceptClock, "accept-clock", false, "continue although the clock seems wrong")
+	addAcceptLost(flags, &o.acceptLost)
+}
+
+// addAcceptLost adds the flag of all commands that write.
+func addAcceptLost(flags *pflag.FlagSet, accept *bool) {
+	flags.BoolVar(accept, "accept-lost-commit", false, "continue although the lake has lost its newest commit; the next commit records the loss")
 }
 
 // runOptions are the flags of run.
 type runOptions struct {
 	pullOptions
 	snapshotDate   string
+	acceptDayZone  bool
 	acceptRemovals bool
 	singleWriter   bool
+	waitForLease   time.Duration
 }
 
 func newRun(a *app) *cobra.Command {
@@ -59,11 +68,18 @@ func newRun(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Pull complete snapshots of all feeds into the lake, as one commit",
-		Long: `run pulls a complete snapshot of every feed, concurrently, writes what changed into history
-and the whole day into snapshots, and commits both at once. Run it once a night.
+		Long: `run pulls a complete snapshot of every feed and makes all of it visible in one commit. Run it once
+a night.
 
-Of the feeds those are pulled that lack the day's snapshot; where none lacks it, all are pulled
-again and replace the day.
+The commit adds new versions to history, and the day's complete state to snapshots. If the run
+fails, nothing of it is visible.
+
+A second run on the same day pulls the feeds that lack that day's snapshot. If no feed lacks it, the
+run pulls all feeds again and replaces the day. The day is that of the start, before any wait, in the
+time zone of --day-zone: with America/New_York, 22:00 there is that day's night.
+
+If a sync or maintenance is at work, run waits for it (--wait-for-lease); then it works at the same
+time. If another run takes all the same snapshots, run does nothing and ends with exit code 13.
 
 Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW_CLIENT_SECRET_FILE.`,
 		Example: `  dealflow run --api https://api.example.com --lake /data/deals
@@ -74,9 +90,12 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	}
 	flags := cmd.Flags()
 	o.add(a, flags)
-	flags.StringVar(&o.snapshotDate, "snapshot-date", "", "day of the snapshot, YYYY-MM-DD (default: the UTC date of the start)")
-	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "go on although more deals vanished than usual")
-	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot create an object only once: nobody else may ever write to the lake")
+	flags.StringVar(&o.snapshotDate, "snapshot-date", "", "day of the snapshot, YYYY-MM-DD (default: that of the start; a later day than tomorrow is refused)")
+	a.settings.addDayZone(flags)
+	flags.BoolVar(&o.acceptDayZone, "accept-day-zone", false, "count days in the time zone of --day-zone from now on, although the lake has another")
+	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "take missing deals for gone: ends a hold of the removal guard, and needs no evidence except a 404 or 403 by id")
+	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot refuse a second put of a commit; no other process may write to the lake")
+	flags.DurationVar(&o.waitForLease, "wait-for-lease", 30*time.Minute, "time to wait for a sync or maintenance that is running; then run works at the same time")
 	return cmd
 }
 
@@ -84,8 +103,13 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if _, err := time.Parse(time.DateOnly, o.snapshotDate); o.snapshotDate != "" && err != nil {
 		return usagef("--snapshot-date %q: want YYYY-MM-DD", o.snapshotDate)
 	}
+	if o.waitForLease < 0 {
+		return usagef("--wait-for-lease %s: want 0 or more", o.waitForLease)
+	}
 	return a.pullWith(ctx, o.pullOptions, pull.Run, func(cfg *pull.Config) {
+		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
+		cfg.DayZone, cfg.AcceptDayZone = a.settings.dayZone, o.acceptDayZone
 	})
 }
 
@@ -105,7 +129,7 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 	client, err := extract.New(extract.Config{
 		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
-		Clock: a.observationClock(), Log: a.logger(), Progress: show.page,
+		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: show.page,
 	})
 	if err != nil {
 		return &usageError{err}
@@ -121,6 +145,10 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
 		}
+		if cfg.GiveWay {
+			err = errors.Join(err, skippedError(result.Outcome))
+		}
+		err = afterCommit(result.Commit, err)
 	}
 	return err
 }
@@ -135,13 +163,16 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, e
 		return cfg, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
 	}
 	if o.deadline < 0 {
-		return cfg, usagef("--deadline %s: want a time that lies ahead", o.deadline)
+		return cfg, usagef("--deadline %s: want a duration greater than 0", o.deadline)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, err
 	}
 	if err := a.settings.credentials(); err != nil {
 		return cfg, err
+	}
+	for _, warning := range a.settings.warnings {
+		fmt.Fprintln(a.Stderr, "warning: "+warning)
 	}
 	if o.acceptChecks != "" {
 		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
@@ -154,15 +185,8 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, e
 	}
 	cfg.Cache, err = a.settings.cache(cfg.Store)
 	cfg.ServerClock, cfg.Deadline, cfg.AcceptClock = a.settings.clock == "server", o.deadline, o.acceptClock
+	cfg.AcceptLost = o.acceptLost
 	return cfg, err
-}
-
-// observationClock returns the machine's clock, or nil for the server's clock.
-func (a *app) observationClock() func() time.Time {
-	if a.settings.clock == "server" {
-		return nil
-	}
-	return a.Now
 }
 
 // pull calls execute once. It adds to cfg what is the same for all commands.
@@ -171,8 +195,8 @@ func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pu
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
-	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.settings.workDir, version(), a.logger()
-	cfg.Owner = owner()
+	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.workDir(), version(), a.logger()
+	cfg.Owner, cfg.Elapsed = owner(), a.Elapsed
 	return execute(ctx, cfg)
 }
 

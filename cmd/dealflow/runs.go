@@ -15,7 +15,7 @@ func newRuns(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "runs",
 		Short:   "List the last runs, newest first",
-		Example: "  dealflow runs --last 30",
+		Example: "  dealflow runs\n  dealflow runs --last 30 --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runRuns(cmd.Context(), a, last) },
 	}
@@ -29,7 +29,7 @@ func runRuns(ctx context.Context, a *app, last int) error {
 	if err != nil {
 		return err
 	}
-	runs := slices.Clone(l.Log().Runs)
+	runs := slices.Clone(l.Log().Commits)
 	slices.Reverse(runs)
 	if last > 0 && len(runs) > last {
 		runs = runs[:last]

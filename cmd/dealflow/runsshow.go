@@ -16,10 +16,12 @@ func newRunsShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show <run or commit>",
 		Short: "Show what a run did, feed by feed",
-		Long: `show prints the report of a committed run: its feeds with pages, requests, bytes, retries, waits,
-sweeps, what changed, what departs from the API document, and where the time went. A run is named by
-its commit's number, its id, or the beginning of its id; "last" is the newest.`,
-		Example: "  dealflow runs show 42\n  dealflow runs show last --json",
+		Long: `show prints the report of a committed run, feed by feed: what changed, what it cost, and its drift.
+Costs are pages, requests, bytes, retries, waits, sweeps and time.
+
+Name the run by its commit's number, by its id, or by the first characters of its id. "last" is the
+newest run.`,
+		Example: "  dealflow runs show last\n  dealflow runs show 42 --json",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, words []string) error { return runRunsShow(cmd.Context(), a, words[0]) },
 	}
@@ -30,7 +32,7 @@ func runRunsShow(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	run, err := findRun(l.Log().Runs, name)
+	run, err := findRun(l.Log().Commits, name)
 	if err != nil {
 		return err
 	}
@@ -58,11 +60,11 @@ func findRun(runs []lake.Commit, name string) (*lake.Commit, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, usagef("no committed run is called %q; `dealflow runs --last 0` lists them all", name)
+		return nil, usagef("no committed run %q; `dealflow runs --last 0` lists all runs", name)
 	case 1:
 		return found[0], nil
 	}
-	return nil, usagef("%d runs begin with %q; give more of the id, or the commit's number", len(found), name)
+	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(found), name)
 }
 
 func (a *app) printReport(c *lake.Commit) error {

@@ -15,16 +15,13 @@ import (
 // TestCommandsOnS3 runs each command on a lake on a real S3 server, and serves the lake.
 func TestCommandsOnS3(t *testing.T) {
 	server := s3test.Start(t, s3test.Options{})
-	open := func(*testing.T, int) location {
-		return location{server.Store(t, "commands"), []string{
-			"DEALFLOW_LAKE=s3://" + server.Bucket + "/commands", "AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,
-			"AWS_ACCESS_KEY_ID=" + server.AccessKey, "AWS_SECRET_ACCESS_KEY=" + server.SecretKey,
-		}}
-	}
-	k := newKilledRuns(t, open) // two nights
-	p := open(t, 0)
+	p := location{server.Store(t, "commands"), []string{
+		"DEALFLOW_LAKE=s3://" + server.Bucket + "/commands", "AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,
+		"AWS_ACCESS_KEY_ID=" + server.AccessKey, "AWS_SECRET_ACCESS_KEY=" + server.SecretKey,
+	}}
+	k := newNight(t, p)
 	for _, command := range []string{
-		"status", "runs", "runs show last", "doctor", "sync", "compact", "expire --apply", "replay --force", "catalog", "verify --read-data", "quarantine list",
+		"run", "status", "runs", "runs show last", "doctor", "sync", "compact", "expire --apply", "replay --force", "catalog", "verify --read-data", "quarantine list",
 	} {
 		if code := k.program(t, p, 0, strings.Fields(command)...); code != 0 {
 			t.Errorf("%s: exit code %d", command, code)

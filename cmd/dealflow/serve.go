@@ -36,37 +36,47 @@ type serveOptions struct {
 	tlsKey     string
 	retryAfter string
 	accessLog  bool
+
+	behindProxy  bool
+	insecureHTTP bool
 }
 
 func newServe(a *app) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the deal-flow API over HTTP, from the lake or from a simulated market",
-		Long: `serve answers the whole deal-flow API from the lake: as it is now, on with every commit; or, with
---as-of, as it was known at an instant. Any client of the API becomes a time machine by its base URL:
-under …/as-of/2026-11-01T06:00:00Z everything is as it was known then, links included.
+		Short: "Serve the API over HTTP, from a simulated market or from the lake",
+		Long: `serve serves the complete API over HTTP: from a simulated market, or from a lake as of any instant.
+To try it, serve a market in one terminal and pull from it in another:
 
-serve --sim answers from a simulated market instead: invented deals that are announced, priced, edited
-and removed as time goes on. Its time starts at --start (default: now) and runs --speed times as fast
-as real time; the Date header follows it. On loopback, POST /_sim/advance?by=24h moves it on.
+  dealflow serve --sim
+  DEALFLOW_CLIENT_ID=demo DEALFLOW_CLIENT_SECRET=demo dealflow run --api http://127.0.0.1:8900
 
-Without --accounts there are two accounts, on loopback only: demo with the secret demo (VIP), and trial
-with the secret trial (Free Trial, 10 requests per second). With --accounts FILE any address may be
-listened on, and the key that signs tokens and cursors must be set: DEALFLOW_SIGNING_KEY, or
-DEALFLOW_SIGNING_KEY_FILE, one key a line, the newest first, each of at least 32 characters (such as
-those of: openssl rand -base64 32). The file:
+/docs and /openapi.json describe the API.
+
+A simulated market (--sim) has invented deals that are announced, priced, edited and removed. Its
+time starts at --start and runs --speed times as fast as real time. The Date header shows that time.
+POST /_sim/advance?by=24h moves the time forward.
+
+A lake (--lake) is served as of now, and follows every commit. With --as-of it is served as it was
+known at that instant. A client can also choose the instant by its base URL: everything under
+…/as-of/2026-11-01T06:00:00Z is as it was known then, links included.
+
+Without --accounts there are two accounts, and the server listens on loopback only: demo with the
+secret demo (VIP), and trial with the secret trial (Free Trial, 10 requests per second).
+
+With --accounts FILE the server may listen on any address: beyond loopback with --tls-cert, or with
+--behind-proxy if a proxy with TLS is in front of it, or with --insecure-http if secrets and data may
+cross the network unencrypted. /metrics and /_sim/advance then need a token, on loopback too. It needs a key that signs tokens and
+cursors: DEALFLOW_SIGNING_KEY, or DEALFLOW_SIGNING_KEY_FILE with one key a line, the newest first.
+A key has at least 32 characters: openssl rand -base64 32 prints one. The file has this form:
 
   accounts:
     - client_id: desk@example.com
       secret_hash: $2a$10$...   # from: dealflow serve hash-secret, or htpasswd -nBC 10
       type: vip                 # or free_trial
       rate: 20                  # requests per second, 0 for no limit
-      burst: 100                # requests at once
-
-The API is described at /docs and /openapi.json. Pull from it with:
-
-  DEALFLOW_CLIENT_ID=demo DEALFLOW_CLIENT_SECRET=demo dealflow run --api http://127.0.0.1:8900`,
+      burst: 100                # requests at once`,
 		Example: `  dealflow serve --sim
   dealflow serve --lake lake --as-of 2026-11-01T06:00:00Z
   dealflow serve --sim --seed 7 --deals 5000 --start 2026-03-02T08:00:00Z --speed 3600
@@ -76,7 +86,7 @@ The API is described at /docs and /openapi.json. Pull from it with:
 			lake := cmd.Flags().Lookup("lake")
 			named := lake.Changed || o.asOf != "" || !o.sim && lake.Value.String() != lake.DefValue
 			if o.sim == named {
-				return usagef("say what to serve: --sim, or --lake with or without --as-of")
+				return usagef("want --sim, or --lake with or without --as-of")
 			}
 			return runServe(cmd.Context(), a, o)
 		},
@@ -85,17 +95,19 @@ The API is described at /docs and /openapi.json. Pull from it with:
 	flags.BoolVar(&o.sim, "sim", false, "serve a simulated market")
 	flags.StringVar(&o.asOf, "as-of", "", "serve the lake as it was known at this instant, such as 2026-11-01T06:00:00Z")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
-	flags.IntVar(&o.deals, "deals", 200, "priced deals standing in each market at the start")
-	flags.IntVar(&o.years, "years", 0, "years of history behind the start, at the size of the real markets; 0: the small market of --deals")
-	flags.Float64Var(&o.faults, "faults", 0, "rate, 0 to 1, at which answers go wrong on purpose: 500, 429, broken bodies, expired tokens and cursors, odd links")
-	flags.BoolVar(&o.quirks, "quirks", true, "deals are as awkward to read as real ones")
-	flags.StringVar(&o.start, "start", "", "where the market's time starts, such as 2026-03-02T08:00:00Z (default: now)")
-	flags.Float64Var(&o.speed, "speed", 1, "how much faster than real time the market's time runs; 0: it stands still")
+	flags.IntVar(&o.deals, "deals", 200, "number of priced deals in each market at the start")
+	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: the small market of --deals")
+	flags.Float64Var(&o.faults, "faults", 0, "share of answers, 0 to 1, that fail on purpose: 500, 429, broken bodies, expired tokens and cursors, odd links")
+	flags.BoolVar(&o.quirks, "quirks", true, "show the oddities of real deals, such as spellings")
+	flags.StringVar(&o.start, "start", "", "start of the market's time, such as 2026-03-02T08:00:00Z (default: now)")
+	flags.Float64Var(&o.speed, "speed", 1, "speed of the market's time, as a multiple of real time; 0 stops it")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8900", "address to listen on; loopback only without --accounts")
-	flags.StringVar(&o.baseURL, "base-url", "", "base URL of all links, where clients come through a proxy (default: as each request names the host)")
+	flags.StringVar(&o.baseURL, "base-url", "", "base URL of all links, for clients that connect through a proxy (default: the host of each request)")
 	flags.StringVar(&o.accounts, "accounts", "", "accounts file (YAML)")
-	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate chain (PEM): speak https")
+	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate chain (PEM); turns https on")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key of the certificate (PEM)")
+	flags.BoolVar(&o.behindProxy, "behind-proxy", false, "all requests come through a proxy: connections are not limited by address, clients are told apart by the last address of X-Forwarded-For")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "listen beyond loopback without TLS")
 	flags.StringVar(&o.retryAfter, "retry-after", "seconds", "form of Retry-After: seconds or date")
 	flags.BoolVar(&o.accessLog, "access-log", false, "log every request")
 	cmd.AddCommand(newHashSecret(a))
@@ -130,7 +142,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 
 // serveConfig returns the server's configuration without its market.
 func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
-	config := serve.Config{BaseURL: o.baseURL, Log: a.serveLog(o), RetryAfterDate: o.retryAfter == "date"}
+	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
 	}
@@ -147,11 +159,11 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 			return config, err
 		}
 		if len(config.SigningKeys) == 0 {
-			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY or DEALFLOW_SIGNING_KEY_FILE (one to use: openssl rand -base64 32)")
+			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY or DEALFLOW_SIGNING_KEY_FILE (`openssl rand -base64 32` makes one)")
 		}
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
-		return config, usagef("--tls-cert and --tls-key belong together")
+		return config, usagef("want both --tls-cert and --tls-key, got only one")
 	}
 	if o.tlsCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
@@ -187,7 +199,7 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 		}
 	}
 	if o.deals < 1 || o.years < 0 || o.speed < 0 {
-		return "", nil, usagef("--deals must be at least 1, --years and --speed not less than 0")
+		return "", nil, usagef("want --deals of 1 or more, and --years and --speed of 0 or more")
 	}
 	// The market's history starts at midnight, so that two servers started on one day have the same deals.
 	shape := sim.Config{Seed: o.seed, Deals: o.deals, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
@@ -233,19 +245,25 @@ at %s, described at %s/docs
   token=$(curl -s -u %s -d grant_type=client_credentials %s/oauth/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
   curl -s -H "Authorization: Bearer $token" "%s/v3/bond/ig/priced-deal?pageSize=1"
 `, name, url, url, accounts, credentials, url, url)
-	if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && config.TLS == nil {
-		fmt.Fprintln(a.Stderr, "warning: without --tls-cert secrets and tokens cross the network in the clear; put something that speaks TLS before this server")
+	if o.insecureHTTP && config.TLS == nil {
+		fmt.Fprintln(a.Stderr, "warning: --insecure-http: secrets and tokens cross the network unencrypted")
 	}
 }
 
 // listen opens the listener. With the built-in accounts, whose secrets are public, it accepts only loopback addresses.
+// Without TLS, other addresses must be asked for.
 func listen(ctx context.Context, o serveOptions) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return nil, usagef("--listen %q: %w", o.listen, err)
 	}
-	if ip, err := netip.ParseAddr(host); o.accounts == "" && host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-		return nil, usagef("--listen %s: without --accounts only loopback addresses, because the accounts demo and trial are known to all", o.listen)
+	ip, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	switch {
+	case !loopback && o.accounts == "":
+		return nil, usagef("--listen %s: want a loopback address without --accounts, because the accounts demo and trial are public", o.listen)
+	case !loopback && o.tlsCert == "" && !o.behindProxy && !o.insecureHTTP:
+		return nil, usagef("--listen %s: without TLS, secrets and tokens would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", o.listen)
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 }

@@ -95,7 +95,12 @@ func TestServeWithAccounts(t *testing.T) {
 	if status, body := ask("GET", "/v3/loan/ll/expected-deal?pageSize=1", "", "", token.AccessToken); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := ask("POST", "/_sim/advance?by=24h", "", "", ""); status != 200 || !bytes.Contains(body, []byte(`"2026-03-03T08:00:0`)) {
+	for _, route := range [][2]string{{"POST", "/_sim/advance?by=24h"}, {"GET", "/metrics"}} {
+		if status, body := ask(route[0], route[1], "", "", ""); status != 401 {
+			t.Errorf("%s without a token: %d %s", route[1], status, body)
+		}
+	}
+	if status, body := ask("POST", "/_sim/advance?by=24h", "", "", token.AccessToken); status != 200 || !bytes.Contains(body, []byte(`"2026-03-03T08:00:0`)) {
 		t.Errorf("%d %s", status, body)
 	}
 	cancel()

@@ -37,7 +37,7 @@ func (a *app) lakeMarket(ctx context.Context, asOf string) (source serve.Source,
 	}
 	past, err := market.AsOf(ctx, instant)
 	if errors.Is(err, serve.ErrNotFound) {
-		err = usagef("--as-of %s: the lake knows of nothing until then", asOf)
+		err = usagef("--as-of %s: the lake has no commit up to then", asOf)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, market.Close())
@@ -62,7 +62,7 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 	// A writer may replace the published catalog while this reads it. Then open returns nil, and the next try opens the
 	// new one.
 	for range 3 {
-		l, err := load.Open(ctx, c.lake.Store())
+		l, err := c.app.openToRead(ctx, c.lake.Store())
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 			return catalog, err
 		}
 	}
-	return nil, errors.New("the lake's catalog changes faster than it can be opened; is another program writing to the lake all the time?")
+	return nil, errors.New("the lake's catalog changed during every attempt to open it; check whether another program writes to the lake continuously")
 }
 
 // open opens the catalog for the lake's latest commit in l. It returns nil if a writer has replaced the catalog.
@@ -80,7 +80,7 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 	if err != nil {
 		return nil, err
 	}
-	db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), c.app.settings.workDir)
+	db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), c.app.workDir())
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

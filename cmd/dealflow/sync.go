@@ -10,13 +10,15 @@ func newSync(a *app) *cobra.Command {
 	var o pullOptions
 	cmd := &cobra.Command{
 		Use:   "sync",
-		Short: "Pull what changed since, into history alone, as one commit",
-		Long: `sync follows the updatedSince links that the last run or sync has saved (bond expected lists have
-none: they are read whole), and writes the new versions into history. It takes seconds on a quiet
-day: schedule it every five minutes. It never declares a removal and takes no snapshot; the nightly
-run does both, and says what syncs had missed.
+		Short: "Pull what changed since the last run or sync, into history only",
+		Long: `sync pulls what changed since the last run or sync, and commits it to history. It takes seconds on
+a quiet day: schedule it every five minutes, next to the nightly run.
 
-Where nothing is new, nothing is committed. Where a run is at work, sync ends at once.`,
+It follows the updatedSince links that the last run or sync saved. Bond expected lists have no such
+link and are read completely.
+
+sync takes no snapshot and removes no deal. The nightly run does both, and reports what syncs
+missed. If nothing changed, nothing is committed. If another run is at work, sync ends at once.`,
 		Example: `  dealflow sync --api https://api.example.com --lake /data/deals
   dealflow sync --feeds bond/ig/priced,bond/ig/expected --deadline 4m`,
 		Args: args(cobra.NoArgs),

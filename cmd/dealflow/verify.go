@@ -8,9 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"dealflow/load/verify"
-
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
+
+	"dealflow/internal/catalog"
+	"dealflow/load/verify"
+	"dealflow/schemas/api"
+	"dealflow/transform"
 )
 
 // readAll is the value of --read-data without "=".
@@ -20,26 +24,28 @@ func newVerify(a *app) *cobra.Command {
 	var readData string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove the lake: log, files, rows, intervals, snapshots = history",
-		Long: `verify holds the lake against its commits. It changes nothing, and others may write meanwhile.
+		Short: "Prove that the lake is complete and undamaged",
+		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing. Other
+commands may write at the same time.
 
-It checks the log, and of each file that the log names its presence, size and footer. With
---read-data it reads every byte and every row too: hashes, keys, order, intervals of versions,
-parents of children, and that each snapshot is what history says of its instant.
---read-data=2/7 reads the second of seven parts of the files and leaves out what files say of
-each other: seven nights cover them all.
+It checks the log, and that each file which the log names exists with the right size and footer.
 
-Findings say what to do. Damage ends with exit code 7; notes do not.`,
+With --read-data it also reads every byte and every row. It then checks hashes, keys, order, the
+intervals of versions, the parents of child rows, and that each snapshot equals history as of its
+instant. --read-data=2/7 reads only the second of seven parts of the files, so seven nights read
+them all. Checks that compare files with each other are then left out.
+
+Each finding says what to do. Damage ends with exit code 7. Notes do not change the exit code.`,
 		Example: "  dealflow verify --lake /data/deals\n  dealflow verify --read-data --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, readData) },
 	}
-	cmd.Flags().StringVar(&readData, "read-data", "", "read every byte and row too; =n/t: only the n-th of t parts of the files")
+	cmd.Flags().StringVar(&readData, "read-data", "", "also read every byte and row; =n/t: only the n-th of t parts of the files")
 	cmd.Flags().Lookup("read-data").NoOptDefVal = readAll
 	return cmd
 }
 
-func runVerify(ctx context.Context, a *app, readData string) error {
+func runVerify(ctx context.Context, a *app, readData string) (err error) {
 	cfg, err := verifyConfig(readData)
 	if err != nil {
 		return err
@@ -47,6 +53,14 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	s, err := a.settings.store(ctx)
 	if err != nil {
 		return err
+	}
+	published, err := catalog.Inspect(ctx, s, a.workDir())
+	if err != nil {
+		return fmt.Errorf("read the published catalog of %s: %w", s.URL(), err)
+	}
+	if published != nil {
+		defer func() { err = errors.Join(err, published.Close()) }()
+		cfg.Catalog = published
 	}
 	report, err := verify.Lake(ctx, s, cfg)
 	if report == nil {
@@ -57,7 +71,7 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 
 // verifyConfig parses --read-data.
 func verifyConfig(readData string) (verify.Config, error) {
-	cfg := verify.Config{ReadData: readData != ""}
+	cfg := verify.Config{ReadData: readData != "", Lifter: func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) }}
 	if readData == "" || readData == readAll {
 		return cfg, nil
 	}

@@ -29,8 +29,8 @@ func version() string {
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Say which version this is, of the program and of what it reads and writes",
-		Example: "  dealflow version --json",
+		Short:   "Print the versions of the program, and of the formats that it reads and writes",
+		Example: "  dealflow version\n  dealflow version --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runVersion(cmd.Context(), a) },
 	}

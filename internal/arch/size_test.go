@@ -20,6 +20,7 @@ const (
 // largePackages may be larger, for a reason.
 var largePackages = map[string]string{
 	"cmd/dealflow": "a file for each command",
+	"extract":      "one client, whose parts share its jobs; the spool is the next part that can get a package",
 	"serve/sim":    "a file for each kind of record of the simulated market",
 }
 

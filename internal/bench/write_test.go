@@ -63,7 +63,7 @@ func newRun(b *testing.B) *load.Transaction {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := run.Close(); err != nil {
+		if err := run.Close(b.Context()); err != nil {
 			b.Error(err)
 		}
 	})

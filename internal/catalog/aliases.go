@@ -17,7 +17,7 @@ func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {
-		m.Log.Warn("the aliases cannot be read; those of the last catalog stay, where it serves", "err", wrong)
+		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "err", wrong)
 		return sql.Aliases{Keep: true}, nil
 	}
 	return aliases, err

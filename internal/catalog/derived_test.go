@@ -166,7 +166,7 @@ func TestQuality(t *testing.T) {
 			t.Errorf("checks %q, want %q", got, want)
 		}
 	})
-	kept := w.Log(t).Runs[1].Checks
+	kept := w.Log(t).Commits[1].Checks
 	if i := slices.IndexFunc(kept, func(c lake.Check) bool { return c.Name == "emptied_columns" }); i < 0 || kept[i].Outcome != lake.CheckAccepted {
 		t.Errorf("the commit says %+v", kept)
 	}
@@ -354,7 +354,7 @@ func TestCatalogThatCannotGoOn(t *testing.T) {
 		}
 		said.Reset()
 		result := w.Night(t, 2+i, heard)
-		if text := said.String(); !strings.Contains(text, "made anew") || strings.Contains(text, "changed") {
+		if text := said.String(); !strings.Contains(text, "built from scratch") || strings.Contains(text, "changed") {
 			t.Errorf("%s: the next catalog went on, or was begun anew for another reason:\n%s", damage, text)
 		}
 		if len(result.Checks) != len(sql.QualityChecks()) {
@@ -428,7 +428,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 	heard := world.Hears(&said)
 	w.Night(t, 0)
 	w.Night(t, 1, heard)
-	if strings.Contains(said.String(), "made anew") {
+	if strings.Contains(said.String(), "built from scratch") {
 		t.Fatalf("an untouched catalog was not gone on from:\n%s", said.String())
 	}
 	for night, statement := range []string{
@@ -440,7 +440,7 @@ func TestCatalogWrittenInto(t *testing.T) {
 		intoCatalog(t, w, statement)
 		said.Reset()
 		w.Night(t, 2+night, heard)
-		if text := said.String(); !strings.Contains(text, "made anew") || !strings.Contains(text, "changed") {
+		if text := said.String(); !strings.Contains(text, "built from scratch") || !strings.Contains(text, "changed") {
 			t.Errorf("%s: the next catalog went on from that:\n%s", statement, said.String())
 		}
 	}

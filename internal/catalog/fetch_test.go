@@ -133,7 +133,7 @@ func TestNewMonthAfar(t *testing.T) {
 		said.Reset()
 		w.Night(t, day, world.Feeds(world.Priced), listen)
 	}
-	if strings.Contains(said.String(), "made anew") {
+	if strings.Contains(said.String(), "built from scratch") {
 		t.Errorf("it did not go on from the catalog before: %s", said.String())
 	}
 	w.Ask(t, func(db *stdsql.DB) {
@@ -182,10 +182,10 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cache.Fetch(t.Context(), w.Store, files, folder); err != nil {
+	if err := cache.Fetch(t.Context(), w.Store, files, folder.Path()); err != nil {
 		t.Fatal(err)
 	}
-	held, err := filepath.Glob(filepath.Join(filepath.Dir(folder), strings.Repeat("?", 64)))
+	held, err := filepath.Glob(filepath.Join(filepath.Dir(folder.Path()), strings.Repeat("?", 64)))
 	if err != nil || len(held) > 3 {
 		t.Errorf("%d files held where one of %d has room, %v", len(held), len(files), err)
 	}
@@ -196,7 +196,7 @@ func TestCacheRefusesOtherBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = cache.Fetch(t.Context(), w.Store, []lake.File{wrong}, other)
+	err = cache.Fetch(t.Context(), w.Store, []lake.File{wrong}, other.Path())
 	if err == nil || !strings.Contains(err.Error(), "dealflow verify") || !strings.Contains(err.Error(), wrong.Path) {
 		t.Errorf("got %v", err)
 	}

@@ -27,6 +27,7 @@ type Maker struct {
 type Made struct {
 	path   string
 	commit int64
+	named  bool // the file has the commit's hash
 	folder string
 }
 
@@ -39,7 +40,7 @@ func (m *Made) Close() error {
 }
 
 // MakeAndCheck builds the catalog as it will be after a commit that is not yet made, and runs the quality checks on it.
-// accepted names checks that hold nothing this time. With an error, checks has the results of the checks that have run.
+// accepted names checks that hold nothing this time. With an error, checks has the results of the checks that were asked.
 func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted []string) (made *Made, checks []lake.Check, err error) {
 	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
 		checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
@@ -55,7 +56,7 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, folder: folder}
+	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, named: s.sha256 != "", folder: folder}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, made.Close())
@@ -66,7 +67,7 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 	if err != nil {
 		return made, err
 	}
-	local, err := mirror.OpenBriefly(m.Lake.Store(), m.Cache, folder)
+	local, err := mirror.Open(m.Lake.Store(), m.Cache, folder)
 	if err != nil {
 		return made, err
 	}
@@ -77,7 +78,7 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 		}
 	}
 	c := &sql.Catalog{
-		Root: m.Lake.Store().URL(), Commit: s.commit, Known: s.knownAt, Files: s.files, Runs: s.commits,
+		Root: m.Lake.Store().URL(), Commit: s.commit, SHA256: s.sha256, Known: s.knownAt, Files: s.files, Runs: s.commits,
 		Previous: previous, Local: local, Aliases: aliases, Diff: m.diff(s), Log: m.Log,
 	}
 	return made, build(c, ctx, made.path)

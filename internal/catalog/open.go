@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -16,7 +17,8 @@ import (
 // Catalog is an open catalog file. Fetch is safe for concurrent use. Close removes what is private.
 type Catalog struct {
 	Path    string
-	Private bool // built for the caller because the published one is absent or older than the log
+	Private bool  // built for the caller because the published one cannot be used
+	Why     error // the reason for that; nil if it is not Private
 
 	lake  *load.Lake
 	local *mirror.Mirror
@@ -24,8 +26,9 @@ type Catalog struct {
 }
 
 // Open returns the catalog of the lake's present state: the published one, or a private one if the published one is
-// older. cache keeps the files of a lake that is no local folder; with nil they are kept for this catalog alone. workDir
-// is a local folder for unfinished files; "" means the system's.
+// older, was changed after it was made, or has a write-ahead log next to it. cache keeps the files of a lake that is no
+// local folder; with nil they are kept for this catalog alone. workDir is a local folder for unfinished files; "" means
+// the system's.
 func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (*Catalog, error) {
 	local, err := mirror.Open(l.Store(), cache, workDir)
 	if err != nil {
@@ -39,32 +42,42 @@ func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache
 }
 
 func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache) error {
-	published, err := c.local.PublishedCatalog(ctx)
+	found, err := readPublished(ctx, c.local)
 	if err != nil {
 		return err
 	}
-	if published != "" && c.isCurrent(ctx, published) {
-		c.Path = published
+	if c.Why = c.unusable(ctx, &found); c.Why == nil {
+		c.Path = found.path
 		return nil
 	}
 	maker := &Maker{Lake: c.lake, Cache: cache, WorkDir: workDir, Log: slog.New(slog.DiscardHandler)}
-	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), published, (*sql.Catalog).Build); err != nil {
+	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), found.path, (*sql.Catalog).Build); err != nil {
 		return err
 	}
 	c.Private, c.Path = true, c.made.path
 	return nil
 }
 
-// isCurrent says whether the catalog at path shows the lake's present state, aliases included, and has everything that
-// this program's catalogs have.
-func (c *Catalog) isCurrent(ctx context.Context, path string) bool {
-	shown, err := sql.ShownBy(ctx, path)
-	log := c.lake.Log()
-	if err != nil || !shown.Current || shown.Commit != log.Number || len(log.Runs) == 0 || shown.RunID != log.Runs[len(log.Runs)-1].RunID {
-		return false
+// unusable says why the published catalog cannot answer for the lake's present state, aliases included; nil if it can.
+func (c *Catalog) unusable(ctx context.Context, found *published) error {
+	log, shown := c.lake.Log(), &found.shown
+	switch {
+	case found.path == "":
+		return errors.New("it is absent")
+	case found.flaw != nil:
+		return found.flaw
+	case shown.Commit.Number != log.Number:
+		return fmt.Errorf("it shows commit %d, the log ends with commit %d", shown.Commit.Number, log.Number)
+	case !shown.Current:
+		return errors.New("another version of the program made it")
+	case shown.Commit.SHA256 != log.SHA256:
+		return fmt.Errorf("it shows another %s, the log has %.12s", shown.Commit, log.SHA256)
 	}
 	aliases, err := readAliases(ctx, c.lake)
-	return err != nil || aliases.Version == shown.AliasVersion // unreadable aliases change nothing
+	if err == nil && aliases.Version != shown.AliasVersion { // unreadable aliases change nothing
+		return errors.New("the aliases have changed since")
+	}
+	return nil
 }
 
 // Root is the local folder under which DuckDB finds the lake's files after Fetch.
@@ -101,22 +114,3 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 
 // Close removes what is private.
 func (c *Catalog) Close() error { return errors.Join(c.made.Close(), c.local.Close()) }
-
-// PublishedCommit returns the number of the commit that the published catalog shows; 0 if there is no readable one.
-// workDir is a local folder for unfinished files; "" means the system's.
-func PublishedCommit(ctx context.Context, l *load.Lake, workDir string) (commit int64, err error) {
-	local, err := mirror.OpenBriefly(l.Store(), nil, workDir)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, local.Close()) }()
-	path, err := local.PublishedCatalog(ctx)
-	if err != nil || path == "" {
-		return 0, err
-	}
-	shown, err := sql.ShownBy(ctx, path)
-	if err != nil {
-		return 0, ctx.Err()
-	}
-	return shown.Commit, nil
-}

@@ -24,6 +24,9 @@ const maxPublications = 5
 // made in that time, it puts nothing: that commit's writer publishes. It never replaces a newer catalog. Aliases that
 // cannot be parsed are an error. workDir and cache are as in Open.
 func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache) (err error) {
+	if err := l.CheckWritable(); err != nil {
+		return err
+	}
 	if _, err := readAliases(ctx, l); err != nil {
 		return err
 	}
@@ -40,6 +43,9 @@ func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Ca
 // extends made. made may be nil; the caller closes it in either case.
 func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	if made != nil && made.commit == m.Lake.Log().Number {
+		if err := made.name(ctx, m.Lake.Log()); err != nil {
+			return err
+		}
 		return made.publish(ctx, m.Lake)
 	}
 	previous := ""
@@ -54,6 +60,15 @@ func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	return current.publish(ctx, m.Lake)
 }
 
+// name adds the hash of the commit to a catalog that was built before the commit was made.
+func (m *Made) name(ctx context.Context, log *load.Log) error {
+	if m.named {
+		return nil
+	}
+	m.named = true
+	return sql.NameCommit(ctx, m.path, log.Newest())
+}
+
 // publish puts the catalog into the lake, unless a newer commit was made.
 func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 	file, err := os.Open(m.path)
@@ -66,11 +81,12 @@ func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("the catalog changes faster than it can be replaced: %w", err)
+	return fmt.Errorf("other runs replaced the catalog during every attempt; run `dealflow catalog`: %w", err)
 }
 
 // publishOnce replaces the published catalog only if it is still the one from before the check for a newer commit. The
-// writer of a later commit publishes after that check, so its catalog is not overwritten.
+// writer of a later commit publishes after that check, so its catalog is not overwritten. Before that it removes a
+// write-ahead log, which DuckDB would apply to the new catalog.
 func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
 	replacer, canReplaceIf := l.Store().(store.Replacer)
 	tag, tagErr := "", store.ErrNotFound
@@ -81,11 +97,14 @@ func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
 	if err != nil || newer {
 		return err
 	}
+	if err := removeWAL(ctx, l.Store()); err != nil {
+		return err
+	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	switch {
-	case !canReplaceIf:
+	case !canReplaceIf, errors.Is(tagErr, store.ErrNoTag): // a catalog that may be replaced by an older one is better than none
 		return l.Store().Put(ctx, lake.CatalogKey, file, store.Replace)
 	case errors.Is(tagErr, store.ErrNotFound):
 		return l.Store().Put(ctx, lake.CatalogKey, file, store.CreateOnly)
@@ -97,14 +116,19 @@ func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
 
 // KnowsChecks returns an error for a name that no quality check has.
 func KnowsChecks(names []string) error {
-	var known []string
+	known := []string{sql.AcceptAll}
 	for _, c := range sql.QualityChecks() {
 		known = append(known, c.Name)
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("check %q: there is none of that name, but %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("check %q: no such check, want one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil
+}
+
+// WithUnasked is sql.WithUnasked for callers that cannot import sql.
+func WithUnasked(asked []lake.Check, why string, accepted []string) (all []lake.Check, held []string) {
+	return sql.WithUnasked(asked, why, accepted)
 }

@@ -78,12 +78,12 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() t
 	}); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.tx.Close()) }()
+	defer func() { err = errors.Join(err, w.tx.Close(ctx)) }()
 	made := w.newResult()
 	if err := w.compact(ctx, compactAfter+1, &made); err != nil {
 		return nil, err
 	}
-	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.writeDerived(ctx))
+	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))
 	made.Seconds = cfg.Clock().Sub(began).Seconds()
 	return &made, nil
 }

@@ -67,8 +67,8 @@ func wantPublished(t *testing.T, s store.Store, commit int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := catalog.PublishedCommit(t.Context(), l, t.TempDir()); err != nil || n != commit {
-		t.Errorf("the catalog shows commit %d, %v; want %d", n, err, commit)
+	if published, err := catalog.ReadPublished(t.Context(), l, t.TempDir()); err != nil || published.Flaw != nil || published.Shows != l.Log().Newest() || l.Log().Number != commit {
+		t.Errorf("the catalog shows %+v, %v; want commit %d", published, err, commit)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestCompactBehindOthers(t *testing.T) {
 		t.Fatalf("got %+v, %v; want commit 5", result, err)
 	}
 	log := w.Log(t)
-	if last := log.Runs[4]; last.Command != "compact" || !last.KnownAt.After(log.Runs[3].KnownAt.Time) {
-		t.Errorf("the last commit is %s of %s, behind %s", last.Command, last.KnownAt, log.Runs[3].KnownAt)
+	if last := log.Commits[4]; last.Command != "compact" || !last.KnownAt.After(log.Commits[3].KnownAt.Time) {
+		t.Errorf("the last commit is %s of %s, behind %s", last.Command, last.KnownAt, log.Commits[3].KnownAt)
 	}
 	world.WantSound(t, w.Store)
 
@@ -211,9 +211,10 @@ func TestCompactRefusesDamage(t *testing.T) {
 				for n := range int64(3) {
 					d.Put(lake.CommitKey(n+1), storetest.Bytes(t, sound.Store, lake.CommitKey(n+1)))
 				}
+				d.Put(lake.LatestKey, storetest.Bytes(t, sound.Store, lake.LatestKey))
 			}
 			result, err := maintain.Compact(t.Context(), w.Upkeep(t))
-			if err == nil || !strings.Contains(err.Error(), "history/bond_priced_deals/market=IG") || !strings.Contains(err.Error(), "dealflow verify") || result.Commit != 4 {
+			if err == nil || !strings.Contains(err.Error(), "history/bond_priced_deals/mkt=IG") || !strings.Contains(err.Error(), "dealflow verify") || result.Commit != 4 {
 				t.Errorf("got %+v, %v; want an error that names the file and what to do, and the rest committed", result, err)
 			}
 			if files := w.Log(t).Files("history.bond_priced_deals"); len(files) < 2 {

@@ -13,16 +13,19 @@ import (
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
+	"dealflow/transform"
 )
 
 // comparison compares the rows that were rebuilt for a partition of a flattened table with those of its previous files.
-// It compares multisets, because files may be in any order. It keeps a hash of each unmatched row (about 30 bytes per
-// row). It is not safe for concurrent use.
+// Rows of files of an older schema version are compared as the present rules read them. It compares multisets, because
+// files may be in any order. It keeps a hash of each unmatched row (about 30 bytes per row). It is not safe for
+// concurrent use.
 type comparison struct {
 	table   *lake.Table
-	columns map[string]bool // the columns in which rows must agree
-	helpers map[string]int  // the other helper columns: index in sums
-	sums    []uint64        // sum of the hashes of each helper's values, now minus before: 0 if they are equal
+	lifter  *transform.Lifter // nil: no previous file has an older schema version
+	columns int               // number of columns
+	helpers []string          // names of the helper columns
+	sums    []uint64          // with a lifter: sum of the hashes of each helper's values, now minus before: 0 if they are equal
 	seed    maphash.Seed
 	counts  map[uint64]int32 // by hash of a row: number of such rows now, minus before
 	buf     []byte
@@ -32,27 +35,22 @@ type comparison struct {
 	damaged int   // previous files that are absent, or differ from what was committed: they were not read
 }
 
-// newComparison begins a comparison with the previous files of a partition.
-func newComparison(table *lake.Table, before []lake.File) *comparison {
-	c := &comparison{table: table, columns: map[string]bool{}, helpers: map[string]int{}, seed: maphash.MakeSeed(), counts: map[uint64]int32{}}
-	now := lake.File{SchemaVersion: lake.SchemaVersion}
-	for _, name := range lake.ColumnNames(table.ComparableColumns(append(slices.Clone(before), now))) {
-		c.columns[name] = true
+// newComparison begins a comparison with previous files of a table. lifter is nil if none has an older schema version.
+func newComparison(table *lake.Table, lifter *transform.Lifter) *comparison {
+	return &comparison{
+		table: table, lifter: lifter, columns: len(table.HistoryColumns()), helpers: lake.ColumnNames(table.Helpers),
+		sums: make([]uint64, len(table.Helpers)), seed: maphash.MakeSeed(), counts: map[uint64]int32{},
 	}
-	for i, name := range lake.ColumnNames(table.Helpers) {
-		if !c.columns[name] {
-			c.helpers[name] = i
-		}
-	}
-	c.sums = make([]uint64, len(table.Helpers))
-	return c
 }
 
-// improved names the helper columns whose values differ from before: a newer parser read them. Call it after all rows
-// were added.
+// improved names the columns whose values differ from before because the rules or the parsers are newer. Call it after
+// all rows were added.
 func (c *comparison) improved() []string {
-	var improved []string
-	for i, name := range lake.ColumnNames(c.table.Helpers) {
+	if c.lifter == nil {
+		return nil
+	}
+	improved := slices.Clone(c.lifter.Changed(c.table))
+	for i, name := range c.helpers {
 		if c.sums[i] != 0 {
 			improved = append(improved, name)
 		}
@@ -63,20 +61,21 @@ func (c *comparison) improved() []string {
 // addWritten adds rows that were rebuilt.
 func (c *comparison) addWritten(record arrow.Record) {
 	c.now += record.NumRows()
-	c.add(record, 1)
+	c.addHelpers(record, 1)
+	c.addRows(record, 1)
 }
 
 // addBefore reads the previous files and adds their rows.
 func (c *comparison) addBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) error {
 	for _, f := range files {
-		if err := c.addFileBefore(ctx, l, tx, f, lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))); err != nil {
+		if err := c.addFileBefore(ctx, l, tx, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File, columns []string) (err error) {
+func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File) (err error) {
 	copied, err := copyFiles(ctx, l, tx, []lake.File{f})
 	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.damaged++
@@ -86,27 +85,37 @@ func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.T
 		return err
 	}
 	defer func() { err = errors.Join(err, copied.close()) }()
+	columns := lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))
 	return parquet.Scan(ctx, copied.store, copied.mem, f.Path, columns, nil, func(record arrow.Record) error {
 		c.before += record.NumRows()
-		c.add(record, -1)
+		c.addHelpers(record, -1)
+		if f.SchemaVersion < lake.SchemaVersion {
+			record = c.lifter.Lift(c.table, record)
+			defer record.Release()
+		}
+		c.addRows(record, -1)
 		return nil
 	})
 }
 
-func (c *comparison) add(record arrow.Record, n int32) {
-	var columns []arrow.Array
-	for i, field := range record.Schema().Fields() {
-		if c.columns[field.Name] {
-			columns = append(columns, record.Column(i))
-		}
-		if helper, ok := c.helpers[field.Name]; ok {
-			c.sums[helper] += uint64(int64(n)) * c.sum(record, record.Column(i))
+// addHelpers adds the values of helper columns as they are in files.
+func (c *comparison) addHelpers(record arrow.Record, n int64) {
+	if c.lifter == nil {
+		return
+	}
+	for i, name := range c.helpers {
+		for _, at := range record.Schema().FieldIndices(name) {
+			c.sums[i] += uint64(n) * c.sum(record, record.Column(at))
 		}
 	}
+}
+
+// addRows adds rows, each with the sign of n. They are under the present rules.
+func (c *comparison) addRows(record arrow.Record, n int32) {
 	for row := range int(record.NumRows()) {
 		c.buf = c.buf[:0]
-		for _, column := range columns {
-			c.buf = parquet.AppendCell(c.buf, column, row)
+		for column := range c.columns {
+			c.buf = parquet.AppendCell(c.buf, record.Column(column), row)
 		}
 		hash := maphash.Bytes(c.seed, c.buf)
 		if c.counts[hash] += n; c.counts[hash] == 0 {

@@ -14,17 +14,18 @@ import (
 
 // Config says where and how a command works. Fields without a default must be set.
 type Config struct {
-	Store     store.Store      // of the lake
-	RunID     string           // UUIDv7
-	Clock     func() time.Time // the machine's
-	WorkDir   string           // local folder for unfinished files; default: the system's
-	Owner     string           // for people who read the lease; default "dealflow"
-	Version   string           // of this program
-	Memory    memory.Allocator // default: Go's
-	Workers   int              // markets that are replayed at once; default 2
-	Log       *slog.Logger     // default: nothing is logged
-	NoCatalog bool             // publish no catalog
-	Cache     *mirror.Cache    // for a lake that is no local folder; default: a new one for this command
+	Store      store.Store      // of the lake
+	RunID      string           // UUIDv7
+	Clock      func() time.Time // the machine's
+	WorkDir    string           // local folder for unfinished files; default: the system's
+	Owner      string           // for people who read the lease; default "dealflow"
+	Version    string           // of this program
+	Memory     memory.Allocator // default: Go's
+	Workers    int              // markets that are replayed at once; default 2
+	Log        *slog.Logger     // default: nothing is logged
+	NoCatalog  bool             // publish no catalog
+	AcceptLost bool             // work on a lake that has lost a commit; this command's commit records it
+	Cache      *mirror.Cache    // for a lake that is no local folder; default: a new one for this command
 }
 
 func (c *Config) withDefaults() (Config, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/internal/workfolder"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/parquet"
@@ -24,11 +25,12 @@ import (
 // copies are local copies of history files of one table and market, with the bytes that were committed. close removes
 // them.
 type copies struct {
-	folder string
-	store  *dirstore.Dir
-	lake   *load.Lake // read from the copies
-	mem    memory.Allocator
-	files  []lake.File
+	folder  string
+	fetched *workfolder.Folder // in folder, with the files
+	store   *dirstore.Dir
+	lake    *load.Lake // read from the copies
+	mem     memory.Allocator
+	files   []lake.File
 }
 
 // copyFiles fetches files into the transaction's work folder. Then reading costs the store only one request per file,
@@ -40,15 +42,14 @@ func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, files []
 	}
 	c := &copies{folder: folder, mem: tx.Memory(), files: files}
 	cache, err := mirror.NewCache(folder, 0)
-	var inside string
 	if err == nil {
-		inside, err = cache.Folder()
+		c.fetched, err = cache.Folder()
 	}
 	if err == nil {
-		err = cache.Fetch(ctx, l.Store(), files, inside)
+		err = cache.Fetch(ctx, l.Store(), files, c.fetched.Path())
 	}
 	if err == nil {
-		c.store, err = dirstore.New(inside)
+		c.store, err = dirstore.New(c.fetched.Path())
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -57,7 +58,7 @@ func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, files []
 	return c, nil
 }
 
-func (c *copies) close() error { return os.RemoveAll(c.folder) }
+func (c *copies) close() error { return errors.Join(c.fetched.Close(), os.RemoveAll(c.folder)) }
 
 // kinds returns the parts by which rows are sorted first: deal_versions has the priced deals of its market, then the
 // expected ones. Other tables have one part, named "".
@@ -217,7 +218,7 @@ func (cur *cursor) advance() (bool, error) {
 		}
 		key := cur.keys.read(cur.record, cur.row)
 		if cur.begun && key.Compare(cur.key) <= 0 {
-			return false, fmt.Errorf("read %s: %w: deal %d version %d stands behind deal %d version %d; run `dealflow verify --read-data`",
+			return false, fmt.Errorf("read %s: %w: deal %d version %d follows deal %d version %d; run `dealflow verify --read-data`",
 				cur.file.Path, mirror.ErrNotCommitted, key.DealID, key.Version, cur.key.DealID, cur.key.Version)
 		}
 		cur.key, cur.begun = key, true

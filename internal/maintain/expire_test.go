@@ -102,7 +102,7 @@ func TestExpire(t *testing.T) {
 		t.Errorf("a minute after: got %+v, want 10 files gone", result)
 	}
 	if after := bytesByKey(t, s); !missing(before, after, func(key string) bool {
-		return strings.HasPrefix(key, "snapshots/") && slices.ContainsFunc(all[:5], func(day string) bool { return strings.Contains(key, "snapshot_date="+day) })
+		return strings.HasPrefix(key, "snapshots/") && slices.ContainsFunc(all[:5], func(day string) bool { return strings.Contains(key, "day="+day) })
 	}) {
 		t.Error("other objects are gone than those of the expired days")
 	}
@@ -145,7 +145,7 @@ func TestExpireGarbage(t *testing.T) {
 		}
 	}
 	old := []string{
-		"history/deal_versions/market=IG/year=2026/lost-0.parquet", "snapshots/bond_expected_deals/market=IG/snapshot_date=2026-01-05/lost-0.parquet",
+		"history/deal_versions/mkt=IG/year=2026/lost-0.parquet", "snapshots/bond_expected_deals/mkt=IG/day=2026-01-05/lost-0.parquet",
 		"quarantine/bond/ig/expected/lost.ndjson.zst", "_dealflow/clock-lost", store.ProbePrefix + "lost",
 		lake.CheckpointKey(1), lake.StateKey(1),
 	}
@@ -160,7 +160,7 @@ func TestExpireGarbage(t *testing.T) {
 		w.Night(t, day, world.Feeds(world.Expected), world.Quiet)
 	}
 	w.Evening(8) // later than the old ones by eight days
-	put("history/deal_versions/market=IG/year=2026/young-0.parquet", lake.CheckpointKey(2), lake.StateKey(2))
+	put("history/deal_versions/mkt=IG/year=2026/young-0.parquet", lake.CheckpointKey(2), lake.StateKey(2))
 	before := bytesByKey(t, s)
 	result := w.MustExpire(t, maintain.Retention{Days: 35}, true)
 	if result.Garbage.Files != 3 || result.Checkpoints.Files != 2 || result.Waiting.Files != 1 || result.Commit != 0 {

@@ -9,7 +9,6 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/load"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -51,12 +50,12 @@ func execute(ctx context.Context, cfg Config, command string, result *Result, do
 		return false, err
 	}
 	began := cfg.Clock()
-	l, err := load.Open(ctx, cfg.Store)
+	l, err := load.OpenAccepting(ctx, cfg.Store, cfg.AcceptLost)
 	if err != nil {
 		return false, err
 	}
 	session, busy, err := l.Start(ctx, load.SessionConfig{
-		RunID: cfg.RunID, Command: command, Owner: cfg.Owner, Started: began, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory, Log: cfg.Log,
+		RunID: cfg.RunID, Command: command, Lease: load.Lease{Owner: cfg.Owner}, Started: began, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory, Log: cfg.Log,
 	})
 	if err != nil {
 		return false, err
@@ -66,27 +65,39 @@ func execute(ctx context.Context, cfg Config, command string, result *Result, do
 	measure := func() { result.Seconds = cfg.Clock().Sub(began).Seconds() }
 	if busy != nil {
 		measure()
-		result.Outcome = lake.OutcomeSkipped
-		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was done", busy.Command, busy.RunID, busy.Owner))
+		result.giveWay(busy)
 		return true, nil
 	}
 	defer func() { err = errors.Join(err, session.Close(ctx)) }()
 	defer measure()
 	w.tx = session.Transaction
 	err = do(ctx, w)
+	if err == nil && result.Commit == 0 && w.hasLost() {
+		err = w.commit(ctx, []string{}, result)
+	}
 	if result.Commit > 0 {
 		warn := w.warner(result)
-		warn("the hint or checkpoint was not written; the next start takes longer", w.writeDerived(ctx))
-		warn("the lease was not given back; it runs out by itself", session.DropLease(ctx))
+		warn("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))
+		warn("the lease was not released; it expires by itself", session.DropLease(ctx))
 		if !w.NoCatalog {
-			warn("the catalog was not published; `dealflow catalog` does it", w.publish(ctx))
+			warn("the catalog was not published; run `dealflow catalog`", w.publish(ctx))
 		}
 	}
 	return true, err
 }
 
+// hasLost says whether the lake has lost commits that a commit must record, even if there is nothing else to commit. That
+// the user accepts the loss was checked before.
+func (w *work) hasLost() bool { return len(w.lake.Lost()) > 0 }
+
 func (w *work) newResult() Result {
 	return Result{Command: w.command, Lake: w.Store.URL(), RunID: w.RunID, Outcome: lake.OutcomeFailed, Warnings: []string{}}
+}
+
+// giveWay says that nothing was done because another command holds the lease.
+func (r *Result) giveWay(busy *load.Lease) {
+	r.Outcome = lake.OutcomeSkipped
+	r.warn(fmt.Sprintf("%s is running (run %s of %s): nothing was done", busy.Command, busy.RunID, busy.Owner))
 }
 
 // warner returns a function that reports a failure after a commit, in the result and in the log. The commit stays
@@ -104,54 +115,59 @@ func (w *work) warner(result *Result) func(what string, err error) {
 // again as long as all files to remove are still part of the lake.
 func (w *work) commit(ctx context.Context, remove []string, result *Result) error {
 	slices.Sort(remove)
+	return w.retryConflicts(ctx, func() error {
+		return w.commitOnce(ctx, lake.Commit{Remove: remove}, result)
+	}, func() error {
+		if gone := slices.IndexFunc(remove, func(path string) bool { return !w.lake.Log().Live(path) }); gone >= 0 {
+			return fmt.Errorf("%w, and %s is no longer part of the lake; run again", load.ErrConflict, remove[gone])
+		}
+		return nil
+	})
+}
+
+// retryConflicts calls commit until no other command commits first, maxTries times at most. After a conflict it reads
+// the lake's state and calls plan.
+func (w *work) retryConflicts(ctx context.Context, commit, plan func() error) error {
 	for try := 1; ; try++ {
-		err := w.commitOnce(ctx, remove, result)
+		err := commit()
 		if !errors.Is(err, load.ErrConflict) || try == maxTries {
 			return err
 		}
-		w.Log.Warn("another run committed first; trying behind it", "err", err)
+		w.Log.Warn("another run committed first; trying again on its state", "err", err)
 		if err := w.lake.Refresh(ctx); err != nil {
-			return fmt.Errorf("%w, and looking at its state failed: %w", load.ErrConflict, err)
+			return fmt.Errorf("%w; reading its state failed: %w; nothing was committed: run again", load.ErrConflict, err)
 		}
-		if gone := slices.IndexFunc(remove, func(path string) bool { return !w.lake.Log().Live(path) }); gone >= 0 {
-			return fmt.Errorf("%w, and %s is no longer part of the lake; run again", load.ErrConflict, remove[gone])
+		if err := plan(); err != nil {
+			return err
 		}
 	}
 }
 
-func (w *work) commitOnce(ctx context.Context, remove []string, result *Result) error {
+// commitOnce completes c, which has Remove and DroppedDays, and commits it.
+func (w *work) commitOnce(ctx context.Context, c lake.Commit, result *Result) error {
 	var bytesRemoved int64
-	for _, path := range remove {
+	for _, path := range c.Remove {
 		file, _ := w.lake.Log().LiveFile(path)
 		bytesRemoved += file.Bytes
 	}
-	made, err := w.tx.Commit(ctx, lake.Commit{
-		// Such a commit changes no answer. Its instant is the next one after the last commit's, so that a wrong clock
-		// cannot make later instants wrong.
-		Command: w.command, KnownAt: w.lake.Log().KnownAt.Next(), DealflowVersion: w.Version, StartedAt: lake.At(w.started), FinishedAt: lake.At(w.now()),
-		Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}, Remove: remove, Checks: []lake.Check{},
-	})
+	c.Command, c.DealflowVersion, c.StartedAt, c.FinishedAt = w.command, w.Version, lake.At(w.started), lake.At(w.now())
+	// Such a commit changes no answer. Its instant is the next one after the last commit's, so that a wrong clock cannot
+	// make later instants wrong.
+	c.KnownAt = w.lake.Floor().Next()
+	c.Outcome, c.Feeds, c.Checks = lake.OutcomeDone, []lake.FeedRun{}, []lake.Check{}
+	made, err := w.tx.Commit(ctx, c)
 	if err != nil {
 		return err
 	}
+	for i := range made.Lost {
+		result.warn(made.Lost[i].Warning())
+	}
 	result.Commit, result.KnownAt, result.Outcome = made.Number, made.KnownAt, made.Outcome
-	result.FilesAdded, result.FilesRemoved, result.BytesRemoved = len(made.Add), len(remove), bytesRemoved
+	result.FilesAdded, result.FilesRemoved, result.BytesRemoved = len(made.Add), len(c.Remove), bytesRemoved
 	for _, file := range made.Add {
 		result.BytesAdded += file.Bytes
 	}
 	return nil
-}
-
-// writeDerived writes hint and checkpoint. The latest versions are read only if a checkpoint needs them.
-func (w *work) writeDerived(ctx context.Context) error {
-	var heads map[api.Feed]lake.Heads
-	if w.lake.Log().CheckpointDue() {
-		var err error
-		if heads, err = w.lake.Heads(ctx, w.Memory); err != nil {
-			return err
-		}
-	}
-	return w.lake.WriteDerived(ctx, heads)
 }
 
 // publish puts a current catalog into the lake.

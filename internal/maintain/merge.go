@@ -108,7 +108,7 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 		want += f.Rows
 	}
 	if w.Rows() != want {
-		return fmt.Errorf("merge %s: %w: got %d rows of the %d that the commits name; run `dealflow verify --read-data`", path.Dir(files[0].Path), mirror.ErrNotCommitted, w.Rows(), want)
+		return fmt.Errorf("merge %s: %w: got %d rows, want %d as in the commits; run `dealflow verify --read-data`", path.Dir(files[0].Path), mirror.ErrNotCommitted, w.Rows(), want)
 	}
 	done = true
 	return w.Finish(ctx)
@@ -118,7 +118,7 @@ func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake
 func createMerged(tx *load.Transaction, existing lake.File) (*parquet.Writer, []lake.Column, error) {
 	year, err := strconv.Atoi(existing.Partition["year"])
 	if err != nil {
-		return nil, nil, fmt.Errorf("merge %s: its commit says year %q; run `dealflow verify`", existing.Path, existing.Partition["year"])
+		return nil, nil, fmt.Errorf("merge %s: its commit names year %q, want a number; run `dealflow verify`", existing.Path, existing.Partition["year"])
 	}
 	w, err := tx.HistoryOf(strings.TrimPrefix(existing.Table, lake.HistoryTable("")), api.Market(existing.Partition["market"]), year)
 	return w, lake.TableColumns(existing.Table), err

@@ -64,7 +64,7 @@ func historyOf(t *testing.T, sizes []int64) *load.Log {
 	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
 	add := func(table, market, year string, n, schema int, size int64) {
 		commit.Add = append(commit.Add, lake.File{
-			Path:  fmt.Sprintf("history/%s/market=%s/year=%s/run-%04d.parquet", table, market, year, n),
+			Path:  fmt.Sprintf("history/%s/mkt=%s/year=%s/run-%04d.parquet", table, market, year, n),
 			Table: lake.HistoryTable(table), Partition: map[string]string{"market": market, "year": year}, SchemaVersion: schema, Bytes: size << 20,
 		})
 	}

@@ -23,6 +23,7 @@ type rebuilt struct {
 	where     string // the partition, for the report
 	tables    []rebuiltTable
 	flattener *transform.Flattener
+	lifter    *transform.Lifter // of rows of older schema versions; nil if there are none
 	bases     *load.Bases
 	rows      *transform.Batches // of the last element of files
 	files     []*load.Tables     // one per portion of the versions
@@ -37,13 +38,23 @@ type rebuiltTable struct {
 
 // newRebuilt begins a partition. before returns a table's name, as in commits, and its previous files.
 func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
-	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Runs, feed)}
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Commits, feed)}
 	for _, table := range lake.FeedTables(feed) {
 		name, files := before(table)
-		b.tables = append(b.tables, rebuiltTable{name, files, newComparison(table, files)})
+		if b.lifter == nil && slices.ContainsFunc(files, isOutdated) {
+			b.lifter = transform.NewLifter(b.Memory, feed)
+		}
+		t := rebuiltTable{name: name, before: files, compare: newComparison(table, nil)}
+		if slices.ContainsFunc(files, isOutdated) {
+			t.compare.lifter = b.lifter
+		}
+		b.tables = append(b.tables, t)
 	}
 	return b
 }
+
+// isOutdated reports whether a file has an older schema version.
+func isOutdated(f lake.File) bool { return f.SchemaVersion < lake.SchemaVersion }
 
 // beginHistory begins the files of a portion of a year's history.
 func (b *rebuilt) beginHistory(year int) {
@@ -65,11 +76,14 @@ func (b *rebuilt) append(v *storedVersion) error {
 		b.flattener.SetBase(base)
 		var id int64
 		if id, err = b.flattener.Read(v.Payload); err == nil && id != v.DealID {
-			err = fmt.Errorf("the payload says that it is deal %d", id)
+			err = fmt.Errorf("got the payload of deal %d, want deal %d", id, v.DealID)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s deal %d version %d cannot be read any more: %w", b.feed, v.DealID, v.Version, err)
+		return fmt.Errorf("%s deal %d version %d: the payload can no longer be read: %w; run `dealflow verify --read-data`", b.feed, v.DealID, v.Version, err)
+	}
+	if b.lifter != nil {
+		b.lifter.RememberRows(b.flattener, v.DealID, v.Version)
 	}
 	b.rows.Append(b.flattener, v.DealID, v.Version)
 	return b.files[len(b.files)-1].Drain()
@@ -94,7 +108,7 @@ func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 		return err
 	}
 	different := t.compare.different()
-	outdated := slices.ContainsFunc(t.before, func(f lake.File) bool { return f.SchemaVersion < lake.SchemaVersion })
+	outdated := slices.ContainsFunc(t.before, isOutdated)
 	replace := b.cfg.Force || outdated || different > 0
 	if replace { // otherwise end deletes the files
 		for _, files := range b.files {
@@ -136,6 +150,9 @@ func (b *rebuilt) end() error {
 		errs = append(errs, files.Release())
 	}
 	b.files = nil
+	if b.lifter != nil {
+		b.lifter.Release()
+	}
 	return errors.Join(errs...)
 }
 
@@ -158,10 +175,10 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 		for _, day := range slices.Sorted(maps.Keys(days[feed])) {
 			instant, taken := instants[day]
 			if !taken {
-				return fmt.Errorf("no commit says that it took the snapshot of %s of %s; run `dealflow verify`", feed, day)
+				return fmt.Errorf("no commit names the snapshot of %s on %s; run `dealflow verify`", feed, day)
 			}
 			if err := p.snapshot(ctx, copied, feed, day, instant, days[feed][day]); err != nil {
-				return fmt.Errorf("snapshot of %s of %s: %w", feed, day, err)
+				return fmt.Errorf("snapshot of %s on %s: %w", feed, day, err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ type ReplayedTable struct {
 	Damaged     int      `json:"damaged_files"` // absent, or different from what was committed
 	Replaced    int      `json:"replaced_files"`
 	Where       []string `json:"where"`    // the partitions with different rows
-	Improved    []string `json:"improved"` // helper columns that the present parsers read differently; such rows still count as equal
+	Improved    []string `json:"improved"` // columns that the present rules or parsers read differently; such rows still count as equal
 }
 
 // Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the current schema, and
@@ -155,7 +155,7 @@ func inPartition(files []lake.File, key, value string) []lake.File {
 func (p *replay) year(ctx context.Context, year string, versions []lake.File, feeds []api.Feed) (err error) {
 	number, err := strconv.Atoi(year)
 	if err != nil {
-		return fmt.Errorf("a commit names a file of year %q; run `dealflow verify`", year)
+		return fmt.Errorf("a commit names year %q, want a number; run `dealflow verify`", year)
 	}
 	parts := make([]*rebuilt, len(feeds))
 	for i, feed := range feeds {

@@ -190,16 +190,16 @@ func TestReplayNeedsPayloads(t *testing.T) {
 		damages []string
 		says    string
 	}{
-		{"a flipped bit", []string{"flip history.deal_versions/IG@1 data"}, "history/deal_versions/market=IG"},
-		{"another payload than its hash", []string{"rows history.deal_versions/IG@1 set 2 payload {}"}, "bond/ig/priced deal 2 version 1: the payload is not the one that was received"},
+		{"a flipped bit", []string{"flip history.deal_versions/IG@1 data"}, "history/deal_versions/mkt=IG"},
+		{"another payload than its hash", []string{"rows history.deal_versions/IG@1 set 2 payload {}"}, "bond/ig/priced deal 2 version 1: the payload's SHA-256 differs from payload_hash"},
 		{"the payload of another deal", []string{
 			"rows history.deal_versions/IG@1 like 2 history.deal_versions/IG@1 3 payload",
 			"rows history.deal_versions/IG@1 like 2 history.deal_versions/IG@1 3 payload_hash",
-		}, "bond/ig/priced deal 2 version 1 cannot be read any more: the payload says that it is deal 3"},
+		}, "bond/ig/priced deal 2 version 1: the payload can no longer be read: got the payload of deal 3, want deal 2; run `dealflow verify --read-data`"},
 		{"no payload of a deal", []string{
 			"rows history.deal_versions/IG@1 set 2 payload []",
 			"rows history.deal_versions/IG@1 set 2 payload_hash T1PNoYwrqgwDVLtfmj7L5e0Sq02OEbqHPC8RFhICuUU=", // of []
-		}, "bond/ig/priced deal 2 version 1 cannot be read any more"},
+		}, "bond/ig/priced deal 2 version 1: the payload can no longer be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func (c *copies) versions(ctx context.Context, feed api.Feed, each func(*storedV
 		payload := []byte(cell(5).(*array.String).Value(r.row))
 		sum := sha256.Sum256(payload)
 		if hash := cell(4).(*array.FixedSizeBinary); hash.IsNull(r.row) || string(hash.Value(r.row)) != string(sum[:]) {
-			return fmt.Errorf("%s deal %d version %d: the payload is not the one that was received (its hash differs); run `dealflow verify --read-data`", feed, r.key.DealID, r.key.Version)
+			return fmt.Errorf("%s deal %d version %d: the payload's SHA-256 differs from payload_hash; run `dealflow verify --read-data`", feed, r.key.DealID, r.key.Version)
 		}
 		return each(&storedVersion{
 			DealID: r.key.DealID, Version: r.key.Version, RunID: cell(3).(*array.String).Value(r.row), Payload: payload,

@@ -18,7 +18,7 @@ import (
 
 // Retention says which daily snapshots are kept. The newest day of each feed is always kept.
 type Retention struct {
-	Days      int  // number of days, counted back from the newest day of any feed in the lake
+	Days      int  // number of days, counted back from the newest day of any feed in the lake, or from today if that is earlier
 	MonthEnds bool // keep also the last day of each month of a feed
 }
 
@@ -31,8 +31,8 @@ type expiredDay struct {
 
 // expired lists the snapshots that a policy does not keep, by feed and day. A snapshot's tables go together, even if
 // one has no rows on that day. Days count from the newest snapshot, not from a clock: a lake that is no longer filled
-// keeps what it has.
-func expired(log *load.Log, keep Retention) ([]expiredDay, error) {
+// keeps what it has. But a snapshot of a day to come, which is a mistake, does not count: then days count from today.
+func expired(log *load.Log, keep Retention, now time.Time) ([]expiredDay, error) {
 	byFeed := log.SnapshotFiles()
 	newest := ""
 	for _, days := range byFeed {
@@ -43,7 +43,11 @@ func expired(log *load.Log, keep Retention) ([]expiredDay, error) {
 	if newest == "" {
 		return nil, nil
 	}
-	last, err := time.Parse(time.DateOnly, newest)
+	today, err := log.Today(now)
+	if err != nil {
+		return nil, err
+	}
+	last, err := time.Parse(time.DateOnly, min(newest, today))
 	if err != nil {
 		return nil, fmt.Errorf("snapshot date %q in the log: want YYYY-MM-DD; run `dealflow verify`", newest)
 	}
@@ -83,7 +87,7 @@ const clockPrefix = "_dealflow/clock-"
 func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, err error) {
 	key := clockPrefix + id
 	if err := s.Put(ctx, key, strings.NewReader("what time is it?\n"), store.Replace); err != nil {
-		return now, fmt.Errorf("the store's time: %w", err)
+		return now, fmt.Errorf("read the store's clock: %w", err)
 	}
 	gone := []string{key}
 	defer func() {
@@ -94,7 +98,7 @@ func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, er
 	var objects []store.Object
 	for object, err := range s.List(ctx, clockPrefix) {
 		if err != nil {
-			return now, fmt.Errorf("the store's time: %w", err)
+			return now, fmt.Errorf("read the store's clock: %w", err)
 		}
 		objects = append(objects, object)
 		if object.Key == key {
@@ -102,7 +106,7 @@ func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, er
 		}
 	}
 	if now.IsZero() {
-		return now, fmt.Errorf("the store's time: the listing lacks %s, which was just put: nothing can be removed safely on such a store", key)
+		return now, fmt.Errorf("read the store's clock: the listing does not have %s, which was just written; nothing can be removed safely from such a store", key)
 	}
 	probes, err := list(ctx, s, store.ProbePrefix)
 	if err != nil {
@@ -114,6 +118,26 @@ func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, er
 		}
 	}
 	return now, nil
+}
+
+// timeOfReading returns an instant of the store's time, to look for garbage without putting an object. A folder's files
+// are dated by the machine's clock, which says machine. Of another store it is the date of the newest object that
+// commits and commands replace: the present is later, so that less is found than with storeTime, never more.
+func timeOfReading(ctx context.Context, s store.Store, machine time.Time) (time.Time, error) {
+	if store.LocalPath(s) != "" {
+		return machine, nil
+	}
+	objects, err := list(ctx, s, "_dealflow/")
+	if err != nil {
+		return time.Time{}, err
+	}
+	var newest time.Time
+	for _, object := range objects {
+		if object.Modified.After(newest) {
+			newest = object.Modified
+		}
+	}
+	return newest, nil
 }
 
 // removable is what may be deleted without loss.
@@ -190,7 +214,7 @@ func checkNoHole(ctx context.Context, l *load.Lake) error {
 	}
 	for _, object := range objects {
 		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CommitKey(n) && n > l.Log().Number+1 {
-			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d is there; nothing was removed; restore what is missing from a copy, and run `dealflow verify`", l.Log().Number, n)
+			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d exists; nothing was removed; restore the missing commits from a copy, then run `dealflow verify`", l.Log().Number, n)
 		}
 	}
 	return nil
@@ -254,7 +278,7 @@ func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[st
 // sweepBatch is the number of objects that one request deletes: S3's limit.
 const sweepBatch = 1000
 
-// sweep deletes what was found, and returns how much it deleted. After an error it goes on with the rest; its error
+// sweep deletes what was found, and returns how much it deleted. After an error it continues with the rest; its error
 // names what was not deleted, which the next sweep finds again.
 func sweep(ctx context.Context, s store.Store, found *removable) (gone load.Garbage, err error) {
 	var faults []error

@@ -41,7 +41,7 @@ func TestRetention(t *testing.T) {
 					want = append(want, day)
 				}
 			}
-			gone, err := expired(snapshotsOf(t, map[string][]string{"IG": days}), c.keep)
+			gone, err := expired(snapshotsOf(t, map[string][]string{"IG": days}), c.keep, later)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestRetentionByFeed(t *testing.T) {
 		true:  {"bond/ig/priced 2026-01-01"},
 		false: {"bond/ig/priced 2026-01-01", "bond/hy/priced 2025-11-29", "bond/hy/priced 2025-12-05"},
 	} {
-		gone, err := expired(log, Retention{Days: 35, MonthEnds: monthEnds})
+		gone, err := expired(log, Retention{Days: 35, MonthEnds: monthEnds}, later)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,9 +81,37 @@ func TestRetentionByFeed(t *testing.T) {
 			t.Errorf("month ends kept: %t: expired %v, want %v", monthEnds, got, want)
 		}
 	}
-	none, err := expired(new(load.Log), Retention{Days: 1})
+	none, err := expired(new(load.Log), Retention{Days: 1}, later)
 	if err != nil || len(none) != 0 {
 		t.Errorf("of an empty lake: got %v, %v", none, err)
+	}
+}
+
+// later is an instant after all days of these tests.
+var later = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// TestRetentionOfTheFuture checks that days count from today where a snapshot of a day to come exists: counted back from
+// 2062, all days of the present would be dropped.
+func TestRetentionOfTheFuture(t *testing.T) {
+	log := snapshotsOf(t, map[string][]string{"IG": {"2026-01-02", "2026-01-03", "2026-02-06", "2062-01-01"}})
+	for _, c := range []struct {
+		now  time.Time
+		want []string
+	}{
+		{time.Date(2026, 2, 6, 22, 0, 0, 0, time.UTC), []string{"2026-01-02"}},
+		{time.Date(2062, 2, 6, 22, 0, 0, 0, time.UTC), []string{"2026-01-02", "2026-01-03", "2026-02-06"}},
+	} {
+		gone, err := expired(log, Retention{Days: 35}, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, day := range gone {
+			got = append(got, day.Day)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("on %s: expired %v, want %v", lake.DateOf(c.now), got, c.want)
+		}
 	}
 }
 
@@ -96,7 +124,7 @@ func snapshotsOf(t *testing.T, days map[string][]string) *load.Log {
 		for _, day := range dates {
 			for _, table := range []string{"bond_priced_deals", "bond_priced_banks"} {
 				commit.Add = append(commit.Add, lake.File{
-					Path:  fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/run-0.parquet", table, market, day),
+					Path:  fmt.Sprintf("snapshots/%s/mkt=%s/day=%s/run-0.parquet", table, market, day),
 					Table: lake.SnapshotTable(table), Partition: map[string]string{"market": market, "snapshot_date": day},
 				})
 			}

@@ -30,7 +30,7 @@ func TestCheckpointKnowsItsOwnCommit(t *testing.T) {
 	if result := w.Night(t, 1, world.Feeds(world.Priced), world.Quiet); result.Commit != 50 || w.Log(t).CheckpointDue() {
 		t.Fatalf("commit %d, checkpoint due: %t; want the checkpoint of commit 50", result.Commit, w.Log(t).CheckpointDue())
 	}
-	with := heads(t, w)
+	with := latest(t, w)
 	b.Write(world.Priced, 1, `"message":"C"`)
 	b.Write(world.Priced, 2, `"message":"A"`)
 	w.Night(t, 2, world.Feeds(world.Priced), world.Quiet)
@@ -40,7 +40,7 @@ func TestCheckpointKnowsItsOwnCommit(t *testing.T) {
 	if err := w.Store.Delete(t.Context(), lake.CheckpointKey(50), lake.StateKey(50)); err != nil {
 		t.Fatal(err)
 	}
-	without := heads(t, w)
+	without := latest(t, w)
 	for _, id := range []int64{1, 2} { // they changed since
 		delete(with[world.Priced], id)
 		delete(without[world.Priced], id)
@@ -66,22 +66,22 @@ func idle(t *testing.T, w *world.World, last int64) {
 		if _, err := run.Commit(t.Context(), lake.Commit{Command: "expire", KnownAt: known, StartedAt: known, FinishedAt: known, Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}, Remove: []string{}, Checks: []lake.Check{}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := run.Close(); err != nil {
+		if err := run.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// heads returns the latest version of every deal.
-func heads(t *testing.T, w *world.World) map[api.Feed]lake.Heads {
+// latest returns the latest version of every deal.
+func latest(t *testing.T, w *world.World) map[api.Feed]lake.Latest {
 	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	latest, err := l.Latest(t.Context(), testkit.Allocator(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return heads
+	return latest
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dealflow/internal/catalog"
@@ -16,7 +15,8 @@ var ErrQuality = errors.New("a quality check holds the run")
 
 // check builds the catalog as it will be after the commit, over files that no commit names yet, and runs the declared
 // checks on it. Their results go into the commit. If a check holds, the run ends, even if building the catalog failed
-// too. If the checks cannot run, the commit says so and is still made: data that is not kept today is lost for good.
+// too. A check that could not be asked holds if it might have held: a doubt about the data is not committed as if there
+// were none. Checks that only warn stay a warning.
 func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) error {
 	if r.NoCatalog {
 		return nil
@@ -25,13 +25,14 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && !slices.ContainsFunc(checks, func(c lake.Check) bool { return c.Outcome == lake.CheckHeld }) {
+	var held, unasked []string
+	if err != nil {
 		why, _, _ := strings.Cut(err.Error(), "\n") // without the traces of DuckDB
-		checks = []lake.Check{{Name: "all", Severity: lake.SeverityWarn, Outcome: lake.CheckFailed, Detail: why}}
-		r.warner(result)("the quality checks could not be asked", err)
+		if checks, unasked = catalog.WithUnasked(checks, why, r.AcceptChecks); len(unasked) == 0 {
+			r.warner(result)("quality checks could not be run", err)
+		}
 	}
 	commit.Checks, result.Checks = checks, checks
-	var held []string
 	for _, c := range checks {
 		switch c.Outcome {
 		case lake.CheckHeld:
@@ -40,10 +41,14 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 			result.warn("check " + c.Name + ": " + c.Detail)
 		}
 	}
-	if len(held) == 0 {
-		return nil
+	var faults []error
+	if len(held) > 0 {
+		faults = append(faults, fmt.Errorf("%w:\n  %s\nnothing was committed; check the source, then run once with --accept-checks and the names of these checks to accept it", ErrQuality, strings.Join(held, "\n  ")))
 	}
-	return fmt.Errorf("%w:\n  %s\nnothing was committed; look at the source, then run with --accept-checks and the names to let it through once", ErrQuality, strings.Join(held, "\n  "))
+	if len(unasked) > 0 {
+		faults = append(faults, fmt.Errorf("%w: %s could not be run: %w\nnothing was committed; correct the cause (free disk in --work-dir; damaged files: `dealflow verify --read-data`) and run again, or run once with --accept-checks all to commit without them", ErrQuality, strings.Join(unasked, ", "), err))
+	}
+	return errors.Join(faults...)
 }
 
 // buildAndCheck builds the catalog and returns the results of its checks.

@@ -1,19 +1,65 @@
 package pull
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"dealflow/schemas/lake"
 )
 
-// clock returns a run's instants: the machine's, or those of the server's Date headers. It is safe for concurrent use.
-type clock struct {
-	machine func() time.Time
-	server  bool // instants are the server's
+// clockTolerance is the greatest difference of two clocks at which both count as right: a commit with a wrong instant
+// would make all later instants wrong.
+const clockTolerance = 10 * time.Minute
 
-	mu     sync.Mutex
-	latest time.Time // the latest instant observed
+// clock returns a run's instants. It compares three sources: the machine's clock, which NTP may set forward or back
+// during the run; the time that has passed since the start, which includes suspends of the machine, but not pauses of a
+// virtual machine; and the Dates of the server's answers. docs/explanation/extraction.md#instants has the rules. It is
+// safe for concurrent use, and implements extract.Clock.
+type clock struct {
+	wall    func() time.Time     // the machine's clock
+	elapsed func() time.Duration // since some instant
+	server  bool                 // the time at the start is that of the server's first Date, else the machine's
+	began   time.Duration        // elapsed at the start
+
+	mu       sync.Mutex
+	anchor   anchor
+	dated    bool          // a Date has arrived
+	ownTime  bool          // the server's clock has nothing to do with this machine's: its market is simulated or replayed
+	offset   time.Duration // first Date − time of the run then
+	latest   time.Time     // the latest instant observed
+	evidence evidence
+}
+
+// anchor is an instant at which the time of the run is known.
+type anchor struct {
+	time    time.Time // of the run
+	wall    time.Time
+	elapsed time.Duration
+}
+
+// evidence is what the Dates since the first one have said.
+type evidence struct {
+	agreed  bool          // a Date agreed with the time of the run
+	last    time.Duration // by how much the last Date departed, beyond the tolerance; 0 if it agreed
+	date    time.Time     // the last Date that departed
+	unused  int           // number of Dates that departed
+	example time.Time     // the first of them
+	step    time.Duration // by how much the machine's clock had been set forward when a Date last agreed without it
+}
+
+func newClock(cfg *Config) *clock {
+	// Round removes the reading of Go's monotonic clock, by which Sub would not see that the machine's clock was set.
+	c := &clock{wall: func() time.Time { return cfg.Clock().Round(0) }, elapsed: cfg.Elapsed, server: cfg.ServerClock}
+	if c.elapsed == nil {
+		start := c.wall()
+		c.elapsed = func() time.Duration { return c.wall().Sub(start) }
+	}
+	c.began = c.elapsed()
+	wall := c.wall()
+	c.anchor = anchor{time: wall, wall: wall, elapsed: c.began}
+	return c
 }
 
 // observe records an instant of observation: the commit must be later.
@@ -31,18 +77,132 @@ func (c *clock) observed() time.Time {
 	return c.latest
 }
 
-// now returns the present instant. The server's clock is known only from its last answer.
+// Now returns the present instant.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now()
+}
+
+// now is Now for callers that hold the lock. The time that passes here says nothing about a clock of a market's own.
 func (c *clock) now() time.Time {
-	if c.server {
-		return c.observed()
+	if c.ownTime {
+		return c.anchor.time
 	}
-	return c.machine()
+	return c.anchor.time.Add(c.elapsed() - c.anchor.elapsed)
+}
+
+// sinceStart returns the time that has passed since the start.
+func (c *clock) sinceStart() time.Duration { return c.elapsed() - c.began }
+
+// Dated implements extract.Clock.
+func (c *clock) Dated(date time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case date.IsZero():
+		return date
+	case !c.dated:
+		c.first(date)
+		return date
+	}
+	departed := date.Add(-c.offset).Sub(c.now())
+	switch {
+	case departed.Abs() <= clockTolerance:
+		c.evidence.agreed, c.evidence.last, c.evidence.step = true, 0, c.step()
+		if c.ownTime && departed > 0 {
+			c.moveTo(date)
+		}
+		return date
+	case departed > 0 && c.confirms(date, departed):
+		if c.evidence.last > 0 {
+			c.evidence.unused-- // it was right
+		}
+		c.moveTo(date.Add(-c.offset))
+		c.evidence.agreed, c.evidence.last, c.evidence.step = true, 0, 0
+		return date
+	}
+	if c.evidence.unused++; c.evidence.unused == 1 {
+		c.evidence.example = date
+	}
+	c.evidence.last, c.evidence.date = departed, date
+	return c.now().Add(c.offset)
+}
+
+// first takes the first Date.
+func (c *clock) first(date time.Time) {
+	c.dated = true
+	ours := c.now()
+	if !c.server {
+		c.offset = date.Sub(ours)
+		return
+	}
+	c.ownTime = date.Sub(ours).Abs() > clockTolerance
+	c.moveTo(date)
+}
+
+// moveTo sets the time of the run.
+func (c *clock) moveTo(t time.Time) { c.anchor = anchor{time: t, wall: c.wall(), elapsed: c.elapsed()} }
+
+// step returns by how much the machine's clock was set forward since the anchor: how much more it has moved than time
+// has passed.
+func (c *clock) step() time.Duration {
+	return c.wall().Sub(c.anchor.wall) - (c.elapsed() - c.anchor.elapsed)
+}
+
+// confirms says whether another source has moved ahead as a Date has. A market's own clock may be moved forward at any
+// time: there a second Date in a row confirms the first.
+func (c *clock) confirms(date time.Time, departed time.Duration) bool {
+	if !c.ownTime {
+		return (departed - c.step()).Abs() <= clockTolerance
+	}
+	passed := c.elapsed() - c.anchor.elapsed
+	return (departed-passed).Abs() <= clockTolerance || (departed-passed-c.step()).Abs() <= clockTolerance ||
+		c.evidence.last > 0 && !date.Before(c.evidence.date.Add(-clockTolerance))
+}
+
+// doubt returns why the time of the run may be wrong; "" if the sources agree well enough to commit.
+func (c *clock) doubt() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, step := &c.evidence, c.step()
+	switch {
+	case e.last > 0:
+		return fmt.Sprintf("the server's Date was %s, where the run's clock said %s less: the true time may be later than the run's", lake.At(e.date), e.last.Round(time.Second))
+	case e.last < 0 && (c.ownTime || !e.agreed):
+		return fmt.Sprintf("the server's Date was %s, where the run's clock said %s more, and the first Date may have been the wrong one", lake.At(e.date), -e.last.Round(time.Second))
+	case !c.ownTime && step-e.step > clockTolerance:
+		return fmt.Sprintf("this machine's clock was set forward by %s, and no Date of the server says since then that it was wrong: the true time may be later than the run's", step.Round(time.Second))
+	}
+	return ""
+}
+
+// recheck requests more Dates if the time of the run may be wrong. Then it returns a warning about the Dates that were not
+// used, "" for none, and ErrClock if the doubt remains.
+func (c *clock) recheck(ctx context.Context, ask func(context.Context) (time.Time, error)) (warning string, err error) {
+	const dates = 3 // one of several servers may be the wrong one
+	doubt := c.doubt()
+	for n := 0; doubt != "" && n < dates; n++ {
+		if _, err := ask(ctx); err != nil {
+			break // the doubt remains
+		}
+		doubt = c.doubt()
+	}
+	if doubt != "" {
+		err = fmt.Errorf("%w: %s; nothing was committed; run again, or pass --accept-clock if the run's clock, %s, is right", ErrClock, doubt, lake.At(c.Now()))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := &c.evidence; e.unused > 0 {
+		warning = fmt.Sprintf("the clocks disagreed: the Dates of %d answers were more than %s from the run's clock and were not used; the first was %s", e.unused, clockTolerance, lake.At(e.example))
+	}
+	return warning, err
 }
 
 // knownAt returns the instant of a commit: the present, but later than everything observed for it, and later than last,
 // the instant of the previous commit.
 func (c *clock) knownAt(last lake.Instant) lake.Instant {
-	known := lake.At(c.now())
+	known := lake.At(c.Now())
 	for _, floor := range []lake.Instant{lake.At(c.observed()), last} {
 		if !known.After(floor.Time) {
 			known = floor.Next()

@@ -30,7 +30,7 @@ func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) erro
 		}
 		r.Log.Warn("another run committed first; deciding again on its state", "err", err)
 		if err := r.decideAgain(ctx, feeds); err != nil {
-			return fmt.Errorf("%w, and deciding again failed: %w", load.ErrConflict, err)
+			return fmt.Errorf("%w; deciding again on its state failed: %w; nothing was committed: run again", load.ErrConflict, err)
 		}
 		result.setFeeds(feeds)
 	}
@@ -55,7 +55,10 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err := r.session.CheckAge(); err != nil {
 		return err
 	}
-	known := r.clock.knownAt(r.lake.Log().KnownAt)
+	if err := r.recheckClock(ctx, result); err != nil {
+		return err
+	}
+	known := r.clock.knownAt(r.lake.Floor())
 	if err := r.writeVersions(ctx, done, known); err != nil {
 		return err
 	}
@@ -71,6 +74,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err != nil {
 		return err
 	}
+	for i := range made.Lost {
+		result.warn(made.Lost[i].Warning())
+	}
 	result.Commit, result.KnownAt, result.Outcome, result.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
 	for _, file := range made.Add {
 		result.BytesWritten += file.Bytes
@@ -81,14 +87,31 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	return nil
 }
 
+// recheckClock returns an error if the true time may be another than the run's, unless the caller accepts that.
+func (r *run) recheckClock(ctx context.Context, result *Result) error {
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	warning, err := r.clock.recheck(bounded, r.Client.ServerTime)
+	if err != nil && r.AcceptClock {
+		warning, err = err.Error(), nil
+	}
+	if warning != "" && !slices.Contains(result.Warnings, warning) {
+		result.warn(warning)
+	}
+	return err
+}
+
 // newCommit returns the commit without its files: the session adds them.
 func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lake.Commit {
 	commit := lake.Commit{
-		Command: r.command.name, KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.clock.now()),
-		SnapshotDate: r.day, Outcome: lake.OutcomeDone, Feeds: result.Feeds, Remove: []string{}, Checks: []lake.Check{},
+		Command: r.command.name, KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.clock.Now()),
+		SnapshotDate: r.day, Outcome: lake.OutcomeDone, Feeds: result.Feeds, Remove: []string{}, Checks: []lake.Check{}, DriftKinds: lake.DriftKinds(),
 	}
 	if result.verdict() != nil {
 		commit.Outcome = lake.OutcomePartial
+	}
+	if r.zone != load.UTC { // absent means UTC
+		commit.DayZone = r.zone
 	}
 	if r.command.complete {
 		for _, f := range done {
@@ -100,11 +123,11 @@ func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lak
 
 // apply adds a feed's committed versions to the latest versions.
 func (r *run) apply(f *feedRun) {
-	if r.heads[f.Feed] == nil {
-		r.heads[f.Feed] = f.heads
+	if r.latest[f.Feed] == nil {
+		r.latest[f.Feed] = f.latest
 		return
 	}
-	maps.Copy(r.heads[f.Feed], f.heads)
+	maps.Copy(r.latest[f.Feed], f.latest)
 }
 
 // nothingToPull returns the error of a run whose feeds were all skipped.
@@ -112,21 +135,14 @@ func (r *run) nothingToPull() error {
 	if r.command.complete {
 		return fmt.Errorf("%w: no feed is part of the account; check DEALFLOW_CLIENT_ID and --feeds", ErrNothingDone)
 	}
-	return fmt.Errorf("%w: the lake holds no snapshot of these feeds; `dealflow run` takes the first", ErrNothingDone)
+	return fmt.Errorf("%w: the lake has no snapshot of these feeds; run `dealflow run` first", ErrNothingDone)
 }
 
 // decideAgain reads what another run has committed, and decides all complete feeds again, from the payloads that this
 // run has. For each deal the later observation wins.
 func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
 	before := r.lake.Log().KnownAt
-	if err := r.lake.Refresh(ctx); err != nil {
-		return err
-	}
-	var err error
-	if r.heads, err = r.lake.Heads(ctx, r.Memory); err != nil {
-		return err
-	}
-	if r.day, err = r.chooseDay(r.lake.Log(), r.started); err != nil {
+	if err := r.readAgain(ctx); err != nil {
 		return err
 	}
 	theirs, err := r.lake.ObservedAfter(ctx, r.Memory, before)
@@ -141,6 +157,20 @@ func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
 		}
 	}
 	return group.Wait()
+}
+
+// readAgain reads the lake's state after others may have committed.
+func (r *run) readAgain(ctx context.Context) (err error) {
+	if err := r.lake.Refresh(ctx); err != nil {
+		return err
+	}
+	if r.latest, err = r.lake.Latest(ctx, r.Memory); err != nil {
+		return err
+	}
+	if !r.command.complete {
+		return nil
+	}
+	return r.chooseDay(&r.Config, r.lake.Log())
 }
 
 // redo decides and writes one feed again. theirs says when other runs' new versions of deals were observed.
@@ -163,13 +193,13 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 // publish writes what is derived from the commit. The commit stays valid if this fails, so failures are warnings.
 func (r *run) publish(ctx context.Context, result *Result) {
 	warn := r.warner(result)
-	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.heads))
+	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.latest))
 	var err error
 	result.Compaction, err = r.compactIfNeeded(ctx)
-	warn("history was not compacted; `dealflow compact` does it", err)
-	warn("the lease was not given back; it runs out by itself", r.session.DropLease(ctx))
+	warn("history was not compacted; run `dealflow compact`", err)
+	warn("the lease was not released; it expires by itself", r.session.DropLease(ctx))
 	if !r.NoCatalog {
-		warn("the catalog was not published; `dealflow catalog` does it", r.maker().PublishCurrent(ctx, r.catalog))
+		warn("the catalog was not published; run `dealflow catalog`", r.maker().PublishCurrent(ctx, r.catalog))
 	}
 }
 
@@ -181,7 +211,7 @@ func (r *run) compactIfNeeded(ctx context.Context) (*maintain.Result, error) {
 	}
 	return maintain.CompactAfterRun(ctx, r.lake, maintain.Config{
 		Store: r.Store, RunID: id.String(), Clock: r.Clock, WorkDir: r.WorkDir, Owner: r.Owner, Version: r.Version, Memory: r.Memory, Log: r.Log, Cache: r.Cache,
-	}, r.clock.now)
+	}, r.clock.Now)
 }
 
 // warner returns a function that reports a failure after the commit, in the result and in the log.

@@ -10,6 +10,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -34,17 +35,22 @@ type Config struct {
 	Store  store.Store     // of the lake
 	RunID  string          // UUIDv7
 
-	// Clock returns the machine's instants. With ServerClock, instants come from the server's Date headers instead, for
-	// simulated and replayed markets.
+	// Clock returns the machine's instants. With ServerClock, a run's time begins with the server's first Date instead.
 	Clock       func() time.Time
 	ServerClock bool
 
+	// Elapsed returns the time that has passed since some instant, suspends of the machine included. Default: by Clock.
+	Elapsed func() time.Duration
+
 	Feeds          []api.Feed       // default: all twelve
-	SnapshotDate   string           // YYYY-MM-DD; default: the UTC date of the run's start
+	SnapshotDate   string           // YYYY-MM-DD; default: the day of the run's start
+	DayZone        string           // IANA name of the time zone of days; default: the lake's, UTC for a new lake
+	AcceptDayZone  bool             // count days in another time zone than the lake's from now on
 	Deadline       time.Duration    // from the run's start; feeds that are not proved complete by then fail; default: none
 	Contract       Contract         // default ContractReport
 	AcceptClock    bool             // run although the clock seems wrong
 	AcceptRemovals bool             // commit feeds that the removal guard would hold
+	AcceptLost     bool             // continue after a lost commit; this one records it
 	SingleWriter   bool             // run on a store that cannot create an object only once; the caller ensures that no other process writes
 	Workers        int              // feeds flattened at once; default 2
 	WorkDir        string           // local folder for unfinished files; default: the system's
@@ -52,7 +58,9 @@ type Config struct {
 	Version        string           // of this program
 	Memory         memory.Allocator // default: Go's
 	Log            *slog.Logger     // default: nothing is logged
-	AcceptChecks   []string         // names of quality checks that hold nothing this time
+	AcceptChecks   []string         // names of quality checks that hold nothing this time, or "all"
+	GiveWay        bool             // of a run: wait for other commands, and do nothing if another run takes the same snapshots; default: it works at the same time
+	WaitForLease   time.Duration    // with GiveWay: how long to wait at most
 	NoCatalog      bool             // build no catalog: nothing is checked before the commit or published after it
 	Cache          *mirror.Cache    // for a lake that is no local folder; default: a new one for this run
 
@@ -77,6 +85,9 @@ func (c *Config) withDefaults() (Config, error) {
 		if _, err := time.Parse(time.DateOnly, d.SnapshotDate); err != nil {
 			faults = append(faults, fmt.Errorf("snapshot date %q: want YYYY-MM-DD", d.SnapshotDate))
 		}
+	}
+	if _, err := load.Zone(d.DayZone); err != nil {
+		faults = append(faults, err)
 	}
 	switch d.Contract {
 	case "":

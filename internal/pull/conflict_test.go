@@ -119,7 +119,7 @@ func TestLosesForGood(t *testing.T) {
 		t.Errorf("got %v, commit %d %s; want ErrConflict, no commit", err, result.Commit, result.Outcome)
 	}
 	log := w.Log(t)
-	if slices.ContainsFunc(log.Runs, func(c lake.Commit) bool { return c.RunID == cfg.RunID }) || log.Number != 5 {
+	if slices.ContainsFunc(log.Commits, func(c lake.Commit) bool { return c.RunID == cfg.RunID }) || log.Number != 5 {
 		t.Errorf("the log has %d commits, want 5, none of the run that lost", log.Number)
 	}
 	world.StateOf(t, w.Store)

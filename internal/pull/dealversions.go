@@ -77,7 +77,7 @@ func (r *run) feedVersions(ctx context.Context, f *feedRun, known lake.Instant, 
 			entry, _ := f.spool.Entry(d.ID)
 			v.SourceUpdatedAt, _ = api.UpdatedSinceTime(entry.UpdatedSince)
 			v.ObservedAt, v.UpdatedSince = entry.ObservedAt, r.Base.Relative(entry.UpdatedSince)
-			v.ContentHash, v.PayloadHash, v.Payload = d.Head.ContentHash, d.Head.PayloadHash, buf
+			v.ContentHash, v.PayloadHash, v.Payload = d.Latest.ContentHash, d.Latest.PayloadHash, buf
 		}
 		if err := yield(&v); err != nil {
 			return err

@@ -19,7 +19,7 @@ func TestTruthUnderFaults(t *testing.T) {
 	w.Pages, w.Attempts = 10, 8
 	world.CheckNights(t, w, 3)
 	var retries int64
-	for _, run := range w.Log(t).Runs {
+	for _, run := range w.Log(t).Commits {
 		for i := range run.Feeds {
 			retries += run.Feeds[i].Retries
 		}

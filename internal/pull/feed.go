@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dealflow/extract"
+	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -16,12 +17,14 @@ import (
 // after extraction (begin).
 type feedRun struct {
 	lake.FeedRun
-	failure error // the error of which FeedRun.Error is the text
+	failure error      // the error of which FeedRun.Error is the text
+	hold    *load.Hold // why the removal guard holds the feed; nil if it does not
 
 	// Set by extraction.
-	spool        *extract.Spool
-	unidentified bool         // some records had no readable id: each could be any deal
-	extracted    lake.FeedRun // FeedRun at the end of extraction
+	spool     *extract.Spool
+	listed    int          // number of deals that the list shows, readable or not
+	probes    []int64      // some of them
+	extracted lake.FeedRun // FeedRun at the end of extraction
 
 	resolved
 	decided
@@ -32,13 +35,14 @@ type resolved struct {
 	superseded map[int64]bool      // deals with a later observation that another run has committed
 	kept       []int64             // known deals without a payload in this run that keep their last version
 	removals   []transform.Removal // by deal_id
+	warnings   []string
 }
 
 // decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
 	decisions []transform.Decision
-	heads     lake.Heads // latest versions of the deals that have a new one
-	news      int        // number of new versions and of records newly put into quarantine
+	latest    lake.Latest // latest versions of the deals that have a new one
+	news      int         // number of new versions and of records newly put into quarantine
 }
 
 // begin resets the feed to the end of extraction.
@@ -81,10 +85,11 @@ func (o observations) Payload(id int64, buf []byte) ([]byte, error) { return o.s
 // outcome.
 func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 	f := &feedRun{FeedRun: lake.FeedRun{
-		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.now()), Drift: []lake.Drift{},
+		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.Now()), Drift: []lake.Drift{},
 	}}
 	var err error
 	if f.spool, err = extract.NewSpool(r.spools, feed, sameContent(r.Base)); err != nil {
+		r.show(f, err)
 		return f, err
 	}
 	began := r.Clock()
@@ -92,6 +97,7 @@ func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 	defer cancel()
 	err = r.command.read(bounded, r, f)
 	f.extracted = f.FeedRun
+	r.show(f, err)
 	if err == nil && f.Outcome == lake.OutcomeDone && r.command.complete {
 		err = r.resolveAbsent(bounded, f)
 	}
@@ -121,7 +127,9 @@ func readSnapshot(ctx context.Context, r *run, f *feedRun) error {
 		return err
 	}
 	r.clock.observe(snapshot.LastObserved)
-	f.UpdatedSince, f.unidentified = snapshot.UpdatedSince, snapshot.Unidentified > 0
+	f.UpdatedSince = snapshot.UpdatedSince
+	listed := listedIDs(f.spool)
+	f.listed, f.probes = len(listed), probes(listed)
 	return nil
 }
 
@@ -138,8 +146,8 @@ func (r *run) outcome(ctx context.Context, f *feedRun, err error) error {
 	var held *heldError
 	switch {
 	case errors.As(err, &held):
-		f.Outcome = lake.OutcomeHeld
-	case extract.IsForbiddenOrMissing(err) && !r.lake.Log().Held(f.Feed):
+		f.Outcome, f.hold = lake.OutcomeHeld, &held.hold
+	case extract.IsForbiddenOrMissing(err) && !r.lake.Log().EverTaken(f.Feed):
 		f.Outcome = lake.OutcomeSkipped
 		r.Log.Warn("feed is not part of the account", "feed", f.Feed.String(), "err", err)
 	default:
@@ -156,7 +164,7 @@ func (r *run) count(f *feedRun) {
 	f.Pages, f.Requests, f.Bytes = int64(c.Pages), int64(c.Requests), c.Bytes
 	f.Retries, f.Waits, f.WaitedMS = int64(c.Retries), int64(c.Waits), c.Waited.Milliseconds()
 	f.Sweeps, f.Restarts, f.Confirmations = int64(c.Sweeps), int64(c.Restarts), int64(c.Confirmations)
-	f.FinishedAt = lake.At(r.clock.now())
+	f.FinishedAt = lake.At(r.clock.Now())
 }
 
 // decideAndWrite waits for a free worker, decides the feed's versions, and writes its files.
@@ -179,16 +187,16 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 
 // decide numbers the feed's new versions, and counts them.
 func (r *run) decide(f *feedRun) (err error) {
-	known := r.heads[f.Feed]
+	known := r.latest[f.Feed]
 	f.decisions, err = transform.Decide(known, f.observations(), f.removals, transform.NewCanonicalizer(r.Base), r.sameBase(f.Feed))
 	if err != nil {
 		return err
 	}
-	f.heads = lake.Heads{}
+	f.latest = lake.Latest{}
 	synced := r.syncedTo(f.Feed)
 	for _, d := range f.decisions {
-		if d.Reject == nil && d.Head != known[d.ID] {
-			f.heads[d.ID] = d.Head
+		if d.Reject == nil && d.Latest != known[d.ID] {
+			f.latest[d.ID] = d.Latest
 		}
 		f.tally(d)
 		f.countMissed(d, synced)

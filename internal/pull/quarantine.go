@@ -86,17 +86,20 @@ func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 
 // readByID fills the spool with deals that the API returns by id.
 func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
-	fates, err := r.Client.Confirm(ctx, f.Feed, ids, nil, f.spool)
-	for id, fate := range fates {
-		if fate != extract.Standing {
-			r.Log.Warn("a deal in quarantine is no longer answered; the next run finds out", "feed", f.Feed.String(), "deal", id, "answer", string(fate))
+	confirmed, err := r.Client.Confirm(ctx, f.Feed, extract.Question{IDs: ids}, f.spool)
+	if err != nil {
+		return err
+	}
+	for id, answer := range confirmed.Answers {
+		if answer.Says != extract.Present {
+			r.Log.Warn("the API no longer returns a deal in quarantine; the next run decides whether it was removed", "feed", f.Feed.String(), "deal", id, "answer", string(answer.Says))
 		}
 	}
 	for _, id := range f.spool.IDs() {
 		entry, _ := f.spool.Entry(id)
 		r.clock.observe(entry.ObservedAt)
 	}
-	return err
+	return nil
 }
 
 // OpenQuarantine lists the records of a feed that were put into quarantine since its last complete snapshot

@@ -54,12 +54,12 @@ func TestQuarantine(t *testing.T) {
 				b.WriteBody(world.Priced, id, body)
 			}
 			b.Write(world.Priced, 1, `"message":"changed"`)
-			b.Strike(world.Priced, 6) // not removed: it may be one of the records without an id
+			b.Strike(world.Priced, 6) // removed: a record without an id changes nothing for it
 			b.Write(world.Priced, 8, "")
 			result := w.MustRun(t, both)
-			world.WantCounts(t, result, world.Priced, [6]int64{1, 1, 0, 0, 5, int64(len(bad))})
-			if got := world.FeedRun(t, result, world.Priced).Deals; got != 7 {
-				t.Errorf("deals: got %d, want 7", got)
+			world.WantCounts(t, result, world.Priced, [6]int64{1, 1, 1, 0, 4, int64(len(bad))})
+			if got := world.FeedRun(t, result, world.Priced).Deals; got != 6 {
+				t.Errorf("deals: got %d, want 6", got)
 			}
 			if got := quarantined(t, w, world.Priced, result.RunID); !maps.Equal(got, bad) {
 				t.Errorf("quarantine:\n got %q\nwant %q", got, bad)
@@ -68,7 +68,7 @@ func TestQuarantine(t *testing.T) {
 				const want = "SELECT deal_id, version, message, self_href FROM "
 				rows := []string{
 					"1 2 changed /v3/bond/ig/priced-deal/1", "2 1 A /v3/bond/ig/priced-deal/2", "3 1 A /v3/bond/ig/priced-deal/3",
-					"4 1 A /v3/bond/ig/priced-deal/4", "5 1 A /v3/bond/ig/priced-deal/5", "6 1 A /v3/bond/ig/priced-deal/6", "8 1 - /v3/bond/ig/priced-deal/8",
+					"4 1 A /v3/bond/ig/priced-deal/4", "5 1 A /v3/bond/ig/priced-deal/5", "8 1 - /v3/bond/ig/priced-deal/8",
 				}
 				world.WantLines(t, db, want+"snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY ALL", rows...)
 				world.WantLines(t, db, want+"bond_priced_deals ORDER BY ALL", rows...)
@@ -79,7 +79,7 @@ func TestQuarantine(t *testing.T) {
 			b.WriteAll(world.Priced, 2, 4, `"message":"A"`)
 			b.Write(world.Priced, 7, "")
 			recovered := w.Night(t, 2, both)
-			world.WantCounts(t, recovered, world.Priced, [6]int64{1, 0, 1, 0, 6, 0})
+			world.WantCounts(t, recovered, world.Priced, [6]int64{1, 0, 0, 0, 6, 0})
 			w.Ask(t, func(db *stdsql.DB) {
 				world.WantLines(t, db, world.Versions(world.Priced, 2, 7),
 					"2 1 added -", "3 1 added -", "4 1 added -", "5 1 added -", "6 1 added -", "6 2 removed gone", "7 1 added -")

@@ -77,7 +77,7 @@ func runRace(t *testing.T, w *world.World, b *world.Book, seed uint64) {
 	log := w.Log(t)
 	ids := []string{configs[0].RunID, configs[1].RunID}
 	made := map[string]int{}
-	for _, run := range log.Runs[before:] {
+	for _, run := range log.Commits[before:] {
 		if run.Command != "compact" { // a run compacts by itself if there are many files
 			made[run.RunID]++
 		}
@@ -112,16 +112,16 @@ func wantBook(t *testing.T, w *world.World, b *world.Book) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	latest, err := l.Latest(t.Context(), testkit.Allocator(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, feed := range []api.Feed{world.Priced, world.LoanExpected} {
 		deals := b.Records(feed)
 		standing := map[int64]int32{}
-		for id, head := range heads[feed] {
-			if !head.Removed {
-				standing[id] = head.Version
+		for id, latest := range latest[feed] {
+			if !latest.Removed {
+				standing[id] = latest.Version
 			}
 		}
 		if len(standing) != len(deals) {

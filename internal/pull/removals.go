@@ -3,52 +3,102 @@ package pull
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"dealflow/extract"
 	"dealflow/load"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
 
-// The removal guard (docs/explanation/extraction.md).
-const (
-	guardCount       = 10  // number of deals that may always vanish
-	guardPercent     = 10  // percentage of a feed's deals that may vanish in one run
-	maxConfirmations = 500 // number of a feed's deals that one run asks for by id
-)
-
-// heldError means that a feed is held until a person has looked at it.
-type heldError struct{ why string }
-
-func (e *heldError) Error() string {
-	return e.why + "; look at the source, then run again with --accept-removals if it is right"
-}
-
-// resolveAbsent finds out what became of known deals that the complete snapshot lacks. If some records had no readable
-// id, any deal may be among them, so nothing is removed.
+// resolveAbsent finds out what became of known deals that the complete snapshot lacks. A deal is removed only on
+// evidence, or if the user accepts removals; any other deal is kept.
 func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
-	known := r.heads[f.Feed]
-	listed := f.spool.IDs()
-	absent := r.reallyAbsent(f, known)
-	if f.unidentified {
-		f.kept = append(f.kept, absent...)
+	a := r.absence(f)
+	if len(a.fresh)+len(a.again) == 0 {
 		return nil
 	}
-	if len(absent) == 0 {
-		return nil
-	}
-	if !r.AcceptRemovals {
-		if err := guard(f.Feed, len(listed), len(absent), countCurrent(known)); err != nil {
-			return err
-		}
-	}
-	fates, err := r.Client.Confirm(ctx, f.Feed, absent, probes(listed), f.spool)
+	q, err := r.question(ctx, f, a)
 	if err != nil {
 		return err
 	}
-	return r.removalsFrom(ctx, f, absent, fates)
+	confirmed, err := r.Client.Confirm(ctx, f.Feed, q, f.spool)
+	if err != nil {
+		return err
+	}
+	if !r.AcceptRemovals {
+		if err := a.guardEmpty(confirmed); err != nil {
+			return err
+		}
+	}
+	removals, err := r.removalsFrom(ctx, f, a, confirmed)
+	if err != nil {
+		return err
+	}
+	if !r.AcceptRemovals {
+		warning, err := r.guardLeaving(ctx, f, a, removals)
+		if err != nil {
+			return err
+		}
+		if warning != "" {
+			f.warnings = append(f.warnings, warning)
+		}
+	}
+	f.removals = removals
+	r.keepOthers(f, a, confirmed)
+	return nil
+}
+
+// absence lists the current deals that the complete snapshot lacks.
+func (r *run) absence(f *feedRun) *absence {
+	known := r.latest[f.Feed]
+	unproved := r.lake.Log().UnprovedAbsent(f.Feed)
+	a := &absence{listed: f.listed}
+	for _, id := range r.reallyAbsent(f, known) {
+		if _, again := slices.BinarySearch(unproved, id); again {
+			a.again = append(a.again, id)
+		} else {
+			a.fresh = append(a.fresh, id)
+		}
+	}
+	a.known = countCurrent(known) - len(a.again)
+	return a
+}
+
+// question says which absent deals are requested by id, and which deals show that the answers can be believed. It
+// returns a heldError if the guard holds the feed without any request.
+func (r *run) question(ctx context.Context, f *feedRun, a *absence) (extract.Question, error) {
+	q := extract.Question{IDs: a.fresh, Again: a.again}
+	if !r.AcceptRemovals {
+		if err := a.guard(f.Feed.Kind); err != nil {
+			return q, err
+		}
+		q.Again = inTurn(a.again, r.lake.Log().Snapshots(f.Feed))
+	}
+	if a.listed > 0 {
+		q.Shown = []extract.Shown{{Feed: f.Feed, IDs: f.probes}}
+		return q, nil
+	}
+	shown, empty, err := r.neighbours(ctx, f.Feed)
+	if err != nil {
+		return q, err
+	}
+	if empty != nil && len(a.fresh) > 0 && !r.AcceptRemovals {
+		return q, a.held("the list is empty, but %d deals are current, and so is that of %s", a.known, empty)
+	}
+	q.Shown = shown
+	return q, nil
+}
+
+// inTurn returns the deals that are requested again in this run: the next ones after each snapshot, and all of them in
+// turn.
+func inTurn(ids []int64, snapshots int) []int64 {
+	if len(ids) <= maxRepeated {
+		return ids
+	}
+	start := snapshots * maxRepeated % len(ids)
+	return slices.Concat(ids[start:], ids[:start])[:maxRepeated]
 }
 
 // probes returns listed deals that are asked for by id as well: only if the API returns them can its by-id answers be
@@ -60,9 +110,22 @@ func probes(listed []int64) []int64 {
 	return []int64{listed[0], listed[len(listed)/2], listed[len(listed)-1]}
 }
 
+// listedIDs returns the deals of a list, also those that cannot be read, by deal_id. A record without a readable id is
+// no deal.
+func listedIDs(spool *extract.Spool) []int64 {
+	ids := spool.IDs()
+	for _, q := range spool.Rejects() {
+		if q.HasID {
+			ids = append(ids, q.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // reallyAbsent lists known deals that are neither in the spool nor among the rejected records. A deal whose record was
 // rejected keeps its last version; so does a deal that another run has observed later.
-func (r *run) reallyAbsent(f *feedRun, known lake.Heads) []int64 {
+func (r *run) reallyAbsent(f *feedRun, known lake.Latest) []int64 {
 	absent := slices.DeleteFunc(transform.Absent(known, f.observations()), func(id int64) bool {
 		if f.superseded[id] {
 			f.kept = append(f.kept, id)
@@ -79,57 +142,69 @@ func (r *run) reallyAbsent(f *feedRun, known lake.Heads) []int64 {
 }
 
 // countCurrent counts the deals that are not removed.
-func countCurrent(known lake.Heads) int {
+func countCurrent(known lake.Latest) int {
 	n := 0
-	for _, head := range known {
-		if !head.Removed {
+	for _, latest := range known {
+		if !latest.Removed {
 			n++
 		}
 	}
 	return n
 }
 
-// guard returns a heldError if more deals of a feed vanished than is plausible. Expected deals vanish from their list
-// when they price, so for them only an empty list and the number of requests count.
-func guard(feed api.Feed, listed, absent, current int) error {
-	switch {
-	case listed == 0 && current > guardCount:
-		return &heldError{fmt.Sprintf("the list is empty, where %d deals stood", current)}
-	case feed.Kind == api.Priced && absent > guardCount && absent*100 > current*guardPercent:
-		return &heldError{fmt.Sprintf("%d of %d deals vanished from the list", absent, current)}
-	case absent > maxConfirmations:
-		return &heldError{fmt.Sprintf("%d deals vanished from the list, too many to ask for one by one", absent)}
+// accepts says whether an answer removes its deal: by evidence, or because the user accepts removals. The user accepts
+// no answers of an API that denies the deals that it lists.
+func (r *run) accepts(a *absence, confirmed *extract.Confirmation, id int64) bool {
+	said := confirmed.Answers[id]
+	if said.Says != extract.Gone && said.Says != extract.OutOfEntitlement {
+		return false
 	}
-	return nil
+	return said.Proved || r.AcceptRemovals && (confirmed.Believed || a.listed == 0)
 }
 
-// removalsFrom turns the API's answers into removals.
-func (r *run) removalsFrom(ctx context.Context, f *feedRun, absent []int64, fates map[int64]extract.Fate) error {
-	known := r.heads[f.Feed]
+// removalsFrom turns the API's answers into removals, by deal_id.
+func (r *run) removalsFrom(ctx context.Context, f *feedRun, a *absence, confirmed *extract.Confirmation) ([]transform.Removal, error) {
+	known := r.latest[f.Feed]
 	gone := map[int64]int32{}
-	for _, id := range absent {
-		if fates[id] == extract.Gone {
+	for id, said := range confirmed.Answers {
+		if said.Says == extract.Gone && r.accepts(a, confirmed, id) {
 			gone[id] = known[id].Version
 		}
 	}
 	last, err := r.lake.Payloads(ctx, r.Memory, f.Feed, gone)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	now := r.clock.now()
+	now := r.clock.Now()
 	r.clock.observe(now)
 	flattener := transform.NewFlattener(f.Feed, r.Base)
-	for _, id := range absent {
-		switch fates[id] {
-		case extract.Gone:
-			f.removals = append(f.removals, transform.Removal{ID: id, Reason: reasonOf(flattener, last[id]), ObservedAt: now})
-		case extract.OutOfEntitlement:
-			f.removals = append(f.removals, transform.Removal{ID: id, Reason: lake.ReasonOutOfEntitlement, ObservedAt: now})
-		case extract.Standing:
+	var removals []transform.Removal
+	for _, id := range slices.Sorted(maps.Keys(confirmed.Answers)) {
+		if !r.accepts(a, confirmed, id) {
+			continue
+		}
+		reason := lake.ReasonOutOfEntitlement
+		if confirmed.Answers[id].Says == extract.Gone {
+			reason = reasonOf(flattener, last[id])
+		}
+		removals = append(removals, transform.Removal{ID: id, Reason: reason, ObservedAt: now})
+	}
+	return removals, nil
+}
+
+// keepOthers keeps the absent deals that are not removed: those that the API returned, and those without evidence,
+// which it lists.
+func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation) {
+	for _, id := range slices.Concat(a.fresh, a.again) {
+		switch {
+		case confirmed.Answers[id].Says == extract.Present:
 			r.keep(f, id)
+		case !r.accepts(a, confirmed, id):
+			f.kept = append(f.kept, id)
+			f.UnprovedAbsent = append(f.UnprovedAbsent, id)
 		}
 	}
-	return nil
+	slices.Sort(f.UnprovedAbsent)
 }
 
 // keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.
@@ -147,4 +222,13 @@ func reasonOf(f *transform.Flattener, last load.Payload) string {
 		return lake.ReasonPriced
 	}
 	return lake.ReasonGone
+}
+
+// unprovedWarning returns the text of the warning about deals that are kept without evidence; "" for none.
+func unprovedWarning(f *lake.FeedRun) string {
+	n := len(f.UnprovedAbsent)
+	if n == 0 || f.Outcome != lake.OutcomeDone {
+		return ""
+	}
+	return fmt.Sprintf("%s: the list lacks %d deals, and the API gives no evidence that they are gone, so they are kept: deals %s; if they are gone, run with --accept-removals", f.Feed, n, firstOf(f.UnprovedAbsent))
 }

@@ -81,7 +81,7 @@ func TestRemovalGuard(t *testing.T) {
 		want string
 	}{
 		"many":       {12, "12 of 30 deals vanished"},
-		"everything": {30, "the list is empty, where 30 deals stood"},
+		"everything": {30, "the list is empty, but 30 deals are current"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, b := world.NewBook(t)
@@ -127,8 +127,9 @@ func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 		night   func(*world.World, *world.Book)
 		outcome string
 	}{
-		"a record without a readable id": {outcome: "done", night: func(_ *world.World, b *world.Book) {
-			b.WriteBody(world.Expected, 99, `{"market":"IG"}`)
+		"its own record has lost its id": {outcome: "done", night: func(w *world.World, b *world.Book) {
+			w.Attempts = 5 // three answers without an id are taken for the record
+			b.WriteBody(world.Expected, 1, `{"market":"IG"}`)
 		}},
 		"by id it answers, unreadably": {outcome: "done", night: func(_ *world.World, b *world.Book) {
 			b.WriteBody(world.Expected, 1, `{"id":1,"message":"a","message":"b","id":1}`)
@@ -138,8 +139,14 @@ func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 			b.WriteBody(world.Expected, 1, `{"id":1,"message":{"a":1,"a":2}}`)
 			b.Unlist(world.Expected, 1)
 		}},
-		"nothing answers by id": {outcome: "failed", night: func(w *world.World, _ *world.Book) {
+		"nothing answers by id": {outcome: "done", night: func(w *world.World, _ *world.Book) {
 			w.Interfere(world.Refuse(http.StatusNotFound, world.Expected.Path()+"/"))
+		}},
+		"a 404 without a body": {outcome: "done", night: func(w *world.World, _ *world.Book) {
+			w.Interfere(world.Refuse(http.StatusNotFound, world.Expected.DealPath(1)))
+		}},
+		"a 403 without a body": {outcome: "done", night: func(w *world.World, _ *world.Book) {
+			w.Interfere(world.Refuse(http.StatusForbidden, world.Expected.DealPath(1)))
 		}},
 		"by id the server fails": {outcome: "failed", night: func(w *world.World, _ *world.Book) {
 			w.Interfere(world.Refuse(http.StatusInternalServerError, world.Expected.DealPath(1)))

@@ -118,6 +118,7 @@ func TestBrokenPages(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
 		"cut short": `{"_embedded":{"expectedDeals":[{"id":1},{"id"`, "of a proxy": "<html>sign in</html>", "no list": `{}`,
+		"another key": `{"_embedded":{"deals":[{"id":1}]},"_links":{"first":{"href":"/v3/bond/ig/expected-deal"}}}`, "without links": `{"_embedded":{"expectedDeals":[]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, b := world.NewBook(t)

@@ -53,12 +53,17 @@ func (r *Result) setFeeds(feeds []*feedRun) {
 
 func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
-// warnMissed adds warnings about changes that syncs had missed.
-func (r *Result) warnMissed() {
+// warnFeeds adds the warnings about single feeds.
+func (r *Result) warnFeeds(feeds []*feedRun) {
 	for i := range r.Feeds {
-		if text := missedWarning(&r.Feeds[i]); text != "" {
-			r.warn(text)
+		for _, text := range []string{missedWarning(&r.Feeds[i]), unprovedWarning(&r.Feeds[i])} {
+			if text != "" {
+				r.warn(text)
+			}
 		}
+	}
+	for _, f := range feeds {
+		r.Warnings = append(r.Warnings, f.warnings...)
 	}
 }
 
@@ -91,8 +96,8 @@ var (
 	ErrFeedsFailed = errors.New("some feeds failed")
 	ErrFeedsHeld   = errors.New("the removal guard held some feeds")
 	ErrDeadline    = errors.New("the deadline has passed")
-	ErrContract    = errors.New("the data departs from the API document in a new way")
-	ErrClock       = errors.New("the clock cannot be right")
+	ErrContract    = errors.New("the data has schema drift that the lake has not seen before")
+	ErrClock       = errors.New("the clock seems wrong")
 	ErrNothingDone = errors.New("nothing was committed")
 )
 
@@ -117,7 +122,7 @@ func (r *Result) verdict() error {
 		errs = append(errs, fmt.Errorf("%w:\n  %s", ErrFeedsFailed, strings.Join(failed, "\n  ")))
 	}
 	if r.late {
-		errs = append(errs, fmt.Errorf("%w: the feeds that were not complete are pulled by the next run", ErrDeadline))
+		errs = append(errs, fmt.Errorf("%w: the next run pulls the feeds that were not complete", ErrDeadline))
 	}
 	return errors.Join(errs...)
 }

@@ -62,7 +62,7 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if len(f.kept) == 0 {
 		return nil, nil
 	}
-	known := r.heads[f.Feed]
+	known := r.latest[f.Feed]
 	want := make(map[int64]int32, len(f.kept))
 	for _, id := range f.kept {
 		want[id] = known[id].Version
@@ -71,7 +71,7 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if err != nil {
 		return nil, err
 	}
-	bases := load.NewBases(r.lake.Log().Runs, f.Feed)
+	bases := load.NewBases(r.lake.Log().Commits, f.Feed)
 	var deals []liveDeal
 	for id, payload := range old {
 		base, err := bases.Of(payload.RunID)
@@ -170,7 +170,8 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 			return err
 		}
 	}
-	f.Drift = flattener.Drift()
+	f.Drift = append(flattener.Drift(), f.spool.PageDrift()...)
+	slices.SortFunc(f.Drift, lake.CompareDrift)
 	return rows.finish(ctx)
 }
 
@@ -190,7 +191,10 @@ func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, d liveDeal, b
 	flattener.SetBase(base)
 	id, err := flattener.Read(payload)
 	if err == nil && id != d.id {
-		err = fmt.Errorf("the payload says it is deal %d", id)
+		err = fmt.Errorf("got the payload of deal %d, want deal %d", id, d.id)
+	}
+	if err != nil && d.kept != nil {
+		err = fmt.Errorf("the lake's payload can no longer be read: %w; run `dealflow verify --read-data`", err)
 	}
 	return buf, err
 }

@@ -17,10 +17,6 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// clockTolerance is the greatest difference of two clocks at which a run starts: a commit with a wrong instant would
-// make all later instants wrong.
-const clockTolerance = 10 * time.Minute
-
 // command is the differences between Run, Sync and RetryQuarantined.
 type command struct {
 	name     string
@@ -35,20 +31,24 @@ type run struct {
 	command command
 	clock   *clock
 	began   time.Time // by the machine's clock
+	undated bool      // the API's answers have no readable Date
 	until   time.Time // the deadline, by the machine's clock; zero before bounded has set it, or for none
 	opened
 	session *load.Session
 	spools  string              // folder for spools
 	workers *semaphore.Weighted // limits the feeds that are flattened at once
 	catalog *catalog.Made       // of the commit that is prepared or made; nil for none
+
+	listings listings // of the feeds of this run
 }
 
 // opened is what a run reads before any work.
 type opened struct {
 	lake    *load.Lake
-	heads   map[api.Feed]lake.Heads
-	started time.Time // by the run's clock
+	latest  map[api.Feed]lake.Latest
+	started time.Time // by the run's clock, before any wait
 	day     string    // of the snapshots; "" if none are written
+	zone    string    // IANA name of the time zone of day
 }
 
 // Run pulls complete snapshots of the configured feeds into the lake, as one commit. It pulls the feeds that lack the
@@ -67,9 +67,9 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 		return nil, err
 	}
 	r := &run{
-		Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)),
-		clock: &clock{machine: cfg.Clock, server: cfg.ServerClock},
+		Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)), clock: newClock(&cfg),
 	}
+	r.Client.SetClock(r.clock)
 	busy, err := r.open(ctx)
 	if err != nil {
 		return nil, err
@@ -78,9 +78,12 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 		Command: c.name, Lake: r.Store.URL(), RunID: r.RunID, SnapshotDate: r.day, Outcome: lake.OutcomeFailed,
 		Feeds: []lake.FeedRun{}, Checks: []lake.Check{}, Warnings: []string{},
 	}
+	if r.undated {
+		result.warn("the API's answers have no readable Date header: the machine's clock could not be compared with the server's")
+	}
 	if busy != nil {
 		result.Outcome = lake.OutcomeSkipped
-		result.warn(fmt.Sprintf("%s is at work (run %s of %s): nothing was pulled", busy.Command, busy.RunID, busy.Owner))
+		result.warn(fmt.Sprintf("%s is running (run %s of %s): nothing was pulled", busy.Command, busy.RunID, busy.Owner))
 		return result, nil
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.spools), r.dropCatalog(), r.session.Close(ctx)) }()
@@ -105,7 +108,11 @@ func (r *run) pull(ctx context.Context, result *Result) (err error) {
 	}
 	err = r.commit(ctx, feeds, result)
 	result.Stages.Commit = watch.lap()
-	result.warnMissed()
+	r.rememberHolds(ctx, feeds, result)
+	result.warnFeeds(feeds)
+	if err == nil && result.Commit == 0 && len(r.lake.Lost()) > 0 {
+		result.warn("nothing was committed, so the lost commit is not recorded yet: pass --accept-lost-commit again")
+	}
 	if err != nil || result.Commit == 0 {
 		return err
 	}
@@ -124,11 +131,17 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	if err != nil {
 		return nil, r.late(err)
 	}
+	if r.undated = server.IsZero(); r.undated && r.ServerClock {
+		return nil, fmt.Errorf("%w: the response to POST %s/oauth/token has no valid Date header, which gives the instants under --clock=server; use --clock=machine", ErrClock, r.Base)
+	}
 	if r.opened, err = r.openLake(ctx, server); err != nil {
 		return nil, err
 	}
+	if busy, err = r.awaitLease(bounded); err != nil || busy != nil {
+		return busy, r.late(err)
+	}
 	r.session, busy, err = r.lake.Start(ctx, load.SessionConfig{
-		RunID: r.RunID, Command: r.command.name, Owner: r.Owner, Started: r.started, Clock: r.Clock, WorkDir: r.WorkDir, Memory: r.Memory, Log: r.Log,
+		RunID: r.RunID, Command: r.command.name, Lease: r.lease(), Started: r.started, Clock: r.Clock, WorkDir: r.WorkDir, Memory: r.Memory, Log: r.Log,
 		SingleWriter: r.SingleWriter, BesideOthers: r.command.complete,
 	})
 	if err != nil || busy != nil {
@@ -140,25 +153,57 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	return nil, nil
 }
 
+// lease returns what the lease says of this run.
+func (r *run) lease() load.Lease {
+	return load.Lease{Owner: r.Owner, API: r.Base.String(), Feeds: r.Feeds, SnapshotDate: r.day}
+}
+
+// awaitLease waits for other commands, if this run gives way. It returns the lease of a run that takes all the same
+// snapshots, or has taken them while this one waited. The run's day does not change while it waits.
+func (r *run) awaitLease(ctx context.Context) (busy *load.Lease, err error) {
+	if !r.command.complete || !r.GiveWay {
+		return nil, nil
+	}
+	awaited, err := r.lake.AwaitLease(ctx, load.LeaseWait{Mine: r.lease(), Wait: r.WaitForLease, Clock: r.Clock, Log: r.Log})
+	if err != nil || awaited.Covering != nil || !awaited.Waited {
+		return awaited.Covering, err
+	}
+	if err := r.readAgain(ctx); err != nil {
+		return nil, err
+	}
+	committed := func(c lake.Commit) bool { return c.RunID == awaited.Ended.RunID }
+	if awaited.Ended != nil && slices.ContainsFunc(r.lake.Log().Commits, committed) && len(r.lackingFeeds()) == 0 {
+		return awaited.Ended, nil
+	}
+	return nil, nil
+}
+
 // openLake reads the lake's state, and checks the clocks and the day against it.
 func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err error) {
-	o.started = r.Clock()
+	now := r.clock.Now()
+	o.started = r.began
 	if r.ServerClock {
-		o.started = server
+		// The first request may have waited for long. A Date has whole seconds.
+		o.started = server.Add(-r.clock.sinceStart().Truncate(time.Second))
 	}
-	r.clock.observe(o.started)
+	r.clock.observe(now)
 	// Only a complete run may begin a lake.
-	o.lake, err = load.Open(ctx, r.Store)
+	o.lake, err = load.OpenAccepting(ctx, r.Store, r.AcceptLost)
 	if beginsLake := errors.Is(err, load.ErrNoLake) && r.command.complete; err != nil && !beginsLake {
 		return o, err
 	}
-	if err := r.checkClock(o.lake.Log(), o.started, server); err != nil {
+	if err := o.lake.CheckWritable(); err != nil {
 		return o, err
 	}
-	if o.day, err = r.chooseDay(o.lake.Log(), o.started); err != nil {
+	if err := r.checkClock(o.lake.Floor(), now, server); err != nil {
 		return o, err
 	}
-	o.heads, err = o.lake.Heads(ctx, r.Memory)
+	if r.command.complete {
+		if err := o.chooseDay(&r.Config, o.lake.Log()); err != nil {
+			return o, err
+		}
+	}
+	o.latest, err = o.lake.Latest(ctx, r.Memory)
 	return o, err
 }
 
@@ -184,53 +229,42 @@ func (r *run) late(err error) error {
 	return err
 }
 
-func (r *run) checkClock(log *load.Log, started, server time.Time) error {
+const clockAdvice = "correct the clock, or pass --accept-clock if it is right"
+
+func (r *run) checkClock(last lake.Instant, now, server time.Time) error {
 	if r.AcceptClock {
 		return nil
 	}
-	const advice = "set the clock right, or pass --accept-clock if you are sure"
-	if started.Before(log.KnownAt.Add(-clockTolerance)) {
-		return fmt.Errorf("%w: it says %s, but the lake's last commit was at %s; %s", ErrClock, lake.At(started), log.KnownAt, advice)
+	if err := checkKnownAt(last, now); err != nil {
+		return err
 	}
-	if apart := started.Sub(server).Abs(); !r.ServerClock && apart > clockTolerance {
-		return fmt.Errorf("%w: it says %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(started), lake.At(server), advice)
+	if apart := now.Sub(server).Abs(); !r.ServerClock && !server.IsZero() && apart > clockTolerance {
+		return fmt.Errorf("%w: it shows %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(now), lake.At(server), clockAdvice)
 	}
 	return nil
-}
-
-// chooseDay returns the snapshot's day; "" for a command that writes none. A day older than the last snapshot's is an
-// error.
-func (r *run) chooseDay(log *load.Log, started time.Time) (string, error) {
-	if !r.command.complete {
-		return "", nil
-	}
-	day := r.SnapshotDate
-	if day == "" {
-		day = lake.DateOf(started)
-	}
-	if last := log.SnapshotDay(); day < last {
-		return "", fmt.Errorf("snapshot date %s is older than the last one, %s: a snapshot of the past cannot be taken", day, last)
-	}
-	return day, nil
 }
 
 // lacking is the plan of a complete run: the feeds that lack the day's snapshot. A feed that a run of that day skipped,
 // because the account does not include it, does not count as lacking. If no feed lacks the snapshot, it returns all.
 func lacking(_ context.Context, r *run) ([]api.Feed, error) {
+	if feeds := r.lackingFeeds(); len(feeds) > 0 {
+		return feeds, nil
+	}
+	return r.Feeds, nil
+}
+
+func (r *run) lackingFeeds() []api.Feed {
 	log := r.lake.Log()
-	feeds := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
+	return slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool {
 		return log.HasSnapshot(f, r.day) || log.Skipped(f, r.day)
 	})
-	if len(feeds) == 0 {
-		return r.Feeds, nil
-	}
-	return feeds, nil
 }
 
 // feeds pulls feeds concurrently. It returns only errors that end the run; a feed's own failure is in its outcome. The
 // caller must close the results, also with an error.
 func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedRun, error) {
 	results := make([]*feedRun, len(plan))
+	r.listings = newListings(plan)
 	group, ctx := errgroup.WithContext(ctx)
 	for i, feed := range plan {
 		group.Go(func() error {

@@ -84,16 +84,16 @@ func TestMetamorphicSyncs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+		latest, err := l.Latest(t.Context(), testkit.Allocator(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		live := map[api.Feed]map[int64]lake.Digest{}
-		for feed, deals := range heads {
+		for feed, deals := range latest {
 			live[feed] = map[int64]lake.Digest{}
-			for id, head := range deals {
-				if !head.Removed {
-					live[feed][id] = head.ContentHash
+			for id, latest := range deals {
+				if !latest.Removed {
+					live[feed][id] = latest.ContentHash
 				}
 			}
 		}

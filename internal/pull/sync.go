@@ -25,8 +25,8 @@ func Sync(ctx context.Context, cfg Config) (*Result, error) {
 // readChanges fills the spool with the deals that changed.
 func readChanges(ctx context.Context, r *run, f *feedRun) error {
 	log := r.lake.Log()
-	if !log.Held(f.Feed) {
-		f.Outcome, f.Error = lake.OutcomeSkipped, "the lake holds no snapshot of it; `dealflow run` takes the first"
+	if !log.EverTaken(f.Feed) {
+		f.Outcome, f.Error = lake.OutcomeSkipped, "the lake has no snapshot of it; run `dealflow run` first"
 		return nil
 	}
 	changes, err := r.Client.Changes(ctx, f.Feed, log.UpdatedSince(f.Feed), f.spool)
@@ -75,10 +75,14 @@ func missedWarning(f *lake.FeedRun) string {
 	if f.SyncMissed == 0 {
 		return ""
 	}
-	ids := f.SyncMissedIDs[:min(len(f.SyncMissedIDs), 10)]
-	more := ""
-	if int64(len(ids)) < f.SyncMissed {
-		more = ", …"
+	return fmt.Sprintf("%s: this run found %d changes that syncs had missed: deals %s", f.Feed, f.SyncMissed, firstOf(f.SyncMissedIDs))
+}
+
+// firstOf writes the first ids for a message.
+func firstOf(ids []int64) string {
+	const most = 10
+	if len(ids) <= most {
+		return fmt.Sprint(ids)
 	}
-	return fmt.Sprintf("%s: this run found %d changes that syncs had missed: deals %v%s", f.Feed, f.SyncMissed, slices.Clone(ids), more)
+	return fmt.Sprintf("%v, …", ids[:most])
 }

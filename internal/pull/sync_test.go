@@ -214,8 +214,8 @@ func TestTruthWithSyncs(t *testing.T) {
 }
 
 func commands(log *load.Log) (all []string) {
-	for i := range log.Runs {
-		all = append(all, log.Runs[i].Command)
+	for i := range log.Commits {
+		all = append(all, log.Commits[i].Command)
 	}
 	return all
 }

@@ -29,7 +29,7 @@ func feedsFigure(feeds []Feed) figure {
 		Table: table{Columns: columns("feed", "outcome", ">deals", ">added", ">changed", ">removed", ">reappeared", ">quarantined", ">drift")},
 	}
 	c := &chart{
-		Title: f.Title, Desc: "Lying bars: for each feed, the number of deals that were added, changed, removed, or back.", Unit: "deals",
+		Title: f.Title, Desc: "Horizontal bars: for each feed, the number of deals that were added, changed, removed, or back.", Unit: "deals",
 		Series: []series{{Name: "added", Class: "s0"}, {Name: "changed", Class: "s1"}, {Name: "removed", Class: "s2"}, {Name: "reappeared", Class: "s3"}},
 	}
 	var sums [4]int64

@@ -16,8 +16,8 @@ var draws = map[string]func(*chart) *drawing{"bars": bars, "stacked": stacked, "
 func TestChartsGolden(t *testing.T) {
 	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
 	for name, c := range map[string]*chart{
-		"bars":    {Title: "Banks", Desc: "Lying bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []series{{"credit", "s0", []float64{12.5, 3}}}},
-		"stacked": {Title: "Months", Desc: "Standing bars.", Unit: "deals", Categories: months, Series: []series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
+		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []series{{"credit", "s0", []float64{12.5, 3}}}},
+		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
 		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
 	} {
 		var svg bytes.Buffer

@@ -17,7 +17,7 @@ func leagueFigure(title, query, class string, rows []Credit) figure {
 		Analysis: "league_table", Query: query,
 		Table: table{Columns: columns(">rank", "bank", ">credit, USD bn", ">share, %", ">deals")},
 	}
-	c := &chart{Title: title, Desc: "Lying bars: the fifteen banks with the most credit, in USD, and their share of the whole.", Unit: "USD bn"}
+	c := &chart{Title: title, Desc: "Horizontal bars: the fifteen banks with the most credit, in USD, and their share of the whole.", Unit: "USD bn"}
 	bar := series{Name: "credit", Class: class}
 	for _, row := range rows {
 		rank := none
@@ -32,7 +32,7 @@ func leagueFigure(title, query, class string, rows []Credit) figure {
 	c.Series = []series{bar}
 	f.picture(c, bars, "Nothing priced in these months that counts for a bank.")
 	if len(rows) > 0 {
-		f.Notes = []string{fmt.Sprintf("USD %s bn of %s with an amount in USD; %s an amount without it, which counts for nobody.",
+		f.Notes = []string{fmt.Sprintf("USD %s bn of %s with an amount in USD; %s an amount without it, which no bank gets.",
 			decimals(rows[0].TotalUSD/1e9, 1), plural(rows[0].DealsTotal, "deal", "deals"), plural(rows[0].DealsUnconverted, "deal has", "deals have"))}
 	}
 	return f

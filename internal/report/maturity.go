@@ -17,7 +17,7 @@ func maturitySection(d *Data) section {
 		Table: table{Columns: columns("year", "market", ">USD bn", ">lines", ">without USD")},
 	}
 	first := int64(d.State.ObservedAt.UTC().Year())
-	c := &chart{Title: f.Title, Desc: "Standing bars: what falls due in each year, by market.", Unit: "USD bn"}
+	c := &chart{Title: f.Title, Desc: "Vertical bars: what falls due in each year, by market.", Unit: "USD bn"}
 	for i := range int64(wallYears) {
 		c.Categories = append(c.Categories, strconv.FormatInt(first+i, 10))
 	}

@@ -17,11 +17,11 @@ func pipelineSection(d *Data) section {
 func pipelineFigure(rows []PipelineAge) figure {
 	f := figure{
 		Title:    "Live tranches",
-		Defined:  "Tranches of expected deals that stand and have not priced, by whole days from the deal's first commit to the last pull",
+		Defined:  "Tranches of expected deals that are current and have not priced, by full days from the deal's first commit to the last pull",
 		Analysis: "pipeline_as_of", Query: "pipeline",
 		Table: table{Columns: columns("market")},
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: for each market, the number of live tranches by days listed.", Unit: "tranches", Series: make([]series, len(ages))}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each market, the number of live tranches by days listed.", Unit: "tranches", Series: make([]series, len(ages))}
 	for i, age := range ages {
 		f.Table.Columns = append(f.Table.Columns, column{age.Name, true})
 		c.Series[i] = series{Name: age.Name, Class: age.Class}
@@ -59,7 +59,7 @@ func biggestFigure(rows []Tranche) figure {
 		Analysis: "pipeline_as_of", Query: "biggest",
 		Table: table{Columns: columns("market", ">deal", "borrower", "tranche", "status", "volume", ">USD bn")},
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: the ten largest live tranches by volume in USD.", Unit: "USD bn"}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: the ten largest live tranches by volume in USD.", Unit: "USD bn"}
 	bar := series{Name: "volume", Class: "s0"}
 	for _, row := range rows {
 		c.Categories = append(c.Categories, row.Market+" · "+row.Borrower)

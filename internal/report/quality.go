@@ -20,7 +20,7 @@ func qualityFigure(rows []Quality) figure {
 		Analysis: "data_quality", Query: "quality",
 		Table: table{Columns: columns("feed", "check", ">found", ">of", ">share, %", "for example", "what")},
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: the checks with the greatest share of findings, by feed.", Unit: "%"}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: the checks with the greatest share of findings, by feed.", Unit: "%"}
 	bar := series{Name: "share", Class: "s3"}
 	for _, r := range rows {
 		name := feedName(r.Service, r.Market, r.Kind)
@@ -44,7 +44,7 @@ func coverageFigure(rows []Coverage) figure {
 		Analysis: "parse_coverage", Query: "coverage",
 		Table: table{Columns: columns("field", ">texts", ">ok", ">range", ">verbal", ">no number", ">ambiguous", ">unparsed", ">read, %")},
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: for each field, the part of its texts that was read.", Unit: "%"}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each field, the part of its texts that was read.", Unit: "%"}
 	bar := series{Name: "read", Class: "s2"}
 	for _, r := range rows {
 		name := r.Table + "." + r.Field

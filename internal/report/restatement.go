@@ -17,7 +17,7 @@ func restatedFigure(rows []Restatement) figure {
 		Analysis: "restatement_stats", Query: "restatements",
 		Table: table{Columns: columns("market", ">deals", ">restated", ">restated, %", ">edits", ">median lag, days", ">there before the first run", ">known for less than thirty days")},
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: for each market, the part of its deals that was edited.", Unit: "% of deals"}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each market, the part of its deals that was edited.", Unit: "% of deals"}
 	bar := series{Name: "restated", Class: "s1"}
 	var used, all int64
 	for _, r := range rows {
@@ -52,7 +52,7 @@ func fieldsFigure(d *Data) figure {
 	for _, r := range d.Restatements {
 		base[r.Service] += r.Deals
 	}
-	c := &chart{Title: f.Title, Desc: "Lying bars: for each field, the number of deals in which it was edited.", Unit: "deals"}
+	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each field, the number of deals in which it was edited.", Unit: "deals"}
 	bar := series{Name: "deals", Class: "s1"}
 	for _, r := range d.Restated {
 		name := strings.TrimSuffix(r.Table+"."+r.Field, ".")

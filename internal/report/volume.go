@@ -11,7 +11,7 @@ func volumeSection(d *Data) section {
 		Table: table{Columns: columns("month")},
 	}
 	keys, shown := months(d.State.ObservedAt), markets()
-	c := &chart{Title: f.Title, Desc: "Standing bars: issuance in each of 24 months, by market.", Unit: "USD bn", Categories: keys}
+	c := &chart{Title: f.Title, Desc: "Vertical bars: issuance in each of 24 months, by market.", Unit: "USD bn", Categories: keys}
 	c.Series = byMarket(shown, keys, d.Volume, func(v *Volume) (string, string, float64) { return v.Month, v.Market, v.USD / 1e9 })
 	for _, m := range shown {
 		f.Table.Columns = append(f.Table.Columns, column{m.Name(), true})
@@ -41,7 +41,7 @@ func volumeSection(d *Data) section {
 		}
 		f.Table.Rows = append(f.Table.Rows, append(cells, billions(sum.USD), count(sum.Deals), count(sum.Unconverted)))
 	}
-	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are whole in it; the others have amounts that were not converted to USD.", decimals(all.USD/1e9, 1), outOf(all.Deals-all.Unconverted, all.Deals))}
+	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are included in full; the others have amounts that were not converted to USD.", decimals(all.USD/1e9, 1), outOf(all.Deals-all.Unconverted, all.Deals))}
 	f.picture(c, stacked, "Nothing priced in these months.")
 	return section{ID: "volume", Title: "Issuance volume", Figures: []figure{f}}
 }

@@ -23,6 +23,8 @@ type span struct {
 	skew     time.Duration          // error of the machine's clock
 	calls    []call                 // requests whose answers arrived undamaged
 	complete map[api.Feed]time.Time // when the last complete pull before it began
+	accept   bool                   // removals are accepted
+	unproved []int64                // deals of the feed that the run kept without evidence
 }
 
 // lastPass returns when the last walk or sweep of a feed began. For a list without a documented order, the final check
@@ -84,13 +86,10 @@ func (j *checker) feed(s *span, feed api.Feed, before, after *ledger) {
 			j.t.Errorf("%s deal %d: no such deal ever was", feed, id)
 		}
 	}
-	unidentified := slices.ContainsFunc(b.ids, func(id int64) bool {
-		return slices.ContainsFunc(b.deals[id].during(s.from, s.to), func(s state) bool { return s.listed() && s.broken == nameless })
-	})
 	for _, id := range b.ids {
 		d := b.deals[id]
 		was, is := before.newest[feed][id], after.newest[feed][id]
-		v := view{span: s, feed: feed, deal: d, was: was, is: is, said: after.payload[feed][id], unidentified: unidentified, states: d.during(s.from, s.to)}
+		v := view{span: s, feed: feed, deal: d, was: was, is: is, said: after.payload[feed][id], states: d.during(s.from, s.to)}
 		v.readChange()
 		if s.command == "sync" {
 			j.report(&v, v.wrongForSync())
@@ -118,12 +117,11 @@ func describe(v *version) string {
 // view is one deal in one execution.
 type view struct {
 	*span
-	feed         api.Feed
-	deal         *deal
-	was, is      *version // latest versions before and after
-	said         *version // latest version with a payload, after
-	states       []state  // states of the deal during the execution
-	unidentified bool     // a record without an id may have been any deal
+	feed    api.Feed
+	deal    *deal
+	was, is *version // latest versions before and after
+	said    *version // latest version with a payload, after
+	states  []state  // states of the deal during the execution
 
 	last   time.Time // when the last pass began
 	ends   []state   // states from then on
@@ -166,13 +164,17 @@ func (v *view) wrongForRun() string {
 		return "it stood in the list throughout the run, and is not there"
 	case !lives && v.stable && all(v.ends, listedWhole):
 		return "it stood in the list when the last sweep began, and is not there"
-	case lived && !lives && all(v.states, state.there):
+	case lived && !lives && v.proved() && all(v.states, state.there):
 		return "a false removal: by id it was there throughout the run"
 	case lives && !lived && all(v.states, func(s state) bool { return !s.readable() }):
 		return "it never could be read during the run, and is there"
-	case lived && lives && !v.unidentified && all(v.states, absent):
+	case lived && lives && !v.unproved() && all(v.states, absent):
 		return "a missed removal: it was nowhere during the run"
-	case lives && !v.holds(v.states) && !(kept && (v.unidentified || some(v.states, func(s state) bool { return s.there() && s.broken != whole }))):
+	case lives && v.unproved() && !kept:
+		return "it is kept without evidence, but has a new version"
+	case v.unproved() && all(v.states, listedWhole):
+		return "it stood in the list throughout the run, and is listed as absent"
+	case lives && !v.holds(v.states) && !(kept && (v.unproved() || some(v.states, func(s state) bool { return s.there() && s.broken != whole }))):
 		return "its content did not stand during the run"
 	case lives && v.stable && all(v.ends, listedWhole) && !v.holds(v.ends):
 		return "a change before the last sweep is missing"
@@ -193,6 +195,19 @@ func (v *view) wrongForSync() string {
 	return ""
 }
 
+// unproved reports whether the run says that it kept the deal without evidence.
+func (v *view) unproved() bool { return slices.Contains(v.span.unproved, v.deal.id) }
+
+// about reports whether a call requested the deal by id.
+func (v *view) about(c call) bool {
+	return c.feed == v.feed && c.what == fmt.Sprintf("deal %d", v.deal.id)
+}
+
+// proved reports whether the API gave evidence that the deal is gone, or that it is refused.
+func (v *view) proved() bool {
+	return slices.ContainsFunc(v.calls, func(c call) bool { return v.about(c) && c.evidence })
+}
+
 // wrongVersion returns what is wrong with the version that the execution added, if any; "" if it is right.
 func (v *view) wrongVersion() string {
 	if v.was == v.is {
@@ -206,6 +221,12 @@ func (v *view) wrongVersion() string {
 	}
 	if v.is.Change != lake.Removed {
 		return ""
+	}
+	if !v.proved() {
+		if v.accept && slices.ContainsFunc(v.calls, func(c call) bool { return v.about(c) && c.refused }) {
+			return "" // the user accepts what something in front of the API says
+		}
+		return "removed without evidence"
 	}
 	gone := func(s state) bool { return s.content.number == 0 }
 	if *v.is.Reason == lake.ReasonOutOfEntitlement {

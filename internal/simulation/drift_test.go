@@ -97,11 +97,11 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 func sameContent(feed api.Feed) func(a, b []byte) bool {
 	return func(a, b []byte) bool {
 		said := func(payload []byte) (content, error) {
-			head, err := api.ReadHead(payload, feed)
+			record, err := api.ReadRecordID(payload, feed)
 			if err != nil {
 				return content{}, err
 			}
-			return contentOf(feed, head.ID, string(payload))
+			return contentOf(feed, record.ID, string(payload))
 		}
 		one, errOne := said(a)
 		other, errOther := said(b)

@@ -34,8 +34,8 @@ type nights struct {
 
 // outcome is the result of a run, except what contains the run's id.
 type outcome struct {
-	heads map[api.Feed]lake.Heads
-	files map[api.Feed][]string // folder and SHA-256 of the live files of each feed's tables
+	latest map[api.Feed]lake.Latest
+	files  map[api.Feed][]string // folder and SHA-256 of the live files of each feed's tables
 }
 
 // newNights must be called in a bubble.
@@ -132,7 +132,7 @@ func (n *nights) outcome() outcome {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	heads, err := opened.Heads(n.t.Context(), n.mem)
+	latest, err := opened.Latest(n.t.Context(), n.mem)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -145,18 +145,18 @@ func (n *nights) outcome() outcome {
 		}
 		slices.Sort(files[feed])
 	}
-	return outcome{heads: heads, files: files}
+	return outcome{latest: latest, files: files}
 }
 
 func (o outcome) equal(other outcome, feed api.Feed) bool {
-	return maps.Equal(o.heads[feed], other.heads[feed]) && slices.Equal(o.files[feed], other.files[feed])
+	return maps.Equal(o.latest[feed], other.latest[feed]) && slices.Equal(o.files[feed], other.files[feed])
 }
 
 // apart says how an outcome differs from the one that is wanted.
 func (o outcome) apart(want outcome, feed api.Feed) string {
 	var b strings.Builder
-	for _, id := range slices.Sorted(maps.Keys(want.heads[feed])) {
-		if got, want := o.heads[feed][id], want.heads[feed][id]; got != want {
+	for _, id := range slices.Sorted(maps.Keys(want.latest[feed])) {
+		if got, want := o.latest[feed][id], want.latest[feed][id]; got != want {
 			fmt.Fprintf(&b, "\n  deal %d: got version %d, removed %t, content %.4x; want %d, %t, %.4x", id, got.Version, got.Removed, got.ContentHash, want.Version, want.Removed, want.ContentHash)
 		}
 	}

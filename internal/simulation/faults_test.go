@@ -29,13 +29,21 @@ const (
 	htmlPage      fault = "HTML page"
 	tokenExpired  fault = "token expired"
 	cursorExpired fault = "cursor expired"
+
+	// Answers of something in front of the API to a request by id. They say nothing about the deal.
+	proxyMissing  fault = "HTML 404"
+	emptyMissing  fault = "empty 404"
+	firewallBlock fault = "HTML 403"
 )
 
 // anyFaults can strike any request; those after the first nine are for seeds alone.
 var anyFaults = []fault{
 	resetBefore, resetHalfWay, serverError, unavailable, tooMany, tooManyDate, truncatedJSON, wrongJSON, stall,
-	htmlPage, tokenExpired, cursorExpired,
+	htmlPage, tokenExpired, cursorExpired, proxyMissing, emptyMissing, firewallBlock,
 }
+
+// inFront reports whether the fault is an answer by id that does not come from the API.
+func (f fault) inFront() bool { return f == proxyMissing || f == emptyMissing || f == firewallBlock }
 
 // wait is how long the server asks everybody to wait.
 func (f fault) wait() time.Duration {
@@ -63,7 +71,7 @@ func (f fault) instead(r *http.Request, now time.Time) (answer *http.Response, e
 			Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
 		}, nil, true
 	}
-	const said = `{"errorId":"e1","message":"a fault that was asked for"}`
+	const said = `{"errorId":"e1","message":"a fault on purpose"}`
 	switch f {
 	case resetBefore:
 		return nil, errReset, true
@@ -81,6 +89,12 @@ func (f fault) instead(r *http.Request, now time.Time) (answer *http.Response, e
 		return reply(http.StatusOK, "text/html", "<html><body>Please log in</body></html>")
 	case tokenExpired:
 		return reply(http.StatusUnauthorized, "application/json", said)
+	case proxyMissing:
+		return reply(http.StatusNotFound, "text/html", "<html><body>nginx</body></html>")
+	case emptyMissing:
+		return reply(http.StatusNotFound, "application/json", "")
+	case firewallBlock:
+		return reply(http.StatusForbidden, "text/html", "<html><body>blocked</body></html>")
 	case cursorExpired:
 		return reply(http.StatusBadRequest, "application/json", said)
 	}

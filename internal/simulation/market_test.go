@@ -24,6 +24,7 @@ type market struct {
 	seconds bool // updates are dated in whole seconds
 	vary    bool // each answer spells its records differently
 	jumpy   bool // bond expected lists are in order of update, too, without updatedSince links
+	lost    bool // the API has lost its data: lists are empty, and no deal is found by id
 }
 
 // book is one feed of a market. It has its own random numbers, so that feeds do not affect each other.
@@ -86,6 +87,13 @@ func newMarket(seed uint64, feeds []api.Feed, most int) *market {
 
 // Now implements serve.Source.
 func (m *market) Now() time.Time { return time.Now() }
+
+// lose makes the API lose its data, or have it back.
+func (m *market) lose(lost bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lost = lost
+}
 
 // calm cancels the coming events.
 func (m *market) calm() { m.eachBook(func(b *book) { b.due, b.nasty = nil, 0 }) }
@@ -291,6 +299,9 @@ func (m *market) List(_ context.Context, q serve.Query) (serve.Page, error) {
 		return serve.Page{}, serve.ErrForbidden
 	}
 	b.present()
+	if m.lost {
+		return serve.Page{}, nil
+	}
 	order := func(x, y serve.Record) int {
 		byUpdate := 0
 		if q.Feed.HasUpdatedSince() || m.jumpy {
@@ -379,7 +390,7 @@ func (m *market) Get(_ context.Context, feed api.Feed, id int64) (serve.Record, 
 	b.present()
 	d := b.deals[id]
 	switch {
-	case d == nil || d.now().content.number == 0:
+	case m.lost || d == nil || d.now().content.number == 0:
 		return serve.Record{}, serve.ErrNotFound
 	case d.now().forbidden:
 		return serve.Record{}, serve.ErrForbidden

@@ -66,7 +66,9 @@ func (s site) String() string { return fmt.Sprintf("%s %s #%d", s.feed, s.what, 
 // call is a request that the server answered, and whose answer reached the client undamaged.
 type call struct {
 	site
-	at time.Time // when the server answered
+	at       time.Time // when the server answered
+	refused  bool      // with 404 or 403
+	evidence bool      // the refusal can be recognised as the API's own
 }
 
 // first reports whether the call began a walk or a sweep.
@@ -82,6 +84,7 @@ type network struct {
 	beat  time.Duration // a divisor of a second
 	slow  int           // most additional beats per request
 	zip   bool          // answers are compressed
+	says  refusals      // how the API refuses a deal by id
 	inner *http.Transport
 	fault func(site, *rand.Rand) fault
 
@@ -117,7 +120,7 @@ func server(t *testing.T, source serve.Source, config serve.Config) *listener {
 // newNetwork returns a network for one run. The caller closes it.
 func newNetwork(seed uint64, l *listener) *network {
 	return &network{
-		seed: seed, beat: time.Second, inner: &http.Transport{DialContext: l.dial, DisableCompression: true},
+		seed: seed, beat: time.Second, says: withErrorID, inner: &http.Transport{DialContext: l.dial, DisableCompression: true},
 		fault: func(site, *rand.Rand) fault { return none },
 		seen:  map[site]int{}, denied: map[string]bool{}, lost: map[api.Feed]int{}, failed: map[string]bool{},
 	}
@@ -207,7 +210,12 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.mayBeRepeated(f) {
 		back = next(time.Now(), time.Second, n.phase(s))
 	}
-	n.note(call{s, arrives}, f, key, back)
+	c := call{site: s, at: arrives}
+	if err == nil && strings.HasPrefix(s.what, "deal ") {
+		c.refused = answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusForbidden
+		c.evidence = c.refused && f == none && (n.says == withErrorID || n.says == withForm)
+	}
+	n.note(c, f, key, back)
 	if err := until(r.Context(), back); err != nil {
 		return nil, err
 	}
@@ -226,7 +234,8 @@ func (n *network) choose(s site, r *http.Request, dice *rand.Rand) fault {
 	defer n.mu.Unlock()
 	key := r.URL.String()
 	switch {
-	case f == tokenExpired && (s.what == "token" || n.denied[key]), f == cursorExpired && (s.what != "next" || n.lost[s.feed] >= 2):
+	case f == tokenExpired && (s.what == "token" || n.denied[key]), f == cursorExpired && (s.what != "next" || n.lost[s.feed] >= 2),
+		f.inFront() && !strings.HasPrefix(s.what, "deal "):
 		return none
 	case f == tokenExpired:
 		n.denied[key] = true
@@ -241,7 +250,7 @@ func (n *network) note(c call, f fault, key string, back time.Time) {
 	defer n.mu.Unlock()
 	n.trace = append(n.trace, fmt.Sprintf("%s %s %s", c.at.Format(clockForm+"000000"), c.site, f))
 	n.failed[key] = c.mayBeRepeated(f)
-	if f == none {
+	if f == none || f.inFront() {
 		n.calls = append(n.calls, c)
 	}
 	if until := back.Add(f.wait()); f.wait() > 0 && until.After(n.held) {
@@ -266,8 +275,38 @@ func (n *network) through(r *http.Request, s site, f fault) (*http.Response, err
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
+	if status := answer.StatusCode; strings.HasPrefix(s.what, "deal ") && (status == http.StatusNotFound || status == http.StatusForbidden) {
+		body = n.says.rewrite(answer, body)
+	}
 	f.damage(r.Context(), answer, body)
 	return answer, nil
+}
+
+// refusals is how an API refuses a deal by id. The API document describes the first one, for few endpoints.
+type refusals string
+
+const (
+	withErrorID refusals = "errorId"
+	withForm    refusals = "JSON without errorId"
+	withNothing refusals = "no body"
+	withHTML    refusals = "HTML"
+)
+
+// rewrite replaces the error body of the server by that of the API.
+func (says refusals) rewrite(answer *http.Response, body []byte) []byte {
+	switch says {
+	case withForm:
+		body = fmt.Appendf(nil, `{"status":%d,"title":"request %s"}`, answer.StatusCode, answer.Request.URL.Path)
+	case withNothing:
+		body = nil
+	case withHTML:
+		answer.Header.Set("Content-Type", "text/html")
+		body = []byte("<html><body>no such page</body></html>")
+	case withErrorID:
+	}
+	answer.ContentLength = int64(len(body))
+	answer.Header.Del("Content-Length")
+	return body
 }
 
 // until waits for an instant.

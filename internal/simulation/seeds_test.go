@@ -52,7 +52,7 @@ func simulate(t *testing.T, seed uint64) (l *life) {
 	return l
 }
 
-// TestSameSeedSameLife executes lives twice: every request comes at the same instant and meets the same faults. It
+// TestSameSeedSameLife executes lives twice: every request comes at the same instant and gets the same faults. It
 // compares only up to the first 429. After that the client spaces its requests, and the order of those of one instant
 // is random.
 func TestSameSeedSameLife(t *testing.T) {

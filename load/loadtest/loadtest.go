@@ -52,13 +52,7 @@ func Night(t testing.TB, l *load.Lake, n int, versions ...transform.DealVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var heads map[api.Feed]lake.Heads
-	if commit.Number%50 == 0 {
-		if heads, err = l.Heads(t.Context(), mem); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := l.WriteDerived(t.Context(), heads); err != nil {
+	if err := l.Derive(t.Context(), mem); err != nil {
 		t.Fatal(err)
 	}
 	return commit
@@ -80,7 +74,7 @@ func Begin(t testing.TB, l *load.Lake, mem memory.Allocator, started time.Time) 
 // Close ends a run that Begin began.
 func Close(t testing.TB, run *load.Transaction) {
 	t.Helper()
-	if err := run.Close(); err != nil {
+	if err := run.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

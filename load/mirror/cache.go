@@ -14,56 +14,51 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/internal/workfolder"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
 
 // ErrNotCommitted means that a file's content differs from what was committed.
-var ErrNotCommitted = errors.New("this is not what was committed")
+var ErrNotCommitted = errors.New("the data differs from what was committed")
 
 // fetchers is the number of files that are fetched at once.
 const fetchers = 8
 
-// abandoned is the age at which an unfinished download is removed: its process has died.
-const abandoned = 24 * time.Hour
+// folderPrefix begins the names of the folders that Folder creates.
+const folderPrefix = "lake-"
 
 // Cache keeps copies of data files in a local folder, named by their SHA-256. Data files never change, so a copy is
 // valid for ever, for any lake. It is safe for concurrent use, also by several processes with the same folder.
 type Cache struct {
-	dir   string
-	limit int64 // bytes of all copies
+	dir     string
+	limit   int64    // bytes of all copies
+	checked sync.Map // os.FileInfo of copies whose bytes this process has checked, by SHA-256
 }
 
-// NewCache returns the cache in dir, and creates dir if it does not exist. After each Fetch the cache removes copies
-// until they have at most limit bytes.
+// NewCache returns the cache in dir, and creates dir if it does not exist. It removes the folders of processes that
+// died. After each Fetch the cache removes copies until they have at most limit bytes.
 func NewCache(dir string, limit int64) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = workfolder.RemoveDead(dir, folderPrefix)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
 	return &Cache{dir: dir, limit: limit}, nil
 }
 
-// Folder creates a new folder in the cache for Fetch. The caller removes it.
-func (c *Cache) Folder() (string, error) {
-	folder, err := os.MkdirTemp(c.dir, "lake-*")
+// Folder creates a new folder in the cache for Fetch. The caller closes it.
+func (c *Cache) Folder() (*workfolder.Folder, error) {
+	folder, err := workfolder.Create(c.dir, folderPrefix)
 	if err != nil {
-		return "", fmt.Errorf("cache: %w", err)
-	}
-	return folder, nil
-}
-
-// scratchPrefix begins the names of the folders that Scratch creates.
-const scratchPrefix = "scratch-"
-
-// Scratch is Folder for work of minutes: a folder that a dead process left is removed after a day.
-func (c *Cache) Scratch() (string, error) {
-	folder, err := os.MkdirTemp(c.dir, scratchPrefix+"*")
-	if err != nil {
-		return "", fmt.Errorf("cache: %w", err)
+		return nil, fmt.Errorf("cache: %w", err)
 	}
 	return folder, nil
 }
@@ -76,7 +71,7 @@ func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, fol
 	group.SetLimit(fetchers)
 	for _, file := range files {
 		group.Go(func() error {
-			if err := c.fetch(fetching, s, file, filepath.Join(folder, filepath.FromSlash(file.Path))); err != nil {
+			if err := c.fetch(fetching, s, file, folder); err != nil {
 				return fmt.Errorf("fetch %s: %w", file.Path, err)
 			}
 			return nil
@@ -88,7 +83,8 @@ func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, fol
 	return c.makeRoom()
 }
 
-func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target string) error {
+func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder string) error {
+	target := filepath.Join(folder, filepath.FromSlash(file.Path))
 	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
@@ -96,33 +92,67 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, target
 		return err
 	}
 	cached := filepath.Join(c.dir, file.SHA256)
-	// A power loss can cut off a copy: then its size differs.
-	if info, err := os.Stat(cached); err == nil && info.Size() == file.Bytes {
-		if err := os.Link(cached, target); err == nil {
-			now := time.Now()
-			return os.Chtimes(target, now, now) // the same file: it was used now
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		} // else another process has just made room
+	if found, err := c.link(cached, target, file); err != nil || found {
+		return err
 	}
 	var err error
 	for range store.ReadTries {
-		if err = c.download(ctx, s, file, target, cached); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
+		if err = c.download(ctx, s, file, folder, cached); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
 	return err
 }
 
-// download downloads an object to target and to the cache. It fails if the bytes are not those that the commit names.
-// target stays when another process removes the copy from the cache: it is a hard link.
-func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, target, cached string) (err error) {
+// link links target to the copy of a file. found is false if there is no copy, or its bytes are not those that the
+// commit names: a disk can lose them, and a power loss can cut them off.
+func (c *Cache) link(cached, target string, file lake.File) (found bool, err error) {
+	if err := os.Link(cached, target); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	// From here on, other processes may replace or remove the copy: target is the one that is checked.
+	if found, err = c.isRight(target, file); err != nil || !found {
+		return false, errors.Join(err, os.Remove(target))
+	}
+	now := time.Now()
+	return true, os.Chtimes(target, now, now) // the same file as the copy: it was used now
+}
+
+// isRight says whether a copy has the bytes that a commit names. This process reads each copy once.
+func (c *Cache) isRight(path string, file lake.File) (right bool, err error) {
+	from, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	info, err := from.Stat()
+	if err != nil || info.Size() != file.Bytes {
+		return false, err
+	}
+	if before, ok := c.checked.Load(file.SHA256); ok && os.SameFile(before.(os.FileInfo), info) {
+		return true, nil
+	}
+	sum := sha256.New()
+	// A disk that cannot read the copy has lost it.
+	if _, err := io.Copy(sum, from); err != nil || sumOf(sum) != file.SHA256 {
+		return false, nil
+	}
+	c.checked.Store(file.SHA256, info)
+	return true, nil
+}
+
+// download downloads an object to its path in a folder that Folder created, and to the cache. It fails if the bytes are
+// not those that the commit names. The file in the folder stays when another process removes the copy from the cache: it
+// is a hard link. An unfinished download is in the folder, so that it goes with it if this process dies.
+func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, folder, cached string) (err error) {
 	from, err := s.Get(ctx, file.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := os.CreateTemp(c.dir, store.TempPrefix+"*")
+	to, err := os.CreateTemp(folder, store.TempPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -140,9 +170,9 @@ func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, tar
 		return err
 	}
 	if got := sumOf(sum); got != file.SHA256 || size != file.Bytes {
-		return fmt.Errorf("%w: the object has %d bytes with SHA-256 %.12s…, the commit names %d with %.12s…; run `dealflow verify --read-data`", ErrNotCommitted, size, got, file.Bytes, file.SHA256)
+		return fmt.Errorf("%w: got %d bytes with SHA-256 %.12s…, want %d with %.12s…; run `dealflow verify --read-data`", ErrNotCommitted, size, got, file.Bytes, file.SHA256)
 	}
-	if err := os.Link(to.Name(), target); err != nil {
+	if err := os.Link(to.Name(), filepath.Join(folder, filepath.FromSlash(file.Path))); err != nil {
 		return err
 	}
 	return os.Rename(to.Name(), cached)
@@ -150,8 +180,7 @@ func (c *Cache) download(ctx context.Context, s store.Store, file lake.File, tar
 
 func sumOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// makeRoom removes the copies that were used longest ago until the others fit the limit. It also removes abandoned
-// folders and downloads.
+// makeRoom removes the copies that were used longest ago until the others fit the limit.
 func (c *Cache) makeRoom() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -161,19 +190,8 @@ func (c *Cache) makeRoom() error {
 	var total int64
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || e.IsDir() && !strings.HasPrefix(e.Name(), scratchPrefix) {
+		if err != nil || e.IsDir() {
 			continue // removed by another process, or not a copy
-		}
-		if e.IsDir() {
-			if time.Since(info.ModTime()) > abandoned {
-				if err := os.RemoveAll(filepath.Join(c.dir, e.Name())); err != nil {
-					return fmt.Errorf("cache: %w", err)
-				}
-			}
-			continue
-		}
-		if strings.HasPrefix(e.Name(), store.TempPrefix) && time.Since(info.ModTime()) < abandoned {
-			continue // a download that is still running; an older one counts as a copy and is removed first
 		}
 		copies = append(copies, info)
 		total += info.Size()

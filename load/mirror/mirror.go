@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/internal/workfolder"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -18,24 +19,16 @@ import (
 // Mirror is a local folder with files of one lake. Fetch is safe for concurrent use; the other methods are not. Close
 // removes the fetched files, except the copies in the cache.
 type Mirror struct {
-	store store.Store
-	root  string
-	cache *Cache // nil for a lake that is a local folder
-	work  string // for files of this mirror alone; "" for a lake that is a local folder
+	store   store.Store
+	root    string
+	cache   *Cache             // nil for a lake that is a local folder
+	fetched *workfolder.Folder // root, for a lake that is no local folder
+	work    string             // for files of this mirror alone; "" for a lake that is a local folder
 }
 
-// Open opens a mirror that may stay open for days, such as that of a server. cache may be nil: then the mirror has its
-// own copies. workDir is a local folder for unfinished files; "" means the system's.
+// Open opens a mirror. cache may be nil: then the mirror has its own copies. workDir is a local folder for unfinished
+// files; "" means the system's.
 func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
-	return open(s, cache, workDir, (*Cache).Folder)
-}
-
-// OpenBriefly is Open for work of minutes: files that a dead process left are removed after a day.
-func OpenBriefly(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
-	return open(s, cache, workDir, (*Cache).Scratch)
-}
-
-func open(s store.Store, cache *Cache, workDir string, newFolder func(*Cache) (string, error)) (*Mirror, error) {
 	if folder := store.LocalPath(s); folder != "" {
 		return &Mirror{store: s, root: folder}, nil
 	}
@@ -48,11 +41,12 @@ func open(s store.Store, cache *Cache, workDir string, newFolder func(*Cache) (s
 		m.cache, err = NewCache(filepath.Join(work, "cache"), 0)
 	}
 	if err == nil {
-		m.root, err = newFolder(m.cache)
+		m.fetched, err = m.cache.Folder()
 	}
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
+	m.root = m.fetched.Path()
 	return m, nil
 }
 
@@ -150,7 +144,7 @@ func (m *Mirror) download(ctx context.Context, key, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := os.Create(path)
+	to, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -163,5 +157,5 @@ func (m *Mirror) Close() error {
 	if m == nil || m.IsLake() {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(m.root), os.RemoveAll(m.work))
+	return errors.Join(m.fetched.Close(), os.RemoveAll(m.work))
 }

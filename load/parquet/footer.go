@@ -20,10 +20,28 @@ const (
 	metaTable  = "dealflow.table"
 )
 
-// MetadataKeys returns these keys. The caller owns the slice.
-func MetadataKeys() []string { return []string{metaFormat, metaSchema, metaTable} }
+// metadataKeys are these keys in the order of a file.
+var metadataKeys = []string{metaFormat, metaSchema, metaTable}
 
-// Metadata returns the metadata, by key, that a file must contain.
+// MetadataDifferences says how a file's metadata differs from what it must be in a lake of a format version. A file that
+// was taken over from a lake of an older format keeps its bytes, so it names that older version.
+func MetadataDifferences(got map[string]string, f lake.File, format int) []string {
+	want := Metadata(f)
+	if version, err := strconv.Atoi(got[metaFormat]); err == nil && 1 <= version && version < format {
+		want[metaFormat] = got[metaFormat]
+	} else {
+		want[metaFormat] = strconv.Itoa(format)
+	}
+	var found []string
+	for _, key := range metadataKeys {
+		if got[key] != want[key] {
+			found = append(found, fmt.Sprintf("metadata: %s is %q, want %q", key, got[key], want[key]))
+		}
+	}
+	return found
+}
+
+// Metadata returns the metadata, by key, of a file that this program writes.
 func Metadata(f lake.File) map[string]string {
 	return map[string]string{metaFormat: strconv.Itoa(lake.FormatVersion), metaSchema: strconv.Itoa(f.SchemaVersion), metaTable: f.Table}
 }
@@ -44,7 +62,7 @@ func ReadFooter(ctx context.Context, s store.Store, key string) (footer *Footer,
 	defer r.Close() // read-only: a failing close loses nothing
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("its footer makes no sense: %v", p)
+			err = fmt.Errorf("the Parquet footer is not valid: %v", p)
 		}
 	}()
 	pf, err := file.NewParquetReader(r)
@@ -61,7 +79,7 @@ func ReadFooter(ctx context.Context, s store.Store, key string) (footer *Footer,
 		inGroups += meta.RowGroup(i).NumRows()
 	}
 	if inGroups != footer.Rows {
-		return nil, fmt.Errorf("its footer says %d rows, and %d in row groups", footer.Rows, inGroups)
+		return nil, fmt.Errorf("the Parquet footer has %d rows, but its row groups have %d", footer.Rows, inGroups)
 	}
 	footer.Schema, err = pqarrow.FromParquet(meta.Schema, &pqarrow.ArrowReadProperties{}, nil)
 	return footer, err

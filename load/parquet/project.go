@@ -21,7 +21,7 @@ func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []l
 		return errors.New("no files to project")
 	}
 	schema := lake.ArrowSchema(lake.PickColumns(lake.TableColumns(files[0].Table), columns...))
-	out, err := os.Create(path)
+	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func Project(ctx context.Context, s store.Store, mem memory.Allocator, files []l
 
 // WriteEmpty writes a local Parquet file that has columns and no rows.
 func WriteEmpty(path string, columns []lake.Column) error {
-	out, err := os.Create(path)
+	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (g *rowGroups) close() error { return errors.Join(g.file.FlushWithFooter(),
 // check compares the columns of a record with those of the file: the library itself writes any record.
 func (g *rowGroups) check(schema *arrow.Schema) error {
 	if !slices.ContainsFunc(g.schemas[:], schema.Equal) {
-		return fmt.Errorf("a record has other columns than its file: %s, want %s", schema, g.schemas[0])
+		return fmt.Errorf("a record does not have its file's columns: got %s, want %s", schema, g.schemas[0])
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake
 	counter := &countingWriter{w: disk, hash: sha256.New()}
 	groups, err := newRowGroups(mem, counter, columns)
 	metadata := Metadata(file)
-	for _, key := range MetadataKeys() {
+	for _, key := range metadataKeys {
 		if err == nil {
 			err = groups.file.AppendKeyValueMetadata(key, metadata[key])
 		}

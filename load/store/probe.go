@@ -14,10 +14,10 @@ import (
 var (
 	// ErrIgnoresCreateOnly means that a create-only put can replace an object: two writers could both believe that they
 	// made a commit.
-	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at once could lose a commit; use a store that honours it, or --single-writer if there is only ever one")
+	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at the same time could lose a commit; use a store that honours it, or pass --single-writer if only one program ever writes to the lake")
 	// ErrIgnoresReplaceIf means that ReplaceIf replaces an object that has changed since its tag was read. Commits are
 	// safe on such a store, but what is derived from them may be replaced by something older.
-	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: the catalog could be replaced by an older one until the next run publishes it again")
+	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: after two runs at the same time, the published catalog may be the older one; `dealflow catalog` publishes it again")
 )
 
 // ProbePrefix begins the keys of the objects that Probe puts and removes. An old one is of a process that was killed.
@@ -62,6 +62,9 @@ func probeCreateOnly(ctx context.Context, s Store, key string) error {
 
 func probeReplaceIf(ctx context.Context, s Store, replacer Replacer, key string) error {
 	seen, err := replacer.Tag(ctx, key)
+	if errors.Is(err, ErrNoTag) {
+		return fmt.Errorf("%w: %w", ErrIgnoresReplaceIf, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,14 @@ import (
 type careless struct {
 	*memstore.Mem
 	create, applies, tags bool // ignores CreateOnly; says ErrExists but replaces; ignores tags
+	tagless               bool // gives none
+}
+
+func (c careless) Tag(ctx context.Context, key string) (string, error) {
+	if c.tagless {
+		return "", store.ErrNoTag
+	}
+	return c.Mem.Tag(ctx, key)
 }
 
 func (c careless) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
@@ -51,6 +59,7 @@ func TestProbe(t *testing.T) {
 		"ignores create-only":         {careless{create: true}, store.ErrIgnoresCreateOnly},
 		"refuses, and yet applies it": {careless{applies: true}, store.ErrIgnoresCreateOnly},
 		"ignores tags":                {careless{tags: true}, store.ErrIgnoresReplaceIf},
+		"gives no tags":               {careless{tagless: true}, store.ErrIgnoresReplaceIf},
 		"ignores both":                {careless{create: true, tags: true}, store.ErrIgnoresCreateOnly},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // ReadTries is how often an object is read if its body ends early.
@@ -25,6 +26,31 @@ func Read(ctx context.Context, s Store, key string) ([]byte, error) {
 		if try == ReadTries || ctx.Err() != nil {
 			return nil, fmt.Errorf("read %s: %w", key, err)
 		}
+	}
+}
+
+// PutsWait is how long AwaitPuts waits: network file systems show a new file to other machines after some seconds at
+// most, and 2 s cover the usual case.
+const PutsWait = 2 * time.Second
+
+// AwaitPuts waits until a store shows what other processes have put under a prefix a short time ago. For a PutAwaiter it
+// does what that says, otherwise it waits for PutsWait.
+func AwaitPuts(ctx context.Context, s Store, prefix string) error {
+	if awaiter, ok := s.(PutAwaiter); ok {
+		return awaiter.AwaitPuts(ctx, prefix)
+	}
+	return Pause(ctx, PutsWait)
+}
+
+// Pause waits for d, or until the context ends; then it returns the context's error.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

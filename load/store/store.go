@@ -16,7 +16,8 @@ import (
 var (
 	ErrNotFound = errors.New("no such object")
 	ErrExists   = errors.New("the object exists already")
-	ErrChanged  = errors.New("the object is no longer the one that was seen")
+	ErrChanged  = errors.New("the object has changed since it was read")
+	ErrNoTag    = errors.New("the store gives no tag of the object")
 )
 
 // Store stores objects by key. All methods are safe for concurrent use and honour ctx.
@@ -29,7 +30,7 @@ type Store interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	// List yields the objects whose key starts with prefix, in key order. It stops at the first error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Delete removes objects; an absent one is no error. After an error it goes on with the others. Its error names
+	// Delete removes objects; an absent one is no error. After an error it continues with the others. Its error names
 	// each object that failed.
 	Delete(ctx context.Context, keys ...string) error
 	// URL names the store for people and for SQL: an absolute path or s3://bucket/prefix.
@@ -68,7 +69,8 @@ type ReaderAtCloser interface {
 // Replacer is an optional interface of a Store: replacing an object only if it is still the one that the caller has
 // read. Ask for the tag before reading the object: then a change between the two is refused.
 type Replacer interface {
-	// Tag identifies the object's present content; ErrNotFound if it is absent. Tags can only be compared for equality.
+	// Tag identifies the object's present content; ErrNotFound if it is absent, ErrNoTag if this store turns out to have
+	// no tags. Tags can only be compared for equality.
 	Tag(ctx context.Context, key string) (string, error)
 	// ReplaceIf stores body under key if the object still has this tag. If it has another, or is gone, it fails with
 	// ErrChanged. It reads body as Put does.
@@ -81,8 +83,14 @@ type Cleaner interface {
 	// Leftovers lists the unfinished puts that began before an instant, by the store's clock. Choose an instant longer
 	// ago than any put may take: a younger put may still be running.
 	Leftovers(ctx context.Context, before time.Time) ([]Leftover, error)
-	// Clean removes leftovers; an absent one is no error. After an error it goes on with the others.
+	// Clean removes leftovers; an absent one is no error. After an error it continues with the others.
 	Clean(ctx context.Context, leftovers ...Leftover) error
+}
+
+// PutAwaiter is an optional interface of a Store: waiting until what other processes have put is seen here. A store that
+// shows each put at once need not wait. A folder is listed again, because network file systems cache listings.
+type PutAwaiter interface {
+	AwaitPuts(ctx context.Context, prefix string) error
 }
 
 // Leftover is an unfinished put.

@@ -21,10 +21,15 @@ const (
 	LogRunID Check = "log-run-id"
 	// LogFiles: no file is added twice, and each removed file was part of the lake.
 	LogFiles Check = "log-files"
+	// LostCommit: each commit that the hint or the published catalog names is in the log, or recorded as lost.
+	LostCommit Check = "lost-commit"
 	// Hint: latest.json names the newest commit and a checkpoint that exists.
 	Hint Check = "hint"
 	// Checkpoint: a checkpoint equals the sum of the commits up to it.
 	Checkpoint Check = "checkpoint"
+	// Catalog: the published catalog is as it was made, no other program's changes are next to it, and its version
+	// index has the versions of history.
+	Catalog Check = "catalog"
 	// State: the state file of a checkpoint has the newest version of each deal, as history has it.
 	State Check = "state"
 
@@ -91,7 +96,7 @@ const (
 func Checks() []Check { return slices.Clone(checks) }
 
 var checks = []Check{
-	LogNumbers, LogReadable, LogFormat, LogChain, LogKnownAt, LogRunID, LogFiles, Hint, Checkpoint, State,
+	LogNumbers, LogReadable, LogFormat, LogChain, LogKnownAt, LogRunID, LogFiles, LostCommit, Hint, Checkpoint, State, Catalog,
 	FilePath, FilePresent, FileSize, FileHash, FileReadable, FileSchema, FileMetadata, FileRows, FileRange,
 	RowPartition, RowOrder, RowKey, RowOrdinal,
 	VersionNumbers, VersionIntervals, VersionKnownAt, VersionChange, VersionContent, VersionRemoval, PayloadHash,
@@ -106,26 +111,28 @@ type rule struct {
 
 // Advice that several checks share.
 const (
-	restoreCommit = "stop all runs; bring this object back from a copy of the lake or an older version in the bucket, then verify again"
-	restoreFile   = "bring this file back from a copy of the lake or an older version in the bucket, under the same name; if there is no copy and it is a snapshot's, history has the same rows"
-	dropDerived   = "delete this object: it is derived, readers do without it, and a later commit writes the next one"
-	wrongRows     = "the file is the one that was committed, so its writer was wrong: keep the lake as it is, `dealflow replay` builds tables anew from payloads, and report the finding"
-	wrongVersions = "the file is the one that was committed, so its writer was wrong: keep the lake as it is, go back to a copy from before that commit if answers depend on this deal, and report the finding"
+	restoreCommit = "stop all runs; restore this object from a copy of the lake or an older version in the bucket, then run `dealflow verify` again"
+	restoreFile   = "restore this file under the same name from a copy of the lake or an older version in the bucket; if no copy exists and the file is a snapshot's, history has the same rows"
+	dropDerived   = "delete this object: it is derived, readers do not need it, and a later commit writes the next one"
+	wrongRows     = "the file has the committed bytes, so the program that wrote it was wrong: keep a copy of the lake as it is, run `dealflow replay` to build the tables again from the payloads, and report the finding"
+	wrongVersions = "the file has the committed bytes, so the program that wrote it was wrong: keep the lake as it is, use a copy from before that commit if answers depend on this deal, and report the finding"
 )
 
 var rules = map[Check]rule{
 	LogNumbers:  {Damage, restoreCommit},
 	LogReadable: {Damage, restoreCommit},
-	LogFormat:   {Damage, "use the dealflow that wrote it, or a newer one; if none did, " + restoreCommit},
-	LogChain:    {Damage, "one of the two commits was changed after it was made: " + restoreCommit},
-	LogKnownAt:  {Damage, "answers as of instants between the two are not to be trusted: " + restoreCommit},
+	LogFormat:   {Damage, "use the dealflow version that wrote it, or a newer one; if no dealflow wrote it, " + restoreCommit},
+	LogChain:    {Damage, "one of the two commits was changed after it was written: " + restoreCommit},
+	LogKnownAt:  {Damage, "do not trust answers as of instants between the two commits: " + restoreCommit},
 	LogRunID:    {Damage, restoreCommit},
 	LogFiles:    {Damage, restoreCommit},
-	Hint:        {Note, "nothing: readers do not trust it, and the next commit writes it anew"},
+	LostCommit:  {Damage, restoreCommit + "; if there is no copy, `dealflow run --accept-lost-commit` continues without it, and its commit records the loss"},
+	Hint:        {Note, "nothing: readers do not trust it, and the next commit writes it again"},
 	Checkpoint:  {Damage, dropDerived},
 	State:       {Damage, dropDerived},
+	Catalog:     {Damage, "run `dealflow catalog`, which builds it from history; our own readers use a private one until then, other programs do not: repeat what they have answered"},
 
-	FilePath:     {Damage, "the commit or its writer was wrong: keep the lake as it is and report the finding"},
+	FilePath:     {Damage, "the commit, or the program that wrote it, was wrong: keep the lake as it is and report the finding"},
 	FilePresent:  {Damage, restoreFile},
 	FileSize:     {Damage, restoreFile},
 	FileHash:     {Damage, restoreFile},
@@ -150,7 +157,7 @@ var rules = map[Check]rule{
 
 	HistoryRows:     {Damage, wrongRows},
 	ChildParent:     {Damage, wrongRows},
-	SnapshotCommit:  {Damage, "the log does not say when this snapshot was taken: keep the lake as it is and report the finding"},
+	SnapshotCommit:  {Damage, "the log does not name the instant of this snapshot: keep the lake as it is and report the finding"},
 	SnapshotHistory: {Damage, wrongRows},
-	NotChecked:      {Note, "mend what else is found, or use a newer dealflow, then verify again"},
+	NotChecked:      {Note, "correct the other findings, or use a newer dealflow, then run `dealflow verify` again"},
 }

@@ -56,7 +56,8 @@ func TestDamagedLakes(t *testing.T) {
 		})
 	}
 	for _, check := range verify.Checks() {
-		if !seen[check] {
+		// These lakes have no catalog: internal/catalog damages one.
+		if !seen[check] && check != verify.Catalog {
 			t.Errorf("no damage is found by %s", check)
 		}
 	}

@@ -76,7 +76,7 @@ func (c *feedCheck) checkFilesAlone(ctx context.Context) error {
 		}
 	}
 	if found {
-		c.notChecked(versionsFolder(c.feed), lake.HistoryTable(lake.DealVersions), "the versions of %s are not known wholly: its tables were not held against them, nor its snapshots against history", c.feed)
+		c.notChecked(c.v.versionsFolder(c.feed), lake.HistoryTable(lake.DealVersions), "the versions of %s cannot all be read: its tables were not compared with them, nor its snapshots with history", c.feed)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (c *feedCheck) checkAlone(ctx context.Context, f lake.File) error {
 	if !c.v.isSound(f) {
 		return nil
 	}
-	shape, err := shapeOf(f)
+	shape, err := shapeOf(f, c.v.log.Format)
 	if err != nil {
 		return nil //nolint:nilerr // checkFile has reported it
 	}
@@ -105,15 +105,15 @@ func (c *feedCheck) checkTables(ctx context.Context) error {
 	for _, table := range lake.FeedTables(c.feed) {
 		files := slices.Concat(c.files[lake.HistoryTable(table.Name)], c.files[lake.SnapshotTable(table.Name)])
 		files = slices.DeleteFunc(files, func(f lake.File) bool { return !c.v.isSound(f) })
-		hasher := newRowHasher(table, files)
+		hasher := c.v.newRowHasher(c.feed, table, files)
 		history := newTally(len(c.index))
 		complete, err := c.collect(ctx, c.files[lake.HistoryTable(table.Name)], history, hasher)
 		if err != nil {
 			return err
 		}
-		folder := fmt.Sprintf("history/%s/market=%s", table.Name, c.feed.Market)
+		folder := path.Dir(lake.HistoryFolder(c.v.log.Format, table.Name, c.feed.Market, 0))
 		if !complete {
-			c.notChecked(folder, lake.HistoryTable(table.Name), "the table's history of %s cannot be read wholly: it was not held against the deals' versions, nor snapshots against it", c.feed)
+			c.notChecked(folder, lake.HistoryTable(table.Name), "the table's history of %s cannot all be read: it was not compared with the deals' versions, nor snapshots with it", c.feed)
 			history = nil
 		}
 		c.history[table.Name] = history
@@ -152,12 +152,14 @@ func (c *feedCheck) collect(ctx context.Context, files []lake.File, t *tally, ha
 		if !c.v.isSound(f) {
 			continue
 		}
-		shape, err := shapeOf(f)
+		shape, err := shapeOf(f, c.v.log.Format)
 		if err != nil {
 			continue // checkFile has reported it
 		}
-		collector := &rowCollector{c: c, file: f, shape: shape, number: int32(i + 1), tally: t, hasher: hasher, columns: hasher.columns(lake.ArrowSchema(shape.columns))}
-		if err := c.v.walkRows(ctx, f, shape, collector.row); err != nil {
+		collector := &rowCollector{c: c, file: f, shape: shape, number: int32(i + 1), tally: t, hasher: hasher, columns: hasher.columns(f)}
+		err = c.v.walkRows(ctx, f, shape, collector.row)
+		collector.release()
+		if err != nil {
 			return false, err
 		}
 	}
@@ -172,7 +174,8 @@ type rowCollector struct {
 	number  int32
 	tally   *tally
 	hasher  *rowHasher
-	columns []int
+	columns int          // leading columns that are hashed
+	lifted  arrow.Record // the present record, as it is hashed
 
 	last  parquet.RowKey
 	entry int // index of the last row's version in c.index; -1 for an unknown version
@@ -184,12 +187,24 @@ func (r *rowCollector) row(key parquet.RowKey, record arrow.Record, i int) {
 		r.begin(key)
 	}
 	r.last = key
+	if i == 0 {
+		r.release()
+		r.lifted = r.hasher.lift(r.file, record)
+	}
 	if r.entry < 0 {
 		return
 	}
-	r.tally.sums[r.entry].add(r.hasher.hash(record, r.columns, i))
+	r.tally.sums[r.entry].add(r.hasher.hash(r.lifted, r.columns, i))
 	r.tally.ordinals[r.entry] = max(r.tally.ordinals[r.entry], key.Ordinal)
 	r.checkOuter(key)
+}
+
+// release frees the present record.
+func (r *rowCollector) release() {
+	if r.lifted != nil {
+		r.lifted.Release()
+	}
+	r.lifted = nil
 }
 
 // begin finds the version of a row that begins another version.
@@ -201,11 +216,11 @@ func (r *rowCollector) begin(key parquet.RowKey) {
 		if r.shape.snapshot {
 			check = SnapshotHistory
 		}
-		r.fault(key, check, "there are rows of a version that deal_versions has not")
+		r.fault(key, check, "rows of a version that deal_versions does not contain")
 		return
 	}
 	if other := r.tally.files[r.entry]; other != 0 && other != r.number {
-		r.fault(key, RowKey, "there are rows of this version in another file of the table too")
+		r.fault(key, RowKey, "rows of this version are in another file of the table too")
 	}
 	r.tally.files[r.entry] = r.number
 }
@@ -218,7 +233,7 @@ func (r *rowCollector) checkOuter(key parquet.RowKey) {
 	}
 	table := r.c.parent(r.shape.table).Name
 	if parent := r.c.history[table]; parent != nil && key.Outer > parent.ordinals[r.entry] {
-		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d", key.Outer, table, parent.ordinals[r.entry])
+		r.fault(key, ChildParent, "the row belongs to entry %d of %s, which has %d entries", key.Outer, table, parent.ordinals[r.entry])
 	}
 }
 
@@ -241,11 +256,11 @@ func (c *feedCheck) checkHistory(table *lake.Table, folder string) {
 		has := own.files[i] != 0
 		switch {
 		case table.Depth() > 0 && has && deals != nil && deals.files[i] == 0:
-			fault(ChildParent, "the version has rows here, but none in the deals' own table")
+			fault(ChildParent, "the version has rows here, but no row in the table of deals")
 		case table.Depth() == 0 && has && e.change == wasRemoved:
-			fault(HistoryRows, "the version is a removal, but it has a row")
+			fault(HistoryRows, "the version is a removal: got a row, want none")
 		case table.Depth() == 0 && !has && e.change != wasRemoved:
-			fault(HistoryRows, "the version has a payload, but no row")
+			fault(HistoryRows, "the version has a payload: got no row, want one")
 		}
 	}
 }
@@ -270,7 +285,7 @@ func (c *feedCheck) snapshotDays(ctx context.Context) (map[string]int64, error) 
 			if !c.v.isSound(f) {
 				continue
 			}
-			c.v.report(Finding{Check: SnapshotCommit, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("no commit says that it took the snapshot of %s of %s", c.feed, day)})
+			c.v.report(Finding{Check: SnapshotCommit, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("no commit names the snapshot of %s on %s", c.feed, day)})
 			if err := c.checkAlone(ctx, f); err != nil {
 				return nil, err
 			}
@@ -288,20 +303,20 @@ func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher
 	if err != nil || !complete || history == nil {
 		return err
 	}
-	folder := path.Dir(lake.SnapshotKey(table.Name, c.feed.Market, day, "run", 0))
+	folder := lake.SnapshotFolder(c.v.log.Format, table.Name, c.feed.Market, day)
 	for i := range c.index {
 		current := c.index.isCurrent(i, instant)
 		detail := ""
 		switch got, want := c.snapshot.sums[i], history.sums[i]; {
 		case got == rowSum{} && (!current || want == rowSum{}):
 		case !current:
-			detail = "the snapshot has rows of this version, which did not stand at " + micros(instant)
+			detail = "the snapshot has rows of this version, which was not current as of " + micros(instant)
 		case got == rowSum{}:
-			detail = "the snapshot lacks this version's rows, which history has"
+			detail = "the snapshot does not have this version's rows, but history has them"
 		case want == rowSum{}:
-			detail = "the snapshot has rows of this version, history has none"
+			detail = "the snapshot has rows of this version, but history has none"
 		case got != want:
-			detail = "the snapshot's rows of this version are not those of history"
+			detail = "the snapshot's rows of this version differ from those of history"
 		}
 		if detail != "" {
 			c.v.report(Finding{Check: SnapshotHistory, Path: folder, Table: lake.SnapshotTable(table.Name), Detail: detail}.about(c.index[i].deal, c.index[i].version))

@@ -42,16 +42,16 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 		v.markUnsound(f)
 		v.report(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
 	}
-	shape, err := shapeOf(f)
+	shape, err := shapeOf(f, v.log.Format)
 	if err != nil {
 		fault(FilePath, "%v", err)
 	}
 	switch {
 	case !present:
-		fault(FilePresent, "the log names the file, but it is not there")
+		fault(FilePresent, "the log names the file, but it does not exist")
 		return nil
 	case size != f.Bytes:
-		fault(FileSize, "the file has %d bytes, its commit says %d", size, f.Bytes)
+		fault(FileSize, "got %d bytes, want %d as in the commit", size, f.Bytes)
 		return nil
 	}
 	if err == nil && f.Table != lake.QuarantineTable {
@@ -87,7 +87,7 @@ func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 	}
 	if sum != f.SHA256 {
 		v.markUnsound(f)
-		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the bytes have SHA-256 %.12s, its commit says %.12s", sum, f.SHA256)})
+		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got SHA-256 %.12s, want %.12s as in the commit", sum, f.SHA256)})
 	}
 	return nil
 }
@@ -125,11 +125,11 @@ func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
 	}
 	v.rows.Add(int64(len(records)))
 	if int64(len(records)) != f.Rows {
-		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("the file has %d records, its commit says %d", len(records), f.Rows)})
+		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got %d records, want %d as in the commit", len(records), f.Rows)})
 	}
 	for i := range records {
 		if feed := records[i].Feed.String(); feed != f.Partition["feed"] {
-			v.report(Finding{Check: RowPartition, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("record %d is of %s, the file of %s", i+1, feed, f.Partition["feed"])})
+			v.report(Finding{Check: RowPartition, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("record %d: got feed %s, want %s as in the commit", i+1, feed, f.Partition["feed"])})
 		}
 	}
 	return nil
@@ -146,18 +146,15 @@ func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) e
 		v.report(Finding{Check: check, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(format, args...)})
 	}
 	if foot.Rows != f.Rows {
-		fault(FileRows, "the file has %d rows, its commit says %d", foot.Rows, f.Rows)
+		fault(FileRows, "the footer has %d rows, want %d as in the commit", foot.Rows, f.Rows)
 	}
-	want := parquet.Metadata(f)
-	for _, key := range parquet.MetadataKeys() {
-		if foot.Metadata[key] != want[key] {
-			fault(FileMetadata, "its %s is %q, want %q", key, foot.Metadata[key], want[key])
-		}
+	for _, d := range parquet.MetadataDifferences(foot.Metadata, f, v.log.Format) {
+		fault(FileMetadata, "%s", d)
 	}
 	if f.SchemaVersion > lake.SchemaVersion {
-		v.markUnsound(f)
-		fault(NotChecked, "the file is of schema version %d, this program knows up to %d: its columns and rows were not looked at", f.SchemaVersion, lake.SchemaVersion)
-	} else if difference := shape.difference(foot.Schema); difference != "" {
+		fault(NotChecked, "the file has schema version %d, but this program knows only up to %d: the columns that came later were not checked", f.SchemaVersion, lake.SchemaVersion)
+	}
+	if difference := shape.difference(foot.Schema, f.SchemaVersion); difference != "" {
 		v.markUnsound(f)
 		fault(FileSchema, "%s", difference)
 	}

@@ -118,7 +118,7 @@ func rewrite(t *testing.T, s store.Store, command string, wanted func(lake.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer run.Close()
+	defer run.Close(t.Context())
 	groups := map[string][]lake.File{}
 	commit := lake.Commit{Command: command, KnownAt: lake.At(started), Outcome: lake.OutcomeDone, Feeds: []lake.FeedRun{}}
 	for _, f := range l.Log().AllFiles() {

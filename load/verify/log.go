@@ -39,7 +39,10 @@ func (v *verifier) readLog(ctx context.Context) error {
 		return err
 	}
 	if len(commits)+len(checkpoints) == 0 {
-		return fmt.Errorf("%w: there is no commit; `dealflow run` or `dealflow demo` makes one", load.ErrNoLake)
+		if err := v.checkLost(ctx); err != nil || len(v.findings) > 0 {
+			return err
+		}
+		return fmt.Errorf("%w: it has no commit; `dealflow run` or `dealflow demo` creates one", load.ErrNoLake)
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))
 	for _, n := range all {
@@ -57,7 +60,23 @@ func (v *verifier) readLog(ctx context.Context) error {
 		}
 	}
 	v.checkHint(ctx, before, checkpoints)
-	return ctx.Err()
+	return v.checkLost(ctx)
+}
+
+// checkLost reports the commits that an object outside the log names and that the log does not have. A log with holes,
+// which are reported already, cannot be compared.
+func (v *verifier) checkLost(ctx context.Context) error {
+	if v.log.broken {
+		return nil
+	}
+	lost, err := load.FindLost(ctx, v.store, &v.log.Log)
+	if err != nil {
+		return err
+	}
+	for i := range lost {
+		v.report(Finding{Check: LostCommit, Path: lake.CommitKey(lost[i].Number), Detail: v.log.LossText(&lost[i])})
+	}
+	return nil
 }
 
 // numbers lists the numbers of the commits or checkpoints that exist, in order.
@@ -82,7 +101,7 @@ func (v *verifier) reportMissing(last int64) {
 		what = fmt.Sprintf("commits %d to %d are missing", g.next, last)
 	}
 	v.report(Finding{Check: LogNumbers, Path: lake.CommitKey(g.next), Detail: fmt.Sprintf(
-		"%s: readers stop at commit %d, unless a later checkpoint helps them over, and nobody knows what was added", what, g.next-1)})
+		"%s: readers stop at commit %d, unless a later checkpoint replaces the gap; what it added is unknown", what, g.next-1)})
 	g.next, g.intact, g.broken = last+1, false, true
 }
 
@@ -112,19 +131,21 @@ func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
 	return nil
 }
 
-// reportUnreadable reports a commit that cannot be read. If the newest commit is of another format, that is an error: a
-// later program wrote the lake.
+// reportUnreadable reports a commit that cannot be read. If a later program wrote the newest
+// commit, that is an error.
 func (v *verifier) reportUnreadable(n int64, newest bool, err error) error {
 	v.log.intact, v.log.broken = false, true
 	f := Finding{Check: LogReadable, Path: lake.CommitKey(n), Detail: fmt.Sprintf("commit %d cannot be read (%v), so nothing can be read or committed after commit %d", n, err, n-1)}
 	var format *lake.FormatError
+	var needs *lake.NeedsError
+	later := errors.As(err, &format) || errors.As(err, &needs)
 	switch {
-	case errors.As(err, &format) && newest:
+	case later && newest:
 		return fmt.Errorf("%s: %w", f.Path, err)
-	case errors.As(err, &format):
+	case later:
 		f.Check, f.Detail = LogFormat, err.Error()
 	case newest && n > 1:
-		f.Todo = fmt.Sprintf("%s; it is the newest one: if there is no copy, deleting it takes the lake back to commit %d, and the next run makes up for it", restoreCommit, n-1)
+		f.Todo = fmt.Sprintf("%s; if no copy exists, delete it: as it is the newest, the lake is then at commit %d, and `dealflow run --accept-lost-commit` pulls again what it added", restoreCommit, n-1)
 	}
 	v.report(f)
 	return nil
@@ -136,17 +157,20 @@ func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 	fault := func(check Check, format string, args ...any) {
 		v.report(Finding{Check: check, Path: key, Detail: fmt.Sprintf(format, args...)})
 	}
+	if len(g.Commits) > 0 && c.FormatVersion != g.Format {
+		fault(LogFormat, "commit %d: format version %d, want %d, that of the commits before it", n, c.FormatVersion, g.Format)
+	}
 	if c.Number != n {
-		fault(LogNumbers, "the commit calls itself %d", c.Number)
+		fault(LogNumbers, "the commit's number is %d, want %d", c.Number, n)
 	}
 	if g.intact && c.PreviousSHA256 != g.SHA256 {
-		fault(LogChain, "the commit follows one with SHA-256 %.12s, but commit %d has %.12s", c.PreviousSHA256, n-1, g.SHA256)
+		fault(LogChain, "previous_sha256 is %.12s, but the SHA-256 of commit %d is %.12s", c.PreviousSHA256, n-1, g.SHA256)
 	}
 	if !c.KnownAt.After(g.KnownAt.Time) {
-		fault(LogKnownAt, "known_at %s is not later than %s of the commit before it", c.KnownAt, g.KnownAt)
+		fault(LogKnownAt, "known_at is %s, want an instant after the previous commit's, %s", c.KnownAt, g.KnownAt)
 	}
 	if other, taken := g.runs[c.RunID]; taken {
-		fault(LogRunID, "run %s has made commit %d too", c.RunID, other)
+		fault(LogRunID, "run id %s is also that of commit %d", c.RunID, other)
 	}
 	// After a lost commit we do not know which files are live.
 	removed := map[string]bool{}
@@ -158,7 +182,7 @@ func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 	}
 	for _, f := range c.Add {
 		if other, twice := g.added[f.Path]; twice {
-			fault(LogFiles, "it adds %s, which commit %d has added", f.Path, other)
+			fault(LogFiles, "it adds %s, which commit %d added before", f.Path, other)
 		}
 		g.added[f.Path] = n
 	}
@@ -174,9 +198,9 @@ func (v *verifier) apply(n int64, c *lake.Commit, sha string) {
 		g.files[f.Path] = f
 	}
 	g.runs[c.RunID] = n
-	g.Number, g.KnownAt, g.SHA256, g.intact = n, c.KnownAt, sha, true
+	g.Number, g.KnownAt, g.SHA256, g.Format, g.intact = n, c.KnownAt, sha, c.FormatVersion, true
 	c.Add, c.Remove = nil, nil
-	g.Runs = append(g.Runs, *c)
+	g.Commits = append(g.Commits, *c)
 }
 
 // wantsCheckpoint says whether to check a checkpoint: those that readers start from, and all of them if all data is
@@ -230,8 +254,8 @@ func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log) {
 	}
 	g.next, g.intact = n+1, true
 	g.checkpoints = append(g.checkpoints, n)
-	for i := range g.Runs {
-		g.runs[g.Runs[i].RunID] = g.Runs[i].Number
+	for i := range g.Commits {
+		g.runs[g.Commits[i].RunID] = g.Commits[i].Number
 	}
 }
 
@@ -239,17 +263,17 @@ func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log) {
 func (g *verifiedLog) difference(summed *load.Log) string {
 	switch {
 	case summed.SHA256 != g.SHA256:
-		return fmt.Sprintf("the checkpoint says that the commit has SHA-256 %.12s, but it has %.12s", summed.SHA256, g.SHA256)
+		return fmt.Sprintf("the checkpoint names SHA-256 %.12s for its commit, want %.12s", summed.SHA256, g.SHA256)
 	case !summed.KnownAt.Equal(g.KnownAt.Time):
-		return fmt.Sprintf("the checkpoint says that the commit was known at %s, the commit says %s", summed.KnownAt, g.KnownAt)
-	case !reflect.DeepEqual(summed.Runs, g.Runs):
-		return fmt.Sprintf("the checkpoint's %d runs are not those of the %d commits up to it", len(summed.Runs), len(g.Runs))
+		return fmt.Sprintf("the checkpoint names known_at %s for its commit, want %s", summed.KnownAt, g.KnownAt)
+	case !reflect.DeepEqual(summed.Commits, g.Commits):
+		return fmt.Sprintf("the checkpoint's %d runs differ from those of the %d commits up to it", len(summed.Commits), len(g.Commits))
 	}
 	for _, path := range slices.Sorted(maps.Keys(g.files)) {
 		if stated, ok := summed.LiveFile(path); !ok {
 			return fmt.Sprintf("the checkpoint lacks %s", path)
 		} else if !reflect.DeepEqual(stated, g.files[path]) {
-			return fmt.Sprintf("the checkpoint says of %s what its commit does not", path)
+			return fmt.Sprintf("the checkpoint's entry of %s differs from its commit's", path)
 		}
 	}
 	for _, f := range summed.AllFiles() {
@@ -270,16 +294,14 @@ func (v *verifier) checkHint(ctx context.Context, before load.Hint, checkpoints 
 	fault := ""
 	_, exists := slices.BinarySearch(checkpoints, before.Checkpoint)
 	switch {
-	case h == load.Hint{}:
+	case h.Commit == 0:
 		fault = "it is absent or cannot be read"
 	case h.Commit < v.log.next-1:
 		fault = fmt.Sprintf("it names commit %d, but the log ends with commit %d", h.Commit, v.log.next-1)
-	case before.Commit > v.log.next-1:
-		fault = fmt.Sprintf("it names commit %d, but the log ends with commit %d", before.Commit, v.log.next-1)
 	case before.Checkpoint != 0 && !exists:
-		fault = fmt.Sprintf("it names checkpoint %d, which is not there", before.Checkpoint)
+		fault = fmt.Sprintf("it names checkpoint %d, which does not exist", before.Checkpoint)
 	case before.Checkpoint == 0 && len(checkpoints) > 0 && checkpoints[len(checkpoints)-1] <= before.Commit:
-		fault = "it names no checkpoint, but there are some"
+		fault = "it names no checkpoint, but checkpoints exist"
 	}
 	if fault != "" {
 		v.report(Finding{Check: Hint, Path: lake.LatestKey, Detail: fault})
@@ -297,9 +319,9 @@ func (g *verifiedLog) liveFiles() []lake.File {
 
 // instants returns known_at of each run's commit, in microseconds.
 func (g *verifiedLog) instants() map[string]int64 {
-	instants := make(map[string]int64, len(g.Runs))
-	for i := range g.Runs {
-		instants[g.Runs[i].RunID] = g.Runs[i].KnownAt.UnixMicro()
+	instants := make(map[string]int64, len(g.Commits))
+	for i := range g.Commits {
+		instants[g.Commits[i].RunID] = g.Commits[i].KnownAt.UnixMicro()
 	}
 	return instants
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"dealflow/load/parquet"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -59,11 +60,11 @@ func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, 
 // checkCounts compares the counts of a file's rows with its commit.
 func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 	if rows != f.Rows {
-		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("%d rows were read, its commit says %d", rows, f.Rows)})
+		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got %d rows, want %d as in the commit", rows, f.Rows)})
 	}
 	if least != f.MinDealID || greatest != f.MaxDealID {
 		v.report(Finding{Check: FileRange, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf(
-			"its deal_ids go from %d to %d, its commit says from %d to %d", least, greatest, f.MinDealID, f.MaxDealID)})
+			"got deal_ids from %d to %d, want %d to %d as in the commit", least, greatest, f.MinDealID, f.MaxDealID)})
 	}
 }
 
@@ -71,11 +72,11 @@ func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	key := r.key(record, i)
 	if market := record.Column(0).(*array.String).Value(i); market != r.file.Partition["market"] {
-		r.fault(key, RowPartition, "the row is of market %q, the file of %s", market, r.file.Partition["market"])
+		r.fault(key, RowPartition, "the row's market is %q, want %s as in the commit", market, r.file.Partition["market"])
 	}
 	if r.shape.snapshot {
 		if day := record.Column(int(record.NumCols()) - 1).(*array.Date32).Value(i); day != r.shape.day {
-			r.fault(key, RowPartition, "the row is of %s, the file of %s", day.FormattedString(), r.file.Partition["snapshot_date"])
+			r.fault(key, RowPartition, "the row's snapshot_date is %s, want %s as in the commit", day.FormattedString(), r.file.Partition["snapshot_date"])
 		}
 	}
 	order := 1
@@ -87,9 +88,9 @@ func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	r.min, r.max = min(r.min, key.DealID), max(r.max, key.DealID)
 	switch {
 	case order == 0:
-		r.fault(key, RowKey, "the row's key stands twice in the file (%s)", r.describe(key))
+		r.fault(key, RowKey, "duplicate row key (%s)", r.describe(key))
 	case order < 0:
-		r.fault(key, RowOrder, "the row (%s) stands behind deal %d version %d (%s)", r.describe(key), r.last.DealID, r.last.Version, r.describe(r.last))
+		r.fault(key, RowOrder, "the row (%s) is out of order: it follows deal %d version %d (%s)", r.describe(key), r.last.DealID, r.last.Version, r.describe(r.last))
 	default:
 		r.checkOrdinal(key)
 	}
@@ -105,10 +106,10 @@ func (r *fileRows) checkOrdinal(key parquet.RowKey) {
 		want = r.last.Ordinal + 1
 	}
 	if r.shape.table.Depth() > 0 && key.Ordinal != want {
-		r.fault(key, RowOrdinal, "the row (%s) should be entry %d of its list", r.describe(key), want)
+		r.fault(key, RowOrdinal, "list entry (%s): want ordinal %d", r.describe(key), want)
 	}
 	if r.shape.table.Depth() > 1 && key.Outer < 1 {
-		r.fault(key, RowOrdinal, "the row (%s) should be of a list entry from 1", r.describe(key))
+		r.fault(key, RowOrdinal, "list entry (%s): want its parent's ordinal to be 1 or more", r.describe(key))
 	}
 }
 
@@ -129,7 +130,7 @@ func (r *fileRows) key(record arrow.Record, i int) parquet.RowKey {
 func (r *fileRows) describe(key parquet.RowKey) string {
 	switch r.shape.table.Depth() {
 	case 0:
-		return "of the deal itself"
+		return "the deal's own row"
 	case 1:
 		return fmt.Sprintf("ordinal %d", key.Ordinal)
 	}
@@ -148,38 +149,47 @@ func (s *rowSum) add(o rowSum) {
 	s.b += o.b
 }
 
-// rowHasher hashes rows: their ordinals and the columns that all files of a table have. Hashes of two rowHashers cannot
-// be compared. It is not safe for concurrent use.
+// rowHasher hashes rows: their ordinals and all other columns. Hashes of two rowHashers cannot be compared. It is not
+// safe for concurrent use.
 type rowHasher struct {
-	seeds [2]maphash.Seed
-	skip  int             // leading columns that are not hashed: market, deal_id, version
-	names map[string]bool // of the columns that are hashed
-	buf   []byte
+	table *lake.Table
+	// lifter brings rows of older files under the present rules; nil where all files have one schema version.
+	lifter Lifter
+	seeds  [2]maphash.Seed
+	skip   int // leading columns that are not hashed: market, deal_id, version
+	buf    []byte
 }
 
-// newRowHasher returns a hasher of the columns in which files of a table must agree.
-func newRowHasher(table *lake.Table, files []lake.File) *rowHasher {
-	h := &rowHasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3, names: map[string]bool{}}
-	for _, name := range lake.ColumnNames(table.ComparableColumns(files))[h.skip:] {
-		h.names[name] = true
+// newRowHasher returns a hasher of the rows of a table's files.
+func (v *verifier) newRowHasher(feed api.Feed, table *lake.Table, files []lake.File) *rowHasher {
+	h := &rowHasher{table: table, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3}
+	if !lake.OneSchemaVersion(files) {
+		h.lifter = v.lifters[feed]
 	}
 	return h
 }
 
-// columns returns the indices of the columns to hash in records of a schema.
-func (h *rowHasher) columns(schema *arrow.Schema) []int {
-	var chosen []int
-	for i, field := range schema.Fields() {
-		if i >= h.skip && h.names[field.Name] {
-			chosen = append(chosen, i)
-		}
+// columns returns the number of leading columns of a file's records that are hashed.
+func (h *rowHasher) columns(f lake.File) int {
+	version := f.SchemaVersion
+	if h.lifter != nil {
+		version = lake.SchemaVersion
 	}
-	return chosen
+	return len(lake.ColumnsAt(h.table.HistoryColumns(), version))
 }
 
-func (h *rowHasher) hash(record arrow.Record, columns []int, row int) rowSum {
+// lift returns a file's record under the rules that all files are compared by. The caller releases the result.
+func (h *rowHasher) lift(f lake.File, record arrow.Record) arrow.Record {
+	if h.lifter == nil || f.SchemaVersion == lake.SchemaVersion {
+		record.Retain()
+		return record
+	}
+	return h.lifter.Lift(h.table, record)
+}
+
+func (h *rowHasher) hash(record arrow.Record, columns, row int) rowSum {
 	h.buf = h.buf[:0]
-	for _, c := range columns {
+	for c := h.skip; c < columns; c++ {
 		h.buf = parquet.AppendCell(h.buf, record.Column(c), row)
 	}
 	return rowSum{maphash.Bytes(h.seeds[0], h.buf), maphash.Bytes(h.seeds[1], h.buf)}

@@ -2,9 +2,7 @@ package verify
 
 import (
 	"fmt"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,10 +20,12 @@ type shape struct {
 	columns  []lake.Column // in the file's schema version
 }
 
-// shapeOf returns a file's shape. It is an error if path, table and partition do not agree.
-func shapeOf(f lake.File) (*shape, error) {
+// shapeOf returns the shape of a file of a lake of a format version. It is an error if path, table and partition do not
+// agree. Of a file of a later schema version it knows the columns that this program knows: a version that changes one of
+// them says so in the file's Requires, and then no reader of this version comes here.
+func shapeOf(f lake.File, format int) (*shape, error) {
 	if f.SchemaVersion < 1 {
-		return nil, fmt.Errorf("its commit says schema version %d, which there is not", f.SchemaVersion)
+		return nil, fmt.Errorf("commit names schema version %d: want 1 or more", f.SchemaVersion)
 	}
 	s := &shape{}
 	name, snapshot := strings.CutPrefix(f.Table, lake.SnapshotTable(""))
@@ -41,24 +41,20 @@ func shapeOf(f lake.File) (*shape, error) {
 	case history && !snapshot && name == lake.DealVersions:
 		s.columns = lake.ColumnsAt(lake.DealVersionColumns(), f.SchemaVersion)
 	default:
-		return nil, fmt.Errorf("its commit says that it is of table %q, which there is not", f.Table)
+		return nil, fmt.Errorf("commit names table %q: no such table exists", f.Table)
 	}
 	market := api.Market(f.Partition["market"])
 	if f.Table != lake.QuarantineTable && !slices.Contains(marketsOf(s.table), market) {
-		return nil, fmt.Errorf("its commit says market %q, which %s has not", market, f.Table)
+		return nil, fmt.Errorf("commit names market %q: table %s does not have it", market, f.Table)
 	}
 	if s.snapshot {
 		day, err := time.Parse(time.DateOnly, f.Partition["snapshot_date"])
 		if err != nil {
-			return nil, fmt.Errorf("its commit says snapshot_date %q", f.Partition["snapshot_date"])
+			return nil, fmt.Errorf("commit names snapshot_date %q: want YYYY-MM-DD", f.Partition["snapshot_date"])
 		}
 		s.day = arrow.Date32FromTime(day)
 	}
-	folder, err := folderOf(f, name, s.snapshot)
-	if err == nil && path.Dir(f.Path) != folder {
-		err = fmt.Errorf("by its table and partition it belongs into %s", folder)
-	}
-	return s, err
+	return s, f.CheckPath(format)
 }
 
 // marketsOf lists the markets of a table; nil means deal_versions, which has all.
@@ -73,32 +69,19 @@ func marketsOf(t *lake.Table) []api.Market {
 	return all
 }
 
-// folderOf returns the folder in which a file must be, by what its commit says.
-func folderOf(f lake.File, table string, snapshot bool) (string, error) {
-	market := api.Market(f.Partition["market"])
-	switch {
-	case f.Table == lake.QuarantineTable:
-		feed, err := api.ParseFeed(f.Partition["feed"])
-		return path.Dir(lake.QuarantineKey(feed, "run", 0)), err
-	case snapshot:
-		return path.Dir(lake.SnapshotKey(table, market, f.Partition["snapshot_date"], "run", 0)), nil
-	}
-	year, err := strconv.Atoi(f.Partition["year"])
-	if err != nil {
-		return "", fmt.Errorf("its commit says year %q", f.Partition["year"])
-	}
-	return path.Dir(lake.HistoryKey(table, market, year, "run", 0)), nil
-}
-
-// difference says how a file's schema differs from that of its table; "" if it does not.
-func (s *shape) difference(got *arrow.Schema) string {
+// difference says how the schema of a file of a schema version differs from that of its table; "" if it does not. Columns
+// of later versions than this program's are left out.
+func (s *shape) difference(got *arrow.Schema, version int) string {
 	want := lake.ArrowSchema(s.columns)
+	if version > lake.SchemaVersion {
+		got = arrow.NewSchema(slices.DeleteFunc(got.Fields(), func(f arrow.Field) bool { return !want.HasField(f.Name) }), nil)
+	}
 	if got.NumFields() != want.NumFields() {
-		return fmt.Sprintf("it has %d columns, want %d", got.NumFields(), want.NumFields())
+		return fmt.Sprintf("got %d columns, want %d", got.NumFields(), want.NumFields())
 	}
 	for i, w := range want.Fields() {
 		if g := got.Field(i); !g.Equal(w) {
-			return fmt.Sprintf("its column %d is %v, want %v", i+1, g, w)
+			return fmt.Sprintf("column %d is %v, want %v", i+1, g, w)
 		}
 	}
 	return ""

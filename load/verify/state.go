@@ -14,12 +14,12 @@ import (
 // checkStates compares the state files of the checkpoints with history.
 func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]versionIndex) error {
 	known := map[int64]lake.Instant{}
-	for i := range v.log.Runs {
-		known[v.log.Runs[i].Number] = v.log.Runs[i].KnownAt
+	for i := range v.log.Commits {
+		known[v.log.Commits[i].Number] = v.log.Commits[i].KnownAt
 	}
 	for _, n := range v.log.checkpoints {
 		watch := watchStore(v.store)
-		heads, err := load.ReadState(ctx, watch, n)
+		latest, err := load.ReadState(ctx, watch, n)
 		switch fault := watch.fault(); {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -30,57 +30,57 @@ func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]version
 			v.report(Finding{Check: State, Path: lake.StateKey(n), Detail: err.Error()})
 		default:
 			for feed, index := range indexes {
-				v.checkState(n, feed, heads[feed], index.headsAt(known[n].UnixMicro()))
+				v.checkState(n, feed, latest[feed], index.latestAt(known[n].UnixMicro()))
 			}
 		}
 	}
 	return nil
 }
 
-// headPrefix is a lake.Head with only the first eight bytes of its hashes.
-type headPrefix struct {
+// shortHashes is a lake.LatestVersion with only the first eight bytes of its hashes.
+type shortHashes struct {
 	version          int32
 	removed          bool
 	content, payload uint64
 }
 
-// headsAt returns the newest version of each deal as of an instant in microseconds.
-func (x versionIndex) headsAt(instant int64) map[int64]headPrefix {
-	heads := map[int64]headPrefix{}
+// latestAt returns the newest version of each deal as of an instant in microseconds.
+func (x versionIndex) latestAt(instant int64) map[int64]shortHashes {
+	latest := map[int64]shortHashes{}
 	for i := range x {
 		e := &x[i]
 		if e.knownAt > instant {
 			continue
 		}
-		head := heads[e.deal]
-		head.version, head.removed = e.version, e.change == wasRemoved
-		if !head.removed {
-			head.content, head.payload = e.content, e.payload
+		deal := latest[e.deal]
+		deal.version, deal.removed = e.version, e.change == wasRemoved
+		if !deal.removed {
+			deal.content, deal.payload = e.content, e.payload
 		}
-		heads[e.deal] = head
+		latest[e.deal] = deal
 	}
-	return heads
+	return latest
 }
 
-func (v *verifier) checkState(n int64, feed api.Feed, stated lake.Heads, want map[int64]headPrefix) {
+func (v *verifier) checkState(n int64, feed api.Feed, stated lake.Latest, want map[int64]shortHashes) {
 	fault := func(deal int64, format string, args ...any) {
 		v.report(Finding{Check: State, Path: lake.StateKey(n), DealID: &deal, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)})
 	}
-	for deal, head := range stated {
+	for deal, latest := range stated {
 		w, known := want[deal]
-		got := headPrefix{head.Version, head.Removed, hashPrefix(head.ContentHash[:]), hashPrefix(head.PayloadHash[:])}
+		got := shortHashes{latest.Version, latest.Removed, hashPrefix(latest.ContentHash[:]), hashPrefix(latest.PayloadHash[:])}
 		switch {
 		case !known:
-			fault(deal, "the state has the deal, which history does not know by then")
+			fault(deal, "the state has the deal, but history up to that commit does not")
 		case got.version != w.version || got.removed != w.removed:
-			fault(deal, "the state says version %d (removed: %t), history says %d (%t)", got.version, got.removed, w.version, w.removed)
+			fault(deal, "the state has version %d (removed: %t), want %d (removed: %t) as in history", got.version, got.removed, w.version, w.removed)
 		case got != w:
-			fault(deal, "the state's hashes of the deal are not those of history")
+			fault(deal, "the state's hashes of the deal differ from those of history")
 		}
 	}
 	for deal := range want {
 		if _, ok := stated[deal]; !ok {
-			fault(deal, "the state lacks the deal")
+			fault(deal, "the state does not have the deal, but history has it")
 		}
 	}
 }

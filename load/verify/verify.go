@@ -9,11 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -31,13 +33,32 @@ type Config struct {
 	// checked only without slices.
 	Slice, Slices int
 
+	// Catalog is the published catalog; nil: none is checked.
+	Catalog PublishedCatalog
+
 	Workers int              // files that are checked at once; default 4
 	Memory  memory.Allocator // default: Go's
+
+	// Lifter returns what brings the rows of a feed's older files under the present rules. It is needed where rows of
+	// files of several schema versions are compared. *transform.Lifter is one.
+	Lifter func(mem memory.Allocator, feed api.Feed) Lifter
+}
+
+// Lifter gives rows of files of older schema versions the values that the present rules give them, from the rows and
+// from the payloads of their versions. It is used by one goroutine at a time.
+type Lifter interface {
+	// Remember reads a version's payload. All payloads are remembered before rows are lifted.
+	Remember(dealID int64, version int32, payload []byte)
+	// Lift returns a record's rows under the present rules, in the order of lake.Table.HistoryColumns. The caller
+	// releases the result.
+	Lift(table *lake.Table, record arrow.Record) arrow.Record
+	// Release frees memory.
+	Release()
 }
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Slices < 0 || c.Slices > 0 && (!c.ReadData || c.Slice < 1 || c.Slice > c.Slices) {
-		return c, fmt.Errorf("verify: slice %d of %d: want one from 1 to the number of slices, and data to be read", c.Slice, c.Slices)
+		return c, fmt.Errorf("verify: got slice %d of %d with ReadData %t, want a slice from 1 to the number of slices, and ReadData", c.Slice, c.Slices, c.ReadData)
 	}
 	if c.Workers <= 0 {
 		c.Workers = 4
@@ -95,6 +116,7 @@ type verifier struct {
 
 	versions int64
 	garbage  load.Garbage
+	lifters  map[api.Feed]Lifter // of feeds with a table whose files have several schema versions
 
 	mu          sync.Mutex // guards what follows
 	findings    findings
@@ -107,6 +129,7 @@ func (v *verifier) verify(ctx context.Context) error {
 	if err := v.readLog(ctx); err != nil {
 		return err
 	}
+	v.checkCatalog()
 	files := v.log.liveFiles()
 	if err := v.checkFiles(ctx, files); err != nil {
 		return err
@@ -114,11 +137,18 @@ func (v *verifier) verify(ctx context.Context) error {
 	if !v.cfg.full() {
 		return nil
 	}
+	if err := v.startLifters(files); err != nil {
+		return err
+	}
+	defer v.releaseLifters()
 	indexes, err := v.checkVersions(ctx, files)
 	if err != nil {
 		return err
 	}
 	if err := v.checkStates(ctx, indexes); err != nil {
+		return err
+	}
+	if err := v.checkVersionIndex(ctx, indexes); err != nil {
 		return err
 	}
 	return v.checkFeeds(ctx, files, indexes)

@@ -44,7 +44,7 @@ func soundLake(t *testing.T) *memstore.Mem {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := run.Close(); err != nil {
+		if err := run.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()

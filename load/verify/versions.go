@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -146,6 +147,7 @@ func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.
 			rows.check(c, i, feed, entry)
 			if index != nil {
 				index[feed] = append(index[feed], entry)
+				rows.remember(c, i, feed, entry)
 			}
 		}
 	})
@@ -153,6 +155,13 @@ func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.
 		v.checkCounts(f, rows.rows, rows.min, rows.max)
 	}
 	return err
+}
+
+// remember gives a version's payload to the feed's lifter, if it has one.
+func (r *versionFile) remember(c versionRecord, i int, feed api.Feed, e versionEntry) {
+	if lifter := r.v.lifters[feed]; lifter != nil && !c.null(12, i) {
+		lifter.Remember(e.deal, e.version, []byte(c.text(12, i)))
+	}
 }
 
 var allFeeds = api.Feeds()
@@ -201,7 +210,7 @@ func (c versionRecord) entry(i int) versionEntry {
 func (r *versionFile) reportMisplaced(c versionRecord, i int, e versionEntry) {
 	r.count(e)
 	r.v.report(Finding{Check: RowPartition, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(
-		"the row is of %s %s %s, the file of market %s", c.text(0, i), c.text(1, i), c.text(2, i), r.file.Partition["market"])}.about(e.deal, e.version))
+		"the row's feed is %s %s %s, want one of market %s as in the commit", c.text(0, i), c.text(1, i), c.text(2, i), r.file.Partition["market"])}.about(e.deal, e.version))
 }
 
 // count adds a row to the file's counts.
@@ -222,9 +231,9 @@ func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntr
 	runID := c.text(8, i)
 	switch known, ok := r.instants[runID]; {
 	case !ok && !r.v.log.broken:
-		fault(VersionKnownAt, "it names run %s, which has made no commit", runID)
+		fault(VersionKnownAt, "run %s of the version has no commit", runID)
 	case ok && known != e.knownAt:
-		fault(VersionKnownAt, "it says that it was known at %s, but the commit of its run %s was at %s", micros(e.knownAt), runID, micros(known))
+		fault(VersionKnownAt, "known_at is %s, but the commit of its run %s has %s", micros(e.knownAt), runID, micros(known))
 	}
 	r.checkContent(c, i, e, fault)
 }
@@ -238,9 +247,9 @@ func (r *versionFile) checkOrder(feed api.Feed, e versionEntry, fault faultFunc)
 	last, begun := r.last[feed.Kind]
 	switch order := key.Compare(last); {
 	case begun && order == 0:
-		fault(RowKey, "the row's key stands twice in the file")
+		fault(RowKey, "duplicate row key")
 	case begun && order < 0:
-		fault(RowOrder, "the row stands behind deal %d version %d", last.DealID, last.Version)
+		fault(RowOrder, "the row is out of order: it follows deal %d version %d", last.DealID, last.Version)
 	}
 	r.last[feed.Kind] = key
 }
@@ -255,11 +264,11 @@ func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault
 	known := slices.Contains([]string{lake.ReasonGone, lake.ReasonPriced, lake.ReasonOutOfEntitlement}, reason)
 	switch {
 	case e.change == unknownChange:
-		fault(VersionChange, "its change is %q", c.text(5, i))
+		fault(VersionChange, "change is %q, want added, changed, removed or reappeared", c.text(5, i))
 	case e.change == wasRemoved && (slices.Contains(has, true) || !known):
-		fault(VersionRemoval, "a removal with reason %q has content hash, payload hash, payload: %t; want a reason and none of these", reason, has)
+		fault(VersionRemoval, "removal with reason %q; content hash, payload hash, payload present: %t; want a reason and none of the three", reason, has)
 	case e.change != wasRemoved && (slices.Contains(has, false) || reason != ""):
-		fault(VersionRemoval, "a version that is no removal has reason %q; content hash, payload hash, payload: %t; want all of these and no reason", reason, has)
+		fault(VersionRemoval, "version with reason %q; content hash, payload hash, payload present: %t; want no reason and all of the three", reason, has)
 	}
 	if has[1] && has[2] {
 		if sum := sha256.Sum256([]byte(c.text(12, i))); string(sum[:]) != string(c.hash(11, i)) {
@@ -269,7 +278,10 @@ func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault
 }
 
 // micros formats an instant in microseconds.
-func micros(instant int64) string { return lake.At(time.UnixMicro(instant)).String() }
+func micros(instant int64) string { return instantOf(instant).String() }
+
+// instantOf converts an instant in microseconds.
+func instantOf(micros int64) lake.Instant { return lake.At(time.UnixMicro(micros)) }
 
 // checkDeals compares the versions of each deal of a feed with each other.
 func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
@@ -277,13 +289,13 @@ func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
 	for i := range index {
 		e := &index[i]
 		fault := func(check Check, format string, args ...any) {
-			v.report(Finding{Check: check, Path: versionsFolder(feed), Table: table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
+			v.report(Finding{Check: check, Path: v.versionsFolder(feed), Table: table, Detail: fmt.Sprintf("%s: ", feed) + fmt.Sprintf(format, args...)}.about(e.deal, e.version))
 		}
 		if i == 0 || index[i-1].deal != e.deal {
 			if e.version != 1 {
-				fault(VersionNumbers, "it is the deal's first version that is there; want 1")
+				fault(VersionNumbers, "got this as the deal's first version, want version 1")
 			} else if e.change != wasAdded {
-				fault(VersionChange, "the deal's first version is not `added`")
+				fault(VersionChange, "the deal's first version: want change `added`")
 			}
 			continue
 		}
@@ -294,34 +306,42 @@ func (v *verifier) checkDeals(feed api.Feed, index versionIndex) {
 // checkSuccession compares a version with the one before it.
 func checkSuccession(before, e *versionEntry, fault faultFunc) {
 	if e.version == before.version {
-		fault(RowKey, "the version stands twice in history")
+		fault(RowKey, "duplicate version in history")
 		return
 	}
 	if e.version != before.version+1 {
-		fault(VersionNumbers, "the version before it is %d", before.version)
+		fault(VersionNumbers, "versions are missing: the version before is %d", before.version)
 	}
 	if e.knownAt <= before.knownAt {
-		fault(VersionIntervals, "it was known at %s, the version before it at %s: their intervals overlap", micros(e.knownAt), micros(before.knownAt))
+		fault(VersionIntervals, "known_at is %s, want an instant after %s of the version before: the intervals overlap", micros(e.knownAt), micros(before.knownAt))
 	}
 	if wants := before.change == wasRemoved; e.version == before.version+1 && (wants != (e.change == wasReappeared) || e.change == wasAdded) {
-		fault(VersionChange, "it is %s, after a version that is %s", e.change, before.change)
+		fault(VersionChange, "change is %s, which cannot follow a version with change %s", e.change, before.change)
 	}
 	if e.change == wasChanged && e.content == before.content && e.hashVersion == before.hashVersion {
-		fault(VersionContent, "it says `changed`, but its content is that of the version before it")
+		fault(VersionContent, "change is `changed`, but the content equals that of the version before")
 	}
 }
 
 // String returns the word for a change in deal_versions, in backquotes.
 func (c changeCode) String() string {
-	for word, code := range changeCodes {
-		if code == c {
-			return "`" + word + "`"
-		}
+	if word := c.word(); word != "" {
+		return "`" + word + "`"
 	}
 	return "unknown"
 }
 
+// word returns the word for a change in deal_versions; "" for an unknown one.
+func (c changeCode) word() string {
+	for word, code := range changeCodes {
+		if code == c {
+			return word
+		}
+	}
+	return ""
+}
+
 // versionsFolder is the folder of the versions of a feed.
-func versionsFolder(feed api.Feed) string {
-	return fmt.Sprintf("history/%s/market=%s", lake.DealVersions, feed.Market)
+func (v *verifier) versionsFolder(feed api.Feed) string {
+	return path.Dir(lake.HistoryFolder(v.log.Format, lake.DealVersions, feed.Market, 0))
 }

@@ -4,8 +4,8 @@ import "errors"
 
 var (
 	errNotAbsolute = errors.New("want an absolute http or https URL")
-	errNotBase     = errors.New("a base URL has no query and no fragment")
-	errUserInfo    = errors.New("credentials do not belong in a URL")
+	errNotBase     = errors.New("want no query and no fragment")
+	errUserInfo    = errors.New("want no credentials in the URL")
 )
 
 // ErrorBody is the body of every error response (openapi.yaml: Error). All fields are required.

@@ -102,6 +102,10 @@ func (f Feed) IDKey() string {
 	return "dealId"
 }
 
+// HasID32 reports whether the API documents the ids of the feed's records as 32-bit integers: those of bond priced
+// deals. All others are 64-bit integers.
+func (f Feed) HasID32() bool { return f.Service == Bond && f.Kind == Priced }
+
 // HasUpdatedSince reports whether the feed's records have an updatedSince link, and its list accepts that parameter.
 // All lists have it except bond expected.
 func (f Feed) HasUpdatedSince() bool { return f.Service != Bond || f.Kind != Expected }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dealflow/internal/testkit"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -137,6 +139,97 @@ func TestColumnsAndPropertiesAgree(t *testing.T) {
 	for reason := range withoutColumn {
 		if !used[reason] {
 			t.Errorf("%q is named as without a column, and there is no such property", reason)
+		}
+	}
+}
+
+// requiredMembers lists the pointers of the members that a schema requires, at any depth.
+func requiredMembers(schema *openapi3.Schema, at string) (all []string) {
+	switch {
+	case schema.Items != nil:
+		return requiredMembers(schema.Items.Value, at+"/*")
+	case schema.AdditionalProperties.Schema != nil:
+		return requiredMembers(schema.AdditionalProperties.Schema.Value, at+"/*")
+	}
+	for _, name := range schema.Required {
+		all = append(all, at+"/"+name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		all = append(all, requiredMembers(schema.Properties[name].Value, at+"/"+name)...)
+	}
+	return all
+}
+
+// TestRequired compares required.txt with openapi.yaml; with -update it writes the file.
+func TestRequired(t *testing.T) {
+	doc := description(t)
+	var want strings.Builder
+	for _, feed := range api.Feeds() {
+		answer := doc.Paths.Value(feed.Path() + "/{id}").Get.Responses.Value("200").Value
+		pointers := requiredMembers(answer.Content.Get("application/hal+json").Schema.Value, "")
+		slices.Sort(pointers)
+		for _, pointer := range pointers {
+			fmt.Fprintf(&want, "%s %s\n", feed, pointer)
+		}
+		if got := api.Required(feed); !testkit.Updating() && !slices.Equal(got, pointers) {
+			t.Errorf("%s: got required members %q, want %q", feed, got, pointers)
+		}
+	}
+	testkit.Golden(t, "required.txt", []byte(want.String()))
+}
+
+// TestRequiredOfDocument compares the required members with the API document (docs/reference/api.md), counted there by
+// hand: of the deal itself, and of some objects in it.
+func TestRequiredOfDocument(t *testing.T) {
+	// Members that the document says are required of the deal itself.
+	for text, want := range map[string]int{
+		"bond/ig/priced": 31, "bond/hy/priced": 31, "bond/em/priced": 30, "bond/ig/expected": 8, "bond/hy/expected": 8, "bond/em/expected": 7,
+		"loan/ll/priced": 5, "loan/cf/priced": 5, "loan/af/priced": 5, "loan/ll/expected": 8, "loan/cf/expected": 8, "loan/af/expected": 8,
+	} {
+		feed, err := api.ParseFeed(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, pointer := range api.Required(feed) {
+			if strings.Count(pointer, "/") == 1 {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %d required members of the deal, want %d", feed, got, want)
+		}
+	}
+	for text, members := range map[string]struct {
+		required, optional []string
+	}{
+		"loan/ll/priced": {
+			[]string{"/dealTotal/converted", "/dealTotal/currencies/*/amount", "/borrower/ratings/fitch", "/tranches/*/banks/*/type/mla", "/tranches/*/pik/value", "/useOfProceeds/gcp"},
+			[]string{"/dealTotal/currencies", "/dealTotal/currencies/*/currency", "/tranches/*/nominal/amount", "/tranches/*/fxRate/usd", "/_links/self/href", "/useOfProceeds/lbo"},
+		},
+		"bond/em/priced": {
+			[]string{"/premium", "/nominal/converted/usd", "/total/nominal", "/banks/*/status", "/priceEvolution/*/date", "/borrower/type"},
+			[]string{"/currency", "/pref", "/borrower", "/rating/moodys", "/stats", "/premium/nip"},
+		},
+		"bond/ig/expected": {
+			[]string{"/coveredBonds", "/_embedded/tranches/*/status", "/dealHistory/*/message"},
+			[]string{"/_embedded", "/_embedded/tranches", "/dealHistory/*/headline", "/_links"},
+		},
+	} {
+		feed, err := api.ParseFeed(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := api.Required(feed)
+		for _, pointer := range members.required {
+			if !slices.Contains(got, pointer) {
+				t.Errorf("%s: %s is not required, want it to be", feed, pointer)
+			}
+		}
+		for _, pointer := range members.optional {
+			if slices.Contains(got, pointer) {
+				t.Errorf("%s: %s is required, want it not to be", feed, pointer)
+			}
 		}
 	}
 }

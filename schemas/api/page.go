@@ -16,9 +16,9 @@ import (
 const maxDepth = 512
 
 var (
-	errTruncated    = errors.New("ends in the middle")
+	errTruncated    = errors.New("unexpected end")
 	errTooDeep      = fmt.Errorf("nests deeper than %d levels", maxDepth)
-	errRepeatedName = errors.New("repeats a member name")
+	errRepeatedName = errors.New("duplicate member name")
 )
 
 // Page is one page of a list, split into its records.
@@ -26,11 +26,19 @@ type Page struct {
 	Records [][]byte // in the page's order; sub-slices of the body
 	First   string   // _links.first.href, "" if absent
 	Next    string   // _links.next.href, "" on the last page
-	IsList  bool     // the page has a member _embedded or _links, as every list page should
+	Drift   []PageDrift
 }
 
-// Head is the part of a record that identifies it and orders its list.
-type Head struct {
+// PageDrift is a member of a page, outside its records, that openapi.yaml does not describe, or a required one that is
+// null.
+type PageDrift struct {
+	Pointer string // JSON pointer in the page, after "page:"
+	Missing bool   // required, and null; otherwise unknown
+	Example []byte // the member's value; a sub-slice of the body
+}
+
+// RecordID is the part of a record that identifies it and orders its list.
+type RecordID struct {
 	ID           int64  // valid if HasID
 	HasID        bool   // the id could be read; the record may be rejected nevertheless
 	UpdatedSince string // _links.updatedSince.href, "" if absent
@@ -38,11 +46,12 @@ type Head struct {
 
 // SplitPage splits a list page of the feed into its records, in one pass over the body.
 //
-// It is strict about the page: the body is one complete JSON object, with nothing but white space after it; the list
-// under _embedded is an array, null or absent; _embedded, _links, the list and the next link occur at most once; a next link has a form that
-// can be followed, because a missed one would end a walk too early.
+// It is strict about the page: the body is one complete JSON object, with nothing but white space after it; _links is
+// an object; _embedded contains the list under its name, or nothing; the list is an array or null; _embedded, _links, the
+// list and the next link occur at most once; a next link has a form that can be followed, because a missed one would end
+// a walk too early. A page without _embedded is an empty list: HAL leaves out what is empty.
 //
-// It is lenient inside records. Repeated names, invalid UTF-8 and entries that are not objects are left to ReadHead and
+// It is lenient inside records. Repeated names, invalid UTF-8 and entries that are not objects are left to ReadRecordID and
 // to the record's reader, so that one bad record does not make the page unusable.
 //
 // Records are sub-slices of body: copy what must outlive it. SplitPage never panics and is safe for concurrent use.
@@ -62,7 +71,9 @@ func SplitPage(body []byte, feed Feed) (Page, error) {
 			if links {
 				return s.fault(errRepeatedName, "_links")
 			}
-			links = true
+			if links = !s.null(); !links {
+				return nil
+			}
 			return s.pageLinks(&page)
 		}
 		return s.strictValue()
@@ -70,22 +81,24 @@ func SplitPage(body []byte, feed Feed) (Page, error) {
 	if err != nil {
 		return Page{}, fmt.Errorf("list page: %w", err)
 	}
-	page.IsList = embedded || links
+	if !links {
+		return Page{}, errors.New("list page: no object _links: whether another page follows is unknown")
+	}
 	return page, nil
 }
 
-// ReadHead reads a record's id and its updatedSince link. It checks only the record's outermost level; the record's
-// reader finds faults further inside. The error is a *Reject. Head is valid together with an error, and contains the id
+// ReadRecordID reads a record's id and its updatedSince link. It checks only the record's outermost level; the record's
+// reader finds faults further inside. The error is a *Reject. RecordID is valid together with an error, and contains the id
 // if it could be read: then the caller knows that the deal exists.
 //
-// An id is a JSON number that is a 64-bit integer, in any spelling: 7, 7.0 and 1e2, but not 7.5 or "7". ReadHead never
+// An id is a JSON number that is a 64-bit integer, in any spelling: 7, 7.0 and 1e2, but not 7.5 or "7". ReadRecordID never
 // panics and is safe for concurrent use.
-func ReadHead(record []byte, feed Feed) (Head, error) {
-	var head Head
+func ReadRecordID(record []byte, feed Feed) (RecordID, error) {
+	var found RecordID
 	s := scanner{data: record}
 	s.space()
 	if s.peek() != '{' {
-		return head, notObject(record)
+		return found, notObject(record)
 	}
 	idKey, ids, badID := feed.IDKey(), 0, ""
 	err := s.document(func(name []byte) error {
@@ -100,30 +113,30 @@ func ReadHead(record []byte, feed Feed) (Head, error) {
 			if !ok {
 				badID = shorten(record[start:s.pos])
 			}
-			head.HasID = ok && (ids == 1 || head.HasID && head.ID == id)
-			head.ID = id
+			found.HasID = ok && (ids == 1 || found.HasID && found.ID == id)
+			found.ID = id
 			return nil
 		case "_links":
-			return s.recordLinks(&head)
+			return s.recordLinks(&found)
 		}
 		return s.strictValue()
 	})
-	if !head.HasID {
-		head.ID = 0
+	if !found.HasID {
+		found.ID = 0
 	}
 	switch {
 	case !utf8.Valid(record):
-		return head, &Reject{Reason: RejectInvalidUTF8}
+		return found, &Reject{Reason: RejectInvalidUTF8}
 	case err != nil:
-		return head, &Reject{Reason: RejectInvalidJSON, Detail: err.Error()}
+		return found, &Reject{Reason: RejectInvalidJSON, Detail: err.Error()}
 	case ids > 1:
-		return head, &Reject{Reason: RejectDuplicateMember, Detail: strconv.Quote(idKey)}
+		return found, &Reject{Reason: RejectDuplicateMember, Detail: strconv.Quote(idKey)}
 	case ids == 0:
-		return head, &Reject{Reason: RejectNoID, Detail: fmt.Sprintf("no member %q", idKey)}
-	case !head.HasID:
-		return head, &Reject{Reason: RejectNoID, Detail: fmt.Sprintf("%q is %s, want an integer of 64 bits", idKey, badID)}
+		return found, &Reject{Reason: RejectNoID, Detail: fmt.Sprintf("no member %q", idKey)}
+	case !found.HasID:
+		return found, &Reject{Reason: RejectNoID, Detail: fmt.Sprintf("%q is %s, want an integer of 64 bits", idKey, badID)}
 	}
-	return head, nil
+	return found, nil
 }
 
 // UpdatedSinceTime returns the instant in a link's updatedSince query parameter; false if there is none that can be
@@ -161,39 +174,54 @@ func shorten(text []byte) string {
 	return strconv.QuoteToASCII(string(text))
 }
 
+// embeddedPointer is the pointer of a page's _embedded in PageDrift.
+const embeddedPointer = "page:/_embedded"
+
 // embedded reads the page's member _embedded.
 func (s *scanner) embedded(page *Page, listKey string) error {
-	if s.null() {
+	if start := s.pos; s.null() {
+		page.Drift = append(page.Drift, PageDrift{Pointer: embeddedPointer, Missing: true, Example: s.data[start:s.pos]})
 		return nil
 	}
 	listed := false
-	return s.members(func(name []byte) error {
+	err := s.members(func(name []byte) error {
+		start := s.pos
 		if string(name) != listKey {
-			return s.strictValue()
+			pointer := embeddedPointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
+			err := s.strictValue()
+			page.Drift = append(page.Drift, PageDrift{Pointer: pointer, Example: s.data[start:s.pos]})
+			return err
 		}
 		if listed {
 			return s.fault(errRepeatedName, listKey)
 		}
 		listed = true
 		if s.null() {
+			page.Drift = append(page.Drift, PageDrift{Pointer: embeddedPointer + "/" + listKey, Missing: true, Example: s.data[start:s.pos]})
 			return nil
 		}
-		return s.sequence('[', ']', func() error {
-			start := s.pos
-			if err := s.value(); err != nil {
-				return err
-			}
-			page.Records = append(page.Records, s.data[start:s.pos:s.pos])
-			return nil
-		})
+		return s.records(page)
+	})
+	if err == nil && !listed && len(page.Drift) > 0 {
+		return fmt.Errorf("_embedded has no list %q, but %s", listKey, page.Drift[0].Pointer)
+	}
+	return err
+}
+
+// records reads the list of a page.
+func (s *scanner) records(page *Page) error {
+	return s.sequence('[', ']', func() error {
+		start := s.pos
+		if err := s.value(); err != nil {
+			return err
+		}
+		page.Records = append(page.Records, s.data[start:s.pos:s.pos])
+		return nil
 	})
 }
 
 // pageLinks reads the page's member _links.
 func (s *scanner) pageLinks(page *Page) error {
-	if s.null() {
-		return nil
-	}
 	next := false
 	return s.members(func(name []byte) (err error) {
 		switch string(name) {
@@ -213,7 +241,7 @@ func (s *scanner) pageLinks(page *Page) error {
 }
 
 // recordLinks reads updatedSince from a record's member _links.
-func (s *scanner) recordLinks(head *Head) error {
+func (s *scanner) recordLinks(found *RecordID) error {
 	if s.peek() != '{' {
 		return s.strictValue()
 	}
@@ -221,7 +249,7 @@ func (s *scanner) recordLinks(head *Head) error {
 		if string(name) != LinkUpdatedSince {
 			return s.strictValue()
 		}
-		head.UpdatedSince, err = s.lenientHref()
+		found.UpdatedSince, err = s.lenientHref()
 		return err
 	})
 }

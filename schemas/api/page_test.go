@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,21 +22,22 @@ func TestSplitPage(t *testing.T) {
 		body string
 		want []string
 		next string
-		bare bool // neither _embedded nor _links
+
+		drift []PageDrift
 	}{
 		"records":             {body: ` {"_embedded" : {"pricedDeals":[{"dealId":1} , {"a":[{}]}]},"_links":{"next":{"href":"http:\/\/x\u002f2"}}} ` + "\n", want: []string{`{"dealId":1}`, `{"a":[{}]}`}, next: "http://x/2"},
 		"links first":         {body: `{"_links":{"next":{"templated":null,"href":"/n"}},"_embedded":{"pricedDeals":[{}]}}`, want: []string{`{}`}, next: "/n"},
-		"odd entries":         {body: `{"_embedded":{"pricedDeals":[null, 7, "x]\"}\\", [1,[2]], true]}}`, want: []string{`null`, `7`, `"x]\"}\\"`, `[1,[2]]`, `true`}},
-		"repeated in record":  {body: `{"_embedded":{"pricedDeals":[{"a":1,"a":2}]}}`, want: []string{`{"a":1,"a":2}`}},
-		"invalid UTF-8":       {body: "{\"_embedded\":{\"pricedDeals\":[{\"a\":\"\xff\"}]}}", want: []string{"{\"a\":\"\xff\"}"}},
-		"other lists":         {body: `{"_embedded":{"x":[1],"expectedDeals":[2],"pricedDeals":[3]},"page":{"size":1e2}}`, want: []string{`3`}},
-		"escaped names":       {body: `{"_embedde\u0064":{"priced\u0044eals":[3]}}`, want: []string{`3`}},
+		"odd entries":         {body: `{"_embedded":{"pricedDeals":[null, 7, "x]\"}\\", [1,[2]], true]},"_links":{}}`, want: []string{`null`, `7`, `"x]\"}\\"`, `[1,[2]]`, `true`}},
+		"repeated in record":  {body: `{"_embedded":{"pricedDeals":[{"a":1,"a":2}]},"_links":{}}`, want: []string{`{"a":1,"a":2}`}},
+		"invalid UTF-8":       {body: "{\"_embedded\":{\"pricedDeals\":[{\"a\":\"\xff\"}]},\"_links\":{}}", want: []string{"{\"a\":\"\xff\"}"}},
+		"other lists":         {body: `{"_embedded":{"x":[1],"expectedDeals":[2],"pricedDeals":[3]},"page":{"size":1e2},"_links":{}}`, want: []string{`3`}, drift: []PageDrift{{"page:/_embedded/x", false, []byte("[1]")}, {"page:/_embedded/expectedDeals", false, []byte("[2]")}}},
+		"odd names":           {body: `{"_embedded":{"pricedDeals":[],"a/b~\u0063":{"d":[ ]}},"_links":{}}`, drift: []PageDrift{{"page:/_embedded/a~1b~0c", false, []byte(`{"d":[ ]}`)}}},
+		"escaped names":       {body: `{"_embedde\u0064":{"priced\u0044eals":[3]},"_link\u0073":{}}`, want: []string{`3`}},
 		"empty list":          {body: `{"_embedded":{"pricedDeals":[ ]},"_links":{}}`},
-		"null list":           {body: `{"_embedded":{"pricedDeals":null}}`},
-		"absent list":         {body: `{"_embedded":{}}`},
-		"null embedded":       {body: `{"_embedded":null,"_links":null}`},
+		"null list":           {body: `{"_embedded":{"pricedDeals":null},"_links":{}}`, drift: []PageDrift{{"page:/_embedded/pricedDeals", true, []byte("null")}}},
+		"absent list":         {body: `{"_embedded":{},"_links":{}}`},
+		"null embedded":       {body: `{"_embedded":null,"_links":{}}`, drift: []PageDrift{{"page:/_embedded", true, []byte("null")}}},
 		"absent embedded":     {body: `{"_links":{"first":{"href":"/f"},"next":null}}`},
-		"bare":                {body: `{}`, bare: true},
 		"next in an array":    {body: `{"_links":{"next":[{"href":"/n"}]}}`, next: "/n"},
 		"next in none":        {body: `{"_links":{"next":[]}}`},
 		"next without a href": {body: `{"_links":{"next":{"href":null}}}`},
@@ -50,8 +52,8 @@ func TestSplitPage(t *testing.T) {
 			for _, r := range page.Records {
 				got = append(got, string(r))
 			}
-			if !slices.Equal(got, test.want) || page.Next != test.next || page.IsList == test.bare {
-				t.Errorf("got %q, next %q, list %v", got, page.Next, page.IsList)
+			if !slices.Equal(got, test.want) || page.Next != test.next || !reflect.DeepEqual(page.Drift, test.drift) {
+				t.Errorf("got %q, next %q, drift %v", got, page.Next, page.Drift)
 			}
 		})
 	}
@@ -68,21 +70,26 @@ func TestSplitPageRefuses(t *testing.T) {
 		"more after it":    whole + `{}`,
 		"no object":        `[]`,
 		"HTML":             `<html>`,
-		"list is object":   `{"_embedded":{"pricedDeals":{}}}`,
-		"list is string":   `{"_embedded":{"pricedDeals":"x"}}`,
-		"list is nullish":  `{"_embedded":{"pricedDeals":nullx}}`,
-		"embedded is list": `{"_embedded":[]}`,
+		"other list":       `{"_embedded":{"expectedDeals":[]},"_links":{}}`,
+		"renamed list":     `{"_embedded":{"deals":[{"dealId":1}]},"_links":{"first":{"href":"/f"}}}`,
+		"no links":         `{"_embedded":{"pricedDeals":[{"dealId":1}]}}`,
+		"links are null":   `{"_embedded":{"pricedDeals":[{"dealId":1}]},"_links":null}`,
+		"bare":             `{}`,
+		"list is object":   `{"_links":{},"_embedded":{"pricedDeals":{}}}`,
+		"list is string":   `{"_links":{},"_embedded":{"pricedDeals":"x"}}`,
+		"list is nullish":  `{"_links":{},"_embedded":{"pricedDeals":nullx}}`,
+		"embedded is list": `{"_links":{},"_embedded":[]}`,
 		"links is string":  `{"_links":"x"}`,
 		"next is string":   `{"_links":{"next":"/n"}}`,
 		"href is number":   `{"_links":{"next":{"href":7}}}`,
 		"two next links":   `{"_links":{"next":[{"href":"/a"},{"href":"/b"}]}}`,
 		"next twice":       `{"_links":{"next":{"href":"/a"},"next":{"href":"/b"}}}`,
-		"embedded twice":   `{"_embedded":{},"_embedded":{}}`,
+		"embedded twice":   `{"_links":{},"_embedded":{},"_embedded":{}}`,
 		"links twice":      `{"_links":{},"_links":{}}`,
-		"list twice":       `{"_embedded":{"pricedDeals":[],"pricedDeals":[]}}`,
-		"brackets crossed": `{"_embedded":{"pricedDeals":[{"a":[}]}]}}`,
-		"trailing comma":   `{"_embedded":{"pricedDeals":[1,]}}`,
-		"literal":          `{"a":nil}`,
+		"list twice":       `{"_links":{},"_embedded":{"pricedDeals":[],"pricedDeals":[]}}`,
+		"brackets crossed": `{"_links":{},"_embedded":{"pricedDeals":[{"a":[}]}]}}`,
+		"trailing comma":   `{"_links":{},"_embedded":{"pricedDeals":[1,]}}`,
+		"literal":          `{"_links":{},"a":nil}`,
 		"deep record":      `{"_embedded":{"pricedDeals":[` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `]}}`,
 		"deep next":        `{"_links":{"next":` + strings.Repeat("[", 1e6),
 	} {
@@ -92,20 +99,20 @@ func TestSplitPageRefuses(t *testing.T) {
 	}
 }
 
-func TestReadHead(t *testing.T) {
+func TestReadRecordID(t *testing.T) {
 	tests := []struct {
 		record string
-		want   Head
+		want   RecordID
 		reason RejectReason
 	}{
-		{record: `{"dealId":7,"_links":{"self":{"href":"/s"},"updatedSince":{"href":"\/l?updatedSince=x"}}}`, want: Head{ID: 7, HasID: true, UpdatedSince: "/l?updatedSince=x"}},
-		{record: ` {"id":1,"a":{"dealId":2},"dealId":7.0} `, want: Head{ID: 7, HasID: true}},
-		{record: `{"dealId":1e2,"_links":null}`, want: Head{ID: 100, HasID: true}},
-		{record: `{"dealId":1200E-2,"_links":{"updatedSince":null}}`, want: Head{ID: 12, HasID: true}},
-		{record: `{"dealId":9223372036854775807}`, want: Head{ID: 1<<63 - 1, HasID: true}},
-		{record: `{"dealId":-9.223372036854775808e18}`, want: Head{ID: -1 << 63, HasID: true}},
-		{record: `{"dealId":-0,"_links":"odd"}`, want: Head{HasID: true}},
-		{record: `{"dealId":0e999999999999999999999}`, want: Head{HasID: true}},
+		{record: `{"dealId":7,"_links":{"self":{"href":"/s"},"updatedSince":{"href":"\/l?updatedSince=x"}}}`, want: RecordID{ID: 7, HasID: true, UpdatedSince: "/l?updatedSince=x"}},
+		{record: ` {"id":1,"a":{"dealId":2},"dealId":7.0} `, want: RecordID{ID: 7, HasID: true}},
+		{record: `{"dealId":1e2,"_links":null}`, want: RecordID{ID: 100, HasID: true}},
+		{record: `{"dealId":1200E-2,"_links":{"updatedSince":null}}`, want: RecordID{ID: 12, HasID: true}},
+		{record: `{"dealId":9223372036854775807}`, want: RecordID{ID: 1<<63 - 1, HasID: true}},
+		{record: `{"dealId":-9.223372036854775808e18}`, want: RecordID{ID: -1 << 63, HasID: true}},
+		{record: `{"dealId":-0,"_links":"odd"}`, want: RecordID{HasID: true}},
+		{record: `{"dealId":0e999999999999999999999}`, want: RecordID{HasID: true}},
 		{record: `{"dealId":9223372036854775808}`, reason: RejectNoID},
 		{record: `{"dealId":1e400000000}`, reason: RejectNoID},
 		{record: `{"dealId":7.5}`, reason: RejectNoID},
@@ -114,13 +121,13 @@ func TestReadHead(t *testing.T) {
 		{record: `{"id":7}`, reason: RejectNoID},
 		{record: `{}`, reason: RejectNoID},
 		{record: `{"dealId":07}`, reason: RejectInvalidJSON},
-		{record: `{"dealId":7,}`, want: Head{ID: 7, HasID: true}, reason: RejectInvalidJSON},
-		{record: `{"dealId":7`, want: Head{ID: 7, HasID: true}, reason: RejectInvalidJSON},
-		{record: `{"dealId":7} 8`, want: Head{ID: 7, HasID: true}, reason: RejectInvalidJSON},
-		{record: `{"dealId":7,"dealId":7}`, want: Head{ID: 7, HasID: true}, reason: RejectDuplicateMember},
+		{record: `{"dealId":7,}`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
+		{record: `{"dealId":7`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
+		{record: `{"dealId":7} 8`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
+		{record: `{"dealId":7,"dealId":7}`, want: RecordID{ID: 7, HasID: true}, reason: RejectDuplicateMember},
 		{record: `{"dealId":7,"dealId":8}`, reason: RejectDuplicateMember},
 		{record: `{"dealId":7,"dealI\u0064":8,"dealId":8}`, reason: RejectDuplicateMember},
-		{record: "{\"dealId\":7,\"a\":\"\xc3\"}", want: Head{ID: 7, HasID: true}, reason: RejectInvalidUTF8},
+		{record: "{\"dealId\":7,\"a\":\"\xc3\"}", want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidUTF8},
 		{record: `null`, reason: RejectNotObject},
 		{record: `[{"dealId":7}]`, reason: RejectNotObject},
 		{record: `"{"`, reason: RejectNotObject},
@@ -128,7 +135,7 @@ func TestReadHead(t *testing.T) {
 		{record: ``, reason: RejectInvalidJSON},
 	}
 	for _, test := range tests {
-		head, err := ReadHead([]byte(test.record), igPriced)
+		found, err := ReadRecordID([]byte(test.record), igPriced)
 		var reject *Reject
 		if errors.As(err, &reject); err != nil && reject == nil {
 			t.Errorf("%s: %T is no *Reject", test.record, err)
@@ -138,8 +145,8 @@ func TestReadHead(t *testing.T) {
 		if reject != nil {
 			reason = reject.Reason
 		}
-		if head != test.want || reason != test.reason {
-			t.Errorf("%s: got %+v, %v; want %+v, %s", test.record, head, err, test.want, test.reason)
+		if found != test.want || reason != test.reason {
+			t.Errorf("%s: got %+v, %v; want %+v, %s", test.record, found, err, test.want, test.reason)
 		}
 	}
 }
@@ -174,9 +181,9 @@ func TestSplitSamples(t *testing.T) {
 			t.Errorf("%s: %d records, first %q, next %q", feed, len(page.Records), page.First, page.Next)
 		}
 		for _, record := range page.Records {
-			head, err := ReadHead(record, feed)
-			if err != nil || (head.UpdatedSince != "") != feed.HasUpdatedSince() {
-				t.Errorf("%s: %+v, %v", feed, head, err)
+			found, err := ReadRecordID(record, feed)
+			if err != nil || (found.UpdatedSince != "") != feed.HasUpdatedSince() {
+				t.Errorf("%s: %+v, %v", feed, found, err)
 			}
 		}
 	}
@@ -224,16 +231,16 @@ func FuzzSplitPage(f *testing.F) {
 	}
 	f.Add([]byte(fmt.Sprintf(`{"_embedded":{"pricedDeals":[%s]},"_links":{"first":{"href":"/f"},"next":{"href":"/n"}}}`, page.Records[0])))
 	for _, body := range []string{
-		`{}`, `{"_embedded":{"pricedDeals":[null,{"dealId":7.0,"a":"\\\""},[[]]]},"_links":{"next":{"href":"\u0061"}}}`,
-		`{"_embedded":{"pricedDeals":[{"a":[}]}]}}`, "{\"_embedded\":{\"pricedDeals\":[\"\xff\"]}}", `{"_links":{"next":[[[`, `{"a":"\`,
+		`{}`, `{"_links":{}}`, `{"_embedded":{"deals":[1]},"_links":{}}`, `{"_embedded":{"x":1,"pricedDeals":null},"_links":{}}`, `{"_embedded":{"pricedDeals":[null,{"dealId":7.0,"a":"\\\""},[[]]]},"_links":{"next":{"href":"\u0061"}}}`,
+		`{"_links":{},"_embedded":{"pricedDeals":[{"a":[}]}]}}`, "{\"_embedded\":{\"pricedDeals\":[\"\xff\"]}}", `{"_links":{"next":[[[`, `{"a":"\`,
 	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		page, err := SplitPage(body, igPriced)
 		for _, record := range page.Records {
-			head, err := ReadHead(record, igPriced)
-			if err == nil && !head.HasID {
+			found, err := ReadRecordID(record, igPriced)
+			if err == nil && !found.HasID {
 				t.Errorf("%s: neither an id nor an error", record)
 			}
 		}
@@ -268,6 +275,9 @@ func wellFormed(body []byte) bool {
 	if raw, ok := page["_links"]; ok && json.Unmarshal(raw, &links) != nil {
 		return false
 	}
+	if _, listed := embedded["pricedDeals"]; links == nil || len(embedded) > 0 && !listed {
+		return false
+	}
 	raw, ok := links["next"]
 	if !ok {
 		return true
@@ -290,7 +300,7 @@ func BenchmarkSplitPage(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, record := range page.Records {
-			if _, err := ReadHead(record, igPriced); err != nil {
+			if _, err := ReadRecordID(record, igPriced); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -7,7 +7,7 @@ func bondExpectedDealHistory() *Table {
 		Name: "bond_expected_deal_history", Service: api.Bond, Kind: api.Expected,
 		Rows:     "/dealHistory/*",
 		Identity: []string{"changed"},
-		Doc:      "News of expected bond deals, entry by entry.",
+		Doc:      "News about expected bond deals, one row per entry.",
 		Columns: []Column{
 			{Number: 11, Name: "changed", Type: Timestamp, Pointer: "/dealHistory/*/changed", Doc: "When the entry was written."},
 			{Number: 12, Name: "headline", Type: Text, Distinct: true, Pointer: "/dealHistory/*/headline", Doc: "Headline of the entry, free text."},

@@ -13,7 +13,7 @@ func bondExpectedRegions() *Table {
 				api.IG: {"Americas"},
 				api.HY: {"Americas"},
 				api.EM: {"Latam", "CEEMEA", "Asia(NJ)"},
-			}, Doc: "Region in which the deal is expected."},
+			}, Doc: "Region of the expected deal."},
 		},
 	}
 }

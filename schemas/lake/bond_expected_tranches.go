@@ -22,8 +22,8 @@ func bondExpectedTranches() *Table {
 			{Number: 21, Name: "ratings_moodys", Type: Text, Pointer: "/_embedded/tranches/*/ratings/moodys", Markets: emOnly, Doc: "Expected rating by Moody's scale, as written."},
 			{Number: 22, Name: "ratings_standard_and_poors", Type: Text, Pointer: "/_embedded/tranches/*/ratings/standardAndPoors", Markets: emOnly, Doc: "Expected rating by Standard & Poor's scale, as written."},
 			{Number: 23, Name: "ratings_fitch", Type: Text, Pointer: "/_embedded/tranches/*/ratings/fitch", Markets: emOnly, Doc: "Expected rating by Fitch scale, as written."},
-			{Number: 24, Name: "priced_deal_href", Type: Text, Distinct: true, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: Href, Doc: "Link to the priced deal that came of it, relative to the API's base URL."},
-			{Number: 25, Name: "priced_deal_id", Type: Int64, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: HrefID, Doc: "deal_id of the priced deal that came of it: the number at the end of the link's path."},
+			{Number: 24, Name: "priced_deal_href", Type: Text, Distinct: true, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: Href, Doc: "Link to the deal that priced, relative to the API's base URL."},
+			{Number: 25, Name: "priced_deal_id", Type: Int64, Pointer: "/_embedded/tranches/*/_links/pricedDeal/href", Part: HrefID, Doc: "deal_id of the deal that priced: the number at the end of the link's path."},
 		},
 		Helpers: helperColumns(
 			helpers(1, ParseVolume, "volume", "currency", volumeParts),

@@ -10,7 +10,7 @@ func bondPricedBanks() *Table {
 		Doc:      "Banks of priced bond deals.",
 		Columns: []Column{
 			{Number: 11, Name: "name", Type: Text, Pointer: "/banks/*/name", Doc: "Name of the bank as the source spells it."},
-			{Number: 12, Name: "status", Type: Text, Pointer: "/banks/*/status", Doc: "Role of the bank, free text; one bank may stand twice with two roles."},
+			{Number: 12, Name: "status", Type: Text, Pointer: "/banks/*/status", Doc: "Role of the bank, free text. A bank with two roles has two entries."},
 		},
 	}
 }

@@ -7,9 +7,9 @@ func bondPricedPriceEvolution() *Table {
 		Name: "bond_priced_price_evolution", Service: api.Bond, Kind: api.Priced,
 		Rows:     "/priceEvolution/*",
 		Identity: []string{"date", "value"},
-		Doc:      "Price talk of priced bond deals, step by step.",
+		Doc:      "Price talk of priced bond deals, one row per step.",
 		Columns: []Column{
-			{Number: 11, Name: "date", Type: Timestamp, Pointer: "/priceEvolution/*/date", Doc: "When this price was shown."},
+			{Number: 11, Name: "date", Type: Timestamp, Pointer: "/priceEvolution/*/date", Doc: "When this price talk was given."},
 			{Number: 12, Name: "value", Type: Text, Pointer: "/priceEvolution/*/value", Doc: "The price talk, free text."},
 		},
 		Helpers: helperColumns(

@@ -104,7 +104,7 @@ type Column struct {
 	Pointer string // JSON pointer of the value in the record, "*" for a list or map entry; "" for keys
 	Part    Part
 	Unit    string
-	Doc     string // one sentence
+	Doc     string // what the value is, in one or two sentences
 	// Distinct says that hardly any value repeats: files contain the values without a dictionary.
 	Distinct bool
 
@@ -116,8 +116,27 @@ type Column struct {
 	Allowed map[api.Market][]string
 	// Since is the schema version that added the column; 0 means the first.
 	Since int
+	// Earlier lists the types that the column had in files of older schema versions, oldest first. Each is a decimal of
+	// the same scale with fewer digits than the next: a value of the earlier type is one of the present type, unchanged.
+	Earlier []EarlierType
 	// Parse says how a helper column is read from a text column. It is zero for other columns.
 	Parse Parse
+}
+
+// EarlierType is a type that a column had in files up to a schema version. A value that did not fit it is NULL there.
+type EarlierType struct {
+	Until int // the last schema version whose files have the type
+	Type  Type
+}
+
+// TypeAt returns the column's type in files of a schema version.
+func (c *Column) TypeAt(schemaVersion int) Type {
+	for _, earlier := range c.Earlier {
+		if schemaVersion <= earlier.Until {
+			return earlier.Type
+		}
+	}
+	return c.Type
 }
 
 // HasDictionary reports whether a file contains each value once, and the rows refer to it by number.

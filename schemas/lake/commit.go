@@ -12,9 +12,10 @@ import (
 	"dealflow/schemas/api"
 )
 
-// FormatVersion is the version of the lake's layout and of the commit's fields. A reader or writer that finds another
-// version stops.
-const FormatVersion = 1
+// FormatVersion is the version of the lake's layout and of the commit's fields. All commits of a lake have the same one.
+// This program reads all versions from 1 to this one, and writes only this one: `dealflow upgrade` makes a lake of this
+// version from an older one. A program that finds a later version stops.
+const FormatVersion = 2
 
 // Instant is a point in time as the commit log writes it: UTC, with microseconds.
 type Instant struct{ time.Time }
@@ -50,7 +51,10 @@ func (i *Instant) UnmarshalJSON(data []byte) error {
 }
 
 // DateOf returns the UTC calendar day of t as YYYY-MM-DD, the form of snapshot_date.
-func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+func DateOf(t time.Time) string { return DateIn(t, time.UTC) }
+
+// DateIn returns the calendar day of t in a time zone as YYYY-MM-DD.
+func DateIn(t time.Time, zone *time.Location) string { return t.In(zone).Format(time.DateOnly) }
 
 // The outcomes of a run and of a feed in it.
 const (
@@ -67,7 +71,8 @@ const (
 // Commit is one record of the log. It makes a run's files visible, all at once, and never changes. Commits are numbered
 // from 1 without gaps.
 type Commit struct {
-	FormatVersion   int       `json:"format_version"`
+	FormatVersion int `json:"format_version"`
+	Needs
 	Number          int64     `json:"commit"`
 	RunID           string    `json:"run_id"`  // UUIDv7
 	Command         string    `json:"command"` // run, sync, quarantine, compact, expire or replay
@@ -77,11 +82,35 @@ type Commit struct {
 	StartedAt       Instant   `json:"started_at"`
 	FinishedAt      Instant   `json:"finished_at"`
 	SnapshotDate    string    `json:"snapshot_date,omitempty"` // YYYY-MM-DD
+	DayZone         string    `json:"day_zone,omitempty"`      // IANA name of the time zone of SnapshotDate; "" for UTC
 	Outcome         string    `json:"outcome"`                 // done or partial
 	Feeds           []FeedRun `json:"feeds"`
 	Add             []File    `json:"add"`
 	Remove          []string  `json:"remove"` // paths of files that are no longer part of the lake
 	Checks          []Check   `json:"checks"`
+
+	// DriftKinds are the kinds of drift that the program reports. Commits without the field know the first three.
+	DriftKinds []DriftKind `json:"drift_kinds,omitempty"`
+
+	Corrections
+}
+
+// Corrections are what a commit says about commits before it. Most commits have none.
+type Corrections struct {
+	// Lost are commits before this one that were lost, and whose loss a person has accepted.
+	Lost []LostCommit `json:"lost,omitempty"`
+
+	// UpgradedFrom is the SHA-256 of the commit of format version 1 that this commit was made from; "" for others.
+	UpgradedFrom string `json:"upgraded_from,omitempty"`
+
+	DroppedDays []DroppedDay `json:"dropped_days,omitempty"` // snapshots that this commit takes back
+}
+
+// DroppedDay is a day whose snapshots a commit takes back: to the runs after it, those feeds have no snapshot of that
+// day. History stays as it is.
+type DroppedDay struct {
+	Day   string     `json:"day"` // YYYY-MM-DD
+	Feeds []api.Feed `json:"feeds"`
 }
 
 // Feed returns the result of a feed in the run; nil if the run did not include it. The result points into the commit.
@@ -125,6 +154,10 @@ type FeedRun struct {
 	SyncMissed    int64    `json:"sync_missed"`
 	SyncMissedIDs []int64  `json:"sync_missed_ids,omitempty"` // the first SyncMissedListed
 	Drift         []Drift  `json:"drift"`
+
+	// UnprovedAbsent lists the deals, sorted, that this complete snapshot keeps although the list did not show them: there
+	// is no evidence that they are gone. It is the whole list, not what the run adds to it.
+	UnprovedAbsent []int64 `json:"unproved_absent,omitempty"`
 }
 
 // SyncMissedListed is the most deals that a run lists as missed by syncs. Such a deal changed, but its updatedSince
@@ -151,6 +184,7 @@ type File struct {
 	SHA256        string            `json:"sha256"`
 	MinDealID     int64             `json:"min_deal_id"`
 	MaxDealID     int64             `json:"max_deal_id"`
+	Needs
 }
 
 // RunID returns the id of the run that wrote a Parquet file, read from the start of the file's name; "" if the name has
@@ -181,13 +215,18 @@ const (
 	CheckWarned   = "warned"
 	CheckHeld     = "held"
 	CheckAccepted = "accepted" // would have held, but the user accepted the check by name
-	CheckFailed   = "failed"   // the check's query failed
+	CheckFailed   = "failed"   // the check could not be asked: its query failed, or the catalog could not be built
 )
 
 // SHA256 returns the SHA-256 of data in the form of commits: 64 hexadecimal digits.
 func SHA256(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
+}
+
+// IsSHA256 says whether a text has the form of a SHA-256 in commits.
+func IsSHA256(text string) bool {
+	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // Encode returns the commit's bytes: one JSON object and a newline.
@@ -199,20 +238,18 @@ func (c *Commit) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// DecodeCommit parses a commit's bytes. If their format version is not FormatVersion, the error is a *FormatError.
+// DecodeCommit parses a commit's bytes. The error is a *FormatError for a later format version, and a *NeedsError for a
+// commit that this program must not read.
 func DecodeCommit(data []byte) (*Commit, error) {
-	var probe struct {
-		FormatVersion int `json:"format_version"`
-	}
-	if err := json.Unmarshal(data, &probe); err != nil {
+	if err := CheckPreface(data); err != nil {
 		return nil, err
-	}
-	if probe.FormatVersion != FormatVersion {
-		return nil, &FormatError{Found: probe.FormatVersion}
 	}
 	var c Commit
 	if err := json.Unmarshal(data, &c); err != nil {
 		return nil, err
+	}
+	if c.FormatVersion < 1 {
+		return nil, &FormatError{Found: c.FormatVersion}
 	}
 	return &c, nil
 }
@@ -221,5 +258,5 @@ func DecodeCommit(data []byte) (*Commit, error) {
 type FormatError struct{ Found int }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("lake format version %d: this dealflow reads and writes version %d; use the dealflow that wrote it, or a newer one", e.Found, FormatVersion)
+	return fmt.Sprintf("lake format version %d: this program reads versions 1 to %d; use the dealflow that wrote the lake, or a later version", e.Found, FormatVersion)
 }

@@ -30,14 +30,14 @@ func TestDocsTables(t *testing.T) {
 	}
 	for _, entry := range entries {
 		if _, known := pages[entry.Name()]; !known {
-			t.Errorf("docs/generated/tables/%s is of no table", entry.Name())
+			t.Errorf("docs/generated/tables/%s is the page of no table; delete it", entry.Name())
 		}
 	}
 }
 
 func tablesIndex() string {
 	var b strings.Builder
-	b.WriteString(testkit.Generated + "# Tables\n\nThe flattened tables, one page each, made from the columns in `schemas/lake`. Columns that parsers\nfill from texts are in [helper columns](../helper-columns.md).\n\n| table | rows | columns |\n|---|---|---|\n")
+	b.WriteString(testkit.Generated + "# Tables\n\nThe seventeen tables, one page each, made from the columns in `schemas/lake`. Each row belongs to one\n[version](../../reference/glossary.md) of a deal. [Helper columns](../helper-columns.md) are numbers that parsers read\nin texts.\n\n| table | rows | columns |\n|---|---|---|\n")
 	for _, table := range lake.Tables() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %d |\n", table.Name, table.Name, table.Doc, len(table.HistoryColumns()))
 	}
@@ -114,6 +114,9 @@ func meaning(column *lake.Column) string {
 		if values := column.Allowed[market]; len(values) > 0 {
 			text += fmt.Sprintf(" %s: %s.", cmp.Or(string(market), "Values"), strings.Join(values, ", "))
 		}
+	}
+	for _, earlier := range column.Earlier {
+		text += fmt.Sprintf(" %s up to schema version %d.", earlier.Type.SQL(), earlier.Until)
 	}
 	if column.Since > 1 {
 		text += fmt.Sprintf(" Since schema version %d.", column.Since)

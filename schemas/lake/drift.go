@@ -1,23 +1,44 @@
 package lake
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // DriftKind says how a value differs from what the schema expects.
 type DriftKind string
 
 // The kinds of drift.
 const (
-	DriftUnknown  DriftKind = "unknown_field"  // a field that the schema does not have for this market
-	DriftMisfit   DriftKind = "misfit"         // a value that does not fit its column: NULL there, complete in the payload
-	DriftUnlisted DriftKind = "unlisted_value" // a value that is not in the column's list
+	DriftUnknown  DriftKind = "unknown_field"    // a field that the schema does not have for this market
+	DriftMismatch DriftKind = "misfit"           // a value that does not fit its column: NULL there, complete in the payload; a text's NUL or half character: U+FFFD there; an id beyond 32 bits where the API documents 32
+	DriftUnlisted DriftKind = "unlisted_value"   // a value that is not in the column's list
+	DriftMissing  DriftKind = "missing_required" // a member that the API documents as required is absent or null
+	DriftRounded  DriftKind = "rounded"          // a number or instant with more fraction digits than its column has
 )
+
+// DriftKinds returns the kinds of drift that this program reports. The caller owns the slice.
+func DriftKinds() []DriftKind {
+	return []DriftKind{DriftUnknown, DriftMismatch, DriftUnlisted, DriftRounded, DriftMissing}
+}
+
+// firstDriftKinds are the kinds that were reported before commits had the field drift_kinds.
+var firstDriftKinds = []DriftKind{DriftUnknown, DriftMismatch, DriftUnlisted}
+
+// KnowsDrift reports whether the program that made the commit reported a kind of drift.
+func (c *Commit) KnowsDrift(kind DriftKind) bool {
+	if c.DriftKinds == nil {
+		return slices.Contains(firstDriftKinds, kind)
+	}
+	return slices.Contains(c.DriftKinds, kind)
+}
 
 // Drift is one (pointer, kind) pair of a feed in a run, with its count and an example.
 type Drift struct {
-	Pointer string    `json:"pointer"` // JSON pointer in the record, "*" for list and map entries
+	Pointer string    `json:"pointer"` // JSON pointer in the record, "*" for list and map entries; after "page:" in a list page
 	Kind    DriftKind `json:"kind"`
 	Count   int64     `json:"count"`
-	Example string    `json:"example"` // JSON text of the first value seen, shortened
+	Example string    `json:"example"` // JSON text of the first value seen, shortened; of missing_required, the object that lacks the member
 }
 
 // CompareDrift orders drift by pointer, then kind.

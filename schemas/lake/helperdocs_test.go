@@ -33,46 +33,48 @@ func TestDocsHelpers(t *testing.T) {
 	for _, table := range lake.Tables() {
 		for _, helper := range table.Helpers {
 			if parser := helper.Parse.Parser; parser != "" && !strings.Contains(b.String(), "\n### "+string(parser)+"\n") {
-				t.Errorf("%s.%s: the page does not tell what the parser %s reads", table.Name, helper.Name, parser)
+				t.Errorf("%s.%s: the page does not say what the parser %s reads", table.Name, helper.Name, parser)
 			}
 		}
 	}
 	testkit.Golden(t, "../../docs/generated/helper-columns.md", []byte(b.String()))
 }
 
-const helpersPreface = testkit.Generated + "# Helper columns\n\n" + `Some texts of the source hold numbers: spreads, yields, sizes, tenors. Helper columns hold what parsers
-read in them, beside the text, which stays as it is. They are declared in ` + "`schemas/lake`" + `; the texts
-below are those of ` + "`testdata/parsing`" + `.
+const helpersPreface = testkit.Generated + "# Helper columns\n\n" + `A helper column contains a number or a code that a parser read in a text. It is next to the text, and
+the text stays as received. For example, the text ` + "`MS+95` of `spread` gives `spread_benchmark` = `MS`\nand `spread_bp`" + ` = 95.
 
-- A text is read as a whole or not at all: never the first number found in it. What is not read is
-  NULL, and the status says why.
-- Units stand in the text, or the field implies them. Numbers are exact decimals; one that does not
-  fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
+The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below are those of
+` + "`testdata/parsing`" + `, which the tests read.
+
+- A text is read completely or not at all. The first number in it is never read alone. If a text is
+  not read, its helper columns are NULL and its status says why.
 - A single number fills the point, lo and hi. A range fills lo and hi, and never the point. A minimum
-  fills lo only, a maximum hi only: the status is ` + "`OK`, the quality `MIN` or `MAX`" + `.
-- ` + "`x (+/-y)`" + ` has the point x, lo x−y and hi x+y, and the quality ` + "`PLUS_MINUS`; where the text also says\n  that it will price in range, `WPIR`" + `.
-- Spreads and margins are positive over the benchmark. New issue premiums are positive over fair
+  fills only lo, a maximum only hi; the status is then ` + "`OK`, and the quality is `MIN` or `MAX`" + `.
+- ` + "`x (+/-y)` has the point x, lo x−y, hi x+y and the quality `PLUS_MINUS`. If the text also says that\n  the deal will price in range, the quality is `WPIR`" + `.
+- The text names the unit, or the field implies it. Numbers are exact decimals. A number that does
+  not fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
+- Spreads and margins are positive over the benchmark. New-issue premiums are positive over fair
   value; "5bp inside FV" is −5.
-- A number that is not in the text follows from a declared rule: the unit (m, bn), x−y and x+y,
-  fractions (7/8), flat = 0, par = 100, months as years where that is exact, and two-digit years,
-  which are of this century.
-- Spaces of all kinds, dashes and minus signs are each alike, and so are small and capital letters.
-- ` + "`S+` is SOFR in USD and SONIA in GBP; in other currencies, and where there is none, the benchmark is\n  NULL and the number stays" + `.
-- A size without a currency takes that of the currency column: ` + "`currency_implied` says so" + `.
-- ` + "`parser_version` is the version of the parsers that read the row. When a parser changes, a replay\n  reads the texts anew; the texts themselves never change" + `.
+- A number that is not in the text follows from a rule. The rules are: the unit (m, bn), x−y and x+y,
+  fractions (7/8), flat = 0, par = 100, two-digit years in this century, and months as years if that
+  is exact.
+- All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters.
+- ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
+- A size without a currency takes that of the currency column, and ` + "`currency_implied`" + ` is true.
+- ` + "`parser_version` is the version of the parsers that read the row. After a parser changes, a replay\n  reads the texts again. The texts themselves never change" + `.
 
-A text that is NULL has the status NULL, and so have all its helper columns.
+If a text is NULL, its status and all its helper columns are NULL.
 
 `
 
 var statusMeanings = map[string]string{
-	lake.ParsedOK:        "One number, or whatever else the text says in full.",
-	lake.ParsedYield:     "A yield where a spread may stand. Price talk has columns for it; of a spread the status is all.",
+	lake.ParsedOK:        "One number, or the complete meaning of the text.",
+	lake.ParsedYield:     "A yield instead of a spread. Price talk has columns for it; for a spread only the status says so.",
 	lake.ParsedRange:     "Lo and hi, and no point.",
-	lake.ParsedVerbal:    "Words in place of a number: low 200s.",
+	lake.ParsedVerbal:    "Words instead of a number: low 200s.",
 	lake.ParsedNoNumber:  "The text says that there is no number, or none yet: TBC, n/a, benchmark, an empty text.",
-	lake.ParsedAmbiguous: "More than one reading: MS-5-7, a range that falls, a time without an offset or a date.",
-	lake.ParsedNot:       "Another text.",
+	lake.ParsedAmbiguous: "The text can be read in more than one way: MS-5-7, a range that falls, a time without an offset or a date.",
+	lake.ParsedNot:       "Any other text.",
 }
 
 // helpersTable lists the helper columns of all tables.
@@ -101,9 +103,9 @@ func helpersTable() string {
 const parsersPreface = `
 ## What the parsers read
 
-The tests read every text below. Of each reading the status comes first; ` + "`main`" + ` is the number that the
-parser is for (bp, pct, amount or price), as one number, as ` + "`lo..hi`, as `lo..point..hi`, as `lo..` or as `..hi`" + `.
-Beside a text may stand a currency or a date.
+The tests read every text below. A reading begins with its status. ` + "`main`" + ` is the number that the parser
+is for (bp, pct, amount or price), written as one number, ` + "`lo..hi`, `lo..point..hi`, `lo..` or `..hi`" + `. The
+column *with* is the value of another column that helps to read the text: a currency or a date.
 `
 
 // parserMeanings contains the purpose of each parser, in the order of the page.
@@ -112,18 +114,18 @@ var parserMeanings = []struct {
 	meaning string
 }{
 	{lake.ParseSpread, "A spread over a benchmark, in basis points. A text without a benchmark is no spread."},
-	{lake.ParseEvolution, "A step of price talk: a stage, where the text begins with one, and a spread or a yield. The stage is kept whatever follows it. Final guidance (FPG) is guidance: the price is not set."},
+	{lake.ParseEvolution, "A step of price talk: a spread or a yield, after a stage if the text begins with one. The stage is read even if the rest is not. Final guidance (FPG) is guidance, because the price is not set."},
 	{lake.ParseYield, "A yield, in percent."},
 	{lake.ParseCoupon, "A fixed coupon in percent, or a floating one: its index and margin."},
 	{lake.ParseNIP, "A new issue premium, in basis points."},
-	{lake.ParseStructure, "The short code of a structure: tenor, first call, type of rate, form. What may be called has the form CALLABLE where the text names no other."},
+	{lake.ParseStructure, "The short code of a structure: tenor, first call, type of rate, form. If the text gives a first call and no other form, the form is CALLABLE."},
 	{lake.ParseVolume, "A size, in units of its currency."},
-	{lake.ParseBooks, "Orders, in units of their currency, or how often they cover the size."},
-	{lake.ParseMargin, "A loan's margin, in basis points. One without an index needs its unit: 325bp."},
-	{lake.ParseOID, "An issue price of a loan, in percent of nominal, or an upfront fee in its place."},
-	{lake.ParseMaturity, "When a loan is due: a day, a month, or a tenor. Months are given in years where they are whole quarters."},
-	{lake.ParseLeverage, "Debt as a multiple of EBITDA: in all, or senior and in all. Net leverage is another figure and is not read."},
-	{lake.ParsePricingTime, "A time of day with its offset, on the date beside it, as an instant in UTC."},
+	{lake.ParseBooks, "Orders, in units of their currency or as a multiple of the size."},
+	{lake.ParseMargin, "A loan's margin, in basis points. A margin without an index must have its unit: 325bp."},
+	{lake.ParseOID, "A loan's issue price in percent of nominal, or its upfront fee."},
+	{lake.ParseMaturity, "When a loan is due: a day, a month, or a tenor. A tenor in months is read as years if it is a whole number of quarters."},
+	{lake.ParseLeverage, "Debt as a multiple of EBITDA: total, or senior and total. Net leverage is not read, because it is another figure."},
+	{lake.ParsePricingTime, "A time of day with its offset, as an instant in UTC. The date is that of the pricing date."},
 }
 
 // parsingTable is a parser's file of texts as a table.
@@ -134,7 +136,7 @@ func parsingTable(t *testing.T, parser lake.Parser) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("| text | beside | reading |\n|---|---|---|\n")
+	b.WriteString("| text | with | reading |\n|---|---|---|\n")
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(data), "\n"), "\n") {
 		if heading, ok := strings.CutPrefix(line, "# "); ok {
 			fmt.Fprintf(&b, "| **%s** | | |\n", heading)
@@ -145,7 +147,7 @@ func parsingTable(t *testing.T, parser lake.Parser) string {
 			cells = append(cells[:1], "", strings.TrimPrefix(cells[1], "| "))
 		}
 		if len(cells) != 3 {
-			t.Fatalf("%s: got %q, want a text, what stands beside it, and a reading", parser, line)
+			t.Fatalf("%s: got %q, want a text, the value of another column, and a reading", parser, line)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", cells[0], cells[1], cells[2])
 	}

@@ -116,105 +116,105 @@ const (
 )
 
 var spreadParts = []outcome{
-	{1, PartBenchmark, Text, "", "", "What the spread is over: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR and the like."},
-	{2, PartBP, Price, bp, wider, "The spread, where it is one number; NULL for a range."},
-	{3, PartLoBP, Price, bp, wider, "The spread's lower end; the spread itself where it is one number."},
-	{4, PartHiBP, Price, bp, wider, "The spread's upper end; the spread itself where it is one number."},
+	{1, PartBenchmark, Text, "", "", "Benchmark of the spread: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR or another."},
+	{2, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range."},
+	{3, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number."},
+	{4, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number."},
 	{5, PartReference, Text, "", "", "The benchmark's security as written, such as 2.5% Feb-34."},
 }
 
 var evolutionParts = []outcome{
-	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, as the text begins; NULL where it does not say."},
-	{2, PartBenchmark, Text, "", "", "What the spread is over: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR and the like."},
-	{3, PartBP, Price, bp, wider, "The spread, where it is one number; NULL for a range."},
-	{4, PartLoBP, Price, bp, wider, "The spread's lower end; the spread itself where it is one number."},
-	{5, PartHiBP, Price, bp, wider, "The spread's upper end; the spread itself where it is one number."},
-	{6, PartYieldPct, Price, percent, "", "The yield, where it is one number; NULL for a range."},
-	{7, PartYieldLoPct, Price, percent, "", "The yield's lower end; the yield itself where it is one number."},
-	{8, PartYieldHiPct, Price, percent, "", "The yield's upper end; the yield itself where it is one number."},
-	{9, PartQuality, Text, "", "", "AREA, WPIR (will price in range) or PLUS_MINUS; NULL for none."},
+	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, from the beginning of the text; NULL if it names no stage."},
+	{2, PartBenchmark, Text, "", "", "Benchmark of the spread: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR or another."},
+	{3, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range."},
+	{4, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number."},
+	{5, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number."},
+	{6, PartYieldPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range."},
+	{7, PartYieldLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number."},
+	{8, PartYieldHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number."},
+	{9, PartQuality, Text, "", "", "AREA, WPIR (will price in range) or PLUS_MINUS; NULL if none applies."},
 }
 
 var nipParts = []outcome{
-	{1, PartBP, Price, bp, "new issue premium: over fair value; negative is inside it", "The premium, where it is one number; NULL for a range."},
-	{2, PartLoBP, Price, bp, "over fair value", "The premium's lower end; the premium itself where it is one number."},
-	{3, PartHiBP, Price, bp, "over fair value", "The premium's upper end; the premium itself where it is one number."},
-	{4, PartQuality, Text, "", "", "APPROXIMATE where the text says about; NULL otherwise."},
+	{1, PartBP, Price, bp, "new issue premium: over fair value; negative is inside it", "Premium, if the text gives one number; NULL for a range."},
+	{2, PartLoBP, Price, bp, "over fair value", "Lower end of the premium; the premium itself if the text gives one number."},
+	{3, PartHiBP, Price, bp, "over fair value", "Upper end of the premium; the premium itself if the text gives one number."},
+	{4, PartQuality, Text, "", "", "APPROXIMATE if the text says about; NULL otherwise."},
 }
 
 var yieldParts = []outcome{
-	{1, PartPct, Price, percent, "", "The yield, where it is one number; NULL for a range."},
-	{2, PartLoPct, Price, percent, "", "The yield's lower end; the yield itself where it is one number."},
-	{3, PartHiPct, Price, percent, "", "The yield's upper end; the yield itself where it is one number."},
-	{4, PartPIKPct, Price, percent, "", "The yield if interest is paid in kind."},
+	{1, PartPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range."},
+	{2, PartLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number."},
+	{3, PartHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number."},
+	{4, PartPIKPct, Price, percent, "", "Yield if interest is paid in kind."},
 }
 
 var couponParts = []outcome{
-	{1, PartPct, Price, percent, "", "The rate of the coupon; of a PIK toggle, paid in cash."},
-	{2, PartPIKPct, Price, percent, "", "The rate if interest is paid in kind."},
-	{3, PartIndex, Text, "", "", "The index of a floating coupon: SOFR, EURIBOR and the like."},
-	{4, PartMarginBP, Price, bp, "over the index", "The margin of a floating coupon."},
+	{1, PartPct, Price, percent, "", "Rate of the coupon. Of a PIK toggle: the rate if paid in cash."},
+	{2, PartPIKPct, Price, percent, "", "Rate of the coupon if interest is paid in kind."},
+	{3, PartIndex, Text, "", "", "Index of a floating coupon: SOFR, EURIBOR or another."},
+	{4, PartMarginBP, Price, bp, "over the index", "Margin of a floating coupon."},
 }
 
 var structureParts = []outcome{
 	{1, PartTenorYears, Price, years, "", "Years to maturity; NULL for a perpetual."},
-	{2, PartTenorQuality, Text, "", "", "LONG or SHORT, as in long 5yr; NULL for neither."},
+	{2, PartTenorQuality, Text, "", "", "LONG or SHORT, as in long 5yr; NULL if neither."},
 	{3, PartCallYears, Price, years, "", "Years to the first call: the NC in 10NC5."},
 	{4, PartPerpetual, Bool, "", "", "Whether the text says perpetual."},
-	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL where the text does not say."},
-	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL where the text does not say."},
+	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL if the text does not say."},
+	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL if the text does not say."},
 	{7, PartWillNotGrow, Bool, "", "", "Whether the text says that the size will not grow."},
 }
 
 var volumeParts = []outcome{
-	{1, PartAmount, Money, units, "", "The size, where it is one number; NULL for a range, a minimum or a maximum."},
-	{2, PartLo, Money, units, "", "The size's lower end or minimum; the size itself where it is one number."},
-	{3, PartHi, Money, units, "", "The size's upper end or maximum; the size itself where it is one number."},
-	{4, PartCurrency, Text, "", "", "The currency that the text names; where it names none, the currency column's."},
+	{1, PartAmount, Money, units, "", "Size, if the text gives one number; NULL for a range, a minimum or a maximum."},
+	{2, PartLo, Money, units, "", "Lower end or minimum of the size; the size itself if the text gives one number."},
+	{3, PartHi, Money, units, "", "Upper end or maximum of the size; the size itself if the text gives one number."},
+	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's."},
 	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
-	{6, PartQuality, Text, "", "", "EXPECTED, WNG (will not grow), MIN, MAX, AREA or BENCHMARK; NULL for none."},
+	{6, PartQuality, Text, "", "", "EXPECTED, WNG (will not grow), MIN, MAX, AREA or BENCHMARK; NULL if none applies."},
 }
 
 var booksParts = []outcome{
-	{1, PartAmount, Money, units, "", "The orders, where they are one number; NULL for a minimum."},
-	{2, PartLo, Money, units, "", "The orders at least; the orders themselves where they are one number."},
-	{3, PartHi, Money, units, "", "The orders at most; the orders themselves where they are one number."},
-	{4, PartCurrency, Text, "", "", "The currency that the text names; where it names none, the currency column's."},
+	{1, PartAmount, Money, units, "", "Orders, if the text gives one number; NULL for a minimum."},
+	{2, PartLo, Money, units, "", "Lower end or minimum of the orders; the orders themselves if the text gives one number."},
+	{3, PartHi, Money, units, "", "Upper end or maximum of the orders; the orders themselves if the text gives one number."},
+	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's."},
 	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
-	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL for none."},
-	{7, PartJLMAmount, Money, units, "", "Of the orders, those of the joint lead managers."},
-	{8, PartCover, Price, "times the size", "", "How often the size is covered, where the text says that and no amount."},
+	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL if none applies."},
+	{7, PartJLMAmount, Money, units, "", "Orders of the joint lead managers; they are part of the orders."},
+	{8, PartCover, Price, "times the size", "", "Orders as a multiple of the size, if the text says that and no amount."},
 }
 
 var marginParts = []outcome{
-	{1, PartBenchmark, Text, "", "", "What the margin is over: SOFR, SONIA, EURIBOR, LIBOR and the like; NULL where the text names none or S+ in another currency."},
-	{2, PartBP, Price, bp, "over the benchmark", "The margin, where it is one number; NULL for a range."},
-	{3, PartLoBP, Price, bp, "over the benchmark", "The margin's lower end; the margin itself where it is one number."},
-	{4, PartHiBP, Price, bp, "over the benchmark", "The margin's upper end; the margin itself where it is one number."},
-	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment comes on top."},
+	{1, PartBenchmark, Text, "", "", "Benchmark of the margin: SOFR, SONIA, EURIBOR, LIBOR or another. NULL if the text names none, or writes S+ in a currency other than USD and GBP."},
+	{2, PartBP, Price, bp, "over the benchmark", "Margin, if the text gives one number; NULL for a range."},
+	{3, PartLoBP, Price, bp, "over the benchmark", "Lower end of the margin; the margin itself if the text gives one number."},
+	{4, PartHiBP, Price, bp, "over the benchmark", "Upper end of the margin; the margin itself if the text gives one number."},
+	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment is added."},
 }
 
 var oidParts = []outcome{
-	{1, PartPrice, Price, "percent of nominal", "", "The issue price, where it is one number; NULL for a range."},
-	{2, PartLo, Price, "percent of nominal", "", "The price's lower end; the price itself where it is one number."},
-	{3, PartHi, Price, "percent of nominal", "", "The price's upper end; the price itself where it is one number."},
-	{4, PartFeePct, Price, percent, "", "An upfront fee in place of a price."},
+	{1, PartPrice, Price, "percent of nominal", "", "Issue price, if the text gives one number; NULL for a range."},
+	{2, PartLo, Price, "percent of nominal", "", "Lower end of the price; the price itself if the text gives one number."},
+	{3, PartHi, Price, "percent of nominal", "", "Upper end of the price; the price itself if the text gives one number."},
+	{4, PartFeePct, Price, percent, "", "Upfront fee, if the text gives one instead of a price."},
 }
 
 var maturityParts = []outcome{
-	{1, PartDate, Date, "", "", "The day of maturity, where the text is a full date."},
-	{2, PartYear, Int32, "", "", "The year of maturity, where the text names a date or a month."},
-	{3, PartMonth, Int32, "", "", "The month of maturity, from 1, likewise."},
-	{4, PartTenorYears, Price, years, "", "Years to maturity, where the text is a tenor."},
+	{1, PartDate, Date, "", "", "Day of maturity, if the text is a full date."},
+	{2, PartYear, Int32, "", "", "Year of maturity, if the text names a date or a month."},
+	{3, PartMonth, Int32, "", "", "Month of maturity, from 1, if the text names a date or a month."},
+	{4, PartTenorYears, Price, years, "", "Years to maturity, if the text is a tenor."},
 }
 
 var leverageParts = []outcome{
-	{1, PartSenior, Price, "times EBITDA", "", "Senior leverage, where the text gives senior and total."},
-	{2, PartTotal, Price, "times EBITDA", "", "Total leverage; the only one where the text gives one."},
+	{1, PartSenior, Price, "times EBITDA", "", "Senior leverage, if the text gives senior and total leverage."},
+	{2, PartTotal, Price, "times EBITDA", "", "Total leverage, also if the text gives only one figure."},
 }
 
 var pricingTimeParts = []outcome{
-	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its date and time with the offset that the time names."},
+	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its pricing date, and its time with the offset in the text."},
 }
 
 // helpers returns the helper columns of a text column. Each text column has a block of twenty numbers, which begins at
@@ -233,7 +233,7 @@ func helpers(block int32, parser Parser, from, with string, parts []outcome, onl
 	}
 	return append(columns, Column{
 		Number: base + 19, Name: from + "_" + PartStatus, Type: Text, Since: 2,
-		Doc:   "How the text of " + from + " was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED; NULL where there is none.",
+		Doc:   "How the text of " + from + " was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED; NULL if there is no text.",
 		Parse: Parse{Parser: parser, From: from, With: with, Part: PartStatus},
 	})
 }
@@ -242,7 +242,7 @@ func helpers(block int32, parser Parser, from, with string, parts []outcome, onl
 func helperColumns(groups ...[]Column) []Column {
 	return append(slices.Concat(groups...), Column{
 		Number: 1000, Name: partParserVersion, Type: Int32, Since: 2,
-		Doc:   "Version of the parsers that read the texts.",
+		Doc:   "Version of the parsers that read the row's texts.",
 		Parse: Parse{Part: partParserVersion},
 	})
 }

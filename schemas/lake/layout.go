@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"dealflow/schemas/api"
 )
@@ -15,7 +16,10 @@ const (
 	CheckpointsPrefix = "_dealflow/checkpoints/"
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
+	UpgradeKey        = "_dealflow/upgrade.json" // in a lake that was upgraded from one of an older format
+	HeldPrefix        = "_dealflow/held/"
 	CatalogKey        = "catalog.duckdb"
+	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 
 	// Files of the user: which names mean the same bank, or the same borrower. No commit names them.
 	BankAliasesKey     = "aliases/banks.csv"
@@ -33,9 +37,14 @@ func CheckpointKey(number int64) string {
 	return fmt.Sprintf("%s%020d.ndjson.zst", CheckpointsPrefix, number)
 }
 
-// StateKey returns the key of the state file of a checkpoint: the heads of all deals.
+// StateKey returns the key of the state file of a checkpoint: the latest version of every deal.
 func StateKey(number int64) string {
 	return fmt.Sprintf("%s%020d.state.zst", CheckpointsPrefix, number)
+}
+
+// HeldKey returns the key of the hold of a feed that no commit remembers.
+func HeldKey(feed api.Feed) string {
+	return HeldPrefix + strings.ReplaceAll(feed.String(), "/", "-") + ".json"
 }
 
 // CommitNumber parses the number in a commit's or checkpoint's key.
@@ -53,13 +62,59 @@ func HistoryTable(table string) string { return "history." + table }
 
 // SnapshotKey returns the key of the n-th file that a run writes for a table's snapshot of a market and day.
 func SnapshotKey(table string, market api.Market, date, runID string, n int) string {
-	return fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s/%s-%d.parquet", table, market, date, runID, n)
+	return fmt.Sprintf("%s/%s-%d.parquet", SnapshotFolder(FormatVersion, table, market, date), runID, n)
+}
+
+// SnapshotFolder returns the folder of a table's snapshot of a market and day in a lake of a format version. The keys in
+// paths of version 2 are not names of columns: programs that infer partitions from paths fail if a column is in the path
+// and in the file. (Version 1 named the columns market and snapshot_date.)
+func SnapshotFolder(format int, table string, market api.Market, date string) string {
+	if format == 1 {
+		return fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s", table, market, date)
+	}
+	return fmt.Sprintf("snapshots/%s/mkt=%s/day=%s", table, market, date)
 }
 
 // HistoryKey returns the key of the n-th file that a run writes for a table's history. year is the UTC year of the
 // run's start.
 func HistoryKey(table string, market api.Market, year int, runID string, n int) string {
-	return fmt.Sprintf("history/%s/market=%s/year=%04d/%s-%d.parquet", table, market, year, runID, n)
+	return fmt.Sprintf("%s/%s-%d.parquet", HistoryFolder(FormatVersion, table, market, year), runID, n)
+}
+
+// HistoryFolder returns the folder of a table's history of a market and year in a lake of a format version.
+func HistoryFolder(format int, table string, market api.Market, year int) string {
+	key := "mkt"
+	if format == 1 {
+		key = "market"
+	}
+	return fmt.Sprintf("history/%s/%s=%s/year=%04d", table, key, market, year)
+}
+
+// Folder returns the folder in which the file must be in a lake of a format version, by its table and partition.
+func (f *File) Folder(format int) (string, error) {
+	market := api.Market(f.Partition["market"])
+	if f.Table == QuarantineTable {
+		feed, err := api.ParseFeed(f.Partition["feed"])
+		return path.Dir(QuarantineKey(feed, "run", 0)), err
+	}
+	if market == "" {
+		return "", fmt.Errorf("market %q in its partition, want its code", market)
+	}
+	if table, snapshot := strings.CutPrefix(f.Table, SnapshotTable("")); snapshot {
+		if _, err := time.Parse(time.DateOnly, f.Partition["snapshot_date"]); err != nil {
+			return "", fmt.Errorf("snapshot_date %q, want YYYY-MM-DD", f.Partition["snapshot_date"])
+		}
+		return SnapshotFolder(format, table, market, f.Partition["snapshot_date"]), nil
+	}
+	table, history := strings.CutPrefix(f.Table, HistoryTable(""))
+	if !history || table == "" {
+		return "", fmt.Errorf("table %q is not one of a lake", f.Table)
+	}
+	year, err := strconv.Atoi(f.Partition["year"])
+	if err != nil {
+		return "", fmt.Errorf("year %q, want a number", f.Partition["year"])
+	}
+	return HistoryFolder(format, table, market, year), nil
 }
 
 // QuarantineTable is the name in commits for the records that could not be read.

@@ -8,13 +8,13 @@ func RunColumns() []Column {
 		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
 		{Name: "command", Type: Text, Doc: "run, sync, quarantine, compact, expire or replay."},
 		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
-		{Name: "known_at", Type: Timestamp, Doc: "The instant of the commit: later than everything observed for it."},
+		{Name: "known_at", Type: Timestamp, Doc: "Instant of the commit: later than everything observed for it."},
 		{Name: "started_at", Type: Timestamp, Doc: "When the run started."},
 		{Name: "finished_at", Type: Timestamp, Doc: "When the run was ready to commit."},
-		{Name: "snapshot_date", Type: Date, Doc: "The day whose snapshot the run wrote."},
-		{Name: "outcome", Type: Text, Doc: "done, or partial where a feed failed or was held."},
-		{Name: "dealflow_version", Type: Text, Doc: "The program that made the commit."},
-		{Name: "feeds", Type: Int32, Doc: "Number of feeds that the run asked for."},
+		{Name: "snapshot_date", Type: Date, Doc: "Day of the snapshot that the run wrote; NULL for a run without a snapshot."},
+		{Name: "outcome", Type: Text, Doc: "done, or partial if a feed failed or was held."},
+		{Name: "dealflow_version", Type: Text, Doc: "Version of dealflow that made the commit."},
+		{Name: "feeds", Type: Int32, Doc: "Number of feeds that the run pulled."},
 	}, trafficColumns(), changeColumns())
 }
 
@@ -23,20 +23,20 @@ func trafficColumns() []Column {
 	return []Column{
 		{Name: "pages", Type: Int64, Doc: "List pages read."},
 		{Name: "requests", Type: Int64, Doc: "Requests sent."},
-		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bodies read, as sent over the network."},
+		{Name: "bytes", Type: Int64, Unit: "bytes", Doc: "Bytes of response bodies, as sent over the network."},
 	}
 }
 
 // changeColumns returns the columns that count the changes of deals.
 func changeColumns() []Column {
 	return []Column{
-		{Name: "added", Type: Int64, Doc: "Deals seen for the first time."},
-		{Name: "changed", Type: Int64, Doc: "Deals whose content changed."},
+		{Name: "added", Type: Int64, Doc: "Deals that the lake did not know before."},
+		{Name: "changed", Type: Int64, Doc: "Deals with changed content."},
 		{Name: "removed", Type: Int64, Doc: "Deals that were removed."},
-		{Name: "reappeared", Type: Int64, Doc: "Deals that had been removed and stand again."},
-		{Name: "unchanged", Type: Int64, Doc: "Deals whose content is as it was."},
+		{Name: "reappeared", Type: Int64, Doc: "Removed deals that appeared again."},
+		{Name: "unchanged", Type: Int64, Doc: "Deals with the same content as before."},
 		{Name: "quarantined", Type: Int64, Doc: "Records that could not be read."},
-		{Name: "drift", Type: Int64, Doc: "Values that depart from the API document."},
+		{Name: "drift", Type: Int64, Doc: "Number of fields and values that the schema does not expect."},
 	}
 }
 
@@ -45,12 +45,12 @@ func CheckColumns() []Column {
 	return []Column{
 		{Name: "run_id", Type: Text, Doc: "The run: a UUIDv7."},
 		{Name: "commit", Type: Int64, Doc: "Number of the run's commit."},
-		{Name: "known_at", Type: Timestamp, Doc: "The instant of the commit."},
-		{Name: "name", Type: Text, Doc: "The check: its file in sql/checks."},
-		{Name: "severity", Type: Text, Doc: "warn, or hold: the run commits nothing where it finds something."},
-		{Name: "outcome", Type: Text, Doc: "passed, warned, accepted (would have held, and was let through by name) or failed (could not be asked)."},
-		{Name: "count", Type: Int64, Doc: "How much was found."},
-		{Name: "detail", Type: Text, Doc: "What was found, where, and an example."},
+		{Name: "known_at", Type: Timestamp, Doc: "Instant of the commit: from then on its versions are known."},
+		{Name: "name", Type: Text, Doc: "Name of the check, and of its file in sql/checks."},
+		{Name: "severity", Type: Text, Doc: "warn or hold. If a check with hold finds something, the run commits nothing."},
+		{Name: "outcome", Type: Text, Doc: "passed, warned, accepted (it found something, and --accept-checks named it) or failed (the query failed)."},
+		{Name: "count", Type: Int64, Doc: "Number of things found."},
+		{Name: "detail", Type: Text, Doc: "What the check found and where, with an example."},
 	}
 }
 
@@ -71,19 +71,19 @@ func FeedRunColumns() []Column {
 		{Name: "market", Type: Text, Doc: "IG, HY, EM, LL, CF or AF."},
 		{Name: "kind", Type: Text, Doc: "priced or expected."},
 		{Name: "outcome", Type: Text, Doc: "done, failed, held or skipped."},
-		{Name: "error", Type: Text, Doc: "Why, where it is not done."},
+		{Name: "error", Type: Text, Doc: "Why the feed is not done; NULL if it is."},
 		{Name: "started_at", Type: Timestamp, Doc: "When the feed's extraction started."},
 		{Name: "finished_at", Type: Timestamp, Doc: "When the feed's files were written."},
-		{Name: "deals", Type: Int64, Doc: "Deals in the snapshot."},
+		{Name: "deals", Type: Int64, Doc: "Deals in the snapshot; of a sync, deals that it read."},
 	}, changeColumns(), trafficColumns(), []Column{
 		{Name: "retries", Type: Int64, Doc: "Requests sent again."},
-		{Name: "waited_ms", Type: Int64, Unit: "milliseconds", Doc: "Time spent waiting at the server's wish or before trying again."},
+		{Name: "waited_ms", Type: Int64, Unit: "milliseconds", Doc: "Time spent waiting: at the server's request, after a failure, or to keep to the rate."},
 		{Name: "sweeps", Type: Int64, Doc: "Sweeps after the first walk until nothing was new."},
-		{Name: "confirmations", Type: Int64, Doc: "Absent deals asked for by id."},
-		{Name: "base_url", Type: Text, Doc: "The address of the API that the feed was pulled from."},
-		{Name: "out_of_entitlement", Type: Int64, Doc: "Of the removed deals, those that the account may no longer see."},
-		{Name: "sync_missed", Type: Int64, Doc: "Changes that syncs before this run should have seen and had not."},
-		{Name: "extract_ms", Type: Int64, Unit: "milliseconds", Doc: "Time until the feed was proved complete."},
+		{Name: "confirmations", Type: Int64, Doc: "Absent deals that were requested by id."},
+		{Name: "base_url", Type: Text, Doc: "Base URL of the API from which the feed was pulled."},
+		{Name: "out_of_entitlement", Type: Int64, Doc: "Removed deals that the account may no longer see."},
+		{Name: "sync_missed", Type: Int64, Doc: "Changes that earlier syncs should have added and did not."},
+		{Name: "extract_ms", Type: Int64, Unit: "milliseconds", Doc: "Time from the start until the feed was proved complete."},
 		{Name: "write_ms", Type: Int64, Unit: "milliseconds", Doc: "Time to flatten and write the feed."},
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"dealflow/schemas/api"
 )
 
-// SchemaVersion is the version of the flattened tables' columns and of the parsers that fill them. It rises when a
-// column is added and when a parser changes. Files of every version stay readable.
-const SchemaVersion = 2
+// SchemaVersion is the version of the flattened tables' columns and of the rules that fill them. It rises when a column
+// is added or gets a wider type, and when a rule or a parser changes. Files of every version stay readable.
+const SchemaVersion = 3
 
 // Table is one flattened table: its rows, and the source of each column.
 type Table struct {
@@ -38,9 +38,9 @@ const TrancheIdentity = "tranche"
 var (
 	columnMarket         = Column{Number: 1, Name: "market", Type: Text, NotNull: true, Doc: "Market of the feed: IG, HY, EM, LL, CF or AF."}
 	columnDealID         = Column{Number: 2, Name: "deal_id", Type: Int64, NotNull: true, Distinct: true, Doc: "The source's id of the deal; unique only within service, market and kind."}
-	columnVersion        = Column{Number: 3, Name: "version", Type: Int32, NotNull: true, Doc: "Version of the deal: 1, 2, 3 in the order in which we came to know its contents."}
+	columnVersion        = Column{Number: 3, Name: "version", Type: Int32, NotNull: true, Doc: "Version of the deal: 1, 2, 3 and so on, in the order in which its contents became known."}
 	columnTrancheOrdinal = Column{Number: 4, Name: "tranche_ordinal", Type: Int32, NotNull: true, Doc: "Place of the tranche in the deal's list, from 1."}
-	columnOrdinal        = Column{Number: 5, Name: "ordinal", Type: Int32, NotNull: true, Doc: "Place of the entry in its list, from 1; of a map's entry in the order of keys."}
+	columnOrdinal        = Column{Number: 5, Name: "ordinal", Type: Int32, NotNull: true, Doc: "Place of the entry in its list, from 1. Entries of a map are in the order of their keys."}
 	columnSnapshotDate   = Column{Number: 6, Name: "snapshot_date", Type: Date, NotNull: true, Doc: "Day of the snapshot: the UTC date of the run's start."}
 )
 
@@ -88,20 +88,19 @@ func TableColumns(name string) []Column {
 	return nil
 }
 
-// ColumnsAt returns the columns that exist in a schema version. The caller owns the slice.
+// ColumnsAt returns the columns that exist in a schema version, with the types that they had then. The caller owns the
+// slice.
 func ColumnsAt(columns []Column, schemaVersion int) []Column {
-	return slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return cmp.Or(c.Since, 1) > schemaVersion })
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return cmp.Or(c.Since, 1) > schemaVersion })
+	for i := range columns {
+		columns[i].Type = columns[i].TypeAt(schemaVersion)
+	}
+	return columns
 }
 
-// ComparableColumns returns the columns in which the history rows of files must be equal: those that all the files
-// have. Helper columns are included only if all files have the same schema version, because parsers change from one
-// version to the next. The caller owns the slice.
-func (t *Table) ComparableColumns(files []File) []Column {
-	least, most := SchemaVersion, 0
-	for _, f := range files {
-		least, most = min(least, f.SchemaVersion), max(most, f.SchemaVersion)
-	}
-	return slices.DeleteFunc(ColumnsAt(t.HistoryColumns(), least), func(c Column) bool { return c.IsHelper() && least < most })
+// OneSchemaVersion reports whether all files have the same schema version. No files have.
+func OneSchemaVersion(files []File) bool {
+	return !slices.ContainsFunc(files, func(f File) bool { return f.SchemaVersion != files[0].SchemaVersion })
 }
 
 // PickColumns returns the columns with the given names, in the order of the names. It panics for a name that no column

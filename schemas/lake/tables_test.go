@@ -355,3 +355,38 @@ func TestFeedTables(t *testing.T) {
 		t.Error("TableByName finds a table that is not there")
 	}
 }
+
+// TestEarlierTypes checks what readers of older files rely on: a column's earlier types are narrower decimals of the
+// same scale, in order of version. Columns of keys and of deal_versions have none: maintenance copies them unchanged.
+func TestEarlierTypes(t *testing.T) {
+	for _, column := range lake.DealVersionColumns() {
+		if column.Earlier != nil {
+			t.Errorf("deal_versions.%s: got an earlier type, want none", column.Name)
+		}
+	}
+	for _, table := range lake.Tables() {
+		for _, column := range table.KeyColumns() {
+			if column.Earlier != nil {
+				t.Errorf("%s.%s: got an earlier type, want none", table.Name, column.Name)
+			}
+		}
+		for _, column := range table.ValueColumns() {
+			until := max(column.Since, 1) - 1
+			types := []lake.Type{}
+			for _, earlier := range column.Earlier {
+				if earlier.Until <= until || earlier.Until >= lake.SchemaVersion || column.TypeAt(earlier.Until) != earlier.Type {
+					t.Errorf("%s.%s: got %s up to version %d, want versions that rise, from %d to %d", table.Name, column.Name, earlier.Type.SQL(), earlier.Until, until+1, lake.SchemaVersion-1)
+				}
+				until = earlier.Until
+				types = append(types, earlier.Type)
+			}
+			for i, before := range types {
+				precision, scale, ok := before.Decimal()
+				morePrecise, sameScale, ok2 := append(types, column.Type)[i+1].Decimal()
+				if !ok || !ok2 || precision >= morePrecise || scale != sameScale {
+					t.Errorf("%s.%s: got %s before a type that is no wider decimal of its scale", table.Name, column.Name, before.SQL())
+				}
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (e *openCatalog) stateAt(ctx context.Context, at instant) (instant, error) 
 		return 0, fmt.Errorf("commits until %s: %w", at, err)
 	}
 	if !known.Valid {
-		return 0, fmt.Errorf("the lake knows of nothing until %s: %w", at, serve.ErrNotFound)
+		return 0, fmt.Errorf("the lake has no commit up to %s: %w", at, serve.ErrNotFound)
 	}
 	return instant(known.Int64), nil
 }

@@ -81,7 +81,7 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 		return nil, err
 	}
 	if i := slices.IndexFunc(records, func(r serve.Record) bool { return r.Body == nil }); i >= 0 {
-		return nil, fmt.Errorf("history lacks version %d of deal %d", chosen[i].version, chosen[i].id)
+		return nil, fmt.Errorf("history does not have version %d of deal %d; run `dealflow verify`", chosen[i].version, chosen[i].id)
 	}
 	return records, nil
 }
@@ -109,4 +109,4 @@ WHERE v.service = $1 AND v.market = $2 AND v.kind = $3
 		keys.String(), ids[0], ids[1], known[0].literal(), known[1].literal())
 }
 
-var errNoBase = errors.New("the run that brought it is not in the catalog, so its links cannot be read; `dealflow catalog` makes the catalog anew")
+var errNoBase = errors.New("the catalog does not contain the run of this version, so its links cannot be read; run `dealflow catalog`")

@@ -60,7 +60,7 @@ var _ serve.TimeTraveler = (*Source)(nil)
 // New opens a lake, which must have a commit. The caller closes the Source.
 func New(ctx context.Context, config Config) (*Source, error) {
 	if config.Newer == nil {
-		return nil, errors.New("lakesource: Newer is required")
+		return nil, errors.New("lakesource: Newer is not set")
 	}
 	config.IndexDeals = cmp.Or(config.IndexDeals, 1_000_000)
 	s := &Source{config: config, turn: make(chan struct{}, 1), indexes: indexes{limit: config.IndexDeals, turn: make(chan struct{}, 1)}}
@@ -194,7 +194,7 @@ func (p *asOfSource) List(ctx context.Context, q serve.Query) (serve.Page, error
 		q.State = p.at.state()
 	}
 	if at, err := parseState(q.State); err == nil && at > p.limit {
-		return serve.Page{}, fmt.Errorf("a walk on a commit known at %s does not go on as of %s: %w", at, p.limit, serve.ErrNotFound)
+		return serve.Page{}, fmt.Errorf("a walk of the commit known at %s cannot continue as of %s, which is earlier: %w", at, p.limit, serve.ErrNotFound)
 	}
 	return p.source.listState(ctx, q)
 }
@@ -230,7 +230,7 @@ func (i instant) state() string     { return strconv.FormatInt(int64(i), 36) }
 func parseState(text string) (instant, error) {
 	n, err := strconv.ParseInt(text, 36, 64)
 	if err != nil {
-		return 0, fmt.Errorf("state %q of a walk: %w", text, serve.ErrNotFound)
+		return 0, fmt.Errorf("state %q of a walk is not valid: %w", text, serve.ErrNotFound)
 	}
 	return instant(n), nil
 }

@@ -11,13 +11,14 @@
 // the bytes of every seed.
 //
 // A calendar (calendar.go) says how many deals are priced on a day: by market and year, season, holiday, and a regime
-// that can change each week. For each of these deals an offer is drawn, months before its day, with the steps that lead
-// to its pricing (stock.go). A heap of events runs on a timeline of whole seconds (timeline.go). Each deal has its own
+// that can change each week. The market draws an offer months before the day on which it prices, with the steps that
+// lead there (stock.go). A heap of events runs on a timeline of whole seconds (timeline.go). Each deal has its own
 // seed, and a script of what will happen to it, which is made when the deal appears (script.go, bondpipeline.go,
-// loanexpected.go). A version is therefore a number of executed steps, and a deal with all its versions takes a few
-// hundred bytes. The JSON of a deal is made from seed, script and steps when it is requested. It is kept until the next
-// step if the cache has space (bodies.go).
+// loanexpected.go). The number of executed steps identifies a version, so a deal with all its versions takes a few
+// hundred bytes. The JSON of a deal is made from seed, script and steps when it is requested. It is kept until the
+// next step if the cache has space (bodies.go).
 //
-// Without Config.Years a market is small and cheap: its past has only priced deals, equally many in each market. With
-// Config.Years all of its past is simulated, with the mix and the counts of real markets. TestMarginals compares them.
+// Without Config.Years a market is small and cheap: its past contains only priced deals, the same number in each
+// market. With Config.Years all of its past is simulated, with the mix and the counts of real markets. TestMarginals
+// compares them.
 package sim

@@ -51,7 +51,7 @@ func (m *Market) Advance(d time.Duration) (time.Time, error) {
 	for {
 		ahead := m.ahead.Load()
 		if ahead+int64(d) < ahead {
-			return time.Time{}, errors.New("advance: beyond what a clock can hold")
+			return time.Time{}, errors.New("advance: the result is later than the largest instant")
 		}
 		if m.ahead.CompareAndSwap(ahead, ahead+int64(d)) {
 			return m.Now(), nil

@@ -171,7 +171,7 @@ func order(t *testing.T, feed api.Feed, all []serve.Record) {
 
 func bodies(t *testing.T, feed api.Feed, all []serve.Record) {
 	for _, r := range all {
-		head, err := api.ReadHead(r.Body, feed)
+		head, err := api.ReadRecordID(r.Body, feed)
 		if err != nil || head.ID != r.ID {
 			t.Errorf("deal %d: the body says %d, %v", r.ID, head.ID, err)
 			continue

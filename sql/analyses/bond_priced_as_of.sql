@@ -1,18 +1,27 @@
--- bond_priced_as_of: The priced bond deals as they were known at an instant, each with what its children say in brief.
+-- bond_priced_as_of: Priced bond deals as they were known at an instant, with a summary of each deal's lists.
 -- as of: bond_priced_as_of({as_of})
 --
--- Definition: One row per priced bond deal that stood, as far as was known, at as_of: all columns of bond_priced_deals;
---   then first_known_at and left_censored (it was there at its feed's first commit: when it became known says nothing);
---   versions (known by as_of); borrower (canonical at the pricing date); grade_canon (HIGH_YIELD is SUB_INVESTMENT);
---   spread_primary_* (IG and HY: spread; EM: swap; source says which; bp only of texts read as one number);
---   nip_primary_* (IG and HY: nip; EM: premium_nip where it holds a number, else nip; bp is the middle of a range);
---   esg_label (green, social, sustainability, slb; of several: multiple); banks and lead_banks (distinct canonical
---   names); price_steps (rows of price evolution); counted and duplicate_of: a security that two markets list, by ISIN,
---   pricing date, deal type and nominal amount, counts in the first of IG, HY and EM alone.
+-- Definition: One row per priced bond deal that was current at as_of. It has all columns of bond_priced_deals, and
+--   these:
+--   - first_known_at, left_censored: when the deal first became known, and whether that was its feed's first commit.
+--     If it was, first_known_at says nothing about the deal.
+--   - versions: number of versions known at as_of.
+--   - borrower: canonical name on the pricing date.
+--   - grade_canon: the grade, with SUB_INVESTMENT in place of HIGH_YIELD.
+--   - spread_primary_*: the spread of IG and HY, the swap spread of EM. source names the column that was read. bp is
+--     set only if the text gives one number.
+--   - nip_primary_*: the new-issue premium. It is nip in IG and HY; in EM it is premium_nip if that has a number, else
+--     nip. bp is the middle of a range.
+--   - esg_label: green, social, sustainability or slb; multiple if there are several.
+--   - banks, lead_banks: number of distinct canonical names.
+--   - price_steps: number of rows of price evolution.
+--   - counted, duplicate_of: if several markets list one security (equal ISIN, pricing date, deal type and nominal
+--     amount), it counts only in the first of IG, HY and EM.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity' is all that is known.
--- Units: Spreads and premia in basis points; amounts as in bond_priced_deals.
--- Caveats: Duplicates are in it: sums take WHERE counted. Two records of one market are never duplicates of each other.
--- Example: What priced in the last month known, security by security, and at which spread?
+-- Units: Spreads and premiums in basis points; amounts as in bond_priced_deals.
+-- Caveats: Duplicates are included: add WHERE counted to sums. Two records of one market are never duplicates of
+--   each other.
+-- Example: What priced in the last known month, and at which spread?
 --   SELECT market, deal_id, pricing_date, borrower, currency, nominal_amount, spread_primary_benchmark, spread_primary_bp
 --   FROM bond_priced_as_of('infinity')
 --   WHERE counted AND pricing_date >= date_trunc('month', (SELECT max(pricing_date) FROM bond_priced_deals))
@@ -48,4 +57,4 @@ LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrowe
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
 LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id
 LEFT JOIN steps s ON s.market = d.market AND s.deal_id = d.deal_id;
-COMMENT ON MACRO TABLE main.bond_priced_as_of IS 'The priced bond deals as they were known at an instant, each with what its children say in brief.';
+COMMENT ON MACRO TABLE main.bond_priced_as_of IS 'Priced bond deals as they were known at an instant, with a summary of each deal''s lists.';

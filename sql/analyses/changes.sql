@@ -1,13 +1,13 @@
--- changes: Every version of every deal that became known between two instants, with the fields that differ.
+-- changes: Versions that became known between two instants, with the fields that changed.
 -- as of: changes(TIMESTAMPTZ '2026-01-06', {as_of})
 --
--- Definition: one row per version of a deal known after "from" and not after "to": the half-open interval (from, to],
---   so that neighbouring intervals share no version and miss none.
--- Parameters: "from", "to": instants (TIMESTAMPTZ). There is no as_of: what became known by "to" is known by "to".
+-- Definition: One row per version of a deal with known_at after "from" and not after "to". Neighbouring intervals
+--   share no version and miss none.
+-- Parameters: "from", "to": instants (TIMESTAMPTZ). There is no as_of, because "to" limits what is known.
 -- Units: known_at is an instant.
--- Caveats: fields is NULL for added and removed, and empty where what changed lies outside all columns. A child row
---   that came or went counts as its table's name alone.
--- Example: What came, changed and went in the last seven days of the lake?
+-- Caveats: fields is NULL for added and removed versions. It is empty if only content outside all columns changed.
+--   Of a list entry that was added or removed, it has only the table's name.
+-- Example: What was added, changed and removed in the last seven days of the lake?
 --   SELECT service, market, kind, change, reason, count(*) AS versions
 --   FROM changes((SELECT max(known_at) - INTERVAL 7 DAYS FROM runs), (SELECT max(known_at) FROM runs))
 --   GROUP BY ALL
@@ -29,4 +29,4 @@ SELECT v.service, v.market, v.kind, v.deal_id, v.change, v.reason, v.version, v.
 FROM found v
 LEFT JOIN field_lists l USING (service, market, kind, deal_id, version)
 ORDER BY known_at, v.service, v.market, v.kind, v.deal_id, v.version;
-COMMENT ON MACRO TABLE main.changes IS 'Every version of every deal that became known after "from" and not after "to", with the fields that differ.';
+COMMENT ON MACRO TABLE main.changes IS 'Versions that became known after "from" and not after "to", with the fields that changed.';

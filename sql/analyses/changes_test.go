@@ -381,10 +381,10 @@ func restatements(v view, days int) (rows []fact) {
 func restatedFields(v view, days int) (rows []fact) {
 	deals, _, _ := base(v, days)
 	columns := []string{"service", "market", "table_name", "field"}
-	of := map[string]int{}
+	totals := map[string]int{}
 	cells := map[string]fact{}
 	for _, d := range deals {
-		of[d.name().key("service", "market")]++
+		totals[d.name().key("service", "market")]++
 		here := map[string]bool{}
 		for _, c := range d.edits {
 			key := c.key(columns...)
@@ -398,7 +398,7 @@ func restatedFields(v view, days int) (rows []fact) {
 		}
 	}
 	for _, row := range cells {
-		rows = append(rows, row.with(fact{"share": ratioOf(1, int(row["deals_restated"].(int64)), of[row.key("service", "market")])}))
+		rows = append(rows, row.with(fact{"share": ratioOf(1, int(row["deals_restated"].(int64)), totals[row.key("service", "market")])}))
 	}
 	return rows
 }

@@ -1,43 +1,46 @@
--- What each check of data_quality counts.
+-- The note of each check of data_quality.
 CREATE VIEW _dealflow.quality_checks AS
 FROM (VALUES
-  ('usd_zero', 'Not converted to USD: 0 or none. Of bond deals or loan tranches.'),
-  ('usd_off', 'The USD amount is more than 1 % off the amount times and by the stated rate. Of bond deals or loan tranches that state all three.'),
-  ('unit_outlier_books', 'Final books are below 0.5 or above 20 times the nominal: their units may differ. Of deals that state both.'),
-  ('unit_outlier_nominal', 'The nominal is at least 1e11 USD, or below 1e5: its unit may be wrong. Of converted bond deals or loan tranches.'),
-  ('dangling_original', 'The original that an increase names does not stand. Of deals that name one.'),
-  ('dangling_priced_deal', 'The priced deal that an expected one links to was never known. Of links.'),
-  ('map_sum_off_investor_types', 'The shares of investor types add up to less than 97 or more than 103. Of deals that have them.'),
-  ('map_sum_off_geographies', 'The shares of geographies add up to less than 97 or more than 103. Of deals that have them.'),
-  ('duplicate_in_two_markets', 'Another market lists the same security and keeps it: does not count. Of all deals.'),
-  ('duplicate_banks', 'One bank stands twice (loans: in a tranche), by name; two roles may be meant. Of deals with banks.'),
-  ('unknown_banks', 'Names of banks that are not in the table of aliases. Of different names; the examples are deals that have them.'),
-  ('unknown_borrowers', 'Names of borrowers that are not in the table of aliases. Of different names; the examples are deals that have them.'),
-  ('pricing_date_missing', 'No day of pricing. Of all deals.'),
-  ('pricing_in_future', 'Priced more than a day after the latest run. Of deals with a day of pricing.'),
-  ('missing_currency', 'No currency. Of bond deals or loan tranches.')
+  ('usd_zero', 'The USD amount is 0 or missing. Total: bond deals or loan tranches.'),
+  ('usd_off', 'The USD amount is more than 1 % off, whether the amount is multiplied or divided by the stated rate. Total: bond deals or loan tranches that state all three.'),
+  ('unit_outlier_books', 'Final books are less than 0.5 or more than 20 times the nominal: their units may differ. Total: deals that state both.'),
+  ('unit_outlier_nominal', 'The nominal is at least 1e11 USD, or less than 1e5: its unit may be wrong. Total: converted bond deals or loan tranches.'),
+  ('dangling_original', 'An increase names an original that is not current. Total: deals that name one.'),
+  ('dangling_priced_deal', 'An expected deal links to a priced deal that was never known. Total: links.'),
+  ('map_sum_off_investor_types', 'The shares of investor types add up to less than 97 or more than 103. Total: deals with such shares.'),
+  ('map_sum_off_geographies', 'The shares of geographies add up to less than 97 or more than 103. Total: deals with such shares.'),
+  ('duplicate_in_two_markets', 'Another market lists the same security and keeps it, so the deal does not count. Total: all deals.'),
+  ('duplicate_banks', 'A bank has two entries in a deal (loans: in a tranche), by name; it may have two roles. Total: deals with banks.'),
+  ('unknown_banks', 'A bank''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
+  ('unknown_borrowers', 'A borrower''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
+  ('pricing_date_missing', 'The pricing date is missing. Total: all deals.'),
+  ('pricing_in_future', 'The pricing date is more than a day after the latest run. Total: deals with a pricing date.'),
+  ('missing_currency', 'The currency is missing. Total: bond deals or loan tranches.')
 ) checks(name, note);
 
--- Checks of one amount; NULL where there is nothing to check. The direction of the rate is not documented.
+-- Checks of one amount; NULL if there is nothing to check. The direction of the rate is not documented.
 CREATE MACRO _dealflow.usd_off(amount, usd, rate) AS CASE WHEN amount IS NOT NULL AND usd <> 0 AND rate <> 0 THEN
   abs(amount::DOUBLE * rate::DOUBLE - usd::DOUBLE) > abs(usd::DOUBLE) / 100 AND
   abs(amount::DOUBLE / rate::DOUBLE - usd::DOUBLE) > abs(usd::DOUBLE) / 100 END;
 CREATE MACRO _dealflow.usd_outlier(usd) AS
   CASE WHEN usd <> 0 THEN usd >= 100000000000 OR usd > 0 AND usd < 100000 END;
 
--- data_quality: What is wrong or odd in the data as known, check by check, with examples.
+-- data_quality: Checks of the data as known: what is missing, odd or contradictory, with examples.
 -- after: parse_coverage
 -- as of: data_quality({as_of})
 --
--- Definition: One row per check and market where there is anything to check: value is how many fail, of total; share is
---   value / total; example: the least deal_ids that fail, at most five; note says what the check counts. Checks of the
---   texts are called unparsed_<table>.<column>: texts that could not be read, or in more than one way, of those that are
---   not NULL. All records are checked, those that count and those that do not.
+-- Definition: One row per check and market in which there is something to check. All records are checked,
+--   duplicates too.
+--   - value, total, share: number of failures, number checked, and value ÷ total.
+--   - example: the lowest deal_ids that fail, at most five.
+--   - note: what the check counts.
+--   - The checks `unparsed_<table>.<column>` count the texts that no parser could read, or that can be read in more than
+--     one way. Their total is the texts that are not NULL.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
--- Units: Deals, tranches, links, texts or names: see note; a share from 0 to 1.
--- Caveats: A failed check is a reason to look, not an error: taps may be listed without their original, and one bank may
---   have two roles. The direction of the rate is not documented: usd_off tries both.
--- Example: Where should one look first?
+-- Units: Deals, tranches, links, texts or names, as note says; share from 0 to 1.
+-- Caveats: A failed check is a reason to look, not an error. A tap may be listed without its original, and one
+--   bank may have two roles. The direction of the exchange rate is not documented, so usd_off tries both.
+-- Example: Which checks fail most often?
 --   SELECT service, market, kind, name, value, total, round(share, 3) AS share, example
 --   FROM data_quality WHERE value > 0 ORDER BY share DESC, value DESC, service, market, kind, name LIMIT 20
 CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
@@ -49,10 +52,10 @@ WITH today AS (
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
   SELECT market, deal_id, priced_date, borrower_name FROM main.loan_priced_deals_as_of(as_of)
-), spellings AS MATERIALIZED ( -- each looked at once
+), spellings AS MATERIALIZED ( -- each spelling is normalised once
   SELECT spelt, _dealflow.normal_name(spelt) AS name
   FROM (SELECT name AS spelt FROM main.bond_priced_banks_as_of(as_of) UNION SELECT name FROM main.loan_priced_tranche_banks_as_of(as_of))
-), bank_names AS MATERIALIZED ( -- as often as each stands in a deal or a loan's tranche
+), bank_names AS MATERIALIZED ( -- the number of entries of each name in a deal or a loan's tranche
   SELECT 'bond' AS service, b.market, b.deal_id, s.name, count(*) AS times
   FROM main.bond_priced_banks_as_of(as_of) b JOIN spellings s ON s.spelt = b.name
   GROUP BY 2, 3, 4
@@ -144,21 +147,21 @@ WITH today AS (
 )
 SELECT c.service, c.market, c.kind, c.name, c.value, c.total, c.value / c.total AS share,
        array_to_string(c.examples, ', ') AS example,
-       coalesce(q.note, 'The parser could not read the text, or in more than one way. Of texts.') AS note
+       coalesce(q.note, 'The parser could not read the text, or could read it in more than one way. Total: texts.') AS note
 FROM counted c
 LEFT JOIN _dealflow.quality_checks q ON q.name = c.name
 WHERE c.total > 0
 ORDER BY c.service, c.market, c.kind, c.name;
-COMMENT ON MACRO TABLE main.data_quality IS 'What is wrong or odd in the data as known, check by check, with examples.';
+COMMENT ON MACRO TABLE main.data_quality IS 'Checks of the data as known: what is missing, odd or contradictory, with examples.';
 
 CREATE VIEW main.data_quality AS FROM main.data_quality();
-COMMENT ON VIEW main.data_quality IS 'What is wrong or odd in the data as known, check by check, with examples. As of now.';
+COMMENT ON VIEW main.data_quality IS 'Checks of the data as known: what is missing, odd or contradictory, with examples. As of now.';
 COMMENT ON COLUMN main.data_quality.service IS 'bond or loan.';
 COMMENT ON COLUMN main.data_quality.market IS 'IG, HY, EM, LL, CF or AF.';
 COMMENT ON COLUMN main.data_quality.kind IS 'priced or expected.';
-COMMENT ON COLUMN main.data_quality.name IS 'The check.';
-COMMENT ON COLUMN main.data_quality.value IS 'How many fail.';
-COMMENT ON COLUMN main.data_quality.total IS 'Of how many.';
-COMMENT ON COLUMN main.data_quality.share IS 'value by total. From 0 to 1.';
-COMMENT ON COLUMN main.data_quality.example IS 'The least deal_ids that fail, at most five.';
-COMMENT ON COLUMN main.data_quality.note IS 'What the check counts, and of what.';
+COMMENT ON COLUMN main.data_quality.name IS 'Name of the check.';
+COMMENT ON COLUMN main.data_quality.value IS 'Number of failures.';
+COMMENT ON COLUMN main.data_quality.total IS 'Number of records, links, texts or names that were checked.';
+COMMENT ON COLUMN main.data_quality.share IS 'value ÷ total, from 0 to 1.';
+COMMENT ON COLUMN main.data_quality.example IS 'The lowest deal_ids that fail, at most five.';
+COMMENT ON COLUMN main.data_quality.note IS 'What the check counts, and what its total is.';

@@ -1,20 +1,25 @@
--- deal_timeline: Everything that is known about one deal on one clock, from its announcement to its last increase.
+-- deal_timeline: Everything known about one deal and the deals that it is linked to, in order of time.
 -- as of: deal_timeline({feed}, {deal_id}, {as_of})
 --
--- Definition: starting from any record, its family is what links reach in at most 5 steps, both ways: from an expected
---   deal to the priced deals that came of it, from an increase to its original. Events on the source's clock: announced
---   (an expected deal's created), talk (each dated step of the price talk; detail is its text), priced (date and time of
---   pricing, midnight UTC where only the date is known; detail is the spread and yield, of loans the margins, as
---   text). Events on the lake's clock, when it came to know: listed (the first version of an expected deal), pricing
---   known (of a priced one), increase (of one that increases another), update (detail lists what changed, at most 10
---   fields), removed (detail is the reason), reappeared.
--- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected' or
---   'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
--- Units: event_at is an instant; clock says whose: 'source' or 'known'.
--- Caveats: events of the source's clock are those of each record's newest version known at as_of. The first version of a
---   deal that was there when its feed was first read says when reading began, not when the deal was listed. A pricing
---   without a time stands before the talk of its day.
--- Example: The whole story of the newest increase of an investment-grade bond.
+-- Definition: One row per event of the deal's family. The family is all deals that links reach from the deal in at
+--   most five steps, in both directions. Links lead from an expected deal to its priced deals, and from an increase
+--   to its original. Each event is on one of two clocks:
+--   - announced (source): an expected deal's created.
+--   - talk (source): a dated step of price talk. detail is its text.
+--   - priced (source): date and time of pricing, or midnight UTC if only the date is known. detail is the spread and
+--     yield as text; for loans, the margins.
+--   - listed (known): the first version of an expected deal.
+--   - pricing known, increase (known): the first version of a priced deal, and of one that increases another.
+--   - update (known): a later version. detail lists what changed, at most ten fields.
+--   - removed, reappeared (known): detail of a removal is its reason.
+-- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected'
+--   or 'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
+-- Units: event_at is an instant. clock is 'source' for the source's clock, and 'known' for the instant at which
+--   the lake came to know.
+-- Caveats: Events on the source's clock are those of each record's latest version known at as_of. If a deal was in
+--   its feed's first commit, its first version says when reading began, not when the deal was listed. A pricing
+--   without a time comes before the talk of its day.
+-- Example: What happened to the newest increase of an investment-grade bond?
 --   SELECT event_at, clock, kind, deal_id, version, event, detail
 --   FROM deal_timeline('bond', 'IG', 'priced',
 --     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
@@ -65,7 +70,7 @@ WITH RECURSIVE known AS (
          nullif(concat_ws(', ', CASE WHEN p.market = 'EM' THEN p.swap ELSE p.spread END, p."yield"), '') AS price
   FROM newest w
   JOIN (
-    -- Columns are named in subqueries: of a table that is joined to a CTE directly, DuckDB reads them all.
+    -- Subqueries name the columns: if a table is joined to a CTE directly, DuckDB reads all columns.
     SELECT market, deal_id, version, deal_type, pricing_date, pricing_ts_utc, spread, swap, "yield"
     FROM _dealflow.history_bond_priced_deals
     WHERE of_service = 'bond' AND market = of_market
@@ -140,4 +145,4 @@ SELECT e.event_at, e.clock, of_service AS service, of_market AS market, e.kind, 
 FROM events e
 WHERE e.event_at IS NOT NULL
 ORDER BY e.event_at, e.kind, e.deal_id, e.version, e.event, e.detail;
-COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything that was known at as_of about one deal and those it is linked with, on one clock.';
+COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything known at as_of about one deal and the deals that it is linked to, in order of time.';

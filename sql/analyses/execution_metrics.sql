@@ -1,18 +1,25 @@
--- execution_metrics: How each priced bond came to its price: tightening, guidance, cover, premium and time.
+-- execution_metrics: How each priced bond reached its price: tightening, guidance, cover, premium and time.
 -- as of: execution_metrics({as_of})
 --
--- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Its price talk is taken by date, then
---   ordinal. ipt_* is the first talk that gives a spread (of a range, the middle), ipt_yield_mid_pct the first that gives
---   a yield. final_* is the spread at pricing where it was read as one number (IG and HY: spread; EM: swap), and the
---   yield. tightening_bp: HY, where both yields are there, 100 × (ipt_yield_mid_pct − final_yield_pct), basis 'yield';
---   else ipt_mid_bp − final_bp over the same benchmark, basis 'spread'. guidance_revisions: talks of guidance or revision
---   less one. final_vs_guidance: where the final spread lies in the last guidance, revision or talk over the same
---   benchmark: inside (below), tight (lower end), mid, wide (upper end), outside (above). cover is the final books by the
---   nominal; nip_bp the new-issue premium; first_talk, last_talk and window_minutes span the dates of the talk.
+-- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Price talk is in the order of its
+--   dates, then of ordinal.
+--   - ipt_text, ipt_benchmark, ipt_mid_bp: the first talk that gives a spread; of a range, the middle.
+--   - ipt_yield_mid_pct: the first talk that gives a yield; of a range, the middle.
+--   - final_benchmark, final_bp: the spread at pricing (IG and HY: spread; EM: swap) if its text gives one number.
+--   - final_yield_pct: the yield at pricing, likewise.
+--   - tightening_bp: ipt_mid_bp − final_bp over the same benchmark, with tightening_basis 'spread'. Except in HY, if
+--     both yields are known: 100 × (ipt_yield_mid_pct − final_yield_pct), with basis 'yield'.
+--   - guidance_revisions: number of talks of guidance or revision, minus one.
+--   - final_vs_guidance: position of the final spread in the last guidance, revision or talk over the same benchmark.
+--     It is inside (below the range), tight (its lower end), mid, wide (its upper end) or outside (above it).
+--   - cover: final books ÷ nominal. nip_bp: the new-issue premium.
+--   - first_talk, last_talk, window_minutes: dates of the earliest and the latest talk, and the time between them.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
--- Units: Basis points (positive tightening_bp: priced tighter than first talk), percent, minutes; cover is a multiple.
--- Caveats: NULL where a text is missing or does not say one number: count what you average. Cover takes books and nominal
---   to be of one currency and unit; data_quality's unit_outlier_books says where they seem not to be.
+-- Units: Basis points, percent, minutes; cover is a multiple. A positive tightening_bp means that the deal priced
+--   tighter than first talk.
+-- Caveats: A column is NULL if its text is missing or does not give one number: show the count next to each
+--   average. cover assumes that books and nominal have the same currency and unit; unit_outlier_books of
+--   data_quality finds deals in which they seem not to.
 -- Example: Which deals of the latest year tightened most, and from where?
 --   SELECT market, deal_id, pricing_date, borrower, ipt_text, final_benchmark, final_bp, final_yield_pct,
 --          tightening_bp, tightening_basis
@@ -72,42 +79,43 @@ SELECT m.market, m.deal_id, m.pricing_date, m.currency,
 FROM measured m
 LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(m.borrower_name)
  AND a.valid_from <= _dealflow.name_day(m.pricing_date) AND a.valid_to > _dealflow.name_day(m.pricing_date);
-COMMENT ON MACRO TABLE main.execution_metrics IS 'How each priced bond came to its price: tightening, guidance, cover, premium and time.';
+COMMENT ON MACRO TABLE main.execution_metrics IS 'How each priced bond reached its price: tightening, guidance, cover, premium and time.';
 
 CREATE VIEW main.execution_metrics AS FROM main.execution_metrics();
-COMMENT ON VIEW main.execution_metrics IS 'How each priced bond came to its price: tightening, guidance, cover, premium and time. As of now.';
+COMMENT ON VIEW main.execution_metrics IS 'How each priced bond reached its price: tightening, guidance, cover, premium and time. As of now.';
 COMMENT ON COLUMN main.execution_metrics.market IS 'IG, HY or EM.';
 COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the deal; unique only within its market.';
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
 COMMENT ON COLUMN main.execution_metrics.ipt_text IS 'The first price talk that gives a spread, as written.';
-COMMENT ON COLUMN main.execution_metrics.ipt_benchmark IS 'What that spread is over.';
-COMMENT ON COLUMN main.execution_metrics.ipt_mid_bp IS 'That spread; of a range, its middle. Unit: basis points.';
-COMMENT ON COLUMN main.execution_metrics.final_benchmark IS 'What the spread at pricing is over.';
-COMMENT ON COLUMN main.execution_metrics.final_bp IS 'The spread at pricing (EM: over swaps), where it was read as one number. Unit: basis points.';
-COMMENT ON COLUMN main.execution_metrics.ipt_yield_mid_pct IS 'The first yield in the price talk; of a range, its middle. Unit: percent.';
-COMMENT ON COLUMN main.execution_metrics.final_yield_pct IS 'The yield at pricing, where it was read as one number. Unit: percent.';
-COMMENT ON COLUMN main.execution_metrics.tightening_bp IS 'How far pricing came in from first talk; negative: it went out. Unit: basis points.';
-COMMENT ON COLUMN main.execution_metrics.tightening_basis IS 'spread or yield: what tightening_bp compares.';
-COMMENT ON COLUMN main.execution_metrics.guidance_revisions IS 'Talks of guidance or revision, less one.';
-COMMENT ON COLUMN main.execution_metrics.final_vs_guidance IS 'Where the final spread lies in the last guidance: inside, tight, mid, wide or outside.';
-COMMENT ON COLUMN main.execution_metrics.cover IS 'Final books by nominal amount. Unit: times.';
-COMMENT ON COLUMN main.execution_metrics.nip_bp IS 'New-issue premium; of a range, its middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.ipt_benchmark IS 'Benchmark of that spread.';
+COMMENT ON COLUMN main.execution_metrics.ipt_mid_bp IS 'The first spread in the price talk; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.final_benchmark IS 'Benchmark of the spread at pricing.';
+COMMENT ON COLUMN main.execution_metrics.final_bp IS 'Spread at pricing (EM: over swaps), if its text gives one number. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.ipt_yield_mid_pct IS 'The first yield in the price talk; of a range, the middle. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.final_yield_pct IS 'Yield at pricing, if its text gives one number. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.tightening_bp IS 'First talk minus pricing: positive is tighter, negative is wider. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.tightening_basis IS 'What tightening_bp compares: spread or yield.';
+COMMENT ON COLUMN main.execution_metrics.guidance_revisions IS 'Number of talks of guidance or revision, minus one.';
+COMMENT ON COLUMN main.execution_metrics.final_vs_guidance IS 'Position of the final spread in the last guidance: inside, tight, mid, wide or outside.';
+COMMENT ON COLUMN main.execution_metrics.cover IS 'Final books ÷ nominal amount. Unit: times.';
+COMMENT ON COLUMN main.execution_metrics.nip_bp IS 'New-issue premium; of a range, the middle. Unit: basis points.';
 COMMENT ON COLUMN main.execution_metrics.first_talk IS 'Date of the earliest price talk.';
 COMMENT ON COLUMN main.execution_metrics.last_talk IS 'Date of the latest price talk.';
 COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earliest to the latest price talk. Unit: minutes.';
 
--- execution_summary: The averages of execution_metrics by market, each with how many deals are in it.
+-- execution_summary: Averages of execution_metrics by market, each with its number of deals.
 -- as of: execution_summary({as_of})
 --
--- Definition: Per market: deals that count; then, for tightening_bp, cover, nip_bp and window_minutes, how many deals have
---   it (_n), its mean and its median over those; cover_usd_weighted: mean cover weighted by nominal in USD, over deals
---   that have both.
+-- Definition: One row per market, over the deals that count.
+--   - tightening_bp, cover, nip_bp and window_minutes each have three columns: the number of deals that have a value
+--     (_n), and the mean and median over those deals.
+--   - cover_usd_weighted: the mean cover weighted by nominal in USD, over deals that have both.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
 -- Units: Basis points, multiples, minutes.
--- Caveats: An average is of its _n deals, not of all: compare _n with deals before you compare markets. tightening_bp mixes
---   its two bases in HY.
+-- Caveats: An average is over its _n deals, not over all: compare _n with deals before you compare markets. In HY,
+--   tightening_bp mixes its two bases.
 -- Example: How do the markets compare in tightening and cover?
 --   SELECT market, deals, tightening_bp_n, round(tightening_bp_median, 1) AS tightening_bp,
 --          cover_n, round(cover_median, 2) AS cover
@@ -128,22 +136,22 @@ FROM main.execution_metrics(as_of) m
 LEFT JOIN weights w ON w.market = m.market AND w.deal_id = m.deal_id
 GROUP BY m.market
 ORDER BY m.market;
-COMMENT ON MACRO TABLE main.execution_summary IS 'The averages of execution_metrics by market, each with how many deals are in it.';
+COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals.';
 
 CREATE VIEW main.execution_summary AS FROM main.execution_summary();
-COMMENT ON VIEW main.execution_summary IS 'The averages of execution_metrics by market, each with how many deals are in it. As of now.';
+COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals. As of now.';
 COMMENT ON COLUMN main.execution_summary.market IS 'IG, HY or EM.';
-COMMENT ON COLUMN main.execution_summary.deals IS 'Priced deals that count.';
-COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Deals with a tightening_bp.';
+COMMENT ON COLUMN main.execution_summary.deals IS 'Number of priced deals that count.';
+COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Number of deals with a tightening_bp.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_mean IS 'Mean of their tightening_bp. Unit: basis points.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_median IS 'Median of their tightening_bp. Unit: basis points.';
-COMMENT ON COLUMN main.execution_summary.cover_n IS 'Deals with a cover.';
+COMMENT ON COLUMN main.execution_summary.cover_n IS 'Number of deals with a cover.';
 COMMENT ON COLUMN main.execution_summary.cover_mean IS 'Mean of their cover. Unit: times.';
 COMMENT ON COLUMN main.execution_summary.cover_median IS 'Median of their cover. Unit: times.';
-COMMENT ON COLUMN main.execution_summary.nip_bp_n IS 'Deals with a nip_bp.';
+COMMENT ON COLUMN main.execution_summary.nip_bp_n IS 'Number of deals with a nip_bp.';
 COMMENT ON COLUMN main.execution_summary.nip_bp_mean IS 'Mean of their nip_bp. Unit: basis points.';
 COMMENT ON COLUMN main.execution_summary.nip_bp_median IS 'Median of their nip_bp. Unit: basis points.';
-COMMENT ON COLUMN main.execution_summary.window_minutes_n IS 'Deals with a window_minutes.';
+COMMENT ON COLUMN main.execution_summary.window_minutes_n IS 'Number of deals with a window_minutes.';
 COMMENT ON COLUMN main.execution_summary.window_minutes_mean IS 'Mean of their window_minutes. Unit: minutes.';
 COMMENT ON COLUMN main.execution_summary.window_minutes_median IS 'Median of their window_minutes. Unit: minutes.';
 COMMENT ON COLUMN main.execution_summary.cover_usd_weighted IS 'Mean cover weighted by nominal in USD, over deals that have both. Unit: times.';

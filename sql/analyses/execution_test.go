@@ -144,11 +144,11 @@ func executionSummary(v view) []fact {
 		deals[row.text("market")] = append(deals[row.text("market")], row.with(fact{"nominal_usd": b.fact["nominal_usd"]}))
 	}
 	var rows []fact
-	for market, of := range deals {
-		row := fact{"market": market, "deals": count(len(of))}
+	for market, bonds := range deals {
+		row := fact{"market": market, "deals": count(len(bonds))}
 		for _, column := range []string{"tightening_bp", "cover", "nip_bp", "window_minutes"} {
 			var values []*big.Rat
-			for _, f := range of {
+			for _, f := range bonds {
 				if number, ok := f[column].(float64); ok {
 					values = append(values, new(big.Rat).SetFloat64(number))
 				}
@@ -156,7 +156,7 @@ func executionSummary(v view) []fact {
 			row[column+"_n"], row[column+"_mean"], row[column+"_median"] = count(len(values)), mean(values), median(values)
 		}
 		weighted, weight := new(big.Rat), new(big.Rat)
-		for _, f := range of {
+		for _, f := range bonds {
 			cover, ok := f["cover"].(float64)
 			if usd := converted(f); ok && usd != nil {
 				weighted = sum(weighted, new(big.Rat).Mul(usd, new(big.Rat).SetFloat64(cover)))

@@ -102,17 +102,17 @@ func ratio(times int64, part, whole *big.Rat) any {
 	if whole.Sign() == 0 {
 		return nil
 	}
-	of := new(big.Rat).Quo(part, whole)
-	return near(of.Mul(of, big.NewRat(times, 1)))
+	quotient := new(big.Rat).Quo(part, whole)
+	return near(quotient.Mul(quotient, big.NewRat(times, 1)))
 }
 
 func ratioOf(times int64, part, whole int) any {
 	return ratio(times, big.NewRat(int64(part), 1), big.NewRat(int64(whole), 1))
 }
 
-func sum(of ...*big.Rat) *big.Rat {
+func sum(numbers ...*big.Rat) *big.Rat {
 	total := new(big.Rat)
-	for _, r := range of {
+	for _, r := range numbers {
 		total.Add(total, r)
 	}
 	return total
@@ -134,18 +134,18 @@ func less(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Sub(a, b)
 }
 
-func mean(of []*big.Rat) any {
-	if len(of) == 0 {
+func mean(numbers []*big.Rat) any {
+	if len(numbers) == 0 {
 		return nil
 	}
-	return ratio(1, sum(of...), big.NewRat(int64(len(of)), 1))
+	return ratio(1, sum(numbers...), big.NewRat(int64(len(numbers)), 1))
 }
 
-func median(of []*big.Rat) any {
-	if len(of) == 0 {
+func median(numbers []*big.Rat) any {
+	if len(numbers) == 0 {
 		return nil
 	}
-	sorted := slices.SortedFunc(slices.Values(of), (*big.Rat).Cmp)
+	sorted := slices.SortedFunc(slices.Values(numbers), (*big.Rat).Cmp)
 	return near(middle(sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]))
 }
 
@@ -269,9 +269,9 @@ func spell(value any) string {
 // differences compares two sets of rows and describes the first differences. A row is identified by the columns of a
 // key. Rows with equal keys are compared in the order of all their values.
 func differences(got, want []fact, key []string) (lines []string) {
-	byKey := func(of []fact) map[string][]fact {
+	byKey := func(rows []fact) map[string][]fact {
 		all := map[string][]fact{}
-		for _, f := range of {
+		for _, f := range rows {
 			all[f.key(key...)] = append(all[f.key(key...)], f)
 		}
 		for _, rows := range all {

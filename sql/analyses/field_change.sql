@@ -1,18 +1,21 @@
--- field_change: What changed from each version of a deal to the next, column by column and row by row, and how late.
+-- field_change: What changed from each version of a deal to the next, by column and list entry, and how late.
 -- as of: field_change({as_of})
 --
--- Definition: one row per version and column whose value differs from the version before (removals between them do not
---   count), in the deal's own table and in its child tables; one row per child row that came or went (field is NULL).
---   A version that differs in no column has one row with change 'other': what changed lies outside all columns. The
---   first version of a deal changes nothing.
+-- Definition: One row per version and column whose value differs from the previous version, in the deal's own
+--   table and in those of its lists. Removals in between do not count.
+--   - A list entry that was added or removed has one row, in which field is NULL.
+--   - A version that changed only content outside all columns has one row, with change 'other'.
+--   - A version of which a payload can no longer be read has one row, with change 'unreadable'.
+--   - The first version of a deal has no row.
 -- Parameters: as_of: only versions known at that instant (default: all).
--- Units: lag_days in days of 24 hours, fractions included; was and "is" are the values as text, cut after 200 bytes.
--- Caveats: lag_days is NULL for deals that were there when their feed was first read. Child rows are held together by
---   row_key, which is a natural key and no id of the source (but for loan tranches): a renamed bank is one row removed
---   and one added. 'backfill' is a version in which the source only began to say what it had said
---   of no deal of the feed before; in a small feed the first value ever of a rare field is one, too. 'unreadable' is a
---   version one of whose payloads can no longer be read.
--- Example: Which fields of priced bond deals are edited most, and how late in the middle?
+-- Units: lag_days in days of 24 hours, with fractions. was and "is" are values as text, cut after 200 bytes.
+-- Caveats: Three points need care:
+--   - lag_days is NULL for deals of their feed's first commit.
+--   - List entries are matched by row_key, a natural key: of all entries, only loan tranches have an id of the source.
+--     So a renamed bank is one row removed and one row added.
+--   - change_kind 'backfill' means that the source fills fields which had no value in any deal of the feed before. In
+--     a small feed, the first value of a rare field is a backfill too.
+-- Example: Which fields of priced bond deals are edited most, and after how many days?
 --   SELECT table_name, field, count(*) AS edits, median(lag_days) AS median_lag_days
 --   FROM field_change
 --   WHERE service = 'bond' AND kind = 'priced' AND change_kind = 'edit'
@@ -26,7 +29,7 @@ SELECT c.service, c.market, c.kind, c.deal_id, c.version, c.known_at,
 FROM _dealflow.field_change c
 JOIN _dealflow.version_index v USING (service, market, kind, deal_id, version)
 WHERE c.known_at <= as_of::TIMESTAMPTZ;
-COMMENT ON MACRO TABLE main.field_change IS 'What changed from each version of a deal to the next, as far as was known at as_of.';
+COMMENT ON MACRO TABLE main.field_change IS 'What changed from each version of a deal to the next, as known at as_of.';
 
 CREATE VIEW main.field_change AS FROM main.field_change();
 COMMENT ON VIEW main.field_change IS 'What changed from each version of a deal to the next.';
@@ -34,13 +37,13 @@ COMMENT ON COLUMN main.field_change.service IS 'bond or loan.';
 COMMENT ON COLUMN main.field_change.market IS 'Market of the feed: IG, HY, EM, LL, CF or AF.';
 COMMENT ON COLUMN main.field_change.kind IS 'priced or expected.';
 COMMENT ON COLUMN main.field_change.deal_id IS 'The source''s id of the deal; unique only within service, market and kind.';
-COMMENT ON COLUMN main.field_change.version IS 'The version that brought the change.';
+COMMENT ON COLUMN main.field_change.version IS 'The version that has the change.';
 COMMENT ON COLUMN main.field_change.known_at IS 'When that version became known.';
-COMMENT ON COLUMN main.field_change.lag_days IS 'Days from when the deal first became known; NULL where that was its feed''s first commit. Unit: days.';
-COMMENT ON COLUMN main.field_change.table_name IS 'The table with the column; NULL where the change lies outside all columns.';
-COMMENT ON COLUMN main.field_change.row_key IS 'Which child row; NULL for the deal''s own row.';
-COMMENT ON COLUMN main.field_change.field IS 'The column; NULL where a whole row came or went, or the change lies outside all columns.';
-COMMENT ON COLUMN main.field_change.change IS 'set (it was NULL), cleared (it is NULL), edited, row added, row removed, or other.';
-COMMENT ON COLUMN main.field_change.was IS 'The value before, as text; of a removed row all values.';
-COMMENT ON COLUMN main.field_change."is" IS 'The value after, as text; of an added row all values.';
-COMMENT ON COLUMN main.field_change.change_kind IS 'edit; backfill where the source began to say what it had said of no deal before; other outside all columns.';
+COMMENT ON COLUMN main.field_change.lag_days IS 'Time from the instant at which the deal first became known; NULL if that was its feed''s first commit. Unit: days.';
+COMMENT ON COLUMN main.field_change.table_name IS 'Table of the column; NULL if the change is outside all columns.';
+COMMENT ON COLUMN main.field_change.row_key IS 'Natural key of the list entry; NULL for the deal''s own row.';
+COMMENT ON COLUMN main.field_change.field IS 'The column; NULL if a row was added or removed, or if the change is outside all columns.';
+COMMENT ON COLUMN main.field_change.change IS 'set (it was NULL), cleared (it is NULL), edited, row added, row removed, other or unreadable.';
+COMMENT ON COLUMN main.field_change.was IS 'The value before, as text; all values of a removed row.';
+COMMENT ON COLUMN main.field_change."is" IS 'The value after, as text; all values of an added row.';
+COMMENT ON COLUMN main.field_change.change_kind IS 'edit; backfill if the source fills fields that had no value in any deal of the feed before; other outside all columns.';

@@ -176,7 +176,7 @@ func readTexts(table *lake.Table, row fact) {
 }
 
 // besideOf returns the currency or the day that a text's parser needs.
-func besideOf(value any) (b text.Beside) {
+func besideOf(value any) (b text.Siblings) {
 	with, ok := value.(string)
 	if !ok {
 		return b
@@ -310,8 +310,8 @@ func (v view) began(feed api.Feed) (began time.Time) {
 }
 
 // table names one of the deal's tables: "deals", "tranches", …
-func (d *deal) table(of string) string {
-	return string(d.feed.Service) + "_" + string(d.feed.Kind) + "_" + of
+func (d *deal) table(name string) string {
+	return string(d.feed.Service) + "_" + string(d.feed.Kind) + "_" + name
 }
 
 // rows returns the rows of a version in one of the deal's tables.

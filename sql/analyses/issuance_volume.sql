@@ -1,18 +1,21 @@
--- issuance_volume: Issuance by period, market and currency, with the year before and the part that carries a label.
+-- issuance_volume: Issuance by period, market and currency, with the year before and the part that has an ESG label.
 -- as of: issuance_volume('week', {as_of})
 -- as of: issuance_volume('quarter', {as_of})
 --
--- Definition: Bonds: deals that count (see bond_priced_as_of), by pricing_date. Loans: deals, by priced_date, each with the
---   sum of its tranches; currency is 'multiple' where they have several. usd is the sum of what has been converted;
---   deals_unconverted: deals of which something has not (loans: any tranche, or there is none); nominal_increases_usd:
---   the part of usd from increases (taps), each with its own nominal; usd_year_before: the same cell a year earlier, as
---   known at the same as_of, NULL where there is none (of a week: 52 weeks before); esg_usd: the part that is green,
---   social, sustainability or sustainability-linked; esg_share: esg_usd by usd.
--- Parameters: grain: 'week', 'month', 'quarter' or 'year'; as_of TIMESTAMPTZ: what was known at this instant; 'infinity',
---   the default, is all that is known.
--- Units: USD at the source's own rates; period is its first day. Deals without a date stand in period NULL.
--- Caveats: Nominal without retained, exchanged and secondary amounts. A recent period has aged less than the one a year
---   before: issuance_growth compares at equal age.
+-- Definition: One row per period, market and currency. Bonds are the deals that count (see bond_priced_as_of), by
+--   pricing_date. Loans are deals by priced_date, each with the sum of its tranches; currency is 'multiple' if those
+--   have several.
+--   - usd: sum of the amounts that have been converted.
+--   - deals_unconverted: deals with an amount that has not been converted. A loan without tranches is one of them.
+--   - nominal_increases_usd: the part of usd from increases (taps), each with its own nominal.
+--   - usd_year_before: usd of the same cell a year earlier (of a week: 52 weeks), known at the same as_of. NULL if
+--     there is no such cell.
+--   - esg_usd, esg_share: the part that is green, social, sustainability or sustainability-linked; and esg_usd ÷ usd.
+-- Parameters: grain: 'week', 'month', 'quarter' or 'year'. as_of TIMESTAMPTZ: what was known at this instant;
+--   'infinity', the default, is all that is known.
+-- Units: USD at the source's own rates. period is the first day of the period; NULL for deals without a date.
+-- Caveats: The nominal does not include retained, exchanged and secondary amounts. A recent period has had less
+--   time for corrections than the period a year before: issuance_growth compares them at equal age.
 -- Example: How much was issued in each market and quarter, and how much a year before?
 --   SELECT period, service, market, sum(deals) AS deals, (sum(usd) / 1e9)::DECIMAL(18, 2) AS usd_bn,
 --          (sum(usd_year_before) / 1e9)::DECIMAL(18, 2) AS year_before_bn
@@ -55,20 +58,23 @@ LEFT JOIN issued before
   ON before.period = (i.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
  AND before.service = i.service AND before.market = i.market AND before.currency IS NOT DISTINCT FROM i.currency
 ORDER BY i.period, i.service, i.market, i.currency;
-COMMENT ON MACRO TABLE main.issuance_volume IS 'Issuance by period, market and currency, with the year before and the part that carries a label.';
+COMMENT ON MACRO TABLE main.issuance_volume IS 'Issuance by period, market and currency, with the year before and the part that has an ESG label.';
 
--- issuance_growth: Issuance of each period against the year before as it was known then: growth at equal age.
+-- issuance_growth: Growth of issuance against the year before, each as known at the same age.
 -- as of: issuance_growth('week', {as_of})
 -- as of: issuance_growth('quarter', {as_of})
 --
--- Definition: usd is what issuance_volume gives for the period, over all currencies. usd_year_before_then is what it gave
---   for the period a year earlier (of a week: 52 weeks) one year before the latest run that as_of knows.
---   growth_pct = 100 × (usd − usd_year_before_then) / usd_year_before_then.
--- Parameters: grain: 'week', 'month', 'quarter' or 'year'; as_of TIMESTAMPTZ: what was known at this instant; 'infinity',
---   the default, is all that is known.
+-- Definition: One row per period and market.
+--   - usd: what issuance_volume returns for the period, over all currencies.
+--   - usd_year_before_then: what it returned for the period a year earlier (of a week: 52 weeks), one year before the
+--     latest run that as_of knows.
+--   - growth_pct: 100 × (usd − usd_year_before_then) / usd_year_before_then.
+-- Parameters: grain: 'week', 'month', 'quarter' or 'year'. as_of TIMESTAMPTZ: what was known at this instant;
+--   'infinity', the default, is all that is known.
 -- Units: USD; percent.
--- Caveats: NULL as far as the lake did not know anything a year before: it needs more than a year of history.
--- Example: How does each quarter compare with what was known of the quarter a year before it, a year before?
+-- Caveats: usd_year_before_then is NULL if the lake knew nothing at that time: the analysis needs more than a year
+--   of history.
+-- Example: How does each quarter compare with the quarter a year earlier, as that was known a year ago?
 --   SELECT period, market, (usd / 1e9)::DECIMAL(18, 2) AS usd_bn, round(growth_pct, 1) AS growth_pct
 --   FROM issuance_growth('quarter') WHERE period IS NOT NULL ORDER BY period DESC, market LIMIT 12
 CREATE MACRO main.issuance_growth(grain, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
@@ -88,4 +94,4 @@ LEFT JOIN known_then t
   ON t.period = (n.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
  AND t.service = n.service AND t.market = n.market
 ORDER BY n.period, n.service, n.market;
-COMMENT ON MACRO TABLE main.issuance_growth IS 'Issuance of each period against the year before as it was known then: growth at equal age.';
+COMMENT ON MACRO TABLE main.issuance_growth IS 'Growth of issuance against the year before, each as known at the same age.';

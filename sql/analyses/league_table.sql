@@ -1,21 +1,25 @@
--- league_table: Banks by the volume that they led, in any market and period, as it was known at any instant.
+-- league_table: Banks ranked by the volume that they led, in any market and period, as known at any instant.
 -- as of: league_table('IG', DATE '2023-01-01', DATE '2026-12-31', {as_of})
 -- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of})
 -- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of})
 -- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all')
 --
--- Definition: Each deal that priced from from_date to to_date (both included) gives its nominal in USD to its k banks in
---   equal parts. Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date; loans:
---   tranche by tranche, by the deal's priced_date. Banks are canonical and distinct. rank is by credit, then name;
---   share is the part of total_usd; deals are those in which the bank has credit; deals_total those behind total_usd;
---   deals_unconverted those with a nominal (of a tranche) that has no USD: it is not in the table.
--- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three; from_date, to_date DATE; as_of TIMESTAMPTZ:
---   what was known at this instant ('infinity', the default: all that is known); scope: 'lead' (the default; bonds:
---   bookrunners, lead managers, global coordinators and B&D; loans: bookrunners and mandated lead arrangers) or 'all'.
--- Units: USD. Parts are cut to six digits and what is left over goes to the first bank by name: credits add up to
+-- Definition: One row per bank. Each deal that priced from from_date to to_date (both included) is divided equally
+--   among its banks: each gets the nominal in USD ÷ number of banks.
+--   - Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date. Loans: each
+--     tranche, by the deal's priced_date.
+--   - Banks have canonical names, and a bank gets one part of a deal however many entries it has.
+--   - rank: by credit_usd, then name. share: credit_usd ÷ total_usd.
+--   - deals: deals of which the bank has a part. deals_total: deals that are in total_usd.
+--   - deals_unconverted: deals with a nominal (of a tranche) that has no USD amount. It is in no sum.
+-- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three. from_date, to_date: DATE. as_of
+--   TIMESTAMPTZ: what was known at this instant ('infinity', the default: all that is known). scope: 'lead', the
+--   default (bonds: bookrunners, lead managers, global coordinators and B&D; loans: bookrunners and mandated lead
+--   arrangers), or 'all'.
+-- Units: USD. Parts are cut to six digits, and the first bank by name gets the remainder: so credits add up to
 --   total_usd exactly.
--- Caveats: What no bank can be given stands as 'unallocated', without a rank, and is in total_usd. Banks are only merged
---   as far as the aliases go.
+-- Caveats: The volume of deals without such a bank is in the row 'unallocated', which has no rank. It is in
+--   total_usd. Two spellings are one bank only if an alias says so.
 -- Example: Who led investment-grade bonds in the year before the latest pricing, as known now?
 --   SELECT rank, bank, (credit_usd / 1e6)::DECIMAL(18, 1) AS usd_millions, round(100 * share, 1) AS share_pct, deals
 --   FROM league_table('IG', (SELECT max(pricing_date) - 365 FROM bond_priced_deals), (SELECT max(pricing_date) FROM bond_priced_deals))
@@ -27,7 +31,7 @@ WITH wanted AS (
   WHERE CASE WHEN upper(of_market) IN (SELECT unnest([market, upper(service)]) FROM main.markets)
              THEN upper(of_market) IN (m.market, upper(m.service))
              ELSE error('market is ' || (SELECT string_agg(market, ', ' ORDER BY precedence) FROM main.markets) || ', BOND or LOAN') END
-), units AS ( -- what is shared among banks: a bond deal, a loan's tranche
+), units AS ( -- what is divided among banks: a bond deal, a loan's tranche
   SELECT d.market, d.deal_id, NULL AS tranche, d.nominal_usd
   FROM _dealflow.bond_deals(as_of) d
   SEMI JOIN wanted w ON w.market = d.market
@@ -53,7 +57,7 @@ WITH wanted AS (
   FROM entries e
   WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN true
              ELSE error('scope is lead or all, not ' || scope) END
-), shared AS ( -- in millionths of a dollar, which are whole
+), shared AS ( -- in millionths of a dollar: integers, so no part is lost
   SELECT u.market, u.deal_id, coalesce(b.bank, 'unallocated') AS bank, b.bank IS NULL AS unallocated,
          (u.nominal_usd * 1000000)::HUGEINT AS nominal,
          count(*) OVER unit AS k, row_number() OVER (unit ORDER BY b.bank) AS place
@@ -79,4 +83,4 @@ SELECT CASE WHEN NOT c.unallocated THEN row_number() OVER (ORDER BY c.unallocate
 FROM credits c
 CROSS JOIN totals t
 ORDER BY c.unallocated, c.credit DESC, c.bank;
-COMMENT ON MACRO TABLE main.league_table IS 'Banks by the volume that they led, in any market and period, as it was known at any instant.';
+COMMENT ON MACRO TABLE main.league_table IS 'Banks ranked by the volume that they led, in any market and period, as known at any instant.';

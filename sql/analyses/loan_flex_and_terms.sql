@@ -1,21 +1,26 @@
--- loan_flex_and_terms: Priced loan tranches with their terms, their yield, and how margin, price and size moved since launch.
+-- loan_flex_and_terms: Priced loan tranches with terms and yield, and how margin, price and size moved since launch.
 -- as of: loan_flex_and_terms({as_of})
 --
--- Definition: one row per tranche of a priced loan deal as known at as_of. Ranges count by their middle. yield_bp is
---   margin_mid_bp + 100 × (100 − oid_mid) ÷ 3: the discount spread over three years, no floor. The launch is the first
---   version of the same tranche in the expected deal (the one that ever linked to this priced deal; of several the one
---   with the highest deal_id) whose margin could be read. Tranches of the two deals are paired by name in normal form
---   and currency, as the expected deal's newest version has them; of equal ones the first with the first. Flex is final
---   minus launch: a lower margin is tighter, a higher one wider; where the margin did not move or is missing, a higher
---   price is tighter, a lower one wider. purpose is the first that is true of lbo, sbo, dividend_recap, m&a, ipo, refi,
---   gcp, other.
+-- Definition: One row per tranche of a priced loan deal as known at as_of. A range counts as its middle.
+--   - yield_bp: margin_mid_bp + 100 × (100 − oid_mid) ÷ 3. The discount is divided over three years, and there is no
+--     floor.
+--   - launch_*: values of the launch. The launch is the first version of the same tranche in the expected deal whose
+--     margin could be read. The expected deal is the one that ever linked to this priced deal; of several, the one
+--     with the highest deal_id.
+--   - Tranches of the two deals are matched by name in normal form and currency, as in the expected deal's latest
+--     version. Equal ones are matched in order.
+--   - flex: tighter if the margin fell, wider if it rose. If the margin did not move or is missing, tighter if the
+--     price rose, wider if it fell.
+--   - purpose: the first that is true of lbo, sbo, dividend_recap, m&a, ipo, refi, gcp, other.
 -- Parameters: as_of: the instant (default: the newest state).
--- Units: margins, yield_bp, margin_flex_bp in basis points; oid_mid, launch_oid_mid, oid_flex in percent of nominal;
---   leverage_total times EBITDA; launch_volume_lo in units of the tranche's currency; size_ratio is a number.
--- Caveats: a launch is what was first seen: with runs far apart, or in deals that were there when reading began, flex may
---   have come before. The margins compared may be over different benchmarks. A tranche that changed its name or
---   currency when it priced has no launch. size_ratio is NULL where launch size and tranche differ in currency.
--- Example: Which share of term loans B flexed tighter, by year?
+-- Units: margins, yield_bp, margin_flex_bp in basis points; oid_mid, launch_oid_mid, oid_flex in percent of
+--   nominal; leverage_total times EBITDA; launch_volume_lo in units of the tranche's currency; size_ratio is a
+--   number.
+-- Caveats: The launch is what the lake saw first. If runs are far apart, or the deal was in its feed's first
+--   commit, terms may have moved before. The two margins may be over different benchmarks. A tranche that changed
+--   its name or currency when it priced has no launch. size_ratio is NULL if launch size and tranche have different
+--   currencies.
+-- Example: How many term loans B priced tighter than at launch, by year?
 --   SELECT year(priced_date) AS year, count(*) AS tranches, count(flex) AS with_flex,
 --          count(*) FILTER (flex = 'tighter') AS tighter, count(*) FILTER (flex = 'wider') AS wider
 --   FROM loan_flex_and_terms
@@ -67,7 +72,7 @@ WITH deals AS (
          CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid
   FROM newest n
   JOIN (
-    -- Columns are named in a subquery: of a table that is joined to a CTE directly, DuckDB reads them all.
+    -- A subquery names the columns: if a table is joined to a CTE directly, DuckDB reads all columns.
     SELECT market, deal_id, version, ordinal, name, currency, volume_currency, volume_lo,
            margin_status, margin_lo_bp, margin_hi_bp, oid_status, oid_lo, oid_hi
     FROM _dealflow.history_loan_expected_tranches
@@ -113,47 +118,49 @@ JOIN deals d ON d.market = t.market AND d.deal_id = t.deal_id
 LEFT JOIN newest n ON n.market = t.market AND n.priced_deal_id = t.deal_id
 LEFT JOIN moves m ON m.market = t.market AND m.deal_id = t.deal_id AND m.ordinal = t.ordinal
 ORDER BY t.market, t.deal_id, t.ordinal;
-COMMENT ON MACRO TABLE main.loan_flex_and_terms IS 'Priced loan tranches as known at as_of, with their terms, their yield, and how margin, price and size moved since launch.';
+COMMENT ON MACRO TABLE main.loan_flex_and_terms IS 'Priced loan tranches as known at as_of, with terms and yield, and how margin, price and size moved since launch.';
 
 CREATE VIEW main.loan_flex_and_terms AS FROM main.loan_flex_and_terms();
-COMMENT ON VIEW main.loan_flex_and_terms IS 'Priced loan tranches as of now, with their terms, their yield, and how margin, price and size moved since launch.';
+COMMENT ON VIEW main.loan_flex_and_terms IS 'Priced loan tranches as of now, with terms and yield, and how margin, price and size moved since launch.';
 COMMENT ON COLUMN main.loan_flex_and_terms.market IS 'Market of the feed: LL, CF or AF.';
 COMMENT ON COLUMN main.loan_flex_and_terms.deal_id IS 'The source''s id of the priced deal; unique only within the market.';
 COMMENT ON COLUMN main.loan_flex_and_terms.tranche_id IS 'The source''s id of the tranche.';
 COMMENT ON COLUMN main.loan_flex_and_terms.ordinal IS 'Place of the tranche in the deal''s list, from 1.';
 COMMENT ON COLUMN main.loan_flex_and_terms.priced_date IS 'Day on which the deal priced or signed.';
-COMMENT ON COLUMN main.loan_flex_and_terms.borrower IS 'The borrower''s canonical name: of the alias table, or else the name in normal form.';
+COMMENT ON COLUMN main.loan_flex_and_terms.borrower IS 'Canonical name of the borrower: from the aliases, else the name in normal form.';
 COMMENT ON COLUMN main.loan_flex_and_terms.name IS 'Name of the tranche.';
 COMMENT ON COLUMN main.loan_flex_and_terms.short_type IS 'Short form of the type, free text such as TLB.';
-COMMENT ON COLUMN main.loan_flex_and_terms.currency IS 'Currency code as written.';
-COMMENT ON COLUMN main.loan_flex_and_terms.margin_mid_bp IS 'The final margin; of a range its middle. Unit: basis points.';
-COMMENT ON COLUMN main.loan_flex_and_terms.oid_mid IS 'The final issue price; of a range its middle. Unit: percent of nominal.';
-COMMENT ON COLUMN main.loan_flex_and_terms.yield_bp IS 'Margin plus the discount spread over three years; NULL without a price. Unit: basis points.';
-COMMENT ON COLUMN main.loan_flex_and_terms.covenant_light IS 'Covenant-light.';
-COMMENT ON COLUMN main.loan_flex_and_terms.sponsor_backed IS 'Whether a financial sponsor stands behind the borrower.';
+COMMENT ON COLUMN main.loan_flex_and_terms.currency IS 'Currency code, as written.';
+COMMENT ON COLUMN main.loan_flex_and_terms.margin_mid_bp IS 'The final margin; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.oid_mid IS 'The final issue price; of a range, the middle. Unit: percent of nominal.';
+COMMENT ON COLUMN main.loan_flex_and_terms.yield_bp IS 'Margin plus a third of the discount; NULL without a price. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.covenant_light IS 'Whether the tranche is covenant-light.';
+COMMENT ON COLUMN main.loan_flex_and_terms.sponsor_backed IS 'Whether a financial sponsor backs the borrower.';
 COMMENT ON COLUMN main.loan_flex_and_terms.leverage_total IS 'Total leverage. Unit: times EBITDA.';
-COMMENT ON COLUMN main.loan_flex_and_terms.purpose IS 'First purpose that is true of lbo, sbo, dividend_recap, m&a, ipo, refi, gcp, other; NULL for none.';
-COMMENT ON COLUMN main.loan_flex_and_terms.expected_deal_id IS 'The expected deal that this one came of; NULL where no link is known.';
-COMMENT ON COLUMN main.loan_flex_and_terms.expected_tranche_uid IS 'Its tranche of the same name and currency; NULL for none.';
-COMMENT ON COLUMN main.loan_flex_and_terms.launch_margin_mid_bp IS 'The first margin seen; of a range its middle. Unit: basis points.';
-COMMENT ON COLUMN main.loan_flex_and_terms.launch_oid_mid IS 'The price seen with it; of a range its middle. Unit: percent of nominal.';
-COMMENT ON COLUMN main.loan_flex_and_terms.launch_volume_lo IS 'The size seen with it; of a range its lower end. Unit: units of the currency that its text names.';
+COMMENT ON COLUMN main.loan_flex_and_terms.purpose IS 'The first that is true of lbo, sbo, dividend_recap, m&a, ipo, refi, gcp, other; NULL if none is.';
+COMMENT ON COLUMN main.loan_flex_and_terms.expected_deal_id IS 'deal_id of the expected deal that links to this one; NULL if no link is known.';
+COMMENT ON COLUMN main.loan_flex_and_terms.expected_tranche_uid IS 'tranche_uid of its tranche with the same name and currency; NULL if there is none.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_margin_mid_bp IS 'The first margin that the lake saw; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_oid_mid IS 'Issue price in the version with that margin; of a range, the middle. Unit: percent of nominal.';
+COMMENT ON COLUMN main.loan_flex_and_terms.launch_volume_lo IS 'Size in the version with that margin; of a range, the lower end. Unit: units of the currency that its text names.';
 COMMENT ON COLUMN main.loan_flex_and_terms.margin_flex_bp IS 'Final minus launch margin: negative is tighter. Unit: basis points.';
 COMMENT ON COLUMN main.loan_flex_and_terms.oid_flex IS 'Final minus launch price: positive is tighter. Unit: percent of nominal.';
-COMMENT ON COLUMN main.loan_flex_and_terms.size_ratio IS 'Nominal amount divided by launch size, in the same currency.';
-COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none: by the margin first, then by the price; NULL where neither can be compared.';
+COMMENT ON COLUMN main.loan_flex_and_terms.size_ratio IS 'Nominal amount ÷ launch size, in the same currency.';
+COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none: by the margin first, then by the price; NULL if neither can be compared.';
 
 -- loan_terms_summary: Terms of priced loans by market and year: size, covenants, sponsors, leverage, flex and yield.
 -- as of: loan_terms_summary({as_of})
 --
--- Definition: the tranches of loan_flex_and_terms by market and the year of priced_date. Per deal: deals, sponsor_share,
---   leverage. Per tranche: all else. TLB are the tranches whose short type is TLB.
+-- Definition: One row per market and year of priced_date, over the tranches of loan_flex_and_terms. deals,
+--   sponsor_share and leverage count deals; all other columns count tranches. TLB means a tranche with the short
+--   type TLB.
 -- Parameters: as_of: the instant (default: the newest state).
--- Units: usd, tlb_usd in USD; shares from 0 to 1; tighter_pct, wider_pct in percent of flex_n; yield_median in basis
---   points; leverage_median times EBITDA.
--- Caveats: usd sums leave out tranches_unconverted (usd 0 or none). Each share, median and percentage rests on as many deals or
---   tranches as the column before it says (…_n): compare it with deals or tranches. Deals without tranches are left out.
--- Example: How have the terms of leveraged loans moved over the years?
+-- Units: usd, tlb_usd in USD; shares from 0 to 1; tighter_pct, wider_pct in percent of flex_n; yield_median in
+--   basis points; leverage_median times EBITDA.
+-- Caveats: usd leaves out the tranches_unconverted (usd 0 or missing). A share, median or percentage is over the
+--   number of deals or tranches in the column before it (…_n): compare that number with deals or tranches. Deals
+--   without tranches are left out.
+-- Example: How have the terms of leveraged loans changed over the years?
 --   SELECT year, deals, tranches, usd, cov_lite_usd_share, leverage_n, leverage_median,
 --          flex_n, tighter_pct, wider_pct, yield_n, yield_median
 --   FROM loan_terms_summary
@@ -192,20 +199,20 @@ COMMENT ON MACRO TABLE main.loan_terms_summary IS 'Terms of priced loans by mark
 CREATE VIEW main.loan_terms_summary AS FROM main.loan_terms_summary();
 COMMENT ON VIEW main.loan_terms_summary IS 'Terms of priced loans by market and year, as of now.';
 COMMENT ON COLUMN main.loan_terms_summary.market IS 'Market of the feed: LL, CF or AF.';
-COMMENT ON COLUMN main.loan_terms_summary.year IS 'Year in which the deals priced; NULL without a date.';
-COMMENT ON COLUMN main.loan_terms_summary.deals IS 'Deals with at least one tranche.';
-COMMENT ON COLUMN main.loan_terms_summary.tranches IS 'Their tranches.';
-COMMENT ON COLUMN main.loan_terms_summary.tranches_unconverted IS 'Of these, those without an amount in USD.';
-COMMENT ON COLUMN main.loan_terms_summary.usd IS 'Sum over the tranches that have one; NULL where none has. Unit: USD.';
-COMMENT ON COLUMN main.loan_terms_summary.tlb_n IS 'Converted tranches whose short type is TLB.';
-COMMENT ON COLUMN main.loan_terms_summary.tlb_usd IS 'Their sum; NULL where there are none. Unit: USD.';
-COMMENT ON COLUMN main.loan_terms_summary.cov_lite_usd_share IS 'Share of tlb_usd that is covenant-light.';
-COMMENT ON COLUMN main.loan_terms_summary.sponsor_n IS 'Deals that say whether a sponsor stands behind the borrower.';
-COMMENT ON COLUMN main.loan_terms_summary.sponsor_share IS 'Share of these deals behind which one stands.';
-COMMENT ON COLUMN main.loan_terms_summary.leverage_n IS 'Deals with a total leverage.';
-COMMENT ON COLUMN main.loan_terms_summary.leverage_median IS 'Their median. Unit: times EBITDA.';
-COMMENT ON COLUMN main.loan_terms_summary.flex_n IS 'Tranches whose margin or price can be compared with the launch''s.';
-COMMENT ON COLUMN main.loan_terms_summary.tighter_pct IS 'Of these, those that priced tighter. Unit: percent.';
-COMMENT ON COLUMN main.loan_terms_summary.wider_pct IS 'Of these, those that priced wider. Unit: percent.';
-COMMENT ON COLUMN main.loan_terms_summary.yield_n IS 'Tranches with a yield.';
-COMMENT ON COLUMN main.loan_terms_summary.yield_median IS 'Their median. Unit: basis points.';
+COMMENT ON COLUMN main.loan_terms_summary.year IS 'Year in which the deals priced; NULL for deals without a date.';
+COMMENT ON COLUMN main.loan_terms_summary.deals IS 'Number of deals with at least one tranche.';
+COMMENT ON COLUMN main.loan_terms_summary.tranches IS 'Number of their tranches.';
+COMMENT ON COLUMN main.loan_terms_summary.tranches_unconverted IS 'Number of tranches without an amount in USD.';
+COMMENT ON COLUMN main.loan_terms_summary.usd IS 'Sum of the amounts in USD; NULL if no tranche has one. Unit: USD.';
+COMMENT ON COLUMN main.loan_terms_summary.tlb_n IS 'Number of converted tranches with the short type TLB.';
+COMMENT ON COLUMN main.loan_terms_summary.tlb_usd IS 'Sum of their amounts in USD; NULL if there are none. Unit: USD.';
+COMMENT ON COLUMN main.loan_terms_summary.cov_lite_usd_share IS 'Share of tlb_usd that is covenant-light, from 0 to 1.';
+COMMENT ON COLUMN main.loan_terms_summary.sponsor_n IS 'Number of deals that say whether a sponsor backs the borrower.';
+COMMENT ON COLUMN main.loan_terms_summary.sponsor_share IS 'Share of those deals in which a sponsor does, from 0 to 1.';
+COMMENT ON COLUMN main.loan_terms_summary.leverage_n IS 'Number of deals with a total leverage.';
+COMMENT ON COLUMN main.loan_terms_summary.leverage_median IS 'Median of their total leverage. Unit: times EBITDA.';
+COMMENT ON COLUMN main.loan_terms_summary.flex_n IS 'Number of tranches with a margin or price that can be compared with the launch.';
+COMMENT ON COLUMN main.loan_terms_summary.tighter_pct IS 'Share of those tranches that priced tighter. Unit: percent.';
+COMMENT ON COLUMN main.loan_terms_summary.wider_pct IS 'Share of those tranches that priced wider. Unit: percent.';
+COMMENT ON COLUMN main.loan_terms_summary.yield_n IS 'Number of tranches with a yield.';
+COMMENT ON COLUMN main.loan_terms_summary.yield_median IS 'Median of their yield. Unit: basis points.';

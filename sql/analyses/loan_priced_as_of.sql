@@ -1,16 +1,19 @@
--- loan_priced_as_of: Priced loan deals as they were known at an instant, one row per deal, with their tranches summed up.
+-- loan_priced_as_of: Priced loan deals as they were known at an instant, with totals of their tranches.
 -- as of: loan_priced_as_of({as_of})
 --
--- Definition: all columns of loan_priced_deals_as_of(as_of), then when the deal first became known, its borrower's
---   canonical name, its sponsors, and over its tranches: number, sum in USD, banks, margin, price, maturity, terms.
---   banks counts distinct canonical names over all tranches; lead_banks those that are bookrunner or mandated lead
---   arranger of a tranche. Canonical names are those of the alias table on the day of pricing.
+-- Definition: One row per priced loan deal that was current at as_of. It has all columns of loan_priced_deals, and
+--   these:
+--   - when the deal first became known, its borrower's canonical name, and its sponsors;
+--   - of its tranches: their number, the sum in USD, banks, margin, price, maturity and terms.
+--   - banks, lead_banks: number of distinct canonical names over all tranches. A lead is bookrunner or mandated lead
+--     arranger of a tranche. Canonical names are those of the day of pricing.
 -- Parameters: as_of: the instant, required.
--- Units: tranches_usd in USD; margin_lo_bp, margin_hi_bp in basis points over the benchmark; oid_lo, oid_hi in percent of
---   nominal.
--- Caveats: tranches_usd leaves out tranches that the source has not converted (usd 0 or none), counted as
---   tranches_unconverted; it is NULL where none is converted. Margins of one deal may be over different benchmarks.
--- Example: How much was lent with sponsors behind it, by market?
+-- Units: tranches_usd in USD; margin_lo_bp, margin_hi_bp in basis points over the benchmark; oid_lo, oid_hi in
+--   percent of nominal.
+-- Caveats: tranches_usd leaves out tranches that the source has not converted (usd 0 or missing);
+--   tranches_unconverted counts them. It is NULL if no tranche is converted. Margins of one deal may be over
+--   different benchmarks.
+-- Example: How much was lent to borrowers with and without a sponsor, by market?
 --   SELECT market, borrower_sponsor_backed, count(*) AS deals, sum(tranches_usd) AS usd, sum(tranches_unconverted) AS unconverted
 --   FROM loan_priced_as_of('infinity')
 --   GROUP BY ALL
@@ -55,4 +58,4 @@ LEFT JOIN _dealflow.borrower_name a
 LEFT JOIN sponsors s ON s.market = d.market AND s.deal_id = d.deal_id
 LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
 LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id;
-COMMENT ON MACRO TABLE main.loan_priced_as_of IS 'Priced loan deals as they were known at as_of, one row per deal, with their tranches summed up.';
+COMMENT ON MACRO TABLE main.loan_priced_as_of IS 'Priced loan deals as they were known at as_of, with totals of their tranches.';

@@ -156,8 +156,8 @@ func termsSummary(v view) (rows []fact) {
 			worth[tranche.key("market", "deal_id", "ordinal")] = converted(tranche.fact)
 		}
 	}
-	for _, of := range tranches {
-		rows = append(rows, summaryOf(of, worth))
+	for _, tranche := range tranches {
+		rows = append(rows, summaryOf(tranche, worth))
 	}
 	return rows
 }

@@ -1,18 +1,19 @@
--- maturity_wall: What falls due in which year, each bond line counted once at its size with increases.
+-- maturity_wall: Debt by the year in which it falls due. A bond line counts once, with its increases.
 -- as of: maturity_wall({as_of})
 --
--- Definition: Bonds: a row per year of market and basis; lines are those of tap_family. A line falls due at the maturity
---   of its latest deal that has one (basis 'maturity'). A perpetual (its latest deal says so, or the maturity is in the
---   year 9000 or later) falls due at the first call date of its latest deal that has one (basis 'first call'); where that
---   is past or not stated, and where a line has no maturity, year is NULL and basis 'none'. Loans: lines are tranches, by
---   the year of their maturity (basis 'maturity'), NULL where its text names none (basis 'none'). What fell due before
---   the day (loans: the year) of the latest run that as_of knows is not in it. usd sums what has been converted;
---   unconverted: lines of which something has not.
+-- Definition: One row per year, market and basis. A line is a bond line of tap_family, or a tranche of a loan.
+--   - basis 'maturity': a bond line falls due at the maturity of its latest deal that has one, a loan tranche in the
+--     year that its maturity names.
+--   - basis 'first call': a perpetual falls due at the first call date of its latest deal that has one, unless that is
+--     past. A line is perpetual if its latest deal says so, or if its maturity is in the year 9000 or later.
+--   - basis 'none', year NULL: all other lines.
+--   - usd: sum of the amounts that have been converted. unconverted: lines with an amount that has not.
+--   - A line that fell due before the day (loans: the year) of the latest run that as_of knows is left out.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
 -- Units: USD at the source's own rates at pricing.
--- Caveats: Sizes are as issued: nothing is known of buybacks, calls, amortisation or repayment. Tenors of loans, such as
---   7yr, name no year.
--- Example: How high is the wall of each market in the years to come?
+-- Caveats: Sizes are as issued: buybacks, calls, amortisation and repayments are not known. A loan's tenor, such
+--   as 7yr, names no year.
+-- Example: How much falls due in each market in the years to come?
 --   SELECT year, service, market, basis, lines, (usd / 1e9)::DECIMAL(18, 2) AS usd_bn, unconverted
 --   FROM maturity_wall ORDER BY year NULLS LAST, service, market, basis LIMIT 40
 CREATE MACRO main.maturity_wall(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
@@ -55,14 +56,14 @@ SELECT year, basis, service, market, count(*) AS lines, sum(usd) AS usd, count(*
 FROM due
 GROUP BY year, basis, service, market
 ORDER BY service, market, year, basis;
-COMMENT ON MACRO TABLE main.maturity_wall IS 'What falls due in which year, each bond line counted once at its size with increases.';
+COMMENT ON MACRO TABLE main.maturity_wall IS 'Debt by the year in which it falls due. A bond line counts once, with its increases.';
 
 CREATE VIEW main.maturity_wall AS FROM main.maturity_wall();
-COMMENT ON VIEW main.maturity_wall IS 'What falls due in which year, each bond line counted once at its size with increases. As of now.';
-COMMENT ON COLUMN main.maturity_wall.year IS 'The year; NULL where none is known.';
+COMMENT ON VIEW main.maturity_wall IS 'Debt by the year in which it falls due. A bond line counts once, with its increases. As of now.';
+COMMENT ON COLUMN main.maturity_wall.year IS 'Year in which the lines fall due; NULL if no year is known.';
 COMMENT ON COLUMN main.maturity_wall.basis IS 'maturity, first call (of a perpetual) or none.';
 COMMENT ON COLUMN main.maturity_wall.service IS 'bond or loan.';
 COMMENT ON COLUMN main.maturity_wall.market IS 'IG, HY, EM, LL, CF or AF.';
-COMMENT ON COLUMN main.maturity_wall.lines IS 'Bond lines; loan tranches.';
-COMMENT ON COLUMN main.maturity_wall.usd IS 'Sum of their nominals, as far as they have been converted. Unit: USD.';
-COMMENT ON COLUMN main.maturity_wall.unconverted IS 'Of the lines, those of which something has not been converted.';
+COMMENT ON COLUMN main.maturity_wall.lines IS 'Number of bond lines or loan tranches.';
+COMMENT ON COLUMN main.maturity_wall.usd IS 'Sum of their nominals that have been converted. Unit: USD.';
+COMMENT ON COLUMN main.maturity_wall.unconverted IS 'Number of lines with a nominal that has not been converted.';

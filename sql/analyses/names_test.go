@@ -29,7 +29,7 @@ func normalName(value any) string {
 	var normal strings.Builder
 	space := false
 	for _, c := range composed.Replace(strings.ToLower(name)) {
-		if unicode.IsSpace(c) || unicode.In(c, unicode.Z, unicode.C) {
+		if unicode.IsSpace(c) || unicode.In(c, unicode.Z, unicode.C) || c == unicode.ReplacementChar {
 			space = true
 			continue
 		}

@@ -1,18 +1,20 @@
--- pipeline_as_of: The pipeline of expected deals as it was known at an instant, one row per tranche, bonds and loans alike.
+-- pipeline_as_of: The pipeline as it was known at an instant: one row per tranche of an expected deal.
 -- as of: pipeline_as_of({as_of})
 --
--- Definition: all tranches of the expected deals that stood at as_of; a deal without tranches has one row, in which the
---   tranche's columns are NULL. tranche_uid tells tranches of a deal apart and stays the same from version to version.
---   price is the bond's latest price talk or the loan's margin as text; the numbers beside it are what was read of it.
---   borrower is the canonical name on the day the version became known. days_listed counts whole days from
---   first_known_at to the last instant at which the lake observed the source.
+-- Definition: One row per tranche of the expected deals, bonds and loans, that were current at as_of. A deal
+--   without tranches has one row, in which the tranche's columns are NULL.
+--   - tranche_uid: identifies the tranche in its deal, and stays the same from version to version.
+--   - price: the bond's latest price talk, or the loan's margin, as text. The other price_* columns are what the
+--     parsers read in it.
+--   - borrower: the canonical name on the day on which the version became known.
+--   - days_listed: full days from first_known_at to the lake's last observation of the source.
 -- Parameters: as_of: the instant (default: the newest state).
--- Units: volume_amount, volume_lo, volume_hi in units of volume_currency; price_lo_bp, price_hi_bp in basis points over
---   price_benchmark; price_yield_lo_pct, price_yield_hi_pct in percent; days_listed in days.
--- Caveats: a deal stays listed for a while after it has priced: WHERE NOT is_priced gives what is still to come. The
---   status of a loan's tranche is free text: 'Priced' counts in any case, other spellings do not. days_listed is NULL for
---   deals that were there when their feed was first read: how long they had been listed nobody saw.
--- Example: What is still to come, and how long has it been waiting?
+-- Units: volume_amount, volume_lo, volume_hi in units of volume_currency; price_lo_bp, price_hi_bp in basis points
+--   over price_benchmark; price_yield_lo_pct, price_yield_hi_pct in percent; days_listed in days.
+-- Caveats: A deal stays listed for a while after it has priced: add WHERE NOT is_priced for deals still to come. A
+--   loan tranche's status is free text: 'Priced' counts in upper and lower case, other spellings do not. days_listed
+--   is NULL for deals of their feed's first commit, because the lake did not see when they were listed.
+-- Example: What is still to come, and for how long has it been listed?
 --   SELECT service, market, count(*) AS tranches, count(volume_lo) AS with_volume,
 --          count(days_listed) AS with_days, median(days_listed) AS median_days_listed
 --   FROM pipeline_as_of
@@ -45,35 +47,35 @@ COMMENT ON VIEW main.pipeline_as_of IS 'The pipeline of expected deals as of now
 COMMENT ON COLUMN main.pipeline_as_of.service IS 'bond or loan.';
 COMMENT ON COLUMN main.pipeline_as_of.market IS 'Market of the feed: IG, HY, EM, LL, CF or AF.';
 COMMENT ON COLUMN main.pipeline_as_of.deal_id IS 'The source''s id of the expected deal; unique only within service and market.';
-COMMENT ON COLUMN main.pipeline_as_of.tranche_uid IS 'Which tranche of the deal; the same from version to version.';
+COMMENT ON COLUMN main.pipeline_as_of.tranche_uid IS 'Identity of the tranche in its deal; the same from version to version.';
 COMMENT ON COLUMN main.pipeline_as_of.ordinal IS 'Place of the tranche in the deal''s list, from 1; NULL for a deal without tranches.';
 COMMENT ON COLUMN main.pipeline_as_of.borrower_name IS 'Name of the borrower or issuer as the source spells it.';
-COMMENT ON COLUMN main.pipeline_as_of.borrower IS 'Its canonical name: of the alias table, or else the name in normal form.';
+COMMENT ON COLUMN main.pipeline_as_of.borrower IS 'Canonical name of the borrower: from the aliases, else the name in normal form.';
 COMMENT ON COLUMN main.pipeline_as_of.headline IS 'The newest headline, free text.';
 COMMENT ON COLUMN main.pipeline_as_of.stage IS 'Stage of a loan, free text; NULL for bonds.';
 COMMENT ON COLUMN main.pipeline_as_of.tranche_name IS 'Name of the tranche; neither unique nor stable.';
-COMMENT ON COLUMN main.pipeline_as_of.status IS 'Status of the tranche: EXPECTED, TO_BE_INCREASED, INCREASED or PRICED of bonds, free text of loans.';
-COMMENT ON COLUMN main.pipeline_as_of.currency IS 'Currency code as written.';
+COMMENT ON COLUMN main.pipeline_as_of.status IS 'Status of the tranche. Bonds: EXPECTED, TO_BE_INCREASED, INCREASED or PRICED. Loans: free text.';
+COMMENT ON COLUMN main.pipeline_as_of.currency IS 'Currency code, as written.';
 COMMENT ON COLUMN main.pipeline_as_of.structure IS 'Structure of a bond, free text such as 8NC3; NULL for loans.';
 COMMENT ON COLUMN main.pipeline_as_of.type IS 'Short form of a loan''s type, free text such as TLB; NULL for bonds.';
 COMMENT ON COLUMN main.pipeline_as_of.volume IS 'Size, free text.';
-COMMENT ON COLUMN main.pipeline_as_of.volume_amount IS 'The size, where it is one number. Unit: units of volume_currency.';
-COMMENT ON COLUMN main.pipeline_as_of.volume_lo IS 'The size''s lower end or minimum; the size itself where it is one number. Unit: units of volume_currency.';
-COMMENT ON COLUMN main.pipeline_as_of.volume_hi IS 'The size''s upper end or maximum; the size itself where it is one number. Unit: units of volume_currency.';
-COMMENT ON COLUMN main.pipeline_as_of.volume_currency IS 'The currency that the text names, or else the currency column''s.';
+COMMENT ON COLUMN main.pipeline_as_of.volume_amount IS 'The size, if the text gives one number. Unit: units of volume_currency.';
+COMMENT ON COLUMN main.pipeline_as_of.volume_lo IS 'Lower end or minimum of the size; the size itself if the text gives one number. Unit: units of volume_currency.';
+COMMENT ON COLUMN main.pipeline_as_of.volume_hi IS 'Upper end or maximum of the size; the size itself if the text gives one number. Unit: units of volume_currency.';
+COMMENT ON COLUMN main.pipeline_as_of.volume_currency IS 'Currency that the text names, else the currency column''s.';
 COMMENT ON COLUMN main.pipeline_as_of.volume_status IS 'How the text of volume was read: OK, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED.';
 COMMENT ON COLUMN main.pipeline_as_of.price IS 'Latest price talk of a bond, margin of a loan; free text.';
-COMMENT ON COLUMN main.pipeline_as_of.price_benchmark IS 'What the spread or margin is over.';
-COMMENT ON COLUMN main.pipeline_as_of.price_lo_bp IS 'The spread''s or margin''s lower end; itself where it is one number. Unit: basis points.';
-COMMENT ON COLUMN main.pipeline_as_of.price_hi_bp IS 'The spread''s or margin''s upper end; itself where it is one number. Unit: basis points.';
-COMMENT ON COLUMN main.pipeline_as_of.price_yield_lo_pct IS 'The yield''s lower end of a bond that is talked in yield; NULL for loans. Unit: percent.';
-COMMENT ON COLUMN main.pipeline_as_of.price_yield_hi_pct IS 'The yield''s upper end of a bond that is talked in yield; NULL for loans. Unit: percent.';
+COMMENT ON COLUMN main.pipeline_as_of.price_benchmark IS 'Benchmark of the spread or margin.';
+COMMENT ON COLUMN main.pipeline_as_of.price_lo_bp IS 'Lower end of the spread or margin; itself if the text gives one number. Unit: basis points.';
+COMMENT ON COLUMN main.pipeline_as_of.price_hi_bp IS 'Upper end of the spread or margin; itself if the text gives one number. Unit: basis points.';
+COMMENT ON COLUMN main.pipeline_as_of.price_yield_lo_pct IS 'Lower end of the yield, if the price talk gives a yield; NULL for loans. Unit: percent.';
+COMMENT ON COLUMN main.pipeline_as_of.price_yield_hi_pct IS 'Upper end of the yield, if the price talk gives a yield; NULL for loans. Unit: percent.';
 COMMENT ON COLUMN main.pipeline_as_of.oid IS 'Original issue discount of a loan as a price, free text; NULL for bonds.';
 COMMENT ON COLUMN main.pipeline_as_of.price_status IS 'How the text of price was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED.';
 COMMENT ON COLUMN main.pipeline_as_of.timing IS 'Timing, free text.';
 COMMENT ON COLUMN main.pipeline_as_of.created IS 'When the source created the deal.';
 COMMENT ON COLUMN main.pipeline_as_of.first_known_at IS 'When the deal first became known.';
-COMMENT ON COLUMN main.pipeline_as_of.left_censored IS 'Whether that was its feed''s first commit: then it says nothing of the deal.';
-COMMENT ON COLUMN main.pipeline_as_of.days_listed IS 'Whole days from first_known_at to the last observation; NULL where left-censored. Unit: days.';
+COMMENT ON COLUMN main.pipeline_as_of.left_censored IS 'Whether first_known_at is its feed''s first commit; it then says nothing about the deal.';
+COMMENT ON COLUMN main.pipeline_as_of.days_listed IS 'Full days from first_known_at to the last observation; NULL if left-censored. Unit: days.';
 COMMENT ON COLUMN main.pipeline_as_of.is_priced IS 'Whether the tranche has priced: by its status, or by the link to the priced deal.';
-COMMENT ON COLUMN main.pipeline_as_of.priced_deal_id IS 'deal_id of the priced deal that came of it: the tranche''s link of bonds, the deal''s of loans.';
+COMMENT ON COLUMN main.pipeline_as_of.priced_deal_id IS 'deal_id of the deal that priced. Bonds: from the tranche''s link. Loans: from the deal''s link.';

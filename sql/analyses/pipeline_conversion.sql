@@ -1,25 +1,29 @@
--- pipeline_conversion: What became of the tranches that were to come at the end of a day: how many priced within n weekdays.
+-- pipeline_conversion: How many tranches of one day's pipeline priced within n weekdays, and what became of the others.
 -- as of: pipeline_conversion(DATE '2026-01-06', 2, {as_of})
 -- as of: pipeline_conversion(DATE '2026-01-05', 20, {as_of})
 --
--- Definition: the tranches (by tranche_uid) of the pipeline as it was known at the end of day d (UTC) that had not priced
---   then. As known at as_of each is one of: priced_within (a later version shows it priced, or its deal was removed as
---   priced while it was in it, and that became known by the n-th weekday after d), priced_later (likewise, after that),
---   pulled (its deal was removed for another reason, or it left its deal, unpriced), unknown (likewise, but the feed had
---   not been read for more than 4 days before, so that when and how it left nobody saw), live (none of these).
---   conversion_pct is 100 × priced_within ÷ tranches. Weekdays are Monday to Friday; d itself does not count.
--- Parameters: d: the day (DATE). n: how many weekdays. as_of: only what was known at that instant (default: all).
+-- Definition: One row per market, over the tranches (by tranche_uid) that were in the pipeline at the end of day d
+--   (UTC) and had not priced, as known then. Each is one of the following, as known at as_of:
+--   - priced_within: it priced, and that became known by the n-th weekday after d. A tranche has priced if a later
+--     version shows so, or if its deal was removed as priced with the tranche in it.
+--   - priced_later: it priced, and that became known later.
+--   - pulled: its deal was removed for another reason, or it left its deal unpriced.
+--   - unknown: as pulled, but the feed had not been read for more than 4 days before. When and how the tranche left is
+--     not known.
+--   - live: none of these.
+--   - conversion_pct: 100 × priced_within ÷ tranches. Weekdays are Monday to Friday; d itself does not count.
+-- Parameters: d: the day (DATE). n: number of weekdays. as_of: only what was known at that instant (default: all).
 -- Units: conversion_pct in percent.
--- Caveats: while window_complete is false, tranches may still price within the window. Holidays count as weekdays. What
---   counts is when the pricing became known, not when it was. A tranche that priced and left its deal between two
---   observations, while others stayed, is pulled: nobody saw it priced. The five numbers add up to tranches. Markets
---   without such tranches have no row.
--- Example: Of what was to come a week before the newest observation, how much priced within three weekdays?
+-- Caveats: While window_complete is false, tranches may still price within the window. Holidays count as weekdays.
+--   The instant that counts is when the pricing became known, not when it happened. A tranche that priced and left
+--   its deal between two observations, while others stayed, counts as pulled: no version shows it priced. The five
+--   numbers add up to tranches. A market without such tranches has no row.
+-- Example: Of the tranches to come a week before the newest observation, how many priced within three weekdays?
 --   SELECT service, market, tranches, priced_within, priced_later, pulled, unknown, live, conversion_pct, window_complete
 --   FROM pipeline_conversion((SELECT max(known_at)::DATE - 7 FROM runs), 3)
 CREATE MACRO main.pipeline_conversion(d, n, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH clock AS (
-  -- Weekdays are counted from the Monday of d's week; a week-end counts as its Friday.
+  -- Weekdays are counted from the Monday of d's week. Saturday and Sunday count as Friday.
   SELECT least(((d::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') - INTERVAL 1 MICROSECOND, as_of::TIMESTAMPTZ) AS beginning,
          as_of::TIMESTAMPTZ AS ending,
          greatest(d::DATE, d::DATE - (isodow(d::DATE) - 1)::INTEGER
@@ -32,7 +36,7 @@ WITH clock AS (
   WHERE v.kind = 'expected' AND v.change <> 'removed'
     AND v.valid_from <= clock.beginning AND (v.valid_to IS NULL OR v.valid_to > clock.beginning)
 ), versions AS (
-  -- Every version of those deals from that day on, and what came after it.
+  -- Every version of those deals from that day on, with the next version.
   SELECT v.service, v.market, v.deal_id, v.version, v.valid_from, v.version = l.version AS is_first,
          lead(v.valid_from) OVER deal AS next_from,
          coalesce(lead(v.change = 'removed' AND v.reason = 'priced') OVER deal, false) AS priced_next
@@ -42,7 +46,7 @@ WITH clock AS (
   WHERE v.kind = 'expected' AND v.version >= l.version AND v.valid_from <= clock.ending
   WINDOW deal AS (PARTITION BY v.service, v.market, v.deal_id ORDER BY v.version)
 ), tranches AS (
-  -- Columns are named in subqueries: of a table that is joined to a CTE directly, DuckDB reads them all.
+  -- Subqueries name the columns: if a table is joined to a CTE directly, DuckDB reads all columns.
   SELECT v.service, v.market, v.deal_id, v.version, t.ordinal, _dealflow.is_priced('bond', t.status, t.priced_deal_id) AS is_priced
   FROM versions v
   JOIN (SELECT market, deal_id, version, ordinal, status, priced_deal_id FROM _dealflow.history_bond_expected_tranches) t
@@ -57,7 +61,7 @@ WITH clock AS (
     ON e.market = v.market AND e.deal_id = v.deal_id AND e.version = v.version
   WHERE v.service = 'loan'
 ), fates AS (
-  -- The last version of a deal has none after it: a tranche in it is there still.
+  -- The last version of a deal has no next one: its tranches are still in the deal.
   SELECT v.service, v.market, v.deal_id, l.tranche_uid,
          min(CASE WHEN t.is_priced THEN v.valid_from WHEN v.priced_next THEN v.next_from END) AS priced_at,
          bool_or(v.next_from IS NULL) AS is_listed,
@@ -96,4 +100,4 @@ CROSS JOIN clock
 JOIN _dealflow.observed(as_of) s ON s.service = o.service AND s.market = o.market AND s.kind = 'expected'
 GROUP BY o.service, o.market
 ORDER BY o.service, o.market;
-COMMENT ON MACRO TABLE main.pipeline_conversion IS 'Of the tranches that were to come at the end of day d, how many priced within n weekdays, as far as was known at as_of.';
+COMMENT ON MACRO TABLE main.pipeline_conversion IS 'How many tranches of the pipeline of day d priced within n weekdays, and what became of the others, as known at as_of.';

@@ -101,13 +101,13 @@ func (i *inspection) lookAtBonds(v view) {
 			i.look(b.deal, "unit_outlier_books", cover.Cmp(big.NewRat(1, 2)) < 0 || cover.Cmp(big.NewRat(20, 1)) > 0)
 		}
 		i.look(b.deal, "duplicate_in_two_markets", !b.is("counted"))
-		for _, of := range []string{"investor_types", "geographies"} {
+		for _, table := range []string{"investor_types", "geographies"} {
 			total := new(big.Rat)
-			for _, row := range b.rows(b.now, of) {
+			for _, row := range b.rows(b.now, table) {
 				total = sum(total, orZero(row.rat("value")))
 			}
-			if len(b.rows(b.now, of)) > 0 {
-				i.look(b.deal, "map_sum_off_"+of, total.Cmp(big.NewRat(97, 1)) < 0 || total.Cmp(big.NewRat(103, 1)) > 0)
+			if len(b.rows(b.now, table)) > 0 {
+				i.look(b.deal, "map_sum_off_"+table, total.Cmp(big.NewRat(97, 1)) < 0 || total.Cmp(big.NewRat(103, 1)) > 0)
 			}
 		}
 		if banks := b.rows(b.now, "banks"); named(banks) {
@@ -206,8 +206,8 @@ func (i *inspection) lookAtNames(v view) {
 		for _, kind := range []api.Kind{api.Priced, api.Expected} {
 			for _, k := range v.standing(service, kind) {
 				look(k.deal, "unknown_borrowers", v.companyNames, k.row()["borrower_name"])
-				for _, of := range []string{"banks", "tranche_banks"} {
-					for _, bank := range k.rows(k.now, of) {
+				for _, table := range []string{"banks", "tranche_banks"} {
+					for _, bank := range k.rows(k.now, table) {
 						look(k.deal, "unknown_banks", v.bankNames, bank["name"])
 					}
 				}

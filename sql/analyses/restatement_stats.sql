@@ -2,15 +2,18 @@
 -- after: field_change
 -- as of: restatement_stats(1, {as_of})
 --
--- Definition: the base are the priced deals that were first known after their feed's first commit, and at least the given
---   number of days before the lake's last observation: each had the whole window. Restated is a deal with a field_change
---   of kind 'edit' whose lag is at most that number of days. edits counts versions with such changes. A deal counts
---   whether it still stands or has been removed.
+-- Definition: One row per market. The base is the priced deals that first became known after their feed's first
+--   commit, and at least the given number of days before the lake's last observation. So each deal had the full
+--   window.
+--   - restated: deals with a field_change of kind 'edit' whose lag is at most that number of days.
+--   - edits: versions with such changes.
+--   - A deal counts whether it is current or has been removed.
 -- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
--- Units: restated_pct in percent of deals; median_lag_days in days of 24 hours, over the restated deals' first edits.
--- Caveats: left_censored deals (there when their feed was first read) and deals too_young for the window are counted apart
---   and in no other column. Backfills and changes outside all columns are no edits; a value that a deal had lacked is
---   one. A lag is at most as exact as the runs are frequent.
+-- Units: restated_pct in percent of deals; median_lag_days in days of 24 hours, over the restated deals' first
+--   edits.
+-- Caveats: Deals of their feed's first commit (left_censored) and deals known for less than the window (too_young)
+--   are in no other column. A backfill is no edit, and neither is a change outside all columns. A value for a field
+--   that was NULL is an edit. A lag is only as exact as the runs are frequent.
 -- Example: How many priced deals are restated within a week?
 --   SELECT service, market, deals, restated, restated_pct, edits, median_lag_days, left_censored, too_young
 --   FROM restatement_stats(7)
@@ -39,16 +42,19 @@ FROM deals d
 LEFT JOIN edits e USING (service, market, deal_id)
 GROUP BY d.service, d.market
 ORDER BY d.service, d.market;
-COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edited within days of becoming known, by market, as far as was known at as_of.';
+COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edited within a number of days of becoming known, by market, as known at as_of.';
 
 -- restatement_fields: Which fields of priced deals are edited within a number of days of becoming known, by market.
 -- as of: restatement_fields(1, {as_of})
 --
--- Definition: the base and the edits are those of restatement_stats. deals_restated counts the deals of the base in which
---   the field was edited, or (field is NULL) a row of the table came or went; share is deals_restated ÷ all deals of the base.
+-- Definition: One row per market, table and field. The base and the edits are those of restatement_stats.
+--   - deals_restated: deals of the base in which the field was edited. If field is NULL: in which a row of the table
+--     was added or removed.
+--   - share: deals_restated ÷ all deals of the base.
 -- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
 -- Units: share from 0 to 1.
--- Caveats: a deal counts for each of its fields: shares do not add up. Fields never edited have no row.
+-- Caveats: A deal counts for each of its fields, so shares do not add up to 1. A field that was never edited has
+--   no row.
 -- Example: Which fields of priced bonds are restated within thirty days?
 --   SELECT market, table_name, field, deals_restated, share
 --   FROM restatement_fields(30)
@@ -77,4 +83,4 @@ SELECT e.service, e.market, e.table_name, e.field, e.deals_restated, e.deals_res
 FROM edited e
 JOIN bases b USING (service, market)
 ORDER BY e.service, e.market, e.deals_restated DESC, e.table_name, e.field;
-COMMENT ON MACRO TABLE main.restatement_fields IS 'Which fields of priced deals are edited within days of becoming known, by market, as far as was known at as_of.';
+COMMENT ON MACRO TABLE main.restatement_fields IS 'Which fields of priced deals are edited within a number of days of becoming known, by market, as known at as_of.';

@@ -1,18 +1,21 @@
--- tap_family: Each bond line with its increases: how large it is, and whether the source's total agrees.
+-- tap_family: Bond lines with their increases: how large each is, and whether the source's total agrees.
 -- as of: tap_family({as_of})
 --
--- Definition: One row per line: an original deal with the deals that name it as their original, directly or through each
---   other, within the market; lines without increases, too. Members are deals that count (see bond_priced_as_of).
---   increases are the members other than the original; original_* are the original's own (NULL where it is not known:
---   then original_known is false, and borrower, currency and isin_code are its earliest increase's). line_size and
---   line_size_usd sum the members' nominals; source_total is what the latest member says of the whole line, mismatch that
---   less line_size. *_spread_bp as in bond_priced_as_of; tap_spread_change_bp: last increase less original, over the same
---   benchmark; taps_12m: increases priced in the 365 days up to the day of the latest run that as_of knows.
+-- Definition: One row per line, also without increases. A line is an original deal with the deals of its market
+--   that name it as their original, directly or through each other. Its members are the deals that count (see
+--   bond_priced_as_of).
+--   - increases: number of members other than the original.
+--   - original_*: values of the original. If the original is not known, they are NULL and original_known is false;
+--     borrower, currency and isin_code are then those of the earliest increase.
+--   - line_size, line_size_usd: sum of the members' nominals.
+--   - source_total: nominal of the line as its latest member states it. mismatch: source_total − line_size.
+--   - *_spread_bp: as in bond_priced_as_of. tap_spread_change_bp: last increase − original, over the same benchmark.
+--   - taps_12m: increases priced in the 365 days up to the day of the latest run that as_of knows.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
 -- Units: Units of the currency; line_size_usd in USD over members that have been converted; basis points.
--- Caveats: A line is taken to be of one currency. mismatch is not 0 where increases are missing from the list, or totals
---   were stated before the last increase. Latest is by pricing date, then deal_id.
--- Example: Which lines were increased most often, at which spreads?
+-- Caveats: All members of a line are assumed to have one currency. mismatch is not 0 if increases are missing from
+--   the list, or if a total was stated before the last increase. Latest means by pricing date, then deal_id.
+-- Example: Which lines were increased most often, and at which spreads?
 --   SELECT market, root_deal_id, borrower, currency, original_date, increases, line_size, mismatch,
 --          original_spread_bp, last_tap_spread_bp
 --   FROM tap_family WHERE increases > 0 ORDER BY increases DESC, market, root_deal_id LIMIT 10
@@ -58,25 +61,25 @@ JOIN deals d ON d.market = l.market AND d.deal_id = CASE WHEN l.root_known THEN 
 LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
 ORDER BY l.market, l.root_deal_id;
-COMMENT ON MACRO TABLE main.tap_family IS 'Each bond line with its increases: how large it is, and whether the source''s total agrees.';
+COMMENT ON MACRO TABLE main.tap_family IS 'Bond lines with their increases: how large each is, and whether the source''s total agrees.';
 
 CREATE VIEW main.tap_family AS FROM main.tap_family();
-COMMENT ON VIEW main.tap_family IS 'Each bond line with its increases: how large it is, and whether the source''s total agrees. As of now.';
+COMMENT ON VIEW main.tap_family IS 'Bond lines with their increases: how large each is, and whether the source''s total agrees. As of now.';
 COMMENT ON COLUMN main.tap_family.market IS 'IG, HY or EM.';
 COMMENT ON COLUMN main.tap_family.root_deal_id IS 'deal_id of the original.';
 COMMENT ON COLUMN main.tap_family.borrower IS 'Canonical name of the borrower.';
 COMMENT ON COLUMN main.tap_family.currency IS 'Currency of the line.';
 COMMENT ON COLUMN main.tap_family.isin_code IS 'ISIN of the original.';
-COMMENT ON COLUMN main.tap_family.original_date IS 'Day on which the original priced; NULL where it is not known.';
+COMMENT ON COLUMN main.tap_family.original_date IS 'Day on which the original priced; NULL if the original is not known.';
 COMMENT ON COLUMN main.tap_family.increases IS 'Number of increases.';
 COMMENT ON COLUMN main.tap_family.last_increase_date IS 'Day on which the last increase priced.';
-COMMENT ON COLUMN main.tap_family.original_nominal IS 'Nominal of the original alone; NULL where it is not known. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.original_nominal IS 'Nominal of the original alone; NULL if the original is not known. Unit: units of the currency.';
 COMMENT ON COLUMN main.tap_family.line_size IS 'Sum of the nominals of the original and its increases. Unit: units of the currency.';
-COMMENT ON COLUMN main.tap_family.line_size_usd IS 'The same in USD, over those that have been converted. Unit: USD.';
-COMMENT ON COLUMN main.tap_family.source_total IS 'Nominal of the whole line as its latest deal states it. Unit: units of the currency.';
-COMMENT ON COLUMN main.tap_family.mismatch IS 'source_total less line_size. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.line_size_usd IS 'Sum of the nominals that have been converted to USD. Unit: USD.';
+COMMENT ON COLUMN main.tap_family.source_total IS 'Nominal of the line as its latest deal states it. Unit: units of the currency.';
+COMMENT ON COLUMN main.tap_family.mismatch IS 'source_total minus line_size. Unit: units of the currency.';
 COMMENT ON COLUMN main.tap_family.original_spread_bp IS 'Spread of the original (EM: over swaps). Unit: basis points.';
 COMMENT ON COLUMN main.tap_family.last_tap_spread_bp IS 'Spread of the last increase. Unit: basis points.';
-COMMENT ON COLUMN main.tap_family.tap_spread_change_bp IS 'Last increase less original, over the same benchmark; negative: tighter. Unit: basis points.';
-COMMENT ON COLUMN main.tap_family.taps_12m IS 'Increases priced in the 365 days up to the latest run.';
-COMMENT ON COLUMN main.tap_family.original_known IS 'Whether the original stands in the list.';
+COMMENT ON COLUMN main.tap_family.tap_spread_change_bp IS 'Last increase minus original, over the same benchmark; negative is tighter. Unit: basis points.';
+COMMENT ON COLUMN main.tap_family.taps_12m IS 'Number of increases priced in the 365 days up to the latest run.';
+COMMENT ON COLUMN main.tap_family.original_known IS 'Whether the original is current.';

@@ -52,8 +52,8 @@ type record struct {
 func linksOf(d *deal, v *version) (links []record) {
 	to := d.feed
 	to.Kind = api.Priced
-	for _, of := range []string{"deals", "tranches"} {
-		for _, row := range d.rows(v, of) {
+	for _, table := range []string{"deals", "tranches"} {
+		for _, row := range d.rows(v, table) {
 			for _, column := range []string{"priced_deal_id", "original_deal_id"} {
 				if id, ok := row[column].(int64); ok {
 					links = append(links, record{to, id})

@@ -136,14 +136,14 @@ func observed(t *testing.T, seed uint64) (*world.World, *history) {
 	h := newHistory(tr)
 	declareNames(t, w, h)
 	for n, day := range observedDays {
-		of := api.Feeds()
+		feeds := api.Feeds()
 		if n == 0 {
-			of = slices.DeleteFunc(of, func(f api.Feed) bool {
+			feeds = slices.DeleteFunc(feeds, func(f api.Feed) bool {
 				return f == api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Expected} || f == api.Feed{Service: api.Loan, Market: api.CF, Kind: api.Priced}
 			})
 		}
-		result := w.Night(t, day, world.Quiet, world.Feeds(of...), world.AcceptRemovals)
-		h.observe(t, w.URL, result.KnownAt.Time, of, func(feed api.Feed) []serve.Record { return tr.Visible(t, w, feed) })
+		result := w.Night(t, day, world.Quiet, world.Feeds(feeds...), world.AcceptRemovals)
+		h.observe(t, w.URL, result.KnownAt.Time, feeds, func(feed api.Feed) []serve.Record { return tr.Visible(t, w, feed) })
 	}
 	h.follow()
 	return w, h

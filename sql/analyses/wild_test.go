@@ -117,8 +117,8 @@ func (s *scribe) mixed(before, after any) any {
 
 func (s *scribe) some(chance float64) bool { return s.Float64() < chance }
 
-// of picks one of some values; nil is as likely as each of them.
-func (s *scribe) of(values ...any) any {
+// pick returns one of some values; nil is as likely as each of them.
+func (s *scribe) pick(values ...any) any {
 	if i := s.IntN(len(values) + 1); i < len(values) {
 		return values[i]
 	}
@@ -134,46 +134,46 @@ func (s *scribe) list(n int, entry func() members) []any {
 	return all
 }
 
-func (s *scribe) flag() any { return s.of(true, false, false) }
+func (s *scribe) flag() any { return s.pick(true, false, false) }
 func (s *scribe) name() any {
-	return s.of("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Dogwood", "")
+	return s.pick("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Dogwood", "")
 }
 func (s *scribe) day() any {
-	return s.of("2024-11-30", "2025-01-09", "2025-01-10", "2026-01-03", "2026-01-06")
+	return s.pick("2024-11-30", "2025-01-09", "2025-01-10", "2026-01-03", "2026-01-06")
 }
 func (s *scribe) instant() any {
-	return s.of("2026-01-05T09:00:00Z", "2026-01-05T09:00:00Z", "2026-01-05T10:30:00Z")
+	return s.pick("2026-01-05T09:00:00Z", "2026-01-05T09:00:00Z", "2026-01-05T10:30:00Z")
 }
 
 func (s *scribe) money(amounts ...any) any {
-	return s.of(
-		members{"amount": s.of(amounts...), "converted": members{"usd": s.of(amounts...)}},
+	return s.pick(
+		members{"amount": s.pick(amounts...), "converted": members{"usd": s.pick(amounts...)}},
 		members{"amount": 100, "converted": members{"usd": 0}},
 		members{"amount": 1000000.01, "converted": members{"usd": 1000000.01}},
 	)
 }
 
 func (s *scribe) spread() any {
-	return s.of("T+95", "MS+95", "MS+100", "T+90-95", "7.125%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
+	return s.pick("T+95", "MS+95", "MS+100", "T+90-95", "7.125%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
 }
 
 func (s *scribe) talk() any {
-	return s.of("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "T+95", "7.125%", "low 200s", "nonsense")
+	return s.pick("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "T+95", "7.125%", "low 200s", "nonsense")
 }
 
 func (s *scribe) margin() any {
-	return s.of("E+400", "E+425", "E+400-425", "S+CSA+350", "325bp", "low 300s", "TBC", "E+425-400", "")
+	return s.pick("E+400", "E+425", "E+400-425", "S+CSA+350", "325bp", "low 300s", "TBC", "E+425-400", "")
 }
 
-func (s *scribe) oid() any { return s.of("99.5", "99-99.5", "par", "0.5% UF", "high 98s", "x") }
+func (s *scribe) oid() any { return s.pick("99.5", "99-99.5", "par", "0.5% UF", "high 98s", "x") }
 
 func (s *scribe) maturity() any {
-	return s.of("2026-01-13", "2026-01-14", "2031-02-15", "2031-02-15", "9999-12-31", "2024-01-01")
+	return s.pick("2026-01-13", "2026-01-14", "2031-02-15", "2031-02-15", "9999-12-31", "2024-01-01")
 }
 
 // record writes a deal.
 func (s *scribe) record(feed api.Feed, id int64) members {
-	m := members{feed.IDKey(): id, "market": feed.Market, "borrower": members{"name": s.name(), "leveragedMultiple": s.of("5x", "4x/6x", "6x/4x"), "sponsors": members{"sponsorBacked": s.flag(), "sponsors": s.list(2, func() members { return members{"name": s.name()} })}}}
+	m := members{feed.IDKey(): id, "market": feed.Market, "borrower": members{"name": s.name(), "leveragedMultiple": s.pick("5x", "4x/6x", "6x/4x"), "sponsors": members{"sponsorBacked": s.flag(), "sponsors": s.list(2, func() members { return members{"name": s.name()} })}}}
 	links := members{"self": members{"href": feed.DealPath(id)}}
 	m["_links"] = links
 	switch {
@@ -205,25 +205,25 @@ func linkToPriced(feed api.Feed, id int64) members {
 }
 
 func (s *scribe) priceBond(m members) {
-	shares := func() members { return members{"FM": s.of(50, 60.5), "HF": s.of(40, 50), "": 3} }
+	shares := func() members { return members{"FM": s.pick(50, 60.5), "HF": s.pick(40, 50), "": 3} }
 	maps.Copy(m, members{
-		"dealType": s.of("ORIGINAL", "INCREASE"), "pricingDate": s.day(), "pricingTime": s.of("14:35+01:00", "14:35"), "currency": s.of("EUR", "USD", ""),
-		"nominal": s.money(100, 50000000, 500000000, 200000000000), "total": members{"nominal": s.money(100, 600000000)}, "grade": s.of("HIGH_YIELD", "investment", "UNRATED"),
-		"spread": s.spread(), "swap": s.spread(), "yield": s.of("7.125%", "7.00-7.25%", "x"), "nip": s.of("3", "3-5", "flat", "x"), "premium": members{"nip": s.of("5", "5-8", "n/a")},
-		"firstCallDate": s.maturity(), "maturity": s.maturity(), "perpetual": s.flag(), "fxRate": members{"usd": s.of(1, 1.25, 0)}, "isinCode": s.of("ZZ1", "ZZ2", ""),
-		"stats":          members{"finalBooks": s.of(100, 500000000, 2000000000), "investorType": shares(), "geography": shares()},
+		"dealType": s.pick("ORIGINAL", "INCREASE"), "pricingDate": s.day(), "pricingTime": s.pick("14:35+01:00", "14:35"), "currency": s.pick("EUR", "USD", ""),
+		"nominal": s.money(100, 50000000, 500000000, 200000000000), "total": members{"nominal": s.money(100, 600000000)}, "grade": s.pick("HIGH_YIELD", "investment", "UNRATED"),
+		"spread": s.spread(), "swap": s.spread(), "yield": s.pick("7.125%", "7.00-7.25%", "x"), "nip": s.pick("3", "3-5", "flat", "x"), "premium": members{"nip": s.pick("5", "5-8", "n/a")},
+		"firstCallDate": s.maturity(), "maturity": s.maturity(), "perpetual": s.flag(), "fxRate": members{"usd": s.pick(1, 1.25, 0)}, "isinCode": s.pick("ZZ1", "ZZ2", ""),
+		"stats":          members{"finalBooks": s.pick(100, 500000000, 2000000000), "investorType": shares(), "geography": shares()},
 		"priceEvolution": s.list(4, func() members { return members{"date": s.instant(), "value": s.talk()} }),
 		"banks": s.list(4, func() members {
-			return members{"name": s.name(), "status": s.of("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead")}
+			return members{"name": s.name(), "status": s.pick("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead")}
 		}),
-		"leagueTableEligible": s.of(true, true, false), "green": s.flag(), "social": s.flag(), "sustainable": s.flag(), "sustainabilityLinked": s.flag(),
+		"leagueTableEligible": s.pick(true, true, false), "green": s.flag(), "social": s.flag(), "sustainable": s.flag(), "sustainabilityLinked": s.flag(),
 	})
 }
 
 func (s *scribe) bondTranche(feed api.Feed) members {
 	m := members{
-		"name": s.of("5yr", "5YR ", "10yr", "", "long 10yr"), "status": s.of("EXPECTED", "TO_BE_INCREASED", "EXPECTED", "PRICED", "INCREASED"), "currency": s.of("EUR", "USD"),
-		"volume": s.of("EUR500m", "300-500m", "benchmark", "x"), "structure": s.of("10NC5", "5yr"), "priceEvolution": s.talk(), "figiCode": s.of("F1", "F2", "", "", ""), "timing": s.of("Today"),
+		"name": s.pick("5yr", "5YR ", "10yr", "", "long 10yr"), "status": s.pick("EXPECTED", "TO_BE_INCREASED", "EXPECTED", "PRICED", "INCREASED"), "currency": s.pick("EUR", "USD"),
+		"volume": s.pick("EUR500m", "300-500m", "benchmark", "x"), "structure": s.pick("10NC5", "5yr"), "priceEvolution": s.talk(), "figiCode": s.pick("F1", "F2", "", "", ""), "timing": s.pick("Today"),
 	}
 	if s.some(0.2) {
 		m["_links"] = members{"pricedDeal": linkToPriced(feed, s.Int64N(wildDeals+2)+1)}
@@ -233,9 +233,9 @@ func (s *scribe) bondTranche(feed api.Feed) members {
 
 func (s *scribe) loanTranche() members {
 	return members{
-		"id": s.Int64N(1000), "name": s.of("TLB", "tlb ", "RCF", ""), "status": s.of("Launched", "PRICED", "Priced", "Priced "), "shortType": s.of("TLB", "tlb", "RCF"), "currency": s.of("EUR", "USD"),
-		"volume": s.of("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.of("Feb-31", "2025-12-01", "2026-12-01", "7yr", "x"), "margin": s.margin(), "oid": s.oid(), "figiCode": s.of("F1", "", "", ""),
-		"nominal": s.money(500000000, 50000, 7), "fxRate": members{"usd": s.of(1, 1.25)}, "covenantLight": s.flag(), "greenLoan": s.flag(), "sustainabilityLinked": s.flag(),
+		"id": s.Int64N(1000), "name": s.pick("TLB", "tlb ", "RCF", ""), "status": s.pick("Launched", "PRICED", "Priced", "Priced "), "shortType": s.pick("TLB", "tlb", "RCF"), "currency": s.pick("EUR", "USD"),
+		"volume": s.pick("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.pick("Feb-31", "2025-12-01", "2026-12-01", "7yr", "x"), "margin": s.margin(), "oid": s.oid(), "figiCode": s.pick("F1", "", "", ""),
+		"nominal": s.money(500000000, 50000, 7), "fxRate": members{"usd": s.pick(1, 1.25)}, "covenantLight": s.flag(), "greenLoan": s.flag(), "sustainabilityLinked": s.flag(),
 		"banks": s.list(3, func() members {
 			return members{"name": s.name(), "type": members{"mla": s.flag(), "bookrunner": s.flag(), "participant": s.flag()}}
 		}),

@@ -1,4 +1,4 @@
--- backfills: The source has begun to say more of deals that it had shown without: the first values ever of a field, in earlier deals.
+-- backfills: At least 20 deals have a value in a field that no deal of their feed had before.
 -- severity: warn
 SELECT service || '/' || lower(market) || '/' || kind AS "where", count(DISTINCT deal_id) AS n,
        'now with ' || string_agg(DISTINCT table_name || coalesce('.' || field, ''), ', ' ORDER BY table_name || coalesce('.' || field, '')) AS detail

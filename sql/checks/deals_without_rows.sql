@@ -1,4 +1,4 @@
--- deals_without_rows: A version of this commit stands in no row of its table.
+-- deals_without_rows: A version of this commit has no row in its table.
 -- severity: hold
 WITH standing AS (
   SELECT service || '/' || lower(market) || '/' || kind AS feed, deal_id, version

@@ -1,4 +1,4 @@
--- duplicate_deals: A version of this commit stands twice, among its own rows or with an earlier one's.
+-- duplicate_deals: A version of this commit has two rows in a table, or the number of an earlier version.
 -- severity: hold
 WITH rows AS (
   SELECT 'bond/' || lower(market) || '/priced' AS feed, deal_id, version FROM brought_bond_priced_deals

@@ -1,4 +1,4 @@
--- emptied_columns: A column lost its value in at least 50 deals and a fifth of those of its feed at once: the source says less of them than it did.
+-- emptied_columns: A column lost its value in at least 50 deals, and a fifth of its feed's, in one commit.
 -- severity: hold
 WITH last AS (
   SELECT max(known_at) AS known_at FROM runs

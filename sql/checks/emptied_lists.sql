@@ -1,4 +1,4 @@
--- emptied_lists: At least 50 priced deals and a fifth of those of their feed lost all entries of a list at once: the source says less of them than it did.
+-- emptied_lists: At least 50 priced deals, and a fifth of their feed's, lost all entries of a list in one commit.
 -- severity: hold
 WITH shortened AS (
   SELECT DISTINCT service, market, deal_id, table_name

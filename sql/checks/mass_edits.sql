@@ -1,4 +1,4 @@
--- mass_edits: More than half of a priced feed's deals, and more than 100, were edited at once.
+-- mass_edits: More than half of a priced feed's deals, and more than 100, were edited in one commit.
 -- severity: warn
 WITH edited AS (
   SELECT service, market, kind, count(DISTINCT deal_id) AS n

@@ -1,4 +1,4 @@
--- pricing_in_future: A priced deal of this commit bears a pricing date more than a week ahead of it.
+-- pricing_in_future: A priced deal of this commit has a pricing date more than a week after the commit.
 -- severity: warn
 WITH last AS (
   SELECT max(known_at) AS known_at FROM runs

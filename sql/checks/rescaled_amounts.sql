@@ -1,4 +1,4 @@
--- rescaled_amounts: An amount grew or shrank a hundredfold or more in at least 20 deals and a twentieth of those of its feed at once: its unit seems to be another.
+-- rescaled_amounts: An amount grew or shrank a hundredfold in at least 20 deals, and a twentieth of its feed's, in one commit: its unit seems to have changed.
 -- severity: hold
 WITH last AS (
   SELECT max(known_at) AS known_at FROM runs

@@ -1,5 +1,5 @@
--- A new version is a backfill if none of its changed fields had a value in its feed before: the source has begun to
--- fill fields of deals that it had shown without them.
+-- A new version is a backfill if none of its changed fields had a value in its feed before: the source now fills
+-- fields that it left empty until then.
 INSERT INTO _dealflow.field_change
 SELECT c.*, CASE WHEN c.table_name IS NULL THEN 'other'
                  WHEN bool_and(coalesce(c.change IN ('set', 'row added') AND s.first_known_at = c.known_at, false)) OVER

@@ -1,4 +1,4 @@
--- When each market first had a value in these fields of {{.Name}}, or a row at all.
+-- The instant at which each market first had a value in these fields of {{.Name}}, or any row of it.
 INSERT INTO _dealflow.field_seen
 SELECT {{lit (printf "%s" .Service)}}, market, {{lit (printf "%s" .Kind)}}, {{lit .Name}}, seen.field, seen.first_known_at
 FROM (

@@ -1,4 +1,4 @@
--- The priced deal that was edited most often: what changed from version to version, tranches and banks too, and when we knew.
+-- From version to version: what changed in the priced deal with the most edits, and from which instant (known_at) we know.
 WITH most_edited AS (
   SELECT service, market, deal_id
   FROM field_change

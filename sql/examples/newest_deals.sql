@@ -1,4 +1,4 @@
--- The three newest bond deals of each market: what priced last, how its price came about, and how many banks ran it.
+-- As of now: the three newest bond deals of each market, with their price talk and their number of banks.
 WITH talk AS (
   SELECT market, deal_id, string_agg(value, ' > ' ORDER BY ordinal) AS price_talk
   FROM bond_priced_price_evolution GROUP BY ALL

@@ -1,4 +1,4 @@
--- The bond pipeline as it was known after an earlier night, and what has become of it since.
+-- As of the third night: the bond pipeline as it was known then, and what has become of its deals since.
 WITH pipeline_then AS (
   FROM bond_expected_deals_as_of((SELECT known_at FROM runs ORDER BY "commit" LIMIT 1 OFFSET 2))
 ), latest AS (

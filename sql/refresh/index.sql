@@ -1,9 +1,9 @@
--- The versions that became known since{{if .Feed}} of one feed{{end}}.
+-- Adds the versions that became known after the previous catalog{{if .Feed}}, of one feed{{end}}.
 WITH found AS (
   SELECT service, market, kind, deal_id, version, change, reason, known_at, run_id
   FROM {{.Source}}
   WHERE known_at > {{lit .Since}}::TIMESTAMPTZ{{with .Feed}} AND service = {{lit (printf "%s" .Service)}} AND market = {{lit (printf "%s" .Market)}} AND kind = {{lit (printf "%s" .Kind)}}{{end}}
-), before AS ( -- deals with earlier versions
+), before AS ( -- deals that have earlier versions
   SELECT service, market, kind, deal_id, min(first_known_at) AS first_known_at
   FROM _dealflow.version_index
   SEMI JOIN found USING (service, market, kind, deal_id)
@@ -17,7 +17,7 @@ WITH found AS (
   FROM found f
   LEFT JOIN before b USING (service, market, kind, deal_id)
   WINDOW deal AS (PARTITION BY f.service, f.market, f.kind, f.deal_id ORDER BY f.version)
-), beginnings AS ( -- of each feed, the first commit with a complete reading
+), beginnings AS ( -- each feed's first commit after a complete reading
   SELECT f.service, f.market, f.kind, min(r.known_at) AS known_at
   FROM main.feed_runs f
   JOIN main.runs r USING (run_id)

@@ -1,5 +1,5 @@
--- The largest tranches that have not priced. Volumes become comparable through the median rate at which bonds of the
--- same currency, priced in the year before the last observation, were converted to USD.
+-- The largest tranches that have not priced. Volumes are converted to USD at the median rate of bonds in the same
+-- currency that priced in the year before the last observation.
 WITH tranches AS (
   SELECT *, coalesce(volume_amount, (volume_lo + volume_hi) / 2, volume_lo, volume_hi)::DOUBLE AS amount
   FROM pipeline_as_of(getvariable('as_of'))

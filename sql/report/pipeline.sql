@@ -1,4 +1,4 @@
--- Tranches that have not priced, by how long the lake has seen their deal.
+-- Tranches that have not priced, by the time for which the lake has known their deal.
 SELECT service, market,
        CASE WHEN days_listed IS NULL THEN 4 WHEN days_listed <= 2 THEN 0 WHEN days_listed <= 7 THEN 1
             WHEN days_listed <= 30 THEN 2 ELSE 3 END AS age,

@@ -1,4 +1,4 @@
--- Which part of the data departs from what it should be.
+-- Checks of the data that fail.
 SELECT service, market, kind, name, value, total, share, coalesce(example, '') AS example, coalesce(note, '') AS note
 FROM data_quality(getvariable('as_of'))
 WHERE value > 0

@@ -1,13 +1,13 @@
--- What the analyses share: the knowledge clocks, canonical names, roles, and the catalog's derived tables.
+-- Macros and views that several analyses use: knowledge time, canonical names, roles, and the catalog's derived tables.
 
--- The instant up to which the lake knows the source, as of t. Compaction, expiry and replay add no knowledge.
+-- The instant of the last pull, as of t. Compaction, expiry and replay add no knowledge.
 CREATE MACRO main.knowledge_at(t) AS (
   SELECT max(known_at) FROM main.runs
   WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
 );
-COMMENT ON MACRO main.knowledge_at IS 'The instant up to which the lake knew the source, as of the instant t: that of the last pull.';
+COMMENT ON MACRO main.knowledge_at IS 'The instant of the last pull, as of the instant t: the lake knew the source up to then.';
 
--- The same per feed: a feed that was not read on a day is not known for that day.
+-- The same for one feed: if a run did not read the feed, the feed is not known up to that run.
 CREATE MACRO _dealflow.observed(t) AS TABLE
 SELECT f.service, f.market, f.kind, max(r.known_at) AS known_at
 FROM main.feed_runs f
@@ -15,18 +15,19 @@ JOIN main.runs r USING (run_id)
 WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
 GROUP BY f.service, f.market, f.kind;
 
--- Names are compared in this form: NFC, lower case, one space for each run of white space and control characters.
--- (NUL is replaced first, because nfc_normalize cuts a text there.)
+-- Names are compared in this form: NFC, lower case, one space for each run of white space, control characters and U+FFFD,
+-- which is in a column where the payload has U+0000. (NUL itself, in files of schema version 2 and before, is replaced
+-- first, because nfc_normalize cuts a text there.)
 CREATE MACRO _dealflow.normal_name(x) AS
-  nullif(trim(regexp_replace(lower(nfc_normalize(replace(x, chr(0), ' '))), '[\s\pZ\pC]+', ' ', 'g')), '');
+  nullif(trim(regexp_replace(lower(nfc_normalize(translate(x, chr(0) || chr(65533), '  '))), '[\s\pZ\pC]+', ' ', 'g')), '');
 
 -- Roles of a bond's bank that make it a lead.
 CREATE MACRO _dealflow.is_lead(status) AS coalesce(_dealflow.normal_name(status) IN (
   'bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'lead manager', 'joint lead manager',
   'global coordinator', 'joint global coordinator', 'b&d'), false);
 
--- Aliases of banks and borrowers, as the user declares them: see docs/generated/analyses.md. An alias holds from valid_from on
--- (NULL: always).
+-- Aliases of banks and borrowers, as the user declares them (docs/how-to/aliases.md). An alias is valid from valid_from
+-- on; NULL: always.
 CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 
@@ -34,7 +35,7 @@ CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_f
 CREATE MACRO main.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
 COMMENT ON MACRO main.utc_day IS 'The UTC day of the instant t, whatever the connection''s time zone.';
 
--- The day on which a name is looked up. A missing day counts as before all days.
+-- The day for which a name is resolved. A missing day counts as before all days.
 CREATE MACRO _dealflow.name_day(d) AS coalesce(d::DATE, '-infinity'::DATE);
 
 -- Names by alias: alias in normal form, canonical from valid_from until before valid_to. A name n on a day d is
@@ -74,9 +75,9 @@ FROM main.bond_priced_deals_as_of(t) d
 LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
 
 -- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
--- row per deal (loans: per tranche) and bank, where is_lead says that any of the bank's entries there is a lead's. Each
--- spelling is normalised once, because there are a thousand times more entries. (Materialised, because the optimiser
--- would otherwise move the work back to the entries.)
+-- row per deal (loans: per tranche) and bank, where is_lead says whether any of the bank's entries is a lead's. Each
+-- spelling is normalised once, because there are a thousand times more entries. (The CTE is materialised, because the
+-- optimiser would otherwise normalise each entry.)
 CREATE MACRO _dealflow.bond_bank_entries(t) AS TABLE
 WITH entries AS NOT MATERIALIZED (
   SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)
@@ -114,14 +115,14 @@ CREATE MACRO _dealflow.loan_banks(t) AS TABLE
 SELECT market, deal_id, tranche_ordinal, bank, bool_or(is_lead) AS is_lead
 FROM _dealflow.loan_bank_entries(t) GROUP BY market, deal_id, tranche_ordinal, bank;
 
--- The one label of a deal; esg_label(green_loan, NULL, NULL, sustainability_linked) for a loan's tranche.
+-- The ESG label of a deal. For a loan's tranche: esg_label(green_loan, NULL, NULL, sustainability_linked).
 CREATE MACRO _dealflow.esg_label(green, social, sustainable, linked) AS
   CASE coalesce(green, false)::INT + coalesce(social, false)::INT + coalesce(sustainable, false)::INT + coalesce(linked, false)::INT
   WHEN 0 THEN NULL
   WHEN 1 THEN CASE WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainability' ELSE 'slb' END
   ELSE 'multiple' END;
 
--- The markets' words for a grade, their spreads and their premia in one.
+-- One grade, one spread and one premium for all markets, which name and fill them in different columns.
 CREATE MACRO _dealflow.grade_canon(grade) AS
   CASE upper(grade) WHEN 'HIGH_YIELD' THEN 'SUB_INVESTMENT' ELSE upper(grade) END;
 CREATE MACRO _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS
@@ -136,8 +137,8 @@ CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
   OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
 
 -- The line of each priced bond deal, as known at t. Its root is found by following original_deal_id within the market to
--- a deal without one, or to an id that is not known (root_known false). A deal that names itself as its original has
--- none; a chain is followed over at most 20 deals, so that a circle ends, too.
+-- a deal without one, or to an id that is not known (root_known is then false). A deal that names itself has no
+-- original. A chain is followed over at most 20 deals, so that a circle ends too.
 CREATE MACRO _dealflow.bond_lines(t) AS TABLE
 WITH RECURSIVE links AS MATERIALIZED (
   SELECT market, deal_id, nullif(original_deal_id, deal_id) AS original_deal_id
@@ -214,11 +215,11 @@ SELECT 'loan' AS service, of_market AS market, *
 FROM deals
 LEFT JOIN tranches USING (deal_id, version);
 
--- Both, of all markets.
+-- The tranches of expected bonds and loans, of all markets.
 CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
 {{- range $i, $m := .}}
 {{if $i}}UNION ALL BY NAME {{end}}FROM _dealflow.expected_{{.Service}}s({{lit .Market}}, t)
 {{- end}};
 
--- The mean, independent of the order of the values: sums of floats would differ in their last digit.
+-- The mean of values in any order. A sum of floats depends on the order in its last digit, so decimals are added.
 CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));

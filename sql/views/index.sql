@@ -1,5 +1,5 @@
--- The tables that the catalog holds itself: which commit it shows, the version index, the runs, and what is derived from
--- history. Everything else are views over the lake's files.
+-- The tables that the catalog contains itself: which commit it shows, the version index, the runs, and what is derived from
+-- history. All other relations are views over the lake's files.
 CREATE SCHEMA _dealflow;
 CREATE SCHEMA snapshots;
 CREATE SCHEMA history;
@@ -11,13 +11,14 @@ CREATE TABLE _dealflow.file_view (name VARCHAR, hash VARCHAR);
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
 CREATE TABLE _dealflow.catalog (
-  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR);
-CREATE VIEW main.catalog_info AS SELECT "commit", known_at, root, alias_version FROM _dealflow.catalog;
-COMMENT ON VIEW main.catalog_info IS 'The one row that says which state of which lake the catalog shows.';
+  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR, sha256 VARCHAR);
+CREATE VIEW main.catalog_info AS SELECT "commit", known_at, root, alias_version, sha256 FROM _dealflow.catalog;
+COMMENT ON VIEW main.catalog_info IS 'One row: the lake and the commit that the catalog shows.';
 COMMENT ON COLUMN main.catalog_info."commit" IS 'Number of the newest commit that it shows.';
 COMMENT ON COLUMN main.catalog_info.known_at IS 'When that commit became known.';
-COMMENT ON COLUMN main.catalog_info.root IS 'The lake''s folder or URL when the catalog was made; SET VARIABLE lake names another.';
-COMMENT ON COLUMN main.catalog_info.alias_version IS 'Which aliases of banks and borrowers it was made with; empty for none.';
+COMMENT ON COLUMN main.catalog_info.root IS 'Folder or URL of the lake when the catalog was made. SET VARIABLE lake = … names another.';
+COMMENT ON COLUMN main.catalog_info.alias_version IS 'Version of the aliases of banks and borrowers; empty if there are none.';
+COMMENT ON COLUMN main.catalog_info.sha256 IS 'SHA-256 of the object of that commit, in hex.';
 
 CREATE TABLE main.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
 INSERT INTO main.markets VALUES
@@ -25,16 +26,16 @@ INSERT INTO main.markets VALUES
 COMMENT ON TABLE main.markets IS 'The markets, in the order in which the API lists them.';
 COMMENT ON COLUMN main.markets.service IS 'bond or loan.';
 COMMENT ON COLUMN main.markets.market IS 'Code of the market; unique over both services.';
-COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1: of the markets that list one security, the first keeps it.';
+COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1. If several markets list one security, the first one keeps it.';
 
--- Every version of every deal with the interval in which it held: [valid_from, valid_to), open where valid_to is NULL.
--- A deal is left-censored if it was there at its feed's first commit: its age is then unknown.
+-- Every version of every deal with the interval in which it is current: [valid_from, valid_to). valid_to is NULL for
+-- the current version. A deal of its feed's first commit is left-censored: its age is unknown.
 CREATE TABLE _dealflow.version_index (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
 
--- Which tranche of a version of an expected deal is which: tranche_uid is the same from version to version. Matched
--- by pricedDeal link, figi, exact name, (normal name, currency), position: in this order, from earlier versions only.
+-- The identity of each tranche of an expected deal: tranche_uid is the same from version to version. Tranches are matched
+-- by pricedDeal link, else figi, exact name, (normal name, currency), position. Only earlier versions are used.
 CREATE TABLE _dealflow.tranche_lineage (
   service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER, matched_by VARCHAR);
 
@@ -59,14 +60,14 @@ COMMENT ON VIEW history.deal_versions IS 'Every version of every deal of every f
 {{- range .Columns}}
 COMMENT ON COLUMN history.deal_versions.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
-COMMENT ON COLUMN history.deal_versions.valid_from IS 'The version held from this instant on: the known_at of its commit.';
-COMMENT ON COLUMN history.deal_versions.valid_to IS 'The version held until just before this instant; NULL: it still does.';
+COMMENT ON COLUMN history.deal_versions.valid_from IS 'The version is current from this instant on: the known_at of its commit.';
+COMMENT ON COLUMN history.deal_versions.valid_to IS 'The version is current until just before this instant; NULL if it still is.';
 
--- The files alone, without the join with the index. If a reader names deals and versions itself, DuckDB skips
--- the files and row groups that cannot have them.
+-- The files alone, without the join with the index. If a query names deals and versions, DuckDB skips the files and
+-- row groups that cannot contain them.
 CREATE VIEW files.deal_versions AS
 SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}} FROM _dealflow.history_deal_versions;
-COMMENT ON VIEW files.deal_versions IS 'Every version of every deal of every feed, with its payload, as the files hold it: without its interval.';
+COMMENT ON VIEW files.deal_versions IS 'Every version of every deal of every feed, with its payload, without its interval: as stored in the files.';
 {{- range .Columns}}
 COMMENT ON COLUMN files.deal_versions.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
@@ -82,7 +83,7 @@ COMMENT ON TABLE feed_runs IS 'One row per feed of a run.';
 COMMENT ON COLUMN feed_runs.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
 CREATE TABLE checks ({{range $i, $c := .Checks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-COMMENT ON TABLE checks IS 'What the quality checks said of each commit.';
+COMMENT ON TABLE checks IS 'Results of the quality checks, one row per check and commit.';
 {{- range .Checks}}
 COMMENT ON COLUMN checks.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}

@@ -26,9 +26,9 @@ SELECT {{range $i, $c := .SnapshotColumns}}{{if $i}}, {{end}}{{ident $c.Name}}{{
 FROM _dealflow.snapshots_{{.Name}};
 
 COMMENT ON VIEW main.{{.Name}} IS {{lit (printf "%s As of now." .Doc)}};
-COMMENT ON VIEW history.{{.Name}} IS {{lit (printf "%s Every version, with the interval in which it held." .Doc)}};
-COMMENT ON VIEW files.{{.Name}} IS {{lit (printf "%s Every version, as the files hold it: without its interval." .Doc)}};
-COMMENT ON VIEW snapshots.{{.Name}} IS {{lit (printf "%s Day by day." .Doc)}};
+COMMENT ON VIEW history.{{.Name}} IS {{lit (printf "%s Every version, with the interval in which it is current." .Doc)}};
+COMMENT ON VIEW files.{{.Name}} IS {{lit (printf "%s Every version, without its interval: as stored in the files." .Doc)}};
+COMMENT ON VIEW snapshots.{{.Name}} IS {{lit (printf "%s The complete state of each day." .Doc)}};
 {{- $t := .Name}}
 {{- range .SnapshotColumns}}
 {{- $doc := .Doc}}{{if .Unit}}{{$doc = printf "%s Unit: %s." .Doc .Unit}}{{end}}
@@ -40,7 +40,7 @@ COMMENT ON COLUMN main.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 COMMENT ON COLUMN history.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 COMMENT ON COLUMN files.{{$t}}.{{ident .Name}} IS {{lit $doc}};
 {{- end}}
-COMMENT ON COLUMN main.{{.Name}}.known_at IS 'When the version became known: the known_at of its commit.';
-COMMENT ON COLUMN history.{{.Name}}.valid_from IS 'The version held from this instant on: the known_at of its commit.';
-COMMENT ON COLUMN history.{{.Name}}.valid_to IS 'The version held until just before this instant; NULL: it still does.';
-COMMENT ON COLUMN history.{{.Name}}.run_id IS 'The run that brought the version.';
+COMMENT ON COLUMN main.{{.Name}}.known_at IS 'Instant at which the version became known: the known_at of its commit.';
+COMMENT ON COLUMN history.{{.Name}}.valid_from IS 'The version is current from this instant on: the known_at of its commit.';
+COMMENT ON COLUMN history.{{.Name}}.valid_to IS 'The version is current until just before this instant; NULL if it still is.';
+COMMENT ON COLUMN history.{{.Name}}.run_id IS 'The run that added the version: a UUIDv7.';

@@ -7,7 +7,8 @@
 // a skipped one), and brackets nest at most 10,000 deep. A lone escaped surrogate is accepted. The time is
 // linear in the size of any text. A reused Reader does not allocate once its buffers have grown.
 // Fails: at the first fault; nothing is read after it. See Reader.
-// May change here: the speed. FuzzReader compares which texts are accepted with another reader.
+// May change here: the speed. FuzzReader compares Reader with the package jsontext: both accept the same texts and find
+// the same values.
 //
 // Only transform uses it. schemas/api must find a record's id although the record has faults, and has its own
 // lenient reader (schemas/api/scanner.go says why).

@@ -19,7 +19,7 @@ func (r *Reader) fail(fault string) {
 // FailDuplicate stops the reader because the name read last occurred before in its object.
 func (r *Reader) FailDuplicate() {
 	name := r.text[r.last.start:r.last.end]
-	r.stop(&Error{Offset: r.last.start, Duplicate: true, Fault: fmt.Sprintf("member %.60s comes a second time in its object", name)})
+	r.stop(&Error{Offset: r.last.start, Duplicate: true, Fault: fmt.Sprintf("duplicate member name %.60s", name)})
 }
 
 func (r *Reader) stop(fault *Error) {
@@ -27,7 +27,7 @@ func (r *Reader) stop(fault *Error) {
 		return
 	}
 	if r.pos >= len(r.text) && !fault.Duplicate {
-		fault.Fault = "the text ends early: " + fault.Fault
+		fault.Fault = "unexpected end of the text: " + fault.Fault
 	}
 	r.fault, r.pos = fault, len(r.text)
 }

@@ -90,7 +90,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\
 // has skipped the closing bracket too.
 func (r *Reader) Open(b Bracket) (more bool) {
 	if r.depth == maxDepth {
-		r.fail("brackets nest deeper than 10,000")
+		r.fail("nested deeper than 10,000 levels")
 		return false
 	}
 	r.depth++
@@ -140,6 +140,6 @@ func (r *Reader) Colon() {
 // End checks that only white space follows the text's value.
 func (r *Reader) End() {
 	if r.Peek(); r.pos < len(r.text) {
-		r.fail("text behind the value")
+		r.fail("text after the value")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // TestErrors checks where a text is wrong, and how.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                          "the text ends early: want a value at byte 0",
+		``:                          "unexpected end of the text: want a value at byte 0",
 		`{"a" 1}`:                   "want a colon at byte 5",
 		`{"a":1,}`:                  "want a member's name at byte 7",
 		`{"a":1 "b":2}`:             "want a comma or } at byte 7",
@@ -22,17 +22,17 @@ func TestErrors(t *testing.T) {
 		`[nil]`:                     "want null at byte 1",
 		`["\x"]`:                    "want an escape sequence at byte 2",
 		"[\"a\n\"]":                 "want the end of a string, and no control character before it at byte 3",
-		`["abc`:                     "the text ends early: want the end of a string, and no control character before it at byte 5",
-		`{} {}`:                     "text behind the value at byte 3",
-		`{"a":1,"b":2,"\u0061":3}`:  `member "\u0061" comes a second time in its object at byte 13`,
-		strings.Repeat("[", 10_001): "brackets nest deeper than 10,000 at byte 10000",
+		`["abc`:                     "unexpected end of the text: want the end of a string, and no control character before it at byte 5",
+		`{} {}`:                     "text after the value at byte 3",
+		`{"a":1,"b":2,"\u0061":3}`:  `duplicate member name "\u0061" at byte 13`,
+		strings.Repeat("[", 10_001): "nested deeper than 10,000 levels at byte 10000",
 	} {
 		var r jsonread.Reader
 		r.Reset([]byte(text))
 		r.Value()
 		r.End()
 		var fault *jsonread.Error
-		if err := r.Err(); !errors.As(err, &fault) || err.Error() != want || fault.Duplicate != strings.HasPrefix(want, "member") {
+		if err := r.Err(); !errors.As(err, &fault) || err.Error() != want || fault.Duplicate != strings.HasPrefix(want, "duplicate") {
 			t.Errorf("%.40q: got %v, want %s", text, err, want)
 		}
 	}

@@ -13,11 +13,11 @@ func TestParsingAllocatesNothing(t *testing.T) {
 		arena := make([]byte, 0, 1024)
 		r := new(text.Reading)
 		for _, c := range casesOf(t, parser) {
-			raw, beside := []byte(" "+c.text), besideOf(c.beside)
+			raw, siblings := []byte(" "+c.text), siblingsOf(c.sibling)
 			allocs := testing.AllocsPerRun(10, func() {
 				normal, _ := text.Normalise(arena, raw)
 				*r = text.Reading{}
-				parse(normal, beside, r)
+				parse(normal, siblings, r)
 			})
 			if allocs > 0 {
 				t.Errorf("%s %q: %v allocations", parser, c.text, allocs)

@@ -2,14 +2,14 @@ package text
 
 // parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM). It also reads
 // how often the orders cover the size: 4x covered. Orders without a currency get that of the currency column.
-func parseBooks(text []byte, beside Beside, r *Reading) {
+func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	if s.cover(r) && s.end() && coverBounds.contain(r.Cover) {
 		r.Status = statusOK
 		return
 	}
 	*r, s = Reading{}, scanner{text}
-	v := s.orders(beside, r)
+	v := s.orders(siblings, r)
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
 		r.Status = statusOf(&r.Main)
 		return
@@ -26,11 +26,11 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 	return true
 }
 
-func (s *scanner) orders(beside Beside, r *Reading) verdict {
+func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	q.before(s)
 	named, v := s.size(&r.Main)
-	if r.chooseCurrency(named, beside); v != yes {
+	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
 	if r.Currency == nil {

@@ -15,9 +15,9 @@ import (
 
 const casesDir = "../../testdata/parsing"
 
-// testCase is a line of a file in testdata/parsing: the text as written there, and the value of Beside.
+// testCase is a line of a file in testdata/parsing: the text as written there, and the value of its sibling.
 type testCase struct {
-	written, text, beside string
+	written, text, sibling string
 }
 
 // casesOf returns the lines of a parser's file. A comment has only its written form.
@@ -32,7 +32,7 @@ func casesOf(t testing.TB, parser lake.Parser) []testCase {
 		c := testCase{written: line}
 		if !strings.HasPrefix(line, "#") {
 			cells := append(strings.Split(line, "|"), "")
-			c.written, c.beside = strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1])
+			c.written, c.sibling = strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1])
 			c.text = c.written
 			if text, err := strconv.Unquote(c.written); err == nil {
 				c.text = text
@@ -49,10 +49,10 @@ func casesPath(parser lake.Parser) string {
 
 func (c *testCase) isComment() bool { return strings.HasPrefix(c.written, "#") }
 
-// besideOf parses the value of Beside: a date, or else a currency.
-func besideOf(written string) text.Beside {
+// siblingsOf parses the value of a sibling column: a date, else a currency.
+func siblingsOf(written string) text.Siblings {
 	if written == "" {
-		return text.Beside{}
+		return text.Siblings{}
 	}
 	if _, err := time.Parse(time.DateOnly, written); err == nil {
 		return day(written)
@@ -68,8 +68,8 @@ func TestCases(t *testing.T) {
 			for _, c := range casesOf(t, parser) {
 				b.WriteString(c.written)
 				if !c.isComment() {
-					r := parse(parser, c.text, besideOf(c.beside))
-					b.WriteString(" | " + c.beside + strings.Repeat(" ", min(1, len(c.beside))) + "| " + render(&r))
+					r := parse(parser, c.text, siblingsOf(c.sibling))
+					b.WriteString(" | " + c.sibling + strings.Repeat(" ", min(1, len(c.sibling))) + "| " + render(&r))
 				}
 				b.WriteString("\n")
 			}

@@ -2,9 +2,9 @@ package text
 
 // parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK. A number without a unit is in
 // percent.
-func parseCoupon(text []byte, beside Beside, r *Reading) {
+func parseCoupon(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
-	if s.coupon(beside.Currency, r) && s.end() && yieldBounds.containAll(&r.Main) &&
+	if s.coupon(siblings.Currency, r) && s.end() && yieldBounds.containAll(&r.Main) &&
 		(!r.PIK.Set || yieldBounds.contain(r.PIK)) && (!r.Margin.Set || spreadBounds.contain(r.Margin)) {
 		r.Status = statusOK
 		return

@@ -47,10 +47,10 @@ func (s *scanner) currency() (found []byte) {
 }
 
 // chooseCurrency sets the currency named in the text, or else that of the currency column.
-func (r *Reading) chooseCurrency(named []byte, beside Beside) {
+func (r *Reading) chooseCurrency(named []byte, siblings Siblings) {
 	r.Currency, r.Implied = named, No
 	if named == nil {
-		r.Currency, r.Implied = currencyOf(beside.Currency), Yes
+		r.Currency, r.Implied = currencyOf(siblings.Currency), Yes
 	}
 	if r.Currency == nil {
 		r.Implied = Unknown

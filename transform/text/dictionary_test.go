@@ -9,26 +9,26 @@ import (
 )
 
 // currency is the value of a currency column.
-func currency(code string) text.Beside { return text.Beside{Currency: []byte(code)} }
+func currency(code string) text.Siblings { return text.Siblings{Currency: []byte(code)} }
 
 // day is the value of a date column.
-func day(date string) text.Beside {
+func day(date string) text.Siblings {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		panic(err)
 	}
-	return text.Beside{Day: at.Unix() / 86_400, Dated: true}
+	return text.Siblings{Day: at.Unix() / 86_400, Dated: true}
 }
 
 // TestDictionary reads every row of the parsing dictionary. Its rows change only with a new version of the parsers.
 func TestDictionary(t *testing.T) {
-	none := text.Beside{}
+	none := text.Siblings{}
 	for _, tt := range []struct {
-		row    int
-		parser lake.Parser
-		text   string
-		beside text.Beside
-		want   string
+		row      int
+		parser   lake.Parser
+		text     string
+		siblings text.Siblings
+		want     string
 	}{
 		{1, lake.ParseSpread, "T+95", none, "OK benchmark=UST main=95"},
 		{2, lake.ParseSpread, "MS+120bp", none, "OK benchmark=MS main=120"},
@@ -88,7 +88,7 @@ func TestDictionary(t *testing.T) {
 		{31, lake.ParsePricingTime, "14:35", day("2024-03-05"), "AMBIGUOUS"},
 		{31, lake.ParsePricingTime, "24:10+00:00", day("2024-03-05"), "UNPARSED"},
 	} {
-		r := parse(tt.parser, tt.text, tt.beside)
+		r := parse(tt.parser, tt.text, tt.siblings)
 		if got := render(&r); got != tt.want {
 			t.Errorf("row %d: %s %q:\n got %s\nwant %s", tt.row, tt.parser, tt.text, got, tt.want)
 		}

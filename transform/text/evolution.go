@@ -30,10 +30,10 @@ var stages = []struct {
 
 // parseEvolution reads a step of price talk: an optional stage, and a spread or a yield, with area, (WPIR) or (+/-2)
 // after it. The stage is kept even if the rest cannot be read.
-func parseEvolution(text []byte, beside Beside, r *Reading) {
+func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
-	v := s.talk(beside.Currency, r)
+	v := s.talk(siblings.Currency, r)
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {
 		r.Stage, r.Status = stage, statusOf(&r.Main)
 		if r.Yield.Lo.Set {

@@ -12,17 +12,17 @@ func fuzz(f *testing.F, family ...lake.Parser) {
 	f.Helper()
 	for _, parser := range text.Parsers() {
 		for _, c := range casesOf(f, parser) {
-			beside := besideOf(c.beside)
+			siblings := siblingsOf(c.sibling)
 			for i := range family {
 				if !c.isComment() {
-					f.Add(uint8(i), []byte(c.text), string(beside.Currency), beside.Day, beside.Dated)
+					f.Add(uint8(i), []byte(c.text), string(siblings.Currency), siblings.Day, siblings.Dated)
 				}
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte, currency string, day int64, dated bool) {
-		beside := text.Beside{Currency: []byte(currency), Day: day % 3_000_000, Dated: dated}
-		checkReading(t, family[int(which)%len(family)], raw, beside)
+		siblings := text.Siblings{Currency: []byte(currency), Day: day % 3_000_000, Dated: dated}
+		checkReading(t, family[int(which)%len(family)], raw, siblings)
 	})
 }
 

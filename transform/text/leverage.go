@@ -1,7 +1,7 @@
 package text
 
 // parseLeverage reads multiples of debt: 5.2x total, or 4.5x/6.0x senior and total.
-func parseLeverage(text []byte, _ Beside, r *Reading) {
+func parseLeverage(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.multiples(r)
 	if v == yes && s.end() && leverageBounds.contain(r.Total) && (!r.Senior.Set || leverageBounds.contain(r.Senior)) {

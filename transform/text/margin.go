@@ -1,9 +1,9 @@
 package text
 
 // parseMargin reads a loan's margin: S+325, E+400-425, S+CSA+350, or 325bp over an index that the text does not name.
-func parseMargin(text []byte, beside Beside, r *Reading) {
+func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
-	v := s.margin(beside.Currency, r)
+	v := s.margin(siblings.Currency, r)
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return

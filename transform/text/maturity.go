@@ -4,7 +4,7 @@ import "time"
 
 // parseMaturity reads when a loan is due, 2031-02-15, 15 Feb 2031, Feb-31, Feb 2031, or in how many years, 7yr, 84
 // months.
-func parseMaturity(text []byte, _ Beside, r *Reading) {
+func parseMaturity(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	if s.due(r) && s.end() {
 		r.Status = statusOK

@@ -4,7 +4,7 @@ var qualityApproximate = []byte("APPROXIMATE")
 
 // parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV. A number without a unit is in basis
 // points; inside fair value is negative.
-func parseNIP(text []byte, _ Beside, r *Reading) {
+func parseNIP(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.premium(r)
 	if v == yes && s.end() && premiumBounds.containAll(&r.Main) {

@@ -2,7 +2,7 @@ package text
 
 // parseOID reads the issue price of a loan, 99.5, 99-99.5, par, or an upfront fee instead of it, 0.5% UF. A number
 // without a unit is in percent of nominal.
-func parseOID(text []byte, _ Beside, r *Reading) {
+func parseOID(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	if s.fee(r) && s.end() && feeBounds.contain(r.Fee) {
 		r.Status = statusOK

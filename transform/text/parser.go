@@ -7,15 +7,15 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Beside contains the values of other columns that help to read a text. The zero value means none.
-type Beside struct {
+// Siblings contains the values of other columns that help to read a text. The zero value means none.
+type Siblings struct {
 	Currency []byte // as in the currency column; nil for none
 	Day      int64  // days since 1970-01-01
 	Dated    bool   // Day is set
 }
 
 // Func reads a text that Normalise has returned into r, which must be the zero value.
-type Func func(text []byte, beside Beside, r *Reading)
+type Func func(text []byte, siblings Siblings, r *Reading)
 
 var parsers = map[lake.Parser]Func{
 	lake.ParseSpread:      parseSpread,

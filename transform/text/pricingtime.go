@@ -16,7 +16,7 @@ const (
 
 // parsePricingTime reads a time of day with its offset, 14:35+01:00 or T14:35:00Z, and adds it to the date of another
 // column. A time without an offset, or without a date, is AMBIGUOUS.
-func parsePricingTime(text []byte, beside Beside, r *Reading) {
+func parsePricingTime(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	s.char('T')
 	seconds, ok := s.clock()
@@ -25,11 +25,11 @@ func parsePricingTime(text []byte, beside Beside, r *Reading) {
 		r.Status = unread(text, no)
 		return
 	}
-	if !known || !beside.Dated {
+	if !known || !siblings.Dated {
 		r.Status = statusAmbiguous
 		return
 	}
-	instant := beside.Day*secondsPerDay + seconds - offset
+	instant := siblings.Day*secondsPerDay + seconds - offset
 	if instant < firstDay*secondsPerDay || instant >= (lastDay+1)*secondsPerDay {
 		r.Status = statusUnparsed
 		return

@@ -15,24 +15,24 @@ import (
 )
 
 // checkReading checks the properties that every reading has.
-func checkReading(t *testing.T, parser lake.Parser, raw []byte, beside text.Beside) {
+func checkReading(t *testing.T, parser lake.Parser, raw []byte, siblings text.Siblings) {
 	t.Helper()
 	original := bytes.Clone(raw)
 	normal, _ := text.Normalise(nil, raw)
 	var r, again text.Reading
-	text.Parser(parser)(normal, beside, &r)
+	text.Parser(parser)(normal, siblings, &r)
 	if !bytes.Equal(raw, original) {
 		t.Fatalf("%s changed its text %q to %q", parser, original, raw)
 	}
 	twice, _ := text.Normalise(nil, normal)
-	text.Parser(parser)(twice, beside, &again)
+	text.Parser(parser)(twice, siblings, &again)
 	if !bytes.Equal(normal, twice) || !reflect.DeepEqual(r, again) {
 		t.Fatalf("%s %q: normalised to %q, again to %q:\n%s\n%s", parser, raw, normal, twice, render(&r), render(&again))
 	}
 	checkStatus(t, parser, normal, &r)
 	checkRange(t, parser, normal, &r.Main)
 	checkRange(t, parser, normal, &r.Yield)
-	checkJustified(t, parser, normal, beside, &r)
+	checkJustified(t, parser, normal, siblings, &r)
 }
 
 // numbersOf returns all numbers of a reading.
@@ -89,7 +89,7 @@ var (
 )
 
 // checkJustified checks that every number of a reading is in the text, or follows from the text by a declared rule.
-func checkJustified(t *testing.T, parser lake.Parser, normal []byte, beside text.Beside, r *text.Reading) {
+func checkJustified(t *testing.T, parser lake.Parser, normal []byte, siblings text.Siblings, r *text.Reading) {
 	t.Helper()
 	if s := string(r.Status); s != lake.ParsedOK && s != lake.ParsedRange && s != lake.ParsedYield {
 		return // no numbers: checkStatus has checked that
@@ -102,7 +102,7 @@ func checkJustified(t *testing.T, parser lake.Parser, normal []byte, beside text
 	}
 	checkDay(t, parser, normal, r, sources)
 	if r.Instant.Set {
-		checkInstant(t, normal, beside, r.Instant.Value)
+		checkInstant(t, normal, siblings, r.Instant.Value)
 	}
 }
 
@@ -129,9 +129,9 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 }
 
 // checkInstant reads the time of day again, on the given date, and compares.
-func checkInstant(t *testing.T, normal []byte, beside text.Beside, got int64) {
+func checkInstant(t *testing.T, normal []byte, siblings text.Siblings, got int64) {
 	t.Helper()
-	date := time.Unix(86_400*beside.Day, 0).UTC()
+	date := time.Unix(86_400*siblings.Day, 0).UTC()
 	clock := strings.TrimPrefix(string(normal), "T")
 	for _, layout := range []string{"15:04Z07:00", "15:04:05Z07:00"} {
 		if at, err := time.Parse(layout, clock); err == nil {

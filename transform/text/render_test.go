@@ -10,10 +10,10 @@ import (
 )
 
 // parse normalises a text and reads it.
-func parse(parser lake.Parser, raw string, beside text.Beside) text.Reading {
+func parse(parser lake.Parser, raw string, siblings text.Siblings) text.Reading {
 	var r text.Reading
 	normal, _ := text.Normalise(nil, []byte(raw))
-	text.Parser(parser)(normal, beside, &r)
+	text.Parser(parser)(normal, siblings, &r)
 	return r
 }
 

@@ -2,9 +2,9 @@ package text
 
 // parseSpread reads a spread over a benchmark: T+95, MS flat, DBR 2.5% Feb-34+118, MS+105-110. If the text is a yield,
 // the status says so, but the yield is not kept.
-func parseSpread(text []byte, beside Beside, r *Reading) {
+func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
-	v := s.spread(beside.Currency, r)
+	v := s.spread(siblings.Currency, r)
 	if v == yes {
 		s.plusMinus(&r.Main, basisPoints)
 	}

@@ -41,7 +41,7 @@ func length(r *Reading) *[]byte { return &r.Length }
 
 // parseStructure reads a structure's short code: 5yr FXD, long 5yr, 10NC5, PNC5.25, amort, WNG. Its parts come in any
 // order, each at most once. A structure with a call has the form CALLABLE unless the text names another.
-func parseStructure(text []byte, _ Beside, r *Reading) {
+func parseStructure(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	r.Perpetual, r.WillNotGrow = No, No
 	ok := s.feature(r)

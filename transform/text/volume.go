@@ -2,9 +2,9 @@ package text
 
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
 // size without a currency gets that of the currency column.
-func parseVolume(text []byte, beside Beside, r *Reading) {
+func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
-	v := s.volume(beside, r)
+	v := s.volume(siblings, r)
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
@@ -14,21 +14,21 @@ func parseVolume(text []byte, beside Beside, r *Reading) {
 	named := s.currency()
 	switch {
 	case s.oneOf("benchmark-sized", "benchmark size", "benchmark") && s.end():
-		r.chooseCurrency(named, beside)
+		r.chooseCurrency(named, siblings)
 		r.Status, r.Quality = statusNoNumber, qualityBenchmark
 	case named != nil && !s.end() && saysNothing(s.rest):
-		r.chooseCurrency(named, beside)
+		r.chooseCurrency(named, siblings)
 		r.Status = statusNoNumber
 	default:
 		r.Status = unread(text, v)
 	}
 }
 
-func (s *scanner) volume(beside Beside, r *Reading) verdict {
+func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	q.before(s)
 	named, v := s.size(&r.Main)
-	if r.chooseCurrency(named, beside); v != yes {
+	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
 	if r.Currency == nil {

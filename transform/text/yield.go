@@ -1,7 +1,7 @@
 package text
 
 // parseYield reads a yield: 3.412%, -0.123%, 5.875, 7-7.25%, 7.25% (8.1% PIK). A number without a unit is in percent.
-func parseYield(text []byte, _ Beside, r *Reading) {
+func parseYield(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	var v verdict
 	if r.Main, _, v = s.percentage(); v == yes {

@@ -1,10 +1,10 @@
 // Package growth shows how the costs of a lake grow with its age, in a market of constant size.
 //
-// Takes: figures of one lake's nights from its benchmark: a row per night.
-// Gives: the figures as CSV and back; their values at the beginning and at the end; a drawing of them in SVG, each
-// with its best straight line.
+// Takes: Rows: the measured costs of one lake, a Row for each night.
+// Gives: Write and Read, the rows as CSV; Tenths, a cost at the beginning and at the end; Plot, an SVG drawing of the
+// costs in seconds, each with its best straight line.
 // Keeps: pure: no clock, no network, no disk, except in the benchmark itself (growth_test.go).
-// Fails: if a table is not one of this package.
+// Fails: Read, if the CSV has an unknown column or a value that is no number.
 // May change here: what is measured: a column is a field of Row and one line in columns.
 //
 // To measure a year, which takes some minutes:

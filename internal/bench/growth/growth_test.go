@@ -234,7 +234,7 @@ func (w *world) sizes(b *testing.B, l *load.Lake, number int64, row *Row) {
 
 func (w *world) catalog() string { return filepath.Join(w.store.URL(), lake.CatalogKey) }
 
-// questions takes the time of what people ask of the catalog, and of making it with nothing to go on from.
+// questions takes the time of what people ask of the catalog, and of making it from scratch.
 func (w *world) questions(b *testing.B, l *load.Lake, row *Row) {
 	b.Helper()
 	row.Attach = seconds(func() error { return w.attach(b.Context()) }, b)
@@ -246,7 +246,7 @@ func (w *world) questions(b *testing.B, l *load.Lake, row *Row) {
 		}
 		return err
 	}, b)
-	then := l.Log().Runs[len(l.Log().Runs)/2].KnownAt
+	then := l.Log().Commits[len(l.Log().Commits)/2].KnownAt
 	row.AsOf = seconds(func() error {
 		return count(b.Context(), db, fmt.Sprintf("bond_priced_banks_as_of(TIMESTAMPTZ '%s') WHERE name IS NOT NULL", then))
 	}, b)

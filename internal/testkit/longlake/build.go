@@ -62,8 +62,8 @@ func Build(ctx context.Context, dir string, config Config) (_ *Report, err error
 	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
 	b.clock = sim.NewManualClock(b.config.start())
 	b.market = NewMarket(b.config, b.clock.Now)
-	for _, of := range api.Feeds() {
-		b.feeds = append(b.feeds, newFeed(of, b.base))
+	for _, name := range api.Feeds() {
+		b.feeds = append(b.feeds, newFeed(name, b.base))
 	}
 	for _, night := range Nights(b.config) {
 		if err := b.night(ctx, night); err != nil {
@@ -104,7 +104,7 @@ func (b *builder) run(ctx context.Context, id string, started time.Time, work fu
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, run.Close()) }()
+	defer func() { err = errors.Join(err, run.Close(ctx)) }()
 	return work(run)
 }
 
@@ -127,8 +127,8 @@ func (b *builder) write(ctx context.Context, run *load.Transaction, night Night)
 	markets.SetLimit(runtime.GOMAXPROCS(0))
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
-			of := slices.DeleteFunc(slices.Clone(b.feeds), func(f *feed) bool { return f.feed.Market != market })
-			markets.Go(func() error { return writeVersions(marketsCtx, run, market, of, night) })
+			listed := slices.DeleteFunc(slices.Clone(b.feeds), func(f *feed) bool { return f.feed.Market != market })
+			markets.Go(func() error { return writeVersions(marketsCtx, run, market, listed, night) })
 		}
 	}
 	return markets.Wait()
@@ -142,11 +142,11 @@ func (b *builder) commit(ctx context.Context, run *load.Transaction, commit lake
 	if _, err := run.Commit(ctx, commit); err != nil {
 		return err
 	}
-	heads := map[api.Feed]lake.Heads{}
+	latest := map[api.Feed]lake.Latest{}
 	for _, f := range b.feeds {
-		heads[f.feed] = f.heads
+		latest[f.feed] = f.latest
 	}
-	return b.lake.WriteDerived(ctx, heads)
+	return b.lake.WriteDerived(ctx, latest)
 }
 
 func (b *builder) report() *Report {

@@ -116,8 +116,8 @@ func wantCounts(t *testing.T, root string, versions int64) {
 	t.Helper()
 	counts := map[string]int64{}
 	log := open(t, root).Log()
-	for i := range log.Runs {
-		for _, f := range log.Runs[i].Feeds {
+	for i := range log.Commits {
+		for _, f := range log.Commits[i].Feeds {
 			counts[lake.Added] += f.Added
 			counts[lake.Changed] += f.Changed
 			counts[lake.Removed] += f.Removed

@@ -14,7 +14,7 @@ import (
 type feed struct {
 	feed      api.Feed
 	base      api.Base
-	heads     lake.Heads
+	latest    lake.Latest
 	deals     observations           // of the last night
 	drift     map[int64][]lake.Drift // of the current deals that have any
 	canonical *transform.Canonicalizer
@@ -31,12 +31,12 @@ type newVersion struct {
 	version int32
 	change  string
 	reason  string // of a removal
-	head    lake.Head
+	latest  lake.LatestVersion
 }
 
 func newFeed(named api.Feed, base api.Base) *feed {
 	return &feed{
-		feed: named, base: base, heads: lake.Heads{}, deals: newObservations(), drift: map[int64][]lake.Drift{},
+		feed: named, base: base, latest: lake.Latest{}, deals: newObservations(), drift: map[int64][]lake.Drift{},
 		canonical: transform.NewCanonicalizer(base), flattener: transform.NewFlattener(named, base),
 	}
 }
@@ -65,7 +65,7 @@ func (f *feed) night(ctx context.Context, run *load.Transaction, night Night, re
 
 // decide numbers the new versions of the deals that were observed or removed.
 func (f *feed) decide(removals []transform.Removal) error {
-	decisions, err := transform.Decide(f.heads, &f.deals, removals, f.canonical, true)
+	decisions, err := transform.Decide(f.latest, &f.deals, removals, f.canonical, true)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 		if d.Reject != nil {
 			return d.Reject // the market has no unreadable records
 		}
-		f.heads[d.ID] = d.Head
+		f.latest[d.ID] = d.Latest
 		switch d.Change {
 		case lake.Added:
 			f.run.Added++
@@ -92,7 +92,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 			f.run.Unchanged++
 			continue
 		}
-		f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, head: d.Head})
+		f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, latest: d.Latest})
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 // is read directly.
 func (f *feed) removals(night Night) ([]transform.Removal, error) {
 	var removals []transform.Removal
-	for _, id := range transform.Absent(f.heads, &f.deals) {
+	for _, id := range transform.Absent(f.latest, &f.deals) {
 		reason, err := f.reason(id)
 		if err != nil {
 			return nil, err

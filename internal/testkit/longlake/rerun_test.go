@@ -30,7 +30,7 @@ func TestRealRunAgrees(t *testing.T) {
 
 	result := realRun(t, root, longlake.NewMarket(config, func() time.Time { return last.Observed }), last.KnownAt.Add(time.Hour))
 	before := open(t, built).Log()
-	run := before.Runs[len(before.Runs)-1]
+	run := before.Commits[len(before.Commits)-1]
 	if run.RunID != last.RunID {
 		t.Fatalf("the last commit is of %s, want the last night", run.Command)
 	}

@@ -63,7 +63,7 @@ func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 		if err := f.read(id, payload, fresh[id]); err != nil {
 			return fmt.Errorf("deal %d: %w", id, err)
 		}
-		version := f.heads[id].Version
+		version := f.latest[id].Version
 		if rows.snapshot != nil {
 			rows.snapshot.Append(f.flattener, id, version)
 			if err := rows.snapshotFiles.Drain(); err != nil {

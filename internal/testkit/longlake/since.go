@@ -38,9 +38,9 @@ func (f *feed) newest(records []serve.Record, bound time.Time) (time.Time, strin
 		if found == nil {
 			return time.Time{}, ""
 		}
-		head, err := api.ReadHead(appendPayload(nil, found.Body), f.feed)
-		if at, ok := api.UpdatedSinceTime(head.UpdatedSince); err == nil && ok {
-			return at, head.UpdatedSince
+		record, err := api.ReadRecordID(appendPayload(nil, found.Body), f.feed)
+		if at, ok := api.UpdatedSinceTime(record.UpdatedSince); err == nil && ok {
+			return at, record.UpdatedSince
 		}
 		bound = found.UpdatedAt.Add(-time.Nanosecond) // a deal without links: continue with older ones
 	}

@@ -55,7 +55,7 @@ func (f *feed) version(n newVersion, night Night, buf []byte) (*transform.DealVe
 	v := &transform.DealVersion{
 		Feed: f.feed, DealID: n.id, Version: n.version, Change: n.change, Reason: n.reason,
 		KnownAt: night.KnownAt, ObservedAt: night.Observed, RunID: night.RunID,
-		ContentHash: n.head.ContentHash, PayloadHash: n.head.PayloadHash,
+		ContentHash: n.latest.ContentHash, PayloadHash: n.latest.PayloadHash,
 	}
 	if n.change == lake.Removed {
 		return v, nil
@@ -64,11 +64,11 @@ func (f *feed) version(n newVersion, night Night, buf []byte) (*transform.DealVe
 	if v.Payload, err = f.deals.Payload(n.id, buf); err != nil {
 		return nil, err
 	}
-	head, err := api.ReadHead(v.Payload, f.feed)
+	record, err := api.ReadRecordID(v.Payload, f.feed)
 	if err != nil {
 		return nil, err
 	}
-	v.UpdatedSince = f.base.Relative(head.UpdatedSince)
-	v.SourceUpdatedAt, _ = api.UpdatedSinceTime(head.UpdatedSince)
+	v.UpdatedSince = f.base.Relative(record.UpdatedSince)
+	v.SourceUpdatedAt, _ = api.UpdatedSinceTime(record.UpdatedSince)
 	return v, nil
 }

@@ -74,7 +74,7 @@ func TestValues(t *testing.T) {
 		}},
 		{`"perpetual":%s`, "perpetual", map[string]any{`true`: true, `false`: false, `"true"`: nil, `1`: nil, `null`: nil}},
 		{`"cpn":%s`, "cpn", map[string]any{
-			`"6.25%"`: "6.25%", `""`: "", `"a\u0000b"`: "a\x00b", `6.25`: nil, `null`: nil, `["x"]`: nil, `"\ud83d\ude00"`: "😀",
+			`"6.25%"`: "6.25%", `""`: "", `"a\u0000b"`: "a\uFFFDb", `6.25`: nil, `null`: nil, `["x"]`: nil, `"\ud83d\ude00"`: "😀",
 			`"\ud83d"`: "\ufffd", `"\ude00\ud83d"`: "\ufffd\ufffd", `"\ud83d\u0041"`: "\ufffdA", `"\ud83d\ud83d\ude00"`: "\ufffd😀",
 		}},
 		{`"maturity":%s`, "maturity", map[string]any{
@@ -159,7 +159,7 @@ func TestHrefs(t *testing.T) {
 		{"https://api.example.test", "/v3/x/9223372036854775807", "/v3/x/9223372036854775807", int64(9223372036854775807)},
 		{"https://api.example.test", "/v3/x/9223372036854775808", "/v3/x/9223372036854775808", nil},
 		{"https://api.example.test", "", "", nil},
-		{"https://api.example.test", "%zz://\x00", "%zz://\x00", nil},
+		{"https://api.example.test", "%zz://\x00", "%zz://\uFFFD", nil},
 	}
 	for _, tt := range tests {
 		deal := `{"dealId":1,"_links":{"original":{"href":` + quoted(tt.href) + `}}}`
@@ -203,7 +203,7 @@ func TestLists(t *testing.T) {
 		{bondPriced, "bond_priced_banks", `"banks":{"name":"A"}`, nil},
 		{bondPriced, "bond_priced_banks", `"banks":null`, nil},
 		{bondPriced, "bond_priced_geographies", `"stats":{"geography":{"é":1,"z":null,"Z":"2","":1e9,"￿":3,"😀":2.0000005}}`, []oracle.Row{
-			row(bondPriced, oracle.Row{"ordinal": n(1), "geography": "", "value": nil}),
+			row(bondPriced, oracle.Row{"ordinal": n(1), "geography": "", "value": "1000000000.000000"}),
 			row(bondPriced, oracle.Row{"ordinal": n(2), "geography": "Z", "value": nil}),
 			row(bondPriced, oracle.Row{"ordinal": n(3), "geography": "z", "value": nil}),
 			row(bondPriced, oracle.Row{"ordinal": n(4), "geography": "é", "value": "1.000000"}),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -41,9 +42,10 @@ func fitterOf(typ string) (fitter, error) {
 	return func(v any) any { return fitDecimal(v, precision, scale) }, nil
 }
 
+// fitText accepts any text. U+0000, which many databases take in no text, becomes U+FFFD.
 func fitText(value any) any {
 	if text, ok := value.(string); ok {
-		return text
+		return strings.ReplaceAll(text, "\x00", "\uFFFD")
 	}
 	return nil
 }

@@ -1,17 +1,20 @@
 // Package s3test runs a real S3 server for tests.
 //
-// Takes: a test; the server's program, which `make bin/versitygw` builds.
-// Gives: an endpoint on a free loopback port, with an account and an empty bucket.
-// Keeps: the server ends with the test, by its process id, and its files are removed. No file or variable of the
-// AWS tools is read.
+// Takes: a test; the server's program, which `make bin/versitygw` builds; or a server that runs already, which
+// TEST_S3_ENDPOINT names.
+// Gives: an endpoint with an account and an empty bucket; on a free loopback port if the server is ours.
+// Keeps: a server of ours ends with the test, by its process id, and its files are removed. A bucket on a server that
+// ran already stays. No file or variable of the AWS tools is read.
 // Fails: through testing.TB. If the program was never built, the test is skipped and says what to do.
 // May change here: what a second test needs of the server.
 package s3test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +23,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -29,6 +31,13 @@ import (
 
 // Variable names the server's program; make sets it.
 const Variable = "TEST_VERSITYGW"
+
+// Variables that name a running server of any provider, and an account that may make buckets there.
+const (
+	VariableEndpoint  = "TEST_S3_ENDPOINT"
+	VariableAccessKey = "TEST_S3_ACCESS_KEY"
+	VariableSecretKey = "TEST_S3_SECRET_KEY"
+)
 
 const (
 	region    = "us-east-1"
@@ -56,9 +65,14 @@ type Server struct {
 	Bucket    string
 }
 
-// Start runs a server until the test ends.
+// Start runs a server until the test ends, or makes a bucket of its own on the one that TEST_S3_ENDPOINT names. A
+// server that ignores conditions is always run.
 func Start(t testing.TB, options Options) Server {
 	t.Helper()
+	if server, ok := running(); ok && !options.IgnoreConditions {
+		server.makeBucket(t)
+		return server
+	}
 	program := find(t)
 	// The port is free now, and the server binds it a little later. If another program binds it before,
 	// the server ends, and a second port is tried.
@@ -96,6 +110,17 @@ func (s Server) Store(t testing.TB, prefix string, changes ...func(*s3store.Conf
 		}
 	})
 	return store
+}
+
+// running returns the server that the variables name, with the name of a bucket that is not there yet: tests share the
+// server, and each wants an empty bucket.
+func running() (Server, bool) {
+	endpoint := os.Getenv(VariableEndpoint) //nolint:forbidigo // test support; .ci/interop/s3 says where it started the server
+	return Server{
+		Endpoint: endpoint, Region: region, Bucket: bucket + "-" + strings.ToLower(rand.Text()),
+		AccessKey: os.Getenv(VariableAccessKey), //nolint:forbidigo // as above
+		SecretKey: os.Getenv(VariableSecretKey), //nolint:forbidigo // as above
+	}, endpoint != ""
 }
 
 // find returns the server's program: the one that the variable names, or bin/versitygw in a parent folder.
@@ -192,12 +217,10 @@ func answers(t testing.TB, address string, ended <-chan struct{}) bool {
 
 func (s Server) makeBucket(t testing.TB) {
 	t.Helper()
-	transport := awshttp.NewBuildableClient().Freeze()
-	if c, ok := transport.(interface{ CloseIdleConnections() }); ok {
-		defer c.CloseIdleConnections()
-	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
 	client := s3.New(s3.Options{
-		BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true, HTTPClient: transport,
+		BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true, HTTPClient: &http.Client{Transport: transport},
 		Credentials: credentials.NewStaticCredentialsProvider(s.AccessKey, s.SecretKey, ""),
 	})
 	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(s.Bucket)}); err != nil {

@@ -68,14 +68,14 @@ func (w *World) Answers(t testing.TB) map[string]string {
 		}
 		read("history.deal_versions")
 		read("deals")
-		for i := range log.Runs {
-			if len(log.Runs[i].Feeds) == 0 {
+		for i := range log.Commits {
+			if len(log.Commits[i].Feeds) == 0 {
 				continue
 			}
-			read(AsOf(log.Runs[i].KnownAt)("deals"))
+			read(AsOf(log.Commits[i].KnownAt)("deals"))
 			for _, table := range lake.Tables() {
 				if table.Depth() < 2 && i%5 == 0 {
-					read(AsOf(log.Runs[i].KnownAt)(table.Name))
+					read(AsOf(log.Commits[i].KnownAt)(table.Name))
 				}
 			}
 		}

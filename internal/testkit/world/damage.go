@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
@@ -113,6 +115,7 @@ func (d *Damager) rechain(edit func(*lake.Commit)) {
 	for n := int64(1); ; n++ {
 		body, err := d.Store.Get(d.Context(), lake.CommitKey(n))
 		if errors.Is(err, store.ErrNotFound) {
+			d.rehint(n-1, sum)
 			return
 		}
 		d.Check(err)
@@ -127,13 +130,26 @@ func (d *Damager) rechain(edit func(*lake.Commit)) {
 	}
 }
 
+// rehint writes the hash of the newest commit into a hint that names it.
+func (d *Damager) rehint(newest int64, sum string) {
+	d.Helper()
+	hint := load.ReadHint(d.Context(), d.Store)
+	if hint.Commit != newest || hint.SHA256 == "" {
+		return
+	}
+	hint.SHA256 = sum
+	data, err := json.Marshal(hint)
+	d.Check(err)
+	d.Put(lake.LatestKey, data)
+}
+
 func hexSum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
 // commit edits a commit, and the chain after it. Edits: known_at T, run_id first (that of commit 1),
-// snapshot_date D, remove KEY, add FILE, forget FILE; and of a FILE that it adds: market FILE M, folder FILE M
+// snapshot_date D, drift_kinds first (as the first programs reported drift), remove KEY, add FILE, forget FILE; and of a FILE that it adds: market FILE M, folder FILE M
 // (in its path too), max FILE ID, count FILE N, schema FILE N, rehash FILE now.
 func (d *Damager) commit(key string, edit []string) {
 	d.Helper()
@@ -158,6 +174,11 @@ func (d *Damager) commit(key string, edit []string) {
 			c.RunID = d.ReadCommit(1).RunID
 		case "snapshot_date":
 			c.SnapshotDate = value
+		case "drift_kinds":
+			c.DriftKinds = nil
+			for i := range c.Feeds {
+				c.Feeds[i].Drift = slices.DeleteFunc(c.Feeds[i].Drift, func(d lake.Drift) bool { return !c.KnowsDrift(d.Kind) })
+			}
 		case "remove":
 			c.Remove = append(c.Remove, value)
 		case "add":
@@ -180,7 +201,7 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 	case "folder":
 		body := storetest.Bytes(d.TB, d.Store, f.Path)
 		d.Check(d.Store.Delete(d.Context(), f.Path))
-		f.Path = strings.Replace(f.Path, "market="+f.Partition["market"], "market="+value, 1)
+		f.Path = strings.Replace(f.Path, "mkt="+f.Partition["market"], "mkt="+value, 1)
 		f.Partition["market"] = value
 		d.Put(f.Path, body)
 	case "max":

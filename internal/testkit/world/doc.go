@@ -1,6 +1,6 @@
-// Package world is the world in which end-to-end tests run: a market, an HTTP server in front of it, and
-// a lake that is filled from it by the real commands. It also has what such tests ask of a lake: queries,
-// comparisons with the market's own state, and deliberate damage.
+// Package world sets up end-to-end tests: a simulated market, an HTTP server in front of it, and a lake that
+// the real commands fill from that server. It can also query a lake, compare it with the market's own state, and
+// damage it on purpose.
 //
 // Takes: a test, and a configuration of a simulated market or a book of deals.
 // Gives: a World, Books, the Truth, and Want… functions that compare.

@@ -21,7 +21,7 @@ import (
 type State struct {
 	Commit int64
 	Files  []string // see Sums
-	Heads  map[api.Feed]lake.Heads
+	Latest map[api.Feed]lake.Latest
 }
 
 // StateOf reads a lake's State, and checks size and SHA-256 of every live file.
@@ -31,7 +31,7 @@ func StateOf(t testing.TB, s store.Store) State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Heads(t.Context(), testkit.Allocator(t))
+	latest, err := l.Latest(t.Context(), testkit.Allocator(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func StateOf(t testing.TB, s store.Store) State {
 			t.Errorf("%s: got %d bytes, SHA-256 %x; the commit says %d, %s", file.Path, len(data), sum, file.Bytes, file.SHA256)
 		}
 	}
-	return State{Commit: l.Log().Number, Files: Sums(l.Log()), Heads: heads}
+	return State{Commit: l.Log().Number, Files: Sums(l.Log()), Latest: latest}
 }
 
 // WantState compares all of a State except the number of the commit. what says when: "after the next run".
@@ -51,8 +51,8 @@ func WantState(t testing.TB, what string, got, want State) {
 	if !slices.Equal(got.Files, want.Files) {
 		t.Errorf("files %s:\n got %s\nwant %s", what, strings.Join(got.Files, "\n     "), strings.Join(want.Files, "\n     "))
 	}
-	if !maps.EqualFunc(got.Heads, want.Heads, maps.Equal) {
-		t.Errorf("heads %s differ: got %v, want %v", what, got.Heads, want.Heads)
+	if !maps.EqualFunc(got.Latest, want.Latest, maps.Equal) {
+		t.Errorf("latest %s differ: got %v, want %v", what, got.Latest, want.Latest)
 	}
 }
 

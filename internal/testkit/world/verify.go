@@ -4,15 +4,36 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/internal/catalog"
+
 	"dealflow/internal/testkit"
 	"dealflow/load/store"
 	"dealflow/load/verify"
+	"dealflow/schemas/api"
+	"dealflow/transform"
 )
 
-// Verify verifies a lake and reads all its data.
+// Verify verifies a lake, reads all its data, and compares its published catalog with it.
 func Verify(t testing.TB, s store.Store) (*verify.Report, error) {
 	t.Helper()
-	return verify.Lake(t.Context(), s, verify.Config{ReadData: true, Memory: testkit.Allocator(t)})
+	cfg := verify.Config{
+		ReadData: true, Memory: testkit.Allocator(t), Lifter: func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) },
+	}
+	published, err := catalog.Inspect(t.Context(), s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if published != nil {
+		cfg.Catalog = published
+		defer func() {
+			if err := published.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	return verify.Lake(t.Context(), s, cfg)
 }
 
 // WantSound checks that Verify finds nothing, not even something to note, and that it has checked every

@@ -158,9 +158,15 @@ func (w *World) Later(d time.Duration) { w.Clock.Set(w.Clock.Now().Add(d)) }
 // Log reads the lake's log from the store. Without a lake the log is empty.
 func (w *World) Log(t testing.TB) *load.Log {
 	t.Helper()
+	return w.Lake(t).Log()
+}
+
+// Lake opens the lake in the store, which may be empty.
+func (w *World) Lake(t testing.TB) *load.Lake {
+	t.Helper()
 	l, err := load.Open(t.Context(), w.Store)
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		t.Fatal(err)
 	}
-	return l.Log()
+	return l
 }

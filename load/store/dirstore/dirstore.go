@@ -10,6 +10,7 @@ package dirstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"dealflow/load/store"
 )
@@ -33,6 +35,8 @@ var (
 	_ store.RandomReader = (*Dir)(nil)
 	_ store.Replacer     = (*Dir)(nil)
 	_ store.Cleaner      = (*Dir)(nil)
+	_ store.PutAwaiter   = (*Dir)(nil)
+	_ store.Copier       = (*Dir)(nil)
 )
 
 // New returns the store in the folder root. The folder need not exist: the first Put creates it.
@@ -40,6 +44,9 @@ func New(root string) (*Dir, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, fmt.Errorf("lake folder: %w", err)
+	}
+	if strings.ContainsFunc(abs, unicode.IsControl) {
+		return nil, fmt.Errorf("lake folder %q: want a path without control characters, such as a newline", abs)
 	}
 	return &Dir{root: abs}, nil
 }
@@ -79,7 +86,8 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, publish f
 	if err := makeFolder(folder); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(folder, store.TempPrefix+"*")
+	// The file gets the permissions that the process's umask leaves: a group may share a lake.
+	temp, err := os.OpenFile(filepath.Join(folder, store.TempPrefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -97,12 +105,9 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, publish f
 	return syncFolder(folder)
 }
 
-// fill writes body to the file, makes it durable and readable by all, and closes it.
+// fill writes body to the file, makes it durable, and closes it.
 func fill(ctx context.Context, file *os.File, body io.Reader) error {
 	_, err := io.Copy(file, &contextReader{ctx, body})
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
 	if err == nil {
 		err = file.Sync()
 	}
@@ -115,7 +120,7 @@ func link(from, to string) error {
 	case errors.Is(err, fs.ErrExist):
 		return store.ErrExists
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
-		return fmt.Errorf("%w: this filesystem has no hard links, so a commit could not be made safely; put the lake on another filesystem", err)
+		return fmt.Errorf("%w: the filesystem does not support hard links, which a safe commit needs; put the lake on another filesystem", err)
 	}
 	return err
 }
@@ -129,7 +134,7 @@ func makeFolder(folder string) error {
 	if err := makeFolder(parent); err != nil {
 		return err
 	}
-	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncFolder(parent)
@@ -212,9 +217,17 @@ func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
 	return objects, err
 }
 
-// files calls found for every file under a folder, unfinished ones too. It skips files that vanish during the walk.
+// files calls found for every file under a folder, unfinished ones too. It skips files that vanish during the walk. The
+// folder may be a symbolic link; links below it are not followed.
 func (d *Dir) files(ctx context.Context, start string, found func(key string, info fs.FileInfo)) error {
-	return filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
+	resolved, err := filepath.EvalSymlinks(start)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(resolved, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -231,12 +244,29 @@ func (d *Dir) files(ctx context.Context, start string, found func(key string, in
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(d.root, name)
+		within, err := filepath.Rel(resolved, name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(d.root, filepath.Join(start, within))
 		if err == nil {
 			found(filepath.ToSlash(rel), info)
 		}
 		return err
 	})
+}
+
+// AwaitPuts implements store.PutAwaiter: it waits, and then lists the folder again.
+func (d *Dir) AwaitPuts(ctx context.Context, prefix string) error {
+	if err := store.Pause(ctx, store.PutsWait); err != nil {
+		return err
+	}
+	for _, err := range d.List(ctx, prefix) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Delete implements store.Store.

@@ -1,9 +1,14 @@
 package dirstore_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
@@ -58,5 +63,76 @@ func TestCleanRemovesLeftoversOnly(t *testing.T) {
 		if _, err := os.Stat(name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPermissions checks that files and folders of a lake have the permissions that the umask leaves.
+func TestPermissions(t *testing.T) {
+	for _, umask := range []int{0o022, 0o002, 0o077} {
+		s, root := folder(t)
+		before := syscall.Umask(umask)
+		err := errors.Join(
+			s.Put(t.Context(), "a/created", strings.NewReader("x"), store.CreateOnly),
+			s.Put(t.Context(), "a/replaced", strings.NewReader("x"), store.Replace),
+		)
+		syscall.Umask(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, full := range map[string]os.FileMode{"a/created": 0o666, "a/replaced": 0o666, "a": 0o777, store.TempPrefix + "lock": 0o666} {
+			info, err := os.Stat(filepath.Join(root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := info.Mode().Perm(), full&^os.FileMode(umask); got != want {
+				t.Errorf("umask %03o: %s has permissions %03o, want %03o", umask, name, got, want)
+			}
+		}
+	}
+}
+
+// TestLinkedRoot checks that a folder that is a symbolic link, and one in it that is, are listed and cleaned as others.
+func TestLinkedRoot(t *testing.T) {
+	_, target := folder(t)
+	root := filepath.Join(t.TempDir(), "link")
+	disk := t.TempDir() // of the snapshots alone
+	err := errors.Join(os.Symlink(target, root), os.Symlink(disk, filepath.Join(target, "snapshots")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dirstore.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfinished := store.TempPrefix + "unfinished"
+	err = errors.Join(
+		s.Put(t.Context(), "history/a", strings.NewReader("x"), store.CreateOnly),
+		s.Put(t.Context(), "snapshots/b", strings.NewReader("x"), store.CreateOnly),
+		os.WriteFile(filepath.Join(target, "history", unfinished), nil, 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for prefix, want := range map[string]string{"history/": "history/a", "snapshots/": "snapshots/b"} {
+		var got []string
+		for object, err := range s.List(t.Context(), prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, object.Key)
+		}
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: got %q, want %s", prefix, got, want)
+		}
+	}
+	found, err := s.Leftovers(t.Context(), time.Now().Add(time.Hour))
+	if err != nil || len(found) != 1 || found[0].Key != "history/"+unfinished {
+		t.Fatalf("unfinished files: %v, %v; want the one in history", found, err)
+	}
+	if err := s.Clean(t.Context(), found...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(target, "history", unfinished)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the unfinished file is left: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func (d *Dir) Leftovers(ctx context.Context, before time.Time) ([]store.Leftover
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for unfinished files in %s: %w", d.root, err)
+		return nil, fmt.Errorf("list unfinished files in %s: %w", d.root, err)
 	}
 	return found, nil
 }
@@ -44,7 +44,7 @@ func (d *Dir) clean(ctx context.Context, key string) error {
 		return err
 	}
 	if !filepath.IsLocal(filepath.FromSlash(key)) || !unfinished(key) {
-		return errors.New("this is no unfinished file")
+		return errors.New("not an unfinished file")
 	}
 	return os.Remove(filepath.Join(d.root, filepath.FromSlash(key)))
 }

@@ -61,7 +61,7 @@ func (d *Dir) replace(from, to string) error {
 
 // locked calls f while no other process or goroutine replaces an object.
 func (d *Dir) locked(f func() error) error {
-	file, err := os.OpenFile(filepath.Join(d.root, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(filepath.Join(d.root, lockName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}

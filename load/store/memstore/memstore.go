@@ -42,7 +42,11 @@ var (
 	_ store.Store        = (*Mem)(nil)
 	_ store.RandomReader = (*Mem)(nil)
 	_ store.Replacer     = (*Mem)(nil)
+	_ store.PutAwaiter   = (*Mem)(nil)
 )
+
+// AwaitPuts implements store.PutAwaiter: each put is seen at once.
+func (m *Mem) AwaitPuts(ctx context.Context, _ string) error { return ctx.Err() }
 
 // URL implements store.Store.
 func (m *Mem) URL() string { return "memory" }

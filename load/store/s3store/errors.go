@@ -71,12 +71,12 @@ func (e *Error) mayBeApplied() bool {
 
 // hints say what to do next, by the provider's code.
 var hints = map[string]string{
-	"AccessDenied":          "let the account list the bucket and get, put and delete objects under the lake's prefix; without listing, even absent objects are denied",
-	"NoSuchBucket":          "create the bucket first, or mend the lake's URL",
+	"AccessDenied":          "allow the account to list the bucket, and to get, put and delete objects under the lake's prefix; without the right to list, the provider denies access to absent objects too",
+	"NoSuchBucket":          "create the bucket first, or correct the lake's URL",
 	"InvalidAccessKeyId":    "check AWS_ACCESS_KEY_ID or AWS_PROFILE, and the endpoint that they belong to",
 	"SignatureDoesNotMatch": "check AWS_SECRET_ACCESS_KEY, AWS_REGION, and the clock",
 	"RequestTimeTooSkewed":  "set the clock of this machine",
-	"ExpiredToken":          "log in anew: the session has ended",
+	"ExpiredToken":          "log in again: the session has ended",
 	"PermanentRedirect":     "set AWS_REGION to the bucket's region",
 }
 

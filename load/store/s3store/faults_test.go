@@ -220,7 +220,7 @@ func TestGivesUp(t *testing.T) {
 		t.Errorf("got %v after %d attempts, want an error after one", err, requests.Load())
 	}
 	s, requests = faulty(t, 1<<30, puts, refuse(503, "SlowDown", "Retry-After", "3600"))
-	if err := s.Put(t.Context(), "k", strings.NewReader("x"), store.CreateOnly); err == nil || requests.Load() != 1 || !strings.Contains(err.Error(), "asked to wait 1h0m0s") {
+	if err := s.Put(t.Context(), "k", strings.NewReader("x"), store.CreateOnly); err == nil || requests.Load() != 1 || !strings.Contains(err.Error(), "asked for a wait of 1h0m0s") {
 		t.Errorf("got %v after %d attempts, want an error that names the wait", err, requests.Load())
 	}
 }
@@ -265,10 +265,10 @@ func TestErrors(t *testing.T) {
 		store *s3store.Store
 		want  []string
 	}{
-		"denied":       {denied, []string{"s3://lake/lake/a b", "403", "AccessDenied", "Refused for a test.", "(request id REQUEST-1)", "let the account"}},
-		"wrong secret": {wrongSecret.Store(t, "p", small), []string{"s3://lake/p/a b", "403", "SignatureDoesNotMatch", "(request id ", "AWS_SECRET_ACCESS_KEY"}},
+		"denied":       {denied, []string{denied.URL() + "/a b", "403", "AccessDenied", "Refused for a test.", "(request id REQUEST-1)", "allow the account"}},
+		"wrong secret": {wrongSecret.Store(t, "p", small), []string{"s3://" + server.Bucket + "/p/a b", "403", "SignatureDoesNotMatch", "(request id ", "AWS_SECRET_ACCESS_KEY"}},
 		"no bucket":    {noBucket.Store(t, "", small), []string{"s3://absent-bucket/a b", "404", "NoSuchBucket", "create the bucket"}},
-		"no server":    {noServer.Store(t, "", small), []string{"s3://lake/a b", "connection refused"}},
+		"no server":    {noServer.Store(t, "", small), []string{"s3://" + server.Bucket + "/a b", "connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, getErr := c.store.Get(t.Context(), "a b")
@@ -394,7 +394,7 @@ func TestTruncatedBody(t *testing.T) {
 	}
 	got, err := io.ReadAll(r)
 	r.Close()
-	if !errors.Is(err, io.ErrUnexpectedEOF) || len(got) >= len(data) || !strings.Contains(err.Error(), "s3://lake/lake/k") {
+	if !errors.Is(err, io.ErrUnexpectedEOF) || len(got) >= len(data) || !strings.Contains(err.Error(), s.URL()+"/k") {
 		t.Errorf("got %d of %d bytes and %v, want io.ErrUnexpectedEOF that names the object", len(got), len(data), err)
 	}
 
@@ -497,7 +497,7 @@ func TestBadListings(t *testing.T) {
 	}{
 		"order":  {page("<IsTruncated>false</IsTruncated>", "b", "a"), "order of names"},
 		"double": {page("<IsTruncated>false</IsTruncated>", "a", "a"), "order of names"},
-		"no end": {page("<IsTruncated>true</IsTruncated>", "a"), "not where"},
+		"no end": {page("<IsTruncated>true</IsTruncated>", "a"), "does not name the position"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := faulty(t, 1<<30, anything, c.fault)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"dealflow/load/store"
 )
 
 // gate makes all requests of a store wait while its provider asks for fewer: if each waited on its own, they would keep
@@ -27,7 +29,7 @@ func (g *gate) wait(ctx context.Context) error {
 		if left <= 0 {
 			return ctx.Err()
 		}
-		if err := sleep(ctx, left+rand.N(left/4+1)); err != nil {
+		if err := store.Pause(ctx, left+rand.N(left/4+1)); err != nil {
 			return err
 		}
 	}
@@ -64,15 +66,4 @@ func (g *gate) passed(sent time.Time) {
 func backoff(first, longest time.Duration, times int) time.Duration {
 	wait := min(longest, first<<min(times, 20))
 	return wait/2 + rand.N(wait/2+1)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

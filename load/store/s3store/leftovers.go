@@ -34,7 +34,7 @@ func (s *Store) Leftovers(ctx context.Context, before time.Time) ([]store.Leftov
 			return found, nil
 		}
 		if aws.ToString(page.NextKeyMarker) == aws.ToString(in.KeyMarker) && aws.ToString(page.NextUploadIdMarker) == aws.ToString(in.UploadIdMarker) {
-			return nil, errors.New("list the uploads of " + s.URL() + ": the provider says that there is more, but not where")
+			return nil, errors.New("list the uploads of " + s.URL() + ": the provider announces more, but does not name the position to continue from")
 		}
 		in.KeyMarker, in.UploadIdMarker = page.NextKeyMarker, page.NextUploadIdMarker
 	}

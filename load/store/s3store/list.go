@@ -29,7 +29,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object,
 					continue
 				}
 				if key <= last {
-					yield(store.Object{}, fmt.Errorf("list %s: %q comes after %q: the provider does not list in the order of names, which the lake needs; use another kind of bucket", s.URL(), key, last))
+					yield(store.Object{}, fmt.Errorf("list %s: got %q after %q, want the order of names; use another kind of bucket", s.URL(), key, last))
 					return
 				}
 				last = key
@@ -52,7 +52,7 @@ func (s *Store) pages(ctx context.Context, prefix string) iter.Seq2[*s3.ListObje
 			})
 			more := err == nil && aws.ToBool(page.IsTruncated)
 			if more && aws.ToString(page.NextContinuationToken) == aws.ToString(in.ContinuationToken) {
-				err = errors.New("list " + s.URL() + ": the provider says that there is more, but not where")
+				err = errors.New("list " + s.URL() + ": the provider announces more, but does not name the position to continue from")
 			}
 			if !yield(page, err) || err != nil || !more {
 				return

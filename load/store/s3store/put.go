@@ -23,7 +23,7 @@ type condition struct {
 // Put implements store.Store. If the first attempt of a create-only put gets no answer, a later attempt may be refused
 // because of the object that the first one put. Then Put reads the object: exactly the bytes of body count as success.
 // This is right for objects whose key or bytes name their writer, as data files and commits do. Otherwise two writers
-// of equal objects could both be told that they won.
+// of equal objects could both get the answer that they won.
 func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
 	var c condition
 	if mode == store.CreateOnly {
@@ -38,14 +38,17 @@ func (s *Store) Tag(ctx context.Context, key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return aws.ToString(head.ETag), nil
+	if tag := aws.ToString(head.ETag); tag != "" {
+		return tag, nil
+	}
+	return "", fmt.Errorf("look at %s: %w", key, store.ErrNoTag)
 }
 
 // ReplaceIf implements store.Replacer. As with Put, after an attempt without an answer an object with exactly the bytes
 // of body counts as success.
 func (s *Store) ReplaceIf(ctx context.Context, key string, body io.ReadSeeker, tag string) error {
 	if tag == "" {
-		return fmt.Errorf("replace %s: no tag is given", key)
+		return fmt.Errorf("replace %s: got no tag, want that of the object to replace", key)
 	}
 	return s.put(ctx, "replace", key, body, condition{ifMatch: aws.String(tag), refused: store.ErrChanged})
 }
@@ -68,7 +71,7 @@ func (s *Store) put(ctx context.Context, op, key string, body io.ReadSeeker, c c
 	gone := coded(err, codeNoSuchUpload)
 	if unsure && (refused || gone) {
 		if same, checkErr := s.isObject(ctx, key, src); checkErr != nil {
-			return errors.Join(fmt.Errorf("%s %s: whether an earlier attempt was applied is unknown: %w", op, key, checkErr), err)
+			return errors.Join(fmt.Errorf("%s %s: it is unknown whether an earlier attempt was applied: %w", op, key, checkErr), err)
 		} else if same {
 			return nil
 		}

@@ -107,7 +107,7 @@ func (s *Store) getRange(ctx context.Context, key string, tag *string, p []byte,
 	}
 	defer out.Body.Close()
 	if got := aws.ToInt64(out.ContentLength); got != int64(len(p)) {
-		return fmt.Errorf("asked for %d bytes from %d on, but the provider gives %d", len(p), offset, got)
+		return fmt.Errorf("read at %d: got %d bytes from the provider, want %d", offset, got, len(p))
 	}
 	_, err = io.ReadFull(out.Body, p)
 	return err

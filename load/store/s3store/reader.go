@@ -34,7 +34,7 @@ type window struct {
 // ReadAt implements io.ReaderAt.
 func (r *reader) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
-		return 0, fmt.Errorf("read at %d: want an offset from 0 on", offset)
+		return 0, fmt.Errorf("read at %d: want an offset of 0 or more", offset)
 	}
 	want := p[:max(0, min(int64(len(p)), r.size-offset))]
 	if err := r.fill(want, offset); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"dealflow/load/store"
 )
 
 // do sends a request, and again if that may help. op and key are for its error.
@@ -29,14 +31,14 @@ func (s *Store) try(ctx context.Context, op, key string, send func(context.Conte
 			return unsure, fault
 		}
 		if fault.retryAfter > s.cfg.LongestWait {
-			return unsure, fmt.Errorf("asked to wait %s, longer than the %s that are allowed: %w", fault.retryAfter, s.cfg.LongestWait, fault)
+			return unsure, fmt.Errorf("the provider asked for a wait of %s, want %s at most: %w", fault.retryAfter, s.cfg.LongestWait, fault)
 		}
 		unsure = unsure || fault.mayBeApplied()
 		if fault.slowDown {
 			s.gate.hold(sent, fault.retryAfter)
 			continue // the next attempt waits at the gate
 		}
-		if err := sleep(ctx, backoff(s.cfg.Wait, s.cfg.LongestWait, attempt-1)); err != nil {
+		if err := store.Pause(ctx, backoff(s.cfg.Wait, s.cfg.LongestWait, attempt-1)); err != nil {
 			return unsure, fault.ended(ctx)
 		}
 	}

@@ -113,6 +113,7 @@ var (
 	_ store.RandomReader = (*Store)(nil)
 	_ store.Replacer     = (*Store)(nil)
 	_ store.Cleaner      = (*Store)(nil)
+	_ store.Copier       = (*Store)(nil)
 )
 
 // New prepares a store; it sends nothing to the provider. ctx bounds reading the configuration.
@@ -126,24 +127,24 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings for %s: %w", cfg.URL, err)
 	}
-	// Freeze only here: the files of the AWS tools may name their own certificates.
-	transport := settings.HTTPClient.(*awshttp.BuildableClient).WithTransportOptions(func(t *http.Transport) {
+	// Only here: the files of the AWS tools may name their own certificates.
+	built := settings.HTTPClient.(*awshttp.BuildableClient).WithTransportOptions(func(t *http.Transport) {
 		t.ResponseHeaderTimeout = responseTimeout
 		t.MaxIdleConnsPerHost = cfg.Parallel
-	}).Freeze()
-	settings.HTTPClient = transport
+	})
+	// The SDK's own client wraps the transport in a type through which idle connections cannot be ended. Its rule for
+	// redirects is kept: one that is followed must not carry a session's token to another host.
+	transport := built.GetTransport()
+	settings.HTTPClient = &http.Client{Transport: transport, CheckRedirect: built.Freeze().(*http.Client).CheckRedirect}
 	s := &Store{
 		cfg: cfg, bucket: bucket, root: root,
 		client: s3.NewFromConfig(settings, cfg.apply),
 		slots:  semaphore.NewWeighted(int64(cfg.Parallel)),
 		gate:   gate{first: cfg.Wait, longest: cfg.LongestWait},
-		idle:   func() {},
-	}
-	if c, ok := transport.(interface{ CloseIdleConnections() }); ok {
-		s.idle = c.CloseIdleConnections
+		idle:   transport.CloseIdleConnections,
 	}
 	if o := s.client.Options(); o.Region == "" {
-		return nil, errors.New("no region is set: give AWS_REGION, or a region in the AWS profile")
+		return nil, errors.New("no region: set AWS_REGION, or a region in the AWS profile")
 	}
 	return s, nil
 }

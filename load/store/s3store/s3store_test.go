@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -187,6 +189,39 @@ func TestLeftovers(t *testing.T) {
 	}
 	if found, err := other.Leftovers(t.Context(), time.Now().Add(time.Hour)); err != nil || len(found) > 0 {
 		t.Errorf("another lake's: %v, %v", found, err)
+	}
+}
+
+// TestCloseEndsIdleConnections counts the connections that a server sees: one that Close has ended cannot serve the next
+// request.
+func TestCloseEndsIdleConnections(t *testing.T) {
+	var opened atomic.Int64
+	provider := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s3test.Refuse(w, http.StatusNotFound, "NoSuchKey")
+	}))
+	provider.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	provider.Start()
+	defer provider.Close()
+	s, err := s3store.New(t.Context(), s3store.Config{URL: "s3://lake", Static: &s3store.Static{Endpoint: provider.URL, AccessKey: "a", SecretKey: "s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := range int64(2) {
+		for range 2 {
+			if _, err := s.Get(t.Context(), "k"); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("got %v, want ErrNotFound", err)
+			}
+		}
+		if got := opened.Load(); got != want+1 {
+			t.Errorf("%d connections, want %d: one until Close, another after it", got, want+1)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -6,8 +6,8 @@
 // Keeps: all names of companies, banks and sponsors are invented. There is no function here: package sim draws
 // from the data.
 // Fails: never.
-// May change here: how lifelike the market is. A change here changes the bytes of every seed; TestMarginals
-// says how near the market comes.
+// May change here: how lifelike the market is. A change here changes the bytes of every seed. TestMarginals
+// compares the shares of the simulated market with the figures here.
 package calibration
 
 // Weighted is a choice and its weight. The weights of a list have any sum.

@@ -1,0 +1,65 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// dropDay takes back the snapshots of a day, as one commit: their files leave the lake, and the commit says so. Unlike an
+// expired day, such a day counts as never taken. History stays as it is.
+func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResult) error {
+	var drop lake.DroppedDay
+	var remove []string
+	plan := func() (err error) { // again after a conflict: the other commit may be a run of that very day
+		drop, remove, err = planDrop(w.lake.Log(), cfg, result)
+		return err
+	}
+	if err := plan(); err != nil {
+		return err
+	}
+	return w.retryConflicts(ctx, func() error {
+		return w.commitOnce(ctx, lake.Commit{Remove: remove, Corrections: lake.Corrections{DroppedDays: []lake.DroppedDay{drop}}}, &result.Result)
+	}, plan)
+}
+
+// planDrop lists the feeds that have a snapshot of the day, and the paths of its files. It sets result.Expired.
+func planDrop(log *load.Log, cfg ExpireConfig, result *ExpireResult) (drop lake.DroppedDay, remove []string, err error) {
+	drop.Day = cfg.DropDay
+	var days []expiredDay
+	for _, feed := range cfg.DropFeeds {
+		if !log.HasSnapshot(feed, drop.Day) && !log.Skipped(feed, drop.Day) {
+			continue
+		}
+		drop.Feeds = append(drop.Feeds, feed)
+		day := expiredDay{Feed: feed, Day: drop.Day}
+		for _, path := range log.Replaced(feed, drop.Day) {
+			file, _ := log.LiveFile(path)
+			day.Files, remove = append(day.Files, file), append(remove, path)
+		}
+		days = append(days, day)
+	}
+	if len(days) == 0 {
+		return drop, nil, fmt.Errorf("drop day %s: no run has a snapshot of it that was not taken back; `dealflow runs` lists the days", drop.Day)
+	}
+	slices.Sort(remove)
+	result.Expired = []ExpiredFeed{}
+	result.addDays(days)
+	return drop, append([]string{}, remove...), nil
+}
+
+// checkDrop checks which day to take back, and sets its feeds.
+func (c *ExpireConfig) checkDrop() error {
+	if _, err := time.Parse(time.DateOnly, c.DropDay); err != nil {
+		return fmt.Errorf("drop day %q: want YYYY-MM-DD", c.DropDay)
+	}
+	if len(c.DropFeeds) == 0 {
+		c.DropFeeds = api.Feeds()
+	}
+	return nil
+}

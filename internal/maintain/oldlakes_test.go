@@ -1,0 +1,357 @@
+package maintain_test
+
+import (
+	stdsql "database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"dealflow/internal/catalog"
+
+	"dealflow/internal/maintain"
+	"dealflow/internal/testkit"
+	"dealflow/internal/testkit/world"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
+	"dealflow/load/upgrade"
+	"dealflow/load/verify"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
+// one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2.
+func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
+
+// oldLakes are the names of these lakes, with the schema version of their files.
+var oldLakes = map[string]int{"v1": 1, "v2": 2}
+
+// TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
+// writes refuses the lake before any work, with the command that makes a lake of the present format.
+func TestOldLakes(t *testing.T) {
+	t.Parallel()
+	for name, schema := range oldLakes {
+		t.Run(name, func(t *testing.T) { testOldLake(t, name, schema) })
+	}
+}
+
+func testOldLake(t *testing.T, name string, schema int) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, name)), w.Store)
+	world.WantSound(t, w.Store)
+	var got strings.Builder
+	w.Ask(t, func(db *stdsql.DB) {
+		for _, query := range oldLakeQueries(w.Log(t)) {
+			fmt.Fprintf(&got, "%s\n  %s\n", query, strings.Join(world.Lines(t, db, columnsOfSchema(query, schema)), "\n  "))
+		}
+	})
+	testkit.Golden(t, oldLake(t, name+".golden"), []byte(got.String()))
+
+	before := world.Sums(w.Log(t))
+	keys := world.Keys(t, w.Store)
+	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
+	b.WriteAll(world.Priced, 1, 3, `"message":"years later"`)
+	_, run := w.Run(t, world.Feeds(world.Priced))
+	_, sync := w.Sync(t, world.Feeds(world.Priced))
+	_, compact := maintain.Compact(t.Context(), w.Upkeep(t))
+	_, expire := w.Expire(t, maintain.Retention{Days: 1}, true)
+	_, replay := w.Replay(t)
+	opened, err := load.Open(t.Context(), w.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := catalog.Publish(t.Context(), opened, t.TempDir(), nil)
+	for name, err := range map[string]error{"run": run, "sync": sync, "compact": compact, "expire": expire, "replay": replay, "catalog": publish} {
+		if err == nil || !strings.Contains(err.Error(), "`dealflow upgrade --lake "+w.Store.URL()+" --to NEW`") {
+			t.Errorf("%s: got %v, want the command to run", name, err)
+		}
+	}
+	if !slices.Equal(world.Sums(w.Log(t)), before) || !slices.Equal(world.Keys(t, w.Store), keys) {
+		t.Error("a refused command changed the lake")
+	}
+}
+
+// TestReplayOldLake upgrades lake v1 and replays it under the present schema. The parsers fill their columns, replay reports which,
+// and no earlier answer changes. The lake is sound even while its snapshots have the old schema.
+func TestReplayOldLake(t *testing.T) {
+	t.Parallel()
+	w, _ := world.NewBook(t)
+	upgradeTo(t, "v1", w.Store)
+	questions := oldLakeQueries(w.Log(t))[1:] // there will be more runs
+	answers := func() (all []string) {
+		w.Ask(t, func(db *stdsql.DB) {
+			for _, query := range questions {
+				all = append(all, columnsOfSchema(query, 1)+": "+strings.Join(world.Lines(t, db, columnsOfSchema(query, 1)), "; "))
+			}
+		})
+		return all
+	}
+	before := answers()
+	for _, how := range [][]string{nil, {"snapshots"}} {
+		result := w.MustReplay(t, how...)
+		if result.Commit == 0 || !result.Equal {
+			t.Fatalf("replay %v: commit %d, equal %t", how, result.Commit, result.Equal)
+		}
+		improved := map[string][]string{}
+		for _, table := range result.Tables {
+			improved[table.Table] = table.Improved
+		}
+		name := "history.bond_priced_price_evolution"
+		if how != nil {
+			name = "snapshots.bond_priced_price_evolution"
+		}
+		want := []string{"parser_version", "value_benchmark", "value_bp", "value_hi_bp", "value_lo_bp", "value_stage", "value_status"}
+		if !slices.Equal(improved[name], want) {
+			t.Errorf("replay %v says that %q of %s are read anew, want %q", how, improved[name], name, want)
+		}
+		world.WantSound(t, w.Store)
+		if after := answers(); !slices.Equal(before, after) {
+			t.Errorf("replay %v: answers were\n%s\nand are\n%s", how, strings.Join(before, "\n"), strings.Join(after, "\n"))
+		}
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		got := world.Lines(t, db, "SELECT DISTINCT value, value_stage, value_benchmark, value_bp FROM history.bond_priced_price_evolution ORDER BY ALL")
+		if want := []string{"IPTs MS+90 IPT MS 90", "MS+75 - MS 75"}; !slices.Equal(got, want) {
+			t.Errorf("read anew: %q, want %q", got, want)
+		}
+	})
+}
+
+// upgradeTo makes a lake of the present format from an old lake.
+func upgradeTo(t *testing.T, name string, to store.Store) {
+	t.Helper()
+	if _, err := upgrade.Lake(t.Context(), upgrade.Config{From: world.Folder(t, oldLake(t, name)), To: to, Memory: testkit.Allocator(t)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReplaySchema2 replays the lake of schema version 2, whose files have U+0000 in texts, and NULL where a share of an
+// allocation has more than six digits before the point. Replay brings the values in and says so. While snapshots have
+// the old schema and history the new one, verify finds the lake sound; it finds a wrong value that only the payload
+// can show.
+func TestReplaySchema2(t *testing.T) {
+	t.Parallel()
+	w, _ := world.NewBook(t)
+	upgradeTo(t, "v2", w.Store)
+	values := func() (all []string) {
+		w.Ask(t, func(db *stdsql.DB) {
+			for _, query := range []string{
+				"SELECT replace(message, chr(0), 'NUL') FROM bond_priced_deals WHERE deal_id = 8",
+				"SELECT investor_type, value FROM bond_priced_investor_types WHERE deal_id = 8 ORDER BY ordinal",
+				"SELECT geography, value FROM bond_priced_geographies WHERE deal_id = 8 ORDER BY ordinal",
+				"SELECT typeof(value) FROM snapshots.bond_priced_geographies LIMIT 1",
+			} {
+				all = append(all, world.Lines(t, db, query)...)
+			}
+		})
+		return all
+	}
+	// As they were written in TestWriteOldLake, in the order of names.
+	if got, want := values(), []string{"a NUL NUL in a text", "Banks 0.123457", "Fund Managers -", "Benelux 40", "Nordics -", "DECIMAL(24,6)"}; !slices.Equal(got, want) {
+		t.Errorf("before replay: got %q, want %q", got, want)
+	}
+	result := w.MustReplay(t)
+	improved := map[string][]string{}
+	for _, table := range result.Tables {
+		improved[table.Table] = table.Improved
+	}
+	if !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	for table, want := range map[string][]string{
+		"history.bond_priced_deals": {"message"}, "history.bond_priced_banks": {"name"}, "history.bond_priced_price_evolution": {},
+		"history.bond_priced_investor_types": {"value"}, "history.bond_priced_geographies": {"value"}, "history.bond_expected_deals": {"message"},
+	} {
+		if !slices.Equal(improved[table], want) {
+			t.Errorf("%s: replay says that %q differ by newer rules, want %q", table, improved[table], want)
+		}
+	}
+	if got, want := values(), []string{"a NUL \uFFFD in a text", "Banks 0.123457", "Fund Managers 10000000", "Benelux 40", "Nordics 1234567.5", "DECIMAL(24,6)"}; !slices.Equal(got, want) {
+		t.Errorf("after replay: got %q, want %q", got, want)
+	}
+	world.WantSound(t, w.Store)
+	for column, value := range map[string]string{"value": "10000001", "investor_type": "Funds"} {
+		wrong := &world.Damager{TB: t, Store: world.CopyStore(t, w.Store, new(memstore.Mem))}
+		for _, f := range w.Log(t).AllFiles() {
+			if f.Table == "history.bond_priced_investor_types" {
+				fields, columns, _ := wrong.ReadFile(f.Path)
+				at := slices.IndexFunc(fields, func(f arrow.Field) bool { return f.Name == "value" })
+				for row := range columns[at].Len() {
+					if columns[at].ValueStr(row) == "10000000" {
+						wrong.Do(fmt.Sprintf("rows %s set %d %s %s", f.Path, row+1, column, value))
+					}
+				}
+			}
+		}
+		if report, err := world.Verify(t, wrong.Store); !errors.Is(err, verify.ErrDamage) || !slices.ContainsFunc(report.Findings, func(f verify.Finding) bool { return f.Check == verify.SnapshotHistory }) {
+			t.Errorf("%s is wrong in history: got %v, want %s", column, err, verify.SnapshotHistory)
+		}
+	}
+	if result := w.MustReplay(t, "snapshots"); !result.Equal {
+		t.Errorf("replay of snapshots: %+v", result.Tables)
+	}
+	world.WantSound(t, w.Store)
+}
+
+// oldLakeQueries are queries of a lake: its runs, its deals and versions, and each of its tables now, in snapshots, and as
+// of two instants.
+func oldLakeQueries(log *load.Log) []string {
+	questions := []string{
+		`SELECT "commit", command, known_at, snapshot_date, outcome, added, changed, removed, reappeared, quarantined, drift FROM runs WHERE command <> 'sync' ORDER BY ALL`,
+		"SELECT service, market, kind, deal_id, version, valid_from FROM deals ORDER BY ALL",
+		"SELECT service, kind, deal_id, version, change, reason, known_at, content_hash, payload_hash FROM history.deal_versions WHERE deal_id <> 1 ORDER BY ALL",
+	}
+	taken := map[string]bool{}
+	for _, f := range log.AllFiles() {
+		taken[f.Table] = true
+	}
+	for _, table := range lake.Tables() {
+		if taken[lake.HistoryTable(table.Name)] {
+			for _, from := range []string{table.Name, "snapshots." + table.Name, world.AsOf(log.Commits[0].KnownAt)(table.Name), world.AsOf(log.Commits[len(log.Commits)/2].KnownAt)(table.Name)} {
+				questions = append(questions, "SELECT count(*), md5(string_agg(t::VARCHAR, chr(10) ORDER BY t::VARCHAR)) FROM "+from+" t")
+			}
+		}
+	}
+	return questions
+}
+
+// columnsOfSchema returns the query with only the columns that a table had in a schema version.
+func columnsOfSchema(query string, schema int) string {
+	selected, from, ok := strings.Cut(query, " FROM ")
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(from, " t"), "snapshots."), "_as_of(")
+	table, known := lake.TableByName(name)
+	if !ok || !known {
+		return query
+	}
+	var later []string
+	for _, c := range table.HistoryColumns() {
+		if c.Since > schema {
+			later = append(later, c.Name)
+		}
+	}
+	if len(later) == 0 {
+		return query
+	}
+	return selected + " FROM (SELECT * EXCLUDE (" + strings.Join(later, ", ") + ") FROM " + strings.TrimSuffix(from, " t") + ") t"
+}
+
+var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
+
+// TestWriteOldLake wrote lake v2 (and v1, then without its LL and NUL deals). A program writes a lake with it as its last
+// act before the format or the schema version rises.
+func TestWriteOldLake(t *testing.T) {
+	if *writeOldLake == "" {
+		t.Skip("a written lake is never written again")
+	}
+	folder := oldLake(t, *writeOldLake)
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("%s exists: a written lake is never written again", folder)
+	}
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	feeds := []api.Feed{world.Priced, world.Expected, world.LoanPriced, world.LoanExpected}
+	all := world.Feeds(feeds...)
+	samples := map[api.Feed][]string{}
+	for _, feed := range feeds {
+		samples[feed] = sampleMembers(t, feed)
+	}
+	write := func(feed api.Feed, id int64, more string) {
+		members := samples[feed][id%int64(len(samples[feed]))]
+		b.Write(feed, id, strings.TrimPrefix(members+more, ","))
+	}
+	for _, feed := range feeds {
+		for id := range int64(7) {
+			write(feed, id+1, "")
+		}
+	}
+	// Values that a later schema reads in another way: U+0000 in texts, shares without a bound.
+	b.Write(world.Priced, 8, `"message":"a NUL \u0000 in a text","banks":[{"name":"Bank\u0000A","status":"Bookrunner"}],`+
+		`"stats":{"finalBooks":1.25,"investorType":{"Fund Managers":10000000,"Banks":0.1234567},"geography":{"Nordics":1234567.5,"Benelux":40}}`)
+	w.Night(t, 0, all, world.Quiet)
+	for n := range 46 {
+		w.Later(5 * time.Minute)
+		b.Write(world.Priced, 1, fmt.Sprintf(`"message":"edit %d"`, n))
+		w.MustSync(t, all, world.Quiet)
+	}
+	b.Strike(world.Priced, 2)
+	b.Strike(world.LoanPriced, 4)
+	b.Strike(world.LoanExpected, 3)
+	b.WriteBody(world.Priced, 4, `{"dealId":4,"dealId":4}`)
+	w.Night(t, 1, all, world.Quiet)
+	write(world.Priced, 2, `,"additionalInfo":"back again"`)
+	b.Forbid(world.Priced, 5)
+	write(world.Priced, 4, `,"additionalInfo":"readable again"`)
+	b.Write(world.Expected, 6, `"message":"talk\u0000","regions":["Americas",null]`)
+	w.Night(t, 2, all, world.Quiet)
+	w.MustCompact(t)
+	w.Night(t, 3, all, world.Quiet)
+	w.Night(t, 4, all, world.Quiet)
+	w.MustExpire(t, maintain.Retention{Days: 3}, true)
+	b.WriteBody(world.LoanExpected, 2, `{"dealId":2,"stage":"x","stage":"y"}`)
+	w.Night(t, 5, all, world.Quiet)
+
+	to := world.Folder(t, folder)
+	for object, err := range w.Store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live(w.Log(t), object.Key) {
+			if err := to.Put(t.Context(), object.Key, strings.NewReader(string(storetest.Bytes(t, w.Store, object.Key))), store.CreateOnly); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(folder, ".tmp-lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// sampleMembers returns the JSON members of a feed's sample records, without those that a Book adds.
+func sampleMembers(t testing.TB, feed api.Feed) []string {
+	page, err := os.ReadFile(filepath.Join(testkit.Root(t), "testdata/samples", feed.String()+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	split, err := api.SplitPage(page, feed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, record := range split.Records {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(record, &members) != nil {
+			continue // a sample of a damaged record
+		}
+		for _, name := range []string{feed.IDKey(), "market", "_links"} {
+			delete(members, name)
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}"))
+	}
+	return all
+}
+
+// live says whether an object is part of a lake.
+func live(log *load.Log, key string) bool {
+	for _, file := range log.AllFiles() {
+		if file.Path == key {
+			return true
+		}
+	}
+	return strings.HasPrefix(key, "_dealflow/")
+}

@@ -1,0 +1,185 @@
+package pull
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"dealflow/extract"
+	"dealflow/load"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/transform"
+)
+
+// The removal guard (docs/explanation/extraction.md). Deals that earlier runs already kept without evidence count in
+// none of these numbers.
+const (
+	guardCount           = 10             // number of priced deals that may always vanish
+	guardPercent         = 10             // percentage of a priced feed that may vanish in one run
+	guardExpectedCount   = 20             // number of expected deals that may always leave unpriced
+	guardExpectedPercent = 60             // percentage of an expected feed that may leave unpriced between two nights
+	guardAge             = 30 * time.Hour // after more than this, expected deals may leave in any number
+	guardSmall           = 3              // number of deals that an empty list may remove
+	maxConfirmations     = 500            // number of a feed's deals that one run requests by id for the first time
+	maxRepeated          = 50             // number of deals without evidence that one run requests by id again
+)
+
+// heldError means that a feed is held until a person has looked at it.
+type heldError struct {
+	why  string
+	hold load.Hold // without what does not follow from the absence
+}
+
+func (e *heldError) Error() string {
+	return e.why + "; check the source, then run again with --accept-removals if the removals are right"
+}
+
+// absence is the current deals that a complete snapshot lacks.
+type absence struct {
+	fresh  []int64 // absent for the first time, by deal_id
+	again  []int64 // kept without evidence by the last snapshot already, by deal_id
+	known  int     // number of current deals, without again
+	listed int     // number of deals that the list shows, readable or not
+}
+
+func (a *absence) held(form string, args ...any) error {
+	return &heldError{
+		why:  fmt.Sprintf(form, args...),
+		hold: load.Hold{Listed: int64(a.listed), Known: int64(a.known), Absent: int64(len(a.fresh))},
+	}
+}
+
+// guard returns a heldError if more deals are absent than is plausible, whatever the API says of them by id.
+func (a *absence) guard(kind api.Kind) error {
+	gone := len(a.fresh)
+	switch {
+	case a.listed == 0 && gone > guardSmall:
+		return a.held("the list is empty, but %d deals are current", a.known)
+	case kind == api.Priced && gone > guardCount && gone*100 > a.known*guardPercent:
+		return a.held("%d of %d deals vanished from the list", gone, a.known)
+	case gone > maxConfirmations:
+		return a.held("%d deals vanished from the list, too many to ask for one by one", gone)
+	}
+	return nil
+}
+
+// guardEmpty returns a heldError if the answers by id do not explain why a list is empty.
+func (a *absence) guardEmpty(confirmed *extract.Confirmation) error {
+	if a.listed > 0 || len(a.fresh) == 0 {
+		return nil
+	}
+	if !confirmed.Believed {
+		return a.held("the list is empty, but %d deals are current, and no other feed of the service shows a deal that is answered by id", a.known)
+	}
+	for _, id := range a.fresh {
+		if !confirmed.Answers[id].Proved {
+			return a.held("the list is empty, but %d deals are current, and the API gives no evidence that deal %d is gone", a.known, id)
+		}
+	}
+	return nil
+}
+
+// guardLeaving returns a heldError if more expected deals leave than is plausible between two nights, other than by
+// pricing. After a longer time it returns a warning: expected deals live for days. But a hold does not end by age.
+func (r *run) guardLeaving(ctx context.Context, f *feedRun, a *absence, removals []transform.Removal) (warning string, err error) {
+	leaving := 0
+	for _, removal := range removals {
+		if _, fresh := slices.BinarySearch(a.fresh, removal.ID); fresh && removal.Reason != lake.ReasonPriced {
+			leaving++
+		}
+	}
+	if f.Feed.Kind != api.Expected || leaving <= guardExpectedCount || leaving*100 <= a.known*guardExpectedPercent {
+		return "", nil
+	}
+	open, err := r.lake.Hold(ctx, f.Feed)
+	if err != nil {
+		return "", err
+	}
+	last := r.lake.Log().LastSnapshot(f.Feed)
+	if open != nil || last == nil || r.started.Sub(last.StartedAt.Time) < guardAge {
+		return "", a.held("%d of %d deals left the list and did not price", leaving, a.known)
+	}
+	return fmt.Sprintf("%s: %d of %d deals left the list and did not price; the last snapshot before was started at %s", f.Feed, leaving, a.known, last.StartedAt), nil
+}
+
+// rememberHolds writes the holds of a run that committed nothing.
+func (r *run) rememberHolds(ctx context.Context, feeds []*feedRun, result *Result) {
+	if result.Commit != 0 || ctx.Err() != nil {
+		return
+	}
+	for _, f := range feeds {
+		if f.hold == nil || f.Outcome != lake.OutcomeHeld {
+			continue
+		}
+		hold := *f.hold
+		hold.Feed, hold.Since, hold.Reason, hold.RunID = f.Feed, lake.At(r.started), f.Error, r.RunID
+		r.warner(result)("the hold was not remembered", r.lake.RememberHold(ctx, hold))
+	}
+}
+
+// listings is what the lists of a run's feeds show. A feed whose list is empty needs to know it of the others of its
+// service.
+type listings map[api.Feed]*listing
+
+// listing is the list of one feed. done is closed when it was read, or could not be.
+type listing struct {
+	done    chan struct{}
+	shown   []int64 // some deals of the list
+	emptied bool    // the list is empty, and was not before
+}
+
+func newListings(feeds []api.Feed) listings {
+	all := listings{}
+	for _, feed := range feeds {
+		all[feed] = &listing{done: make(chan struct{})}
+	}
+	return all
+}
+
+// show publishes a feed's list. With an error of the feed it shows nothing.
+func (r *run) show(f *feedRun, err error) {
+	own := r.listings[f.Feed]
+	defer close(own.done)
+	if err != nil || f.Outcome != lake.OutcomeDone || !r.command.complete {
+		return
+	}
+	known, unproved := r.latest[f.Feed], r.lake.Log().UnprovedAbsent(f.Feed)
+	own.shown = f.probes
+	own.emptied = f.listed == 0 && slices.ContainsFunc(transform.Absent(known, f.observations()), func(id int64) bool {
+		_, found := slices.BinarySearch(unproved, id)
+		return !found
+	})
+}
+
+// neighbours returns deals that the lists of the other feeds of the service show. It waits until these are read. If a
+// further feed of the service is empty as well, or was held and is not part of this run, it returns no deals but that
+// feed.
+func (r *run) neighbours(ctx context.Context, feed api.Feed) (shown []extract.Shown, empty *api.Feed, err error) {
+	for _, other := range api.Feeds() {
+		if other.Service != feed.Service || other == feed {
+			continue
+		}
+		list := r.listings[other]
+		if list == nil {
+			hold, err := r.lake.Hold(ctx, other)
+			if hold != nil || err != nil {
+				return nil, &other, err
+			}
+			continue
+		}
+		select {
+		case <-list.done:
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("%s: waiting for the list of %s: %w", feed, other, context.Cause(ctx))
+		}
+		if list.emptied {
+			return nil, &other, nil
+		}
+		if len(list.shown) > 0 {
+			shown = append(shown, extract.Shown{Feed: other, IDs: list.shown})
+		}
+	}
+	return shown, nil, nil
+}

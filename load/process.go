@@ -1,0 +1,64 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Process identifies a process of one machine since its last start. It is part of a lease, so that commands on the same
+// machine find out at once that the lease's owner has died.
+type Process struct {
+	BootID       string `json:"boot_id"`       // of the kernel: it changes with each start of the machine
+	PIDNamespace string `json:"pid_namespace"` // in which PID counts: containers have their own
+	PID          int    `json:"pid"`
+	Started      string `json:"started"` // in clock ticks since the machine's start: a PID is used again
+}
+
+// CurrentProcess identifies this process; nil if the system does not say enough. Only Linux does.
+func CurrentProcess() *Process {
+	boot, err1 := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	namespace, err2 := os.Readlink("/proc/self/ns/pid")
+	started, _, err3 := processStat("self")
+	if errors.Join(err1, err2, err3) != nil {
+		return nil
+	}
+	return &Process{BootID: strings.TrimSpace(string(boot)), PIDNamespace: namespace, PID: os.Getpid(), Started: started}
+}
+
+// isHere says whether the process ran or runs where this one does, so that this one can see whether it lives.
+func (p *Process) isHere() bool {
+	self := CurrentProcess()
+	return p != nil && self != nil && p.BootID == self.BootID && p.PIDNamespace == self.PIDNamespace
+}
+
+// hasEnded says whether it is certain that the process has ended.
+func (p *Process) hasEnded() bool {
+	if !p.isHere() || p.PID <= 0 {
+		return false
+	}
+	// Other users' processes may be hidden in /proc; a signal tells more.
+	if errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
+		return true
+	}
+	started, state, err := processStat(strconv.Itoa(p.PID))
+	return err == nil && (started != p.Started || state == "Z" || state == "X") // a zombie has ended
+}
+
+// processStat reads when a process was started, and its state. The format is that of proc(5).
+func processStat(pid string) (started, state string, err error) {
+	data, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return "", "", err
+	}
+	// The program's name is in parentheses and may contain anything.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	const stateField, startField = 0, 19 // the third and the 22nd of all
+	if len(fields) <= startField {
+		return "", "", errors.New("/proc/" + pid + "/stat has too few fields")
+	}
+	return fields[startField], fields[stateField], nil
+}

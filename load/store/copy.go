@@ -1,0 +1,31 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Copier is an optional interface of a Store: taking an object over from another store of the same kind, without
+// sending its bytes through this program.
+type Copier interface {
+	// CopyFrom creates the object to from the object key of another store, with the same bytes. It is create-only, like
+	// Put: ErrExists. If it cannot copy from that store it returns errors.ErrUnsupported.
+	CopyFrom(ctx context.Context, from Store, key, to string) error
+}
+
+// Copy creates the object to in a store from the object key of another, with the same bytes. It is create-only:
+// ErrExists. Unless the store is a Copier for that other store, the object is read into memory.
+func Copy(ctx context.Context, from Store, key string, s Store, to string) error {
+	if copier, ok := s.(Copier); ok {
+		if err := copier.CopyFrom(ctx, from, key, to); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	data, err := Read(ctx, from, key)
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", key, err)
+	}
+	return s.Put(ctx, to, bytes.NewReader(data), CreateOnly)
+}

@@ -1,0 +1,41 @@
+package verify
+
+import (
+	"errors"
+	"slices"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// startLifters creates the lifters of the feeds with a table whose files have several schema versions.
+func (v *verifier) startLifters(files []lake.File) error {
+	v.lifters = map[api.Feed]Lifter{}
+	for _, feed := range allFeeds {
+		for _, table := range lake.FeedTables(feed) {
+			if lake.OneSchemaVersion(tableFiles(files, feed, table)) {
+				continue
+			}
+			if v.cfg.Lifter == nil {
+				return errors.New("verify: files of several schema versions are to be compared: want Config.Lifter")
+			}
+			v.lifters[feed] = v.cfg.Lifter(v.cfg.Memory, feed)
+			break
+		}
+	}
+	return nil
+}
+
+func (v *verifier) releaseLifters() {
+	for _, lifter := range v.lifters {
+		lifter.Release()
+	}
+}
+
+// tableFiles lists the files of a feed's table that can be read.
+func tableFiles(files []lake.File, feed api.Feed, table *lake.Table) []lake.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
+		return f.Partition["market"] != string(feed.Market) || f.SchemaVersion < 1 || f.SchemaVersion > lake.SchemaVersion ||
+			f.Table != lake.HistoryTable(table.Name) && f.Table != lake.SnapshotTable(table.Name)
+	})
+}
