@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --day-zone means the same on a machine without time zones
@@ -15,7 +16,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := environment{
-		Getenv: os.Getenv, Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Environ: os.Environ(), Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	code := Main(ctx, os.Args[1:], env)
 	stop()
@@ -24,12 +25,22 @@ func main() {
 
 // environment is everything that the program reads from and writes to its process. Tests replace it.
 type environment struct {
-	Getenv  func(string) string
+	Environ []string // variables, NAME=value
 	Now     func() time.Time
 	Elapsed func() time.Duration // since some instant, suspends included; nil: by Now
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
+}
+
+// getenv returns the value of a variable, "" for none.
+func (e *environment) getenv(name string) string {
+	for _, variable := range e.Environ {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // Main runs one command line and returns its exit code.

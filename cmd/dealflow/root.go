@@ -39,7 +39,7 @@ else the default.
 		DisableAutoGenTag: true,
 		Args:              cobra.ArbitraryArgs,
 		RunE:              unknownCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settings.load(cmd, a.Getenv) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.loadSettings(cmd) },
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -47,8 +47,9 @@ else the default.
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newLease(a), newDoctor(a), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newVersion(a),
 	)
+	showVariables(root)
 	return root
 }
 

@@ -34,9 +34,15 @@ type pullOptions struct {
 	acceptLost   bool
 }
 
+// add adds the flags of the commands that pull.
 func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
+	shared(flags, func(flags *pflag.FlagSet) { o.define(a, flags) })
+}
+
+func (o *pullOptions) define(a *app, flags *pflag.FlagSet) {
 	a.settings.addAPI(flags)
 	flags.StringVar(&o.feeds, "feeds", "", "feeds to pull, comma-separated, such as bond/ig/priced (default: all twelve)")
+	annotate(flags.Lookup("feeds"), listFlag)
 	flags.IntVar(&o.pageSize, "page-size", 0, "number of deals to request for each page (default 1000)")
 	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "encoding of id and secret in the Basic header: raw or rfc6749")
 	flags.Float64Var(&o.rate, "rate", 0, "maximum requests per second, of all feeds together (default: no limit)")
@@ -119,7 +125,7 @@ type execution func(context.Context, pull.Config) (*pull.Result, error)
 // pullWith calls execute with the settings and flags, and prints the result. more sets what only one command has; it
 // may be nil.
 func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
-	cfg, err := a.pullConfig(ctx, o)
+	cfg, account, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -127,7 +133,7 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 	show := newProgress(a.Stderr, cfg.Feeds)
 	defer show.end()
 	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
+		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
 		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: show.page,
 	})
@@ -154,39 +160,36 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 }
 
 // pullConfig checks the settings and flags that say what to pull and from where, and returns them as a Config.
-func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, err error) {
+func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, who account, err error) {
 	if cfg.Feeds, err = api.ParseFeeds(o.feeds); err != nil {
-		return cfg, usagef("--feeds: %w", err)
+		return cfg, who, usagef("--feeds: %w", err)
 	}
 	cfg.Contract = pull.Contract(o.contract)
 	if cfg.Contract != pull.ContractReport && cfg.Contract != pull.ContractFreeze {
-		return cfg, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
+		return cfg, who, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
 	}
 	if o.deadline < 0 {
-		return cfg, usagef("--deadline %s: want a duration greater than 0", o.deadline)
+		return cfg, who, usagef("--deadline %s: want a duration greater than 0", o.deadline)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
-		return cfg, err
+		return cfg, who, err
 	}
-	if err := a.settings.credentials(); err != nil {
-		return cfg, err
-	}
-	for _, warning := range a.settings.warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+	if who, err = a.account(ctx); err != nil {
+		return cfg, who, err
 	}
 	if o.acceptChecks != "" {
 		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
 	}
 	if err := catalog.KnowsChecks(cfg.AcceptChecks); err != nil {
-		return cfg, usagef("--accept-checks: %w", err)
+		return cfg, who, usagef("--accept-checks: %w", err)
 	}
 	if cfg.Store, err = a.settings.store(ctx); err != nil {
-		return cfg, err
+		return cfg, who, err
 	}
 	cfg.Cache, err = a.settings.cache(cfg.Store)
 	cfg.ServerClock, cfg.Deadline, cfg.AcceptClock = a.settings.clock == "server", o.deadline, o.acceptClock
 	cfg.AcceptLost = o.acceptLost
-	return cfg, err
+	return cfg, who, err
 }
 
 // pull calls execute once. It adds to cfg what is the same for all commands.

@@ -115,7 +115,7 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
-	config, err := a.serveConfig(o)
+	config, err := a.serveConfig(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 }
 
 // serveConfig returns the server's configuration without its market.
-func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
+func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, error) {
 	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
@@ -151,7 +151,7 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 	}
 	config.Faults = serve.AllFaults(o.seed, o.faults)
 	var err error
-	if config.SigningKeys, err = a.signingKeys(); err != nil {
+	if config.SigningKeys, err = a.signingKeys(ctx); err != nil {
 		return config, err
 	}
 	if o.accounts != "" {
@@ -159,7 +159,7 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 			return config, err
 		}
 		if len(config.SigningKeys) == 0 {
-			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY or DEALFLOW_SIGNING_KEY_FILE (`openssl rand -base64 32` makes one)")
+			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY, DEALFLOW_SIGNING_KEY_FILE or DEALFLOW_SIGNING_KEY_COMMAND (`openssl rand -base64 32` makes one)")
 		}
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {

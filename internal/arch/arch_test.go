@@ -51,6 +51,7 @@ var doors = map[string][]string{
 	"cmd/dealflow":      {"*"},
 
 	"internal/arch":             {},
+	"internal/config":           {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
 	"internal/simulation":       {"*"},
