@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"dealflow/internal/config"
+	"dealflow/internal/logs"
 )
 
 func newInit(a *app) *cobra.Command {
@@ -52,8 +53,8 @@ func runInit(a *app, cmd *cobra.Command, path string) error {
 			File string `json:"file"`
 		}{path})
 	}
-	_, err = fmt.Fprintf(a.Stderr, "wrote %s; edit it, then run `dealflow doctor --config %s`\n", path, path)
-	return err
+	a.say().Info("settings file written", "path", path, logs.Text("wrote %s; edit it, then run `dealflow doctor --config %s`", path, path))
+	return nil
 }
 
 const fileBeginning = `# Settings of dealflow. A flag comes before a variable of the environment, and a variable before this file.

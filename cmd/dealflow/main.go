@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"time"
 	_ "time/tzdata" // --day-zone means the same on a machine without time zones
+
+	"dealflow/internal/logs"
 )
 
 func main() {
@@ -45,19 +46,21 @@ func (e *environment) getenv(name string) string {
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
-	a := &app{environment: env, work: new(workFolder)}
+	a := &app{environment: env, work: new(workFolder), sink: logs.NewSink(env.Stderr, "dealflow")}
+	a.sink.Terminal = isTerminal(env.Stderr)
+	a.sink.JSON = a.wantsJSON(args) // for errors before the settings are read
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.work.close(); closeErr != nil {
-		a.logger().Warn("the work folder could not be removed", "err", closeErr)
+		a.logger().Warn("the work folder could not be removed", "error", closeErr)
 	}
 	code := exitCode(ctx, err)
 	var quiet *silentError
 	if err != nil && !errors.As(err, &quiet) {
-		fmt.Fprintln(env.Stderr, "dealflow: "+err.Error())
+		a.logger().Error(logs.CommandFailed, "error", err.Error(), "exit_code", code, logs.Text("%v", err))
 	}
 	return code
 }

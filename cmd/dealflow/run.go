@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -15,6 +15,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -130,8 +131,13 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 		return err
 	}
 	a.saveMemory()
-	show := newProgress(a.Stderr, cfg.Feeds)
+	show := newProgress(a, cfg.Feeds)
 	defer show.end()
+	if show.bars == nil {
+		ticks := time.NewTicker(heartbeat)
+		defer ticks.Stop()
+		show.beat(ctx, ticks.C, func(ctx context.Context) map[api.Feed]int64 { return sizesOf(ctx, cfg.Store) })
+	}
 	client, err := extract.New(extract.Config{
 		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
@@ -218,32 +224,39 @@ func (a *app) printRun(r *pull.Result) error {
 		return printJSON(a.Stdout, r)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+		a.warn(warning)
 	}
 	for i := range r.Feeds {
-		printDrift(a.Stderr, &r.Feeds[i])
+		a.printDrift(&r.Feeds[i])
 	}
-	var err error
 	switch {
 	case r.Commit > 0:
-		_, err = fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s\n",
-			r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds)
+		sum := func(figure func(*lake.FeedRun) int64) slog.Value { return slog.Int64Value(r.Count(figure)) }
+		a.say().Info("commit", "commit", r.Commit, "lake", r.Lake, "known_at", r.KnownAt.String(), "outcome", r.Outcome,
+			"deals", sum(func(f *lake.FeedRun) int64 { return f.Deals }), "new", sum(func(f *lake.FeedRun) int64 { return f.Added }),
+			"changed", sum(func(f *lake.FeedRun) int64 { return f.Changed }), "removed", sum(func(f *lake.FeedRun) int64 { return f.Removed }),
+			"back", sum(func(f *lake.FeedRun) int64 { return f.Reappeared }), "unchanged", sum(func(f *lake.FeedRun) int64 { return f.Unchanged }),
+			"files", r.Files, "bytes", r.BytesWritten, "seconds", r.Seconds,
+			logs.Text("commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s",
+				r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds))
 	case r.Outcome == lake.OutcomeUnchanged:
-		_, err = fmt.Fprintf(a.Stderr, "nothing is new in %s, %.1f s\n", r.Lake, r.Seconds)
+		a.say().Info("nothing new", "lake", r.Lake, "seconds", r.Seconds, logs.Text("nothing is new in %s, %.1f s", r.Lake, r.Seconds))
 	}
-	return err
+	return nil
 }
 
 // driftLines is the most kinds of drift printed for a feed. --json and `runs show` print all.
 const driftLines = 5
 
 // printDrift prints the drift of a feed.
-func printDrift(w io.Writer, f *lake.FeedRun) {
+func (a *app) printDrift(f *lake.FeedRun) {
 	for i, d := range f.Drift {
 		if i == driftLines {
-			fmt.Fprintf(w, "drift: %s: and %d more; `dealflow runs show` lists them\n", f.Feed, len(f.Drift)-driftLines)
+			more := len(f.Drift) - driftLines
+			a.say().Info("more drift", "feed", f.Feed.String(), "count", more, logs.Text("drift: %s: and %d more; `dealflow runs show` lists them", f.Feed, more))
 			return
 		}
-		fmt.Fprintf(w, "drift: %s: %s at %s, %d times, such as %s\n", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example))
+		a.say().Info("drift", "feed", f.Feed.String(), "kind", d.Kind, "pointer", d.Pointer, "count", d.Count, "example", d.Example,
+			logs.Text("drift: %s: %s at %s, %d times, such as %s", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example)))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dealflow/internal/config"
+	"dealflow/internal/logs"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 )
@@ -36,7 +37,7 @@ func (a *app) secret(ctx context.Context, name string) (string, error) {
 		return found.Text, nil
 	}
 	if err != nil {
-		return "", usagef("%s, from %s: %w", what, found.From, err)
+		return "", usagef("%s%s, from %s: %w", what, map[bool]string{true: " file"}[setting.Name == name+"_file"], found.From, err)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", usagef("%s, from %s: it is empty", what, found.From)
@@ -51,7 +52,9 @@ func (a *app) readSecretFile(what, path string) ([]byte, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		fmt.Fprintf(a.Stderr, "warning: %s file %s: its mode is %04o, so that other users can open it: want 0600; run `chmod 600 %s`\n", what, path, info.Mode().Perm(), path)
+		mode := fmt.Sprintf("%04o", info.Mode().Perm())
+		a.say().Warn("secret file is open to others", "secret", what, "path", path, "mode", mode,
+			logs.Text("%s file %s: its mode is %s, so that other users can open it: want 0600; run `chmod 600 %s`", what, path, mode, path))
 	}
 	return data, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -220,13 +221,13 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 
 // serveLog returns the server's log, which includes every request with --access-log.
 func (a *app) serveLog(o serveOptions) *slog.Logger {
-	if !o.accessLog {
-		return a.logger()
+	if o.accessLog && !a.settings.verbose {
+		return a.sink.Logger(slog.LevelInfo)
 	}
-	return slog.New(slog.NewJSONHandler(a.Stderr, nil))
+	return a.logger()
 }
 
-// greet prints the server's address and commands to try it.
+// greet prints the server's address, and on a terminal commands to try it.
 func (a *app) greet(o serveOptions, name string, config serve.Config, address net.Addr) {
 	url := "http://" + address.String()
 	if config.TLS != nil {
@@ -235,18 +236,19 @@ func (a *app) greet(o serveOptions, name string, config serve.Config, address ne
 	if o.baseURL != "" {
 		url = o.baseURL
 	}
-	accounts, credentials := "accounts: "+o.accounts, `"$CLIENT_ID:$CLIENT_SECRET"`
+	accounts, credentials := o.accounts, `"$CLIENT_ID:$CLIENT_SECRET"`
 	if o.accounts == "" {
-		accounts, credentials = "accounts: demo, secret demo (VIP); trial, secret trial (Free Trial)", "demo:demo"
+		accounts, credentials = "demo, secret demo (VIP); trial, secret trial (Free Trial)", "demo:demo"
 	}
-	fmt.Fprintf(a.Stderr, `serving %s
-at %s, described at %s/docs
-%s
+	text := fmt.Sprintf("serving %s at %s, described at %s/docs; accounts: %s", name, url, url, accounts)
+	if a.sink.Terminal {
+		text += fmt.Sprintf(`
   token=$(curl -s -u %s -d grant_type=client_credentials %s/oauth/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
-  curl -s -H "Authorization: Bearer $token" "%s/v3/bond/ig/priced-deal?pageSize=1"
-`, name, url, url, accounts, credentials, url, url)
+  curl -s -H "Authorization: Bearer $token" "%s/v3/bond/ig/priced-deal?pageSize=1"`, credentials, url, url)
+	}
+	a.say().Info("serving", "market", name, "url", url, "accounts", accounts, logs.Text("%s", text))
 	if o.insecureHTTP && config.TLS == nil {
-		fmt.Fprintln(a.Stderr, "warning: --insecure-http: secrets and tokens cross the network unencrypted")
+		a.say().Warn("serving without TLS", logs.Text("--insecure-http: secrets and tokens cross the network unencrypted"))
 	}
 }
 

@@ -23,7 +23,7 @@ type lines struct {
 	address chan string
 }
 
-var servedAt = regexp.MustCompile(`(?m)^at (https?://\S+), described`)
+var servedAt = regexp.MustCompile(`serving .* at (https?://\S+), described`)
 
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
@@ -111,7 +111,7 @@ func TestServeWithAccounts(t *testing.T) {
 			t.Errorf("stderr holds %q:\n%s", secret, stderr.text.String())
 		}
 	}
-	if !strings.Contains(stderr.text.String(), `"path":"/v3/loan/ll/expected-deal","status":200`) {
+	if !strings.Contains(stderr.text.String(), "path=/v3/loan/ll/expected-deal status=200") {
 		t.Errorf("no access log:\n%s", stderr.text.String())
 	}
 }

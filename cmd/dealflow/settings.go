@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -36,6 +37,9 @@ type settings struct {
 	cacheGB int
 	json    bool
 	verbose bool
+	quiet   bool
+	format  string // of lines on stderr
+	log     *slog.Logger
 
 	pageMemory byteSize
 
@@ -86,6 +90,8 @@ func (s *settings) addGlobal(flags *pflag.FlagSet) {
 	flags.IntVar(&s.cacheGB, "cache-gb", 20, "maximum size of the cache folder, in GB")
 	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "log each step")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only warnings and errors on stderr")
+	flags.StringVar(&s.format, "log-format", logText, "form of the lines on stderr: text or json")
 }
 
 // addAPI adds the flags of the commands that use the API.
@@ -111,7 +117,7 @@ func (s *settings) store(ctx context.Context) (store.Store, error) {
 	case s.lake == "":
 		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
 	case remote && scheme == "s3":
-		return s3store.New(ctx, s3store.Config{URL: s.lake})
+		return s3store.New(ctx, s3store.Config{URL: s.lake, Log: s.log})
 	case remote:
 		return nil, usagef("--lake %s: want a local folder or s3://bucket/prefix", s.lake)
 	}

@@ -23,7 +23,7 @@ import (
 // a variable nor a key in the settings file; a flag of "setting" has both. A new flag belongs into one of them: if it
 // should not count for each later night, it is one of "once".
 var flagClasses = map[string]map[string]string{
-	"":                {"setting": "cache-dir cache-gb config json lake profile strict verbose work-dir"},
+	"":                {"setting": "cache-dir cache-gb config json lake log-format profile quiet strict verbose work-dir"},
 	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate", "once": "accept-checks accept-clock accept-lost-commit"},
 	"compact":         {"once": "accept-lost-commit"},
 	"config show":     {"setting": "origin"},
@@ -117,6 +117,10 @@ func TestNamesAreUnique(t *testing.T) {
 // valueOf returns a value that a flag accepts and that is not its default.
 func valueOf(f *pflag.Flag) string {
 	switch {
+	case f.Name == "log-format":
+		return "json"
+	case f.Name == "quiet": // not with --verbose
+		return "false"
 	case f.Name == "clock":
 		return "server"
 	case f.Name == "day-zone":

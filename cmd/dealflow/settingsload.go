@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dealflow/internal/config"
+	"dealflow/internal/logs"
 	"dealflow/load"
 )
 
@@ -49,6 +50,8 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	a.sink.JSON = s.format == logJSON
+	s.log = a.logger()
 	return a.reportUnknown()
 }
 
@@ -104,6 +107,12 @@ func (s *settings) check() error {
 			return usagef("--%s %q: want a path without control characters, such as a newline", flag, path)
 		}
 	}
+	switch {
+	case s.format != logText && s.format != logJSON:
+		return usagef("--log-format %q: want %s or %s", s.format, logText, logJSON)
+	case s.quiet && s.verbose:
+		return usagef("got both --quiet and --verbose, want one of them")
+	}
 	if s.clock != "" && s.clock != "machine" && s.clock != "server" {
 		return usagef("--clock %q: want machine or server", s.clock)
 	}
@@ -125,7 +134,7 @@ func (a *app) reportUnknown() error {
 		return usagef("no setting has the variable %s; unset it, or leave out --strict", strings.Join(all, ", or "))
 	}
 	for _, u := range unknown {
-		fmt.Fprintf(a.Stderr, "warning: no setting has the variable %s; it is ignored\n", u)
+		a.say().Warn("unknown variable", "variable", u.Name, "near", u.Near, logs.Text("no setting has the variable %s; it is ignored", u))
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ var doors = map[string][]string{
 
 	"internal/arch":             {},
 	"internal/config":           {},
+	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
 	"internal/simulation":       {"*"},
