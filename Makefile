@@ -30,6 +30,10 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^drs]|TestScripts/(doctor|replay|report|settings)
 SPACE     := $(subst ,, )
 
+# What a build says of itself: the commit of its source, and when that was made. Without git it says nothing.
+STAMP = -X main.releaseRevision=$$(git rev-parse HEAD 2>/dev/null)$$(test -z "$$(git status --porcelain 2>/dev/null)" || echo -dirty) \
+  -X main.releaseTime=$$(git log -1 --format=%ct 2>/dev/null)
+
 .DEFAULT_GOAL := help
 .PHONY: help build demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
 
@@ -39,7 +43,7 @@ help: ## Say what there is
 build: $(BIN) ## Build bin/dealflow
 
 $(BIN): FORCE
-	@$(GO) build -trimpath -o $(BIN) ./cmd/dealflow
+	@$(GO) build -trimpath -ldflags "$(STAMP)" -o $(BIN) ./cmd/dealflow
 
 demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, first answers
 	@$(BIN) demo --nights 10 --seed 1 --dir demo-lake

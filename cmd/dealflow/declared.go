@@ -92,8 +92,11 @@ func eachFlag(root *cobra.Command, visit func(cmd *cobra.Command, f *pflag.Flag)
 	walk(root)
 }
 
-// noSettings are cobra's own commands. They read no settings.
-var noSettings = map[string]bool{"help": true, "completion": true, "bash": true, "zsh": true, "fish": true, "powershell": true}
+// noSettings are commands that read no settings: cobra's own, and man.
+var noSettings = map[string]bool{
+	"help": true, "completion": true, "bash": true, "zsh": true, "fish": true, "powershell": true, "man": true,
+	cobra.ShellCompRequestCmd: true, cobra.ShellCompNoDescRequestCmd: true,
+}
 
 // declared returns all settings of the program.
 func declared(root *cobra.Command) (all []config.Setting) {

@@ -45,15 +45,17 @@ else the default.
 		RunE:              unknownCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.loadSettings(cmd) },
 	}
+	root.Version = version()
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newMan(), newVersion(a),
 	)
 	showVariables(root)
+	a.addCompletions(root)
 	return root
 }
 

@@ -62,7 +62,18 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	if cfg.Profile == "" {
 		cfg.Profile = a.getenv(config.Prefix + "PROFILE")
 	}
-	path := s.config
+	if cfg.Path, cfg.Text, err = a.readSettingsFile(); err != nil {
+		return err
+	}
+	if s.sources, err = config.Read(cfg); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+// readSettingsFile returns the path and the text of the settings file; "" if there is none.
+func (a *app) readSettingsFile() (path string, text []byte, err error) {
+	path = a.settings.config
 	if path == "" {
 		path = a.getenv(config.Prefix + "CONFIG")
 	}
@@ -70,17 +81,14 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	if !named {
 		path = defaultConfig
 	}
-	cfg.Text, err = os.ReadFile(path)
+	text, err = os.ReadFile(path)
 	switch {
 	case err == nil:
-		cfg.Path = path
+		return path, text, nil
 	case named || !errors.Is(err, fs.ErrNotExist):
-		return usagef("settings file: %w", err)
+		return "", nil, usagef("settings file: %w", err)
 	}
-	if s.sources, err = config.Read(cfg); err != nil {
-		return &usageError{err}
-	}
-	return nil
+	return "", nil, nil
 }
 
 // set sets a flag of a command from the environment or the settings file.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -167,4 +168,9 @@ func (f *file) where(e entry, profile string) string {
 		return fmt.Sprintf("%s line %d, profile %s", f.path, e.line, profile)
 	}
 	return fmt.Sprintf("%s line %d", f.path, e.line)
+}
+
+// Profiles returns the names of the profiles of a settings file. A file that cannot be read has none.
+func Profiles(text []byte) []string {
+	return slices.Sorted(maps.Keys(parseFile("", text, namesOf(nil)).profiles))
 }
