@@ -35,7 +35,7 @@ STAMP = -X main.releaseRevision=$$(git rev-parse HEAD 2>/dev/null)$$(test -z "$$
   -X main.releaseTime=$$(git log -1 --format=%ct 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
+.PHONY: help build dist demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
 
 help: ## Say what there is
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ build: $(BIN) ## Build bin/dealflow
 
 $(BIN): FORCE
 	@$(GO) build -trimpath -ldflags "$(STAMP)" -o $(BIN) ./cmd/dealflow
+
+dist: ## Make the files of a release in dist/ (VERSION=0.1.0): tar, deb, bill of materials, checksums
+	@.ci/release/run $(VERSION)
 
 demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, first answers
 	@$(BIN) demo --nights 10 --seed 1 --dir demo-lake

@@ -108,3 +108,15 @@ func TestCompletions(t *testing.T) {
 	}
 	outputOf(t, "completion", "bash") // whatever is in the file
 }
+
+// TestVersionIsInChangelog checks that the changelog has a section for the version that is being made.
+func TestVersionIsInChangelog(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, _, _ := strings.Cut(releaseVersion, "-")
+	if !strings.Contains(string(text), "\n## "+number+" ") {
+		t.Errorf("CHANGELOG.md has no section for %s", number)
+	}
+}
