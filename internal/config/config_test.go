@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -45,7 +46,7 @@ func TestPrecedence(t *testing.T) {
 	for i := range places {
 		var environ []string
 		var profile, rest string
-		line, wantLine := 0, ""
+		wantLine := ""
 		for k, p := range places {
 			text := "%"
 			if k >= i {
@@ -70,8 +71,8 @@ func TestPrecedence(t *testing.T) {
 			text += "profiles:\n  p:\n" + profile
 		}
 		for n, l := range strings.Split(text, "\n") {
-			if line = n + 1; strings.Contains(l, ": "+string(rune('a'+i))) {
-				wantLine = string(rune('0' + line))
+			if strings.Contains(l, ": "+string(rune('a'+i))) {
+				wantLine = fmt.Sprint(n + 1)
 			}
 		}
 		cfg := Config{Environ: environ, Text: []byte(text)}
