@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -95,6 +96,9 @@ func (u *upgrade) begin(ctx context.Context) error {
 	for object, err := range u.To.List(ctx, "") {
 		if err != nil {
 			return err
+		}
+		if strings.HasPrefix(object.Key, store.ProbePrefix) {
+			continue // of an earlier call whose probe could not delete it
 		}
 		return fmt.Errorf("the new lake's folder is not empty: it contains %s; name an empty folder or prefix with --to", object.Key)
 	}

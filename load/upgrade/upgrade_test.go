@@ -48,6 +48,9 @@ func contents(t *testing.T, s store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, key := range world.Keys(t, s) {
+		if strings.HasPrefix(key, store.ProbePrefix) {
+			continue // left by a probe that could not delete it
+		}
 		all[key] = string(storetest.Bytes(t, s, key))
 	}
 	return all
@@ -206,12 +209,13 @@ func TestUpgradeIsResumed(t *testing.T) {
 				continue // the fault met what is not needed: an alias file, or reading the hint
 			}
 			_, first := contents(t, to)[lake.CommitKey(1)]
+			_, begun := contents(t, to)[lake.UpgradeKey]
 			switch l, err := load.Open(t.Context(), to); {
 			case first && err != nil:
 				t.Errorf("call %d: the first commit is there, but %v", n, err)
 			case !first && err == nil:
 				t.Errorf("call %d: a reader sees commit %d of an upgrade that has not finished", n, l.Log().Number)
-			case !first && len(world.Keys(t, to)) > 0 && !strings.Contains(err.Error(), "dealflow upgrade --lake"):
+			case !first && begun && !strings.Contains(err.Error(), "dealflow upgrade --lake"):
 				t.Errorf("call %d: %v, want the command that goes on", n, err)
 			}
 			upgraded(t, from, to)
