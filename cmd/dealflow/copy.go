@@ -33,7 +33,9 @@ gained since. That works until TARGET has a commit of its own; after that, copy 
 To restore, copy the other way, into an empty folder or prefix.`,
 		Example: "  dealflow copy /data/deals s3://backup/deals\n  dealflow copy s3://backup/deals /data/restored",
 		Args:    args(cobra.ExactArgs(2)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runCopy(cmd.Context(), a, args[0], args[1], until) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCopy(cmd.Context(), a, args[0], args[1], until)
+		},
 	}
 	cmd.Flags().Int64Var(&until, "until", 0, "number of the last commit to copy; 0 for the newest")
 	return cmd
