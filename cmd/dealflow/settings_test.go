@@ -27,6 +27,7 @@ var flagClasses = map[string]map[string]string{
 	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate", "once": "accept-checks accept-clock accept-lost-commit"},
 	"compact":         {"once": "accept-lost-commit"},
 	"config show":     {"setting": "origin"},
+	"copy":            {"once": "until"},
 	"demo":            {"setting": "deals dir nights seed"},
 	"doctor":          {"setting": "day-zone"},
 	"expire":          {"setting": "garbage-only keep-days keep-month-ends", "once": "accept-lost-commit apply drop-day feeds"},
@@ -128,7 +129,7 @@ func valueOf(f *pflag.Flag) string {
 	case f.Value.Type() == "bool":
 		return fmt.Sprint(f.DefValue != "true")
 	}
-	return map[string]string{"int": "7", "uint64": "9", "float64": "0.5", "duration": "61s", "size": "7MiB", "string": "text"}[f.Value.Type()]
+	return map[string]string{"int": "7", "int64": "7", "uint64": "9", "float64": "0.5", "duration": "61s", "size": "7MiB", "string": "text"}[f.Value.Type()]
 }
 
 // TestEverySetting gives each flag of each command a value by its variable, by its key in the file, and by its key under

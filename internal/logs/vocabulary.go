@@ -73,6 +73,7 @@ var Vocabulary = []Word{
 	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes"}, "what `expire` removed, or would remove"},
 	{"day taken back", []string{"applied", "day"}, "what `expire --drop-day` did, or would do"},
 	{"nothing was removed", nil, "`expire` without `--apply`"},
+	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},
 	{"upgraded", []string{"from", "to", "commits", "files", "bytes", "rows_read_otherwise", "next"}, "`upgrade` is done"},
 
 	// serve.
