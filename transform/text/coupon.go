@@ -1,6 +1,6 @@
 package text
 
-// parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK. A number without a unit is in
+// parseCoupon reads a coupon: 3.375%, 3.375, 4 7/8%, SOFR+85, 6.5% cash/7.25% PIK, zero. A number without a unit is in
 // percent.
 func parseCoupon(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
@@ -14,12 +14,17 @@ func parseCoupon(text []byte, siblings Siblings, r *Reading) {
 
 func (s *scanner) coupon(currency []byte, r *Reading) bool {
 	ahead := *s
-	if over, ok := ahead.benchmark(currency); ok {
+	if over, ok := ahead.benchmark(bonds, currency); ok {
 		var margin Range
-		if !over.floating || ahead.over(&margin) != yes || !margin.Point.Set {
+		if over.kind != floating && over.kind != unsettled || ahead.over(&margin) != yes || !margin.Point.Set {
 			return false
 		}
 		*s, r.Benchmark, r.Margin = ahead, over.name, margin.Point
+		s.couponRemarks("frn", "floating")
+		return true
+	}
+	if s.oneOf("zero coupon", "zero-coupon", "zero", "nil", "zc") {
+		r.Main = exactly(whole(0))
 		return true
 	}
 	negative, _ := s.sign()
@@ -28,7 +33,17 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		return false
 	}
 	r.Main = exactly(rate.signed(negative))
-	return !s.unit(percent) || s.payInKind(r)
+	if s.unit(percent) && !s.payInKind(r) {
+		return false
+	}
+	s.couponRemarks("fixed", "fxd", "coupon", "cpn")
+	return true
+}
+
+// couponRemarks skips a word for the coupon, and how often it is paid: the columns do not have that.
+func (s *scanner) couponRemarks(words ...string) {
+	s.noted(words...)
+	s.noted("p.a.", "pa", "annual", "annually", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "sa", "s/a", "quarterly")
 }
 
 // payInKind reads the rest of a coupon that may be paid in kind, after the rate in cash. It returns false if the rest

@@ -71,9 +71,10 @@ func (s *scanner) oneOf(phrases ...string) bool {
 	return false
 }
 
-// noted is oneOf for a remark after other text: the remark may follow a space and may be in parentheses.
+// noted is oneOf for a remark after other text: the remark may follow a comma, a space, and may be in parentheses.
 func (s *scanner) noted(phrases ...string) bool {
 	ahead := *s
+	ahead.char(',')
 	ahead.space()
 	inside := ahead.char('(')
 	if !ahead.oneOf(phrases...) || inside && !ahead.char(')') {

@@ -42,7 +42,7 @@ var nothing = map[string]bool{
 func isVerbal(text []byte) bool {
 	s := scanner{text}
 	over := s
-	if _, ok := over.benchmark(nil); ok {
+	if _, ok := over.benchmark(bonds, nil); ok {
 		over.space()
 		if _, found := over.sign(); found {
 			over.space()

@@ -1,5 +1,14 @@
 package text
 
+// Words about a size, as desks write them.
+var (
+	expectedWords   = []string{"expected", "exp.", "exp"}
+	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing"}
+	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap"}
+	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
+	benchmarkWords  = []string{"benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
+)
+
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
 // size without a currency gets that of the currency column.
 func parseVolume(text []byte, siblings Siblings, r *Reading) {
@@ -11,9 +20,11 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{}
 	s = scanner{text}
-	named := s.currency()
+	named, sign := s.currency(siblings.Currency)
 	switch {
-	case s.oneOf("benchmark-sized", "benchmark size", "benchmark") && s.end():
+	case sign != yes:
+		r.Status = unread(text, sign)
+	case s.oneOf(benchmarkWords...) && s.end():
 		r.chooseCurrency(named, siblings)
 		r.Status, r.Quality = statusNoNumber, qualityBenchmark
 	case named != nil && !s.end() && saysNothing(s.rest):
@@ -26,21 +37,36 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 
 func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
+	r.Increase, r.Equivalent = No, No
+	before := *s
+	expected, wng := s.oneOf(expectedWords...), false
+	if s.oneOf(increaseWords...) {
+		r.Increase = Yes
+		s.space()
+		s.oneOf("of")
+	}
+	if len(s.rest) < len(before.rest) {
+		s.char(':')
+		s.space()
+	}
 	q.before(s)
-	named, v := s.size(&r.Main)
+	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
 	if r.Currency == nil {
 		return no
 	}
-	expected, wng := false, false
 	for more := true; more; {
 		switch {
-		case s.noted("expected", "exp"):
+		case s.noted(expectedWords...):
 			expected = true
-		case s.noted("wng", "will not grow"):
+		case s.noted(wngWords...):
 			wng = true
+		case r.Increase == No && s.noted(increaseWords...):
+			r.Increase = Yes
+		case r.Equivalent == No && s.noted(equivalentWords...):
+			r.Equivalent = Yes
 		default:
 			more = q.after(s)
 		}
