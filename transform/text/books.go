@@ -2,13 +2,16 @@ package text
 
 // Words about orders, as desks write them.
 var (
-	orderWords        = []string{"in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
-	unreconciledWords = []string{"pre-rec", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
-	reconciledWords   = []string{"post-rec", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
+	orderWords        = []string{"final order book", "final orderbook", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
+	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
+	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
+	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "skewed", "combined", "across tranches", "across both tranches"}
 	leadWords         = []string{"jlm interest", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
 )
+
+// Orders of twice the size are reported as twice subscribed and as twice oversubscribed.
 
 // parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM), EUR2.1bn pre-rec. It
 // also reads how often the orders cover the size: 4x covered. Orders without a currency get that of the currency column.
@@ -30,7 +33,8 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 // cover reads how often the orders cover the size.
 func (s *scanner) cover(r *Reading) (ok bool) {
 	s.ordersBefore()
-	if s.oneOf("covered") {
+	if s.oneOf("covered", "oversubscribed", "over-subscribed", "subscribed", "book cover", "cover") {
+		s.char(':')
 		s.space()
 	}
 	if r.Cover, ok = s.number(decimal); !ok {
@@ -40,8 +44,22 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 	if !s.oneOf("x", "times") {
 		return false
 	}
-	s.noted("covered", "subscribed", "cover", "book cover", "bid-to-cover", "btc")
+	s.noted("covered", "oversubscribed", "over-subscribed", "subscribed", "cover", "book cover", "bid-to-cover", "btc")
 	return true
+}
+
+// accounts skips the number of accounts in a book, which has no column.
+func (s *scanner) accounts() bool {
+	ahead := *s
+	ahead.oneOf("from", "over", "c.")
+	ahead.char('>')
+	ahead.space()
+	if _, n := ahead.count(); n == 0 {
+		return false
+	}
+	ahead.char('+')
+	ahead.space()
+	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines") && s.skipTo(ahead)
 }
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.
@@ -66,29 +84,37 @@ func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	if r.Currency == nil {
 		return no
 	}
-	for more := true; more; {
-		switch {
-		case r.Equivalent == No && s.noted(equivalentWords...):
-			r.Equivalent = Yes
-		case r.Reconciled == Unknown && s.noted(unreconciledWords...):
-			r.Reconciled = No
-		case r.Reconciled == Unknown && s.noted(reconciledWords...):
-			r.Reconciled = Yes
-		case r.IncludesJLM == Unknown && s.leadOrders(siblings.Currency, r), s.noted(orderWords...):
-		default:
-			more = q.after(s)
-		}
+	if !s.bookRemarks(siblings.Currency, &q, r) {
+		return no
 	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
 }
 
+// bookRemarks reads the remarks after the orders. It returns false if parentheses are not closed.
+func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
+	var list remarkList
+	for {
+		ahead, inside := list.next(*s)
+		switch {
+		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
+			r.Equivalent = Yes
+		case r.Reconciled == Unknown && ahead.oneOf(unreconciledWords...):
+			r.Reconciled = No
+		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
+			r.Reconciled = Yes
+		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.oneOf(bookWords...), ahead.accounts():
+		case q.after(&ahead):
+		default:
+			return !list.open
+		}
+		list.take(s, ahead, inside)
+	}
+}
+
 // leadOrders reads what the text says about the orders of the joint lead managers: (incl. 150m JLM), excl. JLM.
 func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 	ahead := *s
-	ahead.char(',')
-	ahead.space()
-	inside := ahead.char('(')
 	includes := flag(true)
 	if ahead.oneOf(excludingWords...) {
 		includes = No
@@ -113,7 +139,7 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 		}
 	}
 	ahead.space()
-	if !ahead.oneOf(leadWords...) || inside && !ahead.char(')') {
+	if !ahead.oneOf(leadWords...) {
 		return false
 	}
 	*s, r.JLM, r.IncludesJLM = ahead, jlm, includes

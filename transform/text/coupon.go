@@ -37,13 +37,30 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		return false
 	}
 	s.couponRemarks("fixed", "fxd", "coupon", "cpn")
+	s.reset(currency)
 	return true
+}
+
+// reset skips the rate after the first call, which has no column: to first call, then MS+310.
+func (s *scanner) reset(currency []byte) {
+	ahead := *s
+	ahead.noted("to first call", "until first call", "to call", "to the first call", "until the first call", "fixed to first call")
+	if !ahead.noted("then", "thereafter", "resetting to", "resets to", "reset to", "reset", "stepping to") {
+		return
+	}
+	ahead.space()
+	ahead.oneOf("at", "to")
+	ahead.space()
+	var after Reading
+	if ahead.spread(currency, &after) == yes {
+		*s = ahead
+	}
 }
 
 // couponRemarks skips a word for the coupon, and how often it is paid: the columns do not have that.
 func (s *scanner) couponRemarks(words ...string) {
 	s.noted(words...)
-	s.noted("p.a.", "pa", "annual", "annually", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "sa", "s/a", "quarterly")
+	s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly")
 }
 
 // payInKind reads the rest of a coupon that may be paid in kind, after the rate in cash. It returns false if the rest

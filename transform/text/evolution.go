@@ -17,7 +17,8 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
 	v := s.talk(siblings.Currency, r)
-	if after := s.stageAfter(); stage == nil {
+	s.before(siblings.Currency)
+	if after := s.stageAfter(); stage == nil || string(after) == string(stageFinal) { // final guidance, the number
 		stage = after
 	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {
@@ -30,6 +31,28 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s = scanner{text}
 	stage = s.stage()
 	*r = Reading{Stage: stage, Status: unread(s.rest, v)}
+}
+
+// before skips the talk before this one: from T+155.
+func (s *scanner) before(currency []byte) {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.oneOf("from", "was", "vs", "vs.", "previously") {
+		return
+	}
+	ahead.space()
+	ahead.stage()
+	var earlier Reading
+	if ahead.talk(currency, &earlier) == no {
+		if _, v := ahead.span(mixed, basisPoints); v == no {
+			return
+		}
+		ahead.noted("area")
+	}
+	if !inside || ahead.char(')') {
+		*s = ahead
+	}
 }
 
 // stageAfter reads a stage at the end: MS+95 (guidance), T+80 the #.

@@ -11,7 +11,7 @@ var figureWords = []struct {
 	{[]string{"senior secured", "sr secured", "snr secured", "senior", "snr", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd"}, figure{senior: true}},
 	{[]string{"total", "tot", "overall"}, figure{total: true}},
 	{[]string{"net"}, figure{net: true}},
-	{[]string{"gross", "leverage", "lev", "levered", "debt/ebitda", "ebitda", "debt"}, figure{}},
+	{[]string{"gross", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "ebitda", "debt"}, figure{}},
 }
 
 // parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total.

@@ -46,7 +46,7 @@ func (q *qualifier) after(s *scanner) bool {
 		q.least = true
 	case s.noted(mostAfter...):
 		q.most = true
-	case s.noted("area", "a", "approx", "approx."):
+	case s.noted("area", "a", "approx", "approx.", "approximately"):
 		q.about = true
 	default:
 		return false

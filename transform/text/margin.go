@@ -50,9 +50,29 @@ func (s *scanner) marginSize(r *Reading) verdict {
 			return yes
 		}
 	}
+	if s.marginInPercent(r) {
+		return yes
+	}
 	found, v := s.span(decimal, basisPoints)
 	r.Main = found.Range
 	return v
+}
+
+// marginInPercent reads a margin that is written in percent: +1.50%.
+func (s *scanner) marginInPercent(r *Reading) bool {
+	ahead := *s
+	negative, signed := ahead.sign()
+	ahead.space()
+	d, ok := ahead.digits()
+	if !ok || !signed || !ahead.unit(percent) {
+		return false
+	}
+	n, ok := d.times(2)
+	if !ok {
+		return false
+	}
+	*s, r.Main = ahead, exactly(n.signed(negative))
+	return true
 }
 
 // marginStep is the finest step in which margins are quoted, in millionths of a basis point.
@@ -65,7 +85,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		case s.noted("area", "a"):
 			r.Quality = qualityArea
 		default:
-			more = s.floor()
+			more = s.floor() || s.otherTerms()
 		}
 	}
 	if s.end() {
@@ -82,9 +102,32 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		return no
 	}
 	*s, r.Issue = ahead, found.Range
-	s.floor()
+	for s.floor() || s.otherTerms() {
+		continue
+	}
 	return yes
 }
+
+// otherTerms skips a remark in parentheses about terms that have no column: (25bp step-down at IPO).
+func (s *scanner) otherTerms() bool {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	if !ahead.char('(') {
+		return false
+	}
+	known := false
+	for !ahead.end() && !ahead.char(')') {
+		known = known || ahead.oneOf(termWords...)
+		if word := ahead.letters(); len(word) == 0 && !ahead.end() && ahead.rest[0] != ')' {
+			ahead.rest = ahead.rest[1:]
+		}
+	}
+	return known && ahead.rest != nil && s.skipTo(ahead)
+}
+
+// termWords are terms of a loan besides its margin and price. A remark with one of them is not about the margin at launch.
+var termWords = []string{"step-downs", "step-down", "step downs", "step down", "stepdowns", "stepdown", "step-ups", "step-up", "step up", "ratchet", "soft call", "call protection", "grid", "sll", "esg", "kpi", "floor"}
 
 // floor skips a floor of the index: 0% floor.
 func (s *scanner) floor() bool {

@@ -11,6 +11,9 @@ func parseMaturity(text []byte, _ Siblings, r *Reading) {
 		return
 	}
 	*r = Reading{Status: unread(text, no)}
+	if p := (scanner{text}); p.perpetual() && p.end() {
+		r.Status = statusNoNumber
+	}
 }
 
 // due reads a day, a month or a tenor. It tries the longer form first.
@@ -20,6 +23,9 @@ func (s *scanner) due(r *Reading) (ok bool) {
 		year, month, day, ok = s.writtenDay()
 	}
 	if ok {
+		return r.dueOn(year, month, day)
+	}
+	if day, month, year, ok := s.slashedDay(); ok {
 		return r.dueOn(year, month, day)
 	}
 	month, year, ok = s.monthAndYear()
@@ -35,6 +41,24 @@ func (s *scanner) due(r *Reading) (ok bool) {
 		return true
 	}
 	return s.dueIn(r)
+}
+
+// slashedDay reads 15/02/2031. Day and month come in either order: one of them must be more than 12, or both be the same.
+func (s *scanner) slashedDay() (day, month, year int64, ok bool) {
+	ahead := *s
+	day, d := ahead.count()
+	first := ahead.char('/')
+	month, m := ahead.count()
+	second := ahead.char('/')
+	year, y := ahead.count()
+	if !first || !second || d == 0 || d > 2 || m == 0 || m > 2 || y != 4 || day <= 12 && month <= 12 && day != month {
+		return 0, 0, 0, false
+	}
+	if month > 12 {
+		day, month = month, day
+	}
+	*s = ahead
+	return day, month, year, true
 }
 
 // numericMonth reads 02/2031 or 2031-02.
@@ -89,12 +113,50 @@ func (s *scanner) dueIn(r *Reading) (ok bool) {
 			return s.end()
 		}
 		*s, r.Extended = ahead, sum
+	} else if sum, found := ahead.extensions(r.Tenor); found && tenorBounds.contain(sum) {
+		*s, r.Extended = ahead, sum
 	} else if sum, found := ahead.options(r.Tenor); found && tenorBounds.contain(sum) {
 		ahead.space()
 		ahead.oneOf("extension", "extensions", "ext", "ext.")
 		*s, r.Extended = ahead, sum
 	}
 	return true
+}
+
+// extensions reads options to extend a tenor in words: with two 1yr extensions. It returns the sum.
+func (s *scanner) extensions(tenor Number) (sum Number, ok bool) {
+	ahead := *s
+	if !ahead.oneOf("with", "plus", "+") {
+		return sum, false
+	}
+	ahead.space()
+	n := int64(0)
+	for i, word := range []string{"one", "two", "three"} {
+		if ahead.oneOf(word) {
+			n = int64(i + 1)
+		}
+	}
+	if n == 0 {
+		n, _ = ahead.count()
+	}
+	ahead.space()
+	if ahead.char('x') {
+		ahead.space()
+	}
+	option, ok := ahead.years()
+	if !ok || n < 1 || n > 3 {
+		return sum, false
+	}
+	ahead.space()
+	if !ahead.oneOf("extension options", "extensions", "extension", "options", "option", "ext.", "ext") {
+		return sum, false
+	}
+	sum = tenor
+	for range n {
+		sum = sum.plus(option)
+	}
+	*s = ahead
+	return sum, true
 }
 
 // extended reads a tenor with options: 5+1+1. sum is the tenor with all of them.

@@ -2,12 +2,16 @@ package text
 
 var qualityApproximate = []byte("APPROXIMATE")
 
-// What a premium is inside of, and over.
+// The words of premiums. A direction is read with what it is from: back of the curve. Some need no such words.
 var (
-	insideWords  = []string{"inside fair value", "inside fv", "inside curve", "inside", "through fair value", "through fv", "through curve", "through", "thru fv", "thru"}
-	outsideWords = []string{"over fair value", "over fv", "over curve", "outside fv", "outside fair value", "outside", "back of fair value", "back of fv", "back", "behind fv", "above fair value", "above fv", "wide of fv", "wide to fv", "cheap to fv", "to fair value", "to fv", "vs fv", "vs. fv"}
 	premiumWords = []string{"new issue premium", "new-issue premium", "new issue concession", "new-issue concession", "nip", "nic", "concession", "premium", "conc"}
-	zeroWords    = []string{"zero", "nil", "no nip", "no nic", "no premium", "no concession", "at fair value", "at fv", "on fair value", "on fv", "flat to fair value", "flat to fv", "flat to curve"}
+	zeroWords    = []string{"zero", "nil", "no nip", "no nic", "no premium", "no concession"}
+	insideWords  = []string{"inside", "through", "thru"}
+	insideOf     = []string{"tight to", "tight of", "tighter than", "rich to", "below"}
+	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}
+	outsideOf    = []string{"over", "above", "to", "vs.", "vs", "versus", "against"}
+	levelWith    = []string{"in line with", "flat to", "flat with", "flat on", "at", "on top of", "on", "level with"}
+	fairWords    = []string{"fair value", "fair-value", "fair", "fv", "secondary curve", "secondaries", "secondary", "curve", "outstandings", "comps"}
 )
 
 // parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV, 10-15bp NIP. A number without a unit
@@ -31,8 +35,8 @@ func (s *scanner) premium(r *Reading) verdict {
 		return v
 	}
 	s.noted(premiumWords...)
-	inside := s.noted(insideWords...)
-	outside := !inside && s.noted(outsideWords...)
+	inside := s.fair(insideWords, insideOf)
+	outside := !inside && s.fair(outsideWords, outsideOf)
 	s.noted(premiumWords...)
 	negative := s.noted("negative", "neg")
 	switch {
@@ -64,12 +68,42 @@ func (s *scanner) premiumWord() {
 
 // premiumSize reads the number, or a word for zero.
 func (s *scanner) premiumSize() (found spanned, v verdict) {
+	if s.fair(nil, levelWith) {
+		found.Range, found.signed = exactly(whole(0)), true
+		return found, yes
+	}
 	if s.oneOf(zeroWords...) {
-		found.Range = exactly(whole(0))
+		found.Range, found.signed = exactly(whole(0)), true
 		s.unit(basisPoints)
 		return found, yes
 	}
 	return s.span(decimal, basisPoints)
+}
+
+// fair reads a direction and what it is from. The words of alone need not be followed by that.
+func (s *scanner) fair(alone, from []string) bool {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	needed := false
+	if !ahead.oneOf(alone...) {
+		if needed = ahead.oneOf(from...); !needed {
+			return false
+		}
+	}
+	after := ahead
+	after.space()
+	after.oneOf("the", "its", "own", "issuer's")
+	after.space()
+	if after.oneOf(fairWords...) {
+		ahead = after
+	} else if needed {
+		return false
+	}
+	if inside && !ahead.char(')') {
+		return false
+	}
+	return s.skipTo(ahead)
 }
 
 func (r *Range) isZero() bool { return r.Point.Set && r.Point.isZero() }

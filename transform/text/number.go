@@ -87,7 +87,7 @@ type notation uint8
 const (
 	decimal notation = iota // 4.875
 	mixed                   // 4.875, or with a fraction: 4 7/8
-	price                   // 4.875, where signedNumber also reads par, which is 100
+	price                   // like mixed, where signedNumber also reads par, which is 100
 )
 
 // number reads a number without a sign.
@@ -96,7 +96,7 @@ func (s *scanner) number(as notation) (n Number, ok bool) {
 	if !ok {
 		return n, false
 	}
-	if as == mixed && d.fraction == 0 {
+	if as != decimal && d.fraction == 0 {
 		ahead := *s
 		if part, found := ahead.fraction(); found {
 			*s = ahead

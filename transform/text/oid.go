@@ -19,6 +19,13 @@ func parseOID(text []byte, _ Siblings, r *Reading) {
 
 // fee reads a fee that is paid up front, in percent or basis points.
 func (s *scanner) fee(r *Reading) bool {
+	named := s.oneOf(feeWords...)
+	if named {
+		s.char(':')
+		s.space()
+		s.oneOf("of")
+		s.space()
+	}
 	d, ok := s.digits()
 	if !ok {
 		return false
@@ -28,10 +35,10 @@ func (s *scanner) fee(r *Reading) bool {
 	} else if r.Fee, ok = d.times(0); !s.unit(percent) {
 		return false
 	}
-	s.space()
-	inside := s.char('(')
-	return ok && s.oneOf("uf", "upfront fee", "upfront", "up-front fee", "up-front", "fee") && (!inside || s.char(')'))
+	return ok && (named || s.noted(feeWords...))
 }
+
+var feeWords = []string{"uf", "upfront fee", "upfront", "up-front fee", "up-front", "fee"}
 
 func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oidWord()
@@ -57,9 +64,11 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 
 // oidWord skips the name of the price before it: OID 99.
 func (s *scanner) oidWord() {
-	if s.oneOf("oid", "issue price", "price") {
+	if s.oneOf("oid", "issue price", "price", "issued", "offered") {
 		s.char(':')
+		s.space()
 	}
+	s.char('@')
 }
 
 // isPar reports whether the first number was the word par, which counts as signed.

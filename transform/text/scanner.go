@@ -84,6 +84,25 @@ func (s *scanner) noted(phrases ...string) bool {
 	return true
 }
 
+// remarkList reads any number of remarks after other text. They may follow commas and spaces, and may be in parentheses,
+// several in one pair.
+type remarkList struct{ open bool }
+
+// next skips what is before a remark.
+func (l *remarkList) next(s scanner) (ahead scanner, inside bool) {
+	if !s.char(',') {
+		s.char(';')
+	}
+	s.space()
+	return s, l.open || s.char('(')
+}
+
+// take moves s to the end of a remark that was read.
+func (l *remarkList) take(s *scanner, ahead scanner, inside bool) {
+	l.open = inside && !ahead.char(')')
+	*s = ahead
+}
+
 // letters skips the next letters and returns them.
 func (s *scanner) letters() []byte {
 	n := 0

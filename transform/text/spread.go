@@ -7,6 +7,9 @@ import "bytes"
 func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.spread(siblings.Currency, r)
+	if plus := s; v == no && plus.char('+') {
+		v = s.bareSpread(r)
+	}
 	if v == yes {
 		var q remarks
 		v = q.read(&s, &r.Main, basisPoints)

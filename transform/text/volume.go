@@ -2,10 +2,12 @@ package text
 
 // Words about a size, as desks write them.
 var (
-	expectedWords   = []string{"expected", "exp.", "exp"}
+	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
 	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing"}
 	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap"}
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
+	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
+	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "fixed", "fxd", "frn"}
 	benchmarkWords  = []string{"benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
@@ -38,17 +40,16 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	r.Increase, r.Equivalent = No, No
-	before := *s
 	expected, wng := s.oneOf(expectedWords...), false
-	if s.oneOf(increaseWords...) {
+	if !expected && s.oneOf(increaseWords...) {
 		r.Increase = Yes
 		s.space()
 		s.oneOf("of")
+	} else if !expected {
+		s.oneOf(resizedWords...)
 	}
-	if len(s.rest) < len(before.rest) {
-		s.char(':')
-		s.space()
-	}
+	s.char(':')
+	s.space()
 	q.before(s)
 	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {
@@ -57,19 +58,28 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	if r.Currency == nil {
 		return no
 	}
+	var list remarkList
 	for more := true; more; {
+		ahead, inside := list.next(*s)
 		switch {
-		case s.noted(expectedWords...):
+		case ahead.oneOf(expectedWords...):
 			expected = true
-		case s.noted(wngWords...):
+		case ahead.oneOf(wngWords...):
 			wng = true
-		case r.Increase == No && s.noted(increaseWords...):
+		case r.Increase == No && ahead.oneOf(increaseWords...):
 			r.Increase = Yes
-		case r.Equivalent == No && s.noted(equivalentWords...):
+		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
+		case ahead.oneOf(offeringWords...), ahead.otherSize(siblings.Currency), q.after(&ahead):
 		default:
-			more = q.after(s)
+			more = false
 		}
+		if more {
+			list.take(s, ahead, inside)
+		}
+	}
+	if list.open {
+		return no
 	}
 	r.Quality, v = q.apply(&r.Main)
 	switch {
@@ -81,4 +91,23 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line.
+func (s *scanner) otherSize(column []byte) bool {
+	ahead := *s
+	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
+		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
+	}
+	ahead.char(':')
+	ahead.space()
+	var size Range
+	_, v := ahead.size(column, &size)
+	return v == yes && s.skipTo(ahead)
+}
+
+// skipTo moves the scanner to a later place in the same text. It returns true.
+func (s *scanner) skipTo(later scanner) bool {
+	*s = later
+	return true
 }
