@@ -17,6 +17,7 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
 	v := s.talk(siblings.Currency, r)
+	s.talkRemarks(siblings, r)
 	s.before(siblings.Currency)
 	if after := s.stageAfter(); stage == nil || string(after) == string(stageFinal) { // final guidance, the number
 		stage = after
@@ -31,6 +32,39 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s = scanner{text}
 	stage = s.stage()
 	*r = Reading{Stage: stage, Status: unread(s.rest, v)}
+}
+
+// talkRemarks skips what talk may say besides the price: the benchmark's tenor, which has a column, the price over another
+// benchmark, the issue price of a yield, the orders or the size.
+func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
+	if b := (benchmark{tenor: r.BenchmarkTenor}); r.Benchmark != nil {
+		s.tenorNoted(&b)
+		r.BenchmarkTenor = b.tenor
+	}
+	s.equivalent(siblings.Currency)
+	var list remarkList
+	ahead, inside := list.next(*s)
+	if r.Yield.Lo.Set {
+		price := ahead
+		if marked := price.oneOf("at", "oid") || price.char('@'); marked || inside {
+			price.space()
+			if _, v := price.span(asPrice, percent); v == yes && (price.noted("oid") || marked) {
+				list.take(s, price, inside)
+				return
+			}
+		}
+	}
+	orders := ahead
+	var about Reading
+	if (begins(ahead.rest, "book") || begins(ahead.rest, "order")) && orders.orders(siblings, &about) == yes {
+		list.take(s, orders, inside)
+		return
+	}
+	if comma := len(s.rest) > 0 && s.rest[0] == ','; comma || inside {
+		if named, v := ahead.size(siblings.Currency, &about.Main); v == yes && named != nil {
+			list.take(s, ahead, inside)
+		}
+	}
 }
 
 // before skips the talk before this one: from T+155.
@@ -119,9 +153,12 @@ func (s *scanner) fractionNext() bool {
 func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 	*r = Reading{}
 	s.measure(r)
+	s.oneOf("yield")
+	s.space()
 	if r.Yield, v = s.yield(); v == yes {
 		r.Basis = basisYield
 		s.measure(r)
+		s.noted("yield", "yld")
 	}
 	return v
 }
@@ -133,7 +170,7 @@ type remarks struct{ area, plusMinus, inRange bool }
 func (q *remarks) read(s *scanner, r *Range, of unit) verdict {
 	for {
 		switch {
-		case s.noted("area", "a", "the area", "approx", "approx."):
+		case s.noted("area", "a", "the area", "approx.", "approx"):
 			q.area = true
 		case s.noted("wpir", "will price in range", "to price in range", "price in range", "will price within range", "to price within range", "pir"):
 			q.inRange = true

@@ -26,9 +26,16 @@ var spellings = []struct {
 	{"y", respelt(words{"yr": "y"})},
 	{"million", respelt(words{"m": " million"})},
 	{"billion", respelt(words{"bn": " billion"})},
-	{"plus", func(s string) string { return strings.ReplaceAll(s, "MS+", "MS plus ") }},
-	{"mid-swaps", func(s string) string { return strings.ReplaceAll(s, "MS+", "mid-swaps +") }},
-	{"spaced plus", func(s string) string { return strings.ReplaceAll(s, "MS+", "MS + ") }},
+	{"plus", overSwaps("MS plus ")},
+	{"mid-swaps", overSwaps("mid-swaps +")},
+	{"spaced plus", overSwaps("MS + ")},
+}
+
+// overSwaps returns a function that replaces MS+. SMS+ and TMS+ stay.
+func overSwaps(by string) func(string) string {
+	return func(s string) string {
+		return strings.NewReplacer("SMS+", "SMS+", "TMS+", "TMS+", "MS+", by).Replace(s)
+	}
 }
 
 // words are units after a number, by the spelling that they replace.
