@@ -42,7 +42,7 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	return b, true
 }
 
-// benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase stands for, else "".
+// benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase means, else "".
 func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase string) {
 	for i := range benchmarkPhrases {
 		if s.oneOf(benchmarkPhrases[i].words...) {

@@ -89,7 +89,7 @@ var benchmarkPhrases = []struct {
 
 // benchmarkLetters are letters whose meaning depends on the market and the currency. In each market the first row that
 // has the letter and the currency counts. A row without a currency is for all others, also for none.
-//   - G of a bond is gilts in sterling. Beside another currency it is the spread over an interpolated government curve.
+//   - G of a bond is gilts in sterling. Next to another currency it is the spread over an interpolated government curve.
 //   - B of a bond is Bunds. In Australia and New Zealand it may as well be bank bills.
 //   - T and B of a loan are names of several rates.
 //   - S is SOFR or SONIA according to the currency, SMS are swaps into that index, and TMS those into TONA.

@@ -88,11 +88,11 @@ func (d *deskText) read() (deskOutcome, text.Reading) {
 		return deskWrong, r
 	}
 	for name, want := range d.parts {
-		of := deskParts[name]
-		if of == nil || name == "stage" && d.field != "talk" {
+		partOf := deskParts[name]
+		if partOf == nil || name == "stage" && d.field != "talk" {
 			continue // there is no column for it
 		}
-		if got := of(&r); got != deskValue(name, want) {
+		if got := partOf(&r); got != deskValue(name, want) {
 			return deskWrong, r
 		}
 	}

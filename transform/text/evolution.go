@@ -166,8 +166,8 @@ func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 // remarks are the remarks after a price.
 type remarks struct{ area, plusMinus, inRange bool }
 
-// read reads the remarks in any order. r is the price, of its unit; (+/-2) widens it.
-func (q *remarks) read(s *scanner, r *Range, of unit) verdict {
+// read reads the remarks in any order. r is the price, in its unit; (+/-2) widens it.
+func (q *remarks) read(s *scanner, r *Range, in unit) verdict {
 	for {
 		switch {
 		case s.noted("area", "a", "the area", "approx.", "approx"):
@@ -175,7 +175,7 @@ func (q *remarks) read(s *scanner, r *Range, of unit) verdict {
 		case s.noted("wpir", "will price in range", "to price in range", "price in range", "will price within range", "to price within range", "pir"):
 			q.inRange = true
 		default:
-			v := q.readPlusMinus(s, r, of)
+			v := q.readPlusMinus(s, r, in)
 			if v != yes {
 				if v == no {
 					v = yes
@@ -206,7 +206,7 @@ const mostWidth = 100
 // readPlusMinus reads (+/-2) after a number, with or without parentheses, and widens the range by it. It returns no if it
 // is not there. Around a spread a width is in basis points. Around a yield, bp and % are what they say; a width without a
 // unit is in basis points from 1 to mostWidth, and ambiguous otherwise.
-func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
+func (q *remarks) readPlusMinus(s *scanner, r *Range, in unit) verdict {
 	ahead := *s
 	ahead.char(',')
 	ahead.space()
@@ -215,7 +215,7 @@ func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
 		return no
 	}
 	ahead.space()
-	by, v := ahead.width(of)
+	by, v := ahead.width(in)
 	if v != yes {
 		return v
 	}
@@ -229,7 +229,7 @@ func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
 }
 
 // width reads the number after +/-, and returns it in the unit of the price.
-func (s *scanner) width(of unit) (by Number, v verdict) {
+func (s *scanner) width(in unit) (by Number, v verdict) {
 	d, ok := s.digits()
 	if !ok {
 		return by, no
@@ -237,9 +237,9 @@ func (s *scanner) width(of unit) (by Number, v verdict) {
 	inBP, inPercent := s.unit(basisPoints), s.unit(percent)
 	by, ok = d.times(0)
 	switch {
-	case of == basisPoints && inPercent:
+	case in == basisPoints && inPercent:
 		return by, ambiguous
-	case of == percent && !inPercent:
+	case in == percent && !inPercent:
 		if !inBP && (by.less(whole(1)) || whole(mostWidth).less(by)) {
 			return by, ambiguous
 		}

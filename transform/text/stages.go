@@ -24,7 +24,7 @@ var stages = []struct {
 	{[]string{"official price talk", "official talk", "price talk", "px talk", "talk", "pt"}, stageTalk},
 }
 
-// stage reads the words at the start of price talk, and what may stand between them and the price. It returns nil if
+// stage reads the words at the start of price talk, and what may be between them and the price. It returns nil if
 // there are none.
 func (s *scanner) stage() []byte {
 	found := s.stageWord()

@@ -76,8 +76,8 @@ func skipped(parser lake.Parser, spelling string) bool {
 	return false
 }
 
-// TestSpellingsReadAlike reads each text of testdata/parsing in other spellings, and wants the same reading.
-func TestSpellingsReadAlike(t *testing.T) {
+// TestOtherSpellings reads each text of testdata/parsing in other spellings, and wants the same reading.
+func TestOtherSpellings(t *testing.T) {
 	for _, parser := range text.Parsers() {
 		for _, c := range casesOf(t, parser) {
 			if c.isComment() {
