@@ -127,7 +127,7 @@ var deskWords = map[string]string{
 
 // deskParts returns the part of a reading for an expected part.
 var deskParts = map[string]func(*text.Reading) string{
-	"amount":      func(r *text.Reading) string { return amountOf(r) },
+	"amount":      amountOf,
 	"amount_low":  func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
 	"amount_high": func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
 	"currency":    func(r *text.Reading) string { return string(r.Currency) },

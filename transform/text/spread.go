@@ -98,7 +98,7 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 		return no
 	}
 	ahead.space()
-	if !ahead.oneOf("over", "above") && !(flat && ahead.oneOf("to")) {
+	if !ahead.oneOf("over", "above") && (!flat || !ahead.oneOf("to")) {
 		return no
 	}
 	ahead.space()
