@@ -85,8 +85,7 @@ WITH today AS (
   SELECT 'bond' AS service, d.market, 'priced' AS kind, d.deal_id, unnest([
            {name: 'usd_zero', failed: coalesce(d.nominal_usd, 0) = 0},
            {name: 'usd_off', failed: _dealflow.usd_off(d.nominal_amount, d.nominal_usd, d.fx_rate_usd)},
-           {name: 'unit_outlier_books', failed: CASE WHEN d.stats_final_books > 0 AND d.nominal_amount > 0
-                                                THEN d.stats_final_books / d.nominal_amount NOT BETWEEN 0.5 AND 20 END},
+           {name: 'unit_outlier_books', failed: _dealflow.books_outlier(d.stats_final_books, d.nominal_amount)},
            {name: 'unit_outlier_nominal', failed: _dealflow.usd_outlier(d.nominal_usd)},
            {name: 'dangling_original', failed: CASE WHEN d.original_deal_id IS NOT NULL THEN o.deal_id IS NULL END},
            {name: 'duplicate_in_two_markets', failed: d.duplicate_of IS NOT NULL},

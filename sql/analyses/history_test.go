@@ -198,6 +198,8 @@ func partOf(r *text.Reading, part string) any {
 		return word(r.Benchmark)
 	case lake.PartStage:
 		return word(r.Stage)
+	case lake.PartQuality:
+		return word(r.Quality)
 	case lake.PartCurrency:
 		return word(r.Currency)
 	case lake.PartBP, lake.PartPct, lake.PartAmount, lake.PartPrice:

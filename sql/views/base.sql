@@ -222,4 +222,14 @@ CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
 {{- end}};
 
 -- The mean of values in any order. A sum of floats depends on the order in its last digit, so decimals are added.
-CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));
+CREATE MACRO _dealflow.mean(x) AS round(avg(x::DECIMAL(38, 12))::DOUBLE, 6);
+
+-- A derived number (basis points, percent, multiples) as analyses return it: DOUBLE, rounded to 6 digits.
+CREATE MACRO _dealflow.number(x) AS round(x::DOUBLE, 6);
+
+-- The curve of a benchmark: MS for the swaps of any index, such as SOFR MS.
+CREATE MACRO _dealflow.curve(benchmark) AS CASE WHEN benchmark LIKE '% MS' THEN 'MS' ELSE benchmark END;
+
+-- Whether books and nominal seem to have different units; NULL if one is missing.
+CREATE MACRO _dealflow.books_outlier(books, nominal) AS
+  CASE WHEN books > 0 AND nominal > 0 THEN books / nominal NOT BETWEEN 0.5 AND 20 END;
