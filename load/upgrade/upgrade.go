@@ -178,7 +178,7 @@ func (u *upgrade) copyFiles(ctx context.Context) error {
 
 // copyAliases copies the user's files.
 func (u *upgrade) copyAliases(ctx context.Context) error {
-	for _, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
+	for _, key := range lake.AliasKeys() {
 		err := store.Copy(ctx, u.From, key, u.To, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrExists) {
 			return err

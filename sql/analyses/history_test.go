@@ -212,6 +212,16 @@ func partOf(r *text.Reading, part string) any {
 		return number(r.Yield.Lo)
 	case lake.PartYieldHiPct:
 		return number(r.Yield.Hi)
+	case lake.PartTenorYears:
+		return number(r.Tenor)
+	case lake.PartMonth:
+		if r.Month.Set {
+			return r.Month.Value
+		}
+	case lake.PartDate:
+		if r.Date.Set {
+			return time.Unix(r.Date.Value*24*60*60, 0).UTC().Format(time.DateOnly)
+		}
 	case lake.PartTotal:
 		return number(r.Total)
 	case lake.PartYear:
