@@ -31,14 +31,15 @@ import (
 )
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
-// one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2.
+// one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
+// format version 2 and schema version 3.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
-// writes refuses the lake before any work, with the command that makes a lake of the present format.
+// writes refuses a lake of an older format before any work, with the command that makes one of the present format.
 func TestOldLakes(t *testing.T) {
 	t.Parallel()
 	for name, schema := range oldLakes {
@@ -58,7 +59,14 @@ func testOldLake(t *testing.T, name string, schema int) {
 		}
 	})
 	testkit.Golden(t, oldLake(t, name+".golden"), []byte(got.String()))
+	if w.Log(t).Format < lake.FormatVersion {
+		wantRefused(t, w, b)
+	}
+}
 
+// wantRefused wants that no command writes to a lake of an older format.
+func wantRefused(t *testing.T, w *world.World, b *world.Book) {
+	t.Helper()
 	before := world.Sums(w.Log(t))
 	keys := world.Keys(t, w.Store)
 	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
@@ -249,7 +257,7 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v2 (and v1, then without its LL and NUL deals). A program writes a lake with it as its last
+// TestWriteOldLake wrote lake v3 (v2 without deal 9, v1 without the LL and NUL deals, either). A program writes a lake with it as its last
 // act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
@@ -279,6 +287,10 @@ func TestWriteOldLake(t *testing.T) {
 	// Values that a later schema reads in another way: U+0000 in texts, shares without a bound.
 	b.Write(world.Priced, 8, `"message":"a NUL \u0000 in a text","banks":[{"name":"Bank\u0000A","status":"Bookrunner"}],`+
 		`"stats":{"finalBooks":1.25,"investorType":{"Fund Managers":10000000,"Banks":0.1234567},"geography":{"Nordics":1234567.5,"Benelux":40}}`)
+	// Texts that later parsers read in another way.
+	b.Write(world.Priced, 9, `"currency":"USD","spread":"SOFR MS+78","rating":{"moodys":"(P)Baa2","standardAndPoors":"BBB+ (stable)"},`+
+		`"priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.25% (+/- 12.5)"},{"date":"2026-01-05T10:00:00Z","value":"Launch T+95"}]`)
+	b.Write(world.LoanPriced, 9, `"tranches":[{"id":91,"currency":"USD","margin":"S+90/99.5","maturity":"750m"},{"id":92,"currency":"USD","margin":"Term SOFR+325","maturity":"60m"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)

@@ -32,7 +32,7 @@ func TestDocsHelpers(t *testing.T) {
 	}
 	for _, table := range lake.Tables() {
 		for _, helper := range table.Helpers {
-			if parser := helper.Parse.Parser; parser != "" && !strings.Contains(b.String(), "\n### "+string(parser)+"\n") {
+			if parser := helper.Parse.Parser; parser != "" && !helper.IsComposite() && !strings.Contains(b.String(), "\n### "+string(parser)+"\n") {
 				t.Errorf("%s.%s: the page does not say what the parser %s reads", table.Name, helper.Name, parser)
 			}
 		}
@@ -90,7 +90,9 @@ func helpersTable() string {
 		}
 		for _, helper := range table.Helpers {
 			text := ""
-			if helper.Parse.From != "" {
+			if helper.IsComposite() {
+				text = "`" + strings.Join(lake.RatingColumns(helper.Parse.From), "`, `") + "`"
+			} else if helper.Parse.From != "" {
 				text = "`" + helper.Parse.From + "`"
 			}
 			fmt.Fprintf(&b, "| [%s](tables/%s.md) | %d | `%s` | %s | %s | %s | %s | %s |\n",
@@ -126,6 +128,9 @@ var parserMeanings = []struct {
 	{lake.ParseMaturity, "When a loan is due: a day, a month, or a tenor. A tenor in months is read as years if it is a whole number of quarters."},
 	{lake.ParseLeverage, "Debt as a multiple of EBITDA: total, or senior and total. Net leverage is not read, because it is another figure."},
 	{lake.ParsePricingTime, "A time of day with its offset, as an instant in UTC. The date is that of the pricing date."},
+	{lake.ParseMoodys, "A rating in the scale of Moody's, with its outlook or review. Its notch is its place from 1 (Aaa) to 22 (default)."},
+	{lake.ParseStandardAndPoors, "A rating in the scale of Standard & Poor's, with its outlook or review."},
+	{lake.ParseFitch, "A rating in the scale of Fitch, with its outlook or review."},
 }
 
 // parsingTable is a parser's file of texts as a table.

@@ -44,6 +44,7 @@ func loanPricedTranches() *Table {
 			helpers(1, ParseMaturity, "maturity", "", maturityParts),
 			helpers(2, ParseMargin, "margin", "currency", marginParts),
 			helpers(3, ParseOID, "oid", "", oidParts),
+			ratings(4, "rating", "grade"),
 		),
 	}
 }

@@ -32,12 +32,15 @@ func checkReading(t *testing.T, parser lake.Parser, raw []byte, siblings text.Si
 	checkStatus(t, parser, normal, &r)
 	checkRange(t, parser, normal, &r.Main)
 	checkRange(t, parser, normal, &r.Yield)
+	checkRange(t, parser, normal, &r.Issue)
+	checkRating(t, parser, normal, &r)
 	checkJustified(t, parser, normal, siblings, &r)
 }
 
 // numbersOf returns all numbers of a reading.
 func numbersOf(r *text.Reading) []text.Number {
-	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total}
+	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total,
+		r.Issue.Point, r.Issue.Lo, r.Issue.Hi, r.BenchmarkTenor, r.Extended, r.Net, r.NetSenior}
 }
 
 // checkStatus checks that the status is declared and fits the parts that are set.
@@ -47,8 +50,9 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	if !slices.Contains(lake.ParseStatuses(), status) {
 		t.Fatalf("%s %q: got status %q", parser, normal, status)
 	}
-	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set
-	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown
+	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set || r.Notch.Set
+	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown ||
+		r.Increase != text.Unknown || r.Equivalent != text.Unknown || r.Reconciled != text.Unknown || r.IncludesJLM != text.Unknown
 	open := r.Main.Lo.Set && r.Main.Hi.Set && !r.Main.Point.Set
 	var sound bool
 	switch status {
@@ -68,6 +72,23 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	}
 	if (r.Implied == text.Unknown) != (r.Currency == nil) {
 		t.Fatalf("%s %q: currency and whether it is implied: %s", parser, normal, render(r))
+	}
+}
+
+// checkRating checks that a rating has a grade exactly if it has a notch, that the text contains the grade, and that the
+// composite of one rating is that rating.
+func checkRating(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading) {
+	t.Helper()
+	if (r.Grade == nil) != !r.Notch.Set || r.Grade == nil && (r.Outlook != nil || r.Watch != nil) {
+		t.Fatalf("%s %q: parts of a rating without the rating: %s", parser, normal, render(r))
+	}
+	if r.Grade == nil {
+		return
+	}
+	packed := strings.ReplaceAll(strings.ToLower(string(normal)), " ", "")
+	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}})
+	if !strings.Contains(packed, strings.ToLower(string(r.Grade))) || composite.Notch != r.Notch || text.GradeOf(r.Notch) == nil {
+		t.Fatalf("%s %q: the grade is not in the text, or is not on the scale: %s", parser, normal, render(r))
 	}
 }
 
