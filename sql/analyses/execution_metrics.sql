@@ -12,7 +12,9 @@
 --   - guidance_text, guidance_benchmark, guidance_mid_bp, guidance_yield_mid_pct: the last guidance or revised talk that
 --     gives a spread; for the yield, that gives a yield.
 --   - last_talk_stage, last_talk_text: the last talk that is not final and gives a spread or yield.
---   - final_benchmark, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
+--   - rating: the letter of the composite rating (rating_composite_notch of bond_priced_deals): AAA, AA, A, BBB, BB, B, CCC
+--     (and below) or unrated.
+--   - final_benchmark, final_benchmark_index, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
 --     the one of swap and gov with the benchmark of the first talk, else the last final talk with that benchmark, else
 --     swap, else gov. final_source names it: spread, swap, gov or final talk.
 --   - final_yield_pct: the yield at pricing, if its text gives one number.
@@ -40,16 +42,17 @@
 CREATE MACRO main.execution_metrics(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH deals AS (
   SELECT market, deal_id, pricing_date, currency, borrower_name, nominal_amount, stats_final_books,
-         CASE WHEN spread_status = 'OK' THEN {source: 'spread', benchmark: _dealflow.curve(spread_benchmark), bp: spread_bp} END AS spread,
-         CASE WHEN swap_status = 'OK' THEN {source: 'swap', benchmark: _dealflow.curve(swap_benchmark), bp: swap_bp} END AS swap,
-         CASE WHEN gov_status = 'OK' THEN {source: 'gov', benchmark: _dealflow.curve(gov_benchmark), bp: gov_bp} END AS gov,
+         _dealflow.rating_cohort(rating_composite_notch) AS rating,
+         CASE WHEN spread_status = 'OK' THEN {source: 'spread', benchmark: _dealflow.curve(spread_benchmark), rate_index: spread_benchmark_index, bp: spread_bp} END AS spread,
+         CASE WHEN swap_status = 'OK' THEN {source: 'swap', benchmark: _dealflow.curve(swap_benchmark), rate_index: swap_benchmark_index, bp: swap_bp} END AS swap,
+         CASE WHEN gov_status = 'OK' THEN {source: 'gov', benchmark: _dealflow.curve(gov_benchmark), rate_index: gov_benchmark_index, bp: gov_bp} END AS gov,
          CASE WHEN yield_status = 'OK' THEN yield_pct END AS final_yield_pct,
          _dealflow.nip_primary_bp(market, nip_status, nip_lo_bp, nip_hi_bp,
            premium_nip_status, premium_nip_lo_bp, premium_nip_hi_bp) AS nip_bp
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), steps AS (
-  SELECT market, deal_id, date, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp,
+  SELECT market, deal_id, date, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
          _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
          {stage: value_stage, text: value, benchmark: _dealflow.curve(value_benchmark), mid: (value_lo_bp + value_hi_bp) / 2,
           yield: (value_yield_lo_pct + value_yield_hi_pct) / 2} AS said,
@@ -77,7 +80,7 @@ WITH deals AS (
   FROM talk
   GROUP BY market, deal_id
 ), finals AS ( -- the last final talk over the benchmark of the first talk
-  SELECT t.market, t.deal_id, max_by({source: 'final talk', benchmark: t.benchmark, bp: t.bp}, t.step) AS final
+  SELECT t.market, t.deal_id, max_by({source: 'final talk', benchmark: t.benchmark, rate_index: t.rate_index, bp: t.bp}, t.step) AS final
   FROM talk t
   JOIN path p ON p.market = t.market AND p.deal_id = t.deal_id AND p.first_spread.benchmark = t.benchmark
   WHERE t.market = 'EM' AND t.is_final AND t.bp IS NOT NULL
@@ -106,7 +109,7 @@ WITH deals AS (
   LEFT JOIN guided g ON g.market = p.market AND g.deal_id = p.deal_id
 )
 SELECT m.market, m.deal_id, m.pricing_date, m.currency,
-       coalesce(a.canonical, _dealflow.normal_name(m.borrower_name)) AS borrower,
+       coalesce(a.canonical, _dealflow.normal_name(m.borrower_name)) AS borrower, m.rating,
        m.first.stage AS first_talk_stage, m.first.text AS first_talk_text,
        m.first_spread.benchmark AS first_talk_benchmark, _dealflow.number(m.first_spread.mid) AS first_talk_mid_bp,
        _dealflow.number(m.first_yield.yield) AS first_talk_yield_mid_pct,
@@ -115,7 +118,7 @@ SELECT m.market, m.deal_id, m.pricing_date, m.currency,
        m.guidance.text AS guidance_text, m.guidance.benchmark AS guidance_benchmark, _dealflow.number(m.guidance.mid) AS guidance_mid_bp,
        _dealflow.number(m.guidance_yield.yield) AS guidance_yield_mid_pct,
        m.last_any.stage AS last_talk_stage, m.last_any.text AS last_talk_text,
-       m.final.benchmark AS final_benchmark, _dealflow.number(m.final.bp) AS final_bp, m.final.source AS final_source,
+       m.final.benchmark AS final_benchmark, m.final.rate_index AS final_benchmark_index, _dealflow.number(m.final.bp) AS final_bp, m.final.source AS final_source,
        _dealflow.number(m.final_yield_pct) AS final_yield_pct,
        _dealflow.number(coalesce(m.by_yield, m.by_spread)) AS tightening_bp,
        CASE WHEN m.by_yield IS NOT NULL THEN 'yield' WHEN m.by_spread IS NOT NULL THEN 'spread' END AS tightening_basis,
@@ -142,6 +145,7 @@ COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the dea
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
+COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_stage IS 'Stage of the talk from which tightening_bp is measured, else of the first talk that is not final: IPT, WHISPER, TALK, GUIDANCE or REVISED; NULL if the text names none.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_benchmark IS 'Benchmark of the first spread in the talk that is not final.';
@@ -158,6 +162,7 @@ COMMENT ON COLUMN main.execution_metrics.guidance_yield_mid_pct IS 'The last yie
 COMMENT ON COLUMN main.execution_metrics.last_talk_stage IS 'Stage of the last talk that is not final and gives a spread or yield; NULL if the text names none.';
 COMMENT ON COLUMN main.execution_metrics.last_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.final_benchmark IS 'Benchmark of the spread at pricing.';
+COMMENT ON COLUMN main.execution_metrics.final_benchmark_index IS 'Rate index of that benchmark, if its text names one: SOFR of SOFR MS+60 and of SOFR+78.';
 COMMENT ON COLUMN main.execution_metrics.final_bp IS 'Spread at pricing, if its text gives one number. Unit: basis points.';
 COMMENT ON COLUMN main.execution_metrics.final_source IS 'Where that spread is from: spread, swap, gov or final talk.';
 COMMENT ON COLUMN main.execution_metrics.final_yield_pct IS 'Yield at pricing, if its text gives one number. Unit: percent.';
@@ -173,10 +178,10 @@ COMMENT ON COLUMN main.execution_metrics.first_talk IS 'Date of the earliest pri
 COMMENT ON COLUMN main.execution_metrics.last_talk IS 'Date of the latest price talk.';
 COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earliest to the latest price talk. Unit: minutes.';
 
--- execution_summary: Averages of execution_metrics by market, each with its number of deals.
+-- execution_summary: Averages of execution_metrics by market and rating, each with its number of deals.
 -- as of: execution_summary({as_of})
 --
--- Definition: One row per market, over the deals that count.
+-- Definition: One row per market over all its deals that count, with rating 'all', and one row per market and rating.
 --   - tightening_bp, cover, nip_bp and window_minutes each have three columns: the number of deals that have a value
 --     (_n), and the mean and median over those deals.
 --   - cover_flagged: deals without a cover because the units of books and nominal seem to differ.
@@ -191,12 +196,12 @@ COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earlie
 -- Example: How do the markets compare in tightening and cover?
 --   SELECT market, deals, tightening_bp_n, round(tightening_bp_median, 1) AS tightening_bp,
 --          cover_n, round(cover_median, 2) AS cover
---   FROM execution_summary ORDER BY market
+--   FROM execution_summary WHERE rating = 'all' ORDER BY market
 CREATE MACRO main.execution_summary(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH weights AS (
   SELECT market, deal_id, nominal_usd AS usd FROM main.bond_priced_deals_as_of(as_of) WHERE nominal_usd <> 0
 )
-SELECT m.market, count(*) AS deals,
+SELECT m.market, coalesce(m.rating, 'all') AS rating, count(*) AS deals,
        count(m.tightening_bp) AS tightening_bp_n, _dealflow.mean(m.tightening_bp) AS tightening_bp_mean,
        _dealflow.number(median(m.tightening_bp)) AS tightening_bp_median,
        count(m.cover) AS cover_n, _dealflow.mean(m.cover) AS cover_mean, _dealflow.number(median(m.cover)) AS cover_median,
@@ -210,13 +215,14 @@ SELECT m.market, count(*) AS deals,
        count(m.tightening_bp) FILTER (m.first_talk_stage IN ('GUIDANCE', 'REVISED')) AS tightening_from_guidance_n
 FROM main.execution_metrics(as_of) m
 LEFT JOIN weights w ON w.market = m.market AND w.deal_id = m.deal_id
-GROUP BY m.market
-ORDER BY m.market;
-COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals.';
+GROUP BY GROUPING SETS ((m.market), (m.market, m.rating))
+ORDER BY 1, 2;
+COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals.';
 
 CREATE VIEW main.execution_summary AS FROM main.execution_summary();
-COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals. As of now.';
+COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals. As of now.';
 COMMENT ON COLUMN main.execution_summary.market IS 'IG, HY or EM.';
+COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
 COMMENT ON COLUMN main.execution_summary.deals IS 'Number of priced deals that count.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Number of deals with a tightening_bp.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_mean IS 'Mean of their tightening_bp. Unit: basis points.';

@@ -18,7 +18,7 @@ func executionAnalyses(*history) []analysis {
 			}
 			return rows
 		}},
-		{name: "execution_summary", question: "FROM execution_summary(%s)", key: []string{"market"}, answer: executionSummary},
+		{name: "execution_summary", question: "FROM execution_summary(%s)", key: []string{"market", "rating"}, answer: executionSummary},
 	}
 }
 
@@ -80,7 +80,7 @@ func backwards(talk []talkStep) []talkStep {
 func executionOf(b bond) fact {
 	talk := talkOf(b)
 	row := b.only("market", "deal_id", "pricing_date", "currency", "borrower").with(fact{
-		"final_yield_pct": nil, "nip_bp": b.fact["nip_primary_bp"], "cover": nil, "cover_flagged": nil,
+		"rating": ratingLetter(b.fact["rating_composite_notch"]), "final_yield_pct": nil, "nip_bp": b.fact["nip_primary_bp"], "cover": nil, "cover_flagged": nil,
 	})
 	if b.fact["yield_status"] == "OK" {
 		row["final_yield_pct"] = b.fact["yield_pct"]
@@ -142,7 +142,7 @@ func priceOf(b bond, talk []talkStep, first *talkStep) fact {
 		if b.fact[column+"_status"] != "OK" {
 			return nil
 		}
-		return fact{"final_source": column, "final_benchmark": textOrNil(curve(b.text(column + "_benchmark"))), "final_bp": b.fact[column+"_bp"]}
+		return fact{"final_source": column, "final_benchmark": textOrNil(curve(b.text(column + "_benchmark"))), "final_benchmark_index": b.fact[column+"_benchmark_index"], "final_bp": b.fact[column+"_bp"]}
 	}
 	choices := []fact{stated("spread")}
 	if b.fact["market"] == "EM" {
@@ -152,7 +152,7 @@ func priceOf(b bond, talk []talkStep, first *talkStep) fact {
 			set := firstOf(backwards(talk), func(s talkStep) bool { return s.final && s.fact["value_bp"] != nil && s.benchmark == first.benchmark })
 			var last fact
 			if set != nil {
-				last = fact{"final_source": "final talk", "final_benchmark": set.benchmark, "final_bp": set.fact["value_bp"]}
+				last = fact{"final_source": "final talk", "final_benchmark": set.benchmark, "final_benchmark_index": set.fact["value_benchmark_index"], "final_bp": set.fact["value_bp"]}
 			}
 			choices = []fact{same(swap, first), same(gov, first), last, swap, gov}
 		}
@@ -162,7 +162,7 @@ func priceOf(b bond, talk []talkStep, first *talkStep) fact {
 			return choice
 		}
 	}
-	return fact{"final_source": nil, "final_benchmark": nil, "final_bp": nil}
+	return fact{"final_source": nil, "final_benchmark": nil, "final_benchmark_index": nil, "final_bp": nil}
 }
 
 // same is a stated spread if it has the benchmark of a talk.
@@ -268,11 +268,15 @@ func executionSummary(v view) []fact {
 	deals := map[string][]fact{}
 	for _, b := range countedBonds(v) {
 		row := executionOf(b)
-		deals[row.text("market")] = append(deals[row.text("market")], row.with(fact{"nominal_usd": b.fact["nominal_usd"]}))
+		row["nominal_usd"] = b.fact["nominal_usd"]
+		for _, rating := range []string{"all", row.text("rating")} {
+			cohort := fact{"market": row["market"], "rating": rating}.key("market", "rating")
+			deals[cohort] = append(deals[cohort], row.with(fact{"rating": rating}))
+		}
 	}
 	var rows []fact
-	for market, bonds := range deals {
-		row := fact{"market": market, "deals": count(len(bonds))}
+	for _, bonds := range deals {
+		row := bonds[0].only("market", "rating").with(fact{"deals": count(len(bonds))})
 		for _, column := range []string{"tightening_bp", "cover", "nip_bp", "window_minutes"} {
 			var values []*big.Rat
 			for _, f := range bonds {
@@ -318,4 +322,21 @@ func talkCounts(bonds []fact) fact {
 		"cover_flagged": count(flagged), "talk_n": count(says), "only_final_talk": count(only),
 		"only_final_talk_share": ratioOf(1, only, says), "tightening_from_guidance_n": count(guided),
 	}
+}
+
+// ratingLetter is the letter of a notch.
+func ratingLetter(notch any) any {
+	n, ok := notch.(int64)
+	if !ok {
+		return "unrated"
+	}
+	for _, letter := range []struct {
+		last int64
+		text string
+	}{{1, "AAA"}, {4, "AA"}, {7, "A"}, {10, "BBB"}, {13, "BB"}, {16, "B"}} {
+		if n <= letter.last {
+			return letter.text
+		}
+	}
+	return "CCC"
 }

@@ -271,6 +271,11 @@ CREATE MACRO _dealflow.number(x) AS round(x::DOUBLE, 6);
 -- The curve of a benchmark: MS for the swaps of any index, such as SOFR MS.
 CREATE MACRO _dealflow.curve(benchmark) AS CASE WHEN benchmark LIKE '% MS' THEN 'MS' ELSE benchmark END;
 
+-- The cohort of a composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.
+CREATE MACRO _dealflow.rating_cohort(notch) AS
+  CASE WHEN notch IS NULL THEN 'unrated' WHEN notch <= 1 THEN 'AAA' WHEN notch <= 4 THEN 'AA' WHEN notch <= 7 THEN 'A'
+       WHEN notch <= 10 THEN 'BBB' WHEN notch <= 13 THEN 'BB' WHEN notch <= 16 THEN 'B' ELSE 'CCC' END;
+
 -- Whether books and nominal seem to have different units; NULL if one is missing.
 CREATE MACRO _dealflow.books_outlier(books, nominal) AS
   CASE WHEN books > 0 AND nominal > 0 THEN books / nominal NOT BETWEEN 0.5 AND 20 END;
