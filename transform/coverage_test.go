@@ -32,7 +32,7 @@ var leastUnderstood = map[string]float64{
 	"loan_priced_tranches.maturity":                 97, "loan_priced_tranches.margin": 97, "loan_priced_tranches.oid": 97,
 	"loan_expected_tranches.volume": 97, "loan_expected_tranches.maturity": 97, "loan_expected_tranches.margin": 97,
 	"loan_expected_tranches.oid":      97,
-	"bond_priced_deals.rating_moodys": 99, "bond_priced_deals.rating_standard_and_poors": 99, "bond_priced_deals.rating_fitch": 99,
+	"bond_priced_deals.rating_moodys": 97, "bond_priced_deals.rating_standard_and_poors": 97, "bond_priced_deals.rating_fitch": 97,
 	"bond_expected_tranches.ratings_moodys": 99, "bond_expected_tranches.ratings_standard_and_poors": 99,
 	"bond_expected_tranches.ratings_fitch":      99,
 	"loan_priced_deals.borrower_ratings_moodys": 99, "loan_priced_deals.borrower_ratings_standard_and_poors": 99,

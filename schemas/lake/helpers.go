@@ -207,7 +207,7 @@ var structureParts = []outcome{
 	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL if the text does not say.", 2},
 	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL if the text does not say.", 2},
 	{7, PartWillNotGrow, Bool, "", "", "Whether the text says that the size will not grow.", 2},
-	{8, PartRank, Text, "", "", "Rank, if the text names one: COVERED, FIRST_LIEN, SECOND_LIEN, SENIOR_SECURED, SENIOR_PREFERRED, SENIOR, SENIOR_UNSECURED, SENIOR_NON_PREFERRED, SENIOR_SUBORDINATED, SUBORDINATED, T2, RT1, AT1, T1 or HYBRID.", 4},
+	{8, PartRank, Text, "", "", "Rank, if the text names one: COVERED, FIRST_LIEN, SECOND_LIEN, SENIOR_SECURED, SENIOR_PREFERRED, SENIOR, SENIOR_UNSECURED, SENIOR_NON_PREFERRED, SENIOR_SUBORDINATED, SUBORDINATED, JUNIOR_SUBORDINATED, T2, RT1, AT1, T1 or HYBRID.", 4},
 	{9, PartLabel, Text, "", "", "Label, if the text names one: GREEN, SOCIAL, SUSTAINABILITY, SUSTAINABILITY_LINKED, BLUE or TRANSITION.", 4},
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,8 @@ func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) 
 }
 
 var (
-	numberText   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	numberText   = regexp.MustCompile(`[0-9]+(,[0-9]{3})*(\.[0-9]+)?`)
+	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat f|\bon f`)
 	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
 )
 
@@ -139,6 +141,12 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 	}
 	month := time.Month(r.Month.Value)
 	sound := isSource(r.Year.Value) || isSource(r.Year.Value-2000)
+	if !r.Month.Set { // a year alone
+		if string(normal) != strconv.FormatInt(r.Year.Value, 10) {
+			t.Fatalf("%s %q: the year is not the text: %s", parser, normal, render(r))
+		}
+		return
+	}
 	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
 	if r.Date.Set {
 		day := time.Unix(86_400*r.Date.Value, 0).UTC()
@@ -179,34 +187,45 @@ func sourcesOf(normal []byte) []*big.Rat {
 		return n
 	}
 	for _, s := range numberText.FindAll(normal, -1) {
-		add(string(s))
+		add(strings.ReplaceAll(string(s), ",", ""))
 	}
 	for _, m := range fractionText.FindAllSubmatch(normal, -1) {
 		if part, ok := new(big.Rat).SetString(string(m[2]) + "/" + string(m[3])); ok {
 			add(string(m[1])).Add(sources[len(sources)-1], part)
 		}
 	}
-	if lower := strings.ToLower(string(normal)); strings.Contains(lower, "par") {
+	if strings.Contains(strings.ToLower(string(normal)), "par") {
 		add("100")
-	} else if strings.Contains(lower, "flat") {
+	}
+	if zeroText.Match(normal) {
 		add("0")
 	}
 	return sources
 }
 
-// justified reports whether a number is one of the sources, with any sign, in any unit, converted from months to years,
-// or the sum or difference of two.
+// justified reports whether a number is one of the sources, with any sign, in any unit, converted from months to years or
+// from basis points to percent, the sum or difference of two, also of one in percent and one in basis points, or the sum
+// of consecutive ones.
 func justified(n *big.Rat, sources []*big.Rat) bool {
 	n = new(big.Rat).Abs(n)
-	for _, source := range sources {
-		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12)} {
+	for i, source := range sources {
+		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100)} {
 			if n.Cmp(new(big.Rat).Mul(source, unit)) == 0 {
 				return true
 			}
 		}
 		for _, other := range sources {
-			sum, difference := new(big.Rat).Add(source, other), new(big.Rat).Sub(source, other)
-			if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+			for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 100)} {
+				by := new(big.Rat).Mul(other, unit)
+				sum, difference := new(big.Rat).Add(source, by), new(big.Rat).Sub(source, by)
+				if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+					return true
+				}
+			}
+		}
+		sum := new(big.Rat)
+		for _, next := range sources[i:] {
+			if sum.Add(sum, next); sum.Cmp(n) == 0 {
 				return true
 			}
 		}

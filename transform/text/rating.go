@@ -197,8 +197,14 @@ func (s *scanner) watch(r *Reading) bool {
 		ahead := *s
 		ahead.char(':')
 		ahead.space()
-		if direction := ahead.direction(); direction != nil && string(direction) != "STABLE" {
+		switch direction := ahead.direction(); {
+		case direction != nil && string(direction) != "STABLE":
 			*s, r.Watch = ahead, direction
+		case direction != nil:
+		case ahead.oneOf("downgrade", "down", "for downgrade"):
+			*s, r.Watch = ahead, outlooks[2].direction
+		case ahead.oneOf("upgrade", "up", "for upgrade"):
+			*s, r.Watch = ahead, outlooks[0].direction
 		}
 	}
 	return true
