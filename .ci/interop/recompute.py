@@ -143,6 +143,11 @@ class Talk:
 
 
 def premium_of(text):
+    if clean(text) == "flat":
+        return Fraction(0)
+    found = re.fullmatch(rf"{NUMBER}bp inside FV", clean(text) or "")
+    if found:
+        return -Fraction(found[1])
     found = re.fullmatch(rf"(?:c\.)?{NUMBER}(?:-{NUMBER})?(?:bp)?", clean(text) or "")
     if not found:
         return None

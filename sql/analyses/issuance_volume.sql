@@ -91,7 +91,7 @@ WITH now_known AS (
   GROUP BY period, service, market
 )
 SELECT n.period, n.service, n.market, n.usd, t.usd AS usd_year_before_then,
-       100 * (n.usd - t.usd)::DOUBLE / nullif(t.usd, 0) AS growth_pct
+       _dealflow.number(100 * (n.usd - t.usd)::DOUBLE / nullif(t.usd, 0)) AS growth_pct
 FROM now_known n
 LEFT JOIN known_then t
   ON t.period = (n.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE
