@@ -2,163 +2,26 @@ package sql
 
 import (
 	"context"
-	"crypto/sha256"
 	stdsql "database/sql"
-	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"dealflow/sql/ownschema"
 )
 
-// DuckDB binds a view in its own catalog, but the body of a macro in the catalogs of the caller's search path. If a
-// program attaches the catalog, a macro that reads main.runs finds no such table, or that of another lake. So each
-// catalog has a schema whose name no other lake's catalog has, lake_<id>. It contains each macro again, and a view over
-// each table or view that a macro reads. The bodies of all macros name that schema alone. A caller adds it to its search
-// path, as the view lake_help says; without it, a macro is an error, and never reads another lake.
-
-// lakeID identifies a lake for as long as it exists, wherever it is stored: 12 hexadecimal digits of a hash of its first
-// commit.
+// lakeID identifies the lake by its first commit, wherever it is stored.
 func (c *Catalog) lakeID() string {
-	first := "no commit"
-	if len(c.Runs) > 0 {
-		first = fmt.Sprintln(c.Runs[0].RunID, c.Runs[0].KnownAt, c.Runs[0].StartedAt)
+	if len(c.Runs) == 0 {
+		return ownschema.ID("no commit")
 	}
-	sum := sha256.Sum256([]byte(first))
-	return hex.EncodeToString(sum[:6])
+	return ownschema.ID(fmt.Sprintln(c.Runs[0].RunID, c.Runs[0].KnownAt, c.Runs[0].StartedAt))
 }
 
-// ownNames creates the catalog's own schema, and makes all macros read it. It expects the statements of the empty
-// catalog to have been executed.
+// ownNames creates the catalog's own schema, and makes all macros read it, after the statements of the empty catalog.
 func (c *Catalog) ownNames(ctx context.Context, conn *stdsql.Conn) error {
 	texts, err := layoutTexts()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = conn.ExecContext(ctx, ownschema.Statements(strings.Join(texts, ";\n"), "lake_"+c.lakeID()))
 	}
-	schema := identifier("lake_" + c.lakeID())
-	if _, err := conn.ExecContext(ctx, "CREATE SCHEMA "+schema); err != nil {
-		return err
-	}
-	_, err = conn.ExecContext(ctx, ownStatements(strings.Join(texts, ";\n"), schema))
 	return err
-}
-
-// created matches the beginning of a statement that creates what a macro can name.
-var created = regexp.MustCompile(`^CREATE (TABLE|VIEW|MACRO) (?:(\w+)\.)?(\w+)`)
-
-// qualified matches a name with its schema.
-var qualified = regexp.MustCompile(`\b(main|_dealflow|history|snapshots|files)\.(\w+)\b`)
-
-// ownStatements returns the statements that create the relations and macros of layout again in a schema, and that let
-// the macros outside it read the schema.
-func ownStatements(layout, schema string) string {
-	type entry struct{ kind, schema, name, text string }
-	var entries []entry
-	known := map[string]string{} // kinds of entries by qualified name
-	for _, statement := range splitStatements(layout) {
-		if found := created.FindStringSubmatch(statement); found != nil {
-			e := entry{found[1], found[2], found[3], statement}
-			if e.schema == "" {
-				e.schema = "main"
-			}
-			entries = append(entries, e)
-			known[e.schema+"."+e.name] = e.kind
-		}
-	}
-	var macros, views strings.Builder
-	named := map[string]bool{}
-	for _, e := range entries {
-		if e.kind != "MACRO" {
-			continue
-		}
-		body := outsideTexts(e.text[len(created.FindString(e.text)):], func(code string) string {
-			return qualified.ReplaceAllStringFunc(code, func(name string) string {
-				if known[name] == "" {
-					return name
-				}
-				named[name] = true
-				return schema + "." + identifier(ownName(name))
-			})
-		})
-		name := e.schema + "." + e.name
-		fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", name, body)
-		fmt.Fprintf(&macros, "CREATE MACRO %s.%s%s;\n", schema, identifier(ownName(name)), body)
-	}
-	for _, e := range entries {
-		if name := e.schema + "." + e.name; e.kind != "MACRO" && named[name] {
-			fmt.Fprintf(&views, "CREATE VIEW %s.%s AS FROM %s;\n", schema, identifier(ownName(name)), name)
-		}
-	}
-	return views.String() + macros.String()
-}
-
-// ownName is the name of an entry in the catalog's own schema. The names of main stay as they are.
-func ownName(name string) string {
-	schema, rest, _ := strings.Cut(name, ".")
-	switch schema {
-	case "main":
-		return rest
-	case "_dealflow":
-		return "_" + rest
-	}
-	return schema + "_" + rest
-}
-
-// splitStatements splits SQL at the semicolons outside of texts and comments. It drops comments and white space before
-// each statement.
-func splitStatements(text string) []string {
-	var all []string
-	from := 0
-	add := func(end int) {
-		statement := strings.TrimSpace(text[from:end])
-		for strings.HasPrefix(statement, "--") {
-			_, rest, _ := strings.Cut(statement, "\n")
-			statement = strings.TrimSpace(rest)
-		}
-		if statement != "" {
-			all = append(all, statement)
-		}
-		from = end + 1
-	}
-	for i := 0; i < len(text); i++ {
-		if end := skipText(text, i); end > i {
-			i = end - 1
-		} else if text[i] == ';' {
-			add(i)
-		}
-	}
-	add(len(text))
-	return all
-}
-
-// skipText returns the end of the quoted text, quoted name or comment that begins at i; i if none does.
-func skipText(text string, i int) int {
-	closing := ""
-	switch {
-	case text[i] == '\'' || text[i] == '"':
-		closing = text[i : i+1]
-	case strings.HasPrefix(text[i:], "--"):
-		closing = "\n"
-	default:
-		return i
-	}
-	end := strings.Index(text[i+1:], closing)
-	if end < 0 {
-		return len(text)
-	}
-	return i + 1 + end + len(closing)
-}
-
-// outsideTexts replaces the parts of SQL that are outside of quoted texts, quoted names and comments.
-func outsideTexts(text string, replace func(code string) string) string {
-	var out strings.Builder
-	from := 0
-	for i := 0; i < len(text); i++ {
-		if end := skipText(text, i); end > i {
-			out.WriteString(replace(text[from:i]))
-			out.WriteString(text[i:end])
-			from, i = end, end-1
-		}
-	}
-	out.WriteString(replace(text[from:]))
-	return out.String()
 }

@@ -301,7 +301,7 @@ func executionSummary(v view) []fact {
 	return rows
 }
 
-// talkCounts are the numbers of deals behind the averages, and of those that are left out.
+// talkCounts are the numbers of deals in the averages, and of those that are left out.
 func talkCounts(bonds []fact) fact {
 	flagged, says, only, guided := 0, 0, 0, 0
 	for _, f := range bonds {
