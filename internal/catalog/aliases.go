@@ -31,7 +31,7 @@ func (e *aliasError) Unwrap() error { return e.err }
 
 func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
 	var files [3][]byte
-	for i, key := range lake.AliasKeys() {
+	for i, key := range lake.UserFiles() {
 		data, err := l.Object(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return sql.Aliases{}, err

@@ -16,7 +16,7 @@ const (
 	CheckpointsPrefix = "_dealflow/checkpoints/"
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
-	UpgradeKey        = "_dealflow/upgrade.json" // in a lake that was upgraded from one of an older format
+	BegunKey          = "_dealflow/begun.json" // in a lake that was made from another one, by a copy or an upgrade
 	HeldPrefix        = "_dealflow/held/"
 	CatalogKey        = "catalog.duckdb"
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
@@ -28,8 +28,8 @@ const (
 	RolesKey           = "aliases/roles.csv"
 )
 
-// AliasKeys returns the keys of the user's files: banks, borrowers, roles. The caller owns the slice.
-func AliasKeys() []string { return []string{BankAliasesKey, BorrowerAliasesKey, RolesKey} }
+// UserFiles returns the keys of the user's files: banks, borrowers, roles. The caller owns the slice.
+func UserFiles() []string { return []string{BankAliasesKey, BorrowerAliasesKey, RolesKey} }
 
 // DataPrefixes returns the prefixes of all data files. The caller owns the slice.
 func DataPrefixes() []string { return []string{"history/", QuarantineTable + "/", "snapshots/"} }
