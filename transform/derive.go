@@ -26,13 +26,7 @@ type outcome struct {
 type composition struct {
 	notches  [3]int // indices of the agencies' notches
 	grade    int    // index of the column with which the composite is compared; -1 for none
-	outcomes []compositeOutcome
-}
-
-// compositeOutcome is one column of a composite, and the function that fills it.
-type compositeOutcome struct {
-	column int
-	fill   func(c *cell, composite *text.Composite, grade []byte)
+	outcomes []outcome
 }
 
 // helperPlan is how the helper columns of a table are filled.
@@ -60,7 +54,7 @@ func compileHelpers(table *lake.Table) helperPlan {
 			if composite == nil {
 				composite = compileComposite(table, helper)
 			}
-			composite.outcomes = append(composite.outcomes, compositeOutcome{column, compositeOutcomes[helper.Parse.Part]})
+			composite.outcomes = append(composite.outcomes, outcome{column, outcomes[helper.Parse.Part]})
 			continue
 		}
 		from := columnOf(helper.Parse.From)
@@ -104,7 +98,7 @@ func (f *Flattener) deriveAll() {
 				staged.textSize += f.derive(&helpers.derivations[i], row)
 			}
 			if helpers.composite != nil {
-				staged.textSize += helpers.composite.fill(row)
+				staged.textSize += f.join(helpers.composite, row)
 			}
 		}
 	}
@@ -128,7 +122,12 @@ func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	normal, f.arena = text.Normalise(f.arena, from.Text)
 	f.reading = text.Reading{}
 	d.parse(normal, beside, &f.reading)
-	for _, o := range d.outcomes {
+	return f.fillHelpers(row, d.outcomes)
+}
+
+// fillHelpers copies the parts of the reading to their columns, and returns the bytes of text in them.
+func (f *Flattener) fillHelpers(row []cell, parts []outcome) (textSize int) {
+	for _, o := range parts {
 		c := &row[o.column]
 		o.fill(c, &f.reading)
 		textSize += len(c.Text)
@@ -136,8 +135,8 @@ func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	return textSize
 }
 
-// fill joins the ratings of a row and returns the bytes of text in the columns.
-func (c *composition) fill(row []cell) (textSize int) {
+// join joins the ratings of a row and returns the bytes of text in the columns.
+func (f *Flattener) join(c *composition, row []cell) (textSize int) {
 	var notches [3]text.Integer
 	for i, column := range c.notches {
 		notches[i] = text.Integer{Value: row[column].N, Set: row[column].Set}
@@ -146,10 +145,6 @@ func (c *composition) fill(row []cell) (textSize int) {
 	if c.grade >= 0 {
 		grade = row[c.grade].Text
 	}
-	composite := text.CompositeOf(notches)
-	for _, o := range c.outcomes {
-		o.fill(&row[o.column], &composite, grade)
-		textSize += len(row[o.column].Text)
-	}
-	return textSize
+	f.reading = text.Reading{Composite: text.CompositeOf(notches, grade)}
+	return f.fillHelpers(row, c.outcomes)
 }

@@ -60,6 +60,13 @@ var outcomes = map[string]func(*cell, *text.Reading){
 	lake.PartNetSenior:      func(c *cell, r *text.Reading) { setNumber(c, r.NetSenior) },
 	lake.PartNotch:          func(c *cell, r *text.Reading) { setInteger(c, r.Notch) },
 
+	lake.PartCompositeNotch: func(c *cell, r *text.Reading) { setInteger(c, r.Composite.Notch) },
+	lake.PartCompositeGrade: func(c *cell, r *text.Reading) { setWord(c, r.Composite.Grade) },
+	lake.PartCompositeRule:  func(c *cell, r *text.Reading) { setWord(c, r.Composite.Rule) },
+	lake.PartWorstNotch:     func(c *cell, r *text.Reading) { setInteger(c, r.Composite.Worst) },
+	lake.PartIsInvestment:   func(c *cell, r *text.Reading) { setFlag(c, r.Composite.IsInvestment) },
+	lake.PartMatchesGrade:   func(c *cell, r *text.Reading) { setFlag(c, r.Composite.MatchesGrade) },
+
 	lake.PartDate:    func(c *cell, r *text.Reading) { setInteger(c, r.Date) },
 	lake.PartYear:    func(c *cell, r *text.Reading) { setInteger(c, r.Year) },
 	lake.PartMonth:   func(c *cell, r *text.Reading) { setInteger(c, r.Month) },
@@ -73,17 +80,6 @@ var outcomes = map[string]func(*cell, *text.Reading){
 	lake.PartEquivalent:  func(c *cell, r *text.Reading) { setFlag(c, r.Equivalent) },
 	lake.PartReconciled:  func(c *cell, r *text.Reading) { setFlag(c, r.Reconciled) },
 	lake.PartIncludesJLM: func(c *cell, r *text.Reading) { setFlag(c, r.IncludesJLM) },
-}
-
-// compositeOutcomes contains, for each part of a composite, the function that copies it to a cell. grade is the text with
-// which the composite is compared.
-var compositeOutcomes = map[string]func(c *cell, composite *text.Composite, grade []byte){
-	lake.PartCompositeNotch: func(c *cell, composite *text.Composite, _ []byte) { setInteger(c, composite.Notch) },
-	lake.PartCompositeGrade: func(c *cell, composite *text.Composite, _ []byte) { setWord(c, text.GradeOf(composite.Notch)) },
-	lake.PartCompositeRule:  func(c *cell, composite *text.Composite, _ []byte) { setWord(c, composite.Rule) },
-	lake.PartWorstNotch:     func(c *cell, composite *text.Composite, _ []byte) { setInteger(c, composite.Worst) },
-	lake.PartIsInvestment:   func(c *cell, composite *text.Composite, _ []byte) { setFlag(c, composite.IsInvestment()) },
-	lake.PartMatchesGrade:   func(c *cell, composite *text.Composite, grade []byte) { setFlag(c, composite.Matches(grade)) },
 }
 
 func setWord(c *cell, text []byte) { c.Text, c.Set = text, text != nil }

@@ -230,7 +230,7 @@ var booksParts = []outcome{
 	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column.", 2},
 	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL if none applies.", 2},
 	{7, PartJLMAmount, Money, units, "", "Orders of the joint lead managers; they are part of the orders.", 2},
-	{8, PartCover, Price, "times the size", "", "Orders as a multiple of the size, if the text says that and no amount.", 2},
+	{8, PartCover, Price, "times the size", "", "Orders as a multiple of the size, if the text says that.", 2},
 	{9, PartEquivalent, Bool, "", "", "Whether the text says that the orders are an equivalent, converted from other currencies.", 4},
 	{10, PartReconciled, Bool, "", "", "Whether the orders are reconciled; NULL if the text does not say.", 4},
 	{11, PartIncludesJLM, Bool, "", "", "Whether the orders include those of the joint lead managers; NULL if the text does not say.", 4},

@@ -258,17 +258,17 @@ func compositeOf(helper *lake.Column, row fact) any {
 	for i, name := range lake.RatingColumns(helper.Parse.From) {
 		notches[i].Value, notches[i].Set = row[name+"_"+lake.PartNotch].(int64)
 	}
-	composite := text.CompositeOf(notches)
+	composite := text.CompositeOf(notches, nil)
 	switch helper.Parse.Part {
 	case lake.PartCompositeNotch:
 		if composite.Notch.Set {
 			return composite.Notch.Value
 		}
 	case lake.PartCompositeGrade:
-		return word(text.GradeOf(composite.Notch))
+		return word(composite.Grade)
 	case lake.PartIsInvestment:
-		if is := composite.IsInvestment(); is != text.Unknown {
-			return is == text.Yes
+		if composite.IsInvestment != text.Unknown {
+			return composite.IsInvestment == text.Yes
 		}
 	}
 	return nil // a part that no analysis reads

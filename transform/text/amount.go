@@ -86,22 +86,23 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 		*r = Range{Lo: lo, Hi: hi}
 	}
 	if currency == nil {
-		currency, v = s.currencyAfter(column)
+		currency = s.currencyAfter(column)
 	}
-	return currency, v
+	return currency, yes
 }
 
 // currencyAfter reads a currency after a size: 500m EUR.
-func (s *scanner) currencyAfter(column []byte) (found []byte, v verdict) {
+func (s *scanner) currencyAfter(column []byte) []byte {
 	ahead := *s
 	if !ahead.char(' ') {
-		return nil, yes
+		return nil
 	}
-	if found, v = ahead.currency(column); found == nil || v != yes {
-		return nil, yes
+	found, v := ahead.currency(column)
+	if found == nil || v != yes {
+		return nil
 	}
 	*s = ahead
-	return found, yes
+	return found
 }
 
 // secondAmount reads the upper end of a range, which may repeat the currency.

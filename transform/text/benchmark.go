@@ -27,6 +27,11 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 		return b, false
 	}
 	if b.kind == floating || b.kind == unsettled {
+		if after := ahead; !months && b.name != nil { // Euribor 3m
+			if after.space(); after.months() {
+				ahead = after
+			}
+		}
 		ahead.swapsInto(&b)
 	}
 	b.tenor = tenor
@@ -37,7 +42,7 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	return b, true
 }
 
-// benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase stands for, else "".
+// benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase means, else "".
 func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase string) {
 	for i := range benchmarkPhrases {
 		if s.oneOf(benchmarkPhrases[i].words...) {
@@ -66,6 +71,7 @@ func (s *scanner) benchmarkTenor() (tenor Number, ok bool) {
 	if !ok {
 		return Number{}, false
 	}
+	ahead.char(':')
 	ahead.space()
 	*s = ahead
 	return tenor, true

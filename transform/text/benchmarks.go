@@ -65,6 +65,8 @@ var benchmarkNames = []struct {
 	{floating, "PRIBOR", []string{"pribor"}},
 	{floating, "BUBOR", []string{"bubor"}},
 	{floating, "SHIBOR", []string{"shibor"}},
+	{floating, "LPR", []string{"lpr"}},
+	{floating, "SOR", []string{"sor"}},
 	{floating, "TIIE", []string{"tiie"}},
 	{floating, "PRIME", []string{"prime"}},
 }
@@ -81,13 +83,13 @@ var benchmarkPhrases = []struct {
 	{[]string{"i-spread", "i spread"}, "ispread"},
 	{[]string{"z-spread", "z spread"}, "zspread"},
 	{[]string{"s/q asw", "sq asw", "asset swaps", "asset swap"}, "asw"},
-	{[]string{"term sofr", "daily sofr", "compounded sofr", "cmpd sofr"}, "sofr"},
-	{[]string{"compounded sonia", "cmpd sonia"}, "sonia"},
+	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr"}, "sofr"},
+	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia"}, "sonia"},
 }
 
 // benchmarkLetters are letters whose meaning depends on the market and the currency. In each market the first row that
 // has the letter and the currency counts. A row without a currency is for all others, also for none.
-//   - G of a bond is gilts in sterling. Beside another currency it is the spread over an interpolated government curve.
+//   - G of a bond is gilts in sterling. Next to another currency it is the spread over an interpolated government curve.
 //   - B of a bond is Bunds. In Australia and New Zealand it may as well be bank bills.
 //   - T and B of a loan are names of several rates.
 //   - S is SOFR or SONIA according to the currency, SMS are swaps into that index, and TMS those into TONA.
@@ -120,6 +122,7 @@ var benchmarkLetters = []struct {
 	{"b", loans, "NZD", floating, "BKBM", ""},
 	{"b", loans, "", unsettled, "", ""},
 	{"h", loans, "HKD", floating, "HIBOR", ""},
+	{"p", loans, "USD", floating, "PRIME", ""},
 	{"t", loans, "", unsettled, "", ""},
 	{"g", loans, "", unsettled, "", ""},
 }

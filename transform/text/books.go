@@ -45,6 +45,7 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 		return false
 	}
 	s.noted("covered", "oversubscribed", "over-subscribed", "subscribed", "cover", "book cover", "bid-to-cover", "btc")
+	s.noted(bookWords...)
 	return true
 }
 
@@ -67,7 +68,7 @@ func (s *scanner) ordersBefore() {
 	if s.oneOf(orderWords...) {
 		s.char(':')
 		s.space()
-		s.oneOf("at", "of", "are", "is", "now", "last heard", "closed at")
+		s.oneOf("at", "of", "are", "is", "now", "last heard", "closed at", "closed", "total", "over the")
 		s.space()
 	}
 }
@@ -91,6 +92,17 @@ func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	return v
 }
 
+// coverAfter reads how often the orders cover the size, after the orders: 3x covered.
+func (s *scanner) coverAfter(r *Reading) bool {
+	ahead := *s
+	var after Reading
+	if !ahead.cover(&after) || !coverBounds.contain(after.Cover) {
+		return false
+	}
+	r.Cover = after.Cover
+	return s.skipTo(ahead)
+}
+
 // bookRemarks reads the remarks after the orders. It returns false if parentheses are not closed.
 func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 	var list remarkList
@@ -104,6 +116,7 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
 			r.Reconciled = Yes
 		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.oneOf(bookWords...), ahead.accounts():
+		case !r.Cover.Set && ahead.coverAfter(r):
 		case q.after(&ahead):
 		default:
 			return !list.open
@@ -118,6 +131,7 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 	includes := flag(true)
 	if ahead.oneOf(excludingWords...) {
 		includes = No
+		ahead.char('-')
 	} else if !ahead.oneOf(includingWords...) {
 		return false
 	}

@@ -1,10 +1,14 @@
 package text
 
-// Composite is one rating of several agencies.
+// Composite is one rating of several agencies. It is zero if none has a rating.
 type Composite struct {
 	Notch Integer // of three the middle one, of two the worse one, or the only one
 	Worst Integer
-	Rule  []byte // how Notch was chosen: MEDIAN, WORST or ONLY; nil if no agency has a rating
+	Grade []byte // Notch in the scale of Standard & Poor's
+	Rule  []byte // how Notch was chosen: MEDIAN, WORST or ONLY
+
+	IsInvestment Flag // whether Notch is investment grade
+	MatchesGrade Flag // whether that agrees with the grade that the source writes; Unknown if that says nothing
 }
 
 // The rules of composites, as cells contain them.
@@ -14,8 +18,9 @@ var (
 	ruleOnly   = []byte("ONLY")
 )
 
-// CompositeOf returns the composite of the ratings of three agencies, of which some may be unset.
-func CompositeOf(notches [3]Integer) (c Composite) {
+// CompositeOf returns the composite of the ratings of three agencies, of which some may be unset. written is the grade as
+// the source writes it; nil for none.
+func CompositeOf(notches [3]Integer, written []byte) (c Composite) {
 	var sorted [3]int64
 	n := 0
 	for _, notch := range notches {
@@ -30,35 +35,21 @@ func CompositeOf(notches [3]Integer) (c Composite) {
 		n++
 	}
 	switch n {
-	case 1:
-		c.Rule, c.Notch = ruleOnly, Integer{sorted[0], true}
-	case 2:
-		c.Rule, c.Notch = ruleWorst, Integer{sorted[1], true}
-	case 3:
-		c.Rule, c.Notch = ruleMedian, Integer{sorted[1], true}
-	default:
+	case 0:
 		return c
+	case 1:
+		c.Rule, c.Notch.Value = ruleOnly, sorted[0]
+	case 2:
+		c.Rule, c.Notch.Value = ruleWorst, sorted[1]
+	case 3:
+		c.Rule, c.Notch.Value = ruleMedian, sorted[1]
 	}
-	c.Worst = Integer{sorted[n-1], true}
+	c.Notch.Set, c.Worst = true, Integer{sorted[n-1], true}
+	c.Grade, c.IsInvestment = gradeOf(c.Notch), flag(c.Notch.Value <= lastInvestment)
+	if stated := investment(written); stated != Unknown {
+		c.MatchesGrade = flag(stated == c.IsInvestment)
+	}
 	return c
-}
-
-// IsInvestment reports whether the notch is investment grade; Unknown if no agency has a rating.
-func (c *Composite) IsInvestment() Flag {
-	if !c.Notch.Set {
-		return Unknown
-	}
-	return flag(c.Notch.Value <= lastInvestment)
-}
-
-// Matches reports whether the composite agrees with a grade as the source writes it. It is Unknown if either says
-// nothing.
-func (c *Composite) Matches(written []byte) Flag {
-	stated, is := investment(written), c.IsInvestment()
-	if stated == Unknown || is == Unknown {
-		return Unknown
-	}
-	return flag(stated == is)
 }
 
 // investment reads a grade of a deal: whether it is investment grade.
@@ -67,9 +58,9 @@ func investment(written []byte) Flag {
 	s.space()
 	switch {
 	case s.oneOf("investment_grade", "investment-grade", "investment grade", "investment", "ig"):
-		return flag(true)
+		return Yes
 	case s.oneOf("high_yield", "high-yield", "high yield", "hy", "sub_investment", "sub-investment grade", "sub-investment", "sub investment grade", "sub investment", "leveraged"):
-		return flag(false)
+		return No
 	}
 	return Unknown
 }

@@ -23,7 +23,7 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		s.couponRemarks("frn", "floating")
 		return true
 	}
-	if s.oneOf("zero coupon", "zero-coupon", "zero", "nil", "zc") {
+	if s.oneOf("zero coupon", "zero-coupon", "zero cpn", "zero", "nil", "zc") {
 		r.Main = exactly(whole(0))
 		return true
 	}
@@ -33,8 +33,14 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		return false
 	}
 	r.Main = exactly(rate.signed(negative))
-	if s.unit(percent) && !s.payInKind(r) {
-		return false
+	if s.unit(percent) {
+		if s.noted("pik") { // all of it
+			r.PIK, r.Main = r.Main.Point, Range{}
+			return true
+		}
+		if !s.payInKind(r) {
+			return false
+		}
 	}
 	s.couponRemarks("fixed", "fxd", "coupon", "cpn")
 	s.reset(currency)
@@ -70,7 +76,7 @@ func (s *scanner) payInKind(r *Reading) (ok bool) {
 		return true
 	}
 	s.space()
-	if !s.char('/') {
+	if !s.char('/') && !s.char(',') && !s.oneOf("or") {
 		return false
 	}
 	s.space()

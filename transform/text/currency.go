@@ -41,7 +41,7 @@ var currencyWords = map[string]string{
 }
 
 // sharedSigns are the signs of several currencies. The sign means the one in the currency column if that is one of them.
-// Otherwise it means the first; if there is none, it is ambiguous. A dollar beside another dollar than that of the United
+// Otherwise it means the first; if there is none, it is ambiguous. A dollar next to another dollar than that of the United
 // States may be either, too.
 var sharedSigns = []struct {
 	sign, otherwise string

@@ -88,11 +88,11 @@ func (d *deskText) read() (deskOutcome, text.Reading) {
 		return deskWrong, r
 	}
 	for name, want := range d.parts {
-		of := deskParts[name]
-		if of == nil || name == "stage" && d.field != "talk" {
+		partOf := deskParts[name]
+		if partOf == nil || name == "stage" && d.field != "talk" {
 			continue // there is no column for it
 		}
-		if got := of(&r); got != deskValue(name, want) {
+		if got := partOf(&r); got != deskValue(name, want) {
 			return deskWrong, r
 		}
 	}
@@ -127,7 +127,7 @@ var deskWords = map[string]string{
 
 // deskParts returns the part of a reading for an expected part.
 var deskParts = map[string]func(*text.Reading) string{
-	"amount":      func(r *text.Reading) string { return amountOf(r) },
+	"amount":      amountOf,
 	"amount_low":  func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
 	"amount_high": func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
 	"currency":    func(r *text.Reading) string { return string(r.Currency) },

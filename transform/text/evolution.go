@@ -17,6 +17,7 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
 	v := s.talk(siblings.Currency, r)
+	s.talkRemarks(siblings, r)
 	s.before(siblings.Currency)
 	if after := s.stageAfter(); stage == nil || string(after) == string(stageFinal) { // final guidance, the number
 		stage = after
@@ -31,6 +32,39 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s = scanner{text}
 	stage = s.stage()
 	*r = Reading{Stage: stage, Status: unread(s.rest, v)}
+}
+
+// talkRemarks skips what talk may say besides the price: the benchmark's tenor, which has a column, the price over another
+// benchmark, the issue price of a yield, the orders or the size.
+func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
+	if b := (benchmark{tenor: r.BenchmarkTenor}); r.Benchmark != nil {
+		s.tenorNoted(&b)
+		r.BenchmarkTenor = b.tenor
+	}
+	s.equivalent(siblings.Currency)
+	var list remarkList
+	ahead, inside := list.next(*s)
+	if r.Yield.Lo.Set {
+		price := ahead
+		if marked := price.oneOf("at", "oid") || price.char('@'); marked || inside {
+			price.space()
+			if _, v := price.span(asPrice, percent); v == yes && (price.noted("oid") || marked) {
+				list.take(s, price, inside)
+				return
+			}
+		}
+	}
+	orders := ahead
+	var about Reading
+	if (begins(ahead.rest, "book") || begins(ahead.rest, "order")) && orders.orders(siblings, &about) == yes {
+		list.take(s, orders, inside)
+		return
+	}
+	if comma := len(s.rest) > 0 && s.rest[0] == ','; comma || inside {
+		if named, v := ahead.size(siblings.Currency, &about.Main); v == yes && named != nil {
+			list.take(s, ahead, inside)
+		}
+	}
 }
 
 // before skips the talk before this one: from T+155.
@@ -119,9 +153,12 @@ func (s *scanner) fractionNext() bool {
 func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 	*r = Reading{}
 	s.measure(r)
+	s.oneOf("yield")
+	s.space()
 	if r.Yield, v = s.yield(); v == yes {
 		r.Basis = basisYield
 		s.measure(r)
+		s.noted("yield", "yld")
 	}
 	return v
 }
@@ -129,16 +166,16 @@ func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 // remarks are the remarks after a price.
 type remarks struct{ area, plusMinus, inRange bool }
 
-// read reads the remarks in any order. r is the price, of its unit; (+/-2) widens it.
-func (q *remarks) read(s *scanner, r *Range, of unit) verdict {
+// read reads the remarks in any order. r is the price, in its unit; (+/-2) widens it.
+func (q *remarks) read(s *scanner, r *Range, in unit) verdict {
 	for {
 		switch {
-		case s.noted("area", "a", "the area", "approx", "approx."):
+		case s.noted("area", "a", "the area", "approx.", "approx"):
 			q.area = true
 		case s.noted("wpir", "will price in range", "to price in range", "price in range", "will price within range", "to price within range", "pir"):
 			q.inRange = true
 		default:
-			v := q.readPlusMinus(s, r, of)
+			v := q.readPlusMinus(s, r, in)
 			if v != yes {
 				if v == no {
 					v = yes
@@ -169,7 +206,7 @@ const mostWidth = 100
 // readPlusMinus reads (+/-2) after a number, with or without parentheses, and widens the range by it. It returns no if it
 // is not there. Around a spread a width is in basis points. Around a yield, bp and % are what they say; a width without a
 // unit is in basis points from 1 to mostWidth, and ambiguous otherwise.
-func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
+func (q *remarks) readPlusMinus(s *scanner, r *Range, in unit) verdict {
 	ahead := *s
 	ahead.char(',')
 	ahead.space()
@@ -178,7 +215,7 @@ func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
 		return no
 	}
 	ahead.space()
-	by, v := ahead.width(of)
+	by, v := ahead.width(in)
 	if v != yes {
 		return v
 	}
@@ -192,7 +229,7 @@ func (q *remarks) readPlusMinus(s *scanner, r *Range, of unit) verdict {
 }
 
 // width reads the number after +/-, and returns it in the unit of the price.
-func (s *scanner) width(of unit) (by Number, v verdict) {
+func (s *scanner) width(in unit) (by Number, v verdict) {
 	d, ok := s.digits()
 	if !ok {
 		return by, no
@@ -200,9 +237,9 @@ func (s *scanner) width(of unit) (by Number, v verdict) {
 	inBP, inPercent := s.unit(basisPoints), s.unit(percent)
 	by, ok = d.times(0)
 	switch {
-	case of == basisPoints && inPercent:
+	case in == basisPoints && inPercent:
 		return by, ambiguous
-	case of == percent && !inPercent:
+	case in == percent && !inPercent:
 		if !inBP && (by.less(whole(1)) || whole(mostWidth).less(by)) {
 			return by, ambiguous
 		}

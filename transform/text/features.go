@@ -18,7 +18,7 @@ var features = []struct {
 	{[]string{"long"}, lengthLong, length},
 	{[]string{"short"}, lengthShort, length},
 
-	{[]string{"covered bonds", "covered bond", "covered", "pfandbrief", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
+	{[]string{"covered bonds", "covered bond", "covered", "pfandbriefe", "pfandbrief", "mortgage covered", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
 	{[]string{"1st lien", "first lien", "1l"}, []byte("FIRST_LIEN"), rank},
 	{[]string{"2nd lien", "second lien", "2l"}, []byte("SECOND_LIEN"), rank},
 	{[]string{"senior non-preferred", "senior non preferred", "snr non-preferred", "snr non-pref", "sr non-pref", "senior non-pref", "non-preferred", "non-pref", "snp"}, []byte("SENIOR_NON_PREFERRED"), rank},
@@ -27,9 +27,9 @@ var features = []struct {
 	{[]string{"senior unsecured", "snr unsecured", "snr unsec", "sr unsecured", "sr unsec", "suns", "sun", "unsecured"}, []byte("SENIOR_UNSECURED"), rank},
 	{[]string{"senior subordinated", "senior sub", "snr sub", "sr sub"}, []byte("SENIOR_SUBORDINATED"), rank},
 	{[]string{"senior holdco", "senior opco", "senior", "snr", "sr", "hold-co senior", "holdco senior", "opco senior"}, []byte("SENIOR"), rank},
-	{[]string{"tier 2", "tier-2", "tier ii", "tier two", "t2"}, []byte("T2"), rank},
+	{[]string{"lower tier 2", "lt2", "tier2", "tier 2", "tier-2", "tier ii", "tier two", "t2"}, []byte("T2"), rank},
 	{[]string{"restricted tier 1", "rt1"}, []byte("RT1"), rank},
-	{[]string{"additional tier 1", "at1"}, []byte("AT1"), rank},
+	{[]string{"additional tier 1", "at-1", "at1"}, []byte("AT1"), rank},
 	{[]string{"tier 1", "t1"}, []byte("T1"), rank},
 	{[]string{"junior subordinated", "junior sub", "jnr subordinated", "jnr sub", "jr sub"}, []byte("JUNIOR_SUBORDINATED"), rank},
 	{[]string{"corporate hybrid", "hybrid"}, []byte("HYBRID"), rank},
@@ -44,7 +44,7 @@ var features = []struct {
 }
 
 // plainFeatures are words of a structure that say nothing which a column has.
-var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "holdco", "opco", "maturity", "area"}
+var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "holdco", "opco", "maturity", "area"}
 
 func rateType(r *Reading) *[]byte { return &r.RateType }
 

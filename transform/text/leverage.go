@@ -1,17 +1,18 @@
 package text
 
 // figure is which debt a multiple counts.
-type figure struct{ senior, total, net bool }
+type figure struct{ senior, total, net, gross bool }
 
 // figureWords are the words of a figure. Gross says nothing more than total or senior.
 var figureWords = []struct {
 	words []string
 	add   figure
 }{
-	{[]string{"senior secured", "sr secured", "snr secured", "senior", "snr", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd"}, figure{senior: true}},
+	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd"}, figure{senior: true}},
 	{[]string{"total", "tot", "overall"}, figure{total: true}},
-	{[]string{"net"}, figure{net: true}},
-	{[]string{"gross", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "ebitda", "debt"}, figure{}},
+	{[]string{"net debt/ebitda", "net debt / ebitda", "net debt", "nd/ebitda", "net"}, figure{net: true}},
+	{[]string{"gross"}, figure{gross: true}},
+	{[]string{"through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
 }
 
 // parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total.
@@ -89,7 +90,7 @@ func (s *scanner) multiples(r *Reading) verdict {
 func (r *Reading) putMultiple(m *multiple) verdict {
 	place := &r.Total
 	switch {
-	case m.is.senior && m.is.total:
+	case m.is.senior && m.is.total, m.is.net && m.is.gross:
 		return ambiguous
 	case m.is.net && m.is.senior:
 		place = &r.NetSenior
@@ -121,6 +122,9 @@ func (s *scanner) multiple(r *Reading) (m multiple, ok bool) {
 	if ahead.oneOf("x", "times") {
 		*s, m.times = ahead, true
 	}
+	if s.noted("senior/total", "snr/total", "sr/total", "secured/total", "first lien/total", "1l/total", "senior / total") {
+		return m, true // names both figures of a pair
+	}
 	s.figures(&m.is)
 	return m, true
 }
@@ -134,7 +138,7 @@ func (s *scanner) figures(is *figure) {
 		for i := range figureWords {
 			if ahead.oneOf(figureWords[i].words...) {
 				add := figureWords[i].add
-				is.senior, is.total, is.net = is.senior || add.senior, is.total || add.total, is.net || add.net
+				is.senior, is.total, is.net, is.gross = is.senior || add.senior, is.total || add.total, is.net || add.net, is.gross || add.gross
 				*s, more = ahead, true
 				break
 			}

@@ -11,10 +11,10 @@ var (
 
 // The words of limits, before and after a size.
 var (
-	leastBefore = []string{"in excess of", "excess of", "more than", "at least", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "greater than"}
-	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "maximum of", "maximum", "max.", "max"}
-	leastAfter  = []string{"min", "min.", "minimum", "plus", "or more"}
-	mostAfter   = []string{"max", "max.", "maximum", "or less"}
+	leastBefore = []string{"in excess of", "excess of", "more than", "at least", "no less than", "not less than", "just over", "well over", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "greater than"}
+	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "not more than", "just under", "maximum of", "maximum", "max.", "max"}
+	leastAfter  = []string{"-plus", "min.", "min", "minimum", "plus", "or more"}
+	mostAfter   = []string{"max.", "max", "maximum", "or less"}
 )
 
 // qualifier is a remark before or after a size: that the size is a minimum, a maximum or approximate.
@@ -23,11 +23,17 @@ type qualifier struct{ least, most, about bool }
 // before reads a qualifier before a size.
 func (q *qualifier) before(s *scanner) {
 	switch {
-	case s.char('>'), s.oneOf(leastBefore...):
+	case s.char('>'):
 		s.char('=')
 		q.least = true
-	case s.char('<'), s.oneOf(mostBefore...):
+	case s.char('<'):
 		s.char('=')
+		q.most = true
+	case s.oneOf(leastBefore...):
+		s.char('-') // min-500m: no minus
+		q.least = true
+	case s.oneOf(mostBefore...):
+		s.char('-') // sub-5bp
 		q.most = true
 	case s.has("≥"):
 		q.least = true
@@ -46,7 +52,7 @@ func (q *qualifier) after(s *scanner) bool {
 		q.least = true
 	case s.noted(mostAfter...):
 		q.most = true
-	case s.noted("area", "a", "approx", "approx.", "approximately"):
+	case s.noted("area", "a", "approx.", "approximately", "approx", "or so"):
 		q.about = true
 	default:
 		return false

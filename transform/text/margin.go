@@ -78,71 +78,87 @@ func (s *scanner) marginInPercent(r *Reading) bool {
 // marginStep is the finest step in which margins are quoted, in millionths of a basis point.
 const marginStep = 2_500_000
 
-// afterMargin reads what may follow a margin: area, a floor of the index, which has no column, and the issue price.
+// afterMargin reads what may follow a margin: area, the issue price, and terms that have no column, such as a floor of the
+// index.
 func (s *scanner) afterMargin(r *Reading) verdict {
-	for more := true; more; {
+	var list remarkList
+	for !s.end() {
+		comma := s.rest[0] == ','
+		ahead, inside := list.next(*s)
 		switch {
-		case s.noted("area", "a"):
+		case ahead.oneOf("area", "a"):
 			r.Quality = qualityArea
+		case ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
-			more = s.floor() || s.otherTerms()
+			return no
 		}
+		list.take(s, ahead, inside)
 	}
-	if s.end() {
-		return yes
-	}
-	ahead := *s
-	ahead.space()
-	marked := ahead.char('/') || ahead.char('@') || ahead.char(',') || ahead.oneOf("at")
-	ahead.space()
-	marked = ahead.oneOf("oid") || marked
-	ahead.space()
-	found, v := ahead.span(price, percent)
-	if v != yes || found.signed && !found.isPar() || !ahead.noted("oid") && !marked {
+	if list.open {
 		return no
-	}
-	*s, r.Issue = ahead, found.Range
-	for s.floor() || s.otherTerms() {
-		continue
 	}
 	return yes
 }
 
-// otherTerms skips a remark in parentheses about terms that have no column: (25bp step-down at IPO).
-func (s *scanner) otherTerms() bool {
+// marginBefore skips the margin before this one: from E+450.
+func (s *scanner) marginBefore() bool {
 	ahead := *s
-	ahead.char(',')
-	ahead.space()
-	if !ahead.char('(') {
+	if !ahead.oneOf("from", "was", "vs", "vs.") {
 		return false
 	}
+	ahead.space()
+	ahead.benchmark(loans, nil)
+	ahead.space()
+	_, v := ahead.span(decimal, basisPoints)
+	return v == yes && s.skipTo(ahead)
+}
+
+// issue reads the issue price after a margin: /99.5, @ 99, 99-99.5 OID. marked says that a comma was before it.
+func (s *scanner) issue(marked bool, r *Reading) bool {
+	ahead := *s
+	marked = ahead.char('/') || ahead.char('@') || ahead.oneOf("at") || marked
+	ahead.space()
+	marked = ahead.oneOf("oid") || marked
+	ahead.space()
+	found, v := ahead.span(asPrice, percent)
+	if v != yes || found.signed && !found.isPar() || !ahead.noted("oid") && !marked {
+		return false
+	}
+	r.Issue = found.Range
+	return s.skipTo(ahead)
+}
+
+// otherTerms skips a remark about terms that have no column, up to a comma or the end of the parentheses: 25bp step-down at
+// IPO.
+func (s *scanner) otherTerms() bool {
+	ahead := *s
 	known := false
-	for !ahead.end() && !ahead.char(')') {
+	for !ahead.end() && ahead.rest[0] != ')' && ahead.rest[0] != ',' {
 		known = known || ahead.oneOf(termWords...)
-		if word := ahead.letters(); len(word) == 0 && !ahead.end() && ahead.rest[0] != ')' {
+		if word := ahead.letters(); len(word) == 0 && !ahead.end() && ahead.rest[0] != ')' && ahead.rest[0] != ',' {
 			ahead.rest = ahead.rest[1:]
 		}
 	}
-	return known && ahead.rest != nil && s.skipTo(ahead)
+	return known && s.skipTo(ahead)
 }
 
 // termWords are terms of a loan besides its margin and price. A remark with one of them is not about the margin at launch.
-var termWords = []string{"step-downs", "step-down", "step downs", "step down", "stepdowns", "stepdown", "step-ups", "step-up", "step up", "ratchet", "soft call", "call protection", "grid", "sll", "esg", "kpi", "floor"}
+var termWords = []string{"step-downs", "step-down", "step downs", "step down", "stepdowns", "stepdown", "step-ups", "step-up", "step up", "ratchet", "soft call", "call protection", "grid", "sll", "esg", "kpi"}
 
-// floor skips a floor of the index: 0% floor.
+// floor skips a floor of the index: 0% floor, floor 0%.
 func (s *scanner) floor() bool {
 	ahead := *s
-	ahead.char(',')
+	ahead.oneOf("with", "w/")
 	ahead.space()
-	inside := ahead.char('(')
-	if _, ok := ahead.number(decimal); !ok {
+	named := ahead.oneOf("floor")
+	if named {
+		ahead.char(':')
+		ahead.space()
+	}
+	if _, ok := ahead.number(decimal); !ok || !ahead.unit(percent) && !ahead.unit(basisPoints) || !named && !ahead.noted("floor") {
 		return false
 	}
-	if !ahead.unit(percent) && !ahead.unit(basisPoints) || !ahead.noted("floor") || inside && !ahead.char(')') {
-		return false
-	}
-	*s = ahead
-	return true
+	return s.skipTo(ahead)
 }
 
 // bareMargin reads a margin without an index before it: 325bp, or 325bp over SOFR. The unit is required: a bare number

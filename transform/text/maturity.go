@@ -13,6 +13,8 @@ func parseMaturity(text []byte, _ Siblings, r *Reading) {
 	*r = Reading{Status: unread(text, no)}
 	if p := (scanner{text}); p.perpetual() && p.end() {
 		r.Status = statusNoNumber
+	} else if _, _, _, v := p.slashedDay(); v == ambiguous {
+		r.Status = statusAmbiguous
 	}
 }
 
@@ -22,10 +24,13 @@ func (s *scanner) due(r *Reading) (ok bool) {
 	if !ok {
 		year, month, day, ok = s.writtenDay()
 	}
+	if !ok {
+		year, month, day, ok = s.monthDay()
+	}
 	if ok {
 		return r.dueOn(year, month, day)
 	}
-	if day, month, year, ok := s.slashedDay(); ok {
+	if day, month, year, v := s.slashedDay(); v == yes {
 		return r.dueOn(year, month, day)
 	}
 	month, year, ok = s.monthAndYear()
@@ -43,22 +48,45 @@ func (s *scanner) due(r *Reading) (ok bool) {
 	return s.dueIn(r)
 }
 
-// slashedDay reads 15/02/2031. Day and month come in either order: one of them must be more than 12, or both be the same.
-func (s *scanner) slashedDay() (day, month, year int64, ok bool) {
+// monthDay reads June 15, 2030.
+func (s *scanner) monthDay() (year, month, day int64, ok bool) {
 	ahead := *s
-	day, d := ahead.count()
-	first := ahead.char('/')
-	month, m := ahead.count()
-	second := ahead.char('/')
-	year, y := ahead.count()
-	if !first || !second || d == 0 || d > 2 || m == 0 || m > 2 || y != 4 || day <= 12 && month <= 12 && day != month {
+	month, ok = ahead.month()
+	if !ok || !ahead.char(' ') {
 		return 0, 0, 0, false
 	}
-	if month > 12 {
+	day, d := ahead.count()
+	comma := ahead.char(',')
+	space := ahead.char(' ')
+	year, y := ahead.count()
+	if d < 1 || d > 2 || y != 4 || !comma && !space {
+		return 0, 0, 0, false
+	}
+	*s = ahead
+	return year, month, day, true
+}
+
+// slashedDay reads 15/02/2031 or 15.02.2031. With slashes day and month come in either order: one of them must be more
+// than 12, or both be the same; else the day is ambiguous.
+func (s *scanner) slashedDay() (day, month, year int64, v verdict) {
+	ahead := *s
+	day, d := ahead.count()
+	point := ahead.char('.')
+	first := point || ahead.char('/')
+	month, m := ahead.count()
+	second := point && ahead.char('.') || !point && ahead.char('/')
+	year, y := ahead.count()
+	if !first || !second || d == 0 || d > 2 || m == 0 || m > 2 || y != 4 {
+		return 0, 0, 0, no
+	}
+	if day <= 12 && month <= 12 && day != month && !point {
+		return 0, 0, 0, ambiguous
+	}
+	if month > 12 && !point {
 		day, month = month, day
 	}
 	*s = ahead
-	return day, month, year, true
+	return day, month, year, yes
 }
 
 // numericMonth reads 02/2031 or 2031-02.
@@ -107,8 +135,14 @@ func (s *scanner) dueIn(r *Reading) (ok bool) {
 	}
 	ahead = *s
 	ahead.space()
-	if ahead.char('(') {
+	if sum, found := ahead.timesOption(r.Tenor); found && tenorBounds.contain(sum) {
+		*s, r.Extended = ahead, sum
+	} else if ahead.char('(') {
 		first, sum, found := ahead.extended()
+		if !found {
+			first = r.Tenor
+			sum, found = ahead.options(r.Tenor)
+		}
 		if !found || first != r.Tenor || !ahead.char(')') || !tenorBounds.contain(sum) {
 			return s.end()
 		}
@@ -121,6 +155,28 @@ func (s *scanner) dueIn(r *Reading) (ok bool) {
 		*s, r.Extended = ahead, sum
 	}
 	return true
+}
+
+// timesOption reads options to extend a tenor as a product in parentheses: (2x1yr). It returns the sum.
+func (s *scanner) timesOption(tenor Number) (sum Number, ok bool) {
+	ahead := *s
+	if !ahead.char('(') {
+		return sum, false
+	}
+	n, count := ahead.count()
+	ahead.space()
+	times := ahead.has("x")
+	ahead.space()
+	option, ok := ahead.years()
+	if !ok || !times || count != 1 || n < 1 || n > 3 || !ahead.char(')') {
+		return sum, false
+	}
+	sum = tenor
+	for range n {
+		sum = sum.plus(option)
+	}
+	*s = ahead
+	return sum, true
 }
 
 // extensions reads options to extend a tenor in words: with two 1yr extensions. It returns the sum.
@@ -140,7 +196,7 @@ func (s *scanner) extensions(tenor Number) (sum Number, ok bool) {
 		n, _ = ahead.count()
 	}
 	ahead.space()
-	if ahead.char('x') {
+	if ahead.has("x") {
 		ahead.space()
 	}
 	option, ok := ahead.years()
@@ -185,6 +241,7 @@ func (s *scanner) options(tenor Number) (sum Number, ok bool) {
 		if !found {
 			return sum, ok
 		}
+		ahead.oneOf(yearWords...)
 		sum, ok = sum.plus(option), true
 		*s = ahead
 	}
@@ -201,13 +258,14 @@ func (r *Reading) dueOn(year, month, day int64) bool {
 	return true
 }
 
-// isoDay reads 2031-02-15.
+// isoDay reads 2031-02-15 or 2031/02/15.
 func (s *scanner) isoDay() (year, month, day int64, ok bool) {
 	ahead := *s
 	year, y := ahead.count()
-	dash1 := ahead.char('-')
+	slash := ahead.char('/')
+	dash1 := slash || ahead.char('-')
 	month, m := ahead.count()
-	dash2 := ahead.char('-')
+	dash2 := slash && ahead.char('/') || !slash && ahead.char('-')
 	day, d := ahead.count()
 	if ok = dash1 && dash2 && y == 4 && m == 2 && d == 2; ok {
 		*s = ahead
@@ -219,6 +277,9 @@ func (s *scanner) isoDay() (year, month, day int64, ok bool) {
 func (s *scanner) writtenDay() (year, month, day int64, ok bool) {
 	ahead := *s
 	day, d := ahead.count()
+	if d > 0 {
+		ahead.oneOf("st", "nd", "rd", "th")
+	}
 	if d < 1 || d > 2 || !ahead.char(' ') && !ahead.char('-') {
 		return 0, 0, 0, false
 	}

@@ -27,7 +27,12 @@ func parseNIP(text []byte, _ Siblings, r *Reading) {
 }
 
 func (s *scanner) premium(r *Reading) verdict {
+	s.oneOf("paying", "pays", "offering", "implied", "implies", "est.", "est")
+	s.space()
 	s.premiumWord()
+	if s.has("- ") { // a dash or a minus?
+		return ambiguous
+	}
 	var q qualifier
 	q.before(s)
 	found, v := s.premiumSize()
@@ -38,6 +43,7 @@ func (s *scanner) premium(r *Reading) verdict {
 	inside := s.fair(insideWords, insideOf)
 	outside := !inside && s.fair(outsideWords, outsideOf)
 	s.noted(premiumWords...)
+	s.fairValue()
 	negative := s.noted("negative", "neg")
 	switch {
 	case (inside || outside || negative) && found.signed && !found.isZero(), negative && (inside || outside):
@@ -47,6 +53,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	case inside, negative:
 		found.Range = found.negated()
 	}
+	if s.noted("or so", "est.", "est", "estimated") {
+		q.about = true
+	}
 	q.after(s)
 	r.Main = found.Range
 	r.Quality, v = q.apply(&r.Main)
@@ -54,6 +63,25 @@ func (s *scanner) premium(r *Reading) verdict {
 		r.Quality = qualityApproximate
 	}
 	return v
+}
+
+// fairValue skips what fair value is: (FV MS+70).
+func (s *scanner) fairValue() {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.oneOf("fair value", "fv") {
+		return
+	}
+	ahead.char(':')
+	ahead.space()
+	ahead.oneOf("of", "at", "seen", "c.", "around")
+	ahead.space()
+	var value Reading
+	if ahead.spread(nil, &value) == yes && (!inside || ahead.char(')')) {
+		*s = ahead
+	}
 }
 
 // premiumWord skips the name of the premium before its size: NIP: 5bp.
@@ -111,6 +139,9 @@ func (r *Range) isZero() bool { return r.Point.Set && r.Point.isZero() }
 // about skips a word that makes a number approximate.
 func (s *scanner) about() bool {
 	ahead := *s
+	if (&scanner{s.rest}).has("c$") { // Canadian dollars
+		return false
+	}
 	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "roughly", "approx.", "approx", "approximately") {
 		if !ahead.has("c") || len(ahead.rest) == 0 || !isDigit(ahead.rest[0]) {
 			return false

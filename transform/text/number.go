@@ -87,7 +87,7 @@ type notation uint8
 const (
 	decimal notation = iota // 4.875
 	mixed                   // 4.875, or with a fraction: 4 7/8
-	price                   // like mixed, where signedNumber also reads par, which is 100
+	asPrice                 // like mixed, where signedNumber also reads par, which is 100
 )
 
 // number reads a number without a sign.

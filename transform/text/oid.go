@@ -38,7 +38,7 @@ func (s *scanner) fee(r *Reading) bool {
 	return ok && (named || s.noted(feeWords...))
 }
 
-var feeWords = []string{"uf", "upfront fee", "upfront", "up-front fee", "up-front", "fee"}
+var feeWords = []string{"uf", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
 
 func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oidWord()
@@ -47,7 +47,7 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 	s.space()
 	var q qualifier
 	q.before(s)
-	found, v := s.span(price, percent)
+	found, v := s.span(asPrice, percent)
 	if v != yes {
 		return v
 	}
@@ -55,7 +55,7 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 		return no
 	}
 	for more := true; more; {
-		more = s.noted("oid", "issue price", "price") || q.after(s)
+		more = s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
 	}
 	r.Main = found.Range
 	r.Quality, v = q.apply(&r.Main)

@@ -87,8 +87,8 @@ func checkRating(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 		return
 	}
 	packed := strings.ReplaceAll(strings.ToLower(string(normal)), " ", "")
-	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}})
-	if !strings.Contains(packed, strings.ToLower(string(r.Grade))) || composite.Notch != r.Notch || text.GradeOf(r.Notch) == nil {
+	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}}, nil)
+	if !strings.Contains(packed, strings.ToLower(string(r.Grade))) || composite.Notch != r.Notch || composite.Grade == nil {
 		t.Fatalf("%s %q: the grade is not in the text, or is not on the scale: %s", parser, normal, render(r))
 	}
 }
@@ -107,7 +107,8 @@ func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) 
 
 var (
 	numberText   = regexp.MustCompile(`[0-9]+(,[0-9]{3})*(\.[0-9]+)?`)
-	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat f|\bon f`)
+	digitsText   = regexp.MustCompile(`[0-9]+`)
+	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
 	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
 )
 
@@ -135,6 +136,10 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 	t.Helper()
 	if !r.Year.Set {
 		return
+	}
+	for _, s := range digitsText.FindAllString(string(normal), -1) { // 15.06.2031
+		n, _ := new(big.Rat).SetString(s)
+		sources = append(sources, n)
 	}
 	isSource := func(n int64) bool {
 		return slices.ContainsFunc(sources, func(source *big.Rat) bool { return source.Cmp(big.NewRat(n, 1)) == 0 })
@@ -209,7 +214,7 @@ func sourcesOf(normal []byte) []*big.Rat {
 func justified(n *big.Rat, sources []*big.Rat) bool {
 	n = new(big.Rat).Abs(n)
 	for i, source := range sources {
-		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100)} {
+		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100), big.NewRat(100, 1)} {
 			if n.Cmp(new(big.Rat).Mul(source, unit)) == 0 {
 				return true
 			}
@@ -219,6 +224,13 @@ func justified(n *big.Rat, sources []*big.Rat) bool {
 				by := new(big.Rat).Mul(other, unit)
 				sum, difference := new(big.Rat).Add(source, by), new(big.Rat).Sub(source, by)
 				if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+					return true
+				}
+			}
+		}
+		for n0 := int64(1); n0 <= 3; n0++ { // one to three options to extend
+			for _, other := range sources {
+				if by := new(big.Rat).Mul(other, big.NewRat(n0, 1)); n.Cmp(by.Add(by, source)) == 0 {
 					return true
 				}
 			}

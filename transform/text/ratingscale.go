@@ -70,8 +70,8 @@ var gradeNames = func() (names [lastNotch][]byte) {
 	return names
 }()
 
-// GradeOf returns a notch in the scale of Standard & Poor's; nil outside 1 to 22. The text is shared: do not modify it.
-func GradeOf(notch Integer) []byte {
+// gradeOf returns a notch in the scale of Standard & Poor's; nil outside 1 to 22.
+func gradeOf(notch Integer) []byte {
 	if !notch.Set || notch.Value < 1 || notch.Value > lastNotch {
 		return nil
 	}

@@ -28,7 +28,7 @@ type Reading struct {
 	Instant Integer // microseconds since 1970-01-01T00:00:00Z
 	Notch   Integer // of a rating: 1 is the best
 
-	Issue          Range  // issue price beside a margin, percent of nominal
+	Issue          Range  // issue price after a margin, percent of nominal
 	BenchmarkTenor Number // years
 	Extended       Number // years, with all options to extend
 	Net            Number // times
@@ -50,6 +50,8 @@ type Reading struct {
 	Grade     []byte // a rating in its agency's scale
 	Outlook   []byte
 	Watch     []byte
+
+	Composite Composite // of the ratings of a row: no parser sets it
 
 	CSA, Perpetual, WillNotGrow, Implied Flag
 	Increase, Equivalent                 Flag // of a size

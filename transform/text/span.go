@@ -14,7 +14,7 @@ var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basis points
 func (s *scanner) unit(u unit) bool {
 	ahead := *s
 	ahead.space()
-	if u == basisPoints && !ahead.oneOf(basisPointWords...) || u == percent && !ahead.char('%') {
+	if u == basisPoints && !ahead.oneOf(basisPointWords...) || u == percent && !ahead.char('%') && !ahead.oneOf("pct", "percent", "per cent") {
 		return false
 	}
 	*s = ahead
@@ -45,7 +45,8 @@ type signedNumber struct {
 	n        Number
 	signed   bool // the text has a sign, or a word that needs none: flat, par
 	negative bool
-	digits   int // before the point
+	worded   bool // the sign is the word negative, which counts for both ends of a range
+	digits   int  // before the point
 }
 
 // signedNumber reads a number with an optional sign. flat is 0.
@@ -55,11 +56,12 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 		*s = ahead
 		return signedNumber{n: whole(0), signed: true}, true
 	}
+	b.worded = begins(ahead.rest, "neg")
 	b.negative, b.signed = ahead.sign()
 	if b.signed {
 		ahead.space()
 	}
-	if as == price && ahead.oneOf("par") {
+	if as == asPrice && ahead.oneOf("par") {
 		*s = ahead
 		return signedNumber{n: whole(100), signed: true}, !b.signed
 	}
@@ -102,10 +104,13 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	}
 	*s = ahead
 	r.unit = s.unit(after) || r.unit
+	if first.worded && !second.signed { // neg 2-3bp
+		second.n, second.negative, second.signed = second.n.signed(true), true, true
+	}
 	lo, hi := first, second
 	if hi.n.less(lo.n) {
 		lo, hi = hi, lo
-		if short := second.digits < first.digits && as != price; (short || slash) && !second.signed {
+		if short := second.digits < first.digits && as != asPrice; (short || slash) && !second.signed {
 			return r, ambiguous
 		}
 	}

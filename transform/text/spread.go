@@ -6,6 +6,9 @@ import "bytes"
 // the text is a yield, the status says so, but the yield is not kept.
 func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
+	if priced := s; string(priced.stage()) == string(stageFinal) {
+		s = priced
+	}
 	v := s.spread(siblings.Currency, r)
 	if plus := s; v == no && plus.char('+') {
 		v = s.bareSpread(r)
@@ -13,6 +16,11 @@ func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	if v == yes {
 		var q remarks
 		v = q.read(&s, &r.Main, basisPoints)
+		if over := (benchmark{tenor: r.BenchmarkTenor}); r.Benchmark != nil {
+			s.tenorNoted(&over)
+			r.BenchmarkTenor = over.tenor
+		}
+		s.equivalent(siblings.Currency)
 	}
 	r.Basis = nil
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
@@ -50,6 +58,26 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	return v
 }
 
+// equivalent skips the same price over another benchmark, in parentheses: MS+48 (B+75.6).
+func (s *scanner) equivalent(currency []byte) {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('(') {
+		return
+	}
+	if ahead.oneOf(equivalentWords...) {
+		ahead.space()
+	}
+	var other Reading
+	if ahead.spread(currency, &other) != yes || other.Benchmark == nil {
+		return
+	}
+	ahead.noted(equivalentWords...)
+	if ahead.char(')') {
+		*s = ahead
+	}
+}
+
 // basis returns what a price over the benchmark is; nil if the benchmark is not settled.
 func (b *benchmark) basis() []byte {
 	switch b.kind {
@@ -70,7 +98,7 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 		return no
 	}
 	ahead.space()
-	if !ahead.oneOf("over", "above") && !(flat && ahead.oneOf("to")) {
+	if !ahead.oneOf("over", "above") && (!flat || !ahead.oneOf("to")) {
 		return no
 	}
 	ahead.space()

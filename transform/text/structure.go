@@ -22,8 +22,9 @@ func parseStructure(text []byte, _ Siblings, r *Reading) {
 	r.Perpetual, r.WillNotGrow = No, No
 	ok := s.feature(r)
 	for ok && !s.end() {
-		s.featureSeparator()
-		ok = s.feature(r)
+		if s.featureSeparator(); !s.end() {
+			ok = s.feature(r)
+		}
 	}
 	if !ok || !r.isStructure() {
 		*r = Reading{Status: unread(text, no)}

@@ -6,7 +6,7 @@ import "github.com/apache/arrow/go/v17/arrow/decimal128"
 // stay unread.
 const monthsPerQuarter = 3
 
-// most months that a bare m after a number stands for. More of them are hardly a tenor: 750m is a size.
+// mostMonths is the greatest number before a bare m that is months. More of them are hardly a tenor: 750m is a size.
 const mostMonths = 60
 
 // years reads a time in years: 5yr, 5y, 5.5-year.

@@ -8,7 +8,7 @@ var (
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
 	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
 	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "fixed", "fxd", "frn"}
-	benchmarkWords  = []string{"benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
+	benchmarkWords  = []string{"sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
@@ -50,6 +50,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	}
 	s.char(':')
 	s.space()
+	s.benchmarkSize(siblings.Currency)
 	q.before(s)
 	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {
@@ -91,6 +92,22 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// benchmarkSize skips the words of a size that a number explains: EUR benchmark (min EUR500m). The number is then the last
+// of the text.
+func (s *scanner) benchmarkSize(column []byte) {
+	ahead := *s
+	if _, v := ahead.currency(column); v != yes || !ahead.oneOf(benchmarkWords...) || !ahead.has(" (") {
+		return
+	}
+	if n := len(ahead.rest); n > 0 && ahead.rest[n-1] == ')' {
+		ahead.rest = ahead.rest[:n-1]
+		if ahead.oneOf(expectedWords...) {
+			ahead.space()
+		}
+		*s = ahead
+	}
 }
 
 // otherSize skips another size in a remark, which has no column: the size before, or that of the complete line.

@@ -5,9 +5,9 @@ var measures = []struct {
 	words   []string
 	measure []byte
 }{
-	{[]string{"ytw", "yield to worst", "yield-to-worst"}, []byte("YTW")},
-	{[]string{"ytm", "yield to maturity", "yield-to-maturity"}, []byte("YTM")},
-	{[]string{"ytc", "yield to call", "yield-to-call"}, []byte("YTC")},
+	{[]string{"ytw", "yield to worst", "yield-to-worst", "to worst"}, []byte("YTW")},
+	{[]string{"ytm", "yield to maturity", "yield-to-maturity", "to maturity"}, []byte("YTM")},
+	{[]string{"ytc", "yield to call", "yield-to-call", "to call"}, []byte("YTC")},
 }
 
 // parseYield reads a yield: 3.412%, -0.123%, 5.875, 7-7.25%, 7.25% (8.1% PIK), 4.25% YTW, 4.75% area. A number without a
@@ -27,6 +27,9 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	s.oneOf("yield")
 	s.space()
 	about := s.about()
+	if s.has("- ") { // a dash or a minus?
+		return ambiguous
+	}
 	found, v := s.span(mixed, percent)
 	if v != yes {
 		return v
@@ -35,6 +38,7 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	s.inKind(r)
 	s.measure(r)
 	s.noted("yield", "yld")
+	s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann")
 	var q remarks
 	if v = q.read(s, &r.Main, percent); v != yes {
 		return v
