@@ -30,15 +30,15 @@ func (e *aliasError) Error() string { return e.err.Error() }
 func (e *aliasError) Unwrap() error { return e.err }
 
 func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
-	var files [2][]byte
-	for i, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
+	var files [3][]byte
+	for i, key := range lake.UserFiles() {
 		data, err := l.Object(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return sql.Aliases{}, err
 		}
 		files[i] = data
 	}
-	aliases, err := sql.ParseAliases(files[0], files[1])
+	aliases, err := sql.ParseAliases(files[0], files[1], files[2])
 	if err != nil {
 		return aliases, &aliasError{fmt.Errorf("aliases in %s: %w", l.Store().URL(), err)}
 	}
