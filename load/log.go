@@ -263,6 +263,22 @@ func (g *Log) Newest() lake.NamedCommit {
 	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
 }
 
+// SHA256Of returns the SHA-256 of the bytes of a commit; "" if the log does not have it.
+func (g *Log) SHA256Of(number int64) string {
+	if number == g.Number {
+		return g.SHA256
+	}
+	if next, found := g.find(number + 1); found {
+		return g.Commits[next].PreviousSHA256
+	}
+	return ""
+}
+
+// find returns the index of a commit.
+func (g *Log) find(number int64) (int, bool) {
+	return slices.BinarySearchFunc(g.Commits, number, func(c lake.Commit, number int64) int { return int(c.Number - number) })
+}
+
 // append adds a commit to the log. data is the bytes of the commit's object.
 func (g *Log) append(data []byte) error {
 	commit, err := lake.DecodeCommit(data)

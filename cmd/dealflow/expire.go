@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -37,7 +38,8 @@ History never expires: every as-of answer stays the same.
 
 Garbage is a file that no live commit names. Its grace is seven days by the store's clock, from the
 day on which it was put or a commit dropped it. So the files of a snapshot that expires today are
-removed by an expire in a week. Old checkpoints and unfinished uploads are removed too.
+removed by an expire in a week. Old checkpoints and unfinished uploads are removed too, and records
+of attempts that are older than 400 days.
 
 If the disk is full, expire removes garbage before it writes anything. --garbage-only does that and
 nothing else, for a store that reports in its own words that it is full.
@@ -82,17 +84,27 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	if err != nil {
 		return usagef("--feeds: %w", err)
 	}
-	cfg, err := a.maintainConfig(ctx, o.acceptLost)
-	if err != nil {
-		return err
+	expire := func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, o.acceptLost)
+		if err != nil {
+			return err
+		}
+		result, err := maintain.Expire(ctx, maintain.ExpireConfig{
+			Config: cfg, Keep: o.keep, Apply: o.apply, GarbageOnly: o.garbageOnly, DropDay: o.dropDay, DropFeeds: feeds,
+		})
+		if result == nil {
+			return err
+		}
+		at.maintained(&result.Result)
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil)))
 	}
-	result, err := maintain.Expire(ctx, maintain.ExpireConfig{
-		Config: cfg, Keep: o.keep, Apply: o.apply, GarbageOnly: o.garbageOnly, DropDay: o.dropDay, DropFeeds: feeds,
-	})
-	if result == nil {
-		return err
+	switch {
+	case !o.apply: // it changes nothing, and needs the right to read only
+		return a.unrecorded(ctx, expire)
+	case o.garbageOnly: // the disk may be full: it writes nothing before it has made room
+		return a.recorded(ctx, "expire", attempts.EndOnly, expire)
 	}
-	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil)))
+	return a.recorded(ctx, "expire", attempts.Both, expire)
 }
 
 func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
@@ -127,8 +139,8 @@ func (a *app) printDone(r *maintain.ExpireResult) (err error) {
 	case r.DroppedDay != "":
 		_, err = fmt.Fprintf(a.Stderr, "would take back the snapshots of %s\n", r.DroppedDay)
 	default:
-		_, err = fmt.Fprintf(a.Stderr, "%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)\n",
-			did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes))
+		_, err = fmt.Fprintf(a.Stderr, "%s garbage: %d files (%s), %d checkpoint files (%s), %d records of attempts, %d unfinished; waiting for the end of their grace: %d files (%s)\n",
+			did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Attempts.Files, r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes))
 	}
 	if !r.Applied && err == nil {
 		_, err = fmt.Fprintln(a.Stderr, "nothing was removed; run again with --apply to remove")

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dealflow/extract"
+	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
@@ -106,7 +106,7 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if o.waitForLease < 0 {
 		return usagef("--wait-for-lease %s: want 0 or more", o.waitForLease)
 	}
-	return a.pullWith(ctx, o.pullOptions, pull.Run, func(cfg *pull.Config) {
+	return a.pullWith(ctx, pulling{"run", pull.Run, attempts.Both}, o.pullOptions, func(cfg *pull.Config) {
 		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
 		cfg.DayZone, cfg.AcceptDayZone = a.settings.dayZone, o.acceptDayZone
@@ -116,13 +116,25 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 // execution is a function that pulls: pull.Run, pull.Sync or pull.RetryQuarantined.
 type execution func(context.Context, pull.Config) (*pull.Result, error)
 
-// pullWith calls execute with the settings and flags, and prints the result. more sets what only one command has; it
-// may be nil.
-func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
+// pulling is a command that pulls.
+type pulling struct {
+	name    string // as in pull.Result
+	execute execution
+	policy  attempts.Policy
+}
+
+// pullWith pulls with the settings and flags, prints the result and records the attempt. more sets what only one command
+// has; it may be nil.
+func (a *app) pullWith(ctx context.Context, p pulling, o pullOptions, more func(*pull.Config)) error {
+	return a.recorded(ctx, p.name, p.policy, func(at *attempt) error { return a.pullOnce(ctx, p, o, at, more) })
+}
+
+func (a *app) pullOnce(ctx context.Context, p pulling, o pullOptions, at *attempt, more func(*pull.Config)) error {
 	cfg, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
+	cfg.RunID = at.runID
 	a.saveMemory()
 	show := newProgress(a.Stderr, cfg.Feeds)
 	defer show.end()
@@ -139,9 +151,10 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 	if more != nil {
 		more(&cfg)
 	}
-	result, err := a.pull(ctx, execute, cfg)
+	result, err := a.pull(ctx, p.execute, cfg)
 	show.end()
 	if result != nil {
+		at.pulled(result)
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
 		}
@@ -191,11 +204,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, e
 
 // pull calls execute once. It adds to cfg what is the same for all commands.
 func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, fmt.Errorf("run id: %w", err)
-	}
-	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.workDir(), version(), a.logger()
+	cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = a.Now, a.workDir(), version(), a.logger()
 	cfg.Owner, cfg.Elapsed = owner(), a.Elapsed
 	return execute(ctx, cfg)
 }

@@ -68,7 +68,7 @@ func Lake(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.From.URL() == cfg.To.URL() {
 		return nil, fmt.Errorf("upgrade %s: a lake cannot be upgraded in place; name another folder or prefix with --to", cfg.From.URL())
 	}
-	for _, step := range []func(context.Context) error{u.begin, u.convertAll, u.copyFiles, u.copyAliases, u.putCommits, u.finish} {
+	for _, step := range []func(context.Context) error{u.begin, u.convertAll, u.copyFiles, u.copyAliases, u.copyAttempts, u.putCommits, u.finish} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("upgrade %s to %s: %w", cfg.From.URL(), cfg.To.URL(), err)
 		}
@@ -185,6 +185,20 @@ func (u *upgrade) copyAliases(ctx context.Context) error {
 	for _, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
 		err := store.Copy(ctx, u.From, key, u.To, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyAttempts copies the records of attempts, so that the new lake can say what happened before it was made. A program
+// that does not upgrade writes none into a lake of an older format.
+func (u *upgrade) copyAttempts(ctx context.Context) error {
+	for object, err := range u.From.List(ctx, lake.AttemptsPrefix) {
+		if err != nil {
+			return err
+		}
+		if err := store.Copy(ctx, u.From, object.Key, u.To, object.Key); err != nil && !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	LeaseKey          = "_dealflow/lease.json"
 	UpgradeKey        = "_dealflow/upgrade.json" // in a lake that was upgraded from one of an older format
 	HeldPrefix        = "_dealflow/held/"
+	AttemptsPrefix    = "_dealflow/attempts/" // of internal/attempts; no answer depends on these objects
 	CatalogKey        = "catalog.duckdb"
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 
