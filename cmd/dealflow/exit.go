@@ -29,6 +29,7 @@ var exits = []exit{
 	{5, "contract or quality hold: nothing was committed"},
 	{6, "the removal guard held a feed, the rest is committed"},
 	{7, "verify found damage"},
+	{8, "status found a problem: the last run failed, or a feed is stale or held"},
 	{10, "no lake found"},
 	{11, "another run committed first: nothing of this one is visible"},
 	{12, "deadline reached: the finished feeds are committed"},
@@ -112,6 +113,8 @@ func exitCode(ctx context.Context, err error) int {
 		return 3
 	case errors.Is(err, verify.ErrDamage):
 		return 7
+	case errors.Is(err, errUnwell):
+		return 8
 	case errors.Is(err, load.ErrNoLake):
 		return 10
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
