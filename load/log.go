@@ -69,25 +69,31 @@ func (l *Lake) checkBegun() error {
 	return nil
 }
 
-// UpgradeMarker is the object under lake.UpgradeKey.
-type UpgradeMarker struct {
-	From string `json:"from"` // URL of the older lake
+// Begun is the object under lake.BegunKey, in a lake that was made from another one.
+type Begun struct {
+	Command string `json:"command"` // "copy" or "upgrade"
+	From    string `json:"from"`    // URL of the other lake
 }
 
-// checkUpgrade returns an error for a lake into which an upgrade is under way: it has files, and no first commit yet.
-func (l *Lake) checkUpgrade(ctx context.Context) error {
-	data, err := store.Read(ctx, l.store, lake.UpgradeKey)
+// checkBegunBy returns an error for a store into which a copy or an upgrade is under way: it has files, and no first
+// commit yet.
+func (l *Lake) checkBegunBy(ctx context.Context) error {
+	data, err := store.Read(ctx, l.store, lake.BegunKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	var m UpgradeMarker
+	var b Begun
 	if err == nil {
-		err = json.Unmarshal(data, &m)
+		err = json.Unmarshal(data, &b)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", lake.UpgradeKey, err)
+		return fmt.Errorf("%s: %w", lake.BegunKey, err)
 	}
-	return fmt.Errorf("an upgrade from %s has not finished; run `dealflow upgrade --lake %s --to %s` again", m.From, m.From, l.store.URL())
+	again := fmt.Sprintf("dealflow upgrade --lake %s --to %s", b.From, l.store.URL())
+	if b.Command == "copy" {
+		again = fmt.Sprintf("dealflow copy %s %s", b.From, l.store.URL())
+	}
+	return fmt.Errorf("`dealflow %s` from %s has not finished; run `%s` again", b.Command, b.From, again)
 }
 
 // Log returns the lake's log. Refresh and commits change it in place; the caller must not change it.
@@ -135,7 +141,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 			return err
 		}
 		if log.Number == 0 {
-			if err := l.checkUpgrade(ctx); err != nil {
+			if err := l.checkBegunBy(ctx); err != nil {
 				return err
 			}
 		}
@@ -261,22 +267,6 @@ func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim) (int64
 // Newest names the newest commit.
 func (g *Log) Newest() lake.NamedCommit {
 	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
-}
-
-// SHA256Of returns the SHA-256 of the bytes of a commit; "" if the log does not have it.
-func (g *Log) SHA256Of(number int64) string {
-	if number == g.Number {
-		return g.SHA256
-	}
-	if next, found := g.find(number + 1); found {
-		return g.Commits[next].PreviousSHA256
-	}
-	return ""
-}
-
-// find returns the index of a commit.
-func (g *Log) find(number int64) (int, bool) {
-	return slices.BinarySearchFunc(g.Commits, number, func(c lake.Commit, number int64) int { return int(c.Number - number) })
 }
 
 // append adds a commit to the log. data is the bytes of the commit's object.

@@ -83,7 +83,7 @@ func (g *Log) has(n lake.NamedCommit) bool {
 	case n.Number == g.Number:
 		return n.SHA256 == g.SHA256
 	}
-	next, found := g.find(n.Number + 1)
+	next, found := slices.BinarySearchFunc(g.Commits, n.Number+1, func(c lake.Commit, number int64) int { return int(c.Number - number) })
 	return !found || g.Commits[next].PreviousSHA256 == n.SHA256 // not found: in a damaged log it cannot be told
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/load"
-	"dealflow/load/upgrade"
+	"dealflow/load/transfer"
 	"dealflow/schemas/lake"
 )
 
@@ -38,7 +38,7 @@ older lake has made since; after that, upgrade ends with exit code 1.`,
 
 // upgradeResult is the object that `upgrade --json` prints; fields are only ever added.
 type upgradeResult struct {
-	*upgrade.Result
+	*transfer.Result
 	OldFiles int    `json:"files_of_older_schema"` // that replay would write again
 	OldRows  int64  `json:"rows_read_otherwise"`   // at least; rows that the present schema reads in another way
 	Next     string `json:"next"`                  // the command to run next
@@ -57,7 +57,7 @@ func runUpgrade(ctx context.Context, a *app, to string) error {
 	if err != nil {
 		return err
 	}
-	made, err := upgrade.Lake(ctx, upgrade.Config{From: from, To: into, Memory: memory.DefaultAllocator})
+	made, err := transfer.Upgrade(ctx, transfer.Config{From: from, To: into, Memory: memory.DefaultAllocator})
 	if err != nil {
 		return err
 	}

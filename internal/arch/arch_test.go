@@ -33,7 +33,7 @@ var doors = map[string][]string{
 	"load/parquet":  {"load/store", "schemas/..."},
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
 	"load":          {"load/store", "load/parquet", "schemas/..."},
-	"load/upgrade":  {"load/store", "load", "schemas/..."},
+	"load/transfer": {"load/store", "load", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 

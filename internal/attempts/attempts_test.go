@@ -225,6 +225,17 @@ func TestStoreDown(t *testing.T) {
 		}
 		d.wantWaiting("after the next start", 0)
 	}
+	// The put of an end took effect, but its answer was lost: what waits is in the lake already.
+	before := len(d.recorded())
+	d.store = &faultstore.Store{Store: up, FailAt: 7, Applied: true}
+	d.do("run", attempts.Both, 1)
+	d.store = up
+	d.wantWaiting("a lost answer", 1)
+	d.do("run", attempts.Both, 1)
+	d.wantWaiting("after the next start", 0)
+	if got := len(d.recorded()); got != before+2 {
+		t.Errorf("after a lost answer the lake has %d attempts, want %d", got, before+2)
+	}
 	d.store = &faultstore.Store{Store: up, FailAt: 1}
 	d.do("sync", attempts.OnFailure, 0)
 	d.wantWaiting("a sync that succeeded", 0)

@@ -24,7 +24,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
-	"dealflow/load/upgrade"
+	"dealflow/load/transfer"
 	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -132,7 +132,7 @@ func TestReplayOldLake(t *testing.T) {
 // upgradeTo makes a lake of the present format from an old lake.
 func upgradeTo(t *testing.T, name string, to store.Store) {
 	t.Helper()
-	if _, err := upgrade.Lake(t.Context(), upgrade.Config{From: world.Folder(t, oldLake(t, name)), To: to, Memory: testkit.Allocator(t)}); err != nil {
+	if _, err := transfer.Upgrade(t.Context(), transfer.Config{From: world.Folder(t, oldLake(t, name)), To: to, Memory: testkit.Allocator(t)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -45,7 +45,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 		}
 		return r.nothingToPull()
 	}
-	if !r.command.complete && !slices.ContainsFunc(done, (*feedRun).hasNews) {
+	if !r.command.complete && len(r.lake.Lost()) == 0 && !slices.ContainsFunc(done, (*feedRun).hasNews) {
 		result.Outcome = lake.OutcomeUnchanged
 		return result.verdict()
 	}

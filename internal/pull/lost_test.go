@@ -114,6 +114,29 @@ func TestLostCommitStopsWriters(t *testing.T) {
 	}
 }
 
+// TestQuietSyncRecordsTheLoss accepts a lost commit with a sync that finds nothing new: it commits all the same.
+func TestQuietSyncRecordsTheLoss(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	b.Write(world.Priced, 1, "")
+	for night := range 2 {
+		w.Night(t, night, world.Feeds(world.Priced))
+	}
+	storetest.Remove(t, w.Store, lake.CommitKey(2))
+	result, err := w.Sync(t, accepting(true))
+	if err != nil || result.Commit != 2 || result.Outcome != lake.OutcomeDone {
+		t.Fatalf("got %+v, %v; want commit 2", result, err)
+	}
+	if made := w.Log(t).Commits[1]; made.Command != "sync" || len(made.Lost) != 1 {
+		t.Errorf("the commit of %s records %+v, want the lost commit", made.Command, made.Lost)
+	}
+	if quiet := w.MustSync(t, world.Feeds(world.Priced)); quiet.Commit != 0 {
+		t.Errorf("the next quiet sync made commit %d, want none", quiet.Commit)
+	}
+	world.WantSound(t, w.Store)
+}
+
 // TestOnlyTheCatalogNamesIt restores the log and the hint from an older copy, next to a newer catalog: the catalog alone
 // proves the loss. A copy of the whole older lake proves nothing.
 func TestOnlyTheCatalogNamesIt(t *testing.T) {

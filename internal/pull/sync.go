@@ -13,7 +13,7 @@ import (
 
 // Sync pulls what changed since the feeds were last pulled, as one commit, into history only. It reads lists in order
 // of update from their saved updatedSince link, and bond expected lists completely. It removes no deal. If nothing is
-// new, it commits nothing (lake.OutcomeUnchanged). It skips feeds without a complete snapshot in the lake; without a
+// new, and no lost commit is to be recorded, it commits nothing (lake.OutcomeUnchanged). It skips feeds without a complete snapshot in the lake; without a
 // lake the error is load.ErrNoLake. If another command holds the lease, it does nothing (lake.OutcomeSkipped). If
 // another one commits first, the error is load.ErrConflict, and the next sync pulls the same changes again. Other
 // errors are those of Run.

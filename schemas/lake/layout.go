@@ -16,7 +16,7 @@ const (
 	CheckpointsPrefix = "_dealflow/checkpoints/"
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
-	UpgradeKey        = "_dealflow/upgrade.json" // in a lake that was upgraded from one of an older format
+	BegunKey          = "_dealflow/begun.json" // in a lake that was made from another one, by a copy or an upgrade
 	HeldPrefix        = "_dealflow/held/"
 	AttemptsPrefix    = "_dealflow/attempts/" // of internal/attempts; no answer depends on these objects
 	CatalogKey        = "catalog.duckdb"
@@ -26,6 +26,9 @@ const (
 	BankAliasesKey     = "aliases/banks.csv"
 	BorrowerAliasesKey = "aliases/borrowers.csv"
 )
+
+// UserFiles returns the keys of the user's files. The caller owns the slice.
+func UserFiles() []string { return []string{BankAliasesKey, BorrowerAliasesKey} }
 
 // DataPrefixes returns the prefixes of all data files. The caller owns the slice.
 func DataPrefixes() []string { return []string{"history/", QuarantineTable + "/", "snapshots/"} }

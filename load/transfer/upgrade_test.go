@@ -1,4 +1,4 @@
-package upgrade_test
+package transfer_test
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
-	"dealflow/load/upgrade"
+	"dealflow/load/transfer"
 	"dealflow/schemas/lake"
 )
 
@@ -32,11 +32,18 @@ func oldLake(t *testing.T, name string) store.Store {
 }
 
 // memory is an empty store in memory with a URL of its own.
-func memory(url string) store.Store { return named{new(memstore.Mem), url} }
+func memory(url string) store.Store { return inMemory{new(memstore.Mem), url} }
 
-func upgraded(t *testing.T, from, to store.Store) *upgrade.Result {
+type inMemory struct {
+	*memstore.Mem
+	url string
+}
+
+func (m inMemory) URL() string { return m.url }
+
+func upgraded(t *testing.T, from, to store.Store) *transfer.Result {
 	t.Helper()
-	result, err := upgrade.Lake(t.Context(), upgrade.Config{From: from, To: to, Memory: testkit.Allocator(t)})
+	result, err := transfer.Upgrade(t.Context(), transfer.Config{From: from, To: to, Memory: testkit.Allocator(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +122,8 @@ func TestUpgrade(t *testing.T) {
 				t.Fatalf("a further night: %v", err)
 			}
 			world.WantSound(t, made.Store)
-			_, err = upgrade.Lake(t.Context(), upgrade.Config{From: old.Store, To: made.Store, Memory: testkit.Allocator(t)})
-			if !errors.Is(err, upgrade.ErrOwnCommits) {
+			_, err = transfer.Upgrade(t.Context(), transfer.Config{From: old.Store, To: made.Store, Memory: testkit.Allocator(t)})
+			if !errors.Is(err, transfer.ErrOwnCommits) {
 				t.Errorf("upgrade to a lake with its own commit: got %v, want ErrOwnCommits", err)
 			}
 		})
@@ -205,11 +212,11 @@ func TestUpgradeIsResumed(t *testing.T) {
 		for _, applied := range []bool{false, true} {
 			to := new(memstore.Mem)
 			faulty := &faultstore.Store{Store: to, FailAt: n, Applied: applied}
-			if _, err := upgrade.Lake(t.Context(), upgrade.Config{From: from, To: faulty, Memory: testkit.Allocator(t)}); err == nil {
+			if _, err := transfer.Upgrade(t.Context(), transfer.Config{From: from, To: faulty, Memory: testkit.Allocator(t)}); err == nil {
 				continue // the fault met what is not needed: an alias file, or reading the hint
 			}
 			_, first := contents(t, to)[lake.CommitKey(1)]
-			_, begun := contents(t, to)[lake.UpgradeKey]
+			_, begun := contents(t, to)[lake.BegunKey]
 			switch l, err := load.Open(t.Context(), to); {
 			case first && err != nil:
 				t.Errorf("call %d: the first commit is there, but %v", n, err)
@@ -260,18 +267,18 @@ func TestUpgradeRefuses(t *testing.T) {
 	old, present, foreign, begun := oldLake(t, "v1"), memory("present"), memory("foreign"), memory("begun")
 	upgraded(t, old, present)
 	storetest.Overwrite(t, foreign, "notes.txt", []byte("mine"))
-	storetest.Overwrite(t, begun, lake.UpgradeKey, []byte(`{"from":"s3://other/lake"}`))
+	storetest.Overwrite(t, begun, lake.BegunKey, []byte(`{"command":"upgrade","from":"s3://other/lake"}`))
 	for name, test := range map[string]struct {
 		from, to store.Store
 		want     string
 	}{
 		"no lake":            {memory("nothing"), memory("new"), "no lake found"},
 		"the present format": {present, memory("new"), "format version 2 already"},
-		"in place":           {old, old, "cannot be upgraded in place"},
+		"in place":           {old, old, "inside the other, or in its place"},
 		"a folder in use":    {old, foreign, "is not empty: it contains notes.txt"},
-		"of another lake":    {old, begun, "was begun from s3://other/lake"},
+		"of another lake":    {old, begun, "was begun by `dealflow upgrade` from s3://other/lake"},
 	} {
-		if _, err := upgrade.Lake(t.Context(), upgrade.Config{From: test.from, To: test.to, Memory: testkit.Allocator(t)}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := transfer.Upgrade(t.Context(), transfer.Config{From: test.from, To: test.to, Memory: testkit.Allocator(t)}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
