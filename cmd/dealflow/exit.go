@@ -32,7 +32,7 @@ var exits = []exit{
 	{8, "status found a problem: the last run failed, or a feed is stale or held"},
 	{10, "no lake found"},
 	{11, "another run committed first: nothing of this one is visible"},
-	{12, "deadline reached: the finished feeds are committed"},
+	{12, "deadline reached, or the day's requests are spent: the finished feeds are committed"},
 	{13, "skipped: another command is at work"},
 	{130, "cancelled"},
 }
@@ -107,7 +107,7 @@ func exitCode(ctx context.Context, err error) int {
 		return 13
 	case errors.Is(err, pull.ErrFeedsHeld):
 		return 6
-	case errors.Is(err, pull.ErrDeadline):
+	case errors.Is(err, pull.ErrDeadline), errors.Is(err, extract.ErrBudget):
 		return 12
 	case errors.Is(err, pull.ErrFeedsFailed) && !errors.Is(err, pull.ErrNothingDone):
 		return 3

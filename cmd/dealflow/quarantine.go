@@ -189,7 +189,7 @@ A record without a readable id waits for the next run, which reads the complete 
 		Example: "  dealflow quarantine retry",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), pulling{"quarantine", pull.RetryQuarantined, attempts.Both}, o, nil)
+			return a.pullWith(cmd.Context(), pulling{name: "quarantine", execute: pull.RetryQuarantined, policy: attempts.Both}, o, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

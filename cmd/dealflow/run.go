@@ -15,6 +15,7 @@ import (
 	"dealflow/extract"
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
+	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -28,6 +29,7 @@ type pullOptions struct {
 	rate         float64
 	attempts     int
 	deadline     time.Duration
+	perDay       int64 // requests
 	contract     string
 	acceptChecks string
 	acceptClock  bool
@@ -42,6 +44,7 @@ func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
 	flags.Float64Var(&o.rate, "rate", 0, "maximum requests per second, of all feeds together (default: no limit)")
 	flags.IntVar(&o.attempts, "attempts", 0, "maximum tries of one request (default 8)")
 	flags.DurationVar(&o.deadline, "deadline", 0, "time limit of the command, such as 2h; feeds that are not complete by then fail (default: none)")
+	flags.Int64Var(&o.perDay, "requests-per-day", 0, "maximum requests for feeds in a day (UTC, this machine's clock), by all commands on the lake together; feeds that are not complete by then fail (default: no limit)")
 	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with drift that the lake has not seen before: report it, or freeze (commit nothing)")
 	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that must not hold this run, comma-separated; all accepts every check, also one that could not be run")
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "continue although the clock seems wrong")
@@ -61,6 +64,9 @@ type runOptions struct {
 	acceptRemovals bool
 	singleWriter   bool
 	waitForLease   time.Duration
+	dryRun         bool
+	maintain       bool
+	keep           maintain.Retention // Days 0: nothing expires
 }
 
 func newRun(a *app) *cobra.Command {
@@ -81,9 +87,16 @@ time zone of --day-zone: with America/New_York, 22:00 there is that day's night.
 If a sync or maintenance is at work, run waits for it (--wait-for-lease); then it works at the same
 time. If another run takes all the same snapshots, run does nothing and ends with exit code 13.
 
+With --maintain the run then does what compact does, and with --keep-days what expire --apply does. If
+that fails, the run warns.
+
+With --dry-run nothing is written: run says which feeds it would pull for which day, from their first
+pages, and what the newest snapshots of them have cost.
+
 Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW_CLIENT_SECRET_FILE.`,
 		Example: `  dealflow run --api https://api.example.com --lake /data/deals
   dealflow run --feeds bond/ig/priced,loan/ll/priced --deadline 2h
+  dealflow run --dry-run
   dealflow run --json | jq .commit`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
@@ -95,6 +108,10 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	flags.BoolVar(&o.acceptDayZone, "accept-day-zone", false, "count days in the time zone of --day-zone from now on, although the lake has another")
 	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "take missing deals for gone: ends a hold of the removal guard, and needs no evidence except a 404 or 403 by id")
 	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot refuse a second put of a commit; no other process may write to the lake")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be pulled and written, from the first page of each list; write nothing")
+	flags.BoolVar(&o.maintain, "maintain", false, "after the commit, merge small files of history; and with --keep-days, expire")
+	flags.IntVar(&o.keep.Days, "keep-days", 0, "with --maintain: number of days of snapshots to keep, as of expire (default: nothing expires)")
+	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "with --keep-days: always keep the last snapshot of each month")
 	flags.DurationVar(&o.waitForLease, "wait-for-lease", 30*time.Minute, "time to wait for a sync or maintenance that is running; then run works at the same time")
 	return cmd
 }
@@ -106,11 +123,63 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if o.waitForLease < 0 {
 		return usagef("--wait-for-lease %s: want 0 or more", o.waitForLease)
 	}
-	return a.pullWith(ctx, pulling{"run", pull.Run, attempts.Both}, o.pullOptions, func(cfg *pull.Config) {
+	if o.keep.Days < 0 || o.keep.Days > 0 && !o.maintain {
+		return usagef("--keep-days %d: want 1 or more, and --maintain with it; run drops no snapshots by itself", o.keep.Days)
+	}
+	more := func(cfg *pull.Config) {
 		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
 		cfg.DayZone, cfg.AcceptDayZone = a.settings.dayZone, o.acceptDayZone
-	})
+	}
+	if o.dryRun {
+		return a.dryRun(ctx, o.pullOptions, more)
+	}
+	command := pulling{name: "run", execute: pull.Run, policy: attempts.Both}
+	if o.maintain {
+		command.after = func(r *pull.Result) { a.maintainAfter(ctx, o, r) }
+	}
+	return a.pullWith(ctx, command, o.pullOptions, more)
+}
+
+// maintainAfter compacts the lake after a run's commit, and expires snapshots if a retention is set. The commit stays valid
+// if that fails, so failures are warnings. Each is an attempt of its own.
+func (a *app) maintainAfter(ctx context.Context, o runOptions, r *pull.Result) {
+	warn := func(command string, err error) {
+		if err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s after the run failed: %v; run `dealflow %s`", command, err, command))
+		}
+	}
+	if r.Compaction == nil { // the run may have found many small files, and compacted
+		warn("compact", a.recorded(ctx, "compact", attempts.Both, func(at *attempt) error {
+			cfg, err := a.maintainConfig(at, false)
+			if err != nil {
+				return err
+			}
+			made, err := maintain.Compact(ctx, cfg)
+			if made != nil {
+				at.maintained(made)
+				err = errors.Join(err, skippedError(made.Outcome))
+				r.Compaction = made
+			}
+			return err
+		}))
+	}
+	if o.keep.Days == 0 {
+		return
+	}
+	warn("expire --apply", a.recorded(ctx, "expire", attempts.Both, func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, false)
+		if err != nil {
+			return err
+		}
+		made, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: o.keep, Apply: true})
+		if made != nil {
+			at.maintained(&made.Result)
+			err = errors.Join(err, skippedError(made.Outcome))
+			r.Expiry = made
+		}
+		return err
+	}))
 }
 
 // execution is a function that pulls: pull.Run, pull.Sync or pull.RetryQuarantined.
@@ -121,11 +190,15 @@ type pulling struct {
 	name    string // as in pull.Result
 	execute execution
 	policy  attempts.Policy
+	after   func(*pull.Result) // called after the command's commit; nil for nothing
 }
 
 // pullWith pulls with the settings and flags, prints the result and records the attempt. more sets what only one command
 // has; it may be nil.
 func (a *app) pullWith(ctx context.Context, p pulling, o pullOptions, more func(*pull.Config)) error {
+	if o.perDay > 0 && p.policy == attempts.OnFailure {
+		p.policy = attempts.EndOnly // what it sent must be counted
+	}
 	return a.recorded(ctx, p.name, p.policy, func(at *attempt) error { return a.pullOnce(ctx, p, o, at, more) })
 }
 
@@ -138,13 +211,13 @@ func (a *app) pullOnce(ctx context.Context, p pulling, o pullOptions, at *attemp
 	a.saveMemory()
 	show := newProgress(a.Stderr, cfg.Feeds)
 	defer show.end()
-	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
-		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
-		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: show.page,
-	})
+	left, err := a.requestsLeft(ctx, at.store, o.perDay)
 	if err != nil {
-		return &usageError{err}
+		return err
+	}
+	client, err := a.client(cfg.Base, o, left, show.page)
+	if err != nil {
+		return err
 	}
 	defer client.Close()
 	cfg.Client, cfg.FeedDone = client, show.feedDone
@@ -154,6 +227,9 @@ func (a *app) pullOnce(ctx context.Context, p pulling, o pullOptions, at *attemp
 	result, err := a.pull(ctx, p.execute, cfg)
 	show.end()
 	if result != nil {
+		if result.Commit > 0 && p.after != nil {
+			p.after(result)
+		}
 		at.pulled(result)
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
@@ -164,6 +240,19 @@ func (a *app) pullOnce(ctx context.Context, p pulling, o pullOptions, at *attemp
 		err = afterCommit(result.Commit, err)
 	}
 	return err
+}
+
+// client returns a client of the API for one command. mostRequests is as in extract.Config.
+func (a *app) client(base api.Base, o pullOptions, mostRequests int64, progress func(extract.Progress)) (*extract.Client, error) {
+	client, err := extract.New(extract.Config{
+		Base: base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
+		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts, MaxRequests: mostRequests,
+		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: progress,
+	})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return client, nil
 }
 
 // pullConfig checks the settings and flags that say what to pull and from where, and returns them as a Config.
@@ -177,6 +266,9 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, e
 	}
 	if o.deadline < 0 {
 		return cfg, usagef("--deadline %s: want a duration greater than 0", o.deadline)
+	}
+	if o.perDay < 0 {
+		return cfg, usagef("--requests-per-day %d: want 1 or more", o.perDay)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, err

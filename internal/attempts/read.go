@@ -30,6 +30,11 @@ func List(ctx context.Context, s store.Store) ([]Entry, error) {
 	return list(ctx, s, lake.AttemptsPrefix)
 }
 
+// ListDay is List for the attempts that began on a day, YYYY-MM-DD, in UTC by the clock of their machine.
+func ListDay(ctx context.Context, s store.Store, day string) ([]Entry, error) {
+	return list(ctx, s, lake.AttemptsPrefix+day+"/")
+}
+
 func list(ctx context.Context, s store.Store, prefix string) ([]Entry, error) {
 	var all []Entry
 	index := map[string]int{} // in all, by run id

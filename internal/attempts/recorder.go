@@ -163,7 +163,7 @@ func (r *Recorder) wanted(ctx context.Context, a *Attempt) (bool, error) {
 		return false, nil // the commit says it
 	}
 	for _, day := range []time.Time{a.EndedAt.Time, a.EndedAt.AddDate(0, 0, -1)} {
-		entries, err := list(ctx, r.cfg.Store, lake.AttemptsPrefix+lake.DateOf(day)+"/")
+		entries, err := ListDay(ctx, r.cfg.Store, lake.DateOf(day))
 		if err != nil {
 			return false, err
 		}
@@ -263,7 +263,7 @@ func findLake(ctx context.Context, s store.Store) (found bool, after *After, err
 	var hint load.Hint
 	if err == nil && json.Unmarshal(data, &hint) == nil {
 		if hint.FormatVersion != lake.FormatVersion || hint.CheckWrite(hint.DealflowVersion) != nil {
-			return false, nil, nil
+			return false, nil, nil //nolint:nilerr // this program must not write there
 		}
 		after, err = newest(ctx, s, After{hint.Commit, hint.SHA256})
 		return true, after, err
