@@ -103,6 +103,7 @@ func (at *attempt) conclude(code int, err error) {
 	}
 	switch {
 	case r.Commit > 0:
+	case code == 9 && r.Outcome != "": // done, with warnings
 	case code == 0 && r.Outcome == "":
 		r.Outcome = lake.OutcomeDone
 	case code == 130:
@@ -144,7 +145,7 @@ func todoAfter(t *attempts.Attempt) string {
 	case 11:
 		return command + " again"
 	case 12:
-		return command + " with a longer --deadline"
+		return command + " again; with a longer --deadline, or more --requests-per-day, if that happens often"
 	case 13:
 		return "`dealflow lease show` says which command is at work"
 	case 130:

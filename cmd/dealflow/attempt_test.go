@@ -153,3 +153,40 @@ func TestFindingsAreDocumented(t *testing.T) {
 		t.Errorf("the page has %d kinds of findings, want %d", len(documented), len(findingKinds))
 	}
 }
+
+// TestConclude checks the outcome of an attempt for each exit code, and that a failure without a commit counts as one.
+func TestConclude(t *testing.T) {
+	for _, c := range []struct {
+		code     int
+		reported attempts.Result // by the command
+		outcome  string
+		failed   bool
+	}{
+		{0, attempts.Result{}, "done", false},
+		{0, attempts.Result{Outcome: "unchanged"}, "unchanged", false},
+		{0, attempts.Result{Outcome: "skipped"}, "skipped", false},
+		{13, attempts.Result{Outcome: "skipped"}, "skipped", false},
+		{0, attempts.Result{Outcome: "done", Commit: 7}, "done", false},
+		{1, attempts.Result{Outcome: "done", Commit: 7}, "done", false},
+		{3, attempts.Result{Outcome: "partial", Commit: 7}, "partial", false},
+		{9, attempts.Result{Outcome: "unchanged"}, "unchanged", false},
+		{3, attempts.Result{Outcome: "unchanged"}, "failed", true}, // a sync: nothing new, and some feeds failed
+		{1, attempts.Result{}, "failed", true},
+		{2, attempts.Result{}, "failed", true},
+		{4, attempts.Result{Outcome: "failed"}, "failed", true},
+		{5, attempts.Result{Outcome: "failed"}, "failed", true},
+		{12, attempts.Result{Outcome: "failed"}, "failed", true},
+		{6, attempts.Result{Outcome: "failed"}, "held", true},
+		{7, attempts.Result{}, "failed", true},
+		{130, attempts.Result{Outcome: "failed"}, "cancelled", true},
+	} {
+		at := &attempt{result: c.reported}
+		at.conclude(c.code, nil)
+		if got := (&attempts.Attempt{Result: at.result}); got.Outcome != c.outcome || got.Failed() != c.failed || *got.ExitCode != c.code {
+			t.Errorf("exit code %d, reported %+v: got %s, failed %t; want %s, %t", c.code, c.reported, got.Outcome, got.Failed(), c.outcome, c.failed)
+		}
+		if todo := todoAfter(&attempts.Attempt{Result: at.result, Command: "run"}); c.failed && todo == "" {
+			t.Errorf("exit code %d: nothing to do", c.code)
+		}
+	}
+}

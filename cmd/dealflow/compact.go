@@ -44,7 +44,7 @@ func runCompact(ctx context.Context, a *app, acceptLost bool) error {
 			return err
 		}
 		at.maintained(result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result)))
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result), a.strictly(result.Warnings)))
 	})
 }
 

@@ -19,7 +19,7 @@ type exit struct {
 	meaning string
 }
 
-// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3 is used.
+// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3, 9 is used.
 var exits = []exit{
 	{0, "done"},
 	{1, "error"},
@@ -30,6 +30,7 @@ var exits = []exit{
 	{6, "the removal guard held a feed, the rest is committed"},
 	{7, "verify found damage"},
 	{8, "status found a problem: the last run failed, or a feed is stale or held"},
+	{9, "done, with warnings, which --strict does not accept"},
 	{10, "no lake found"},
 	{11, "another run committed first: nothing of this one is visible"},
 	{12, "deadline reached, or the day's requests are spent: the finished feeds are committed"},
@@ -67,6 +68,17 @@ var errSkipped = errors.New("skipped: another command is at work; `dealflow leas
 func skippedError(outcome string) error {
 	if outcome == lake.OutcomeSkipped {
 		return errSkipped
+	}
+	return nil
+}
+
+// errWarnings is the error of a command that is done and has warnings, under --strict.
+var errWarnings = errors.New("there are warnings, see above (--strict)")
+
+// strictly returns errWarnings if there are warnings and --strict is set, else nil.
+func (a *app) strictly(warnings []string) error {
+	if a.settings.strict && len(warnings)+len(a.settings.warnings) > 0 {
+		return errWarnings
 	}
 	return nil
 }
@@ -115,6 +127,8 @@ func exitCode(ctx context.Context, err error) int {
 		return 7
 	case errors.Is(err, errUnwell):
 		return 8
+	case errors.Is(err, errWarnings):
+		return 9
 	case errors.Is(err, load.ErrNoLake):
 		return 10
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

@@ -96,7 +96,7 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 			return err
 		}
 		at.maintained(&result.Result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil)))
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil), a.strictly(result.Warnings)))
 	}
 	switch {
 	case !o.apply: // it changes nothing, and needs the right to read only

@@ -54,7 +54,7 @@ func runReplay(ctx context.Context, a *app, o replayOptions) error {
 			return err
 		}
 		at.maintained(&result.Result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result)))
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result), a.strictly(result.Warnings)))
 	})
 }
 

@@ -237,6 +237,9 @@ func (a *app) pullOnce(ctx context.Context, p pulling, o pullOptions, at *attemp
 		if cfg.GiveWay {
 			err = errors.Join(err, skippedError(result.Outcome))
 		}
+		if result.Outcome != lake.OutcomeSkipped { // giving way is what a sync does now and then
+			err = errors.Join(err, a.strictly(result.Warnings))
+		}
 		err = afterCommit(result.Commit, err)
 	}
 	return err

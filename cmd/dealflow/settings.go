@@ -42,6 +42,7 @@ type settings struct {
 	cacheGB int
 	json    bool
 	verbose bool
+	strict  bool
 
 	clientID string
 	secret   api.Secret
@@ -90,6 +91,7 @@ func (s *settings) addGlobal(flags *pflag.FlagSet) {
 	flags.StringVar(&s.caching, "cache-dir", "", "local folder for copies of files of a lake on S3 (default: the user's cache folder) [DEALFLOW_CACHE_DIR]")
 	flags.IntVar(&s.cacheGB, "cache-gb", 20, "maximum size of the cache folder, in GB [DEALFLOW_CACHE_GB]")
 	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object")
+	flags.BoolVar(&s.strict, "strict", false, "end with exit code 9 if a command that writes, or status, has warnings")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "log each step")
 }
 

@@ -171,8 +171,12 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	} else {
 		err = a.printStatus(s)
 	}
-	if err == nil && s.State == verdictProblem {
+	switch {
+	case err != nil:
+	case s.State == verdictProblem:
 		err = &silentError{errUnwell}
+	case s.State == verdictWarning && a.settings.strict:
+		err = &silentError{errWarnings}
 	}
 	return err
 }
