@@ -321,6 +321,20 @@ func TestSyncs(t *testing.T) {
 	}
 }
 
+// TestEndOnly checks that nothing is put before the end, not even what waits.
+func TestEndOnly(t *testing.T) {
+	d := newDesk(t)
+	up := d.store
+	d.store = &faultstore.Store{Store: up, FailAt: 1}
+	d.do("run", attempts.Both, 1)
+	d.store = up
+	r := attempts.Begin(t.Context(), d.config("expire", attempts.EndOnly))
+	d.want("during the attempt")
+	r.End(t.Context(), ending(0))
+	d.want("after it", "expire end unchanged", "run end failed")
+	d.wantWaiting("after it", 0)
+}
+
 // TestNoSecrets checks that an attempt contains no secret, and that its texts are bounded.
 func TestNoSecrets(t *testing.T) {
 	d := newDesk(t)

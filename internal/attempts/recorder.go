@@ -23,7 +23,7 @@ type Policy int
 const (
 	// Both puts a start and an end, and looks for attempts that were killed.
 	Both Policy = iota
-	// EndOnly puts an end.
+	// EndOnly puts an end, and nothing before it: the store may be full.
 	EndOnly
 	// OnFailure puts an end if the attempt failed, and if it is the first of its command that did not fail after one
 	// that did. It is for a command that is executed every few minutes.
@@ -88,6 +88,9 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 		return r
 	}
 	r.writeJournal()
+	if cfg.Policy == EndOnly {
+		return r
+	}
 	if err := r.waiting.putAll(ctx, cfg.Store); err != nil {
 		r.warn("earlier attempts still wait in the work folder", err)
 	}
