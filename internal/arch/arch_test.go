@@ -54,6 +54,8 @@ var doors = map[string][]string{
 	"cmd/dealflow":      {"*"},
 
 	"internal/arch":             {},
+	"internal/config":           {},
+	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
 	"internal/simulation":       {"*"},

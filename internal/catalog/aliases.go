@@ -17,7 +17,7 @@ func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {
-		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "err", wrong)
+		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "error", wrong)
 		return sql.Aliases{Keep: true}, nil
 	}
 	return aliases, err
