@@ -19,6 +19,7 @@ type attempt struct {
 	store  store.Store // of the lake
 	runID  string      // for the command's commit
 	result attempts.Result
+	record *attempts.Recorder // nil if the command leaves no trace
 }
 
 // newAttempt opens the store of the lake and chooses a run id.
@@ -49,13 +50,13 @@ func (a *app) recorded(ctx context.Context, command string, policy attempts.Poli
 	if err != nil {
 		return err
 	}
-	r := attempts.Begin(ctx, attempts.Config{
+	at.record = attempts.Begin(ctx, attempts.Config{
 		Store: at.store, Identity: a.lakeIdentity(at.store), Policy: policy, RunID: at.runID, Command: command, Owner: owner(), Version: version(), Clock: a.Now,
 		WorkDir: a.settings.workDir, Folder: a.lockedFolder(), Secrets: a.secrets(), Log: a.logger(),
 	})
 	err = do(at)
 	at.conclude(exitCode(ctx, err), err)
-	r.End(ctx, at.result)
+	at.record.End(ctx, at.result)
 	return err
 }
 
@@ -64,17 +65,22 @@ func (a *app) lakeIdentity(s store.Store) string {
 	if store.LocalPath(s) != "" {
 		return s.URL()
 	}
-	return s.URL() + "\n" + a.Getenv("AWS_ENDPOINT_URL_S3") + "\n" + a.Getenv("AWS_ENDPOINT_URL") + "\n" + a.Getenv("AWS_PROFILE")
+	return s.URL() + "\n" + a.getenv("AWS_ENDPOINT_URL_S3") + "\n" + a.getenv("AWS_ENDPOINT_URL") + "\n" + a.getenv("AWS_PROFILE")
 }
 
 // secrets returns the texts that no attempt may contain. No error contains them either; this is the second lock.
 func (a *app) secrets() []string {
-	secret := a.settings.secret.Reveal()
-	all := []string{secret, a.Getenv("AWS_SECRET_ACCESS_KEY"), a.Getenv("AWS_SESSION_TOKEN"), a.Getenv("DEALFLOW_SIGNING_KEY")}
-	if secret != "" {
-		all = append(all, base64.StdEncoding.EncodeToString([]byte(a.settings.clientID+":"+secret)))
+	return []string{
+		a.getenv("AWS_SECRET_ACCESS_KEY"), a.getenv("AWS_SESSION_TOKEN"), a.getenv("DEALFLOW_SIGNING_KEY"), a.getenv("DEALFLOW_CLIENT_SECRET"),
 	}
-	return all
+}
+
+// hide keeps the secret of an account out of the attempt.
+func (at *attempt) hide(who account) {
+	if at.record != nil && !who.secret.IsZero() {
+		secret := who.secret.Reveal()
+		at.record.Hide(secret, base64.StdEncoding.EncodeToString([]byte(who.id+":"+secret)))
+	}
 }
 
 // pulled takes over what a pull reports.

@@ -10,11 +10,11 @@ import (
 
 // dryRun says what a run would do, and writes nothing: no lease, no attempt.
 func (a *app) dryRun(ctx context.Context, o pullOptions, more func(*pull.Config)) error {
-	cfg, err := a.pullConfig(ctx, o)
+	cfg, who, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
-	client, err := a.client(cfg.Base, o, 0, nil)
+	client, err := a.client(cfg.Base, who, o, 0, nil)
 	if err != nil {
 		return err
 	}
@@ -34,10 +34,10 @@ func (a *app) printPlan(p *pull.Plan) error {
 		return printJSON(a.Stdout, p)
 	}
 	for _, warning := range p.Warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+		a.warn(warning)
 	}
 	if p.Busy != nil {
-		fmt.Fprintf(a.Stderr, "%s is at work (run %s of %s): the run would give way or wait\n", p.Busy.Command, p.Busy.RunID, printable(p.Busy.Owner))
+		a.warn(fmt.Sprintf("%s is at work (run %s of %s): the run would give way or wait", p.Busy.Command, p.Busy.RunID, printable(p.Busy.Owner)))
 	}
 	where := fmt.Sprintf("after commit %d of %s", p.AfterCommit, p.Lake)
 	if p.NewLake {

@@ -77,7 +77,7 @@ var errWarnings = errors.New("there are warnings, see above (--strict)")
 
 // strictly returns errWarnings if there are warnings and --strict is set, else nil.
 func (a *app) strictly(warnings []string) error {
-	if a.settings.strict && len(warnings)+len(a.settings.warnings) > 0 {
+	if a.settings.strict && len(warnings) > 0 {
 		return errWarnings
 	}
 	return nil

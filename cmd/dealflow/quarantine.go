@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -172,7 +173,8 @@ func showQuarantine(ctx context.Context, a *app, id string) error {
 		return usagef("%d records in quarantine begin with %s, want one; type more of the id", len(records), id)
 	}
 	q := records[0]
-	fmt.Fprintf(a.Stderr, "%s, page %s: %s\n", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail))
+	a.say().Info("record", "feed", q.Feed.String(), "page", q.Page, "reason", q.Reason, "detail", q.Detail,
+		logs.Text("%s, page %s: %s", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail)))
 	_, err = a.Stdout.Write(q.payload)
 	return err
 }
@@ -189,7 +191,7 @@ A record without a readable id waits for the next run, which reads the complete 
 		Example: "  dealflow quarantine retry",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), pulling{name: "quarantine", execute: pull.RetryQuarantined, policy: attempts.Both}, o, nil)
+			return a.pullWith(cmd.Context(), pullCommand{name: "quarantine", execute: pull.RetryQuarantined, policy: attempts.Both}, o, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

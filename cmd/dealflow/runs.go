@@ -50,7 +50,7 @@ func runRuns(ctx context.Context, a *app, last int) error {
 	made, err := a.readAttempts(ctx, l, last)
 	if err != nil {
 		// The log has every commit: what is lacking is what made none.
-		a.logger().Warn("attempts that made no commit are not listed", "err", err.Error())
+		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
 	rows := rowsOf(l.Log(), made)
 	if last > 0 && len(rows) > last {

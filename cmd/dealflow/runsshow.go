@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -63,7 +64,7 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 	commits := l.Log().Commits
 	entries, err := attempts.List(ctx, l.Store())
 	if err != nil {
-		a.logger().Warn("attempts are not shown", "err", err.Error())
+		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
 	if name == "last" {
 		return a.runRow(ctx, l, commits[len(commits)-1].RunID, entries)
@@ -110,7 +111,7 @@ func (a *app) runRow(ctx context.Context, l *load.Lake, id string, entries []att
 func (a *app) addFiles(ctx context.Context, l *load.Lake, c *lake.Commit) error {
 	data, err := l.Object(ctx, lake.CommitKey(c.Number))
 	if errors.Is(err, store.ErrNotFound) {
-		a.logger().Warn("the commit's object is lost: add and remove are not known", "commit", c.Number, "next", "dealflow verify")
+		a.logger().Warn("the object of a commit is lost", "commit", c.Number, logs.Text("the object of commit %d is lost, so what it added and removed is not known; run `dealflow verify`", c.Number))
 		return nil
 	}
 	if err != nil {

@@ -121,6 +121,7 @@ hours in a lake that has snapshots of more than one day, and ages are not judged
 	flags := cmd.Flags()
 	flags.DurationVar(&o.maxAge, "max-age", 0, "age from which a feed's snapshot is a problem (default: 26h if the lake has snapshots of more than one day)")
 	flags.StringVar(&o.feeds, "feeds", "", "feeds whose age is judged, comma-separated, such as bond/ig/priced (default: all that the lake has)")
+	annotate(flags.Lookup("feeds"), listFlag)
 	flags.StringVar(&o.now, "now", "", "judge as of this instant, such as 2026-11-01T06:00:00Z (default: this machine's clock)")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "time after which status gives up on a store that does not answer")
 	return cmd

@@ -78,7 +78,7 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 	// What waits here has happened, too. Its place in time is found as that of the others.
 	waiting, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(in.lake.Store()))
 	if err != nil {
-		a.logger().Warn("attempts that wait in the work folder cannot be read", "err", err.Error())
+		a.logger().Warn("earlier attempts still wait in the work folder", "error", err)
 	}
 	for i := range waiting {
 		s.Waiting = append(s.Waiting, shortOf(&waiting[i]))

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
 	"dealflow/internal/workfolder"
 )
 
@@ -27,10 +28,10 @@ func (a *app) workDir() string {
 		salvage := func(folder string) { attempts.Salvage(folder, a.Now(), a.logger()) }
 		err := workfolder.RemoveDead(a.settings.workDir, workPrefix, salvage)
 		if err != nil {
-			a.logger().Warn("folders of dead processes could not be removed", "err", err)
+			a.logger().Warn("folders of dead processes could not be removed", "error", err)
 		}
 		if a.work.folder, err = workfolder.Create(a.settings.workDir, workPrefix); err != nil {
-			a.logger().Warn("the work folder could not be created; set --work-dir to a folder with free space", "err", err)
+			a.logger().Warn("the work folder could not be created", "error", err, logs.Text("the work folder could not be created; set --work-dir to a folder with free space: %v", err))
 		}
 	})
 	if a.work.folder == nil {

@@ -81,7 +81,7 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 	r.attempt.After = after
 	if err != nil || !found {
 		// The command finds that out for itself, and what it says is its end.
-		cfg.Log.Debug("no attempt can be put now", "err", err)
+		cfg.Log.Debug("no attempt can be put now", "error", err)
 		return r
 	}
 	if cfg.Policy == IfAllowed {
@@ -107,6 +107,9 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 
 // RunID is that of the attempt, and of its commit.
 func (r *Recorder) RunID() string { return r.cfg.RunID }
+
+// Hide keeps more texts out of the attempt, which become known on the way.
+func (r *Recorder) Hide(secrets ...string) { r.cfg.Secrets = append(r.cfg.Secrets, secrets...) }
 
 // End records how the attempt ended, even if ctx is cancelled.
 func (r *Recorder) End(ctx context.Context, result Result) {
@@ -141,7 +144,7 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 		return
 	}
 	if r.cfg.Policy == IfAllowed {
-		r.cfg.Log.Debug("this attempt was not recorded in the lake", "err", err)
+		r.cfg.Log.Debug("no attempt can be put now", "error", err)
 		return
 	}
 	if !errors.Is(err, errNoLake) {
@@ -225,7 +228,7 @@ func (r *Recorder) put(ctx context.Context, a *Attempt) error {
 	return putObject(ctx, r.cfg.Store, a.key(), data)
 }
 
-func (r *Recorder) warn(what string, err error) { r.cfg.Log.Warn(what, "err", r.mask(err.Error())) }
+func (r *Recorder) warn(what string, err error) { r.cfg.Log.Warn(what, "error", r.mask(err.Error())) }
 
 // masked returns the result without secrets, and with its texts bounded.
 func (r *Recorder) masked(result Result) Result {
@@ -353,6 +356,6 @@ func Salvage(folder string, now time.Time, log *slog.Logger) {
 	a := j.Attempt
 	a.State, a.EndedAt, a.Outcome, a.Error = Killed, lake.At(now), OutcomeKilled, killedError
 	if err := waitingIn(filepath.Dir(folder), j.Lake).keep(&a); err != nil {
-		log.Warn("a command that was killed could not be recorded", "command", a.Command, "run", a.RunID, "err", err)
+		log.Warn("a command that was killed could not be recorded", "command", a.Command, "run", a.RunID, "error", err)
 	}
 }
