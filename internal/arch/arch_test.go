@@ -47,6 +47,7 @@ var doors = map[string][]string{
 	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
+	"internal/attempts": {"schemas/...", "load/..."},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
