@@ -39,6 +39,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	if v != yes {
 		return v
 	}
+	if of := *s; of.has(" of ") && of.oneOf(premiumWords...) {
+		*s = of
+	}
 	s.noted(premiumWords...)
 	inside := s.fair(insideWords, insideOf)
 	outside := !inside && s.fair(outsideWords, outsideOf)
