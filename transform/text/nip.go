@@ -39,8 +39,8 @@ func (s *scanner) premium(r *Reading) verdict {
 	if v != yes {
 		return v
 	}
-	if of := *s; of.has(" of ") && of.oneOf(premiumWords...) {
-		*s = of
+	if named := *s; named.has(" of ") && named.oneOf(premiumWords...) {
+		*s = named
 	}
 	s.noted(premiumWords...)
 	inside := s.fair(insideWords, insideOf)
