@@ -122,7 +122,12 @@ func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...ste
 	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout, 0o600)); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
-	err = c.edit(ctx, path, func(conn *stdsql.Conn) error { return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...) })
+	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
+		if err := doSteps(ctx, conn, step{"own names", c.ownNames}); err != nil {
+			return err
+		}
+		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...)
+	})
 	if err != nil {
 		return err
 	}
@@ -306,8 +311,8 @@ func (c *Catalog) recordCommit(ctx context.Context, conn *stdsql.Conn) error {
 	}
 	_, err = conn.ExecContext(ctx, `
 INSERT INTO _dealflow.catalog (alias_version) SELECT '' WHERE NOT EXISTS (FROM _dealflow.catalog);
-UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?, sha256 = nullif(?, '')`,
-		c.Commit, c.Known.String(), c.Root, layout, c.SHA256)
+UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?, sha256 = nullif(?, ''), lake_id = ?`,
+		c.Commit, c.Known.String(), c.Root, layout, c.SHA256, c.lakeID())
 	return err
 }
 

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/load/transfer"
 	"dealflow/load/verify"
@@ -82,10 +82,8 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, result)
 	}
-	lines := []string{
-		fmt.Sprintf("copied %s to %s: commits 1 to %d (%d now), %d files, %s (%d now)", made.From, made.To, made.Commits, made.Added, made.Files, size(made.Bytes), made.Copied),
-		"next: " + result.Next,
-	}
-	_, err = fmt.Fprintln(a.Stderr, strings.Join(lines, "\n"))
-	return err
+	a.say().Info("copied", "from", made.From, "to", made.To, "commits", made.Commits, "files", made.Files, "bytes", made.Bytes, "next", result.Next,
+		logs.Text("copied %s to %s: commits 1 to %d (%d now), %d files, %s (%d now); next: %s",
+			made.From, made.To, made.Commits, made.Added, made.Files, size(made.Bytes), made.Copied, result.Next))
+	return nil
 }

@@ -39,7 +39,8 @@ var doors = map[string][]string{
 	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/..."},
+	"sql":                   {"schemas/...", "sql/ownschema"},
+	"sql/ownschema":         {},
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
 	"serve/sim/calibration": {"schemas/api"}, // data alone, no function
@@ -53,6 +54,8 @@ var doors = map[string][]string{
 	"cmd/dealflow":      {"*"},
 
 	"internal/arch":             {},
+	"internal/config":           {},
+	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
 	"internal/simulation":       {"*"},

@@ -204,6 +204,8 @@ func partOf(r *text.Reading, part string) any {
 		return word(r.Index)
 	case lake.PartStage:
 		return word(r.Stage)
+	case lake.PartQuality:
+		return word(r.Quality)
 	case lake.PartBasis:
 		return word(r.Basis)
 	case lake.PartNotch:
