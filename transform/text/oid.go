@@ -55,11 +55,24 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 		return no
 	}
 	for more := true; more; {
-		more = s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
 	}
 	r.Main = found.Range
 	r.Quality, v = q.apply(&r.Main)
 	return v
+}
+
+// priceBefore skips the price before this one: from 98.5.
+func (s *scanner) priceBefore() bool {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.oneOf("from", "was") {
+		return false
+	}
+	ahead.space()
+	_, v := ahead.span(asPrice, percent)
+	return v == yes && (!inside || ahead.char(')')) && s.skipTo(ahead)
 }
 
 // oidWord skips the name of the price before it: OID 99.

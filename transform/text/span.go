@@ -93,7 +93,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	r.signed = first.signed
 	r.unit = s.unit(after)
 	ahead := *s
-	slash := ahead.slashNext()
+	slash, dash := ahead.slashNext(), (&scanner{ahead.rest}).char('-')
 	second, isRange := signedNumber{}, ahead.until()
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
@@ -104,6 +104,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	}
 	*s = ahead
 	r.unit = s.unit(after) || r.unit
+	if dash && first.digits == 0 && as == decimal && !second.signed { // flat-2: minus 2?
+		return r, ambiguous
+	}
 	if first.worded && !second.signed { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
 	}
