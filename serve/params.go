@@ -36,7 +36,7 @@ func filters(feed api.Feed) []string {
 type params map[string]string
 
 // readParams reads the known parameters of a request's query. A repeated name is refused, because either value could be
-// meant. An empty value counts as absent.
+// meant. An empty value is refused too: it is no number, date, instant or cursor.
 func readParams(feed api.Feed, query string) (params, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -47,7 +47,9 @@ func readParams(feed api.Feed, query string) (params, error) {
 		switch given := values[name]; {
 		case len(given) > 1:
 			return nil, badRequest("%s: got %d values, want one", name, len(given))
-		case len(given) == 1 && given[0] != "":
+		case len(given) == 1 && given[0] == "":
+			return nil, badRequest("%s is empty: give it a value or leave it out", name)
+		case len(given) == 1:
 			known[name] = given[0]
 		}
 	}

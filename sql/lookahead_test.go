@@ -79,7 +79,7 @@ func TestNoLookAhead(t *testing.T) {
 }
 
 func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
-	quirks := sim.DefaultQuirks()
+	quirks := sim.AwkwardQuirks()
 	quirks.Removal, quirks.Reappear, quirks.FlipFlop = 20, 0.8, 0.2
 	days, deals := 3, 12
 	if long {
