@@ -32,6 +32,11 @@ func filters(feed api.Feed) []string {
 	return []string{paramChangedFrom, paramChangedTo, paramPageSize}
 }
 
+// listParams returns the parameters of the lists of a service and kind.
+func listParams(service api.Service, kind api.Kind) []string {
+	return append(filters(api.Feed{Service: service, Kind: kind}), paramSeeker)
+}
+
 // params are a request's parameters that the list knows. Unknown parameters are ignored.
 type params map[string]string
 
@@ -43,7 +48,7 @@ func readParams(feed api.Feed, query string) (params, error) {
 		return nil, badRequest("the query cannot be read: %s", quote(query))
 	}
 	known := params{}
-	for _, name := range append(filters(feed), paramSeeker) {
+	for _, name := range listParams(feed.Service, feed.Kind) {
 		switch given := values[name]; {
 		case len(given) > 1:
 			return nil, badRequest("%s: got %d values, want one", name, len(given))
