@@ -16,7 +16,8 @@ import (
 	"dealflow/schemas/api"
 )
 
-// description reads openapi.yaml once: as values for /openapi.json, and as nodes, which keep their order, for /docs.
+// description reads openapi.yaml and its examples once: as values for /openapi.json, and as nodes, which keep their order,
+// for /docs.
 var description = sync.OnceValues(func() (*apiDescription, error) {
 	var d apiDescription
 	if err := yaml.Unmarshal(api.OpenAPI(), &d.values); err != nil {
@@ -26,9 +27,38 @@ var description = sync.OnceValues(func() (*apiDescription, error) {
 	if err := yaml.Unmarshal(api.OpenAPI(), &document); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	d.page = pageOf(docNode{document.Content[0]})
+	var examples docExamples
+	if err := json.Unmarshal(api.Examples(), &examples); err != nil {
+		return nil, fmt.Errorf("examples.json: %w", err)
+	}
+	addExamples(d.values, "schemas", examples.Schemas)
+	addExamples(d.values, "parameters", examples.Parameters)
+	d.page = pageOf(docNode{document.Content[0]}, examples)
 	return &d, nil
 })
+
+// docExamples are the examples of schemas and parameters, by name.
+type docExamples struct{ Schemas, Parameters map[string]json.RawMessage }
+
+// addExamples adds examples to the components of one kind.
+func addExamples(values map[string]any, kind string, examples map[string]json.RawMessage) {
+	components, _ := values["components"].(map[string]any)
+	group, _ := components[kind].(map[string]any)
+	for name, example := range examples {
+		if component, ok := group[name].(map[string]any); ok {
+			component["example"] = example
+		}
+	}
+}
+
+// pretty returns an example as people read it, "" for none.
+func pretty(example json.RawMessage) string {
+	var text bytes.Buffer
+	if json.Indent(&text, example, "", "  ") != nil {
+		return ""
+	}
+	return strings.Trim(text.String(), `"`)
+}
 
 type apiDescription struct {
 	values map[string]any
@@ -46,7 +76,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The file contains its example server in two places, as a complete string or at the beginning of one.
+	// The file and its examples contain the example server as a complete string or at the beginning of one.
 	text = bytes.ReplaceAll(text, []byte(`"`+exampleServer), []byte(`"`+base))
 	respond(w, r, http.StatusOK, typeJSON, text)
 	return nil
@@ -69,7 +99,8 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	respond(w, r, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
+	text := bytes.ReplaceAll(page.Bytes(), []byte(exampleServer), []byte(s.base(r))) // in examples
+	respond(w, r, http.StatusOK, "text/html; charset=utf-8", text)
 	return nil
 }
 
@@ -80,10 +111,11 @@ var docTemplate = sync.OnceValue(func() *template.Template { return template.Mus
 
 // docPage is the content of the page, for docs.html.
 type docPage struct {
-	Title, Version, About string
-	Groups                []docGroup
-	Statuses              []api.Status
-	Schemas               []docSchema
+	Title, Version string
+	About          []string // paragraphs
+	Groups         []docGroup
+	Statuses       []api.Status
+	Schemas        []docSchema
 }
 
 type docGroup struct {
@@ -97,14 +129,14 @@ type docOperation struct {
 }
 
 type docSchema struct {
-	Name, About string
-	Fields      []docField
+	Name, About, Example string
+	Fields               []docField
 }
 
 // docField is a parameter or a member of a schema. Schema names the schema of its values, if it has one.
 type docField struct {
-	Name, In, Type, Schema, About string
-	Required                      bool
+	Name, In, Type, Schema, About, Example string
+	Required                               bool
 }
 
 // docNode is a node of the description; the members of a mapping keep the order of the file.
@@ -150,9 +182,9 @@ func (n docNode) ref() string {
 	return text[strings.LastIndexByte(text, '/')+1:]
 }
 
-func pageOf(root docNode) docPage {
+func pageOf(root docNode, examples docExamples) docPage {
 	page := docPage{
-		Title: root.at("info", "title").Value, Version: root.at("info", "version").Value, About: root.at("info", "description").Value,
+		Title: root.at("info", "title").Value, Version: root.at("info", "version").Value, About: strings.Split(strings.TrimSpace(root.at("info", "description").Value), "\n\n"),
 		Statuses: api.Statuses(),
 	}
 	paths := root.at("paths")
@@ -164,31 +196,34 @@ func pageOf(root docNode) docPage {
 				if !slices.Contains(operation.at("tags").values(), group.Name) {
 					continue
 				}
-				group.Operations = append(group.Operations, operationOf(root, operation, strings.ToUpper(method), path))
+				group.Operations = append(group.Operations, operationOf(root, operation, examples, strings.ToUpper(method), path))
 			}
 		}
 		page.Groups = append(page.Groups, group)
 	}
 	schemas := root.at("components", "schemas")
 	for _, name := range schemas.members() {
-		page.Schemas = append(page.Schemas, schemaOf(name, schemas.at(name)))
+		schema := schemaOf(name, schemas.at(name))
+		schema.Example = pretty(examples.Schemas[name])
+		page.Schemas = append(page.Schemas, schema)
 	}
 	return page
 }
 
-func operationOf(root, operation docNode, method, path string) docOperation {
+func operationOf(root, operation docNode, examples docExamples, method, path string) docOperation {
 	o := docOperation{Method: method, Path: path, Summary: operation.at("summary").Value}
 	content := operation.at("responses", "200", "content")
 	for _, kind := range content.members() {
 		o.Schema = content.at(kind, "schema").ref()
 	}
 	for _, item := range operation.at("parameters").Content {
-		param := docNode{item}
-		if name := param.ref(); name != "" {
+		param, name := docNode{item}, docNode{item}.ref()
+		if name != "" {
 			param = root.at("components", "parameters", name)
 		}
 		field := fieldOf(param.at("name").Value, param.at("schema"))
 		field.In, field.About, field.Required = param.at("in").Value, param.at("description").Value, param.at("required").Value == "true"
+		field.Example = pretty(examples.Parameters[name])
 		o.Params = append(o.Params, field)
 	}
 	return o
