@@ -149,7 +149,7 @@ func members(value any, at string, into map[string]bool) {
 
 // parameters takes values that the market's own answers give.
 func (x *examples) parameters(t *testing.T, c *client) {
-	of := func(href, name string) string {
+	parameter := func(href, name string) string {
 		u, err := url.Parse(href)
 		if err != nil || u.Query().Get(name) == "" {
 			t.Fatalf("%s: no %s (%v)", href, name, err)
@@ -160,8 +160,8 @@ func (x *examples) parameters(t *testing.T, c *client) {
 	priced := decoded(t, page.Embedded[setA.ListKey()][1]).(map[string]any)
 	expected := decoded(t, c.page(setC.Path() + "?pageSize=2").Embedded[setC.ListKey()][0]).(map[string]any)
 	loan := decoded(t, c.page(setB.Path() + "?pageSize=2").Embedded[setB.ListKey()][0]).(map[string]any)
-	x.Parameters["seeker"] = of(page.Links[api.LinkNext].Href, "seeker")
-	x.Parameters["updatedSince"] = of(priced["_links"].(map[string]any)["updatedSince"].(map[string]any)["href"].(string), "updatedSince")
+	x.Parameters["seeker"] = parameter(page.Links[api.LinkNext].Href, "seeker")
+	x.Parameters["updatedSince"] = parameter(priced["_links"].(map[string]any)["updatedSince"].(map[string]any)["href"].(string), "updatedSince")
 	x.Parameters["pageSize"] = 25
 	x.Parameters["pricingDateFrom"], x.Parameters["pricingDateTo"] = priced["pricingDate"], priced["pricingDate"]
 	x.Parameters["changedFrom"], x.Parameters["changedTo"] = expected["changed"], expected["changed"]

@@ -264,7 +264,7 @@ func damage(w http.ResponseWriter, r *http.Request, status int, body []byte) boo
 		_, _ = w.Write(body[:at])
 		panic(http.ErrAbortHandler)
 	case FaultBadJSON:
-		body = slices.Concat(body[:at], []byte("\x00<"), body[at:]) // no JSON, wherever it stands
+		body = slices.Concat(body[:at], []byte("\x00<"), body[at:]) // invalid at every place of a JSON text
 	case FaultBadGzip:
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)
