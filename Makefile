@@ -30,8 +30,12 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^drs]|TestScripts/(doctor|replay|report|settings)
 SPACE     := $(subst ,, )
 
+# What a build says of itself: the commit of its source, and when that was made. Without git it says nothing.
+STAMP = -X main.releaseRevision=$$(git rev-parse HEAD 2>/dev/null)$$(test -z "$$(git status --porcelain 2>/dev/null)" || echo -dirty) \
+  -X main.releaseTime=$$(git log -1 --format=%ct 2>/dev/null)
+
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
+.PHONY: help build dist demo test race lint bench bench-peers fuzz interop interop-full generate soak sim clean FORCE
 
 help: ## Say what there is
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +43,10 @@ help: ## Say what there is
 build: $(BIN) ## Build bin/dealflow
 
 $(BIN): FORCE
-	@$(GO) build -trimpath -o $(BIN) ./cmd/dealflow
+	@$(GO) build -trimpath -ldflags "$(STAMP)" -o $(BIN) ./cmd/dealflow
+
+dist: ## Make the files of a release in dist/ (VERSION=0.1.0): tar, deb, bill of materials, checksums
+	@.ci/release/run $(VERSION)
 
 demo: $(BIN) ## Show the whole thing: a simulated market, ten nights of runs, first answers
 	@$(BIN) demo --nights 10 --seed 1 --dir demo-lake
@@ -92,9 +99,9 @@ interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, and the S3
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
-	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/report -update
+	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/report ./internal/logs -update
 	$(GO) test ./serve -run TestExamples -update
-	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc" -update
+	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc|TestSettingsDoc" -update
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...

@@ -74,7 +74,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 func (s *Session) probe(ctx context.Context) error {
 	err := store.Probe(ctx, s.lake.store)
 	if errors.Is(err, store.ErrIgnoresReplaceIf) || errors.Is(err, store.ErrIgnoresCreateOnly) && s.cfg.SingleWriter {
-		s.cfg.Log.Warn("the store does not support all operations of a lake", "err", err)
+		s.cfg.Log.Warn("the store does not support all operations of a lake", "error", err)
 		return nil
 	}
 	return err
@@ -112,7 +112,7 @@ func (s *Session) renewLease(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := s.writeLease(ctx); err != nil && ctx.Err() == nil {
-				s.cfg.Log.Warn("the lease was not renewed; the run continues", "err", err)
+				s.cfg.Log.Warn("the lease was not renewed; the run continues", "error", err)
 			}
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -90,7 +92,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server.BaseContext = func(net.Listener) context.Context {
 		return context.WithValue(context.Background(), listenerKey{}, loopback && !s.config.BehindProxy)
 	}
-	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug) // mostly clients that close their connections
+	server.ErrorLog = log.New(connectionLog{s.config.Log}, "", 0)
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- s.drain(ctx, server) })
 	err := server.Serve(l)
@@ -109,4 +111,13 @@ func (s *Server) drain(ctx context.Context, server *http.Server) error {
 		return errors.Join(fmt.Errorf("drain open requests: %w", err), server.Close())
 	}
 	return nil
+}
+
+// connectionLog logs what the HTTP library says, mostly of clients that close their connections.
+type connectionLog struct{ log *slog.Logger }
+
+// Write implements io.Writer.
+func (c connectionLog) Write(line []byte) (int, error) {
+	c.log.Debug("connection", "detail", strings.TrimSpace(string(line)))
+	return len(line), nil
 }

@@ -17,11 +17,18 @@ import (
 	"unicode/utf8"
 )
 
-// Aliases maps names of banks and borrowers to canonical names.
+// Aliases maps names of banks and borrowers to canonical names, and says which roles of banks are a lead's.
 type Aliases struct {
 	Banks, Borrowers []Alias
+	Roles            []Role // they take precedence over the roles that this program knows
 	Version          string // a hash of the declared files; "" if there are none
 	Keep             bool   // the files cannot be read: keep the aliases of the previous catalog, if there is one
+}
+
+// Role is a bank's role in a bond deal.
+type Role struct {
+	Role   string `json:"role"`
+	IsLead bool   `json:"is_lead"`
 }
 
 // Alias is one name of a bank or borrower. From ValidFrom on, or always, it means the canonical name.
@@ -31,59 +38,96 @@ type Alias struct {
 	ValidFrom string `json:"valid_from,omitempty"` // YYYY-MM-DD; "" for always
 }
 
-// aliasHeading is the first line of a file of aliases.
-const aliasHeading = "alias,canonical,valid_from"
+// The first lines of the files.
+const (
+	aliasHeading = "alias,canonical,valid_from"
+	roleHeading  = "role,lead"
+)
 
-// ParseAliases reads two alias files as CSV with the heading alias,canonical,valid_from; nil for a missing file. The
-// error names the file, the line and what is wrong.
-func ParseAliases(banks, borrowers []byte) (Aliases, error) {
+// ParseAliases reads the files of aliases (alias,canonical,valid_from) and of roles (role,lead) as CSV; nil for a missing
+// file. The error names the file, the line and what is wrong.
+func ParseAliases(banks, borrowers, roles []byte) (Aliases, error) {
 	var a Aliases
-	var bankErr, borrowerErr error
+	var bankErr, borrowerErr, roleErr error
 	a.Banks, bankErr = parseAliases("banks.csv", banks)
 	a.Borrowers, borrowerErr = parseAliases("borrowers.csv", borrowers)
-	if len(banks)+len(borrowers) > 0 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(banks), banks, borrowers))
+	a.Roles, roleErr = parseRoles("roles.csv", roles)
+	if len(banks)+len(borrowers)+len(roles) > 0 {
+		files := fmt.Appendf(nil, "%d %s%s", len(banks), banks, borrowers)
+		if len(roles) > 0 {
+			files = fmt.Appendf(files, "\n%d roles %s", len(roles), roles)
+		}
+		sum := sha256.Sum256(files)
 		a.Version = hex.EncodeToString(sum[:8])
 	}
-	return a, errors.Join(bankErr, borrowerErr)
+	return a, errors.Join(bankErr, borrowerErr, roleErr)
 }
 
-func parseAliases(name string, data []byte) ([]Alias, error) {
+func parseAliases(name string, data []byte) (all []Alias, err error) {
+	err = readCSV(name, aliasHeading, data, func(record []string) error {
+		a := Alias{Alias: record[0], Canonical: record[1], ValidFrom: record[2]}
+		if a.Alias == "" || a.Canonical == "" {
+			return errors.New("want both an alias and a canonical name")
+		}
+		if _, err := time.Parse(time.DateOnly, a.ValidFrom); a.ValidFrom != "" && err != nil {
+			return fmt.Errorf("valid_from %q: want YYYY-MM-DD, or nothing for always", a.ValidFrom)
+		}
+		all = append(all, a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withCanonical(all), nil
+}
+
+func parseRoles(name string, data []byte) (all []Role, err error) {
+	err = readCSV(name, roleHeading, data, func(record []string) error {
+		lead := strings.ToLower(record[1])
+		if record[0] == "" || lead != "true" && lead != "false" {
+			return fmt.Errorf("role %q, lead %q: want a role, and true or false", record[0], record[1])
+		}
+		all = append(all, Role{record[0], lead == "true"})
+		return nil
+	})
+	return all, err
+}
+
+// readCSV passes the records of a file with a heading to add, without white space around the values. Errors name the
+// file and the line.
+func readCSV(name, heading string, data []byte, add func(record []string) error) error {
 	if len(data) == 0 {
-		return nil, nil
+		return nil
 	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("%s line %d: not valid UTF-8; save the file as UTF-8", name, i+1)
+			return fmt.Errorf("%s line %d: not valid UTF-8; save the file as UTF-8", name, i+1)
 		}
 	}
 	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	in.FieldsPerRecord = 3
-	heading, err := in.Read()
-	if err == nil && strings.Join(heading, ",") != aliasHeading {
-		err = fmt.Errorf("its first line is %q", strings.Join(heading, ","))
+	in.FieldsPerRecord = strings.Count(heading, ",") + 1
+	first, err := in.Read()
+	if err == nil && strings.Join(first, ",") != heading {
+		err = fmt.Errorf("its first line is %q", strings.Join(first, ","))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; want the heading %s", name, err, aliasHeading)
+		return fmt.Errorf("%s: %w; want the heading %s", name, err, heading)
 	}
-	var all []Alias
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return withCanonical(all), nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		a := Alias{Alias: strings.TrimSpace(record[0]), Canonical: strings.TrimSpace(record[1]), ValidFrom: strings.TrimSpace(record[2])}
+		for i := range record {
+			record[i] = strings.TrimSpace(record[i])
+		}
 		line, _ := in.FieldPos(0)
-		if a.Alias == "" || a.Canonical == "" {
-			return nil, fmt.Errorf("%s line %d: want both an alias and a canonical name", name, line)
+		if err := add(record); err != nil {
+			return fmt.Errorf("%s line %d: %w", name, line, err)
 		}
-		if _, err := time.Parse(time.DateOnly, a.ValidFrom); a.ValidFrom != "" && err != nil {
-			return nil, fmt.Errorf("%s line %d: valid_from %q: want YYYY-MM-DD, or nothing for always", name, line, a.ValidFrom)
-		}
-		all = append(all, a)
 	}
 }
 
@@ -111,23 +155,24 @@ func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET alias_version = ?", c.Aliases.Version); err != nil {
 		return err
 	}
-	for table, aliases := range map[string][]Alias{"bank_alias": c.Aliases.Banks, "borrower_alias": c.Aliases.Borrowers} {
-		if err := fillNames(ctx, conn, table, aliases); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
-		}
-	}
-	return nil
+	const names = `[{"alias": "VARCHAR", "canonical": "VARCHAR", "valid_from": "DATE"}]`
+	return errors.Join(
+		fillDeclared(ctx, conn, "bank_alias", names, c.Aliases.Banks),
+		fillDeclared(ctx, conn, "borrower_alias", names, c.Aliases.Borrowers),
+		fillDeclared(ctx, conn, "declared_role", `[{"role": "VARCHAR", "is_lead": "BOOLEAN"}]`, c.Aliases.Roles))
 }
 
-func fillNames(ctx context.Context, conn *stdsql.Conn, table string, aliases []Alias) error {
-	if _, err := conn.ExecContext(ctx, "DELETE FROM _dealflow."+table); err != nil || len(aliases) == 0 {
-		return err
+// fillDeclared replaces the rows of a table by those of a file. structure is that of the rows as JSON.
+func fillDeclared[Row any](ctx context.Context, conn *stdsql.Conn, table, structure string, rows []Row) error {
+	_, err := conn.ExecContext(ctx, "DELETE FROM _dealflow."+table)
+	if err == nil && len(rows) > 0 {
+		var data []byte
+		if data, err = json.Marshal(rows); err == nil {
+			_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+" SELECT unnest(from_json(?::JSON, "+literal(structure)+"), max_depth := 2)", string(data))
+		}
 	}
-	data, err := json.Marshal(aliases)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", table, err)
 	}
-	_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+
-		` SELECT unnest(from_json(?::JSON, '[{"alias": "VARCHAR", "canonical": "VARCHAR", "valid_from": "DATE"}]'), max_depth := 2)`, string(data))
-	return err
+	return nil
 }

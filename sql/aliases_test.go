@@ -9,16 +9,16 @@ import (
 )
 
 func TestParseAliases(t *testing.T) {
-	got, err := sql.ParseAliases([]byte("\ufeffalias,canonical,valid_from\n\"Aspen, Birch\",Aspen,\nOld Oak,Oak,2024-02-29\n"), nil)
+	got, err := sql.ParseAliases([]byte("\ufeffalias,canonical,valid_from\n\"Aspen, Birch\",Aspen,\nOld Oak,Oak,2024-02-29\n"), nil, nil)
 	want := []sql.Alias{{"Aspen, Birch", "Aspen", ""}, {"Old Oak", "Oak", "2024-02-29"}, {"Aspen", "Aspen", ""}, {"Oak", "Oak", ""}}
 	if err != nil || !slices.Equal(got.Banks, want) || len(got.Borrowers) > 0 || got.Version == "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	other, err := sql.ParseAliases(nil, []byte("alias,canonical,valid_from\n"))
+	other, err := sql.ParseAliases(nil, []byte("alias,canonical,valid_from\n"), nil)
 	if err != nil || other.Version == got.Version {
 		t.Errorf("got %+v, %v", other, err)
 	}
-	if none, err := sql.ParseAliases(nil, nil); err != nil || none.Version != "" {
+	if none, err := sql.ParseAliases(nil, nil, nil); err != nil || none.Version != "" {
 		t.Errorf("got %+v, %v", none, err)
 	}
 	for text, wrong := range map[string]string{
@@ -29,7 +29,24 @@ func TestParseAliases(t *testing.T) {
 		"alias,canonical,valid_from\n\"a,b,\n":         "banks.csv",
 		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,": "banks.csv line 2: not valid UTF-8",
 	} {
-		if _, err := sql.ParseAliases([]byte(text), nil); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, err := sql.ParseAliases([]byte(text), nil, nil); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%q: got %v, want %s", text, err, wrong)
+		}
+	}
+}
+
+func TestParseRoles(t *testing.T) {
+	got, err := sql.ParseAliases(nil, nil, []byte("role,lead\nCo-Lead, TRUE\n\"Structurer\",false\n"))
+	if want := []sql.Role{{"Co-Lead", true}, {"Structurer", false}}; err != nil || !slices.Equal(got.Roles, want) || got.Version == "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for text, wrong := range map[string]string{
+		"role,is_lead\n":        "roles.csv: its first line is",
+		"role,lead\na,yes\n":    `roles.csv line 2: role "a", lead "yes": want a role, and true or false`,
+		"role,lead\n,true\n":    "roles.csv line 2",
+		"role,lead\na,true,b\n": "roles.csv",
+	} {
+		if _, err := sql.ParseAliases(nil, nil, []byte(text)); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)
 		}
 	}

@@ -46,7 +46,7 @@ func emptySource(columns []lake.Column) string {
 // separate expressions. (A lambda would be simpler, but DuckDB cannot bind a lambda in a macro with a parameter that
 // has the name of a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
-	root := "coalesce(getvariable('lake'), " + literal(c.Root) + ") || '/'"
+	root := "coalesce(getvariable(" + literal("lake_"+c.lakeID()) + "), getvariable('lake'), " + literal(c.Root) + ") || '/'"
 	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
 	renamed, types := pathColumns(paths[0])
 	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"

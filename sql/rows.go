@@ -1,10 +1,11 @@
 package sql
 
 import (
+	"bufio"
 	"context"
 	stdsql "database/sql"
 	"encoding/base64"
-	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,61 +91,92 @@ func (r *Rows) Texts() []string {
 	return texts
 }
 
-// WriteCSV writes a heading and all remaining rows as RFC 4180 CSV; NULL is an empty field.
+// WriteCSV writes a heading and all remaining rows as RFC 4180 CSV with LF. NULL is an empty field, the empty text is "".
+// Binary values are \x and hexadecimal digits. PostgreSQL's COPY … (FORMAT csv, HEADER) reads that as it is.
 func (r *Rows) WriteCSV(out io.Writer) error {
-	w := csv.NewWriter(out)
-	if err := w.Write(r.names); err != nil {
-		return err
+	w := bufio.NewWriter(out)
+	for i, name := range r.names {
+		writeField(w, i, name)
 	}
 	for r.Next() {
-		if err := w.Write(r.Texts()); err != nil {
-			return err
+		_ = w.WriteByte('\n') // Flush returns the first error of the writer
+		for i, value := range r.current {
+			switch v := value.(type) {
+			case nil:
+				if i > 0 {
+					_ = w.WriteByte(',')
+				}
+			case []byte:
+				writeField(w, i, `\x`+hex.EncodeToString(v))
+			default:
+				writeField(w, i, text(value, r.types[i]))
+			}
 		}
 	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
+	_ = w.WriteByte('\n')
+	return errors.Join(w.Flush(), r.Err())
+}
+
+// writeField writes a field of CSV that is not NULL. `\.` alone would end the data for older versions of PostgreSQL.
+func writeField(w *bufio.Writer, column int, field string) {
+	if column > 0 {
+		_ = w.WriteByte(',')
 	}
-	return r.Err()
+	if field == "" || field == `\.` || strings.ContainsAny(field, ",\"\r\n") || strings.TrimSpace(field) != field {
+		field = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+	}
+	_, _ = w.WriteString(field)
 }
 
 // WriteJSON writes all remaining rows as one array of objects, columns in order. Decimals are numbers with all digits,
 // instants RFC 3339, binary values base64.
 func (r *Rows) WriteJSON(out io.Writer) error {
-	separator := "[\n"
+	separator, end := "[\n", "[]\n"
 	for r.Next() {
-		var row strings.Builder
-		row.WriteString(separator + "{")
-		for i, value := range r.current {
-			if i > 0 {
-				row.WriteByte(',')
-			}
-			name, err := json.Marshal(r.names[i])
-			if err != nil {
-				return err
-			}
-			cell, err := json.Marshal(jsonValue(value, r.types[i]))
-			if err != nil {
-				return fmt.Errorf("column %s: %w", r.names[i], err)
-			}
-			row.Write(name)
-			row.WriteByte(':')
-			row.Write(cell)
-		}
-		row.WriteByte('}')
-		if _, err := io.WriteString(out, row.String()); err != nil {
+		if err := r.writeObject(out, separator, ""); err != nil {
 			return err
 		}
-		separator = ",\n"
+		separator, end = ",\n", "\n]\n"
 	}
 	if err := r.Err(); err != nil {
 		return err
 	}
-	end := "\n]\n"
-	if separator == "[\n" {
-		end = "[]\n"
-	}
 	_, err := io.WriteString(out, end)
+	return err
+}
+
+// WriteNDJSON writes each remaining row as one line: an object as in WriteJSON.
+func (r *Rows) WriteNDJSON(out io.Writer) error {
+	for r.Next() {
+		if err := r.writeObject(out, "", "\n"); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// writeObject writes the current row as an object.
+func (r *Rows) writeObject(out io.Writer, before, after string) error {
+	var row strings.Builder
+	row.WriteString(before + "{")
+	for i, value := range r.current {
+		if i > 0 {
+			row.WriteByte(',')
+		}
+		name, err := json.Marshal(r.names[i])
+		if err != nil {
+			return err
+		}
+		cell, err := json.Marshal(jsonValue(value, r.types[i]))
+		if err != nil {
+			return fmt.Errorf("column %s: %w", r.names[i], err)
+		}
+		row.Write(name)
+		row.WriteByte(':')
+		row.Write(cell)
+	}
+	row.WriteString("}" + after)
+	_, err := io.WriteString(out, row.String())
 	return err
 }
 

@@ -30,7 +30,7 @@ func (c *Catalog) readBaseline(ctx context.Context, conn *stdsql.Conn) (from bas
 	err = conn.QueryRowContext(ctx, `
 SELECT c."commit", strftime(c.known_at, '%Y-%m-%dT%H:%M:%S.%fZ'), r.run_id
 FROM _dealflow.catalog c JOIN main.runs r ON r."commit" = c."commit"
-WHERE c.layout = ?`, layout).Scan(&from.commit, &from.instant, &runID)
+WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &from.instant, &runID)
 	if err != nil {
 		return from, fmt.Errorf("%w (%w)", errNotExtendable, err)
 	}

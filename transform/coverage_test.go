@@ -20,7 +20,7 @@ import (
 
 // leastUnderstood is, for each text column, the least share in percent of texts in a simulated market that the parsers
 // must understand: their status is not UNPARSED. The market corrupts about one text in a hundred, and more of the times
-// of pricing. One leverage in five is net leverage, which is another figure.
+// of pricing.
 var leastUnderstood = map[string]float64{
 	"bond_priced_deals.pricing_time": 95, "bond_priced_deals.cpn": 97, "bond_priced_deals.non_bullet": 97, "bond_priced_deals.spread": 97,
 	"bond_priced_deals.yield": 97, "bond_priced_deals.gov": 97, "bond_priced_deals.nip": 97, "bond_priced_deals.swap": 97,
@@ -28,10 +28,16 @@ var leastUnderstood = map[string]float64{
 	"bond_priced_price_evolution.value": 97,
 	"bond_expected_tranches.volume":     97, "bond_expected_tranches.structure": 97, "bond_expected_tranches.price_evolution": 97,
 	"bond_expected_tranches.books":                  97,
-	"loan_priced_deals.borrower_leveraged_multiple": 70,
+	"loan_priced_deals.borrower_leveraged_multiple": 97,
 	"loan_priced_tranches.maturity":                 97, "loan_priced_tranches.margin": 97, "loan_priced_tranches.oid": 97,
 	"loan_expected_tranches.volume": 97, "loan_expected_tranches.maturity": 97, "loan_expected_tranches.margin": 97,
-	"loan_expected_tranches.oid": 97,
+	"loan_expected_tranches.oid":      97,
+	"bond_priced_deals.rating_moodys": 97, "bond_priced_deals.rating_standard_and_poors": 97, "bond_priced_deals.rating_fitch": 97,
+	"bond_expected_tranches.ratings_moodys": 99, "bond_expected_tranches.ratings_standard_and_poors": 99,
+	"bond_expected_tranches.ratings_fitch":      99,
+	"loan_priced_deals.borrower_ratings_moodys": 99, "loan_priced_deals.borrower_ratings_standard_and_poors": 99,
+	"loan_priced_deals.borrower_ratings_fitch": 99,
+	"loan_priced_tranches.rating_moodys":       99, "loan_priced_tranches.rating_standard_and_poors": 99, "loan_priced_tranches.rating_fitch": 99,
 }
 
 // leastTexts is the least number of texts for which a share is meaningful.

@@ -22,10 +22,25 @@ type outcome struct {
 	fill   func(*cell, *text.Reading)
 }
 
-// compileHelpers compiles the helpers of a table: one derivation for each text column that has helpers. version is the
-// index of the column that contains the parsers' version; -1 for none.
-func compileHelpers(table *lake.Table) (all []derivation, version int) {
-	version = -1
+// composition joins the ratings of the agencies in a row. It runs after all derivations.
+type composition struct {
+	notches  [3]int // indices of the agencies' notches
+	grade    int    // index of the column with which the composite is compared; -1 for none
+	outcomes []outcome
+}
+
+// helperPlan is how the helper columns of a table are filled.
+type helperPlan struct {
+	derivations []derivation
+	composite   *composition // nil for none
+	version     int          // index of the column that contains the parsers' version; -1 for none
+}
+
+// compileHelpers compiles the helpers of a table: one derivation for each text column that has helpers.
+func compileHelpers(table *lake.Table) helperPlan {
+	var all []derivation
+	var composite *composition
+	version := -1
 	columnOf := func(name string) int {
 		return slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
 	}
@@ -33,6 +48,13 @@ func compileHelpers(table *lake.Table) (all []derivation, version int) {
 		helper, column := &table.Helpers[h], len(table.Columns)+h
 		if helper.IsParserVersion() {
 			version = column
+			continue
+		}
+		if helper.IsComposite() {
+			if composite == nil {
+				composite = compileComposite(table, helper)
+			}
+			composite.outcomes = append(composite.outcomes, outcome{column, outcomes[helper.Parse.Part]})
 			continue
 		}
 		from := columnOf(helper.Parse.From)
@@ -48,21 +70,35 @@ func compileHelpers(table *lake.Table) (all []derivation, version int) {
 		}
 		all[i].outcomes = append(all[i].outcomes, outcome{column, outcomes[helper.Parse.Part]})
 	}
-	return all, version
+	return helperPlan{all, composite, version}
+}
+
+// compileComposite finds the columns that a composite joins. helper is any of its columns.
+func compileComposite(table *lake.Table, helper *lake.Column) *composition {
+	c := &composition{grade: slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == helper.Parse.With })}
+	for i, name := range lake.RatingColumns(helper.Parse.From) {
+		c.notches[i] = len(table.Columns) + slices.IndexFunc(table.Helpers, func(h lake.Column) bool {
+			return h.Parse.From == name && h.Parse.Part == lake.PartNotch
+		})
+	}
+	return c
 }
 
 // deriveAll fills the helper columns of all staged rows. A text that a parser cannot read is not drift.
 func (f *Flattener) deriveAll() {
 	for t := range f.tables {
-		staged, version := &f.tables[t], f.plan.parserVersions[t]
-		if version < 0 {
+		staged, helpers := &f.tables[t], &f.plan.helpers[t]
+		if helpers.version < 0 {
 			continue
 		}
 		for start := 0; start < len(staged.cells); start += staged.width {
 			row := staged.cells[start : start+staged.width]
-			row[version].Set, row[version].N = true, lake.ParserVersion
-			for i := range f.plan.derivations[t] {
-				staged.textSize += f.derive(&f.plan.derivations[t][i], row)
+			row[helpers.version].Set, row[helpers.version].N = true, lake.ParserVersion
+			for i := range helpers.derivations {
+				staged.textSize += f.derive(&helpers.derivations[i], row)
+			}
+			if helpers.composite != nil {
+				staged.textSize += f.join(helpers.composite, row)
 			}
 		}
 	}
@@ -86,10 +122,29 @@ func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
 	normal, f.arena = text.Normalise(f.arena, from.Text)
 	f.reading = text.Reading{}
 	d.parse(normal, beside, &f.reading)
-	for _, o := range d.outcomes {
+	return f.fillHelpers(row, d.outcomes)
+}
+
+// fillHelpers copies the parts of the reading to their columns, and returns the bytes of text in them.
+func (f *Flattener) fillHelpers(row []cell, parts []outcome) (textSize int) {
+	for _, o := range parts {
 		c := &row[o.column]
 		o.fill(c, &f.reading)
 		textSize += len(c.Text)
 	}
 	return textSize
+}
+
+// join joins the ratings of a row and returns the bytes of text in the columns.
+func (f *Flattener) join(c *composition, row []cell) (textSize int) {
+	var notches [3]text.Integer
+	for i, column := range c.notches {
+		notches[i] = text.Integer{Value: row[column].N, Set: row[column].Set}
+	}
+	var grade []byte
+	if c.grade >= 0 {
+		grade = row[c.grade].Text
+	}
+	f.reading = text.Reading{Composite: text.CompositeOf(notches, grade)}
+	return f.fillHelpers(row, c.outcomes)
 }

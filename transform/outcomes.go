@@ -42,6 +42,31 @@ var outcomes = map[string]func(*cell, *text.Reading){
 	lake.PartSenior:     func(c *cell, r *text.Reading) { setNumber(c, r.Senior) },
 	lake.PartTotal:      func(c *cell, r *text.Reading) { setNumber(c, r.Total) },
 
+	lake.PartBenchmarkIndex: func(c *cell, r *text.Reading) { setWord(c, r.Index) },
+	lake.PartBasis:          func(c *cell, r *text.Reading) { setWord(c, r.Basis) },
+	lake.PartMeasure:        func(c *cell, r *text.Reading) { setWord(c, r.Measure) },
+	lake.PartRank:           func(c *cell, r *text.Reading) { setWord(c, r.Rank) },
+	lake.PartLabel:          func(c *cell, r *text.Reading) { setWord(c, r.Label) },
+	lake.PartGrade:          func(c *cell, r *text.Reading) { setWord(c, r.Grade) },
+	lake.PartOutlook:        func(c *cell, r *text.Reading) { setWord(c, r.Outlook) },
+	lake.PartWatch:          func(c *cell, r *text.Reading) { setWord(c, r.Watch) },
+
+	lake.PartBenchmarkTenor: func(c *cell, r *text.Reading) { setNumber(c, r.BenchmarkTenor) },
+	lake.PartOID:            func(c *cell, r *text.Reading) { setNumber(c, r.Issue.Point) },
+	lake.PartOIDLo:          func(c *cell, r *text.Reading) { setNumber(c, r.Issue.Lo) },
+	lake.PartOIDHi:          func(c *cell, r *text.Reading) { setNumber(c, r.Issue.Hi) },
+	lake.PartExtendedYears:  func(c *cell, r *text.Reading) { setNumber(c, r.Extended) },
+	lake.PartNet:            func(c *cell, r *text.Reading) { setNumber(c, r.Net) },
+	lake.PartNetSenior:      func(c *cell, r *text.Reading) { setNumber(c, r.NetSenior) },
+	lake.PartNotch:          func(c *cell, r *text.Reading) { setInteger(c, r.Notch) },
+
+	lake.PartCompositeNotch: func(c *cell, r *text.Reading) { setInteger(c, r.Composite.Notch) },
+	lake.PartCompositeGrade: func(c *cell, r *text.Reading) { setWord(c, r.Composite.Grade) },
+	lake.PartCompositeRule:  func(c *cell, r *text.Reading) { setWord(c, r.Composite.Rule) },
+	lake.PartWorstNotch:     func(c *cell, r *text.Reading) { setInteger(c, r.Composite.Worst) },
+	lake.PartIsInvestment:   func(c *cell, r *text.Reading) { setFlag(c, r.Composite.IsInvestment) },
+	lake.PartMatchesGrade:   func(c *cell, r *text.Reading) { setFlag(c, r.Composite.MatchesGrade) },
+
 	lake.PartDate:    func(c *cell, r *text.Reading) { setInteger(c, r.Date) },
 	lake.PartYear:    func(c *cell, r *text.Reading) { setInteger(c, r.Year) },
 	lake.PartMonth:   func(c *cell, r *text.Reading) { setInteger(c, r.Month) },
@@ -51,6 +76,10 @@ var outcomes = map[string]func(*cell, *text.Reading){
 	lake.PartPerpetual:   func(c *cell, r *text.Reading) { setFlag(c, r.Perpetual) },
 	lake.PartWillNotGrow: func(c *cell, r *text.Reading) { setFlag(c, r.WillNotGrow) },
 	lake.PartImplied:     func(c *cell, r *text.Reading) { setFlag(c, r.Implied) },
+	lake.PartIncrease:    func(c *cell, r *text.Reading) { setFlag(c, r.Increase) },
+	lake.PartEquivalent:  func(c *cell, r *text.Reading) { setFlag(c, r.Equivalent) },
+	lake.PartReconciled:  func(c *cell, r *text.Reading) { setFlag(c, r.Reconciled) },
+	lake.PartIncludesJLM: func(c *cell, r *text.Reading) { setFlag(c, r.IncludesJLM) },
 }
 
 func setWord(c *cell, text []byte) { c.Text, c.Set = text, text != nil }

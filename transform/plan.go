@@ -56,8 +56,7 @@ type plan struct {
 	id     *node // node of the deal's id
 	market *node
 
-	derivations    [][]derivation // per table
-	parserVersions []int          // per table: the column of the parsers' version; -1 for none
+	helpers []helperPlan // per table
 }
 
 // linkFields are the documented members of a link object that have no column, which is all except href.
@@ -133,9 +132,7 @@ func (p *plan) addRows(t int, table *lake.Table) {
 
 // addHelpers adds the parsers of a table's helper columns.
 func (p *plan) addHelpers(table *lake.Table) {
-	derivations, version := compileHelpers(table)
-	p.derivations = append(p.derivations, derivations)
-	p.parserVersions = append(p.parserVersions, version)
+	p.helpers = append(p.helpers, compileHelpers(table))
 }
 
 func (p *plan) addColumn(t, c int, column *lake.Column) {

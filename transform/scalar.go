@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dealflow/schemas/lake"
+	"dealflow/transform/internal/instant"
 	"dealflow/transform/jsonread"
 )
 
@@ -57,10 +58,10 @@ func (f *Flattener) fillText(c *cell, n *node, to *target, raw []byte) (exact bo
 		}
 		c.Text, c.Set = text, true
 	case lake.Date:
-		day, ok := date(text)
+		day, ok := instant.Date(text)
 		c.N, c.Set = int64(day), ok
 	case lake.Timestamp:
-		c.N, exact, c.Set = timestamp(text)
+		c.N, exact, c.Set = instant.Timestamp(text)
 		return exact
 	}
 	return true

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 )
@@ -50,6 +49,6 @@ func runCatalog(ctx context.Context, a *app) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, result)
 	}
-	_, err = fmt.Fprintf(a.Stderr, "published %s, which shows commit %d\n", result.Catalog, result.Commit)
-	return err
+	a.say().Info("catalog published", "catalog", result.Catalog, "commit", result.Commit, logs.Text("published %s, which shows commit %d", result.Catalog, result.Commit))
+	return nil
 }

@@ -225,7 +225,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	code := Main(ctx, []string{"demo", "--dir", t.TempDir() + "/lake"}, environment{
-		Getenv: func(string) string { return "" }, Now: time.Now, Stdin: nil, Stdout: t.Output(), Stderr: t.Output(),
+		Now: time.Now, Stdin: nil, Stdout: t.Output(), Stderr: t.Output(),
 	})
 	if code != 130 {
 		t.Errorf("exit code %d, want 130", code)

@@ -14,7 +14,7 @@ import (
 func TestCLIDoc(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(testkit.Generated + "# Commands\n\nThe program's own help. What `--json` prints is in [run-report.md](../reference/run-report.md).\n")
-	describe(&page, (&app{environment: environment{Getenv: func(string) string { return "" }}}).root())
+	describe(&page, new(app).root())
 	testkit.Golden(t, "../../docs/generated/cli.md", []byte(page.String()))
 }
 

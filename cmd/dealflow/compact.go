@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
@@ -50,8 +50,7 @@ func (a *app) printCompacted(r *maintain.Result) error {
 	}
 	a.printMaintained(r)
 	if r.Outcome == lake.OutcomeUnchanged {
-		_, err := fmt.Fprintf(a.Stderr, "nothing to merge in %s\n", r.Lake)
-		return err
+		a.say().Info("nothing to merge", "lake", r.Lake, logs.Text("nothing to merge in %s", r.Lake))
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/load/transfer"
 	"dealflow/load/verify"
@@ -33,7 +33,9 @@ gained since. That works until TARGET has a commit of its own; after that, copy 
 To restore, copy the other way, into an empty folder or prefix.`,
 		Example: "  dealflow copy /data/deals s3://backup/deals\n  dealflow copy s3://backup/deals /data/restored",
 		Args:    args(cobra.ExactArgs(2)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runCopy(cmd.Context(), a, args[0], args[1], until) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCopy(cmd.Context(), a, args[0], args[1], until)
+		},
 	}
 	cmd.Flags().Int64Var(&until, "until", 0, "number of the last commit to copy; 0 for the newest")
 	return cmd
@@ -80,10 +82,8 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, result)
 	}
-	lines := []string{
-		fmt.Sprintf("copied %s to %s: commits 1 to %d (%d now), %d files, %s (%d now)", made.From, made.To, made.Commits, made.Added, made.Files, size(made.Bytes), made.Copied),
-		"next: " + result.Next,
-	}
-	_, err = fmt.Fprintln(a.Stderr, strings.Join(lines, "\n"))
-	return err
+	a.say().Info("copied", "from", made.From, "to", made.To, "commits", made.Commits, "files", made.Files, "bytes", made.Bytes, "next", result.Next,
+		logs.Text("copied %s to %s: commits 1 to %d (%d now), %d files, %s (%d now); next: %s",
+			made.From, made.To, made.Commits, made.Added, made.Files, size(made.Bytes), made.Copied, result.Next))
+	return nil
 }

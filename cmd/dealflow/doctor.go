@@ -154,12 +154,12 @@ func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) (server time.Time,
 	if a.settings.api == "" {
 		return server, []diagnosis{skipped("API", "neither --api nor DEALFLOW_API is set")}
 	}
-	cfg, err := a.pullConfig(ctx, o)
+	cfg, account, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return server, []diagnosis{problem("API", "correct this setting", err)}
 	}
 	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
+		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), MaxAttempts: 2, Log: a.logger(),
 	})
 	if err != nil {

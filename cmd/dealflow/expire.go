@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -112,26 +113,27 @@ func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
 	if r.Outcome == lake.OutcomeSkipped || !complete {
 		return nil
 	}
-	return a.printDone(r)
+	a.printDone(r)
+	return nil
 }
 
 // printDone prints what expire did, or would do, in sums.
-func (a *app) printDone(r *maintain.ExpireResult) (err error) {
+func (a *app) printDone(r *maintain.ExpireResult) {
+	day := "would take back the snapshots of " + r.DroppedDay
 	did := "would remove"
 	if r.Applied {
+		day = "took back the snapshots of " + r.DroppedDay + "; expire deletes their files after their grace"
 		did = "removed"
 	}
-	switch {
-	case r.DroppedDay != "" && r.Applied:
-		_, err = fmt.Fprintf(a.Stderr, "took back the snapshots of %s; expire deletes their files after their grace\n", r.DroppedDay)
-	case r.DroppedDay != "":
-		_, err = fmt.Fprintf(a.Stderr, "would take back the snapshots of %s\n", r.DroppedDay)
-	default:
-		_, err = fmt.Fprintf(a.Stderr, "%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)\n",
-			did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes))
+	if r.DroppedDay != "" {
+		a.say().Info("day taken back", "applied", r.Applied, "day", r.DroppedDay, logs.Text("%s", day))
+	} else {
+		a.say().Info("garbage", "applied", r.Applied, "files", r.Garbage.Files, "bytes", r.Garbage.Bytes, "checkpoints", r.Checkpoints.Files,
+			"unfinished", r.Unfinished, "waiting_files", r.Waiting.Files, "waiting_bytes", r.Waiting.Bytes,
+			logs.Text("%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)",
+				did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes)))
 	}
-	if !r.Applied && err == nil {
-		_, err = fmt.Fprintln(a.Stderr, "nothing was removed; run again with --apply to remove")
+	if !r.Applied {
+		a.say().Info("nothing was removed", logs.Text("nothing was removed; run again with --apply to remove"))
 	}
-	return err
 }

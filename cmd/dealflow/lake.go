@@ -23,7 +23,7 @@ func (a *app) openLake(ctx context.Context) (*load.Lake, error) {
 func (a *app) openToRead(ctx context.Context, s store.Store) (*load.Lake, error) {
 	l, err := load.Open(ctx, s)
 	if errors.Is(err, load.ErrLostCommit) && l.Log().Number > 0 {
-		a.logger().Warn("answers lack what a lost commit said", "err", err.Error(), "next", "dealflow verify")
+		a.logger().Warn("answers lack what a lost commit said", "error", err.Error(), "next", "dealflow verify")
 		return l, nil
 	}
 	return l, err

@@ -98,7 +98,7 @@ func TestRunWaitsForSync(t *testing.T) {
 	}
 	lines := bufio.NewReader(stderr)
 	line, err := lines.ReadString('\n')
-	if err != nil || !strings.Contains(line, "waiting for its lease") || !strings.Contains(line, `"command":"sync"`) {
+	if err != nil || !strings.Contains(line, "waiting for its lease") || !strings.Contains(line, "command=sync ") {
 		t.Errorf("the run says %q, %v; want that it waits for the sync", line, err)
 	}
 	sync.kill()

@@ -3,19 +3,21 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --day-zone means the same on a machine without time zones
+
+	"dealflow/internal/logs"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := environment{
-		Getenv: os.Getenv, Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Environ: os.Environ(), Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	code := Main(ctx, os.Args[1:], env)
 	stop()
@@ -24,7 +26,7 @@ func main() {
 
 // environment is everything that the program reads from and writes to its process. Tests replace it.
 type environment struct {
-	Getenv  func(string) string
+	Environ []string // variables, NAME=value
 	Now     func() time.Time
 	Elapsed func() time.Duration // since some instant, suspends included; nil: by Now
 	Stdin   io.Reader
@@ -32,21 +34,33 @@ type environment struct {
 	Stderr  io.Writer
 }
 
+// getenv returns the value of a variable, "" for none.
+func (e *environment) getenv(name string) string {
+	for _, variable := range e.Environ {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
-	a := &app{environment: env, work: new(workFolder)}
+	a := &app{environment: env, work: new(workFolder), sink: logs.NewSink(env.Stderr, "dealflow")}
+	a.sink.Terminal = isTerminal(env.Stderr)
+	a.sink.JSON = a.wantsJSON(args) // for errors before the settings are read
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.work.close(); closeErr != nil {
-		a.logger().Warn("the work folder could not be removed", "err", closeErr)
+		a.logger().Warn("the work folder could not be removed", "error", closeErr)
 	}
 	code := exitCode(ctx, err)
 	var quiet *silentError
 	if err != nil && !errors.As(err, &quiet) {
-		fmt.Fprintln(env.Stderr, "dealflow: "+err.Error())
+		a.logger().Error(logs.CommandFailed, "error", err.Error(), "exit_code", code, logs.Text("%v", err))
 	}
 	return code
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 
 	"github.com/google/uuid"
@@ -30,10 +31,12 @@ func (a *app) maintainConfig(ctx context.Context, acceptLost bool) (cfg maintain
 // printMaintained prints the result of a maintenance command: warnings, and the commit.
 func (a *app) printMaintained(r *maintain.Result) {
 	for _, warning := range r.Warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+		a.warn(warning)
 	}
 	if r.Commit > 0 {
-		fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %d files (%s) in place of %d (%s), %.1f s\n",
-			r.Commit, r.Lake, r.KnownAt, r.Outcome, r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved), r.Seconds)
+		a.say().Info("commit", "commit", r.Commit, "lake", r.Lake, "known_at", r.KnownAt.String(), "outcome", r.Outcome, "files", r.FilesAdded,
+			"bytes", r.BytesAdded, "files_removed", r.FilesRemoved, "bytes_removed", r.BytesRemoved, "seconds", r.Seconds,
+			logs.Text("commit %d of %s, known at %s: %s, %d files (%s) in place of %d (%s), %.1f s",
+				r.Commit, r.Lake, r.KnownAt, r.Outcome, r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved), r.Seconds))
 	}
 }

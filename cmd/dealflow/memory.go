@@ -9,7 +9,7 @@ const gcPercent = 30
 
 // saveMemory makes garbage collection more frequent, unless the user has set GOGC.
 func (a *app) saveMemory() {
-	if a.Getenv("GOGC") == "" {
+	if a.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 }

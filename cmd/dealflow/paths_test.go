@@ -13,25 +13,27 @@ import (
 func TestPathWithNewline(t *testing.T) {
 	parent := t.TempDir()
 	path := filepath.Join(parent, "two\nlines")
-	env := map[string]string{"DEALFLOW_API": "http://127.0.0.1:1", "DEALFLOW_CLIENT_ID": "demo", "DEALFLOW_CLIENT_SECRET": "demo"}
+	env := []string{"DEALFLOW_API=http://127.0.0.1:1", "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo"}
 	refused := func(want string, args ...string) {
 		t.Helper()
 		var stdout, stderr strings.Builder
-		code := Main(t.Context(), args, environment{Getenv: func(name string) string { return env[name] }, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+		code := Main(t.Context(), args, environment{Environ: env, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 		if code != 2 || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
 			t.Errorf("%q ends with %d, want 2 and %q:\n%s%s", args, code, want, stdout.String(), stderr.String())
 		}
 	}
-	root := (&app{environment: environment{Getenv: func(string) string { return "" }}}).root()
+	root := new(app).root()
 	commands := 0
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "version" || cmd.Name() == "demo" { // they use no lake of the settings
+		if cmd.Name() == "version" || cmd.Name() == "demo" || cmd.Name() == "man" { // they use no lake of the settings
 			continue
 		}
 		commands++
 		for _, flag := range []string{"lake", "work-dir", "cache-dir"} {
 			args := []string{cmd.Name(), "--" + flag, path}
 			switch cmd.Name() {
+			case "copy":
+				args = append(args, filepath.Join(parent, "source"), filepath.Join(parent, "target"))
 			case "quarantine":
 				args = append(args, "list")
 			case "lease":
@@ -51,7 +53,7 @@ func TestPathWithNewline(t *testing.T) {
 	}
 	refused("control characters", "demo", "--dir", path)
 	refused("control characters", "status", "--lake", filepath.Join(parent, "a\tb"))
-	env["DEALFLOW_LAKE"] = path
+	env = append(env, "DEALFLOW_LAKE="+path)
 	refused("--lake ", "status")
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
 		t.Errorf("created: %v, %v", entries, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -171,7 +172,8 @@ func showQuarantine(ctx context.Context, a *app, id string) error {
 		return usagef("%d records in quarantine begin with %s, want one; type more of the id", len(records), id)
 	}
 	q := records[0]
-	fmt.Fprintf(a.Stderr, "%s, page %s: %s\n", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail))
+	a.say().Info("record", "feed", q.Feed.String(), "page", q.Page, "reason", q.Reason, "detail", q.Detail,
+		logs.Text("%s, page %s: %s", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail)))
 	_, err = a.Stdout.Write(q.payload)
 	return err
 }

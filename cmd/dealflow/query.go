@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
+	"dealflow/load/parquet"
 	"dealflow/sql"
 )
 
 // queryFormats are the values of --format.
-var queryFormats = []string{"table", "csv", "json", "parquet"}
+var queryFormats = []string{"table", "csv", "json", "ndjson", "parquet", "arrow"}
 
 type queryOptions struct {
 	format string
@@ -49,19 +51,24 @@ The other tables have the same four forms. There are also:
   catalog_info, markets          the commit that the catalog shows; the markets in their order
   knowledge_at(t), utc_day(t)    the instant of the last pull as of t; the UTC day of t
 
+csv has an empty field for NULL and "" for an empty text, as PostgreSQL's COPY … (FORMAT csv, HEADER)
+reads it. ndjson is one JSON object a line. parquet and arrow (an Arrow IPC stream) go to --out or into
+a pipe; sums of whole numbers are DOUBLE in them unless the statement casts them.
+
 A statement may write files of this machine: COPY … TO writes what it is given, as the user who runs
 query, and replaces files. The lake's catalog is read-only; the files of a lake in a folder are files
 like any other. Run only statements that you would run as a program.`,
 		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"
   dealflow query "FROM loan_priced_deals_as_of('2026-11-01 06:00:00Z')" --format csv
-  dealflow query "FROM bond_priced_deals" --format parquet --out deals.parquet`,
+  dealflow query "FROM bond_priced_deals" --format parquet --out deals.parquet
+  dealflow query "FROM deals" --format csv | psql -c "COPY deals FROM STDIN (FORMAT csv, HEADER)"`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(cmd.Context(), a, o, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.format, "format", "table", "format of the answer: "+strings.Join(queryFormats, ", "))
 	flags.StringVarP(&o.file, "file", "f", "", "read the statement from this file")
-	flags.StringVarP(&o.out, "out", "o", "", "write the answer to this file, not to stdout; required for parquet")
+	flags.StringVarP(&o.out, "out", "o", "", "write the answer to this file, not to stdout")
 	return cmd
 }
 
@@ -72,8 +79,8 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	if !slices.Contains(queryFormats, o.format) {
 		return usagef("--format %q: want %s", o.format, strings.Join(queryFormats, ", "))
 	}
-	if o.format == "parquet" && o.out == "" {
-		return usagef("--format parquet: name a file with --out")
+	if binary := o.format == "parquet" || o.format == "arrow"; binary && o.out == "" && isTerminal(a.Stdout) {
+		return usagef("--format %s: name a file with --out, or send the answer into a pipe", o.format)
 	}
 	statement, err := a.statement(o, args)
 	if err != nil {
@@ -84,18 +91,41 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		return err
 	}
 	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
-		if o.format == "parquet" {
-			return writeParquet(ctx, db, statement, o.out)
-		}
 		if o.out == "" {
-			return printQuery(ctx, db, statement, o.format, a.Stdout)
+			return a.writeQuery(ctx, db, statement, o.format, a.Stdout)
 		}
 		file, err := os.Create(o.out)
 		if err != nil {
 			return err
 		}
-		return errors.Join(printQuery(ctx, db, statement, o.format, file), file.Close())
+		return errors.Join(a.writeQuery(ctx, db, statement, o.format, file), file.Close())
 	}, statement)
+}
+
+// writeQuery runs a statement and writes its answer. DuckDB writes Parquet to files alone, so that goes through one in the
+// work folder.
+func (a *app) writeQuery(ctx context.Context, db *stdsql.DB, statement, format string, out io.Writer) (err error) {
+	if format != "parquet" && format != "arrow" {
+		return printQuery(ctx, db, statement, format, out)
+	}
+	folder, err := os.MkdirTemp(a.workDir(), "query-*")
+	if err != nil {
+		return fmt.Errorf("work folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, "answer.parquet")
+	if err := writeParquet(ctx, db, statement, path); err != nil {
+		return err
+	}
+	if format == "arrow" {
+		return parquet.Stream(ctx, path, memory.DefaultAllocator, out)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, file)
+	return errors.Join(err, file.Close())
 }
 
 // statement returns the SQL to run: the argument, the file of --file, or stdin.
@@ -127,11 +157,7 @@ func (a *app) statement(o queryOptions, args []string) (string, error) {
 }
 
 func writeParquet(ctx context.Context, db *stdsql.DB, statement, path string) error {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, "COPY ("+statement+") TO '"+strings.ReplaceAll(abs, "'", "''")+"' (FORMAT parquet, COMPRESSION zstd)")
+	_, err := db.ExecContext(ctx, "COPY ("+statement+") TO '"+strings.ReplaceAll(path, "'", "''")+"' (FORMAT parquet, COMPRESSION zstd)")
 	return err
 }
 
@@ -146,6 +172,8 @@ func printQuery(ctx context.Context, db *stdsql.DB, statement, format string, ou
 		return rows.WriteCSV(out)
 	case "json":
 		return rows.WriteJSON(out)
+	case "ndjson":
+		return rows.WriteNDJSON(out)
 	}
 	var cells [][]string
 	headings := rows.Columns()

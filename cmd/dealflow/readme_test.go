@@ -52,7 +52,7 @@ func runMain(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	code := Main(t.Context(), args, environment{
-		Getenv: func(string) string { return "" }, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &out, Stderr: t.Output(),
+		Now: time.Now, Stdin: strings.NewReader(""), Stdout: &out, Stderr: t.Output(),
 	})
 	if code != 0 {
 		t.Fatalf("%v: exit code %d", args, code)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
@@ -80,8 +81,7 @@ func (a *app) printReplayed(r *maintain.ReplayResult) error {
 	}
 	a.printMaintained(&r.Result)
 	if r.Outcome == lake.OutcomeUnchanged {
-		_, err := fmt.Fprintln(a.Stderr, "history is what its payloads say: nothing was written")
-		return err
+		a.say().Info("history is unchanged", "lake", r.Lake, logs.Text("history is what its payloads say: nothing was written"))
 	}
 	return nil
 }

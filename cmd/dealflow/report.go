@@ -5,13 +5,13 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/report"
 	"dealflow/schemas/lake"
 )
@@ -96,8 +96,9 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, result)
 	}
-	_, err = fmt.Fprintf(a.Stderr, "wrote %s (%s): the lake as of commit %d, known at %s\n", o.out, size(int64(result.Bytes)), result.Commit, result.KnownAt)
-	return err
+	a.say().Info("report written", "path", o.out, "bytes", result.Bytes, "commit", result.Commit, "known_at", result.KnownAt.String(),
+		logs.Text("wrote %s (%s): the lake as of commit %d, known at %s", o.out, size(int64(result.Bytes)), result.Commit, result.KnownAt))
+	return nil
 }
 
 // check validates the options and returns the instant in the form that SQL reads.

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"dealflow/internal/config"
+	"dealflow/internal/logs"
 )
 
 // app contains what the commands share: the environment and the settings.
@@ -13,6 +16,7 @@ type app struct {
 	environment
 	settings settings
 	work     *workFolder
+	sink     *logs.Sink
 }
 
 // root returns the root command, with all commands below it.
@@ -39,16 +43,19 @@ else the default.
 		DisableAutoGenTag: true,
 		Args:              cobra.ArbitraryArgs,
 		RunE:              unknownCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settings.load(cmd, a.Getenv) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.loadSettings(cmd) },
 	}
+	root.Version = version()
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newCopy(a), newLease(a), newDoctor(a), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newServe(a), newQuery(a), newReport(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newUpgrade(a), newCopy(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newMan(), newVersion(a),
 	)
+	showVariables(root)
+	a.addCompletions(root)
 	return root
 }
 
@@ -74,15 +81,39 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// logger returns a logger that writes text to a terminal and JSON otherwise.
+// The forms of --log-format.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+// wantsJSON reports whether a command line or the environment asks for lines in JSON. It looks at words alone: it serves
+// for a command line that cannot be understood.
+func (a *app) wantsJSON(args []string) bool {
+	line := " " + strings.Join(args, " ") + " "
+	return strings.Contains(line, " --log-format=json ") || strings.Contains(line, " --log-format json ") || a.getenv(config.Prefix+"LOG_FORMAT") == logJSON
+}
+
+// logger returns the logger of packages: for warnings and errors, and with --verbose for each step.
 func (a *app) logger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.settings.verbose {
 		level = slog.LevelDebug
 	}
-	options := &slog.HandlerOptions{Level: level}
-	if isTerminal(a.Stderr) {
-		return slog.New(slog.NewTextHandler(a.Stderr, options))
+	return a.sink.Logger(level)
+}
+
+// say returns the logger for what a command says to its user. With --quiet, it drops what is neither a warning nor an
+// error.
+func (a *app) say() *slog.Logger {
+	level := slog.LevelInfo
+	if a.settings.quiet {
+		level = slog.LevelWarn
 	}
-	return slog.New(slog.NewJSONHandler(a.Stderr, options))
+	return a.sink.Logger(level)
+}
+
+// warn prints a warning of a result.
+func (a *app) warn(detail string) {
+	a.say().Warn("warning", "detail", detail, logs.Text("%s", detail))
 }

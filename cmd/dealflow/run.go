@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -15,6 +15,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -34,9 +35,15 @@ type pullOptions struct {
 	acceptLost   bool
 }
 
+// add adds the flags of the commands that pull.
 func (o *pullOptions) add(a *app, flags *pflag.FlagSet) {
+	shared(flags, func(flags *pflag.FlagSet) { o.define(a, flags) })
+}
+
+func (o *pullOptions) define(a *app, flags *pflag.FlagSet) {
 	a.settings.addAPI(flags)
 	flags.StringVar(&o.feeds, "feeds", "", "feeds to pull, comma-separated, such as bond/ig/priced (default: all twelve)")
+	annotate(flags.Lookup("feeds"), listFlag)
 	flags.IntVar(&o.pageSize, "page-size", 0, "number of deals to request for each page (default 1000)")
 	flags.StringVar(&o.authEncoding, "auth-encoding", string(extract.AuthRaw), "encoding of id and secret in the Basic header: raw or rfc6749")
 	flags.Float64Var(&o.rate, "rate", 0, "maximum requests per second, of all feeds together (default: no limit)")
@@ -119,15 +126,20 @@ type execution func(context.Context, pull.Config) (*pull.Result, error)
 // pullWith calls execute with the settings and flags, and prints the result. more sets what only one command has; it
 // may be nil.
 func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
-	cfg, err := a.pullConfig(ctx, o)
+	cfg, account, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
 	a.saveMemory()
-	show := newProgress(a.Stderr, cfg.Feeds)
+	show := newProgress(a, cfg.Feeds)
 	defer show.end()
+	if show.bars == nil {
+		ticks := time.NewTicker(heartbeat)
+		defer ticks.Stop()
+		show.beat(ctx, ticks.C, func(ctx context.Context) map[api.Feed]int64 { return sizesOf(ctx, cfg.Store) })
+	}
 	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: a.settings.clientID, ClientSecret: a.settings.secret,
+		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
 		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: show.page,
 	})
@@ -154,39 +166,36 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 }
 
 // pullConfig checks the settings and flags that say what to pull and from where, and returns them as a Config.
-func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, err error) {
+func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, who account, err error) {
 	if cfg.Feeds, err = api.ParseFeeds(o.feeds); err != nil {
-		return cfg, usagef("--feeds: %w", err)
+		return cfg, who, usagef("--feeds: %w", err)
 	}
 	cfg.Contract = pull.Contract(o.contract)
 	if cfg.Contract != pull.ContractReport && cfg.Contract != pull.ContractFreeze {
-		return cfg, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
+		return cfg, who, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
 	}
 	if o.deadline < 0 {
-		return cfg, usagef("--deadline %s: want a duration greater than 0", o.deadline)
+		return cfg, who, usagef("--deadline %s: want a duration greater than 0", o.deadline)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
-		return cfg, err
+		return cfg, who, err
 	}
-	if err := a.settings.credentials(); err != nil {
-		return cfg, err
-	}
-	for _, warning := range a.settings.warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+	if who, err = a.account(ctx); err != nil {
+		return cfg, who, err
 	}
 	if o.acceptChecks != "" {
 		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
 	}
 	if err := catalog.KnowsChecks(cfg.AcceptChecks); err != nil {
-		return cfg, usagef("--accept-checks: %w", err)
+		return cfg, who, usagef("--accept-checks: %w", err)
 	}
 	if cfg.Store, err = a.settings.store(ctx); err != nil {
-		return cfg, err
+		return cfg, who, err
 	}
 	cfg.Cache, err = a.settings.cache(cfg.Store)
 	cfg.ServerClock, cfg.Deadline, cfg.AcceptClock = a.settings.clock == "server", o.deadline, o.acceptClock
 	cfg.AcceptLost = o.acceptLost
-	return cfg, err
+	return cfg, who, err
 }
 
 // pull calls execute once. It adds to cfg what is the same for all commands.
@@ -215,32 +224,39 @@ func (a *app) printRun(r *pull.Result) error {
 		return printJSON(a.Stdout, r)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintln(a.Stderr, "warning: "+warning)
+		a.warn(warning)
 	}
 	for i := range r.Feeds {
-		printDrift(a.Stderr, &r.Feeds[i])
+		a.printDrift(&r.Feeds[i])
 	}
-	var err error
 	switch {
 	case r.Commit > 0:
-		_, err = fmt.Fprintf(a.Stderr, "commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s\n",
-			r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds)
+		sum := func(figure func(*lake.FeedRun) int64) slog.Value { return slog.Int64Value(r.Count(figure)) }
+		a.say().Info("commit", "commit", r.Commit, "lake", r.Lake, "known_at", r.KnownAt.String(), "outcome", r.Outcome,
+			"deals", sum(func(f *lake.FeedRun) int64 { return f.Deals }), "new", sum(func(f *lake.FeedRun) int64 { return f.Added }),
+			"changed", sum(func(f *lake.FeedRun) int64 { return f.Changed }), "removed", sum(func(f *lake.FeedRun) int64 { return f.Removed }),
+			"back", sum(func(f *lake.FeedRun) int64 { return f.Reappeared }), "unchanged", sum(func(f *lake.FeedRun) int64 { return f.Unchanged }),
+			"files", r.Files, "bytes", r.BytesWritten, "seconds", r.Seconds,
+			logs.Text("commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s",
+				r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds))
 	case r.Outcome == lake.OutcomeUnchanged:
-		_, err = fmt.Fprintf(a.Stderr, "nothing is new in %s, %.1f s\n", r.Lake, r.Seconds)
+		a.say().Info("nothing new", "lake", r.Lake, "seconds", r.Seconds, logs.Text("nothing is new in %s, %.1f s", r.Lake, r.Seconds))
 	}
-	return err
+	return nil
 }
 
 // driftLines is the most kinds of drift printed for a feed. --json and `runs show` print all.
 const driftLines = 5
 
 // printDrift prints the drift of a feed.
-func printDrift(w io.Writer, f *lake.FeedRun) {
+func (a *app) printDrift(f *lake.FeedRun) {
 	for i, d := range f.Drift {
 		if i == driftLines {
-			fmt.Fprintf(w, "drift: %s: and %d more; `dealflow runs show` lists them\n", f.Feed, len(f.Drift)-driftLines)
+			more := len(f.Drift) - driftLines
+			a.say().Info("more drift", "feed", f.Feed.String(), "count", more, logs.Text("drift: %s: and %d more; `dealflow runs show` lists them", f.Feed, more))
 			return
 		}
-		fmt.Fprintf(w, "drift: %s: %s at %s, %d times, such as %s\n", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example))
+		a.say().Info("drift", "feed", f.Feed.String(), "kind", d.Kind, "pointer", d.Pointer, "count", d.Count, "example", d.Example,
+			logs.Text("drift: %s: %s at %s, %d times, such as %s", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example)))
 	}
 }

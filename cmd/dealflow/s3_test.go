@@ -44,7 +44,7 @@ func TestCommandsOnS3(t *testing.T) {
 	done := make(chan int, 1)
 	go func() {
 		done <- Main(ctx, []string{"serve", "--lake", "s3://" + server.Bucket + "/commands", "--listen", "127.0.0.1:0", "--cache-dir", filepath.Join(t.TempDir(), "cache")},
-			environment{Getenv: func(string) string { return "" }, Now: time.Now, Stdout: t.Output(), Stderr: stderr})
+			environment{Now: time.Now, Stdout: t.Output(), Stderr: stderr})
 	}()
 	select {
 	case url := <-stderr.address:

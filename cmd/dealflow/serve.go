@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -155,7 +156,7 @@ chosen by their names, as in --faults 500=0.01,badjson=0.01:
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
-	config, err := a.serveConfig(o)
+	config, err := a.serveConfig(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 }
 
 // serveConfig returns the server's configuration without its market.
-func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
+func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, error) {
 	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), Strict: o.strict, RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
@@ -190,7 +191,7 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 	if config.Faults, err = serve.ParseFaults(o.seed, o.faults); err != nil {
 		return config, usagef("--faults: %w", err)
 	}
-	if config.SigningKeys, err = a.signingKeys(); err != nil {
+	if config.SigningKeys, err = a.signingKeys(ctx); err != nil {
 		return config, err
 	}
 	if o.accounts != "" {
@@ -198,7 +199,7 @@ func (a *app) serveConfig(o serveOptions) (serve.Config, error) {
 			return config, err
 		}
 		if len(config.SigningKeys) == 0 {
-			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY or DEALFLOW_SIGNING_KEY_FILE (`openssl rand -base64 32` makes one)")
+			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY, DEALFLOW_SIGNING_KEY_FILE or DEALFLOW_SIGNING_KEY_COMMAND (`openssl rand -base64 32` makes one)")
 		}
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
@@ -261,13 +262,13 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 
 // serveLog returns the server's log, which includes every request with --access-log.
 func (a *app) serveLog(o serveOptions) *slog.Logger {
-	if !o.accessLog {
-		return a.logger()
+	if o.accessLog && !a.settings.verbose {
+		return a.sink.Logger(slog.LevelInfo)
 	}
-	return slog.New(slog.NewJSONHandler(a.Stderr, nil))
+	return a.logger()
 }
 
-// greet prints the server's address and commands to try it.
+// greet prints the server's address, and on a terminal commands to try it.
 func (a *app) greet(o serveOptions, name string, config serve.Config, address net.Addr) {
 	url := "http://" + address.String()
 	if config.TLS != nil {
@@ -276,18 +277,19 @@ func (a *app) greet(o serveOptions, name string, config serve.Config, address ne
 	if o.baseURL != "" {
 		url = o.baseURL
 	}
-	accounts, credentials := "accounts: "+o.accounts, `"$CLIENT_ID:$CLIENT_SECRET"`
+	accounts, credentials := o.accounts, `"$CLIENT_ID:$CLIENT_SECRET"`
 	if o.accounts == "" {
-		accounts, credentials = "accounts: demo, secret demo (VIP); trial, secret trial (Free Trial)", "demo:demo"
+		accounts, credentials = "demo, secret demo (VIP); trial, secret trial (Free Trial)", "demo:demo"
 	}
-	fmt.Fprintf(a.Stderr, `serving %s
-at %s, described at %s/docs
-%s
+	text := fmt.Sprintf("serving %s at %s, described at %s/docs; accounts: %s", name, url, url, accounts)
+	if a.sink.Terminal {
+		text += fmt.Sprintf(`
   token=$(curl -s -u %s -d grant_type=client_credentials %s/oauth/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
-  curl -s -H "Authorization: Bearer $token" "%s/v3/bond/ig/priced-deal?pageSize=1"
-`, name, url, url, accounts, credentials, url, url)
+  curl -s -H "Authorization: Bearer $token" "%s/v3/bond/ig/priced-deal?pageSize=1"`, credentials, url, url)
+	}
+	a.say().Info("serving", "market", name, "url", url, "accounts", accounts, logs.Text("%s", text))
 	if o.insecureHTTP && config.TLS == nil {
-		fmt.Fprintln(a.Stderr, "warning: --insecure-http: secrets and tokens cross the network unencrypted")
+		a.say().Warn("serving without TLS", logs.Text("--insecure-http: secrets and tokens cross the network unencrypted"))
 	}
 }
 

@@ -23,7 +23,7 @@ type lines struct {
 	address chan string
 }
 
-var servedAt = regexp.MustCompile(`(?m)^at (https?://\S+), described`)
+var servedAt = regexp.MustCompile(`serving .* at (https?://\S+), described`)
 
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
@@ -50,13 +50,12 @@ func TestServeWithAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := strings.Repeat("canary-key", 4)
-	getenv := func(name string) string { return map[string]string{"DEALFLOW_SIGNING_KEY": key}[name] }
 	stderr := &lines{address: make(chan string, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan int, 1)
 	go func() {
 		done <- Main(ctx, []string{"serve", "--sim", "--deals", "20", "--start", "2026-03-02T08:00:00Z", "--listen", "127.0.0.1:0", "--accounts", file, "--access-log"},
-			environment{Getenv: getenv, Now: time.Now, Stdout: t.Output(), Stderr: stderr})
+			environment{Environ: []string{"DEALFLOW_SIGNING_KEY=" + key}, Now: time.Now, Stdout: t.Output(), Stderr: stderr})
 	}()
 	base := <-stderr.address
 
@@ -112,7 +111,7 @@ func TestServeWithAccounts(t *testing.T) {
 			t.Errorf("stderr holds %q:\n%s", secret, stderr.text.String())
 		}
 	}
-	if !strings.Contains(stderr.text.String(), `"path":"/v3/loan/ll/expected-deal","status":200`) {
+	if !strings.Contains(stderr.text.String(), "path=/v3/loan/ll/expected-deal status=200") {
 		t.Errorf("no access log:\n%s", stderr.text.String())
 	}
 }

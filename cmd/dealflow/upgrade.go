@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/logs"
 	"dealflow/load"
 	"dealflow/load/transfer"
 	"dealflow/schemas/lake"
@@ -104,6 +105,7 @@ func (a *app) printUpgraded(r upgradeResult) error {
 		lines = append(lines, fmt.Sprintf("%d rows would be read in another way by the present schema: `dealflow replay --lake %s --snapshots` writes them again", r.OldRows, r.To))
 	}
 	lines = append(lines, "next: "+r.Next+"; then point the schedules to the new lake")
-	_, err := fmt.Fprintln(a.Stderr, strings.Join(lines, "\n"))
-	return err
+	a.say().Info("upgraded", "from", r.From, "to", r.To, "commits", r.Commits, "files", r.Files, "bytes", r.Bytes, "rows_read_otherwise", r.OldRows, "next", r.Next,
+		logs.Text("%s", strings.Join(lines, "; ")))
+	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,18 +15,67 @@ import (
 	"dealflow/sql"
 )
 
-// releaseVersion is set at build time: -ldflags "-X main.releaseVersion=v1.2.3".
-var releaseVersion = ""
+// What the build says of itself: -ldflags "-X main.releaseVersion=0.1.0 -X main.releaseRevision=<commit>[-dirty] -X
+// main.releaseTime=<seconds since 1970 of that commit>". A build without them, such as by `go build`, takes revision and
+// time from the build information, if Go has put them there.
+var (
+	releaseVersion  = "0.1.0-dev"
+	releaseRevision = ""
+	releaseTime     = ""
+)
 
-// version returns the release, or else the version in the build information.
+// modified ends the revision of a build from a tree that differs from its commit.
+const modified = "-dirty"
+
+// revision returns the commit from which the program was built; "" if it is not known.
+func revision() string {
+	if releaseRevision != "" {
+		return releaseRevision
+	}
+	found := buildSetting("vcs.revision")
+	if found != "" && buildSetting("vcs.modified") == "true" {
+		found += modified
+	}
+	return found
+}
+
+// revisionTime returns the instant of that commit; zero if it is not known.
+func revisionTime() time.Time {
+	if seconds, err := strconv.ParseInt(releaseTime, 10, 64); err == nil {
+		return time.Unix(seconds, 0).UTC()
+	}
+	at, err := time.Parse(time.RFC3339, buildSetting("vcs.time"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+func buildSetting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// version returns the version as it is in each commit: that of the release, and after "+" the beginning of the revision
+// (build metadata of semantic versions), such as 0.1.0+4f2a90c1d3e4.
 func version() string {
-	if releaseVersion != "" {
+	commit, dirty := strings.CutSuffix(revision(), modified)
+	if commit == "" {
 		return releaseVersion
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	text := releaseVersion + "+" + commit[:min(12, len(commit))]
+	if dirty {
+		text += ".dirty"
 	}
-	return "(devel)"
+	return text
 }
 
 func newVersion(a *app) *cobra.Command {
@@ -47,7 +99,8 @@ func runVersion(ctx context.Context, a *app) error {
 		DuckDB        string `json:"duckdb"`
 		LakeFormat    int    `json:"lake_format"`
 		SchemaVersion int    `json:"schema_version"`
-	}{version(), runtime.Version(), engine, lake.FormatVersion, lake.SchemaVersion}
+		Revision      string `json:"revision"` // commit of the source, with -dirty if the source differed from it; "" if not known
+	}{version(), runtime.Version(), engine, lake.FormatVersion, lake.SchemaVersion, revision()}
 	if a.settings.json {
 		return printJSON(a.Stdout, v)
 	}

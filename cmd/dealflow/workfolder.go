@@ -3,6 +3,7 @@ package main
 import (
 	"sync"
 
+	"dealflow/internal/logs"
 	"dealflow/internal/workfolder"
 )
 
@@ -25,10 +26,10 @@ func (a *app) workDir() string {
 	a.work.once.Do(func() {
 		err := workfolder.RemoveDead(a.settings.workDir, workPrefix)
 		if err != nil {
-			a.logger().Warn("folders of dead processes could not be removed", "err", err)
+			a.logger().Warn("folders of dead processes could not be removed", "error", err)
 		}
 		if a.work.folder, err = workfolder.Create(a.settings.workDir, workPrefix); err != nil {
-			a.logger().Warn("the work folder could not be created; set --work-dir to a folder with free space", "err", err)
+			a.logger().Warn("the work folder could not be created", "error", err, logs.Text("the work folder could not be created; set --work-dir to a folder with free space: %v", err))
 		}
 	})
 	if a.work.folder == nil {

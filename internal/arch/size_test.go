@@ -22,6 +22,8 @@ var largePackages = map[string]string{
 	"cmd/dealflow": "a file for each command",
 	"extract":      "one client, whose parts share its jobs; the spool is the next part that can get a package",
 	"serve/sim":    "a file for each kind of record of the simulated market",
+
+	"transform/text": "a file for each kind of text and for each table of names; all are methods of one scanner",
 }
 
 // largeStructs may have more fields, for a reason.

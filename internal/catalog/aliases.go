@@ -17,7 +17,7 @@ func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {
-		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "err", wrong)
+		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "error", wrong)
 		return sql.Aliases{Keep: true}, nil
 	}
 	return aliases, err
@@ -30,15 +30,15 @@ func (e *aliasError) Error() string { return e.err.Error() }
 func (e *aliasError) Unwrap() error { return e.err }
 
 func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
-	var files [2][]byte
-	for i, key := range []string{lake.BankAliasesKey, lake.BorrowerAliasesKey} {
+	var files [3][]byte
+	for i, key := range lake.UserFiles() {
 		data, err := l.Object(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return sql.Aliases{}, err
 		}
 		files[i] = data
 	}
-	aliases, err := sql.ParseAliases(files[0], files[1])
+	aliases, err := sql.ParseAliases(files[0], files[1], files[2])
 	if err != nil {
 		return aliases, &aliasError{fmt.Errorf("aliases in %s: %w", l.Store().URL(), err)}
 	}

@@ -106,7 +106,7 @@ func (w *work) warner(result *Result) func(what string, err error) {
 	return func(what string, err error) {
 		if err != nil {
 			result.warn(fmt.Sprintf("%s: %v", what, err))
-			w.Log.Warn(what, "err", err)
+			w.Log.Warn("a step after the commit failed", "step", what, "error", err)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (w *work) retryConflicts(ctx context.Context, commit, plan func() error) er
 		if !errors.Is(err, load.ErrConflict) || try == maxTries {
 			return err
 		}
-		w.Log.Warn("another run committed first; trying again on its state", "err", err)
+		w.Log.Warn("another run committed first; trying again on its state", "error", err)
 		if err := w.lake.Refresh(ctx); err != nil {
 			return fmt.Errorf("%w; reading its state failed: %w; nothing was committed: run again", load.ErrConflict, err)
 		}

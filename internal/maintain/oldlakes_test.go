@@ -31,14 +31,15 @@ import (
 )
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
-// one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2.
+// one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
+// format version 2 and schema version 3.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
-// writes refuses the lake before any work, with the command that makes a lake of the present format.
+// writes refuses a lake of an older format before any work, with the command that makes one of the present format.
 func TestOldLakes(t *testing.T) {
 	t.Parallel()
 	for name, schema := range oldLakes {
@@ -58,7 +59,14 @@ func testOldLake(t *testing.T, name string, schema int) {
 		}
 	})
 	testkit.Golden(t, oldLake(t, name+".golden"), []byte(got.String()))
+	if w.Log(t).Format < lake.FormatVersion {
+		wantRefused(t, w, b)
+	}
+}
 
+// wantRefused wants that no command writes to a lake of an older format.
+func wantRefused(t *testing.T, w *world.World, b *world.Book) {
+	t.Helper()
 	before := world.Sums(w.Log(t))
 	keys := world.Keys(t, w.Store)
 	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
@@ -112,7 +120,7 @@ func TestReplayOldLake(t *testing.T) {
 		if how != nil {
 			name = "snapshots.bond_priced_price_evolution"
 		}
-		want := []string{"parser_version", "value_benchmark", "value_bp", "value_hi_bp", "value_lo_bp", "value_stage", "value_status"}
+		want := []string{"parser_version", "value_basis", "value_benchmark", "value_bp", "value_hi_bp", "value_lo_bp", "value_stage", "value_status"}
 		if !slices.Equal(improved[name], want) {
 			t.Errorf("replay %v says that %q of %s are read anew, want %q", how, improved[name], name, want)
 		}
@@ -174,8 +182,8 @@ func TestReplaySchema2(t *testing.T) {
 		"history.bond_priced_deals": {"message"}, "history.bond_priced_banks": {"name"}, "history.bond_priced_price_evolution": {},
 		"history.bond_priced_investor_types": {"value"}, "history.bond_priced_geographies": {"value"}, "history.bond_expected_deals": {"message"},
 	} {
-		if !slices.Equal(improved[table], want) {
-			t.Errorf("%s: replay says that %q differ by newer rules, want %q", table, improved[table], want)
+		if got := documented(table, improved[table]); !slices.Equal(got, want) {
+			t.Errorf("%s: replay says that %q differ by newer rules, want %q", table, got, want)
 		}
 	}
 	if got, want := values(), []string{"a NUL \uFFFD in a text", "Banks 0.123457", "Fund Managers 10000000", "Benelux 40", "Nordics 1234567.5", "DECIMAL(24,6)"}; !slices.Equal(got, want) {
@@ -201,6 +209,73 @@ func TestReplaySchema2(t *testing.T) {
 	}
 	if result := w.MustReplay(t, "snapshots"); !result.Equal {
 		t.Errorf("replay of snapshots: %+v", result.Tables)
+	}
+	world.WantSound(t, w.Store)
+}
+
+// documented returns the columns of a table of history that are not helper columns.
+func documented(history string, columns []string) []string {
+	all := []string{}
+	for _, table := range lake.Tables() {
+		for _, name := range columns {
+			if lake.HistoryTable(table.Name) == history && slices.ContainsFunc(table.Columns, func(c lake.Column) bool { return c.Name == name }) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// TestReplaySchema3 replays the lake of schema version 3, whose parsers were of version 1. The lake has the present format:
+// a run goes on with it, and then says what only a newer program may write. Before replay the new columns are NULL and the
+// old readings stay; after it all rows have the present readings, and the ratings are there.
+func TestReplaySchema3(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, "v3")), w.Store)
+	if needs := w.Log(t).Needs(); len(needs.Requires)+len(needs.RequiresToWrite) > 0 {
+		t.Errorf("the old lake needs %v, want nothing", needs)
+	}
+	readings := func() (all []string) {
+		w.Ask(t, func(db *stdsql.DB) {
+			for _, query := range []string{
+				"SELECT spread_benchmark, spread_benchmark_index, spread_bp::INT, rating_moodys_grade, rating_moodys_notch, rating_standard_and_poors_outlook, rating_composite_notch, rating_composite_rule, parser_version FROM bond_priced_deals WHERE deal_id = 9",
+				"SELECT value_stage, value_bp::INT, value_yield_lo_pct::DOUBLE, value_yield_hi_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 9 ORDER BY ordinal",
+				"SELECT margin_lo_bp::INT, margin_hi_bp::DOUBLE, margin_oid::DOUBLE, margin_status, maturity_tenor_years::DOUBLE, maturity_status FROM loan_priced_tranches WHERE deal_id = 9 ORDER BY ordinal",
+			} {
+				all = append(all, world.Lines(t, db, query)...)
+			}
+		})
+		return all
+	}
+	before := []string{
+		"SOFR - 78 - - - - - 1",
+		"- - -5.25 19.75 OK_YIELD", "- - - - UNPARSED",
+		"90 99.5 - RANGE 62.5 OK", "- - - UNPARSED 5 OK",
+	}
+	if got := readings(); !slices.Equal(got, before) {
+		t.Errorf("before replay: got %q, want %q", got, before)
+	}
+	result := w.MustReplay(t)
+	if !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	after := []string{
+		"MS SOFR 78 Baa2 9 STABLE 9 WORST 2",
+		"- - 7.125 7.375 OK_YIELD", "FINAL 95 - - OK",
+		"90 90 99.5 OK - UNPARSED", "325 325 - OK 5 OK",
+	}
+	if got := readings(); !slices.Equal(got, after) {
+		t.Errorf("after replay: got %q, want %q", got, after)
+	}
+	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
+		t.Errorf("after replay the lake needs %v, want schema-4 to write", needs)
+	}
+	world.WantSound(t, w.Store)
+	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
+	b.WriteAll(world.Priced, 1, 3, `"message":"years later"`)
+	if _, err := w.Run(t, world.Feeds(world.Priced)); err != nil {
+		t.Errorf("run: %v", err)
 	}
 	world.WantSound(t, w.Store)
 }
@@ -249,7 +324,7 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v2 (and v1, then without its LL and NUL deals). A program writes a lake with it as its last
+// TestWriteOldLake wrote lake v3 (v2 without deal 9, v1 without the LL and NUL deals, either). A program writes a lake with it as its last
 // act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
@@ -279,6 +354,10 @@ func TestWriteOldLake(t *testing.T) {
 	// Values that a later schema reads in another way: U+0000 in texts, shares without a bound.
 	b.Write(world.Priced, 8, `"message":"a NUL \u0000 in a text","banks":[{"name":"Bank\u0000A","status":"Bookrunner"}],`+
 		`"stats":{"finalBooks":1.25,"investorType":{"Fund Managers":10000000,"Banks":0.1234567},"geography":{"Nordics":1234567.5,"Benelux":40}}`)
+	// Texts that later parsers read in another way.
+	b.Write(world.Priced, 9, `"currency":"USD","spread":"SOFR MS+78","rating":{"moodys":"(P)Baa2","standardAndPoors":"BBB+ (stable)"},`+
+		`"priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.25% (+/- 12.5)"},{"date":"2026-01-05T10:00:00Z","value":"Launch T+95"}]`)
+	b.Write(world.LoanPriced, 9, `"tranches":[{"id":91,"currency":"USD","margin":"S+90/99.5","maturity":"750m"},{"id":92,"currency":"USD","margin":"Term SOFR+325","maturity":"60m"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)

@@ -28,7 +28,7 @@ func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) erro
 		if !errors.Is(err, load.ErrConflict) || !r.command.complete || decision == maxDecisions {
 			return err
 		}
-		r.Log.Warn("another run committed first; deciding again on its state", "err", err)
+		r.Log.Warn("another run committed first; deciding again on its state", "error", err)
 		if err := r.decideAgain(ctx, feeds); err != nil {
 			return fmt.Errorf("%w; deciding again on its state failed: %w; nothing was committed: run again", load.ErrConflict, err)
 		}
@@ -219,7 +219,7 @@ func (r *run) warner(result *Result) func(what string, err error) {
 	return func(what string, err error) {
 		if err != nil {
 			result.warn(fmt.Sprintf("%s: %v", what, err))
-			r.Log.Warn(what, "err", err)
+			r.Log.Warn("a step after the commit failed", "step", what, "error", err)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (r *run) outcome(ctx context.Context, f *feedRun, err error) error {
 		f.Outcome, f.hold = lake.OutcomeHeld, &held.hold
 	case extract.IsForbiddenOrMissing(err) && !r.lake.Log().EverTaken(f.Feed):
 		f.Outcome = lake.OutcomeSkipped
-		r.Log.Warn("feed is not part of the account", "feed", f.Feed.String(), "err", err)
+		r.Log.Warn("feed is not part of the account", "feed", f.Feed.String(), "error", err)
 	default:
 		f.Outcome = lake.OutcomeFailed
 	}

@@ -96,10 +96,16 @@ type Execution struct {
 	Cover         *float64 // median, times the nominal
 }
 
-// ExecutionSummary is Execution over all bonds of a market, with two more measures.
+// ExecutionSummary is Execution over all bonds of a market, or over those with a rating, with two more measures.
 type ExecutionSummary struct {
-	Market      string
-	Deals       int64
+	Market       string
+	Rating       string // all, a letter such as BBB, or unrated
+	Deals        int64
+	Talk         int64 // deals with a talk that gives a level
+	OnlyFinal    int64 // of them, those of which only the final talk is known
+	FromGuidance int64 // tightenings measured from guidance
+	CoverFlagged int64 // covers left out, because units seem to differ
+
 	TighteningN int64
 	Tightening  *float64
 	CoverN      int64

@@ -5,7 +5,7 @@ import "dealflow/schemas/api"
 // executionSection shows how bonds priced.
 func executionSection(d *Data) section {
 	return section{ID: "execution", Title: "Tightening and cover", Figures: []figure{
-		measureFigure(d, tightening), measureFigure(d, cover), summaryFigure(d.Executions),
+		measureFigure(d, tightening), measureFigure(d, cover), summaryFigure(d.Executions), ratingFigure(d.Executions),
 	}}
 }
 
@@ -66,8 +66,14 @@ func summaryFigure(rows []ExecutionSummary) figure {
 	if len(rows) == 0 {
 		f.Empty = "There are no bonds."
 	}
+	var all ExecutionSummary
 	for i := range rows {
 		r := &rows[i]
+		if r.Rating != allRatings {
+			continue
+		}
+		all.Talk, all.OnlyFinal, all.FromGuidance = all.Talk+r.Talk, all.OnlyFinal+r.OnlyFinal, all.FromGuidance+r.FromGuidance
+		all.TighteningN, all.CoverFlagged = all.TighteningN+r.TighteningN, all.CoverFlagged+r.CoverFlagged
 		for _, m := range []struct {
 			name, unit string
 			median     *float64
@@ -80,6 +86,37 @@ func summaryFigure(rows []ExecutionSummary) figure {
 			{"window", "minutes", r.Window, 0, r.WindowN},
 		} {
 			f.Table.Rows = append(f.Table.Rows, []string{r.Market, m.name, maybe(m.median, m.digits), m.unit, outOf(m.n, r.Deals)})
+		}
+	}
+	if len(rows) > 0 {
+		f.Notes = []string{
+			outOf(all.OnlyFinal, all.Talk) + " bonds with price talk have final talk only, and no tightening. " +
+				outOf(all.FromGuidance, all.TighteningN) + " tightenings are measured from guidance.",
+			count(all.CoverFlagged) + " covers are left out: the units of books and nominal seem to differ.",
+		}
+	}
+	return f
+}
+
+// allRatings is the rating of the rows over all bonds of a market.
+const allRatings = "all"
+
+// ratingFigure shows tightening and premium by rating.
+func ratingFigure(rows []ExecutionSummary) figure {
+	f := figure{
+		Title:    "All bonds, by market and rating",
+		Defined:  "Medians over all bonds that count, by the letter of the composite rating",
+		Analysis: "execution_summary", Query: "execution_summary",
+		Table: table{Columns: columns("market", "rating", ">bonds", ">median tightening, basis points", ">used", ">median premium, basis points", ">used")},
+	}
+	if len(rows) == 0 {
+		f.Empty = "There are no bonds."
+	}
+	for i := range rows {
+		if r := &rows[i]; r.Rating != allRatings {
+			f.Table.Rows = append(f.Table.Rows, []string{
+				r.Market, r.Rating, count(r.Deals), maybe(r.Tightening, 1), count(r.TighteningN), maybe(r.NIP, 1), count(r.NIPN),
+			})
 		}
 	}
 	return f

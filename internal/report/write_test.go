@@ -93,7 +93,7 @@ func TestPage(t *testing.T) {
 		if want := map[string]int{"full": 13, "empty": 0}[name]; charts != want {
 			t.Errorf("%s: %d charts, want %d", name, charts, want)
 		}
-		if want := map[string]int{"full": 0, "empty": 15}[name]; empty != want {
+		if want := map[string]int{"full": 0, "empty": 16}[name]; empty != want {
 			t.Errorf("%s: %d figures say that they are empty, want %d", name, empty, want)
 		}
 		if strings.Contains(page, "NaN") || strings.Contains(page, "Inf") || strings.Contains(page, "ZgotmplZ") {

@@ -30,6 +30,7 @@ func bondExpectedTranches() *Table {
 			helpers(2, ParseStructure, "structure", "", structureParts),
 			helpers(3, ParseEvolution, "price_evolution", "currency", evolutionParts),
 			helpers(4, ParseBooks, "books", "currency", booksParts),
+			ratings(5, "ratings", ""),
 		),
 	}
 }

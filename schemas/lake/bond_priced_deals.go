@@ -104,13 +104,14 @@ func bondPricedDeals() *Table {
 		Helpers: helperColumns(
 			renamed(helpers(1, ParsePricingTime, "pricing_time", "pricing_date", pricingTimeParts), "pricing_time_ts_utc", "pricing_ts_utc"),
 			helpers(2, ParseCoupon, "cpn", "", couponParts),
-			helpers(3, ParseStructure, "non_bullet", "", structureParts, PartTenorYears, PartCallYears, PartPerpetual, PartForm),
+			helpers(3, ParseStructure, "non_bullet", "", structureParts, PartTenorYears, PartCallYears, PartPerpetual, PartForm, PartRank, PartLabel),
 			helpers(4, ParseSpread, "spread", "currency", spreadParts, withoutReference...),
 			helpers(5, ParseYield, "yield", "", yieldParts),
 			helpers(6, ParseSpread, "gov", "currency", spreadParts),
 			helpers(7, ParseNIP, "nip", "", nipParts),
 			helpers(8, ParseSpread, "swap", "currency", spreadParts, withoutReference...),
 			helpers(9, ParseNIP, "premium_nip", "", nipParts),
+			ratings(10, "rating", "grade"),
 		),
 	}
 }

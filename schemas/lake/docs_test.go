@@ -62,7 +62,10 @@ func tablePage(table *lake.Table) string {
 		switch {
 		case column.IsHelper():
 			from = "parsed"
-			if column.Parse.From != "" {
+			switch {
+			case column.IsComposite():
+				from = "`" + strings.Join(lake.RatingColumns(column.Parse.From), "`, `") + "`, joined"
+			case column.Parse.From != "":
 				from = "`" + column.Parse.From + "`, parsed"
 			}
 		case column.Pointer != "":

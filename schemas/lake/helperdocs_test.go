@@ -32,7 +32,7 @@ func TestDocsHelpers(t *testing.T) {
 	}
 	for _, table := range lake.Tables() {
 		for _, helper := range table.Helpers {
-			if parser := helper.Parse.Parser; parser != "" && !strings.Contains(b.String(), "\n### "+string(parser)+"\n") {
+			if parser := helper.Parse.Parser; parser != "" && !helper.IsComposite() && !strings.Contains(b.String(), "\n### "+string(parser)+"\n") {
 				t.Errorf("%s.%s: the page does not say what the parser %s reads", table.Name, helper.Name, parser)
 			}
 		}
@@ -51,15 +51,30 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - A single number fills the point, lo and hi. A range fills lo and hi, and never the point. A minimum
   fills only lo, a maximum only hi; the status is then ` + "`OK`, and the quality is `MIN` or `MAX`" + `.
 - ` + "`x (+/-y)` has the point x, lo x−y, hi x+y and the quality `PLUS_MINUS`. If the text also says that\n  the deal will price in range, the quality is `WPIR`" + `.
+- Around a spread, y is in basis points. Around a yield, ` + "`bp` and `%`" + ` say what it is; without a unit it is in
+  basis points from 1 to 100, and the text is ambiguous otherwise.
 - The text names the unit, or the field implies it. Numbers are exact decimals. A number that does
   not fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
 - Spreads and margins are positive over the benchmark. New-issue premiums are positive over fair
   value; "5bp inside FV" is −5.
 - A number that is not in the text follows from a rule. The rules are: the unit (m, bn), x−y and x+y,
-  fractions (7/8), flat = 0, par = 100, two-digit years in this century, and months as years if that
-  is exact.
+  fractions (7/8), flat = 0, par = 100, basis points as percent, two-digit years in this century, months
+  as years if that is exact, and options to extend as a sum.
+- A bare ` + "`m`" + ` after a number is months up to 60. More of them are not read: 750m may be a size.
+- A range that falls (7.25-7%) is read, unless its second number may be short for a longer one (105-10) or
+  it is written like a quote (238/235).
+- Commas group digits: 1,025. ` + "`1,250bn`" + ` is ambiguous, because that comma may be a decimal one.
+- A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
+  than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
+- Words about other things than the columns are read and dropped: a floor of the index, the number of
+  accounts, the talk before (` + "`from T+155`" + `).
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
+- Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
+  in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
+- Swaps of every kind have the benchmark MS; an index that the text names is in ` + "`benchmark_index`" + `.
+- ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
+  JPY, CNY or CNH.
 - A size without a currency takes that of the currency column, and ` + "`currency_implied`" + ` is true.
 - ` + "`parser_version` is the version of the parsers that read the row. After a parser changes, a replay\n  reads the texts again. The texts themselves never change" + `.
 
@@ -73,7 +88,7 @@ var statusMeanings = map[string]string{
 	lake.ParsedRange:     "Lo and hi, and no point.",
 	lake.ParsedVerbal:    "Words instead of a number: low 200s.",
 	lake.ParsedNoNumber:  "The text says that there is no number, or none yet: TBC, n/a, benchmark, an empty text.",
-	lake.ParsedAmbiguous: "The text can be read in more than one way: MS-5-7, a range that falls, a time without an offset or a date.",
+	lake.ParsedAmbiguous: "The text can be read in more than one way: MS-5-7, 105-10, a time without an offset or a date.",
 	lake.ParsedNot:       "Any other text.",
 }
 
@@ -90,7 +105,9 @@ func helpersTable() string {
 		}
 		for _, helper := range table.Helpers {
 			text := ""
-			if helper.Parse.From != "" {
+			if helper.IsComposite() {
+				text = "`" + strings.Join(lake.RatingColumns(helper.Parse.From), "`, `") + "`"
+			} else if helper.Parse.From != "" {
 				text = "`" + helper.Parse.From + "`"
 			}
 			fmt.Fprintf(&b, "| [%s](tables/%s.md) | %d | `%s` | %s | %s | %s | %s | %s |\n",
@@ -113,19 +130,22 @@ var parserMeanings = []struct {
 	parser  lake.Parser
 	meaning string
 }{
-	{lake.ParseSpread, "A spread over a benchmark, in basis points. A text without a benchmark is no spread."},
-	{lake.ParseEvolution, "A step of price talk: a spread or a yield, after a stage if the text begins with one. The stage is read even if the rest is not. Final guidance (FPG) is guidance, because the price is not set."},
+	{lake.ParseSpread, "A spread over a benchmark, in basis points. A text without a benchmark is a spread only if it has a plus."},
+	{lake.ParseEvolution, "A step of price talk: a spread or a yield, after a stage if the text begins with one. The stage is read even if the rest is not. Final guidance (FPG) is guidance, because the price is not set; at the launch it is. A spread without a benchmark has a plus or its unit."},
 	{lake.ParseYield, "A yield, in percent."},
 	{lake.ParseCoupon, "A fixed coupon in percent, or a floating one: its index and margin."},
 	{lake.ParseNIP, "A new issue premium, in basis points."},
-	{lake.ParseStructure, "The short code of a structure: tenor, first call, type of rate, form. If the text gives a first call and no other form, the form is CALLABLE."},
+	{lake.ParseStructure, "The short code of a structure: tenor, first call, type of rate, form, rank, label. If the text gives a first call and no other form, the form is CALLABLE."},
 	{lake.ParseVolume, "A size, in units of its currency."},
 	{lake.ParseBooks, "Orders, in units of their currency or as a multiple of the size."},
-	{lake.ParseMargin, "A loan's margin, in basis points. A margin without an index must have its unit: 325bp."},
+	{lake.ParseMargin, "A loan's margin, in basis points, and an issue price after it. A margin without an index must have its unit: 325bp."},
 	{lake.ParseOID, "A loan's issue price in percent of nominal, or its upfront fee."},
-	{lake.ParseMaturity, "When a loan is due: a day, a month, or a tenor. A tenor in months is read as years if it is a whole number of quarters."},
-	{lake.ParseLeverage, "Debt as a multiple of EBITDA: total, or senior and total. Net leverage is not read, because it is another figure."},
+	{lake.ParseMaturity, "When a loan is due: a day, a month, a year, or a tenor with its options to extend. A tenor in months is read as years if it is a whole number of quarters."},
+	{lake.ParseLeverage, "Debt as a multiple of EBITDA: total, or senior and total; net leverage is another figure, with its own columns."},
 	{lake.ParsePricingTime, "A time of day with its offset, as an instant in UTC. The date is that of the pricing date."},
+	{lake.ParseMoodys, "A rating in the scale of Moody's, with its outlook or review. Its notch is its place from 1 (Aaa) to 22 (default)."},
+	{lake.ParseStandardAndPoors, "A rating in the scale of Standard & Poor's, with its outlook or review."},
+	{lake.ParseFitch, "A rating in the scale of Fitch, with its outlook or review."},
 }
 
 // parsingTable is a parser's file of texts as a table.

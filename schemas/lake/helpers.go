@@ -4,7 +4,7 @@ import "slices"
 
 // ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser reads a text
 // differently. SchemaVersion rises with it, so that the log shows which files need a replay.
-const ParserVersion = 1
+const ParserVersion = 2
 
 // Parser names a parser of free text. Each text column with helpers has one.
 type Parser string
@@ -24,6 +24,13 @@ const (
 	ParseMaturity    Parser = "maturity"     // 2031-02-15, Feb-31, 7yr
 	ParseLeverage    Parser = "leverage"     // 5.2x, 4.5x/6.0x
 	ParsePricingTime Parser = "pricing_time" // 14:35+01:00, with the date of another column
+
+	ParseMoodys           Parser = "rating_moodys"             // (P)Baa2, Baa2 (neg)
+	ParseStandardAndPoors Parser = "rating_standard_and_poors" // BBB+/Sta, AA- (stable)
+	ParseFitch            Parser = "rating_fitch"              // BBB(EXP), A+/RWN
+
+	// Composite is no parser of a text: it joins what the parsers of ratings have read in a row.
+	Composite Parser = "composite"
 )
 
 // The statuses of a parsed text. A NULL text has none.
@@ -94,6 +101,34 @@ const (
 	PartTotal         = "total"
 	PartInstant       = "ts_utc"
 	partParserVersion = "parser_version"
+
+	PartBenchmarkIndex = "benchmark_index"
+	PartBenchmarkTenor = "benchmark_tenor_years"
+	PartBasis          = "basis"
+	PartMeasure        = "measure"
+	PartRank           = "rank"
+	PartLabel          = "label"
+	PartIncrease       = "increase"
+	PartEquivalent     = "equivalent"
+	PartReconciled     = "reconciled"
+	PartIncludesJLM    = "includes_jlm"
+	PartOID            = "oid"
+	PartOIDLo          = "oid_lo"
+	PartOIDHi          = "oid_hi"
+	PartExtendedYears  = "extended_years"
+	PartNet            = "net"
+	PartNetSenior      = "net_senior"
+	PartGrade          = "grade"
+	PartNotch          = "notch"
+	PartOutlook        = "outlook"
+	PartWatch          = "watch"
+
+	PartCompositeNotch = "composite_notch"
+	PartCompositeGrade = "composite_grade"
+	PartCompositeRule  = "composite_rule"
+	PartWorstNotch     = "worst_notch"
+	PartIsInvestment   = "is_investment_grade"
+	PartMatchesGrade   = "matches_grade"
 )
 
 // outcome declares the helper column for one part of a parser's reading. offset is its number within the block of its
@@ -105,6 +140,7 @@ type outcome struct {
 	unit   string
 	sign   string
 	doc    string
+	since  int // the schema version that added the column
 }
 
 const (
@@ -116,105 +152,145 @@ const (
 )
 
 var spreadParts = []outcome{
-	{1, PartBenchmark, Text, "", "", "Benchmark of the spread: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR or another."},
-	{2, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range."},
-	{3, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number."},
-	{4, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number."},
-	{5, PartReference, Text, "", "", "The benchmark's security as written, such as 2.5% Feb-34."},
+	{1, PartBenchmark, Text, "", "", "Benchmark of the spread: a government (UST, BUND, UKT, OAT …), G_SPREAD, MS for swaps of every kind, ASW, or the index of a floating rate (SOFR, EURIBOR …). NULL if the text does not settle it.", 2},
+	{2, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range.", 2},
+	{3, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number.", 2},
+	{4, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number.", 2},
+	{5, PartReference, Text, "", "", "The benchmark's security as written, such as 2.5% Feb-34.", 2},
+	{6, PartBenchmarkIndex, Text, "", "", "Rate index of the benchmark, if the text names one: SOFR of SOFR MS+60, and of SOFR+78.", 4},
+	{7, PartBenchmarkTenor, Price, years, "", "Tenor of the benchmark, if the text names one: 5 of 5yr MS+95 and of CT5 +110.", 4},
 }
 
 var evolutionParts = []outcome{
-	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, from the beginning of the text; NULL if it names no stage."},
-	{2, PartBenchmark, Text, "", "", "Benchmark of the spread: UST, BUND, UKT, OAT, MS, EURIBOR, SOFR, SONIA, SARON, BBSW, LIBOR or another."},
-	{3, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range."},
-	{4, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number."},
-	{5, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number."},
-	{6, PartYieldPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range."},
-	{7, PartYieldLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number."},
-	{8, PartYieldHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number."},
-	{9, PartQuality, Text, "", "", "AREA, WPIR (will price in range) or PLUS_MINUS; NULL if none applies."},
+	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, from the beginning of the text; NULL if it names no stage.", 2},
+	{2, PartBenchmark, Text, "", "", "Benchmark of the spread: a government (UST, BUND, UKT, OAT …), G_SPREAD, MS for swaps of every kind, ASW, or the index of a floating rate (SOFR, EURIBOR …). NULL if the text does not settle it.", 2},
+	{3, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range.", 2},
+	{4, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number.", 2},
+	{5, PartHiBP, Price, bp, wider, "Upper end of the spread; the spread itself if the text gives one number.", 2},
+	{6, PartYieldPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range.", 2},
+	{7, PartYieldLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number.", 2},
+	{8, PartYieldHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number.", 2},
+	{9, PartQuality, Text, "", "", "AREA, WPIR (will price in range) or PLUS_MINUS; NULL if none applies.", 2},
+	{10, PartBenchmarkIndex, Text, "", "", "Rate index of the benchmark, if the text names one: SOFR of SOFR MS+60, and of SOFR+78.", 4},
+	{11, PartBenchmarkTenor, Price, years, "", "Tenor of the benchmark, if the text names one: 5 of 5yr MS+95 and of CT5 +110.", 4},
+	{12, PartBasis, Text, "", "", "What the talk is in: SPREAD, MARGIN (over an index of floating rates) or YIELD; NULL if no number was read.", 4},
 }
 
 var nipParts = []outcome{
-	{1, PartBP, Price, bp, "new issue premium: over fair value; negative is inside it", "Premium, if the text gives one number; NULL for a range."},
-	{2, PartLoBP, Price, bp, "over fair value", "Lower end of the premium; the premium itself if the text gives one number."},
-	{3, PartHiBP, Price, bp, "over fair value", "Upper end of the premium; the premium itself if the text gives one number."},
-	{4, PartQuality, Text, "", "", "APPROXIMATE if the text says about; NULL otherwise."},
+	{1, PartBP, Price, bp, "new issue premium: over fair value; negative is inside it", "Premium, if the text gives one number; NULL for a range.", 2},
+	{2, PartLoBP, Price, bp, "over fair value", "Lower end of the premium; the premium itself if the text gives one number.", 2},
+	{3, PartHiBP, Price, bp, "over fair value", "Upper end of the premium; the premium itself if the text gives one number.", 2},
+	{4, PartQuality, Text, "", "", "APPROXIMATE if the text says about, MIN or MAX of a limit; NULL otherwise.", 2},
 }
 
 var yieldParts = []outcome{
-	{1, PartPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range."},
-	{2, PartLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number."},
-	{3, PartHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number."},
-	{4, PartPIKPct, Price, percent, "", "Yield if interest is paid in kind."},
+	{1, PartPct, Price, percent, "", "Yield, if the text gives one number; NULL for a range.", 2},
+	{2, PartLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number.", 2},
+	{3, PartHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number.", 2},
+	{4, PartPIKPct, Price, percent, "", "Yield if interest is paid in kind.", 2},
+	{5, PartQuality, Text, "", "", "AREA, APPROXIMATE or PLUS_MINUS; NULL if none applies.", 4},
+	{6, PartMeasure, Text, "", "", "YTW (to worst), YTM (to maturity) or YTC (to call), if the text says so.", 4},
 }
 
 var couponParts = []outcome{
-	{1, PartPct, Price, percent, "", "Rate of the coupon. Of a PIK toggle: the rate if paid in cash."},
-	{2, PartPIKPct, Price, percent, "", "Rate of the coupon if interest is paid in kind."},
-	{3, PartIndex, Text, "", "", "Index of a floating coupon: SOFR, EURIBOR or another."},
-	{4, PartMarginBP, Price, bp, "over the index", "Margin of a floating coupon."},
+	{1, PartPct, Price, percent, "", "Rate of the coupon. Of a PIK toggle: the rate if paid in cash.", 2},
+	{2, PartPIKPct, Price, percent, "", "Rate of the coupon if interest is paid in kind.", 2},
+	{3, PartIndex, Text, "", "", "Index of a floating coupon: SOFR, EURIBOR or another.", 2},
+	{4, PartMarginBP, Price, bp, "over the index", "Margin of a floating coupon.", 2},
 }
 
 var structureParts = []outcome{
-	{1, PartTenorYears, Price, years, "", "Years to maturity; NULL for a perpetual."},
-	{2, PartTenorQuality, Text, "", "", "LONG or SHORT, as in long 5yr; NULL if neither."},
-	{3, PartCallYears, Price, years, "", "Years to the first call: the NC in 10NC5."},
-	{4, PartPerpetual, Bool, "", "", "Whether the text says perpetual."},
-	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL if the text does not say."},
-	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL if the text does not say."},
-	{7, PartWillNotGrow, Bool, "", "", "Whether the text says that the size will not grow."},
+	{1, PartTenorYears, Price, years, "", "Years to maturity; NULL for a perpetual.", 2},
+	{2, PartTenorQuality, Text, "", "", "LONG or SHORT, as in long 5yr; NULL if neither.", 2},
+	{3, PartCallYears, Price, years, "", "Years to the first call: the NC in 10NC5.", 2},
+	{4, PartPerpetual, Bool, "", "", "Whether the text says perpetual.", 2},
+	{5, PartRateType, Text, "", "", "FIXED, FLOATING, FIXED_TO_FLOATING or ZERO; NULL if the text does not say.", 2},
+	{6, PartForm, Text, "", "", "CALLABLE, AMORTISING or SINKER; NULL if the text does not say.", 2},
+	{7, PartWillNotGrow, Bool, "", "", "Whether the text says that the size will not grow.", 2},
+	{8, PartRank, Text, "", "", "Rank, if the text names one: COVERED, FIRST_LIEN, SECOND_LIEN, SENIOR_SECURED, SENIOR_PREFERRED, SENIOR, SENIOR_UNSECURED, SENIOR_NON_PREFERRED, SENIOR_SUBORDINATED, SUBORDINATED, JUNIOR_SUBORDINATED, T2, RT1, AT1, T1 or HYBRID.", 4},
+	{9, PartLabel, Text, "", "", "Label, if the text names one: GREEN, SOCIAL, SUSTAINABILITY, SUSTAINABILITY_LINKED, BLUE or TRANSITION.", 4},
 }
 
 var volumeParts = []outcome{
-	{1, PartAmount, Money, units, "", "Size, if the text gives one number; NULL for a range, a minimum or a maximum."},
-	{2, PartLo, Money, units, "", "Lower end or minimum of the size; the size itself if the text gives one number."},
-	{3, PartHi, Money, units, "", "Upper end or maximum of the size; the size itself if the text gives one number."},
-	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's."},
-	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
-	{6, PartQuality, Text, "", "", "EXPECTED, WNG (will not grow), MIN, MAX, AREA or BENCHMARK; NULL if none applies."},
+	{1, PartAmount, Money, units, "", "Size, if the text gives one number; NULL for a range, a minimum or a maximum.", 2},
+	{2, PartLo, Money, units, "", "Lower end or minimum of the size; the size itself if the text gives one number.", 2},
+	{3, PartHi, Money, units, "", "Upper end or maximum of the size; the size itself if the text gives one number.", 2},
+	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's.", 2},
+	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column.", 2},
+	{6, PartQuality, Text, "", "", "EXPECTED, WNG (will not grow), MIN, MAX, AREA or BENCHMARK; NULL if none applies.", 2},
+	{7, PartIncrease, Bool, "", "", "Whether the text says that the size is that of an increase (tap).", 4},
+	{8, PartEquivalent, Bool, "", "", "Whether the text says that the size is an equivalent, converted from other currencies.", 4},
 }
 
 var booksParts = []outcome{
-	{1, PartAmount, Money, units, "", "Orders, if the text gives one number; NULL for a minimum."},
-	{2, PartLo, Money, units, "", "Lower end or minimum of the orders; the orders themselves if the text gives one number."},
-	{3, PartHi, Money, units, "", "Upper end or maximum of the orders; the orders themselves if the text gives one number."},
-	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's."},
-	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column."},
-	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL if none applies."},
-	{7, PartJLMAmount, Money, units, "", "Orders of the joint lead managers; they are part of the orders."},
-	{8, PartCover, Price, "times the size", "", "Orders as a multiple of the size, if the text says that and no amount."},
+	{1, PartAmount, Money, units, "", "Orders, if the text gives one number; NULL for a minimum.", 2},
+	{2, PartLo, Money, units, "", "Lower end or minimum of the orders; the orders themselves if the text gives one number.", 2},
+	{3, PartHi, Money, units, "", "Upper end or maximum of the orders; the orders themselves if the text gives one number.", 2},
+	{4, PartCurrency, Text, "", "", "Currency that the text names; if it names none, the currency column's.", 2},
+	{5, PartImplied, Bool, "", "", "Whether the currency came from the currency column.", 2},
+	{6, PartQuality, Text, "", "", "MIN, MAX or AREA; NULL if none applies.", 2},
+	{7, PartJLMAmount, Money, units, "", "Orders of the joint lead managers; they are part of the orders.", 2},
+	{8, PartCover, Price, "times the size", "", "Orders as a multiple of the size, if the text says that.", 2},
+	{9, PartEquivalent, Bool, "", "", "Whether the text says that the orders are an equivalent, converted from other currencies.", 4},
+	{10, PartReconciled, Bool, "", "", "Whether the orders are reconciled; NULL if the text does not say.", 4},
+	{11, PartIncludesJLM, Bool, "", "", "Whether the orders include those of the joint lead managers; NULL if the text does not say.", 4},
 }
 
 var marginParts = []outcome{
-	{1, PartBenchmark, Text, "", "", "Benchmark of the margin: SOFR, SONIA, EURIBOR, LIBOR or another. NULL if the text names none, or writes S+ in a currency other than USD and GBP."},
-	{2, PartBP, Price, bp, "over the benchmark", "Margin, if the text gives one number; NULL for a range."},
-	{3, PartLoBP, Price, bp, "over the benchmark", "Lower end of the margin; the margin itself if the text gives one number."},
-	{4, PartHiBP, Price, bp, "over the benchmark", "Upper end of the margin; the margin itself if the text gives one number."},
-	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment is added."},
+	{1, PartBenchmark, Text, "", "", "Benchmark of the margin: SOFR, SONIA, EURIBOR, LIBOR or another. NULL if the text names none, or a letter that the currency does not settle: S+ in EUR.", 2},
+	{2, PartBP, Price, bp, "over the benchmark", "Margin, if the text gives one number; NULL for a range.", 2},
+	{3, PartLoBP, Price, bp, "over the benchmark", "Lower end of the margin; the margin itself if the text gives one number.", 2},
+	{4, PartHiBP, Price, bp, "over the benchmark", "Upper end of the margin; the margin itself if the text gives one number.", 2},
+	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment is added.", 2},
+	{6, PartQuality, Text, "", "", "AREA or APPROXIMATE; NULL if neither applies.", 4},
+	{7, PartOID, Price, "percent of nominal", "", "Issue price after the margin, if the text gives one number: 99.5 of S+325/99.5.", 4},
+	{8, PartOIDLo, Price, "percent of nominal", "", "Lower end of that price; the price itself if the text gives one number.", 4},
+	{9, PartOIDHi, Price, "percent of nominal", "", "Upper end of that price; the price itself if the text gives one number.", 4},
 }
 
 var oidParts = []outcome{
-	{1, PartPrice, Price, "percent of nominal", "", "Issue price, if the text gives one number; NULL for a range."},
-	{2, PartLo, Price, "percent of nominal", "", "Lower end of the price; the price itself if the text gives one number."},
-	{3, PartHi, Price, "percent of nominal", "", "Upper end of the price; the price itself if the text gives one number."},
-	{4, PartFeePct, Price, percent, "", "Upfront fee, if the text gives one instead of a price."},
+	{1, PartPrice, Price, "percent of nominal", "", "Issue price, if the text gives one number; NULL for a range.", 2},
+	{2, PartLo, Price, "percent of nominal", "", "Lower end of the price; the price itself if the text gives one number.", 2},
+	{3, PartHi, Price, "percent of nominal", "", "Upper end of the price; the price itself if the text gives one number.", 2},
+	{4, PartFeePct, Price, percent, "", "Upfront fee, if the text gives one instead of a price.", 2},
+	{5, PartQuality, Text, "", "", "AREA, APPROXIMATE, MIN or MAX; NULL if none applies.", 4},
 }
 
 var maturityParts = []outcome{
-	{1, PartDate, Date, "", "", "Day of maturity, if the text is a full date."},
-	{2, PartYear, Int32, "", "", "Year of maturity, if the text names a date or a month."},
-	{3, PartMonth, Int32, "", "", "Month of maturity, from 1, if the text names a date or a month."},
-	{4, PartTenorYears, Price, years, "", "Years to maturity, if the text is a tenor."},
+	{1, PartDate, Date, "", "", "Day of maturity, if the text is a full date.", 2},
+	{2, PartYear, Int32, "", "", "Year of maturity, if the text names a date, a month or a year.", 2},
+	{3, PartMonth, Int32, "", "", "Month of maturity, from 1, if the text names a date or a month.", 2},
+	{4, PartTenorYears, Price, years, "", "Years to maturity, if the text is a tenor.", 2},
+	{5, PartExtendedYears, Price, years, "", "Years to maturity with all options to extend: 7 of 5yr (5+1+1).", 4},
 }
 
 var leverageParts = []outcome{
-	{1, PartSenior, Price, "times EBITDA", "", "Senior leverage, if the text gives senior and total leverage."},
-	{2, PartTotal, Price, "times EBITDA", "", "Total leverage, also if the text gives only one figure."},
+	{1, PartSenior, Price, "times EBITDA", "", "Senior or senior secured leverage, if the text gives it. Gross, or not said to be net.", 2},
+	{2, PartTotal, Price, "times EBITDA", "", "Total leverage, also if the text gives only one figure. Gross, or not said to be net.", 2},
+	{3, PartNet, Price, "times EBITDA", "", "Net leverage: total debt less cash.", 4},
+	{4, PartNetSenior, Price, "times EBITDA", "", "Net senior leverage.", 4},
+	{5, PartQuality, Text, "", "", "APPROXIMATE, MIN or MAX; NULL if none applies.", 4},
 }
 
 var pricingTimeParts = []outcome{
-	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its pricing date, and its time with the offset in the text."},
+	{1, PartInstant, Timestamp, "", "", "When the deal priced, in UTC: its pricing date, and its time with the offset in the text.", 2},
+}
+
+var ratingParts = []outcome{
+	{1, PartGrade, Text, "", "", "Rating in the agency's scale, without outlook and marks: Baa2, BBB+, CCC-.", 4},
+	{2, PartNotch, Int32, "", "", "Place of the rating, from 1 (Aaa, AAA) to 22 (default). 10 is the last of investment grade.", 4},
+	{3, PartOutlook, Text, "", "", "POSITIVE, STABLE, NEGATIVE or DEVELOPING, if the text names an outlook.", 4},
+	{4, PartWatch, Text, "", "", "POSITIVE, NEGATIVE or DEVELOPING, if the rating is under review for a change in that direction; UNKNOWN if the text names no direction.", 4},
+}
+
+// compositeParts are read from the ratings of three agencies, and compared with a column of the grade.
+var compositeParts = []outcome{
+	{1, PartCompositeNotch, Int32, "", "", "One notch of all agencies, from 1 to 22: of three the middle one, of two the worse one, or the only one.", 4},
+	{2, PartCompositeGrade, Text, "", "", "That notch in the scale of Standard & Poor's.", 4},
+	{3, PartCompositeRule, Text, "", "", "How the notch was chosen: MEDIAN of three ratings, WORST of two, or ONLY one.", 4},
+	{4, PartWorstNotch, Int32, "", "", "The worst notch of the agencies, from 1 to 22.", 4},
+	{5, PartIsInvestment, Bool, "", "", "Whether the composite notch is investment grade: 10 or better.", 4},
+	{6, PartMatchesGrade, Bool, "", "", "Whether that agrees with the grade column; NULL if either says nothing.", 4},
 }
 
 // helpers returns the helper columns of a text column. Each text column has a block of twenty numbers, which begins at
@@ -227,15 +303,51 @@ func helpers(block int32, parser Parser, from, with string, parts []outcome, onl
 			continue
 		}
 		columns = append(columns, Column{
-			Number: base + o.offset, Name: from + "_" + o.part, Type: o.typ, Unit: o.unit, Doc: o.doc, Since: 2,
+			Number: base + o.offset, Name: from + "_" + o.part, Type: o.typ, Unit: o.unit, Doc: o.doc, Since: o.since,
 			Parse: Parse{Parser: parser, From: from, With: with, Part: o.part, Sign: o.sign},
 		})
 	}
 	return append(columns, Column{
-		Number: base + 19, Name: from + "_" + PartStatus, Type: Text, Since: 2,
+		Number: base + 19, Name: from + "_" + PartStatus, Type: Text, Since: parts[0].since,
 		Doc:   "How the text of " + from + " was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED; NULL if there is no text.",
 		Parse: Parse{Parser: parser, From: from, With: with, Part: PartStatus},
 	})
+}
+
+// ratings returns the helper columns of the ratings of three agencies: those of each, and their composite. They take four
+// blocks from the given one on. prefix is the common start of the text columns' names, grade the column that the composite
+// is compared with; "" for none.
+func ratings(block int32, prefix, grade string) []Column {
+	var columns []Column
+	for i, agency := range agencies {
+		columns = append(columns, helpers(block+int32(i), agency.parser, prefix+agency.suffix, "", ratingParts)...)
+	}
+	for _, o := range compositeParts {
+		if o.part == PartMatchesGrade && grade == "" {
+			continue
+		}
+		columns = append(columns, Column{
+			Number: 1000 + 20*(block+int32(len(agencies))) + o.offset, Name: prefix + "_" + o.part, Type: o.typ, Doc: o.doc, Since: o.since,
+			Parse: Parse{Parser: Composite, From: prefix, With: grade, Part: o.part},
+		})
+	}
+	return columns
+}
+
+// agencies are the agencies whose ratings deals have: the end of the names of their columns, and the parser of their
+// scale.
+var agencies = []struct {
+	suffix string
+	parser Parser
+}{{"_moodys", ParseMoodys}, {"_standard_and_poors", ParseStandardAndPoors}, {"_fitch", ParseFitch}}
+
+// RatingColumns returns the names of the text columns of the three agencies. The caller owns the slice.
+func RatingColumns(prefix string) []string {
+	names := make([]string, len(agencies))
+	for i, agency := range agencies {
+		names[i] = prefix + agency.suffix
+	}
+	return names
 }
 
 // helperColumns joins the helpers of a table's text columns. The last column is the version of the parsers.
@@ -253,8 +365,12 @@ func (c *Column) IsHelper() bool { return c.Parse != Parse{} }
 // IsParserVersion reports whether the column contains the version of the parsers.
 func (c *Column) IsParserVersion() bool { return c.Parse.Part == partParserVersion }
 
+// IsComposite reports whether the column joins the ratings of several text columns. Its Parse.From is then the common
+// start of their names.
+func (c *Column) IsComposite() bool { return c.Parse.Parser == Composite }
+
 // withoutReference are the parts of a spread without the benchmark's security, for texts that do not name one.
-var withoutReference = []string{PartBenchmark, PartBP, PartLoBP, PartHiBP}
+var withoutReference = []string{PartBenchmark, PartBP, PartLoBP, PartHiBP, PartBenchmarkIndex, PartBenchmarkTenor}
 
 // renamed changes the name of one column. By default the name is made of text column and part.
 func renamed(columns []Column, from, to string) []Column {

@@ -21,13 +21,15 @@ const (
 	CatalogKey        = "catalog.duckdb"
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 
-	// Files of the user: which names mean the same bank, or the same borrower. No commit names them.
+	// Files of the user: which names mean the same bank, or the same borrower, and which roles of banks are a lead's. No
+	// commit names them.
 	BankAliasesKey     = "aliases/banks.csv"
 	BorrowerAliasesKey = "aliases/borrowers.csv"
+	RolesKey           = "aliases/roles.csv"
 )
 
-// UserFiles returns the keys of the user's files. The caller owns the slice.
-func UserFiles() []string { return []string{BankAliasesKey, BorrowerAliasesKey} }
+// UserFiles returns the keys of the user's files: banks, borrowers, roles. The caller owns the slice.
+func UserFiles() []string { return []string{BankAliasesKey, BorrowerAliasesKey, RolesKey} }
 
 // DataPrefixes returns the prefixes of all data files. The caller owns the slice.
 func DataPrefixes() []string { return []string{"history/", QuarantineTable + "/", "snapshots/"} }

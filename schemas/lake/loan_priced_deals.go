@@ -38,6 +38,7 @@ func loanPricedDeals() *Table {
 		},
 		Helpers: helperColumns(
 			helpers(1, ParseLeverage, "borrower_leveraged_multiple", "", leverageParts),
+			ratings(2, "borrower_ratings", "borrower_grade"),
 		),
 	}
 }

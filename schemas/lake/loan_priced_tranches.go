@@ -17,7 +17,7 @@ func loanPricedTranches() *Table {
 			{Number: 16, Name: "currency", Type: Text, Pointer: "/tranches/*/currency", Doc: "Currency code of the amounts, as written."},
 			{Number: 17, Name: "maturity", Type: Text, Pointer: "/tranches/*/maturity", Doc: "Maturity, free text: a date, a month or a tenor."},
 			{Number: 18, Name: "extension_options", Type: Text, Pointer: "/tranches/*/extensionOptions", Doc: "Extension options, free text such as 1+1."},
-			{Number: 19, Name: "by", Type: Text, Pointer: "/tranches/*/by", Doc: "Meaning not documented by the source; stored as received."},
+			{Number: 19, Name: "by", Type: Text, Pointer: "/tranches/*/by", Doc: "Meaning not documented by the source; stored as received. In SQL the name needs double quotes."},
 			{Number: 20, Name: "margin", Type: Text, Pointer: "/tranches/*/margin", Doc: "Margin, free text such as E+400-425."},
 			{Number: 21, Name: "oid", Type: Text, Pointer: "/tranches/*/oid", Doc: "Original issue discount as a price, free text."},
 			{Number: 22, Name: "grade", Type: Text, Pointer: "/tranches/*/grade", Doc: "Grade of the tranche, free text."},
@@ -38,12 +38,13 @@ func loanPricedTranches() *Table {
 			{Number: 37, Name: "rating_moodys", Type: Text, Pointer: "/tranches/*/rating/moodys", Doc: "Rating by Moody's scale, as written."},
 			{Number: 38, Name: "rating_standard_and_poors", Type: Text, Pointer: "/tranches/*/rating/standardAndPoors", Doc: "Rating by Standard & Poor's scale, as written."},
 			{Number: 39, Name: "rating_fitch", Type: Text, Pointer: "/tranches/*/rating/fitch", Doc: "Rating by Fitch scale, as written."},
-			{Number: 40, Name: "tenor", Type: Int32, Pointer: "/tranches/*/tenor", Doc: "Tenor, as stated (unit not documented)."},
+			{Number: 40, Name: "tenor", Type: Int32, Pointer: "/tranches/*/tenor", Doc: "Tenor, as stated (unit not documented; analyses read 12 to 480 as months)."},
 		},
 		Helpers: helperColumns(
 			helpers(1, ParseMaturity, "maturity", "", maturityParts),
 			helpers(2, ParseMargin, "margin", "currency", marginParts),
 			helpers(3, ParseOID, "oid", "", oidParts),
+			ratings(4, "rating", "grade"),
 		),
 	}
 }

@@ -9,9 +9,12 @@ FROM (VALUES
   ('dangling_priced_deal', 'An expected deal links to a priced deal that was never known. Total: links.'),
   ('map_sum_off_investor_types', 'The shares of investor types add up to less than 97 or more than 103. Total: deals with such shares.'),
   ('map_sum_off_geographies', 'The shares of geographies add up to less than 97 or more than 103. Total: deals with such shares.'),
-  ('duplicate_in_two_markets', 'Another market lists the same security and keeps it, so the deal does not count. Total: all deals.'),
+  ('duplicate_in_two_markets', 'Another market lists the same security or tranche and keeps it, so it does not count. Total: all bond deals or loan tranches.'),
   ('duplicate_banks', 'A bank has two entries in a deal (loans: in a tranche), by name; it may have two roles. Total: deals with banks.'),
   ('unknown_banks', 'A bank''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
+  ('unknown_roles', 'A bank''s role is in no list of roles, so it counts as no lead. Total: distinct roles; the examples are deals with such a role.'),
+  ('maturity_off_tenor', 'The maturity is more than six months off the tenor, counted from pricing. Total: loan tranches that state both.'),
+  ('tenor_unit', 'The tenor is less than 12 or more than 480: its unit is not months, and it is not read. Total: loan tranches with a tenor.'),
   ('unknown_borrowers', 'A borrower''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
   ('pricing_date_missing', 'The pricing date is missing. Total: all deals.'),
   ('pricing_in_future', 'The pricing date is more than a day after the latest run. Total: deals with a pricing date.'),
@@ -77,6 +80,8 @@ WITH today AS (
   UNION ALL
   SELECT 'unknown_borrowers', service, market, kind, min(deal_id), name
   FROM borrower_names WHERE name IS NOT NULL GROUP BY service, market, kind, name
+), roles AS (
+  SELECT market, status AS spelt, min(deal_id) AS deal_id FROM main.bond_priced_banks_as_of(as_of) WHERE status IS NOT NULL GROUP BY ALL
 ), declared AS (
   SELECT 'unknown_banks' AS name, _dealflow.normal_name(unnest([alias, canonical])) AS spelt FROM _dealflow.bank_alias
   UNION
@@ -85,8 +90,7 @@ WITH today AS (
   SELECT 'bond' AS service, d.market, 'priced' AS kind, d.deal_id, unnest([
            {name: 'usd_zero', failed: coalesce(d.nominal_usd, 0) = 0},
            {name: 'usd_off', failed: _dealflow.usd_off(d.nominal_amount, d.nominal_usd, d.fx_rate_usd)},
-           {name: 'unit_outlier_books', failed: CASE WHEN d.stats_final_books > 0 AND d.nominal_amount > 0
-                                                THEN d.stats_final_books / d.nominal_amount NOT BETWEEN 0.5 AND 20 END},
+           {name: 'unit_outlier_books', failed: _dealflow.books_outlier(d.stats_final_books, d.nominal_amount)},
            {name: 'unit_outlier_nominal', failed: _dealflow.usd_outlier(d.nominal_usd)},
            {name: 'dangling_original', failed: CASE WHEN d.original_deal_id IS NOT NULL THEN o.deal_id IS NULL END},
            {name: 'duplicate_in_two_markets', failed: d.duplicate_of IS NOT NULL},
@@ -107,8 +111,13 @@ WITH today AS (
            {name: 'usd_zero', failed: coalesce(t.nominal_usd, 0) = 0},
            {name: 'usd_off', failed: _dealflow.usd_off(t.nominal_amount, t.nominal_usd, t.fx_rate_usd)},
            {name: 'unit_outlier_nominal', failed: _dealflow.usd_outlier(t.nominal_usd)},
-           {name: 'missing_currency', failed: coalesce(trim(t.currency), '') = ''}])
-  FROM main.loan_priced_tranches_as_of(as_of) t
+           {name: 'missing_currency', failed: coalesce(trim(t.currency), '') = ''},
+           {name: 'duplicate_in_two_markets', failed: t.duplicate_of IS NOT NULL},
+           {name: 'tenor_unit', failed: CASE WHEN t.tenor IS NOT NULL THEN t.tenor NOT BETWEEN 12 AND 480 END},
+           {name: 'maturity_off_tenor', failed: abs(datediff('month',
+              coalesce(t.pricing_date, t.priced_date) + to_months(_dealflow.tenor_months(NULL, t.tenor)),
+              coalesce(t.maturity_date, make_date(t.maturity_year, t.maturity_month, 1)))) > 6}])
+  FROM _dealflow.loan_tranches(as_of) t
   UNION ALL
   SELECT l.service, l.market, 'expected', l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL}
   FROM (
@@ -132,6 +141,12 @@ WITH today AS (
   SELECT n.service, n.market, n.kind, n.deal_id, {name: n.name, failed: d.spelt IS NULL}
   FROM names n
   LEFT JOIN declared d ON d.name = n.name AND d.spelt = n.spelt
+  UNION ALL
+  SELECT 'bond', r.market, 'priced', min(r.deal_id), {name: 'unknown_roles', failed: bool_and(k.role IS NULL)}
+  FROM roles r
+  LEFT JOIN _dealflow.bank_role k ON k.role = _dealflow.normal_name(r.spelt)
+  WHERE _dealflow.normal_name(r.spelt) IS NOT NULL
+  GROUP BY r.market, _dealflow.normal_name(r.spelt)
 ), counted AS (
   SELECT service, market, kind, verdict.name AS name,
          count(*) FILTER (verdict.failed) AS value, count(verdict.failed) AS total,

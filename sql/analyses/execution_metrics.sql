@@ -2,26 +2,39 @@
 -- as of: execution_metrics({as_of})
 --
 -- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Price talk is in the order of its
---   dates, then of ordinal.
---   - ipt_text, ipt_benchmark, ipt_mid_bp: the first talk that gives a spread; of a range, the middle.
---   - ipt_yield_mid_pct: the first talk that gives a yield; of a range, the middle.
---   - final_benchmark, final_bp: the spread at pricing (IG and HY: spread; EM: swap) if its text gives one number.
---   - final_yield_pct: the yield at pricing, likewise.
---   - tightening_bp: ipt_mid_bp − final_bp over the same benchmark, with tightening_basis 'spread'. Except in HY, if
---     both yields are known: 100 × (ipt_yield_mid_pct − final_yield_pct), with basis 'yield'.
+--   dates, then of ordinal. A talk is final if its stage is FINAL, or if it is the last one, names no stage and gives one
+--   number without a remark such as area. Of a range, the middle counts. The benchmark of all swap curves is MS.
+--   - first_talk_stage, first_talk_text: the talk from which tightening_bp is measured; else the first talk that is not
+--     final and gives a spread or yield. The stage is NULL if the text names none.
+--   - first_talk_benchmark, first_talk_mid_bp: the first talk that is not final and gives a spread.
+--   - first_talk_yield_mid_pct: the first talk that is not final and gives a yield.
+--   - ipt_text, ipt_benchmark, ipt_mid_bp, ipt_yield_mid_pct: the same, of talks that are not guidance or revised either.
+--   - guidance_text, guidance_benchmark, guidance_mid_bp, guidance_yield_mid_pct: the last guidance or revised talk that
+--     gives a spread; for the yield, that gives a yield.
+--   - last_talk_stage, last_talk_text: the last talk that is not final and gives a spread or yield.
+--   - rating: the letter of the composite rating (rating_composite_notch of bond_priced_deals): AAA, AA, A, BBB, BB, B, CCC
+--     (and below) or unrated.
+--   - final_benchmark, final_benchmark_index, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
+--     the one of swap and gov with the benchmark of the first talk, else the last final talk with that benchmark, else
+--     swap, else gov. final_source names it: spread, swap, gov or final talk.
+--   - final_yield_pct: the yield at pricing, if its text gives one number.
+--   - tightening_bp: first_talk_mid_bp − final_bp over the same benchmark, with tightening_basis 'spread'. Except in HY,
+--     if both yields are known: 100 × (first_talk_yield_mid_pct − final_yield_pct), with basis 'yield'.
+--   - only_final_talk: whether all talk that gives a spread or yield is final; NULL if there is no such talk.
 --   - guidance_revisions: number of talks of guidance or revision, minus one.
 --   - final_vs_guidance: position of the final spread in the last guidance, revision or talk over the same benchmark.
 --     It is inside (below the range), tight (its lower end), mid, wide (its upper end) or outside (above it).
---   - cover: final books ÷ nominal. nip_bp: the new-issue premium.
+--   - cover: final books ÷ nominal; NULL if unit_outlier_books of data_quality finds the deal: cover_flagged says so.
+--   - nip_bp: the new-issue premium.
 --   - first_talk, last_talk, window_minutes: dates of the earliest and the latest talk, and the time between them.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
 -- Units: Basis points, percent, minutes; cover is a multiple. A positive tightening_bp means that the deal priced
---   tighter than first talk.
+--   tighter than first talk. Numbers are rounded to 6 digits.
 -- Caveats: A column is NULL if its text is missing or does not give one number: show the count next to each
---   average. cover assumes that books and nominal have the same currency and unit; unit_outlier_books of
---   data_quality finds deals in which they seem not to.
+--   average. A tightening from guidance is smaller than one from initial talk: group by first_talk_stage. cover assumes
+--   that books and nominal have the same currency and unit.
 -- Example: Which deals of the latest year tightened most, and from where?
---   SELECT market, deal_id, pricing_date, borrower, ipt_text, final_benchmark, final_bp, final_yield_pct,
+--   SELECT market, deal_id, pricing_date, borrower, first_talk_text, final_benchmark, final_bp, final_yield_pct,
 --          tightening_bp, tightening_basis
 --   FROM execution_metrics
 --   WHERE tightening_bp IS NOT NULL AND pricing_date >= (SELECT max(pricing_date) FROM bond_priced_deals) - 365
@@ -29,53 +42,97 @@
 CREATE MACRO main.execution_metrics(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH deals AS (
   SELECT market, deal_id, pricing_date, currency, borrower_name, nominal_amount, stats_final_books,
-         CASE market WHEN 'EM' THEN swap_benchmark ELSE spread_benchmark END AS final_benchmark,
-         _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS final_bp,
+         _dealflow.rating_cohort(rating_composite_notch) AS rating,
+         CASE WHEN spread_status = 'OK' THEN {source: 'spread', benchmark: _dealflow.curve(spread_benchmark), rate_index: spread_benchmark_index, bp: spread_bp} END AS spread,
+         CASE WHEN swap_status = 'OK' THEN {source: 'swap', benchmark: _dealflow.curve(swap_benchmark), rate_index: swap_benchmark_index, bp: swap_bp} END AS swap,
+         CASE WHEN gov_status = 'OK' THEN {source: 'gov', benchmark: _dealflow.curve(gov_benchmark), rate_index: gov_benchmark_index, bp: gov_bp} END AS gov,
          CASE WHEN yield_status = 'OK' THEN yield_pct END AS final_yield_pct,
          _dealflow.nip_primary_bp(market, nip_status, nip_lo_bp, nip_hi_bp,
            premium_nip_status, premium_nip_lo_bp, premium_nip_hi_bp) AS nip_bp
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
-), talk AS (
-  SELECT market, deal_id, date, value, value_stage, value_benchmark, value_lo_bp, value_hi_bp,
-         value_yield_lo_pct, value_yield_hi_pct,
+), steps AS (
+  SELECT market, deal_id, date, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
+         _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
+         {stage: value_stage, text: value, benchmark: _dealflow.curve(value_benchmark), mid: (value_lo_bp + value_hi_bp) / 2,
+          yield: (value_yield_lo_pct + value_yield_hi_pct) / 2} AS said,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
-         value_stage IN ('GUIDANCE', 'REVISED', 'TALK') AND value_lo_bp IS NOT NULL AND value_hi_bp IS NOT NULL AS guides,
-         row_number() OVER (PARTITION BY market, deal_id ORDER BY date NULLS LAST, ordinal) AS step
+         value_yield_lo_pct IS NOT NULL AS gives_yield,
+         coalesce(value_stage IN ('GUIDANCE', 'REVISED'), false) AS guides,
+         row_number() OVER (PARTITION BY market, deal_id ORDER BY date NULLS LAST, ordinal) AS step,
+         count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
+), talk AS (
+  SELECT *, coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
+  FROM steps
 ), path AS (
-  SELECT t.market, t.deal_id, min(t.date) AS first_talk, max(t.date) AS last_talk,
-         min_by({value: t.value, benchmark: t.value_benchmark, mid: (t.value_lo_bp + t.value_hi_bp) / 2}, t.step)
-           FILTER (t.gives_spread) AS ipt,
-         min_by((t.value_yield_lo_pct + t.value_yield_hi_pct) / 2, t.step)
-           FILTER (t.value_yield_lo_pct IS NOT NULL) AS ipt_yield_mid_pct,
-         max_by({lo: t.value_lo_bp, hi: t.value_hi_bp}, t.step)
-           FILTER (t.guides AND t.value_benchmark = d.final_benchmark) AS guidance,
-         greatest(count(*) FILTER (t.value_stage IN ('GUIDANCE', 'REVISED')) - 1, 0) AS guidance_revisions
+  SELECT market, deal_id, min(date) AS first_talk, max(date) AS last_talk,
+         min_by(said, step) FILTER (gives_spread AND NOT is_final) AS first_spread,
+         min_by(said, step) FILTER (gives_yield AND NOT is_final) AS first_yield,
+         min_by(said, step) FILTER (gives_spread AND NOT is_final AND NOT guides) AS ipt,
+         min_by(said, step) FILTER (gives_yield AND NOT is_final AND NOT guides) AS ipt_yield,
+         max_by(said, step) FILTER (gives_spread AND guides) AS guidance,
+         max_by(said, step) FILTER (gives_yield AND guides) AS guidance_yield,
+         min_by(said, step) FILTER ((gives_spread OR gives_yield) AND NOT is_final) AS first_any,
+         max_by(said, step) FILTER ((gives_spread OR gives_yield) AND NOT is_final) AS last_any,
+         bool_and(is_final) FILTER (gives_spread OR gives_yield) AS only_final_talk,
+         greatest(count(*) FILTER (guides) - 1, 0) AS guidance_revisions
+  FROM talk
+  GROUP BY market, deal_id
+), finals AS ( -- the last final talk over the benchmark of the first talk
+  SELECT t.market, t.deal_id, max_by({source: 'final talk', benchmark: t.benchmark, rate_index: t.rate_index, bp: t.bp}, t.step) AS final
   FROM talk t
-  JOIN deals d ON d.market = t.market AND d.deal_id = t.deal_id
+  JOIN path p ON p.market = t.market AND p.deal_id = t.deal_id AND p.first_spread.benchmark = t.benchmark
+  WHERE t.market = 'EM' AND t.is_final AND t.bp IS NOT NULL
   GROUP BY t.market, t.deal_id
-), measured AS (
-  SELECT d.*, p.* EXCLUDE (market, deal_id),
-         CASE WHEN p.ipt.benchmark = d.final_benchmark THEN p.ipt.mid - d.final_bp END AS by_spread,
-         CASE WHEN d.market = 'HY' THEN 100 * (p.ipt_yield_mid_pct - d.final_yield_pct) END AS by_yield
+), priced AS (
+  SELECT d.* EXCLUDE (spread, swap, gov), p.* EXCLUDE (market, deal_id),
+         CASE WHEN d.market <> 'EM' THEN d.spread
+              WHEN d.swap.benchmark = p.first_spread.benchmark THEN d.swap
+              WHEN d.gov.benchmark = p.first_spread.benchmark THEN d.gov
+              ELSE coalesce(f.final, d.swap, d.gov) END AS final
   FROM deals d
   LEFT JOIN path p ON p.market = d.market AND p.deal_id = d.deal_id
+  LEFT JOIN finals f ON f.market = d.market AND f.deal_id = d.deal_id
+), guided AS (
+  SELECT t.market, t.deal_id, max_by({lo: t.lo, hi: t.hi}, t.step) AS bounds
+  FROM talk t
+  JOIN priced p ON p.market = t.market AND p.deal_id = t.deal_id AND p.final.benchmark = t.benchmark
+  WHERE (t.guides OR t.stage = 'TALK') AND t.lo IS NOT NULL AND t.hi IS NOT NULL
+  GROUP BY t.market, t.deal_id
+), measured AS (
+  SELECT p.*, g.bounds,
+         CASE WHEN p.first_spread.benchmark = p.final.benchmark THEN p.first_spread.mid - p.final.bp END AS by_spread,
+         CASE WHEN p.market = 'HY' THEN 100 * (p.first_yield.yield - p.final_yield_pct) END AS by_yield,
+         coalesce(CASE WHEN by_yield IS NOT NULL THEN p.first_yield WHEN by_spread IS NOT NULL THEN p.first_spread END, p.first_any) AS first
+  FROM priced p
+  LEFT JOIN guided g ON g.market = p.market AND g.deal_id = p.deal_id
 )
 SELECT m.market, m.deal_id, m.pricing_date, m.currency,
-       coalesce(a.canonical, _dealflow.normal_name(m.borrower_name)) AS borrower,
-       m.ipt.value AS ipt_text, m.ipt.benchmark AS ipt_benchmark, m.ipt.mid AS ipt_mid_bp,
-       m.final_benchmark, m.final_bp, m.ipt_yield_mid_pct, m.final_yield_pct,
-       coalesce(m.by_yield, m.by_spread) AS tightening_bp,
+       coalesce(a.canonical, _dealflow.normal_name(m.borrower_name)) AS borrower, m.rating,
+       m.first.stage AS first_talk_stage, m.first.text AS first_talk_text,
+       m.first_spread.benchmark AS first_talk_benchmark, _dealflow.number(m.first_spread.mid) AS first_talk_mid_bp,
+       _dealflow.number(m.first_yield.yield) AS first_talk_yield_mid_pct,
+       m.ipt.text AS ipt_text, m.ipt.benchmark AS ipt_benchmark, _dealflow.number(m.ipt.mid) AS ipt_mid_bp,
+       _dealflow.number(m.ipt_yield.yield) AS ipt_yield_mid_pct,
+       m.guidance.text AS guidance_text, m.guidance.benchmark AS guidance_benchmark, _dealflow.number(m.guidance.mid) AS guidance_mid_bp,
+       _dealflow.number(m.guidance_yield.yield) AS guidance_yield_mid_pct,
+       m.last_any.stage AS last_talk_stage, m.last_any.text AS last_talk_text,
+       m.final.benchmark AS final_benchmark, m.final.rate_index AS final_benchmark_index, _dealflow.number(m.final.bp) AS final_bp, m.final.source AS final_source,
+       _dealflow.number(m.final_yield_pct) AS final_yield_pct,
+       _dealflow.number(coalesce(m.by_yield, m.by_spread)) AS tightening_bp,
        CASE WHEN m.by_yield IS NOT NULL THEN 'yield' WHEN m.by_spread IS NOT NULL THEN 'spread' END AS tightening_basis,
-       coalesce(m.guidance_revisions, 0) AS guidance_revisions,
-       CASE WHEN m.final_bp < m.guidance.lo THEN 'inside'
-            WHEN m.final_bp > m.guidance.hi THEN 'outside'
-            WHEN m.final_bp = m.guidance.lo AND m.guidance.lo < m.guidance.hi THEN 'tight'
-            WHEN m.final_bp = m.guidance.hi AND m.guidance.lo < m.guidance.hi THEN 'wide'
-            WHEN m.final_bp BETWEEN m.guidance.lo AND m.guidance.hi THEN 'mid' END AS final_vs_guidance,
-       CASE WHEN m.stats_final_books > 0 AND m.nominal_amount > 0 THEN m.stats_final_books / m.nominal_amount END AS cover,
-       m.nip_bp, m.first_talk, m.last_talk, date_diff('microsecond', m.first_talk, m.last_talk) / 60e6 AS window_minutes
+       m.only_final_talk, coalesce(m.guidance_revisions, 0) AS guidance_revisions,
+       CASE WHEN m.final.bp < m.bounds.lo THEN 'inside'
+            WHEN m.final.bp > m.bounds.hi THEN 'outside'
+            WHEN m.final.bp = m.bounds.lo AND m.bounds.lo < m.bounds.hi THEN 'tight'
+            WHEN m.final.bp = m.bounds.hi AND m.bounds.lo < m.bounds.hi THEN 'wide'
+            WHEN m.final.bp BETWEEN m.bounds.lo AND m.bounds.hi THEN 'mid' END AS final_vs_guidance,
+       CASE WHEN NOT _dealflow.books_outlier(m.stats_final_books, m.nominal_amount)
+            THEN _dealflow.number(m.stats_final_books / m.nominal_amount) END AS cover,
+       _dealflow.books_outlier(m.stats_final_books, m.nominal_amount) AS cover_flagged,
+       _dealflow.number(m.nip_bp) AS nip_bp, m.first_talk, m.last_talk,
+       _dealflow.number(date_diff('microsecond', m.first_talk, m.last_talk) / 60e6) AS window_minutes
 FROM measured m
 LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(m.borrower_name)
  AND a.valid_from <= _dealflow.name_day(m.pricing_date) AND a.valid_to > _dealflow.name_day(m.pricing_date);
@@ -88,59 +145,84 @@ COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the dea
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
-COMMENT ON COLUMN main.execution_metrics.ipt_text IS 'The first price talk that gives a spread, as written.';
+COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
+COMMENT ON COLUMN main.execution_metrics.first_talk_stage IS 'Stage of the talk from which tightening_bp is measured, else of the first talk that is not final: IPT, WHISPER, TALK, GUIDANCE or REVISED; NULL if the text names none.';
+COMMENT ON COLUMN main.execution_metrics.first_talk_text IS 'That talk, as written.';
+COMMENT ON COLUMN main.execution_metrics.first_talk_benchmark IS 'Benchmark of the first spread in the talk that is not final.';
+COMMENT ON COLUMN main.execution_metrics.first_talk_mid_bp IS 'The first spread in the talk that is not final; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.first_talk_yield_mid_pct IS 'The first yield in the talk that is not final; of a range, the middle. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.ipt_text IS 'The first talk that gives a spread, and is not guidance, revised or final, as written.';
 COMMENT ON COLUMN main.execution_metrics.ipt_benchmark IS 'Benchmark of that spread.';
-COMMENT ON COLUMN main.execution_metrics.ipt_mid_bp IS 'The first spread in the price talk; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.ipt_mid_bp IS 'That spread; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.ipt_yield_mid_pct IS 'The first yield in talk that is not guidance, revised or final; of a range, the middle. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.guidance_text IS 'The last guidance or revised talk that gives a spread, as written.';
+COMMENT ON COLUMN main.execution_metrics.guidance_benchmark IS 'Benchmark of that spread.';
+COMMENT ON COLUMN main.execution_metrics.guidance_mid_bp IS 'That spread; of a range, the middle. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.guidance_yield_mid_pct IS 'The last yield in guidance or revised talk; of a range, the middle. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.last_talk_stage IS 'Stage of the last talk that is not final and gives a spread or yield; NULL if the text names none.';
+COMMENT ON COLUMN main.execution_metrics.last_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.final_benchmark IS 'Benchmark of the spread at pricing.';
-COMMENT ON COLUMN main.execution_metrics.final_bp IS 'Spread at pricing (EM: over swaps), if its text gives one number. Unit: basis points.';
-COMMENT ON COLUMN main.execution_metrics.ipt_yield_mid_pct IS 'The first yield in the price talk; of a range, the middle. Unit: percent.';
+COMMENT ON COLUMN main.execution_metrics.final_benchmark_index IS 'Rate index of that benchmark, if its text names one: SOFR of SOFR MS+60 and of SOFR+78.';
+COMMENT ON COLUMN main.execution_metrics.final_bp IS 'Spread at pricing, if its text gives one number. Unit: basis points.';
+COMMENT ON COLUMN main.execution_metrics.final_source IS 'Where that spread is from: spread, swap, gov or final talk.';
 COMMENT ON COLUMN main.execution_metrics.final_yield_pct IS 'Yield at pricing, if its text gives one number. Unit: percent.';
 COMMENT ON COLUMN main.execution_metrics.tightening_bp IS 'First talk minus pricing: positive is tighter, negative is wider. Unit: basis points.';
 COMMENT ON COLUMN main.execution_metrics.tightening_basis IS 'What tightening_bp compares: spread or yield.';
+COMMENT ON COLUMN main.execution_metrics.only_final_talk IS 'Whether all talk that gives a spread or yield is final; NULL if there is no such talk.';
 COMMENT ON COLUMN main.execution_metrics.guidance_revisions IS 'Number of talks of guidance or revision, minus one.';
 COMMENT ON COLUMN main.execution_metrics.final_vs_guidance IS 'Position of the final spread in the last guidance: inside, tight, mid, wide or outside.';
-COMMENT ON COLUMN main.execution_metrics.cover IS 'Final books ÷ nominal amount. Unit: times.';
+COMMENT ON COLUMN main.execution_metrics.cover IS 'Final books ÷ nominal amount; NULL if their units seem to differ. Unit: times.';
+COMMENT ON COLUMN main.execution_metrics.cover_flagged IS 'Whether their units seem to differ: final books are less than 0.5 or more than 20 times the nominal. NULL if one is missing.';
 COMMENT ON COLUMN main.execution_metrics.nip_bp IS 'New-issue premium; of a range, the middle. Unit: basis points.';
 COMMENT ON COLUMN main.execution_metrics.first_talk IS 'Date of the earliest price talk.';
 COMMENT ON COLUMN main.execution_metrics.last_talk IS 'Date of the latest price talk.';
 COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earliest to the latest price talk. Unit: minutes.';
 
--- execution_summary: Averages of execution_metrics by market, each with its number of deals.
+-- execution_summary: Averages of execution_metrics by market and rating, each with its number of deals.
 -- as of: execution_summary({as_of})
 --
--- Definition: One row per market, over the deals that count.
+-- Definition: One row per market over all its deals that count, with rating 'all', and one row per market and rating.
 --   - tightening_bp, cover, nip_bp and window_minutes each have three columns: the number of deals that have a value
 --     (_n), and the mean and median over those deals.
+--   - cover_flagged: deals without a cover because the units of books and nominal seem to differ.
 --   - cover_usd_weighted: the mean cover weighted by nominal in USD, over deals that have both.
+--   - talk_n, only_final_talk, only_final_talk_share: deals with a talk that gives a spread or yield, those of them of
+--     which only the final talk is known, and their share. They have no tightening_bp.
+--   - tightening_from_guidance_n: the part of tightening_bp_n that is measured from guidance or revised talk.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
--- Units: Basis points, multiples, minutes.
+-- Units: Basis points, multiples, minutes; a share from 0 to 1. Numbers are rounded to 6 digits.
 -- Caveats: An average is over its _n deals, not over all: compare _n with deals before you compare markets. In HY,
 --   tightening_bp mixes its two bases.
 -- Example: How do the markets compare in tightening and cover?
 --   SELECT market, deals, tightening_bp_n, round(tightening_bp_median, 1) AS tightening_bp,
 --          cover_n, round(cover_median, 2) AS cover
---   FROM execution_summary ORDER BY market
+--   FROM execution_summary WHERE rating = 'all' ORDER BY market
 CREATE MACRO main.execution_summary(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH weights AS (
   SELECT market, deal_id, nominal_usd AS usd FROM main.bond_priced_deals_as_of(as_of) WHERE nominal_usd <> 0
 )
-SELECT m.market, count(*) AS deals,
+SELECT m.market, coalesce(m.rating, 'all') AS rating, count(*) AS deals,
        count(m.tightening_bp) AS tightening_bp_n, _dealflow.mean(m.tightening_bp) AS tightening_bp_mean,
-       median(m.tightening_bp) AS tightening_bp_median,
-       count(m.cover) AS cover_n, _dealflow.mean(m.cover) AS cover_mean, median(m.cover) AS cover_median,
-       count(m.nip_bp) AS nip_bp_n, _dealflow.mean(m.nip_bp) AS nip_bp_mean, median(m.nip_bp) AS nip_bp_median,
+       _dealflow.number(median(m.tightening_bp)) AS tightening_bp_median,
+       count(m.cover) AS cover_n, _dealflow.mean(m.cover) AS cover_mean, _dealflow.number(median(m.cover)) AS cover_median,
+       count(m.nip_bp) AS nip_bp_n, _dealflow.mean(m.nip_bp) AS nip_bp_mean, _dealflow.number(median(m.nip_bp)) AS nip_bp_median,
        count(m.window_minutes) AS window_minutes_n, _dealflow.mean(m.window_minutes) AS window_minutes_mean,
-       median(m.window_minutes) AS window_minutes_median,
-       sum((m.cover * w.usd::DOUBLE)::DECIMAL(38, 6))::DOUBLE / (sum(w.usd) FILTER (m.cover IS NOT NULL))::DOUBLE AS cover_usd_weighted
+       _dealflow.number(median(m.window_minutes)) AS window_minutes_median,
+       _dealflow.number(sum((m.cover * w.usd::DOUBLE)::DECIMAL(38, 6))::DOUBLE / (sum(w.usd) FILTER (m.cover IS NOT NULL))::DOUBLE) AS cover_usd_weighted,
+       count(*) FILTER (m.cover_flagged) AS cover_flagged,
+       count(m.only_final_talk) AS talk_n, count(*) FILTER (m.only_final_talk) AS only_final_talk,
+       count(*) FILTER (m.only_final_talk) / nullif(count(m.only_final_talk), 0) AS only_final_talk_share,
+       count(m.tightening_bp) FILTER (m.first_talk_stage IN ('GUIDANCE', 'REVISED')) AS tightening_from_guidance_n
 FROM main.execution_metrics(as_of) m
 LEFT JOIN weights w ON w.market = m.market AND w.deal_id = m.deal_id
-GROUP BY m.market
-ORDER BY m.market;
-COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals.';
+GROUP BY GROUPING SETS ((m.market), (m.market, m.rating))
+ORDER BY 1, 2;
+COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals.';
 
 CREATE VIEW main.execution_summary AS FROM main.execution_summary();
-COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market, each with its number of deals. As of now.';
+COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals. As of now.';
 COMMENT ON COLUMN main.execution_summary.market IS 'IG, HY or EM.';
+COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
 COMMENT ON COLUMN main.execution_summary.deals IS 'Number of priced deals that count.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Number of deals with a tightening_bp.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_mean IS 'Mean of their tightening_bp. Unit: basis points.';
@@ -155,3 +237,8 @@ COMMENT ON COLUMN main.execution_summary.window_minutes_n IS 'Number of deals wi
 COMMENT ON COLUMN main.execution_summary.window_minutes_mean IS 'Mean of their window_minutes. Unit: minutes.';
 COMMENT ON COLUMN main.execution_summary.window_minutes_median IS 'Median of their window_minutes. Unit: minutes.';
 COMMENT ON COLUMN main.execution_summary.cover_usd_weighted IS 'Mean cover weighted by nominal in USD, over deals that have both. Unit: times.';
+COMMENT ON COLUMN main.execution_summary.cover_flagged IS 'Number of deals without a cover because the units of books and nominal seem to differ.';
+COMMENT ON COLUMN main.execution_summary.talk_n IS 'Number of deals with a talk that gives a spread or yield.';
+COMMENT ON COLUMN main.execution_summary.only_final_talk IS 'Number of those deals of which only the final talk is known.';
+COMMENT ON COLUMN main.execution_summary.only_final_talk_share IS 'only_final_talk ÷ talk_n, from 0 to 1.';
+COMMENT ON COLUMN main.execution_summary.tightening_from_guidance_n IS 'Number of deals whose tightening_bp is measured from guidance or revised talk.';

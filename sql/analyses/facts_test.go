@@ -18,7 +18,7 @@ import (
 
 // fact is a row of a table or of an answer: its values by column. A value is nil, a text (days as 2006-01-02, instants
 // as the oracle spells them, lists joined by commas), a bool, an int64 or an exact *big.Rat. In an expected answer it
-// can be a float64, which matches within 1e-9.
+// can be a float64, which matches within 1e-9 and a rounding to 6 digits.
 type fact map[string]any
 
 const instantForm = "2006-01-02T15:04:05.000000Z"
@@ -231,7 +231,7 @@ func plain(value any, typ string) any {
 func agrees(got, want any) bool {
 	if double, ok := want.(float64); ok {
 		given, ok := doubleOf(got)
-		return ok && math.Abs(given-double) <= 1e-9*math.Abs(double)+1e-12
+		return ok && math.Abs(given-double) <= 1e-9*math.Abs(double)+1e-6
 	}
 	exact, number := ratOf(want), ratOf(got)
 	if exact == nil || number == nil {

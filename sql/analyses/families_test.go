@@ -2,6 +2,7 @@ package analyses_test
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -144,7 +145,7 @@ func (f *family) due(v view) (year any, basis string, ok bool) {
 	case perpetual || maturity == "":
 		return nil, "none", true
 	}
-	return yearOf(maturity), "maturity", maturity >= v.today()
+	return yearOf(maturity), "date", maturity >= v.today()
 }
 
 func yearOf(day string) any {
@@ -187,10 +188,10 @@ func wallOf(v view) (rows []fact) {
 		}
 	}
 	for _, l := range loans(v) {
-		for _, tranche := range l.tranches {
-			cell := fact{"year": tranche.fact["maturity_year"], "basis": "maturity", "service": "loan", "market": l.fact["market"]}
+		for _, tranche := range l.counted() {
+			cell := fact{"year": tranche.fact["maturity_year"], "basis": "date", "service": "loan", "market": l.fact["market"]}
 			if cell["year"] == nil {
-				cell["basis"] = "none"
+				cell["year"], cell["basis"] = yearByTenor(l, tranche.fact)
 			}
 			usd := converted(tranche.fact)
 			if cell["year"] == nil || cell["year"].(int64) >= yearOf(v.today()).(int64) {
@@ -199,4 +200,36 @@ func wallOf(v view) (rows []fact) {
 		}
 	}
 	return rows
+}
+
+// yearByTenor is the year in which a loan's tranche falls due by its tenor, counted from its pricing.
+func yearByTenor(l loan, tranche fact) (year any, basis string) {
+	day := cmp.Or(tranche.text("pricing_date"), l.date)
+	months := tenorMonths(tranche.rat("maturity_tenor_years"), tranche["tenor"])
+	if day == "" || months == nil {
+		return nil, "none"
+	}
+	return monthsAfter(day, *months) / 12, "tenor"
+}
+
+// tenorMonths is a tenor in months; nil if it is not known, or its unit is not months.
+func tenorMonths(years *big.Rat, tenor any) *int64 {
+	if years != nil {
+		months, _ := new(big.Rat).Mul(years, big.NewRat(12, 1)).Float64()
+		rounded := int64(math.Round(months))
+		return &rounded
+	}
+	if months, ok := tenor.(int64); ok && months >= 12 && months <= 480 {
+		return &months
+	}
+	return nil
+}
+
+// monthsAfter counts the months since the year 0 up to the month that is some months after a day.
+func monthsAfter(day string, months int64) int64 {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic(err)
+	}
+	return int64(at.Year())*12 + int64(at.Month()) - 1 + months
 }

@@ -165,6 +165,10 @@ func readTexts(table *lake.Table, row fact) {
 			continue
 		}
 		row[helper.Name] = nil
+		if helper.IsComposite() {
+			row[helper.Name] = compositeOf(helper, row)
+			continue
+		}
 		if raw, ok := row[helper.Parse.From].(string); ok {
 			beside := besideOf(row[helper.Parse.With])
 			normal, _ := text.Normalise(nil, []byte(raw))
@@ -196,8 +200,32 @@ func partOf(r *text.Reading, part string) any {
 		return word(r.Status)
 	case lake.PartBenchmark, lake.PartIndex:
 		return word(r.Benchmark)
+	case lake.PartBenchmarkIndex:
+		return word(r.Index)
 	case lake.PartStage:
 		return word(r.Stage)
+	case lake.PartQuality:
+		return word(r.Quality)
+	case lake.PartBasis:
+		return word(r.Basis)
+	case lake.PartNotch:
+		if r.Notch.Set {
+			return r.Notch.Value
+		}
+	case lake.PartGrade:
+		return word(r.Grade)
+	case lake.PartTenorYears:
+		return number(r.Tenor)
+	case lake.PartExtendedYears:
+		return number(r.Extended)
+	case lake.PartDate:
+		if r.Date.Set {
+			return time.Unix(86_400*r.Date.Value, 0).UTC().Format(time.DateOnly)
+		}
+	case lake.PartMonth:
+		if r.Month.Set {
+			return r.Month.Value
+		}
 	case lake.PartCurrency:
 		return word(r.Currency)
 	case lake.PartBP, lake.PartPct, lake.PartAmount, lake.PartPrice:
@@ -219,6 +247,28 @@ func partOf(r *text.Reading, part string) any {
 	case lake.PartInstant:
 		if r.Instant.Set {
 			return time.UnixMicro(r.Instant.Value).UTC().Format(instantForm)
+		}
+	}
+	return nil // a part that no analysis reads
+}
+
+// compositeOf returns a column of a composite of ratings, which were read before it.
+func compositeOf(helper *lake.Column, row fact) any {
+	var notches [3]text.Integer
+	for i, name := range lake.RatingColumns(helper.Parse.From) {
+		notches[i].Value, notches[i].Set = row[name+"_"+lake.PartNotch].(int64)
+	}
+	composite := text.CompositeOf(notches, nil)
+	switch helper.Parse.Part {
+	case lake.PartCompositeNotch:
+		if composite.Notch.Set {
+			return composite.Notch.Value
+		}
+	case lake.PartCompositeGrade:
+		return word(composite.Grade)
+	case lake.PartIsInvestment:
+		if composite.IsInvestment != text.Unknown {
+			return composite.IsInvestment == text.Yes
 		}
 	}
 	return nil // a part that no analysis reads

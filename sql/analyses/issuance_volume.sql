@@ -4,7 +4,7 @@
 --
 -- Definition: One row per period, market and currency. Bonds are the deals that count (see bond_priced_as_of), by
 --   pricing_date. Loans are deals by priced_date, each with the sum of its tranches; currency is 'multiple' if those
---   have several.
+--   have several. A tranche that several markets list counts once (see league_table).
 --   - usd: sum of the amounts that have been converted.
 --   - deals_unconverted: deals with an amount that has not been converted. A loan without tranches is one of them.
 --   - nominal_increases_usd: the part of usd from increases (taps), each with its own nominal.
@@ -31,10 +31,12 @@ WITH bonds AS (
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), tranches AS (
-  SELECT market, deal_id, min(currency) AS least_currency, max(currency) AS greatest_currency,
-         bool_or(coalesce(nominal_usd, 0) = 0) AS unconverted, sum(nominal_usd) AS usd,
-         sum(nominal_usd) FILTER (_dealflow.esg_label(green_loan, NULL, NULL, sustainability_linked) IS NOT NULL) AS esg_usd
-  FROM main.loan_priced_tranches_as_of(as_of)
+  SELECT market, deal_id, min(currency) FILTER (counts) AS least_currency, max(currency) FILTER (counts) AS greatest_currency,
+         bool_or(coalesce(nominal_usd, 0) = 0) FILTER (counts) AS unconverted, sum(nominal_usd) FILTER (counts) AS usd,
+         sum(nominal_usd) FILTER (counts AND _dealflow.esg_label(green_loan, NULL, NULL, sustainability_linked) IS NOT NULL) AS esg_usd,
+         bool_or(counts) AS counts
+  FROM (SELECT market, deal_id, currency, nominal_usd, green_loan, sustainability_linked, duplicate_of IS NULL AS counts
+        FROM _dealflow.loan_tranches(as_of))
   GROUP BY market, deal_id
 ), loans AS (
   SELECT 'loan' AS service, d.market, d.priced_date AS day,
@@ -42,6 +44,7 @@ WITH bonds AS (
          coalesce(t.unconverted, true) AS unconverted, t.usd, NULL AS increase_usd, t.esg_usd
   FROM main.loan_priced_deals_as_of(as_of) d
   LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
+  WHERE coalesce(t.counts, true)
 ), issued AS (
   SELECT date_trunc(CASE WHEN lower(grain) IN ('week', 'month', 'quarter', 'year') THEN lower(grain)
               ELSE error('grain is week, month, quarter or year, not ' || coalesce(grain, 'NULL')) END, day)::DATE AS period, service, market, currency,
@@ -88,7 +91,7 @@ WITH now_known AS (
   GROUP BY period, service, market
 )
 SELECT n.period, n.service, n.market, n.usd, t.usd AS usd_year_before_then,
-       100 * (n.usd - t.usd)::DOUBLE / nullif(t.usd, 0) AS growth_pct
+       _dealflow.number(100 * (n.usd - t.usd)::DOUBLE / nullif(t.usd, 0)) AS growth_pct
 FROM now_known n
 LEFT JOIN known_then t
   ON t.period = (n.period - CASE upper(grain) WHEN 'WEEK' THEN INTERVAL 364 DAYS ELSE INTERVAL 1 YEAR END)::DATE

@@ -3,28 +3,32 @@
 -- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of})
 -- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of})
 -- as of: league_table('BOND', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all')
+-- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all', credit := 'full')
 --
--- Definition: One row per bank. Each deal that priced from from_date to to_date (both included) is divided equally
---   among its banks: each gets the nominal in USD ÷ number of banks.
+-- Definition: One row per bank. Each deal that priced from from_date to to_date (both included) is credited to its
+--   banks, by credit: each gets the nominal in USD ÷ number of banks ('split'), the complete nominal ('full'), or the
+--   nominal ÷ number of leads, whatever the scope ('lead').
 --   - Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date. Loans: each
---     tranche, by the deal's priced_date.
+--     tranche, by the deal's priced_date. If several markets list a tranche (equal FIGI, day, currency and nominal
+--     amount), it counts only in the first of them, as a bond does.
 --   - Banks have canonical names, and a bank gets one part of a deal however many entries it has.
 --   - rank: by credit_usd, then name. share: credit_usd ÷ total_usd.
 --   - deals: deals of which the bank has a part. deals_total: deals that are in total_usd.
 --   - deals_unconverted: deals with a nominal (of a tranche) that has no USD amount. It is in no sum.
 -- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three. from_date, to_date: DATE. as_of
 --   TIMESTAMPTZ: what was known at this instant ('infinity', the default: all that is known). scope: 'lead', the
---   default (bonds: bookrunners, lead managers, global coordinators and B&D; loans: bookrunners and mandated lead
---   arrangers), or 'all'.
+--   default (bonds: bookrunners, lead managers, global coordinators and B&D, or as aliases/roles.csv says; loans:
+--   bookrunners and mandated lead arrangers), or 'all'. credit: 'split', the default, 'full' or 'lead'.
 -- Units: USD. Parts are cut to six digits, and the first bank by name gets the remainder: so credits add up to
---   total_usd exactly.
+--   total_usd exactly, except with credit 'full'. Then shares add up to more than 1.
 -- Caveats: The volume of deals without such a bank is in the row 'unallocated', which has no rank. It is in
---   total_usd. Two spellings are one bank only if an alias says so.
+--   total_usd. Two spellings are one bank only if an alias says so. A bank with an
+--   unknown role is no lead; data_quality counts such roles.
 -- Example: Who led investment-grade bonds in the year before the latest pricing, as known now?
 --   SELECT rank, bank, (credit_usd / 1e6)::DECIMAL(18, 1) AS usd_millions, round(100 * share, 1) AS share_pct, deals
 --   FROM league_table('IG', (SELECT max(pricing_date) - 365 FROM bond_priced_deals), (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY rank NULLS LAST LIMIT 10
-CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead') AS TABLE
+CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead', credit := 'split') AS TABLE
 WITH wanted AS (
   SELECT m.market
   FROM main.markets m
@@ -38,10 +42,9 @@ WITH wanted AS (
   WHERE d.pricing_date BETWEEN from_date AND to_date AND d.league_table_eligible AND d.duplicate_of IS NULL
   UNION ALL
   SELECT t.market, t.deal_id, t.ordinal AS tranche, t.nominal_usd
-  FROM main.loan_priced_tranches_as_of(as_of) t
-  JOIN main.loan_priced_deals_as_of(as_of) d ON d.market = t.market AND d.deal_id = t.deal_id
+  FROM _dealflow.loan_tranches(as_of) t
   SEMI JOIN wanted w ON w.market = t.market
-  WHERE d.priced_date BETWEEN from_date AND to_date
+  WHERE t.priced_date BETWEEN from_date AND to_date AND t.duplicate_of IS NULL
 ), entries AS (
   SELECT b.market, b.deal_id, NULL AS tranche, b.bank, b.is_lead
   FROM _dealflow.bond_bank_entries(as_of) b
@@ -55,12 +58,13 @@ WITH wanted AS (
 ), banks AS (
   SELECT DISTINCT e.market, e.deal_id, e.tranche, e.bank
   FROM entries e
-  WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN true
+  WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN e.is_lead OR credit <> 'lead'
              ELSE error('scope is lead or all, not ' || scope) END
+    AND CASE WHEN credit IN ('split', 'full', 'lead') THEN true ELSE error('credit is split, full or lead, not ' || credit) END
 ), shared AS ( -- in millionths of a dollar: integers, so no part is lost
   SELECT u.market, u.deal_id, coalesce(b.bank, 'unallocated') AS bank, b.bank IS NULL AS unallocated,
          (u.nominal_usd * 1000000)::HUGEINT AS nominal,
-         count(*) OVER unit AS k, row_number() OVER (unit ORDER BY b.bank) AS place
+         CASE credit WHEN 'full' THEN 1 ELSE count(*) OVER unit END AS k, row_number() OVER (unit ORDER BY b.bank) AS place
   FROM units u
   LEFT JOIN banks b ON b.market = u.market AND b.deal_id = u.deal_id AND b.tranche IS NOT DISTINCT FROM u.tranche
   WHERE u.nominal_usd <> 0
@@ -78,7 +82,7 @@ WITH wanted AS (
 )
 SELECT CASE WHEN NOT c.unallocated THEN row_number() OVER (ORDER BY c.unallocated, c.credit DESC, c.bank) END AS rank,
        c.bank, (c.credit::DECIMAL(30, 0) * 0.000001)::DECIMAL(24, 6) AS credit_usd,
-       c.credit / sum(c.credit) OVER () AS share, c.deals,
+       c.credit / (t.total_usd * 1000000) AS share, c.deals,
        t.total_usd::DECIMAL(24, 6) AS total_usd, t.deals_total, t.deals_unconverted
 FROM credits c
 CROSS JOIN totals t

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 var _ = expect(leagueAnalyses)
@@ -17,6 +18,11 @@ func leagueAnalyses(*history) []analysis {
 		all = append(all, league(market, "2023-06-15", "2026-01-08", "all"))
 	}
 	all = append(all, league("BOND", "2025-12-01", "2026-01-06", "lead"))
+	for _, credit := range []string{"full", "lead"} {
+		for _, market := range []string{"BOND", "LOAN"} {
+			all = append(all, credited(market, "2023-06-15", "2026-01-08", "all", credit))
+		}
+	}
 	for _, nothing := range []analysis{league("IG", "1999-01-01", "1999-12-31", "all")} {
 		nothing.none = true
 		all = append(all, nothing)
@@ -25,11 +31,17 @@ func leagueAnalyses(*history) []analysis {
 }
 
 func league(market, from, to, scope string) analysis {
+	a := credited(market, from, to, scope, "split")
+	a.question = strings.Replace(a.question, ", credit := 'split'", "", 1)
+	return a
+}
+
+func credited(market, from, to, scope, credit string) analysis {
 	return analysis{
-		name:     fmt.Sprintf("league_table %s %s %s", market, from, scope),
-		question: fmt.Sprintf("FROM league_table('%s', DATE '%s', DATE '%s', %%s, scope := '%s')", market, from, to, scope),
+		name:     fmt.Sprintf("league_table %s %s %s %s", market, from, scope, credit),
+		question: fmt.Sprintf("FROM league_table('%s', DATE '%s', DATE '%s', %%s, scope := '%s', credit := '%s')", market, from, to, scope, credit),
 		key:      []string{"bank"},
-		answer:   func(v view) []fact { return leagueOf(v, market, from, to, scope) },
+		answer:   func(v view) []fact { return leagueOf(v, market, from, to, scope, credit) },
 	}
 }
 
@@ -40,7 +52,10 @@ type unit struct {
 	banks []string
 }
 
-func leagueOf(v view, market, from, to, scope string) []fact {
+func leagueOf(v view, market, from, to, scope, credits string) []fact {
+	if credits == "lead" {
+		scope = "lead"
+	}
 	credit, deals := map[string]*big.Int{}, map[string][]string{}
 	total := new(big.Int)
 	var behind, unconverted []string
@@ -52,7 +67,11 @@ func leagueOf(v view, market, from, to, scope string) []fact {
 		behind = append(behind, u.deal)
 		millionths := new(big.Int).Quo(new(big.Int).Mul(u.usd.Num(), big.NewInt(1_000_000)), u.usd.Denom())
 		total.Add(total, millionths)
-		for bank, part := range shares(millionths, u.banks) {
+		parts := shares(millionths, u.banks)
+		for bank, part := range parts {
+			if credits == "full" {
+				part = millionths
+			}
 			if credit[bank] == nil {
 				credit[bank] = new(big.Int)
 			}
@@ -108,7 +127,7 @@ func unitsOf(v view, market, from, to, scope string) (units []unit) {
 		if !within(l.fact, "LOAN", "priced_date") {
 			continue
 		}
-		for _, tranche := range l.tranches {
+		for _, tranche := range l.counted() {
 			units = append(units, unit{l.key(byDeal...), converted(tranche.fact), scoped(scope, tranche.leads, tranche.banks)})
 		}
 	}

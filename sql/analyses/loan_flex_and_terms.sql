@@ -9,11 +9,14 @@
 --     with the highest deal_id.
 --   - Tranches of the two deals are matched by name in normal form and currency, as in the expected deal's latest
 --     version. Equal ones are matched in order.
---   - flex: tighter if the margin fell, wider if it rose. If the margin did not move or is missing, tighter if the
---     price rose, wider if it fell.
+--   - yield_flex_bp: margin_flex_bp − 100 × oid_flex ÷ oid_years, as the loan market counts a discount over four
+--     years. A change that is not known counts as 0, if the other one is known.
+--   - flex: tighter if yield_flex_bp is negative, wider if it is positive, none if it is 0.
+--   - duplicate_of: another market lists the tranche and keeps it (see league_table).
 --   - purpose: the first that is true of lbo, sbo, dividend_recap, m&a, ipo, refi, gcp, other.
--- Parameters: as_of: the instant (default: the newest state).
--- Units: margins, yield_bp, margin_flex_bp in basis points; oid_mid, launch_oid_mid, oid_flex in percent of
+-- Parameters: as_of: the instant (default: the newest state). oid_years: the years over which yield_flex_bp divides a
+--   discount; 4 by default.
+-- Units: margins, yield_bp, margin_flex_bp, yield_flex_bp in basis points, rounded to 6 digits; oid_mid, launch_oid_mid, oid_flex in percent of
 --   nominal; leverage_total times EBITDA; launch_volume_lo in units of the tranche's currency; size_ratio is a
 --   number.
 -- Caveats: The launch is what the lake saw first. If runs are far apart, or the deal was in its feed's first
@@ -27,7 +30,7 @@
 --   WHERE upper(short_type) = 'TLB'
 --   GROUP BY 1
 --   ORDER BY 1
-CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ, oid_years := 4) AS TABLE
 WITH deals AS (
   SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
          d.borrower_sponsor_backed AS sponsor_backed, d.borrower_leveraged_multiple_total AS leverage_total,
@@ -44,12 +47,12 @@ WITH deals AS (
     ON a.alias = _dealflow.normal_name(d.borrower_name)
    AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
 ), tranches AS (
-  SELECT t.market, t.deal_id, t.ordinal, t.tranche_id, t.name, t.short_type, t.currency, t.nominal_amount, t.covenant_light,
+  SELECT t.market, t.deal_id, t.ordinal, t.tranche_id, t.name, t.short_type, t.currency, t.nominal_amount, t.covenant_light, t.duplicate_of,
          CASE WHEN t.margin_status IN ('OK', 'RANGE') THEN (t.margin_lo_bp + t.margin_hi_bp) / 2 END AS margin_mid_bp,
          CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid,
          _dealflow.normal_name(t.name) AS match_name,
          row_number() OVER (PARTITION BY t.market, t.deal_id, _dealflow.normal_name(t.name), t.currency ORDER BY t.ordinal) AS match_place
-  FROM main.loan_priced_tranches_as_of(as_of) t
+  FROM _dealflow.loan_tranches(as_of) t
 ), expected_versions AS (
   SELECT e.market, e.deal_id, e.version, e.priced_deal_id
   FROM history.loan_expected_deals e
@@ -95,6 +98,8 @@ WITH deals AS (
          l.launch.margin_mid_bp AS launch_margin_mid_bp, l.launch.oid_mid AS launch_oid_mid, l.launch.volume_lo AS launch_volume_lo,
          t.margin_mid_bp - l.launch.margin_mid_bp AS margin_flex_bp,
          t.oid_mid - l.launch.oid_mid AS oid_flex,
+         CASE WHEN margin_flex_bp IS NOT NULL OR oid_flex IS NOT NULL
+              THEN _dealflow.number(coalesce(margin_flex_bp, 0) - 100 * coalesce(oid_flex, 0) / oid_years) END AS yield_flex_bp,
          CASE WHEN l.launch.volume_currency = t.currency AND l.launch.volume_lo > 0
               THEN t.nominal_amount::DOUBLE / l.launch.volume_lo::DOUBLE END AS size_ratio
   FROM tranches t
@@ -104,15 +109,15 @@ WITH deals AS (
   JOIN launches l ON l.market = c.market AND l.expected_deal_id = c.expected_deal_id AND l.tranche_uid = c.tranche_uid
 )
 SELECT t.market, t.deal_id, t.tranche_id, t.ordinal, d.priced_date, d.borrower, t.name, t.short_type, t.currency,
-       t.margin_mid_bp, t.oid_mid, t.margin_mid_bp + 100 * (100 - t.oid_mid) / 3 AS yield_bp,
-       t.covenant_light, d.sponsor_backed, d.leverage_total, d.purpose,
+       _dealflow.number(t.margin_mid_bp) AS margin_mid_bp, _dealflow.number(t.oid_mid) AS oid_mid,
+       _dealflow.number(t.margin_mid_bp + 100 * (100 - t.oid_mid) / 3) AS yield_bp,
+       t.covenant_light, d.sponsor_backed, _dealflow.number(d.leverage_total) AS leverage_total, d.purpose,
        n.expected_deal_id, m.expected_tranche_uid,
-       m.launch_margin_mid_bp, m.launch_oid_mid, m.launch_volume_lo, m.margin_flex_bp, m.oid_flex, m.size_ratio,
-       CASE WHEN m.margin_flex_bp < 0 THEN 'tighter'
-            WHEN m.margin_flex_bp > 0 THEN 'wider'
-            WHEN m.oid_flex > 0 THEN 'tighter'
-            WHEN m.oid_flex < 0 THEN 'wider'
-            WHEN m.margin_flex_bp = 0 OR m.oid_flex = 0 THEN 'none' END AS flex
+       _dealflow.number(m.launch_margin_mid_bp) AS launch_margin_mid_bp, _dealflow.number(m.launch_oid_mid) AS launch_oid_mid,
+       m.launch_volume_lo, _dealflow.number(m.margin_flex_bp) AS margin_flex_bp, _dealflow.number(m.oid_flex) AS oid_flex,
+       m.yield_flex_bp, _dealflow.number(m.size_ratio) AS size_ratio,
+       CASE WHEN m.yield_flex_bp < 0 THEN 'tighter' WHEN m.yield_flex_bp > 0 THEN 'wider' WHEN m.yield_flex_bp = 0 THEN 'none' END AS flex,
+       t.duplicate_of
 FROM tranches t
 JOIN deals d ON d.market = t.market AND d.deal_id = t.deal_id
 LEFT JOIN newest n ON n.market = t.market AND n.priced_deal_id = t.deal_id
@@ -146,14 +151,16 @@ COMMENT ON COLUMN main.loan_flex_and_terms.launch_volume_lo IS 'Size in the vers
 COMMENT ON COLUMN main.loan_flex_and_terms.margin_flex_bp IS 'Final minus launch margin: negative is tighter. Unit: basis points.';
 COMMENT ON COLUMN main.loan_flex_and_terms.oid_flex IS 'Final minus launch price: positive is tighter. Unit: percent of nominal.';
 COMMENT ON COLUMN main.loan_flex_and_terms.size_ratio IS 'Nominal amount ÷ launch size, in the same currency.';
-COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none: by the margin first, then by the price; NULL if neither can be compared.';
+COMMENT ON COLUMN main.loan_flex_and_terms.yield_flex_bp IS 'Change of margin, and of the discount over four years: negative is tighter. Unit: basis points.';
+COMMENT ON COLUMN main.loan_flex_and_terms.flex IS 'tighter, wider or none, by yield_flex_bp; NULL if neither margin nor price can be compared.';
+COMMENT ON COLUMN main.loan_flex_and_terms.duplicate_of IS 'Market that lists the tranche too, and keeps it; NULL if the tranche counts.';
 
 -- loan_terms_summary: Terms of priced loans by market and year: size, covenants, sponsors, leverage, flex and yield.
 -- as of: loan_terms_summary({as_of})
 --
--- Definition: One row per market and year of priced_date, over the tranches of loan_flex_and_terms. deals,
---   sponsor_share and leverage count deals; all other columns count tranches. TLB means a tranche with the short
---   type TLB.
+-- Definition: One row per market and year of priced_date, over the tranches of loan_flex_and_terms that no other
+--   market keeps. deals, sponsor_share and leverage count deals; all other columns count tranches. TLB means a tranche
+--   with the short type TLB.
 -- Parameters: as_of: the instant (default: the newest state).
 -- Units: usd, tlb_usd in USD; shares from 0 to 1; tighter_pct, wider_pct in percent of flex_n; yield_median in
 --   basis points; leverage_median times EBITDA.
@@ -173,6 +180,7 @@ WITH tranches AS (
   FROM main.loan_flex_and_terms(as_of) f
   JOIN (SELECT market, deal_id, ordinal, nominal_usd FROM main.loan_priced_tranches_as_of(as_of)) t
     ON t.market = f.market AND t.deal_id = f.deal_id AND t.ordinal = f.ordinal
+  WHERE f.duplicate_of IS NULL
 )
 SELECT market, year,
        count(*) FILTER (stands_for_deal) AS deals,
@@ -185,12 +193,12 @@ SELECT market, year,
        count(sponsor_backed) FILTER (stands_for_deal) AS sponsor_n,
        count(*) FILTER (stands_for_deal AND sponsor_backed) / nullif(count(sponsor_backed) FILTER (stands_for_deal), 0) AS sponsor_share,
        count(leverage_total) FILTER (stands_for_deal) AS leverage_n,
-       median(leverage_total::DOUBLE) FILTER (stands_for_deal) AS leverage_median,
+       _dealflow.number(median(leverage_total) FILTER (stands_for_deal)) AS leverage_median,
        count(flex) AS flex_n,
-       100.0::DOUBLE * count(*) FILTER (flex = 'tighter') / nullif(count(flex), 0) AS tighter_pct,
-       100.0::DOUBLE * count(*) FILTER (flex = 'wider') / nullif(count(flex), 0) AS wider_pct,
+       _dealflow.number(100.0::DOUBLE * count(*) FILTER (flex = 'tighter') / nullif(count(flex), 0)) AS tighter_pct,
+       _dealflow.number(100.0::DOUBLE * count(*) FILTER (flex = 'wider') / nullif(count(flex), 0)) AS wider_pct,
        count(yield_bp) AS yield_n,
-       median(yield_bp) AS yield_median
+       _dealflow.number(median(yield_bp)) AS yield_median
 FROM tranches
 GROUP BY market, year
 ORDER BY market, year;

@@ -25,13 +25,13 @@ func flexOf(v view) (rows []fact) {
 			row := tranche.only("market", "deal_id", "tranche_id", "ordinal", "name", "short_type", "currency", "covenant_light").with(l.terms()).with(ownPrice(tranche.fact))
 			row = row.with(fact{
 				"expected_deal_id": nil, "expected_tranche_uid": nil, "launch_margin_mid_bp": nil, "launch_oid_mid": nil, "launch_volume_lo": nil,
-				"margin_flex_bp": nil, "oid_flex": nil, "size_ratio": nil, "flex": nil,
+				"margin_flex_bp": nil, "oid_flex": nil, "yield_flex_bp": nil, "size_ratio": nil, "flex": nil, "duplicate_of": tranche.keeper,
 			})
 			if origin != nil {
 				row["expected_deal_id"] = origin.id
 				row = row.with(v.launchOf(origin, tranche.fact, row, taken))
 			}
-			rows = append(rows, doubles(row, "margin_mid_bp", "oid_mid", "yield_bp", "launch_margin_mid_bp", "launch_oid_mid", "margin_flex_bp", "oid_flex", "size_ratio"))
+			rows = append(rows, doubles(row, "margin_mid_bp", "oid_mid", "yield_bp", "launch_margin_mid_bp", "launch_oid_mid", "margin_flex_bp", "oid_flex", "yield_flex_bp", "leverage_total", "size_ratio"))
 		}
 	}
 	return rows
@@ -120,18 +120,15 @@ func flexSince(launched, tranche, row fact) fact {
 	margin, oid := less(row.rat("margin_mid_bp"), then.rat("margin_mid_bp")), less(row.rat("oid_mid"), then.rat("oid_mid"))
 	f := fact{
 		"launch_margin_mid_bp": then["margin_mid_bp"], "launch_oid_mid": then["oid_mid"], "launch_volume_lo": launched["volume_lo"],
-		"margin_flex_bp": orNil(margin), "oid_flex": orNil(oid), "size_ratio": nil, "flex": nil,
+		"margin_flex_bp": orNil(margin), "oid_flex": orNil(oid), "yield_flex_bp": nil, "size_ratio": nil, "flex": nil,
 	}
 	if size, from := tranche.rat("nominal_amount"), launched.rat("volume_lo"); size != nil && from != nil && launched["volume_currency"] == tranche["currency"] {
 		f["size_ratio"] = ratio(1, size, from)
 	}
-	for _, moved := range []*big.Rat{margin, less(new(big.Rat), orZero(oid))} {
-		if (margin == nil && oid == nil) || moved == nil {
-			continue
-		}
-		if f["flex"] == nil || f["flex"] == "none" {
-			f["flex"] = []string{"tighter", "none", "wider"}[moved.Sign()+1]
-		}
+	if margin != nil || oid != nil {
+		// A point of price counts for 25 basis points a year, over four years.
+		moved := less(orZero(margin), new(big.Rat).Mul(orZero(oid), big.NewRat(25, 1)))
+		f["yield_flex_bp"], f["flex"] = moved, []string{"tighter", "none", "wider"}[moved.Sign()+1]
 	}
 	return f
 }
@@ -146,6 +143,9 @@ func orZero(r *big.Rat) *big.Rat {
 func termsSummary(v view) (rows []fact) {
 	tranches := map[string][]fact{}
 	for _, row := range flexOf(v) {
+		if row["duplicate_of"] != nil {
+			continue
+		}
 		year := yearOf(row.text("priced_date"))
 		key := fact{"market": row["market"], "year": year}.key("market", "year")
 		tranches[key] = append(tranches[key], row.with(fact{"year": year}))
@@ -174,8 +174,8 @@ func summaryOf(tranches []fact, worth map[string]*big.Rat) fact {
 			if row["sponsor_backed"] != nil {
 				sponsors[row.is("sponsor_backed")]++
 			}
-			if x := row.rat("leverage_total"); x != nil {
-				leverage = append(leverage, x)
+			if x, ok := row["leverage_total"].(float64); ok {
+				leverage = append(leverage, new(big.Rat).SetFloat64(x))
 			}
 		}
 		flexes[fmt.Sprint(row["flex"])]++

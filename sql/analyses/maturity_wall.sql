@@ -2,8 +2,11 @@
 -- as of: maturity_wall({as_of})
 --
 -- Definition: One row per year, market and basis. A line is a bond line of tap_family, or a tranche of a loan.
---   - basis 'maturity': a bond line falls due at the maturity of its latest deal that has one, a loan tranche in the
+--   - basis 'date': a bond line falls due at the maturity of its latest deal that has one, a loan tranche in the
 --     year that its maturity names.
+--   - basis 'tenor': a loan tranche whose maturity names no year falls due its tenor after the day on which it priced
+--     (else its deal). The tenor is that of a maturity such as 7yr, else the number tenor. The source does not state
+--     that number's unit: from 12 to 480 it is months, any other number is not read.
 --   - basis 'first call': a perpetual falls due at the first call date of its latest deal that has one, unless that is
 --     past. A line is perpetual if its latest deal says so, or if its maturity is in the year 9000 or later.
 --   - basis 'none', year NULL: all other lines.
@@ -11,8 +14,9 @@
 --   - A line that fell due before the day (loans: the year) of the latest run that as_of knows is left out.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
 -- Units: USD at the source's own rates at pricing.
--- Caveats: Sizes are as issued: buybacks, calls, amortisation and repayments are not known. A loan's tenor, such
---   as 7yr, names no year.
+-- Caveats: Sizes are as issued: buybacks, calls, amortisation and repayments are not known. If a loan has both a
+--   year and a tenor, the year is used: maturity_off_tenor of data_quality finds those that disagree. tenor_unit finds
+--   tenors that are not read. A tranche that several markets list counts once (see league_table).
 -- Example: How much falls due in each market in the years to come?
 --   SELECT year, service, market, basis, lines, (usd / 1e9)::DECIMAL(18, 2) AS usd_bn, unconverted
 --   FROM maturity_wall ORDER BY year NULLS LAST, service, market, basis LIMIT 40
@@ -39,18 +43,24 @@ WITH today AS (
   SELECT 'bond' AS service, market, usd, unconverted, maturity, first_call_date,
          perpetual OR coalesce(year(maturity) >= 9000, false) AS perpetual
   FROM lines
+), loans AS (
+  SELECT market, nominal_usd, maturity_year, CASE WHEN maturity_year IS NULL THEN
+           year(coalesce(pricing_date, priced_date) + to_months(_dealflow.tenor_months(maturity_tenor_years, tenor))) END AS tenor_year
+  FROM _dealflow.loan_tranches(as_of)
+  WHERE duplicate_of IS NULL
 ), due AS (
   SELECT service, market, usd, unconverted,
-         CASE WHEN NOT perpetual AND maturity IS NOT NULL THEN 'maturity'
+         CASE WHEN NOT perpetual AND maturity IS NOT NULL THEN 'date'
               WHEN perpetual AND first_call_date >= today.day THEN 'first call' ELSE 'none' END AS basis,
-         CASE basis WHEN 'maturity' THEN year(maturity) WHEN 'first call' THEN year(first_call_date) END::INTEGER AS year
+         CASE basis WHEN 'date' THEN year(maturity) WHEN 'first call' THEN year(first_call_date) END::INTEGER AS year
   FROM bonds, today
   WHERE perpetual OR maturity IS NULL OR maturity >= today.day
   UNION ALL
   SELECT 'loan' AS service, market, coalesce(nominal_usd, 0) AS usd, coalesce(nominal_usd, 0) = 0 AS unconverted,
-         CASE WHEN maturity_year IS NULL THEN 'none' ELSE 'maturity' END AS basis, maturity_year AS year
-  FROM main.loan_priced_tranches_as_of(as_of), today
-  WHERE maturity_year IS NULL OR maturity_year >= year(today.day)
+         CASE WHEN maturity_year IS NOT NULL THEN 'date' WHEN tenor_year IS NOT NULL THEN 'tenor' ELSE 'none' END AS basis,
+         coalesce(maturity_year, tenor_year)::INTEGER AS year
+  FROM loans, today
+  WHERE coalesce(maturity_year, tenor_year, year(today.day)) >= year(today.day)
 )
 SELECT year, basis, service, market, count(*) AS lines, sum(usd) AS usd, count(*) FILTER (unconverted) AS unconverted
 FROM due
@@ -61,7 +71,7 @@ COMMENT ON MACRO TABLE main.maturity_wall IS 'Debt by the year in which it falls
 CREATE VIEW main.maturity_wall AS FROM main.maturity_wall();
 COMMENT ON VIEW main.maturity_wall IS 'Debt by the year in which it falls due. A bond line counts once, with its increases. As of now.';
 COMMENT ON COLUMN main.maturity_wall.year IS 'Year in which the lines fall due; NULL if no year is known.';
-COMMENT ON COLUMN main.maturity_wall.basis IS 'maturity, first call (of a perpetual) or none.';
+COMMENT ON COLUMN main.maturity_wall.basis IS 'date (of maturity), tenor (of a loan), first call (of a perpetual) or none.';
 COMMENT ON COLUMN main.maturity_wall.service IS 'bond or loan.';
 COMMENT ON COLUMN main.maturity_wall.market IS 'IG, HY, EM, LL, CF or AF.';
 COMMENT ON COLUMN main.maturity_wall.lines IS 'Number of bond lines or loan tranches.';

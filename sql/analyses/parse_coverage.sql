@@ -12,7 +12,11 @@ WITH texts AS (
                  {field: 'gov', text: t.gov, status: t.gov_status},
                  {field: 'nip', text: t.nip, status: t.nip_status},
                  {field: 'swap', text: t.swap, status: t.swap_status},
-                 {field: 'premium_nip', text: t.premium_nip, status: t.premium_nip_status}]) AS field_read
+                 {field: 'premium_nip', text: t.premium_nip, status: t.premium_nip_status},
+                 {field: 'rating_moodys', text: t.rating_moodys, status: t.rating_moodys_status},
+                 {field: 'rating_standard_and_poors', text: t.rating_standard_and_poors,
+                  status: t.rating_standard_and_poors_status},
+                 {field: 'rating_fitch', text: t.rating_fitch, status: t.rating_fitch_status}]) AS field_read
   FROM main.bond_priced_deals_as_of(instant) t
   UNION ALL
   SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_price_evolution' AS table_name, t.deal_id,
@@ -26,20 +30,34 @@ WITH texts AS (
          unnest([{field: 'volume', text: t.volume, status: t.volume_status},
                  {field: 'structure', text: t.structure, status: t.structure_status},
                  {field: 'price_evolution', text: t.price_evolution, status: t.price_evolution_status},
-                 {field: 'books', text: t.books, status: t.books_status}]) AS field_read
+                 {field: 'books', text: t.books, status: t.books_status},
+                 {field: 'ratings_moodys', text: t.ratings_moodys, status: t.ratings_moodys_status},
+                 {field: 'ratings_standard_and_poors', text: t.ratings_standard_and_poors,
+                  status: t.ratings_standard_and_poors_status},
+                 {field: 'ratings_fitch', text: t.ratings_fitch, status: t.ratings_fitch_status}]) AS field_read
   FROM main.bond_expected_tranches_as_of(instant) t
   UNION ALL
   SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_deals' AS table_name, t.deal_id,
          year(t.priced_date) AS year, t.parser_version,
          unnest([{field: 'borrower_leveraged_multiple', text: t.borrower_leveraged_multiple,
-                  status: t.borrower_leveraged_multiple_status}]) AS field_read
+                  status: t.borrower_leveraged_multiple_status},
+                 {field: 'borrower_ratings_moodys', text: t.borrower_ratings_moodys,
+                  status: t.borrower_ratings_moodys_status},
+                 {field: 'borrower_ratings_standard_and_poors', text: t.borrower_ratings_standard_and_poors,
+                  status: t.borrower_ratings_standard_and_poors_status},
+                 {field: 'borrower_ratings_fitch', text: t.borrower_ratings_fitch,
+                  status: t.borrower_ratings_fitch_status}]) AS field_read
   FROM main.loan_priced_deals_as_of(instant) t
   UNION ALL
   SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_tranches' AS table_name, t.deal_id,
          year(d.priced_date) AS year, t.parser_version,
          unnest([{field: 'maturity', text: t.maturity, status: t.maturity_status},
                  {field: 'margin', text: t.margin, status: t.margin_status},
-                 {field: 'oid', text: t.oid, status: t.oid_status}]) AS field_read
+                 {field: 'oid', text: t.oid, status: t.oid_status},
+                 {field: 'rating_moodys', text: t.rating_moodys, status: t.rating_moodys_status},
+                 {field: 'rating_standard_and_poors', text: t.rating_standard_and_poors,
+                  status: t.rating_standard_and_poors_status},
+                 {field: 'rating_fitch', text: t.rating_fitch, status: t.rating_fitch_status}]) AS field_read
   FROM main.loan_priced_tranches_as_of(instant) t
   JOIN main.loan_priced_deals_as_of(instant) d ON d.market = t.market AND d.deal_id = t.deal_id
   UNION ALL

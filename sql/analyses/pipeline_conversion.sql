@@ -93,7 +93,7 @@ SELECT o.service, o.market, count(*) AS tranches,
        count(*) FILTER (o.outcome = 'pulled') AS pulled,
        count(*) FILTER (o.outcome = 'unknown') AS unknown,
        count(*) FILTER (o.outcome = 'live') AS live,
-       100.0::DOUBLE * count(*) FILTER (o.outcome = 'priced within') / count(*) AS conversion_pct,
+       _dealflow.number(100.0::DOUBLE * count(*) FILTER (o.outcome = 'priced within') / count(*)) AS conversion_pct,
        bool_and(main.utc_day(s.known_at) > clock.deadline) AS window_complete
 FROM outcomes o
 CROSS JOIN clock

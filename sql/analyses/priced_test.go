@@ -180,9 +180,49 @@ type loan struct {
 type loanTranche struct {
 	fact
 	banks, leads []string // canonical
+	keeper       any      // the market that keeps it if several list it and this one does not; nil if it counts
 }
 
 func loans(v view) []loan {
+	all := everyLoan(v)
+	// A tranche that several markets list is kept by the first of LL, CF and AF.
+	listed := map[string]int{}
+	order := []string{"LL", "CF", "AF"}
+	identity := func(l *loan, t *loanTranche) string {
+		if t.text("figi_code") == "" || l.date == "" || t.fact["currency"] == nil || t.fact["nominal_amount"] == nil {
+			return ""
+		}
+		return t.key("figi_code", "currency", "nominal_amount") + l.date
+	}
+	each := func(do func(l *loan, t *loanTranche, key string, market int)) {
+		for i := range all {
+			for j := range all[i].tranches {
+				l, t := &all[i], &all[i].tranches[j]
+				if key := identity(l, t); key != "" {
+					do(l, t, key, slices.Index(order, l.fact.text("market")))
+				}
+			}
+		}
+	}
+	each(func(_ *loan, _ *loanTranche, key string, market int) {
+		if first, ok := listed[key]; !ok || market < first {
+			listed[key] = market
+		}
+	})
+	each(func(_ *loan, t *loanTranche, key string, market int) {
+		if listed[key] < market {
+			t.keeper = order[listed[key]]
+		}
+	})
+	return all
+}
+
+// counted are the tranches that no other market keeps.
+func (l *loan) counted() []loanTranche {
+	return slices.DeleteFunc(slices.Clone(l.tranches), func(t loanTranche) bool { return t.keeper != nil })
+}
+
+func everyLoan(v view) []loan {
 	var all []loan
 	for _, k := range v.standing(api.Loan, api.Priced) {
 		row := k.row()

@@ -1,6 +1,7 @@
 package analyses_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -160,12 +161,30 @@ func (i *inspection) lookAtLoans(v view) {
 		duplicate := false
 		for _, tranche := range l.tranches {
 			i.lookAtAmount(l.deal, tranche.fact)
+			i.lookAtTenor(&l, &tranche)
 			duplicate = duplicate || twice(slices.DeleteFunc(slices.Clone(all), func(bank fact) bool { return bank["tranche_ordinal"] != tranche.fact["ordinal"] }))
 		}
 		if named(all) {
 			i.look(l.deal, "duplicate_banks", duplicate)
 		}
 	}
+}
+
+// lookAtTenor checks a loan's tenor, and compares it with the maturity.
+func (i *inspection) lookAtTenor(l *loan, tranche *loanTranche) {
+	i.look(l.deal, "duplicate_in_two_markets", tranche.keeper != nil)
+	if tranche.fact["tenor"] == nil {
+		return
+	}
+	months := tenorMonths(nil, tranche.fact["tenor"])
+	i.look(l.deal, "tenor_unit", months == nil)
+	day := cmp.Or(tranche.text("pricing_date"), l.date)
+	year, month := tranche.fact["maturity_year"], tranche.fact["maturity_month"]
+	if months == nil || day == "" || year == nil || month == nil {
+		return
+	}
+	apart := year.(int64)*12 + month.(int64) - 1 - monthsAfter(day, *months)
+	i.look(l.deal, "maturity_off_tenor", max(apart, -apart) > 6)
 }
 
 func (i *inspection) lookAtLinks(v view) {
@@ -185,6 +204,13 @@ func (i *inspection) lookAtLinks(v view) {
 	}
 }
 
+// roles are the roles of banks that the program knows, in normal form.
+var roles = []string{
+	"bookrunner", "active bookrunner", "passive bookrunner", "joint bookrunner", "sole bookrunner", "lead manager", "joint lead manager",
+	"sole lead manager", "global coordinator", "joint global coordinator", "sole global coordinator", "b&d",
+	"co-lead", "co-lead manager", "co-manager", "senior co-manager", "junior co-manager", "structurer", "structuring agent",
+}
+
 func (v view) stands(d *deal) bool {
 	versions := v.versions(d)
 	return len(versions) > 0 && versions[len(versions)-1].change != "removed"
@@ -199,7 +225,7 @@ func (i *inspection) lookAtNames(v view) {
 			return
 		}
 		seen[at] = true
-		i.look(d, check, !known.knows(at.name))
+		i.look(d, check, known != nil && !known.knows(at.name) || known == nil && !slices.Contains(roles, at.name))
 		i.checks[d.feed.String()+check].names = true
 	}
 	for _, service := range []api.Service{api.Bond, api.Loan} {
@@ -209,6 +235,7 @@ func (i *inspection) lookAtNames(v view) {
 				for _, table := range []string{"banks", "tranche_banks"} {
 					for _, bank := range k.rows(k.now, table) {
 						look(k.deal, "unknown_banks", v.bankNames, bank["name"])
+						look(k.deal, "unknown_roles", nil, bank["status"])
 					}
 				}
 			}

@@ -33,9 +33,9 @@ WITH deals AS (
 SELECT d.service, d.market,
        count(*) FILTER (NOT d.left_censored AND NOT d.too_young) AS deals,
        count(e.edits) FILTER (NOT d.too_young) AS restated,
-       100.0::DOUBLE * restated / nullif(deals, 0) AS restated_pct,
+       _dealflow.number(100.0::DOUBLE * restated / nullif(deals, 0)) AS restated_pct,
        coalesce(sum(e.edits) FILTER (NOT d.too_young), 0)::BIGINT AS edits,
-       median(e.first_lag_days) FILTER (NOT d.too_young) AS median_lag_days,
+       _dealflow.number(median(e.first_lag_days) FILTER (NOT d.too_young)) AS median_lag_days,
        count(*) FILTER (d.left_censored) AS left_censored,
        count(*) FILTER (NOT d.left_censored AND d.too_young) AS too_young
 FROM deals d

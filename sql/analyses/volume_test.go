@@ -50,8 +50,11 @@ func issuesOf(v view, grain string) (issues []issue) {
 		issues = append(issues, i)
 	}
 	for _, l := range loans(v) {
+		if len(l.tranches) > 0 && len(l.counted()) == 0 {
+			continue
+		}
 		i := issue{cell: fact{"period": periodOf(grain, l.date), "service": "loan", "market": l.fact["market"], "currency": nil}, usd: new(big.Rat), esg: new(big.Rat), tap: new(big.Rat), unconverted: len(l.tranches) == 0}
-		for _, tranche := range l.tranches {
+		for _, tranche := range l.counted() {
 			if currency := tranche.text("currency"); i.cell["currency"] == nil {
 				i.cell["currency"] = tranche.fact["currency"]
 			} else if tranche.fact["currency"] != nil && i.cell["currency"] != currency {

@@ -214,7 +214,7 @@ func (s *scribe) priceBond(m members) {
 		"stats":          members{"finalBooks": s.pick(100, 500000000, 2000000000), "investorType": shares(), "geography": shares()},
 		"priceEvolution": s.list(4, func() members { return members{"date": s.instant(), "value": s.talk()} }),
 		"banks": s.list(4, func() members {
-			return members{"name": s.name(), "status": s.pick("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead")}
+			return members{"name": s.name(), "status": s.pick("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead", "Quartermaster")}
 		}),
 		"leagueTableEligible": s.pick(true, true, false), "green": s.flag(), "social": s.flag(), "sustainable": s.flag(), "sustainabilityLinked": s.flag(),
 	})
@@ -234,7 +234,7 @@ func (s *scribe) bondTranche(feed api.Feed) members {
 func (s *scribe) loanTranche() members {
 	return members{
 		"id": s.Int64N(1000), "name": s.pick("TLB", "tlb ", "RCF", ""), "status": s.pick("Launched", "PRICED", "Priced", "Priced "), "shortType": s.pick("TLB", "tlb", "RCF"), "currency": s.pick("EUR", "USD"),
-		"volume": s.pick("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.pick("Feb-31", "2025-12-01", "2026-12-01", "7yr", "x"), "margin": s.margin(), "oid": s.oid(), "figiCode": s.pick("F1", "", "", ""),
+		"volume": s.pick("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.pick("Feb-31", "2025-12-01", "2026-12-01", "7yr", "x"), "tenor": s.pick(7, 11, 12, 61, 84, 480, 481), "pricingDate": s.day(), "margin": s.margin(), "oid": s.oid(), "figiCode": s.pick("F1", "", "", ""),
 		"nominal": s.money(500000000, 50000, 7), "fxRate": members{"usd": s.pick(1, 1.25)}, "covenantLight": s.flag(), "greenLoan": s.flag(), "sustainabilityLinked": s.flag(),
 		"banks": s.list(3, func() members {
 			return members{"name": s.name(), "type": members{"mla": s.flag(), "bookrunner": s.flag(), "participant": s.flag()}}

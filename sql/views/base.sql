@@ -21,10 +21,22 @@ GROUP BY f.service, f.market, f.kind;
 CREATE MACRO _dealflow.normal_name(x) AS
   nullif(trim(regexp_replace(lower(nfc_normalize(translate(x, chr(0) || chr(65533), '  '))), '[\s\pZ\pC]+', ' ', 'g')), '');
 
--- Roles of a bond's bank that make it a lead.
-CREATE MACRO _dealflow.is_lead(status) AS coalesce(_dealflow.normal_name(status) IN (
-  'bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'lead manager', 'joint lead manager',
-  'global coordinator', 'joint global coordinator', 'b&d'), false);
+-- Roles of a bond's bank, and whether they make it a lead: those of this program, and those that the user declares
+-- (docs/how-to/aliases.md), which take precedence. A role in neither list is not a lead's; data_quality counts it.
+CREATE TABLE _dealflow.default_role (role VARCHAR, is_lead BOOLEAN);
+INSERT INTO _dealflow.default_role
+SELECT unnest(['bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'sole bookrunner', 'lead manager',
+  'joint lead manager', 'sole lead manager', 'global coordinator', 'joint global coordinator', 'sole global coordinator', 'b&d']), true;
+INSERT INTO _dealflow.default_role
+SELECT unnest(['co-lead', 'co-lead manager', 'co-manager', 'senior co-manager', 'junior co-manager', 'structurer', 'structuring agent']), false;
+CREATE TABLE _dealflow.declared_role (role VARCHAR, is_lead BOOLEAN);
+CREATE VIEW _dealflow.bank_role AS
+WITH declared AS (
+  SELECT _dealflow.normal_name(role) AS role, bool_or(is_lead) AS is_lead FROM _dealflow.declared_role GROUP BY 1
+)
+FROM declared
+UNION ALL
+FROM _dealflow.default_role d WHERE NOT EXISTS (FROM declared o WHERE o.role = d.role);
 
 -- Aliases of banks and borrowers, as the user declares them (docs/how-to/aliases.md). An alias is valid from valid_from
 -- on; NULL: always.
@@ -74,6 +86,34 @@ SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
 LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
 
+-- The tranches of priced loans as known at t, with the day on which the deal priced. If several markets list a tranche
+-- (equal FIGI, day, currency and nominal amount), the first in precedence keeps it, as for bonds.
+CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
+WITH tranches AS NOT MATERIALIZED (
+  SELECT x.*, d.priced_date
+  FROM main.loan_priced_tranches_as_of(t) x
+  JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = x.market AND d.deal_id = x.deal_id
+), duplicates AS (
+  SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of
+  FROM (
+    SELECT x.market, x.deal_id, x.ordinal, m.precedence,
+           min(m.precedence) OVER (PARTITION BY x.figi_code, x.priced_date, x.currency, x.nominal_amount) AS keeps
+    FROM tranches x
+    JOIN main.markets m ON m.market = x.market
+    WHERE x.figi_code <> '' AND x.priced_date IS NOT NULL AND x.currency IS NOT NULL AND x.nominal_amount IS NOT NULL
+  ) l
+  JOIN main.markets k ON k.precedence = l.keeps
+  WHERE l.keeps < l.precedence
+)
+SELECT x.*, y.duplicate_of
+FROM tranches x
+LEFT JOIN duplicates y ON y.market = x.market AND y.deal_id = x.deal_id AND y.ordinal = x.ordinal;
+
+-- The months of a loan's tenor: of a maturity text such as 7yr, else the number tenor. The source does not state its unit:
+-- from 12 to 480 it is months, any other number is not read.
+CREATE MACRO _dealflow.tenor_months(maturity_tenor_years, tenor) AS
+  coalesce(round(12 * maturity_tenor_years)::INTEGER, CASE WHEN tenor BETWEEN 12 AND 480 THEN tenor END);
+
 -- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
 -- row per deal (loans: per tranche) and bank, where is_lead says whether any of the bank's entries is a lead's. Each
 -- spelling is normalised once, because there are a thousand times more entries. (The CTE is materialised, because the
@@ -84,7 +124,8 @@ WITH entries AS NOT MATERIALIZED (
 ), names AS MATERIALIZED (
   SELECT spelt, _dealflow.normal_name(spelt) AS name FROM (SELECT DISTINCT name AS spelt FROM entries)
 ), roles AS (
-  SELECT spelt, _dealflow.is_lead(spelt) AS is_lead FROM (SELECT DISTINCT status AS spelt FROM entries)
+  SELECT s.spelt, r.is_lead FROM (SELECT DISTINCT status AS spelt FROM entries) s
+  JOIN _dealflow.bank_role r ON r.role = _dealflow.normal_name(s.spelt)
 )
 SELECT e.market, e.deal_id, d.pricing_date, n.name, coalesce(a.canonical, n.name) AS bank, coalesce(r.is_lead, false) AS is_lead
 FROM entries e
@@ -222,4 +263,19 @@ CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
 {{- end}};
 
 -- The mean of values in any order. A sum of floats depends on the order in its last digit, so decimals are added.
-CREATE MACRO _dealflow.mean(x) AS avg(x::DECIMAL(38, 12));
+CREATE MACRO _dealflow.mean(x) AS round(avg(x::DECIMAL(38, 12))::DOUBLE, 6);
+
+-- A derived number (basis points, percent, multiples) as analyses return it: DOUBLE, rounded to 6 digits.
+CREATE MACRO _dealflow.number(x) AS round(x::DOUBLE, 6);
+
+-- The curve of a benchmark: MS for the swaps of any index, such as SOFR MS.
+CREATE MACRO _dealflow.curve(benchmark) AS CASE WHEN benchmark LIKE '% MS' THEN 'MS' ELSE benchmark END;
+
+-- The cohort of a composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.
+CREATE MACRO _dealflow.rating_cohort(notch) AS
+  CASE WHEN notch IS NULL THEN 'unrated' WHEN notch <= 1 THEN 'AAA' WHEN notch <= 4 THEN 'AA' WHEN notch <= 7 THEN 'A'
+       WHEN notch <= 10 THEN 'BBB' WHEN notch <= 13 THEN 'BB' WHEN notch <= 16 THEN 'B' ELSE 'CCC' END;
+
+-- Whether books and nominal seem to have different units; NULL if one is missing.
+CREATE MACRO _dealflow.books_outlier(books, nominal) AS
+  CASE WHEN books > 0 AND nominal > 0 THEN books / nominal NOT BETWEEN 0.5 AND 20 END;

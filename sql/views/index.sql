@@ -11,14 +11,42 @@ CREATE TABLE _dealflow.file_view (name VARCHAR, hash VARCHAR);
 CREATE VIEW _dealflow.history_deal_versions AS FROM {{.Versions}};
 
 CREATE TABLE _dealflow.catalog (
-  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR, sha256 VARCHAR);
-CREATE VIEW main.catalog_info AS SELECT "commit", known_at, root, alias_version, sha256 FROM _dealflow.catalog;
+  "commit" BIGINT, known_at TIMESTAMPTZ, root VARCHAR, layout VARCHAR, alias_version VARCHAR, sha256 VARCHAR,
+  lake_id VARCHAR);
+CREATE VIEW main.catalog_info AS SELECT "commit", known_at, root, alias_version, sha256, lake_id FROM _dealflow.catalog;
 COMMENT ON VIEW main.catalog_info IS 'One row: the lake and the commit that the catalog shows.';
 COMMENT ON COLUMN main.catalog_info."commit" IS 'Number of the newest commit that it shows.';
 COMMENT ON COLUMN main.catalog_info.known_at IS 'When that commit became known.';
-COMMENT ON COLUMN main.catalog_info.root IS 'Folder or URL of the lake when the catalog was made. SET VARIABLE lake = … names another.';
+COMMENT ON COLUMN main.catalog_info.root IS 'Folder or URL of the lake when the catalog was made. SET VARIABLE lake = … names another; see lake_help.';
 COMMENT ON COLUMN main.catalog_info.alias_version IS 'Version of the aliases of banks and borrowers; empty if there are none.';
 COMMENT ON COLUMN main.catalog_info.sha256 IS 'SHA-256 of the object of that commit, in hex.';
+COMMENT ON COLUMN main.catalog_info.lake_id IS 'Identity of the lake, the same wherever it is stored: 12 hexadecimal digits.';
+
+-- What a reader must set before the macros of attached catalogs can be called, and before a lake that was moved can be
+-- read. It needs no file of the lake. The search path contains all attached catalogs of lakes, whatever their names.
+CREATE VIEW main.lake_help AS
+WITH attached AS (
+  SELECT '"' || replace(database_name, '"', '""') || '"' AS name, schema_name FROM duckdb_schemas()
+  WHERE regexp_full_match(schema_name, 'lake_[0-9a-f]{12}')
+), path AS (
+  SELECT '"' || current_database() || '"."' || current_schema() || '",' ||
+         string_agg(name || '.main,' || name || '.' || schema_name, ',' ORDER BY name, schema_name) AS entries
+  FROM attached
+)
+SELECT 'attach' AS topic,
+       'Before you call macros of attached catalogs. Run it again after each ATTACH or USE.' AS when_needed,
+       'SET search_path = ''' || replace(entries, '''', '''''') || '''' AS statement
+FROM path
+UNION ALL
+SELECT 'moved lake', 'If files are not found: the lake was at ' || root || ' when the catalog was made. Name its folder or URL.',
+       'SET VARIABLE lake_' || lake_id || ' = ''…'''
+FROM _dealflow.catalog
+UNION ALL
+SELECT 'the only lake', 'The same, if no other lake is attached.', 'SET VARIABLE lake = ''…''';
+COMMENT ON VIEW main.lake_help IS 'What to set for attached catalogs, and for a lake that was moved.';
+COMMENT ON COLUMN main.lake_help.topic IS 'attach, moved lake, or the only lake.';
+COMMENT ON COLUMN main.lake_help.when_needed IS 'When the statement is needed.';
+COMMENT ON COLUMN main.lake_help.statement IS 'The statement to run.';
 
 CREATE TABLE main.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
 INSERT INTO main.markets VALUES

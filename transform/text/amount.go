@@ -7,7 +7,7 @@ var magnitudes = []struct {
 	power int
 	words []string
 }{
-	{6, []string{"m", "mm", "mn", "mln", "mio", "million"}},
+	{6, []string{"m", "mm", "mn", "mln", "mio", "mil", "million"}},
 	{9, []string{"bn", "b", "billion"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
@@ -36,52 +36,82 @@ func (s *scanner) amount() (a amount, ok bool) {
 	return a, true
 }
 
-// number returns the size in units of its currency. ok is false without a unit.
-func (a amount) number() (n Number, ok bool) {
-	if !a.unit {
-		return n, false
+// number returns the size in units of its currency. A number without a unit is a size only if it has at least two groups
+// of three digits: 500,000,000. A number of one group with a unit of a billion or more is ambiguous: the comma of 1,250bn
+// may be a decimal one.
+func (a amount) number() (n Number, v verdict) {
+	switch {
+	case !a.unit && (!a.grouped || a.mantissa < leastWritten):
+		return n, no
+	case a.unit && a.grouped && a.power > magnitudes[0].power:
+		return n, ambiguous
 	}
-	return a.times(a.power)
+	n, ok := a.times(a.power)
+	if !ok {
+		return n, no
+	}
+	return n, yes
 }
 
-// size reads a size or a range, with an optional currency: EUR1.25bn, USD300m-500m, USD300-500m. A falling range is
-// ambiguous: in 500-1bn the first number may have another unit.
-func (s *scanner) size(r *Range) (currency []byte, v verdict) {
-	currency = s.currency()
+// leastWritten is the least number of three groups of digits.
+const leastWritten = 1_000_000
+
+// size reads a size or a range, with an optional currency before or after it: EUR1.25bn, USD300m-500m, USD300-500m, 500m
+// EUR. column is the value of the currency column. A falling range is ambiguous: in 500-1bn the first number may have
+// another unit.
+func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
+	if currency, v = s.currency(column); v != yes {
+		return currency, v
+	}
 	first, ok := s.amount()
 	if !ok {
 		return currency, no
 	}
-	second, isRange := s.secondAmount(currency)
-	if isRange && !first.unit {
+	second, isRange := s.secondAmount(currency, column)
+	if isRange && !first.unit && !first.grouped {
 		first.power, first.unit = second.power, second.unit
 	}
-	lo, ok := first.number()
-	if !ok {
-		return currency, no
+	lo, v := first.number()
+	if v != yes {
+		return currency, v
 	}
-	if !isRange {
-		*r = exactly(lo)
-		return currency, yes
+	if *r = exactly(lo); isRange {
+		hi, v := second.number()
+		switch {
+		case v != yes:
+			return currency, v
+		case hi.less(lo):
+			return currency, ambiguous
+		}
+		*r = Range{Lo: lo, Hi: hi}
 	}
-	hi, ok := second.number()
-	switch {
-	case !ok:
-		return currency, no
-	case hi.less(lo):
-		return currency, ambiguous
+	if currency == nil {
+		currency = s.currencyAfter(column)
 	}
-	*r = Range{Lo: lo, Hi: hi}
 	return currency, yes
 }
 
+// currencyAfter reads a currency after a size: 500m EUR.
+func (s *scanner) currencyAfter(column []byte) []byte {
+	ahead := *s
+	if !ahead.char(' ') {
+		return nil
+	}
+	found, v := ahead.currency(column)
+	if found == nil || v != yes {
+		return nil
+	}
+	*s = ahead
+	return found
+}
+
 // secondAmount reads the upper end of a range, which may repeat the currency.
-func (s *scanner) secondAmount(currency []byte) (a amount, ok bool) {
+func (s *scanner) secondAmount(currency, column []byte) (a amount, ok bool) {
 	ahead := *s
 	if !ahead.until() {
 		return a, false
 	}
-	if other := ahead.currency(); other != nil && !bytes.Equal(other, currency) {
+	if other, v := ahead.currency(column); v != yes || other != nil && !bytes.Equal(other, currency) {
 		return a, false
 	}
 	if a, ok = ahead.amount(); ok {

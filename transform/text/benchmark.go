@@ -1,140 +1,149 @@
 package text
 
-// The benchmarks, as cells contain them.
-var (
-	ust     = []byte("UST")
-	bund    = []byte("BUND")
-	ukt     = []byte("UKT")
-	oat     = []byte("OAT")
-	swaps   = []byte("MS")
-	euribor = []byte("EURIBOR")
-	libor   = []byte("LIBOR")
-	sofr    = []byte("SOFR")
-	sonia   = []byte("SONIA")
-	saron   = []byte("SARON")
-	bbsw    = []byte("BBSW")
-	estr    = []byte("ESTR")
-	tona    = []byte("TONA")
-	tibor   = []byte("TIBOR")
-	stibor  = []byte("STIBOR")
-	nibor   = []byte("NIBOR")
-	hibor   = []byte("HIBOR")
-	sora    = []byte("SORA")
-	corra   = []byte("CORRA")
-	cdor    = []byte("CDOR")
-	bkbm    = []byte("BKBM")
-	jibar   = []byte("JIBAR")
+// market says whose texts a parser reads: one letter is one benchmark in bonds, and another in loans.
+type market uint8
+
+const (
+	bonds market = iota
+	loans
 )
 
 // benchmark is the rate that a spread is added to.
 type benchmark struct {
-	name     []byte // nil for a bare S whose currency does not say which index it is
-	floating bool   // an index of floating rates
+	kind  benchmarkKind
+	name  []byte // nil if the currency does not settle the meaning of a letter
+	index []byte // the index of floating rates that it is, or that its swaps are into; nil if the text names none
+	tenor Number // years; unset if the text names none
 }
 
-// benchmark reads the name of a benchmark: T, DBR, 3mE, SARON MS, mid-swaps. A bare S is SOFR or SONIA according to the
-// currency; with any other currency it is a benchmark without a name.
-func (s *scanner) benchmark(currency []byte) (b benchmark, ok bool) {
+// benchmark reads the name of a benchmark with an optional tenor: T, DBR, 3mE, SARON MS, 5yr mid-swaps, CT5, UST 5yr.
+func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	ahead := *s
-	if ahead.has("mid-swaps") || ahead.has("mid swaps") || ahead.has("m/s") {
-		*s = ahead
-		return benchmark{name: swaps}, true
-	}
+	tenor, before := ahead.benchmarkTenor()
 	months := ahead.months()
 	var buffer [maxWord]byte
-	b = benchmarkOf(fold(&buffer, ahead.letters()), currency)
-	if b.name == nil && !b.floating || months && !b.floating {
+	word, phrase := ahead.benchmarkWord(&buffer)
+	if b, ok = benchmarkOf(word, phrase, in, currency); !ok || months && (b.kind == government || b.kind == swap) {
 		return b, false
 	}
-	if b.floating { // swaps into that index
-		overnight := ahead
-		overnight.space()
-		if overnight.word("ms") {
-			ahead = overnight
+	if b.kind == floating || b.kind == unsettled {
+		if after := ahead; !months && b.name != nil { // Euribor 3m
+			if after.space(); after.months() {
+				ahead = after
+			}
 		}
+		ahead.swapsInto(&b)
+	}
+	b.tenor = tenor
+	if !before {
+		b.tenor = ahead.tenorAfter(numberedBenchmarks[string(word)])
 	}
 	*s = ahead
 	return b, true
 }
 
-// months skips the months of an index: the 3m of 3mE.
-func (s *scanner) months() bool {
-	for _, months := range []string{"1m", "3m", "6m", "12m"} {
-		if s.has(months) {
-			s.space()
-			return true
+// benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase means, else "".
+func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase string) {
+	for i := range benchmarkPhrases {
+		if s.oneOf(benchmarkPhrases[i].words...) {
+			return nil, benchmarkPhrases[i].name
 		}
 	}
-	return false
+	if s.has("€str") {
+		return nil, "estr"
+	}
+	return fold(buffer, s.letters()), ""
 }
 
-// benchmarkOf returns the benchmark for a word in lower case.
-func benchmarkOf(word, currency []byte) benchmark {
-	switch string(word) {
-	case "t", "ust", "ct", "treasuries":
-		return benchmark{name: ust}
-	case "b", "dbr", "bund", "bunds":
-		return benchmark{name: bund}
-	case "g", "ukt", "gilt", "gilts":
-		return benchmark{name: ukt}
-	case "oat":
-		return benchmark{name: oat}
-	case "ms", "midswaps":
-		return benchmark{name: swaps}
-	case "s":
-		return benchmark{overnight(currency), true}
+// swapsInto reads what makes swaps of an index: the MS of SARON MS.
+func (s *scanner) swapsInto(b *benchmark) {
+	ahead := *s
+	ahead.space()
+	if ahead.oneOf("ms", "mid-swaps", "mid swaps", "midswaps", "mid-swap", "m/s", "swaps", "ois") {
+		*s, b.kind, b.name = ahead, swap, benchmarkText["MS"]
 	}
-	return benchmark{name: index(word), floating: index(word) != nil}
 }
 
-// index returns the index of floating rates for a word in lower case; nil for none.
-func index(word []byte) []byte {
-	switch string(word) {
-	case "e", "euribor":
-		return euribor
-	case "l", "libor":
-		return libor
-	case "sofr":
-		return sofr
-	case "sonia":
-		return sonia
-	case "saron":
-		return saron
-	case "bbsw", "bbsy":
-		return bbsw
-	case "estr":
-		return estr
-	case "tona", "tonar":
-		return tona
-	case "tibor":
-		return tibor
-	case "stibor":
-		return stibor
-	case "nibor":
-		return nibor
-	case "hibor":
-		return hibor
-	case "sora":
-		return sora
-	case "corra":
-		return corra
-	case "cdor":
-		return cdor
-	case "bkbm":
-		return bkbm
-	case "jibar":
-		return jibar
+// benchmarkTenor reads the tenor before a benchmark: the 5yr of 5yr MS.
+func (s *scanner) benchmarkTenor() (tenor Number, ok bool) {
+	ahead := *s
+	tenor, ok = ahead.years()
+	if !ok {
+		return Number{}, false
 	}
-	return nil
+	ahead.char(':')
+	ahead.space()
+	*s = ahead
+	return tenor, true
 }
 
-// overnight returns the index that a bare S means in a currency; nil if no rule says so.
-func overnight(currency []byte) []byte {
-	switch string(currencyOf(currency)) {
-	case "USD":
-		return sofr
-	case "GBP":
-		return sonia
+// tenorAfter reads the tenor after a benchmark: UST 5yr, CT5. numbered says that a number without a unit is one.
+func (s *scanner) tenorAfter(numbered bool) Number {
+	ahead := *s
+	if numbered {
+		if n, count := ahead.count(); count == 1 || count == 2 {
+			if next := ahead; !next.char('.') && !next.char('%') && !next.char('/') {
+				ahead.oneOf("yr", "y", "years")
+				*s = ahead
+				return whole(n)
+			}
+		}
+		ahead = *s
 	}
-	return nil
+	ahead.space()
+	tenor, ok := ahead.years()
+	if !ok {
+		return Number{}
+	}
+	*s = ahead
+	return tenor
+}
+
+// months skips the months of an index: the 3m of 3mE.
+func (s *scanner) months() bool {
+	ahead := *s
+	n, count := ahead.count()
+	if count == 0 || n != 1 && n != 3 && n != 6 && n != 12 {
+		return false
+	}
+	if !ahead.char('-') {
+		ahead.space()
+	}
+	if !ahead.oneOf("months", "month", "mths", "mth", "mo", "m") && !ahead.has("m") {
+		return false
+	}
+	ahead.space()
+	*s = ahead
+	return true
+}
+
+// benchmarkOf returns the benchmark for a word in lower case, or for a phrase.
+func benchmarkOf(word []byte, phrase string, in market, currency []byte) (b benchmark, ok bool) {
+	if phrase != "" {
+		b, ok = benchmarksByWord[phrase]
+		return b, ok
+	}
+	if len(word) == 0 {
+		return b, false
+	}
+	if b, ok = benchmarksByWord[string(word)]; ok {
+		return b, ok
+	}
+	code := currencyOf(currency)
+	for i := range benchmarkLetters {
+		l := &benchmarkLetters[i]
+		if l.word == string(word) && l.in == in && (l.currency == "" || l.currency == string(code) || l.currency == "none" && code == nil) {
+			b = benchmark{kind: l.kind, name: benchmarkText[l.name], index: benchmarkText[l.index]}
+			if l.kind == floating {
+				b.index = b.name
+			}
+			return b, true
+		}
+	}
+	return b, false
+}
+
+// set copies a benchmark to a reading.
+func (b *benchmark) set(r *Reading) {
+	r.Benchmark, r.Index, r.BenchmarkTenor = b.name, b.index, b.tenor
 }

@@ -1,7 +1,20 @@
 package text
 
-// parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM). It also reads
-// how often the orders cover the size: 4x covered. Orders without a currency get that of the currency column.
+// Words about orders, as desks write them.
+var (
+	orderWords        = []string{"final order book", "final orderbook", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
+	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
+	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
+	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of"}
+	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
+	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "skewed", "combined", "across tranches", "across both tranches"}
+	leadWords         = []string{"jlm interest", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
+)
+
+// Orders of twice the size are reported as twice subscribed and as twice oversubscribed.
+
+// parseBooks reads the orders of a book: EUR2.1bn+, >EUR1.8bn, in excess of EUR3.2bn (incl. 150m JLM), EUR2.1bn pre-rec. It
+// also reads how often the orders cover the size: 4x covered. Orders without a currency get that of the currency column.
 func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	if s.cover(r) && s.end() && coverBounds.contain(r.Cover) {
@@ -19,43 +32,130 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 
 // cover reads how often the orders cover the size.
 func (s *scanner) cover(r *Reading) (ok bool) {
-	if r.Cover, ok = s.number(decimal); !ok || !s.word("x") {
+	s.ordersBefore()
+	if s.oneOf("covered", "oversubscribed", "over-subscribed", "subscribed", "book cover", "cover") {
+		s.char(':')
+		s.space()
+	}
+	if r.Cover, ok = s.number(decimal); !ok {
 		return false
 	}
-	s.noted("covered", "subscribed")
+	s.space()
+	if !s.oneOf("x", "times") {
+		return false
+	}
+	s.noted("covered", "oversubscribed", "over-subscribed", "subscribed", "cover", "book cover", "bid-to-cover", "btc")
+	s.noted(bookWords...)
 	return true
+}
+
+// accounts skips the number of accounts in a book, which has no column.
+func (s *scanner) accounts() bool {
+	ahead := *s
+	ahead.oneOf("from", "over", "c.")
+	ahead.char('>')
+	ahead.space()
+	if _, n := ahead.count(); n == 0 {
+		return false
+	}
+	ahead.char('+')
+	ahead.space()
+	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines") && s.skipTo(ahead)
+}
+
+// ordersBefore skips the word for orders before their number: books >EUR2bn.
+func (s *scanner) ordersBefore() {
+	if s.oneOf(orderWords...) {
+		s.char(':')
+		s.space()
+		s.oneOf("at", "of", "are", "is", "now", "last heard", "closed at", "closed", "total", "over the")
+		s.space()
+	}
 }
 
 func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	var q qualifier
+	r.Equivalent = No
+	s.ordersBefore()
 	q.before(s)
-	named, v := s.size(&r.Main)
+	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
 	if r.Currency == nil {
 		return no
 	}
-	q.allAfter(s)
-	s.leadOrders(r)
+	if !s.bookRemarks(siblings.Currency, &q, r) {
+		return no
+	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
 }
 
-// leadOrders reads the orders of the joint lead managers after all orders: (incl. 150m JLM).
-func (s *scanner) leadOrders(r *Reading) {
+// coverAfter reads how often the orders cover the size, after the orders: 3x covered.
+func (s *scanner) coverAfter(r *Reading) bool {
 	ahead := *s
-	ahead.space()
-	if !ahead.char('(') || !ahead.oneOf("including", "incl.", "incl", "inc.", "inc") {
-		return
+	var after Reading
+	if !ahead.cover(&after) || !coverBounds.contain(after.Cover) {
+		return false
+	}
+	r.Cover = after.Cover
+	return s.skipTo(ahead)
+}
+
+// bookRemarks reads the remarks after the orders. It returns false if parentheses are not closed.
+func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
+	var list remarkList
+	for {
+		ahead, inside := list.next(*s)
+		switch {
+		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
+			r.Equivalent = Yes
+		case r.Reconciled == Unknown && ahead.oneOf(unreconciledWords...):
+			r.Reconciled = No
+		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
+			r.Reconciled = Yes
+		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.oneOf(bookWords...), ahead.accounts():
+		case !r.Cover.Set && ahead.coverAfter(r):
+		case q.after(&ahead):
+		default:
+			return !list.open
+		}
+		list.take(s, ahead, inside)
+	}
+}
+
+// leadOrders reads what the text says about the orders of the joint lead managers: (incl. 150m JLM), excl. JLM.
+func (s *scanner) leadOrders(column []byte, r *Reading) bool {
+	ahead := *s
+	includes := flag(true)
+	if ahead.oneOf(excludingWords...) {
+		includes = No
+		ahead.char('-')
+	} else if !ahead.oneOf(includingWords...) {
+		return false
 	}
 	ahead.space()
-	leads := ahead.currency()
-	a, ok := ahead.amount()
-	if !ok || leads != nil && string(leads) != string(r.Currency) || !ahead.noted("jlm interest", "jlm", "jlms") || !ahead.char(')') {
-		return
+	var jlm Number
+	if includes == Yes {
+		amounts := ahead
+		leads, v := amounts.currency(column)
+		if a, ok := amounts.amount(); ok {
+			if v != yes || leads != nil && string(leads) != string(r.Currency) {
+				return false
+			}
+			if jlm, v = a.number(); v != yes {
+				return false
+			}
+			amounts.space()
+			amounts.oneOf("of")
+			ahead = amounts
+		}
 	}
-	if n, ok := a.number(); ok {
-		*s, r.JLM = ahead, n
+	ahead.space()
+	if !ahead.oneOf(leadWords...) {
+		return false
 	}
+	*s, r.JLM, r.IncludesJLM = ahead, jlm, includes
+	return true
 }

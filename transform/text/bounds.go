@@ -22,6 +22,8 @@ var (
 	yieldBounds = within(-10, 60)
 	// Issue prices of loans, percent of nominal. 9.95 is a typing error.
 	priceBounds = within(50, 110)
+	// Issue prices after a margin, percent of nominal: other numbers there are margins.
+	issueBounds = within(90, 102)
 	// Upfront fees, percent.
 	feeBounds = within(0, 10)
 	// Sizes and orders, units of any currency. Below a thousand the unit is wrong; no deal reaches a thousand trillion.

@@ -27,24 +27,96 @@ func currencyOf(code []byte) []byte {
 	return currencies[[3]byte{lower(code[0]), lower(code[1]), lower(code[2])}]
 }
 
-// currency reads the code of a currency, € or £, and a space after it. It returns nil if none is next. Other signs
-// belong to several currencies.
-func (s *scanner) currency() (found []byte) {
+// currencySigns are the signs and short names of currencies, in lower case. Of two with a common start the longer one
+// comes first.
+var currencySigns = []struct{ sign, code string }{
+	{"€", "EUR"}, {"£", "GBP"}, {"₹", "INR"}, {"₩", "KRW"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₱", "PHP"}, {"₪", "ILS"}, {"฿", "THB"}, {"₫", "VND"}, {"₦", "NGN"},
+	{"us$", "USD"}, {"usd$", "USD"}, {"a$", "AUD"}, {"au$", "AUD"}, {"c$", "CAD"}, {"ca$", "CAD"}, {"cad$", "CAD"}, {"aud$", "AUD"}, {"hk$", "HKD"}, {"s$", "SGD"}, {"sg$", "SGD"},
+	{"nz$", "NZD"}, {"nt$", "TWD"}, {"r$", "BRL"}, {"mx$", "MXN"}, {"mxn$", "MXN"}, {"cn¥", "CNY"}, {"jp¥", "JPY"},
+}
+
+// currencyWords are words for currencies, in lower case, that are not their codes.
+var currencyWords = map[string]string{
+	"rmb": "CNY", "eu": "EUR", "euro": "EUR", "euros": "EUR", "stg": "GBP", "sfr": "CHF", "skr": "SEK", "nkr": "NOK", "dkr": "DKK", "rm": "MYR", "rp": "IDR", "rs": "INR",
+}
+
+// sharedSigns are the signs of several currencies. The sign means the one in the currency column if that is one of them.
+// Otherwise it means the first; if there is none, it is ambiguous. A dollar next to another dollar than that of the United
+// States may be either, too.
+var sharedSigns = []struct {
+	sign, otherwise string
+	column          string // the currencies that use the sign
+	certain         bool   // the sign means the column's currency
+}{
+	{"$", "USD", "AUD CAD HKD SGD NZD TWD BRL MXN CLP COP ARS UYU BBD BSD BMD KYD JMD TTD BND FJD NAD", false},
+	{"¥", "", "JPY CNY CNH", true},
+}
+
+// currency reads a currency and a space after it: its code, its sign or a word for it. column is the value of the
+// currency column, which helps to read a sign of several currencies. found is nil if none is next.
+func (s *scanner) currency(column []byte) (found []byte, v verdict) {
 	ahead := *s
-	switch {
-	case ahead.has("€"):
-		found = currencyOf([]byte("EUR"))
-	case ahead.has("£"):
-		found = currencyOf([]byte("GBP"))
-	default:
-		found = currencyOf(ahead.letters())
+	v = yes
+	for i := range currencySigns {
+		if ahead.has(currencySigns[i].sign) {
+			found = currencyText[currencySigns[i].code]
+			break
+		}
+	}
+	if found == nil {
+		found, v = ahead.sharedSign(currencyOf(column))
+	}
+	if found == nil && v == yes {
+		found = ahead.currencyWord(currencyOf(column))
 	}
 	if found != nil {
 		ahead.space()
 		*s = ahead
 	}
-	return found
+	return found, v
 }
+
+// sharedSign reads a sign of several currencies.
+func (s *scanner) sharedSign(column []byte) (found []byte, v verdict) {
+	for i := range sharedSigns {
+		shared := &sharedSigns[i]
+		if !s.has(shared.sign) {
+			continue
+		}
+		uses := column != nil && strings.Contains(shared.column, string(column))
+		switch {
+		case uses && shared.certain:
+			return column, yes
+		case uses, shared.otherwise == "":
+			return nil, ambiguous
+		}
+		return currencyText[shared.otherwise], yes
+	}
+	return nil, yes
+}
+
+// currencyWord reads a code or a word; nil if none is next. RMB is the renminbi of the currency column.
+func (s *scanner) currencyWord(column []byte) []byte {
+	word := s.letters()
+	if found := currencyOf(word); found != nil {
+		return found
+	}
+	var buffer [maxWord]byte
+	code := currencyWords[string(fold(&buffer, word))]
+	if code == "CNY" && string(column) == "CNH" {
+		return column
+	}
+	return currencyText[code]
+}
+
+// currencyText contains the codes as cells contain them, by themselves.
+var currencyText = func() map[string][]byte {
+	all := map[string][]byte{}
+	for _, code := range currencies {
+		all[string(code)] = code
+	}
+	return all
+}()
 
 // chooseCurrency sets the currency named in the text, or else that of the currency column.
 func (r *Reading) chooseCurrency(named []byte, siblings Siblings) {

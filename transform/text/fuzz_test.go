@@ -39,3 +39,7 @@ func FuzzSizes(f *testing.F) { fuzz(f, lake.ParseVolume, lake.ParseBooks) }
 func FuzzTimes(f *testing.F) {
 	fuzz(f, lake.ParseStructure, lake.ParseMaturity, lake.ParsePricingTime)
 }
+
+func FuzzRatings(f *testing.F) {
+	fuzz(f, lake.ParseMoodys, lake.ParseStandardAndPoors, lake.ParseFitch)
+}

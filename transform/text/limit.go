@@ -9,17 +9,35 @@ var (
 	qualityBenchmark = []byte("BENCHMARK")
 )
 
+// The words of limits, before and after a size.
+var (
+	leastBefore = []string{"in excess of", "excess of", "more than", "at least", "no less than", "not less than", "just over", "well over", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "greater than"}
+	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "not more than", "just under", "maximum of", "maximum", "max.", "max"}
+	leastAfter  = []string{"-plus", "min.", "min", "minimum", "plus", "or more"}
+	mostAfter   = []string{"max.", "max", "maximum", "or less"}
+)
+
 // qualifier is a remark before or after a size: that the size is a minimum, a maximum or approximate.
 type qualifier struct{ least, most, about bool }
 
 // before reads a qualifier before a size.
 func (q *qualifier) before(s *scanner) {
 	switch {
-	case s.char('>'), s.oneOf("in excess of", "more than", "at least", "over", "above", "minimum of", "minimum", "min.", "min"):
+	case s.char('>'):
 		s.char('=')
 		q.least = true
-	case s.char('<'), s.oneOf("up to", "less than", "at most", "below", "maximum of", "maximum", "max.", "max"):
+	case s.char('<'):
 		s.char('=')
+		q.most = true
+	case s.oneOf(leastBefore...):
+		s.char('-') // min-500m: no minus
+		q.least = true
+	case s.oneOf(mostBefore...):
+		s.char('-') // sub-5bp
+		q.most = true
+	case s.has("≥"):
+		q.least = true
+	case s.has("≤"):
 		q.most = true
 	default:
 		q.about = s.about()
@@ -30,23 +48,16 @@ func (q *qualifier) before(s *scanner) {
 // after reads a qualifier after a size. It returns false if there is none.
 func (q *qualifier) after(s *scanner) bool {
 	switch {
-	case s.char('+'), s.noted("min", "minimum"):
+	case s.char('+'), s.noted(leastAfter...):
 		q.least = true
-	case s.noted("max", "maximum"):
+	case s.noted(mostAfter...):
 		q.most = true
-	case s.noted("area"):
+	case s.noted("area", "a", "approx.", "approximately", "approx", "or so"):
 		q.about = true
 	default:
 		return false
 	}
 	return true
-}
-
-// allAfter reads all qualifiers after a size.
-func (q *qualifier) allAfter(s *scanner) {
-	for more := true; more; {
-		more = q.after(s)
-	}
 }
 
 // apply turns a size into a minimum or maximum and returns its quality; nil for none. It is ambiguous if a range has

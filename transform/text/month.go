@@ -12,7 +12,7 @@ func (s *scanner) month() (month int64, ok bool) {
 	var buffer [maxWord]byte
 	word := fold(&buffer, ahead.letters())
 	for i, names := range monthNames {
-		if string(word) == names[0] || string(word) == names[1] {
+		if string(word) == names[0] || string(word) == names[1] || i == 8 && string(word) == "sept" {
 			*s = ahead
 			return int64(i + 1), true
 		}

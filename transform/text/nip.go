@@ -2,8 +2,20 @@ package text
 
 var qualityApproximate = []byte("APPROXIMATE")
 
-// parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV. A number without a unit is in basis
-// points; inside fair value is negative.
+// The words of premiums. A direction is read with what it is from: back of the curve. Some need no such words.
+var (
+	premiumWords = []string{"new issue premium", "new-issue premium", "new issue concession", "new-issue concession", "nip", "nic", "concession", "premium", "conc"}
+	zeroWords    = []string{"zero", "nil", "no nip", "no nic", "no premium", "no concession"}
+	insideWords  = []string{"inside", "through", "thru"}
+	insideOf     = []string{"tight to", "tight of", "tighter than", "rich to", "below"}
+	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}
+	outsideOf    = []string{"over", "above", "to", "vs.", "vs", "versus", "against"}
+	levelWith    = []string{"in line with", "flat to", "flat with", "flat on", "at", "on top of", "on", "level with"}
+	fairWords    = []string{"fair value", "fair-value", "fair", "fv", "secondary curve", "secondaries", "secondary", "curve", "outstandings", "comps"}
+)
+
+// parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV, 10-15bp NIP. A number without a unit
+// is in basis points; inside fair value is negative.
 func parseNIP(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.premium(r)
@@ -14,32 +26,123 @@ func parseNIP(text []byte, _ Siblings, r *Reading) {
 	*r = Reading{Status: unread(text, v)}
 }
 
-func (s *scanner) premium(r *Reading) (v verdict) {
-	if s.about() {
-		r.Quality = qualityApproximate
+func (s *scanner) premium(r *Reading) verdict {
+	s.oneOf("paying", "pays", "offering", "implied", "implies", "est.", "est")
+	s.space()
+	s.premiumWord()
+	if s.has("- ") { // a dash or a minus?
+		return ambiguous
 	}
-	if s.word("flat") {
-		r.Main = exactly(whole(0))
-		return yes
-	}
-	negative, signed := s.sign()
-	if r.Main, _, v = s.span(negative, decimal, basisPoints); v != yes {
+	var q qualifier
+	q.before(s)
+	found, v := s.premiumSize()
+	if v != yes {
 		return v
 	}
-	inside, outside := s.noted("inside fair value", "inside fv", "inside"), s.noted("over fair value", "over fv", "outside fv")
+	s.noted(premiumWords...)
+	inside := s.fair(insideWords, insideOf)
+	outside := !inside && s.fair(outsideWords, outsideOf)
+	s.noted(premiumWords...)
+	s.fairValue()
+	negative := s.noted("negative", "neg")
 	switch {
-	case (inside || outside) && signed:
+	case (inside || outside || negative) && found.signed && !found.isZero(), negative && (inside || outside):
 		return ambiguous
-	case inside:
-		r.Main = r.Main.negated()
+	case (inside || negative) && (q.least || q.most): // less than 5 inside: which end?
+		return ambiguous
+	case inside, negative:
+		found.Range = found.negated()
 	}
-	return yes
+	if s.noted("or so", "est.", "est", "estimated") {
+		q.about = true
+	}
+	q.after(s)
+	r.Main = found.Range
+	r.Quality, v = q.apply(&r.Main)
+	if q.about {
+		r.Quality = qualityApproximate
+	}
+	return v
 }
+
+// fairValue skips what fair value is: (FV MS+70).
+func (s *scanner) fairValue() {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.oneOf("fair value", "fv") {
+		return
+	}
+	ahead.char(':')
+	ahead.space()
+	ahead.oneOf("of", "at", "seen", "c.", "around")
+	ahead.space()
+	var value Reading
+	if ahead.spread(nil, &value) == yes && (!inside || ahead.char(')')) {
+		*s = ahead
+	}
+}
+
+// premiumWord skips the name of the premium before its size: NIP: 5bp.
+func (s *scanner) premiumWord() {
+	if s.oneOf(premiumWords...) {
+		s.char(':')
+		s.space()
+		s.oneOf("of", "at")
+		s.space()
+	}
+}
+
+// premiumSize reads the number, or a word for zero.
+func (s *scanner) premiumSize() (found spanned, v verdict) {
+	if s.fair(nil, levelWith) {
+		found.Range, found.signed = exactly(whole(0)), true
+		return found, yes
+	}
+	if s.oneOf(zeroWords...) {
+		found.Range, found.signed = exactly(whole(0)), true
+		s.unit(basisPoints)
+		return found, yes
+	}
+	return s.span(decimal, basisPoints)
+}
+
+// fair reads a direction and what it is from. The words of alone need not be followed by that.
+func (s *scanner) fair(alone, from []string) bool {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	needed := false
+	if !ahead.oneOf(alone...) {
+		if needed = ahead.oneOf(from...); !needed {
+			return false
+		}
+	}
+	after := ahead
+	after.space()
+	after.oneOf("the", "its", "own", "issuer's")
+	after.space()
+	if after.oneOf(fairWords...) {
+		ahead = after
+	} else if needed {
+		return false
+	}
+	if inside && !ahead.char(')') {
+		return false
+	}
+	return s.skipTo(ahead)
+}
+
+func (r *Range) isZero() bool { return r.Point.Set && r.Point.isZero() }
 
 // about skips a word that makes a number approximate.
 func (s *scanner) about() bool {
 	ahead := *s
-	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "circa", "about", "around", "approx.", "approx", "approximately") {
+	if (&scanner{s.rest}).has("c$") { // Canadian dollars
+		return false
+	}
+	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "roughly", "approx.", "approx", "approximately") {
 		if !ahead.has("c") || len(ahead.rest) == 0 || !isDigit(ahead.rest[0]) {
 			return false
 		}

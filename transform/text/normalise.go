@@ -6,11 +6,11 @@ import (
 )
 
 // Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", and ± by
-// "+/-". Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
+// "+/-". It drops a full stop at the end, after a word. Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
 // arena, and grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
 	if isPlain(raw) {
-		return raw, arena
+		return withoutStop(raw), arena
 	}
 	start := len(arena)
 	pending := false // a space is due before the next character
@@ -27,7 +27,19 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 		}
 		raw = raw[size:]
 	}
-	return arena[start:len(arena):len(arena)], arena
+	return withoutStop(arena[start:len(arena):len(arena)]), arena
+}
+
+// withoutStop drops a full stop at the end of a text. After a digit it stays: the number may have been cut off there.
+func withoutStop(text []byte) []byte {
+	n := len(text)
+	if n < 2 || text[n-1] != '.' {
+		return text
+	}
+	if before := text[n-2]; isLetter(before) || before == '%' || before == ')' {
+		return text[:n-1]
+	}
+	return text
 }
 
 // isPlain reports whether a text is already normal: ASCII with single spaces only.

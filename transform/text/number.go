@@ -9,7 +9,8 @@ import (
 // digits is an unsigned number as written in a text: mantissa × 10^-fraction.
 type digits struct {
 	mantissa uint64
-	fraction int // number of digits after the point
+	fraction int  // number of digits after the point
+	grouped  bool // written with commas between groups of three digits
 }
 
 const (
@@ -26,17 +27,36 @@ var powers = func() (p [scale + 13]uint64) {
 	return p
 }()
 
-// digits reads a number without a sign: digits, with at most one point between them. The number must be complete: 1,250
-// and 1.250.000 are not accepted.
+// digits reads a number without a sign: digits, with at most one point between them, and commas between groups of three
+// before it. The number must be complete: 1,25 and 1.250.000 are not accepted. 0,125 is not, because that comma is a
+// decimal one; in 3,375% it is, too, but 3375 percent is not plausible.
 func (s *scanner) digits() (d digits, ok bool) {
+	leadingZero := len(s.rest) > 0 && s.rest[0] == '0'
 	whole := s.run(&d.mantissa)
+	for whole > 0 && !leadingZero && (d.grouped || whole <= 3) && s.groupNext() {
+		s.rest = s.rest[1:]
+		whole += s.run(&d.mantissa)
+		d.grouped = true
+	}
 	if point := *s; point.char('.') {
 		if d.fraction = point.run(&d.mantissa); d.fraction > 0 {
 			*s = point
 		}
 	}
-	continues := len(s.rest) > 0 && (s.rest[0] == ',' || s.rest[0] == '.' && d.fraction > 0)
+	continues := len(s.rest) > 1 && (s.rest[0] == ',' || s.rest[0] == '.' && d.fraction > 0) && isDigit(s.rest[1])
 	return d, whole > 0 && whole+d.fraction <= maxDigits && !continues
+}
+
+// groupNext reports whether a comma and exactly three digits are next.
+func (s *scanner) groupNext() bool {
+	n := 1
+	if len(s.rest) == 0 || s.rest[0] != ',' {
+		return false
+	}
+	for n < len(s.rest) && isDigit(s.rest[n]) {
+		n++
+	}
+	return n == 4
 }
 
 // run appends the next digits to a mantissa and returns their number. A mantissa of more than maxDigits digits may have
@@ -67,19 +87,16 @@ type notation uint8
 const (
 	decimal notation = iota // 4.875
 	mixed                   // 4.875, or with a fraction: 4 7/8
-	price                   // 4.875, or par, which is 100
+	asPrice                 // like mixed, where signedNumber also reads par, which is 100
 )
 
 // number reads a number without a sign.
 func (s *scanner) number(as notation) (n Number, ok bool) {
-	if as == price && s.word("par") {
-		return whole(100), true
-	}
 	d, ok := s.digits()
 	if !ok {
 		return n, false
 	}
-	if as == mixed && d.fraction == 0 {
+	if as != decimal && d.fraction == 0 {
 		ahead := *s
 		if part, found := ahead.fraction(); found {
 			*s = ahead
@@ -108,12 +125,12 @@ func (s *scanner) fraction() (n Number, ok bool) {
 	return Number{decimal128.FromU64(above.mantissa * powers[scale] / below.mantissa), true}, true
 }
 
-// sign skips a plus or a minus.
+// sign skips a plus or a minus, as a sign or a word.
 func (s *scanner) sign() (negative, found bool) {
 	switch {
-	case s.char('-'):
+	case s.char('-'), s.oneOf("minus", "negative", "neg.", "neg"):
 		return true, true
-	case s.char('+'):
+	case s.char('+'), s.oneOf("plus"):
 		return false, true
 	}
 	return false, false
@@ -129,6 +146,11 @@ func (n Number) signed(negative bool) Number {
 func (n Number) plus(m Number) Number { return Number{n.Millionths.Add(m.Millionths), true} }
 
 func (n Number) minus(m Number) Number { return Number{n.Millionths.Sub(m.Millionths), true} }
+
+// isMultipleOf reports whether a number from 0 to 10^12 is a multiple of a step, in millionths.
+func (n Number) isMultipleOf(step uint64) bool { return n.Millionths.LowBits()%step == 0 }
+
+func (n Number) isZero() bool { return n.Millionths.Sign() == 0 }
 
 func (n Number) less(m Number) bool { return n.Millionths.Less(m.Millionths) }
 

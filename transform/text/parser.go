@@ -31,6 +31,10 @@ var parsers = map[lake.Parser]Func{
 	lake.ParseMaturity:    parseMaturity,
 	lake.ParseLeverage:    parseLeverage,
 	lake.ParsePricingTime: parsePricingTime,
+
+	lake.ParseMoodys:           parseMoodys,
+	lake.ParseStandardAndPoors: parseStandardAndPoors,
+	lake.ParseFitch:            parseFitch,
 }
 
 // Parser returns the function of a parser; nil for an unknown name.

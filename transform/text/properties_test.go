@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,12 +33,15 @@ func checkReading(t *testing.T, parser lake.Parser, raw []byte, siblings text.Si
 	checkStatus(t, parser, normal, &r)
 	checkRange(t, parser, normal, &r.Main)
 	checkRange(t, parser, normal, &r.Yield)
+	checkRange(t, parser, normal, &r.Issue)
+	checkRating(t, parser, normal, &r)
 	checkJustified(t, parser, normal, siblings, &r)
 }
 
 // numbersOf returns all numbers of a reading.
 func numbersOf(r *text.Reading) []text.Number {
-	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total}
+	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total,
+		r.Issue.Point, r.Issue.Lo, r.Issue.Hi, r.BenchmarkTenor, r.Extended, r.Net, r.NetSenior}
 }
 
 // checkStatus checks that the status is declared and fits the parts that are set.
@@ -47,8 +51,9 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	if !slices.Contains(lake.ParseStatuses(), status) {
 		t.Fatalf("%s %q: got status %q", parser, normal, status)
 	}
-	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set
-	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown
+	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set || r.Notch.Set
+	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown ||
+		r.Increase != text.Unknown || r.Equivalent != text.Unknown || r.Reconciled != text.Unknown || r.IncludesJLM != text.Unknown
 	open := r.Main.Lo.Set && r.Main.Hi.Set && !r.Main.Point.Set
 	var sound bool
 	switch status {
@@ -71,6 +76,23 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	}
 }
 
+// checkRating checks that a rating has a grade exactly if it has a notch, that the text contains the grade, and that the
+// composite of one rating is that rating.
+func checkRating(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading) {
+	t.Helper()
+	if (r.Grade == nil) != !r.Notch.Set || r.Grade == nil && (r.Outlook != nil || r.Watch != nil) {
+		t.Fatalf("%s %q: parts of a rating without the rating: %s", parser, normal, render(r))
+	}
+	if r.Grade == nil {
+		return
+	}
+	packed := strings.ReplaceAll(strings.ToLower(string(normal)), " ", "")
+	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}}, nil)
+	if !strings.Contains(packed, strings.ToLower(string(r.Grade))) || composite.Notch != r.Notch || composite.Grade == nil {
+		t.Fatalf("%s %q: the grade is not in the text, or is not on the scale: %s", parser, normal, render(r))
+	}
+}
+
 // checkRange checks that lo ≤ point ≤ hi, and that a range with a point has both ends.
 func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) {
 	t.Helper()
@@ -84,7 +106,9 @@ func checkRange(t *testing.T, parser lake.Parser, normal []byte, r *text.Range) 
 }
 
 var (
-	numberText   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	numberText   = regexp.MustCompile(`[0-9]+(,[0-9]{3})*(\.[0-9]+)?`)
+	digitsText   = regexp.MustCompile(`[0-9]+`)
+	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
 	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
 )
 
@@ -113,11 +137,21 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 	if !r.Year.Set {
 		return
 	}
+	for _, s := range digitsText.FindAllString(string(normal), -1) { // 15.06.2031
+		n, _ := new(big.Rat).SetString(s)
+		sources = append(sources, n)
+	}
 	isSource := func(n int64) bool {
 		return slices.ContainsFunc(sources, func(source *big.Rat) bool { return source.Cmp(big.NewRat(n, 1)) == 0 })
 	}
 	month := time.Month(r.Month.Value)
 	sound := isSource(r.Year.Value) || isSource(r.Year.Value-2000)
+	if !r.Month.Set { // a year alone
+		if string(normal) != strconv.FormatInt(r.Year.Value, 10) {
+			t.Fatalf("%s %q: the year is not the text: %s", parser, normal, render(r))
+		}
+		return
+	}
 	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
 	if r.Date.Set {
 		day := time.Unix(86_400*r.Date.Value, 0).UTC()
@@ -158,34 +192,52 @@ func sourcesOf(normal []byte) []*big.Rat {
 		return n
 	}
 	for _, s := range numberText.FindAll(normal, -1) {
-		add(string(s))
+		add(strings.ReplaceAll(string(s), ",", ""))
 	}
 	for _, m := range fractionText.FindAllSubmatch(normal, -1) {
 		if part, ok := new(big.Rat).SetString(string(m[2]) + "/" + string(m[3])); ok {
 			add(string(m[1])).Add(sources[len(sources)-1], part)
 		}
 	}
-	if lower := strings.ToLower(string(normal)); strings.Contains(lower, "par") {
+	if strings.Contains(strings.ToLower(string(normal)), "par") {
 		add("100")
-	} else if strings.Contains(lower, "flat") {
+	}
+	if zeroText.Match(normal) {
 		add("0")
 	}
 	return sources
 }
 
-// justified reports whether a number is one of the sources, with any sign, in any unit, converted from months to years,
-// or the sum or difference of two.
+// justified reports whether a number is one of the sources, with any sign, in any unit, converted from months to years or
+// from basis points to percent, the sum or difference of two, also of one in percent and one in basis points, or the sum
+// of consecutive ones.
 func justified(n *big.Rat, sources []*big.Rat) bool {
 	n = new(big.Rat).Abs(n)
-	for _, source := range sources {
-		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12)} {
+	for i, source := range sources {
+		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100), big.NewRat(100, 1)} {
 			if n.Cmp(new(big.Rat).Mul(source, unit)) == 0 {
 				return true
 			}
 		}
 		for _, other := range sources {
-			sum, difference := new(big.Rat).Add(source, other), new(big.Rat).Sub(source, other)
-			if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+			for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 100)} {
+				by := new(big.Rat).Mul(other, unit)
+				sum, difference := new(big.Rat).Add(source, by), new(big.Rat).Sub(source, by)
+				if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+					return true
+				}
+			}
+		}
+		for n0 := int64(1); n0 <= 3; n0++ { // one to three options to extend
+			for _, other := range sources {
+				if by := new(big.Rat).Mul(other, big.NewRat(n0, 1)); n.Cmp(by.Add(by, source)) == 0 {
+					return true
+				}
+			}
+		}
+		sum := new(big.Rat)
+		for _, next := range sources[i:] {
+			if sum.Add(sum, next); sum.Cmp(n) == 0 {
 				return true
 			}
 		}

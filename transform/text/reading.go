@@ -26,6 +26,13 @@ type Reading struct {
 	Year    Integer
 	Month   Integer
 	Instant Integer // microseconds since 1970-01-01T00:00:00Z
+	Notch   Integer // of a rating: 1 is the best
+
+	Issue          Range  // issue price after a margin, percent of nominal
+	BenchmarkTenor Number // years
+	Extended       Number // years, with all options to extend
+	Net            Number // times
+	NetSenior      Number // times
 
 	Benchmark []byte
 	Reference []byte
@@ -35,8 +42,20 @@ type Reading struct {
 	Form      []byte
 	Length    []byte // LONG or SHORT, of a tenor
 	Currency  []byte
+	Index     []byte // rate index of the benchmark
+	Basis     []byte // what price talk is in: SPREAD, MARGIN or YIELD
+	Measure   []byte // what a yield is to: YTW, YTM or YTC
+	Rank      []byte
+	Label     []byte
+	Grade     []byte // a rating in its agency's scale
+	Outlook   []byte
+	Watch     []byte
+
+	Composite Composite // of the ratings of a row: no parser sets it
 
 	CSA, Perpetual, WillNotGrow, Implied Flag
+	Increase, Equivalent                 Flag // of a size
+	Reconciled, IncludesJLM              Flag // of orders
 }
 
 // Number is a decimal in millionths, the scale of all columns that parsers fill.

@@ -49,6 +49,24 @@ func render(r *text.Reading) string {
 	add("currency", string(r.Currency))
 	add("implied", raised(r.Implied))
 	add("quality", string(r.Quality))
+	add("index", string(r.Index))
+	add("benchmark_tenor", renderNumber(r.BenchmarkTenor))
+	add("basis", string(r.Basis))
+	add("measure", string(r.Measure))
+	add("rank", string(r.Rank))
+	add("label", string(r.Label))
+	add("issue", renderRange(&r.Issue))
+	add("extended", renderNumber(r.Extended))
+	add("net", renderNumber(r.Net))
+	add("net_senior", renderNumber(r.NetSenior))
+	add("increase", raised(r.Increase))
+	add("equivalent", raised(r.Equivalent))
+	add("reconciled", yesOrNo(r.Reconciled))
+	add("includes_jlm", yesOrNo(r.IncludesJLM))
+	add("grade", string(r.Grade))
+	add("notch", renderInteger(r.Notch))
+	add("outlook", string(r.Outlook))
+	add("watch", string(r.Watch))
 	if r.Date.Set {
 		add("date", time.Unix(86_400*r.Date.Value, 0).UTC().Format(time.DateOnly))
 	}
@@ -66,6 +84,8 @@ func raised(f text.Flag) string {
 	}
 	return ""
 }
+
+func yesOrNo(f text.Flag) string { return [...]string{"", "no", "yes"}[f] }
 
 func renderNumber(n text.Number) string {
 	if !n.Set {

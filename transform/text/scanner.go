@@ -71,9 +71,10 @@ func (s *scanner) oneOf(phrases ...string) bool {
 	return false
 }
 
-// noted is oneOf for a remark after other text: the remark may follow a space and may be in parentheses.
+// noted is oneOf for a remark after other text: the remark may follow a comma, a space, and may be in parentheses.
 func (s *scanner) noted(phrases ...string) bool {
 	ahead := *s
+	ahead.char(',')
 	ahead.space()
 	inside := ahead.char('(')
 	if !ahead.oneOf(phrases...) || inside && !ahead.char(')') {
@@ -81,6 +82,25 @@ func (s *scanner) noted(phrases ...string) bool {
 	}
 	*s = ahead
 	return true
+}
+
+// remarkList reads any number of remarks after other text. They may follow commas and spaces, and may be in parentheses,
+// several in one pair.
+type remarkList struct{ open bool }
+
+// next skips what is before a remark.
+func (l *remarkList) next(s scanner) (ahead scanner, inside bool) {
+	if !s.char(',') {
+		s.char(';')
+	}
+	s.space()
+	return s, l.open || s.char('(')
+}
+
+// take moves s to the end of a remark that was read.
+func (l *remarkList) take(s *scanner, ahead scanner, inside bool) {
+	l.open = inside && !ahead.char(')')
+	*s = ahead
 }
 
 // letters skips the next letters and returns them.

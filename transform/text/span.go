@@ -8,11 +8,13 @@ const (
 	percent                 // %
 )
 
+var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basis points", "basis point", "b.p."}
+
 // unit skips a unit, if it is next.
 func (s *scanner) unit(u unit) bool {
 	ahead := *s
 	ahead.space()
-	if u == basisPoints && !ahead.oneOf("bp", "bps") || u == percent && !ahead.char('%') {
+	if u == basisPoints && !ahead.oneOf(basisPointWords...) || u == percent && !ahead.char('%') && !ahead.oneOf("pct", "percent", "per cent") {
 		return false
 	}
 	*s = ahead
@@ -23,7 +25,7 @@ func (s *scanner) unit(u unit) bool {
 func (s *scanner) until() bool {
 	ahead := *s
 	ahead.space()
-	if !ahead.char('-') && !ahead.char('/') && !ahead.word("to") {
+	if !ahead.char('-') && !ahead.char('/') && !ahead.oneOf("to") {
 		return false
 	}
 	ahead.space()
@@ -31,53 +33,90 @@ func (s *scanner) until() bool {
 	return true
 }
 
-// span reads a number whose sign has been read, or a range. unitFound reports whether a unit follows one of the
-// numbers. A range is ambiguous if its first number is negative and its second has no sign (-5-7), or if it falls
-// (105-10 may be short for 105-110).
-func (s *scanner) span(negative bool, as notation, after unit) (r Range, unitFound bool, v verdict) {
-	first, ok := s.number(as)
-	if !ok {
-		return r, false, no
-	}
-	first = first.signed(negative)
-	unitFound = s.unit(after)
-	ahead := *s
-	if !ahead.until() {
-		return exactly(first), unitFound, yes
-	}
-	lessThanZero, signed := ahead.sign()
-	second, ok := ahead.number(as)
-	if !ok {
-		return exactly(first), unitFound, yes
-	}
-	*s = ahead
-	unitFound = s.unit(after) || unitFound
-	second = second.signed(lessThanZero)
-	if negative && !signed || second.less(first) {
-		return r, unitFound, ambiguous
-	}
-	return Range{Lo: first, Hi: second}, unitFound, yes
+// slashNext reports whether a slash is next, perhaps after a space.
+func (s *scanner) slashNext() bool {
+	next := *s
+	next.space()
+	return next.char('/')
 }
 
-// plusMinus reads (+/-2) after a number, with or without parentheses, and widens the range by it. found reports whether
-// it was there. The unit of the number may follow it.
-func (s *scanner) plusMinus(r *Range, after unit) (found bool) {
+// signedNumber is a number with its sign, as one end of a range or alone.
+type signedNumber struct {
+	n        Number
+	signed   bool // the text has a sign, or a word that needs none: flat, par
+	negative bool
+	worded   bool // the sign is the word negative, which counts for both ends of a range
+	digits   int  // before the point
+}
+
+// signedNumber reads a number with an optional sign. flat is 0.
+func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 	ahead := *s
-	ahead.space()
-	inside := ahead.char('(')
-	if !ahead.has("+/-") || !r.Point.Set || r.Lo != r.Hi {
-		return false
+	if as == decimal && ahead.oneOf("flat") {
+		*s = ahead
+		return signedNumber{n: whole(0), signed: true}, true
 	}
-	ahead.space()
-	by, ok := ahead.number(decimal)
+	b.worded = begins(ahead.rest, "neg")
+	b.negative, b.signed = ahead.sign()
+	if b.signed {
+		ahead.space()
+	}
+	if as == asPrice && ahead.oneOf("par") {
+		*s = ahead
+		return signedNumber{n: whole(100), signed: true}, !b.signed
+	}
+	for n := 0; n < len(ahead.rest) && isDigit(ahead.rest[n]); n++ {
+		b.digits++
+	}
+	if b.n, ok = ahead.number(as); ok {
+		b.n = b.n.signed(b.negative)
+		*s = ahead
+	}
+	return b, ok
+}
+
+// spanned is a number or a range, and how it is written.
+type spanned struct {
+	Range
+	unit   bool // a unit follows one of the numbers
+	signed bool // the first number has a sign
+}
+
+// span reads a number or a range. A range is ambiguous if its first number is negative and its second has no sign
+// (MS-5-7), or if it falls and the second number may be short for a longer one (105-10 for 105-110), or if it falls at a
+// slash: 238/235 may be the two sides of a quote. Signs settle both.
+func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
+	first, ok := s.signedNumber(as)
 	if !ok {
-		return false
+		return r, no
 	}
-	ahead.unit(after)
-	if inside && !ahead.char(')') {
-		return false
+	r.signed = first.signed
+	r.unit = s.unit(after)
+	ahead := *s
+	slash := ahead.slashNext()
+	second, isRange := signedNumber{}, ahead.until()
+	if isRange {
+		second, isRange = ahead.signedNumber(as)
+	}
+	if !isRange {
+		r.Range = exactly(first.n)
+		return r, yes
 	}
 	*s = ahead
-	r.Lo, r.Hi = r.Point.minus(by), r.Point.plus(by)
-	return true
+	r.unit = s.unit(after) || r.unit
+	if first.worded && !second.signed { // neg 2-3bp
+		second.n, second.negative, second.signed = second.n.signed(true), true, true
+	}
+	lo, hi := first, second
+	if hi.n.less(lo.n) {
+		lo, hi = hi, lo
+		if short := second.digits < first.digits && as != asPrice; (short || slash) && !second.signed {
+			return r, ambiguous
+		}
+	}
+	if first.negative && !second.signed && !second.n.isZero() {
+		return r, ambiguous
+	}
+	r.Range = Range{Lo: lo.n, Hi: hi.n}
+	return r, yes
 }

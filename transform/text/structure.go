@@ -15,39 +15,16 @@ var (
 	lengthShort = []byte("SHORT")
 )
 
-// features are the words of a structure, and the part of a Reading that each sets. Of two with a common start the
-// longer one comes first.
-var features = []struct {
-	words []string
-	value []byte
-	place func(*Reading) *[]byte
-}{
-	{[]string{"fixed-to-floating", "fixed to floating", "fixed-to-reset", "fixed to reset", "fxd-flt", "fxd/flt", "fxd-frn", "fxd/frn"}, rateReset, rateType},
-	{[]string{"fxd", "fixed rate", "fixed"}, rateFixed, rateType},
-	{[]string{"frn", "floating rate", "floating", "floater", "flt"}, rateFloating, rateType},
-	{[]string{"zero coupon", "zero", "zc"}, rateZero, rateType},
-	{[]string{"amortising", "amortizing", "amort"}, formAmortising, form},
-	{[]string{"sinker", "sinking fund"}, formSinker, form},
-	{[]string{"callable"}, formCallable, form},
-	{[]string{"long"}, lengthLong, length},
-	{[]string{"short"}, lengthShort, length},
-}
-
-func rateType(r *Reading) *[]byte { return &r.RateType }
-
-func form(r *Reading) *[]byte { return &r.Form }
-
-func length(r *Reading) *[]byte { return &r.Length }
-
-// parseStructure reads a structure's short code: 5yr FXD, long 5yr, 10NC5, PNC5.25, amort, WNG. Its parts come in any
-// order, each at most once. A structure with a call has the form CALLABLE unless the text names another.
+// parseStructure reads a structure's short code: 5yr FXD, long 5yr, 10NC5, PNC5.25, T2 10NC5, 6NC5 SNP, 5yr green, amort,
+// WNG. Its parts come in any order, each at most once. A structure with a call has the form CALLABLE unless the text names another.
 func parseStructure(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	r.Perpetual, r.WillNotGrow = No, No
 	ok := s.feature(r)
 	for ok && !s.end() {
-		s.space()
-		ok = s.feature(r)
+		if s.featureSeparator(); !s.end() {
+			ok = s.feature(r)
+		}
 	}
 	if !ok || !r.isStructure() {
 		*r = Reading{Status: unread(text, no)}
@@ -79,7 +56,7 @@ func (s *scanner) feature(r *Reading) bool {
 	case r.Perpetual == No && s.perpetual():
 		r.Perpetual = Yes
 		return true
-	case r.WillNotGrow == No && s.noted("wng", "will not grow"):
+	case r.WillNotGrow == No && s.noted(wngWords...):
 		r.WillNotGrow = Yes
 		return true
 	}
@@ -89,7 +66,15 @@ func (s *scanner) feature(r *Reading) bool {
 			return true
 		}
 	}
-	return s.word("bullet")
+	return s.oneOf(plainFeatures...) || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
+}
+
+// featureSeparator skips what separates two parts of a structure.
+func (s *scanner) featureSeparator() {
+	s.space()
+	if s.char(',') || s.char('/') || s.char('(') || s.char(')') || s.has("- ") {
+		s.space()
+	}
 }
 
 // ends reads a tenor: with its unit, or as the number before NC.
@@ -98,7 +83,7 @@ func (s *scanner) ends(r *Reading) (ok bool) {
 		return true
 	}
 	ahead := *s
-	if r.Tenor, ok = ahead.number(decimal); !ok || !(&scanner{ahead.rest}).has("nc") {
+	if r.Tenor, ok = ahead.number(decimal); !ok || !ahead.callNext() {
 		r.Tenor = Number{}
 		return false
 	}
@@ -106,25 +91,41 @@ func (s *scanner) ends(r *Reading) (ok bool) {
 	return true
 }
 
-// call reads the years to the first call: NC5, NC5.25.
+// callNext reports whether NC is next, perhaps after a space or a dash.
+func (s *scanner) callNext() bool {
+	next := *s
+	if !next.char('-') {
+		next.space()
+	}
+	return next.has("nc")
+}
+
+// call reads the years to the first call: NC5, NC5.25, NC 6, nc5yr.
 func (s *scanner) call(r *Reading) (ok bool) {
 	ahead := *s
-	if !ahead.has("nc") {
+	ahead.char('-')
+	if !ahead.oneOf("non-call", "noncall", "no call") && !ahead.has("nc") {
 		return false
 	}
+	if !ahead.char('-') {
+		ahead.space()
+	}
 	if r.Call, ok = ahead.number(decimal); ok {
+		ahead.oneOf(yearWords...)
 		*s = ahead
+	} else {
+		r.Call = Number{}
 	}
 	return ok
 }
 
 // perpetual reads Perp, or the P of PNC5.
 func (s *scanner) perpetual() bool {
-	if s.oneOf("perpetual", "perp") {
+	if s.oneOf("perpetual", "perps", "perp") {
 		return true
 	}
 	for _, before := range []string{"perp", "p"} {
-		if ahead := *s; ahead.has(before) && (&scanner{ahead.rest}).has("nc") {
+		if ahead := *s; ahead.has(before) && ahead.callNext() {
 			*s = ahead
 			return true
 		}

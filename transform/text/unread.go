@@ -31,7 +31,7 @@ func saysNothing(text []byte) bool {
 
 // nothing are the texts that say that there is no number, in lower case.
 var nothing = map[string]bool{
-	"n/a": true, "n.a.": true, "na": true, "nm": true, "n.m.": true, "n/m": true, "tbc": true, "tbd": true, "tba": true, "t.b.c.": true, "t.b.d.": true,
+	"n/a": true, "n.a": true, "na": true, "nm": true, "n.m": true, "n/m": true, "tbc": true, "tbd": true, "tba": true, "t.b.c": true, "t.b.d": true,
 	"undisclosed": true, "not disclosed": true, "confidential": true, "unknown": true, "none": true, "subject": true,
 	"not available": true, "not applicable": true, "not meaningful": true,
 	"to be confirmed": true, "to be determined": true, "to be announced": true,
@@ -42,7 +42,7 @@ var nothing = map[string]bool{
 func isVerbal(text []byte) bool {
 	s := scanner{text}
 	over := s
-	if _, ok := over.benchmark(nil); ok {
+	if _, ok := over.benchmark(bonds, nil); ok {
 		over.space()
 		if _, found := over.sign(); found {
 			over.space()

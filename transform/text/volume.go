@@ -1,5 +1,16 @@
 package text
 
+// Words about a size, as desks write them.
+var (
+	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
+	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing"}
+	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap"}
+	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
+	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
+	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "fixed", "fxd", "frn"}
+	benchmarkWords  = []string{"sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
+)
+
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
 // size without a currency gets that of the currency column.
 func parseVolume(text []byte, siblings Siblings, r *Reading) {
@@ -11,9 +22,11 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{}
 	s = scanner{text}
-	named := s.currency()
+	named, sign := s.currency(siblings.Currency)
 	switch {
-	case s.oneOf("benchmark-sized", "benchmark size", "benchmark") && s.end():
+	case sign != yes:
+		r.Status = unread(text, sign)
+	case s.oneOf(benchmarkWords...) && s.end():
 		r.chooseCurrency(named, siblings)
 		r.Status, r.Quality = statusNoNumber, qualityBenchmark
 	case named != nil && !s.end() && saysNothing(s.rest):
@@ -26,24 +39,48 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 
 func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
+	r.Increase, r.Equivalent = No, No
+	expected, wng := s.oneOf(expectedWords...), false
+	if !expected && s.oneOf(increaseWords...) {
+		r.Increase = Yes
+		s.space()
+		s.oneOf("of")
+	} else if !expected {
+		s.oneOf(resizedWords...)
+	}
+	s.char(':')
+	s.space()
+	s.benchmarkSize(siblings.Currency)
 	q.before(s)
-	named, v := s.size(&r.Main)
+	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
 	if r.Currency == nil {
 		return no
 	}
-	expected, wng := false, false
+	var list remarkList
 	for more := true; more; {
+		ahead, inside := list.next(*s)
 		switch {
-		case s.noted("expected", "exp"):
+		case ahead.oneOf(expectedWords...):
 			expected = true
-		case s.noted("wng", "will not grow"):
+		case ahead.oneOf(wngWords...):
 			wng = true
+		case r.Increase == No && ahead.oneOf(increaseWords...):
+			r.Increase = Yes
+		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
+			r.Equivalent = Yes
+		case ahead.oneOf(offeringWords...), ahead.otherSize(siblings.Currency), q.after(&ahead):
 		default:
-			more = q.after(s)
+			more = false
 		}
+		if more {
+			list.take(s, ahead, inside)
+		}
+	}
+	if list.open {
+		return no
 	}
 	r.Quality, v = q.apply(&r.Main)
 	switch {
@@ -55,4 +92,39 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// benchmarkSize skips the words of a size that a number explains: EUR benchmark (min EUR500m). The number is then the last
+// of the text.
+func (s *scanner) benchmarkSize(column []byte) {
+	ahead := *s
+	if _, v := ahead.currency(column); v != yes || !ahead.oneOf(benchmarkWords...) || !ahead.has(" (") {
+		return
+	}
+	if n := len(ahead.rest); n > 0 && ahead.rest[n-1] == ')' {
+		ahead.rest = ahead.rest[:n-1]
+		if ahead.oneOf(expectedWords...) {
+			ahead.space()
+		}
+		*s = ahead
+	}
+}
+
+// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line.
+func (s *scanner) otherSize(column []byte) bool {
+	ahead := *s
+	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
+		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
+	}
+	ahead.char(':')
+	ahead.space()
+	var size Range
+	_, v := ahead.size(column, &size)
+	return v == yes && s.skipTo(ahead)
+}
+
+// skipTo moves the scanner to a later place in the same text. It returns true.
+func (s *scanner) skipTo(later scanner) bool {
+	*s = later
+	return true
 }

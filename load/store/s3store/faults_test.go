@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -522,4 +523,23 @@ func TestBadListings(t *testing.T) {
 			t.Errorf("%d objects, want 1", n)
 		}
 	})
+}
+
+// TestRetriesAreLogged checks that each failed attempt and each wait is logged, with the operation and the object.
+func TestRetriesAreLogged(t *testing.T) {
+	var said bytes.Buffer
+	s, _ := faulty(t, 2, puts, refuse(http.StatusServiceUnavailable, "SlowDown"), func(c *s3store.Config) {
+		c.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	if err := s.Put(t.Context(), "a/b", strings.NewReader("x"), store.CreateOnly); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`level=WARN msg="request failed" op=put key=a/b attempt=1 error=`, "attempt=2", `msg=waiting key=a/b wait=`} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("no line has %s:\n%s", want, said.String())
+		}
+	}
+	if strings.Contains(said.String(), "attempt=3") {
+		t.Errorf("an attempt that succeeded is logged:\n%s", said.String())
+	}
 }

@@ -37,8 +37,8 @@ func (g *gate) wait(ctx context.Context) error {
 
 // hold closes the gate after the provider turned down a request. sent is when the request was sent. The gate stays
 // closed for at least as long as the provider asks. A request that was sent before the last hold began does not
-// lengthen the backoff.
-func (g *gate) hold(sent time.Time, atLeast time.Duration) {
+// lengthen the backoff. It returns how long the gate is closed from now on.
+func (g *gate) hold(sent time.Time, atLeast time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
@@ -51,6 +51,7 @@ func (g *gate) hold(sent time.Time, atLeast time.Duration) {
 	if until := now.Add(wait); until.After(g.until) {
 		g.until = until
 	}
+	return g.until.Sub(now)
 }
 
 // passed records the success of a request that was sent at an instant.

@@ -3,6 +3,7 @@ package s3store
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"dealflow/load/store"
@@ -33,15 +34,27 @@ func (s *Store) try(ctx context.Context, op, key string, send func(context.Conte
 		if fault.retryAfter > s.cfg.LongestWait {
 			return unsure, fmt.Errorf("the provider asked for a wait of %s, want %s at most: %w", fault.retryAfter, s.cfg.LongestWait, fault)
 		}
+		s.cfg.Log.Warn("request failed", "op", op, "key", key, "attempt", attempt, "error", fault)
 		unsure = unsure || fault.mayBeApplied()
 		if fault.slowDown {
-			s.gate.hold(sent, fault.retryAfter)
+			s.logWait(ctx, key, s.gate.hold(sent, fault.retryAfter), "the provider asked for fewer requests")
 			continue // the next attempt waits at the gate
 		}
-		if err := store.Pause(ctx, backoff(s.cfg.Wait, s.cfg.LongestWait, attempt-1)); err != nil {
+		wait := backoff(s.cfg.Wait, s.cfg.LongestWait, attempt-1)
+		s.logWait(ctx, key, wait, "repeating a failed request")
+		if err := store.Pause(ctx, wait); err != nil {
 			return unsure, fault.ended(ctx)
 		}
 	}
+}
+
+// logWait logs a wait as extract logs those of the API.
+func (s *Store) logWait(ctx context.Context, key string, wait time.Duration, reason string) {
+	level := slog.LevelInfo
+	if wait < time.Second {
+		level = slog.LevelDebug
+	}
+	s.cfg.Log.Log(ctx, level, "waiting", "key", key, "wait", wait, "reason", reason)
 }
 
 // send waits for a free slot and for the gate, then sends once.

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -68,6 +69,8 @@ type Config struct {
 	// ReadAhead is the least number of bytes that a read at an offset fetches. An open reader keeps up to four times
 	// that. Default 1 MiB.
 	ReadAhead int64
+	// Log gets the failed attempts of requests that are repeated, and the waits. Default: nothing is logged.
+	Log *slog.Logger
 }
 
 // Static is an endpoint and an account, given by the caller. Printing it hides the secret.
@@ -187,6 +190,9 @@ func (c *Config) setDefaults() {
 	c.PartBytes = orDefault(c.PartBytes, 16<<20)
 	c.ListPage = orDefault(c.ListPage, 1000)
 	c.ReadAhead = orDefault(c.ReadAhead, 1<<20)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 }
 
 func orDefault[T int | int32 | int64 | time.Duration](value, byDefault T) T {

@@ -1,8 +1,10 @@
-package transform
+package instant_test
 
 import (
 	"testing"
 	"time"
+
+	"dealflow/transform/internal/instant"
 )
 
 // FuzzInstants reads any text as a date and as an instant. An accepted text has the value that the standard library
@@ -14,14 +16,14 @@ func FuzzInstants(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		want, wantErr := time.Parse(time.DateOnly, text)
-		days, ok := date([]byte(text))
+		days, ok := instant.Date([]byte(text))
 		if ok && (wantErr != nil || int64(days)*86400 != want.Unix()) {
 			t.Errorf("date %q: got day %d, want %v, %v", text, days, want, wantErr)
 		}
 		if !ok && wantErr == nil && want.Year() >= 1 {
 			t.Errorf("date %q is not taken", text)
 		}
-		micros, exact, ok := timestamp([]byte(text))
+		micros, exact, ok := instant.Timestamp([]byte(text))
 		want, wantErr = time.Parse(time.RFC3339Nano, text)
 		if nanos := want.Nanosecond() % 1000; ok && exact && nanos != 0 {
 			t.Errorf("instant %q: got an exact value, want %d ns more", text, nanos)
@@ -30,7 +32,7 @@ func FuzzInstants(f *testing.F) {
 			t.Errorf("instant %q: got %d, want %v, %v", text, micros, want, wantErr)
 		}
 		if plain := want.UTC().Format("2006-01-02T15:04:05.000000Z"); wantErr == nil && want.UTC().Year() >= 1 && want.UTC().Year() <= 9999 {
-			again, exact, ok := timestamp([]byte(plain))
+			again, exact, ok := instant.Timestamp([]byte(plain))
 			if !ok || !exact || again != want.UnixMicro() {
 				t.Errorf("instant %q, written as %q: got %d, %t", text, plain, again, ok)
 			}

@@ -1,7 +1,7 @@
-package transform
+package instant
 
-// date reads YYYY-MM-DD as days since 1970-01-01. It accepts the days of the Gregorian calendar in the years 1 to 9999.
-func date(text []byte) (int32, bool) {
+// Date reads YYYY-MM-DD as days since 1970-01-01. It accepts the days of the Gregorian calendar in the years 1 to 9999.
+func Date(text []byte) (int32, bool) {
 	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
 		return 0, false
 	}
@@ -25,13 +25,13 @@ var (
 	maxInstant = int64(daysSinceEpoch(9999, 12, 31)+1)*microsPerDay - 1
 )
 
-// timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm. It returns microseconds since
+// Timestamp reads YYYY-MM-DDThh:mm:ss, an optional fraction, and Z or ±hh:mm. It returns microseconds since
 // 1970-01-01T00:00:00Z; further digits are cut off. exact reports that none of these was other than 0.
-func timestamp(text []byte) (micros int64, exact, ok bool) {
+func Timestamp(text []byte) (micros int64, exact, ok bool) {
 	if len(text) < 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
 		return 0, false, false
 	}
-	days, ok := date(text[:10])
+	days, ok := Date(text[:10])
 	hour, ok1 := digits(text[11:13])
 	minute, ok2 := digits(text[14:16])
 	second, ok3 := digits(text[17:19])

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dealflow/extract"
+	"dealflow/internal/config"
+	"dealflow/internal/pull"
+	"dealflow/schemas/api"
+)
+
+// fixedValues are the values of flags that have few.
+var fixedValues = map[string][]string{
+	"clock": {"machine", "server"}, "contract": {string(pull.ContractReport), string(pull.ContractFreeze)}, "log-format": {logText, logJSON},
+	"auth-encoding": {string(extract.AuthRaw), string(extract.AuthRFC6749)}, "format": queryFormats, "retry-after": {"seconds", "date"},
+}
+
+// addCompletions adds what a shell proposes for the values of flags. Other flags complete files.
+func (a *app) addCompletions(root *cobra.Command) {
+	seen := map[*pflag.Flag]bool{}
+	eachFlag(root, func(cmd *cobra.Command, f *pflag.Flag) {
+		complete := cobra.FixedCompletions(fixedValues[f.Name], cobra.ShellCompDirectiveNoFileComp)
+		switch {
+		case f.Name == "feeds":
+			complete = completeFeeds
+		case f.Name == "profile":
+			complete = a.completeProfiles
+		case fixedValues[f.Name] == nil:
+			return
+		}
+		if cmd == nil {
+			cmd = root
+		}
+		if !seen[f] {
+			seen[f] = true
+			if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
+				panic(err) // the flag exists, and is visited once
+			}
+		}
+	})
+}
+
+// completeFeeds proposes the feeds for the last entry of a list.
+func completeFeeds(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	var all []string
+	for _, feed := range api.Feeds() {
+		all = append(all, before+feed.String())
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeProfiles proposes the profiles of the settings file.
+func (a *app) completeProfiles(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	_, text, err := a.readSettingsFile()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return config.Profiles(text), cobra.ShellCompDirectiveNoFileComp
+}

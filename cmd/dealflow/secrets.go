@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"dealflow/internal/config"
+	"dealflow/internal/logs"
+	"dealflow/schemas/api"
+	"dealflow/serve"
+)
+
+// secretTimeout limits a command that prints a secret. It may ask a server, and no person can type anything.
+const secretTimeout = time.Minute
+
+// secret reads a secret: the variable <name>, the file <name>_file, or the output of the command <name>_command. There is
+// no flag for it, because process lists show flags. It returns "" if none of them is set.
+func (a *app) secret(ctx context.Context, name string) (string, error) {
+	what := strings.ReplaceAll(name, "_", " ")
+	setting, found, err := a.settings.sources.FindOne(
+		config.Setting{Name: name, Kind: config.NotInFile}, config.Setting{Name: name + "_file"}, config.Setting{Name: name + "_command"})
+	if err != nil {
+		return "", usagef("%s: %w", what, err)
+	}
+	var data []byte
+	switch setting.Name {
+	case name + "_file":
+		data, err = a.readSecretFile(what, found.Text)
+	case name + "_command":
+		data, err = runSecretCommand(ctx, found.Text)
+	default:
+		return found.Text, nil
+	}
+	if err != nil {
+		return "", usagef("%s%s, from %s: %w", what, map[bool]string{true: " file"}[setting.Name == name+"_file"], found.From, err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "", usagef("%s, from %s: it is empty", what, found.From)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}
+
+// readSecretFile reads a file that contains a secret. It warns if other users of the machine can read or write the file.
+func (a *app) readSecretFile(what, path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		mode := fmt.Sprintf("%04o", info.Mode().Perm())
+		a.say().Warn("secret file is open to others", "secret", what, "path", path, "mode", mode,
+			logs.Text("%s file %s: its mode is %s, so that other users can open it: want 0600; run `chmod 600 %s`", what, path, mode, path))
+	}
+	return data, nil
+}
+
+// runSecretCommand returns what a shell command prints on stdout. Nothing that the command prints is in the error: it
+// may be the secret.
+func runSecretCommand(ctx context.Context, command string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it took more than %s", secretTimeout))
+	defer cancel()
+	shell := exec.CommandContext(ctx, "sh", "-c", command)
+	shell.WaitDelay = time.Second // for what the shell has started
+	data, err := shell.Output()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the command failed: %w; run it by hand to see what it says", err)
+	}
+	return data, nil
+}
+
+// account is the API's account.
+type account struct {
+	id     string
+	secret api.Secret
+}
+
+// account returns the account of the settings. It is an error if a part of it is absent.
+func (a *app) account(ctx context.Context) (account, error) {
+	found, _ := a.settings.sources.Find(config.Setting{Name: "client_id"})
+	text, err := a.secret(ctx, "client_secret")
+	if err != nil {
+		return account{}, err
+	}
+	var missing []string
+	if found.Text == "" {
+		missing = append(missing, "DEALFLOW_CLIENT_ID")
+	}
+	if text == "" {
+		missing = append(missing, "DEALFLOW_CLIENT_SECRET (or DEALFLOW_CLIENT_SECRET_FILE, or DEALFLOW_CLIENT_SECRET_COMMAND)")
+	}
+	if len(missing) > 0 {
+		return account{}, usagef("no credentials: set %s", strings.Join(missing, " and "))
+	}
+	return account{found.Text, api.NewSecret(text)}, nil
+}
+
+// signingKeys returns the keys that sign tokens and cursors, the newest first. They are separated by white space or
+// commas.
+func (a *app) signingKeys(ctx context.Context) ([][]byte, error) {
+	text, err := a.secret(ctx, "signing_key")
+	if err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	for i, key := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\r\n\t ", r) }) {
+		if len(key) < serve.MinSigningKey {
+			return nil, usagef("signing key %d: got %d characters, want %d at least (`openssl rand -base64 32` makes one)", i+1, len(key), serve.MinSigningKey)
+		}
+		keys = append(keys, []byte(key))
+	}
+	return keys, nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dealflow/internal/config"
+	"dealflow/internal/logs"
+	"dealflow/load"
+)
+
+// loadSettings sets the flags that are not on the command line: from the environment, or else from the settings file.
+func (a *app) loadSettings(cmd *cobra.Command) error {
+	if noSettings[cmd.Name()] {
+		return nil
+	}
+	s := &a.settings
+	if err := a.readSources(cmd); err != nil {
+		return err
+	}
+	// A value for another command is checked, too: it is mended when it is written, not on the night of that command.
+	other := (&app{environment: a.environment}).root()
+	var faults []error
+	eachFlag(other, func(cmd *cobra.Command, f *pflag.Flag) { faults = append(faults, s.set(cmd, f)) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			faults = append(faults, s.set(cmd, f))
+		}
+	})
+	for _, fault := range faults {
+		if fault != nil {
+			return fault
+		}
+	}
+	// Commands that do not run say whether the next run will be refused.
+	for name, value := range map[string]*string{"clock": &s.clock, "day_zone": &s.dayZone} {
+		if cmd.Flags().Lookup(strings.ReplaceAll(name, "_", "-")) == nil {
+			found, _ := s.sources.Find(config.Setting{Command: "run", Name: name, Shared: true})
+			*value = found.Text
+		}
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
+	a.sink.JSON = s.format == logJSON
+	s.log = a.logger()
+	return a.reportUnknown()
+}
+
+// readSources reads the environment and the settings file.
+func (a *app) readSources(cmd *cobra.Command) (err error) {
+	s := &a.settings
+	cfg := config.Config{Settings: declared(cmd.Root()), Environ: a.Environ, Profile: s.profile, Chosen: s.profile != ""}
+	if cfg.Profile == "" {
+		cfg.Profile = a.getenv(config.Prefix + "PROFILE")
+	}
+	if cfg.Path, cfg.Text, err = a.readSettingsFile(); err != nil {
+		return err
+	}
+	if s.sources, err = config.Read(cfg); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+// readSettingsFile returns the path and the text of the settings file; "" if there is none.
+func (a *app) readSettingsFile() (path string, text []byte, err error) {
+	path = a.settings.config
+	if path == "" {
+		path = a.getenv(config.Prefix + "CONFIG")
+	}
+	named := path != ""
+	if !named {
+		path = defaultConfig
+	}
+	text, err = os.ReadFile(path)
+	switch {
+	case err == nil:
+		return path, text, nil
+	case named || !errors.Is(err, fs.ErrNotExist):
+		return "", nil, usagef("settings file: %w", err)
+	}
+	return "", nil, nil
+}
+
+// set sets a flag of a command from the environment or the settings file.
+func (s *settings) set(cmd *cobra.Command, f *pflag.Flag) error {
+	found, ok := s.sources.Find(settingOf(cmd, f))
+	if !ok {
+		return nil
+	}
+	err := f.Value.Set(found.Text)
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		err = fmt.Errorf("%q: want a value of type %s", found.Text, f.Value.Type())
+	}
+	if err != nil {
+		return usagef("--%s, from %s: %w", f.Name, found.From, err)
+	}
+	return nil
+}
+
+// check checks the settings that all commands have in common.
+func (s *settings) check() error {
+	for flag, path := range map[string]string{"lake": s.lake, "work-dir": s.workDir, "cache-dir": s.caching} {
+		if strings.ContainsFunc(path, unicode.IsControl) {
+			return usagef("--%s %q: want a path without control characters, such as a newline", flag, path)
+		}
+	}
+	switch {
+	case s.format != logText && s.format != logJSON:
+		return usagef("--log-format %q: want %s or %s", s.format, logText, logJSON)
+	case s.quiet && s.verbose:
+		return usagef("got both --quiet and --verbose, want one of them")
+	}
+	if s.clock != "" && s.clock != "machine" && s.clock != "server" {
+		return usagef("--clock %q: want machine or server", s.clock)
+	}
+	if _, err := load.Zone(s.dayZone); err != nil {
+		return usagef("--day-zone: %w", err)
+	}
+	return nil
+}
+
+// reportUnknown warns of variables that no setting has. A cluster may set some: a service named dealflow makes
+// DEALFLOW_PORT. With --strict they are an error.
+func (a *app) reportUnknown() error {
+	unknown := a.settings.sources.Unknown()
+	if a.settings.strict && len(unknown) > 0 {
+		var all []string
+		for _, u := range unknown {
+			all = append(all, u.String())
+		}
+		return usagef("no setting has the variable %s; unset it, or leave out --strict", strings.Join(all, ", or "))
+	}
+	for _, u := range unknown {
+		a.say().Warn("unknown variable", "variable", u.Name, "near", u.Near, logs.Text("no setting has the variable %s; it is ignored", u))
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Keys of the file that are no settings.
+const (
+	profileKey  = "profile"  // the profile that is used if none is named
+	profilesKey = "profiles" // the profiles by name
+)
+
+// entry is a value in the file.
+type entry struct {
+	text string
+	line int
+}
+
+// layer has the values of a file or of a profile, by Setting.Key.
+type layer map[string]entry
+
+// file is a settings file.
+type file struct {
+	path     string
+	layer    layer // what is in no profile
+	profiles map[string]layer
+	profile  string // of the key "profile"
+	faults   []error
+}
+
+// parseFile reads a settings file. It collects its faults.
+func parseFile(path string, text []byte, known *names) *file {
+	f := &file{path: path, profiles: map[string]layer{}}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	err := decoder.Decode(&document)
+	if errors.Is(err, io.EOF) {
+		return f
+	}
+	if err != nil {
+		f.faults = append(f.faults, fmt.Errorf("settings file %s: %w", path, err))
+		return f
+	}
+	if document.Kind != yaml.DocumentNode || document.Content[0].Kind != yaml.MappingNode {
+		f.faults = append(f.faults, fmt.Errorf("settings file %s: want names and values, such as lake: /data/deals", path))
+		return f
+	}
+	top := f.mapping("", document.Content[0])
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		f.faults = append(f.faults, fmt.Errorf("settings file %s: got a second document (---), want one", path))
+		return f
+	}
+	if node, ok := top[profileKey]; ok {
+		f.profile, _ = f.scalar(profileKey, &node, false)
+		delete(top, profileKey)
+	}
+	if node, ok := top[profilesKey]; ok {
+		for name, node := range f.mapping(profilesKey, &node) {
+			f.profiles[name] = f.readLayer(f.mapping(profilesKey+"."+name, &node), known)
+		}
+		delete(top, profilesKey)
+	}
+	f.layer = f.readLayer(top, known)
+	slices.SortFunc(f.faults, func(x, y error) int { return strings.Compare(x.Error(), y.Error()) })
+	return f
+}
+
+// readLayer reads the settings of the file or of a profile.
+func (f *file) readLayer(nodes map[string]yaml.Node, known *names) layer {
+	l := layer{}
+	for key, node := range nodes {
+		if !known.sections[key] {
+			f.add(l, key, &node, known)
+			continue
+		}
+		for name, node := range f.mapping(key, &node) {
+			f.add(l, key+"."+name, &node, known)
+		}
+	}
+	return l
+}
+
+// add adds a setting to a layer, if the file may have it.
+func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
+	section, name, nested := strings.Cut(key, ".")
+	if !nested {
+		section, name = "", key
+	}
+	s, ok := known.byKey[key]
+	switch {
+	case s.Kind == CommandLine && ok, Once(section, name):
+		f.fault(node, "%s is given once, on the command line, as --%s: in a file it would also count for all later runs; remove it here", key, strings.ReplaceAll(name, "_", "-"))
+	case s.Kind == NotInFile && ok:
+		instead := s.Variable()
+		if secret := known.byKey[key+"_file"]; secret.Name != "" {
+			instead += fmt.Sprintf(", or %s or %s_command here", secret.Key(), key)
+		}
+		f.fault(node, "%s cannot be in the file: set %s", key, instead)
+	case !ok:
+		f.fault(node, "unknown setting %q%s; `dealflow config show` lists all", key, didYouMean(cmp.Or(suggest(key, known.keys), suggest(name, known.keys))))
+	default:
+		if text, ok := f.scalar(key, node, s.List); ok {
+			l[key] = entry{text, node.Line}
+		}
+	}
+}
+
+// mapping returns the members of a node that must be a mapping.
+func (f *file) mapping(key string, node *yaml.Node) map[string]yaml.Node {
+	content := node
+	if node.Kind == yaml.AliasNode {
+		content = node.Alias
+	}
+	if content.Kind != yaml.MappingNode { // no error of the library: it would show the value
+		f.fault(node, "%s: want names and values, indented, under it", key)
+		return nil
+	}
+	var members map[string]yaml.Node
+	if err := node.Decode(&members); err != nil {
+		f.faults = append(f.faults, fmt.Errorf("settings file %s: %s", f.path, strings.Join(strings.Fields(err.Error()), " ")))
+	}
+	return members
+}
+
+// scalar returns a node's text as it is in the file. A list has its entries, with commas.
+func (f *file) scalar(key string, node *yaml.Node, list bool) (string, bool) {
+	at := node
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch {
+	case node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null" && node.Value != "":
+		return node.Value, true
+	case node.Kind == yaml.ScalarNode:
+		f.fault(at, "%s has no value: give it one, or remove it", key)
+		return "", false
+	case node.Kind != yaml.SequenceNode || !list:
+		f.fault(at, "%s: want one value", key)
+		return "", false
+	}
+	var entries []string
+	for _, e := range node.Content {
+		text, ok := f.scalar(key, e, false)
+		if !ok {
+			return "", false
+		}
+		entries = append(entries, text)
+	}
+	return strings.Join(entries, ","), true
+}
+
+func (f *file) fault(node *yaml.Node, format string, args ...any) {
+	f.faults = append(f.faults, fmt.Errorf("settings file %s, line %d: %w", f.path, node.Line, fmt.Errorf(format, args...)))
+}
+
+// where says where a value of the file is.
+func (f *file) where(e entry, profile string) string {
+	if profile != "" {
+		return fmt.Sprintf("%s line %d, profile %s", f.path, e.line, profile)
+	}
+	return fmt.Sprintf("%s line %d", f.path, e.line)
+}
+
+// Profiles returns the names of the profiles of a settings file. A file that cannot be read has none.
+func Profiles(text []byte) []string {
+	return slices.Sorted(maps.Keys(parseFile("", text, namesOf(nil)).profiles))
+}

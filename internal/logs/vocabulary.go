@@ -1,0 +1,95 @@
+package logs
+
+// CommandFailed is the name of the last line of a command that failed.
+const CommandFailed = "command failed"
+
+// Word is a line that a command may print on stderr.
+type Word struct {
+	Name    string   // the field msg
+	Fields  []string // besides time, level and msg; a line may lack some
+	Meaning string
+}
+
+// Vocabulary has all lines, by subject.
+var Vocabulary = []Word{
+	// Any command.
+	{CommandFailed, []string{"error", "exit_code"}, "the error that ended the command"},
+	{"warning", []string{"detail"}, "a warning of the result, which `--json` has in `warnings`"},
+	{"unknown variable", []string{"variable", "near"}, "no setting has this variable; near is the one that is probably meant"},
+	{"secret file is open to others", []string{"secret", "path", "mode"}, "other users of the machine can open a file with a secret"},
+	{"settings file written", []string{"path"}, "`init` is done"},
+	{"the work folder could not be removed", []string{"error"}, "unfinished files are left in the folder of `--work-dir`"},
+	{"the work folder could not be created", []string{"error"}, "name a folder with free space with `--work-dir`"},
+	{"folders of dead processes could not be removed", []string{"error"}, "they take space in the folder of `--work-dir`"},
+
+	// Pulls.
+	{"progress", []string{"feed", "phase", "deals", "pages", "deals_per_second", "eta_seconds"}, "each 30 seconds of a pull, for each feed that is being read; eta_seconds only where the number of deals is known from the last snapshot"},
+	{"waiting", []string{"feed", "phase", "url", "key", "seconds", "wait", "reason"}, "a request waits: the server asks for it, after a failure, or to keep to the rate"},
+	{"feed done", []string{"feed", "outcome", "deals", "new", "changed", "removed", "pages", "bytes", "error"}, "a feed of a pull is done"},
+	{"drift", []string{"feed", "kind", "pointer", "count", "example"}, "data that the schema does not expect"},
+	{"more drift", []string{"feed", "count"}, "kinds of drift that are not printed"},
+	{"commit", []string{"commit", "lake", "known_at", "outcome", "deals", "new", "changed", "removed", "back", "unchanged", "files", "bytes", "files_removed", "bytes_removed", "seconds"}, "a commit is made"},
+	{"nothing new", []string{"lake", "seconds"}, "nothing changed, so there is no commit"},
+
+	// Requests, to the API or to the lake's store.
+	{"request failed", []string{"feed", "url", "op", "key", "attempt", "error", "path", "error_id"}, "an attempt of a request failed, and it is repeated; from `serve`: an error of the server"},
+	{"request is repeated at once", []string{"feed", "url", "error"}, "the token or the connection had ended, which is expected"},
+	{"lowering the request rate", []string{"feed", "requests_per_second"}, "the server asks for fewer requests"},
+	{"page", []string{"feed", "url", "records", "bytes"}, "a page was read"},
+	{"got a token", []string{"expires"}, "the API issued a token"},
+	{"the server does not accept pageSize; continuing without it", []string{"feed", "url"}, "pages have the server's size"},
+	{"the server refused its own cursor; reading again from the start", []string{"feed", "error"}, "a cursor has ended"},
+
+	// What a pull finds.
+	{"feed read", []string{"feed", "phase", "deals", "pages", "sweeps", "requests", "bytes"}, "a list is read completely"},
+	{"another round", []string{"feed", "round", "fresh", "kept"}, "the list changed while it was read"},
+	{"the list is not sorted by update, so its updatedSince links are not used", []string{"feed"}, "syncs will read the list completely"},
+	{"a deal without evidence was asked for again, and the request failed", []string{"feed", "deal", "error"}, "the deal is kept"},
+	{"the list shows a deal, but the API says otherwise by id", []string{"feed", "list", "deal", "answer"}, "the deal is kept"},
+	{"feed is not part of the account", []string{"feed", "error"}, "the API refuses the feed, as always before"},
+	{"the API no longer returns a deal in quarantine; the next run decides whether it was removed", []string{"feed", "deal", "answer"}, "from `quarantine retry`"},
+
+	// Commands at the same time.
+	{"another command is at work; waiting for its lease", []string{"command", "owner", "run", "at_most"}, "a run waits for a sync or maintenance"},
+	{"another run holds the lease; continuing at the same time", []string{"owner", "run", "command"}, "safe: only one of them gets the next commit"},
+	{"another run committed first; deciding again on its state", []string{"error"}, "the pull makes its decisions again, and commits after it"},
+	{"another run committed first; trying again on its state", []string{"error"}, "the maintenance is planned again"},
+	{"the lease was not renewed; the run continues", []string{"error"}, "others may begin at the same time, which is safe"},
+	{"the store does not support all operations of a lake", []string{"error"}, "`dealflow doctor` says what follows"},
+	{"a step after the commit failed", []string{"step", "error"}, "the commit is valid; the step says what to run"},
+
+	// The catalog and readers.
+	{"catalog published", []string{"catalog", "commit"}, "`catalog` is done"},
+	{"the catalog is built from scratch", []string{"why"}, "the previous one could not be extended"},
+	{"the aliases cannot be read; if the previous catalog can be extended, its aliases stay", []string{"error"}, "correct the file of aliases"},
+	{"the published catalog is not used; a private one answers", []string{"why", "next"}, "answers are right, but slower"},
+	{"answers lack what a lost commit said", []string{"error", "next"}, "the lake has lost commits"},
+	{"report written", []string{"path", "bytes", "commit", "known_at"}, "`report` is done"},
+	{"record", []string{"feed", "page", "reason", "detail"}, "what `quarantine show` prints on stdout"},
+
+	// Maintenance.
+	{"nothing to merge", []string{"lake"}, "`compact` found no small files"},
+	{"history is unchanged", []string{"lake"}, "`replay` found what the payloads say"},
+	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes"}, "what `expire` removed, or would remove"},
+	{"day taken back", []string{"applied", "day"}, "what `expire --drop-day` did, or would do"},
+	{"nothing was removed", nil, "`expire` without `--apply`"},
+	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},
+	{"upgraded", []string{"from", "to", "commits", "files", "bytes", "rows_read_otherwise", "next"}, "`upgrade` is done"},
+
+	// serve.
+	{"serving", []string{"market", "url", "accounts"}, "the server is ready"},
+	{"serving without TLS", nil, "`--insecure-http`: secrets and tokens cross the network unencrypted"},
+	{"request", []string{"method", "path", "status", "bytes", "dur", "remote", "account", "error_id"}, "a request that was answered, with `--access-log`"},
+	{"parameters ignored", []string{"path", "ignored"}, "from `serve`: a request has parameters that its path does not know"},
+	{"connection", []string{"detail"}, "what the HTTP library says of a connection"},
+}
+
+// Find returns the word with a name; nil for none.
+func Find(name string) *Word {
+	for i := range Vocabulary {
+		if Vocabulary[i].Name == name {
+			return &Vocabulary[i]
+		}
+	}
+	return nil
+}

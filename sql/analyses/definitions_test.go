@@ -1,0 +1,117 @@
+package analyses_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// TestDefinitions asks analyses about deals that are written by hand. The answers come from the definitions.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	feed := func(service api.Service, market api.Market, kind api.Kind) api.Feed {
+		return api.Feed{Service: service, Market: market, Kind: kind}
+	}
+	talk := func(steps ...string) string {
+		for i := range steps {
+			steps[i] = fmt.Sprintf(`{"date":"2026-01-05T%02d:00:00Z","value":%q}`, 8+i, steps[i])
+		}
+		return `"pricingDate":"2026-01-05","dealType":"ORIGINAL","leagueTableEligible":true,"currency":"USD","priceEvolution":[` + strings.Join(steps, ",") + `]`
+	}
+	ig, hy, em := feed(api.Bond, api.IG, api.Priced), feed(api.Bond, api.HY, api.Priced), feed(api.Bond, api.EM, api.Priced)
+	b.Write(ig, 1, talk("Final T+80")+`,"spread":"T+80"`)
+	b.Write(ig, 2, talk("IPTs T+100 area", "Guidance T+85-90", "Final T+80")+`,"spread":"T+80","rating":{"moodys":"A2","standardAndPoors":"A"}`)
+	b.Write(ig, 3, talk("Guidance T+90 (+/-5)", "Final T+85")+`,"spread":"T+85"`)
+	b.Write(ig, 4, talk("IPTs MS+70 area", "Final SARON MS+65")+`,"spread":"SARON MS+65"`)
+	b.Write(ig, 5, talk("IPTs T+70 area", "T+60")+`,"spread":"T+60","nominal":{"amount":500000000,"converted":{"usd":500000000}},"stats":{"finalBooks":100},
+		"banks":[{"name":"Aspen","status":"Sole Arranger"},{"name":"Birch","status":"Quartermaster"},{"name":"Cedar","status":"Bookrunner"}]`)
+	b.Write(hy, 1, talk("Talk 7.75-8%", "7.5%")+`,"yield":"7.5%"`)
+	b.Write(em, 1, talk("IPG T+145 area", "Final T+118")+`,"swap":"MS+90","gov":"T+120"`)
+	b.Write(em, 2, talk("IPG T+145 area", "Final T+118")+`,"swap":"MS+90"`)
+	ll, cf, launched := feed(api.Loan, api.LL, api.Priced), feed(api.Loan, api.CF, api.Priced), feed(api.Loan, api.LL, api.Expected)
+	tranche := func(id int, members string) string {
+		return fmt.Sprintf(`{"id":%d,"name":"T%d","currency":"USD","pricingDate":"2026-01-05","nominal":{"amount":100,"converted":{"usd":100}},%s}`, id, id, members)
+	}
+	banks := `"banks":[{"name":"Oak","type":{"bookrunner":true}},{"name":"Pine","type":{"participant":true}}]`
+	b.Write(ll, 1, `"pricedDate":"2026-01-05","tranches":[`+strings.Join([]string{
+		tranche(1, `"maturity":"7yr"`), tranche(2, `"tenor":84`), tranche(3, `"maturity":"2031-02-15","tenor":84`), tranche(4, `"tenor":7`),
+		tranche(5, `"figiCode":"F1","maturity":"2032-01-05","margin":"S+375","oid":"98",`+banks),
+	}, ",")+`]`)
+	b.Write(cf, 9, `"pricedDate":"2026-01-05","tranches":[`+tranche(7, `"figiCode":"F1","maturity":"2032-01-05",`+banks)+`]`)
+	b.Write(launched, 4, `"created":"2026-01-05T08:00:00Z","changed":"2026-01-05T08:00:00Z","tranches":[{"name":"T5","currency":"USD","margin":"S+400","oid":"99.5"}],
+		"_links":{"self":{"href":"`+launched.DealPath(4)+`"},"pricedDeal":{"href":"`+ll.DealPath(1)+`"}}`)
+	if err := w.Store.Put(t.Context(), lake.RolesKey, strings.NewReader("role,lead\nSole Arranger,true\n"), store.CreateOnly); err != nil {
+		t.Fatal(err)
+	}
+	w.Evening(0)
+	if _, err := w.Run(t, world.Quiet); err != nil {
+		t.Fatal(err)
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		for _, test := range []struct {
+			query string
+			want  []string
+		}{
+			{ // Final talk is no first talk; guidance is no initial talk; EM over the benchmark of its talk; swaps are one curve.
+				`SELECT market, deal_id, first_talk_stage, ipt_mid_bp, guidance_mid_bp, final_source, final_bp, tightening_bp, only_final_talk
+				 FROM execution_metrics ORDER BY market, deal_id`,
+				[]string{
+					"EM 1 IPT 145 - gov 120 25 false", "EM 2 IPT 145 - final talk 118 27 false", "HY 1 TALK - - - - 37.5 false",
+					"IG 1 - - - spread 80 - true", "IG 2 IPT 100 87.5 spread 80 20 false", "IG 3 GUIDANCE - 90 spread 85 5 false",
+					"IG 4 IPT 70 - spread 65 5 false", "IG 5 IPT 70 - spread 60 10 false",
+				},
+			},
+			{ // A cover of a unit error is none, and is counted; averages say of how many deals.
+				"SELECT deals, tightening_bp_n, tightening_bp_mean, only_final_talk, tightening_from_guidance_n, cover_n, cover_flagged FROM execution_summary WHERE market = 'IG' AND rating = 'all'",
+				[]string{"5 4 10 1 1 0 1"},
+			},
+			{"SELECT rating, deals FROM execution_summary WHERE market = 'IG' ORDER BY rating", []string{"A 1", "all 5", "unrated 4"}},
+			{ // A date first, then the tenor; 7 has no unit. The CF tranche is the LL tranche F1.
+				"SELECT market, year, basis, lines FROM maturity_wall WHERE service = 'loan' ORDER BY ALL",
+				[]string{"LL 2031 date 1", "LL 2032 date 1", "LL 2033 tenor 2", "LL - none 1"},
+			},
+			{
+				"SELECT name, value, total FROM data_quality WHERE market = 'LL' AND name IN ('tenor_unit', 'maturity_off_tenor') ORDER BY name",
+				[]string{"maturity_off_tenor 1 1", "tenor_unit 1 3"},
+			},
+			{"SELECT market, value, total FROM data_quality WHERE service = 'loan' AND name = 'duplicate_in_two_markets' ORDER BY market", []string{"CF 1 1", "LL 0 5"}},
+			{"SELECT bank, credit_usd::INTEGER, deals FROM league_table('LOAN', DATE '2026-01-01', DATE '2026-12-31') ORDER BY bank", []string{"oak 100 1", "unallocated 400 1"}},
+			{ // A margin 25 tighter with a price 1.5 lower: -25 + 100 × 1.5 ÷ 4.
+				"SELECT margin_flex_bp, oid_flex, yield_flex_bp, flex FROM loan_flex_and_terms WHERE name = 'T5' AND market = 'LL'", []string{"-25 -1.5 12.5 wider"},
+			},
+			{"SELECT yield_flex_bp FROM loan_flex_and_terms(oid_years := 3) WHERE name = 'T5' AND market = 'LL'", []string{"25"}},
+			{ // A declared role leads; an unknown role leads nothing, and is counted.
+				"SELECT bank, credit_usd::INTEGER FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31') ORDER BY bank", []string{"aspen 250000000", "cedar 250000000"},
+			},
+			{
+				"SELECT bank, credit_usd::INTEGER FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', scope := 'all', credit := 'full') ORDER BY bank",
+				[]string{"aspen 500000000", "birch 500000000", "cedar 500000000"},
+			},
+			{
+				"SELECT bank, credit_usd::INTEGER FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', scope := 'all', credit := 'lead') ORDER BY bank",
+				[]string{"aspen 250000000", "cedar 250000000"},
+			},
+			{"SELECT value, total FROM data_quality WHERE market = 'IG' AND name = 'unknown_roles'", []string{"1 3"}},
+		} {
+			world.WantLines(t, db, test.query, test.want...)
+		}
+		for query, wrong := range map[string]string{
+			"FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', credit := 'half')": "credit is split, full or lead, not half",
+			"FROM vintages('bond', 'IG', 1, 'colour')":                                        "colour is no column of the deals",
+		} {
+			if rows, err := db.Query(query); err == nil {
+				rows.Close()
+				t.Errorf("%s: no error, want %s", query, wrong)
+			} else if !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s: %v, want %s", query, err, wrong)
+			}
+		}
+	})
+}

@@ -1,0 +1,37 @@
+package ownschema
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStatements checks what a macro's body names afterwards: entries of the layout, and nothing in texts, quoted names
+// and comments.
+func TestStatements(t *testing.T) {
+	const layout = `-- A table; it isn't read from outside.
+CREATE TABLE _dealflow.held (x INTEGER);
+CREATE TABLE runs (x INTEGER);
+CREATE VIEW history.deals AS FROM _dealflow.held;
+CREATE MACRO _dealflow.twice(x) AS 2 * x;
+-- A macro; with a comment.
+CREATE MACRO main.all_of(t) AS TABLE -- it's main.runs
+SELECT h.x, 'main.runs; ' || "main.runs", _dealflow.twice(h.x) FROM _dealflow.held h JOIN main.runs r JOIN history.deals JOIN main.other;
+COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;'`
+	got := Statements(layout, "lake_1")
+	const body = `(t) AS TABLE -- it's main.runs
+SELECT h.x, 'main.runs; ' || "main.runs", "lake_1"."_twice"(h.x) FROM "lake_1"."_held" h JOIN "lake_1"."runs" r JOIN "lake_1"."history_deals" JOIN main.other;
+`
+	want := `CREATE SCHEMA "lake_1";
+CREATE VIEW "lake_1"."_held" AS FROM _dealflow.held;
+CREATE VIEW "lake_1"."runs" AS FROM main.runs;
+CREATE VIEW "lake_1"."history_deals" AS FROM history.deals;
+CREATE OR REPLACE MACRO _dealflow.twice(x) AS 2 * x;
+CREATE MACRO "lake_1"."_twice"(x) AS 2 * x;
+CREATE OR REPLACE MACRO main.all_of` + body + `CREATE MACRO "lake_1"."all_of"` + body
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if strings.Contains(got, "none") {
+		t.Error("a text was taken for a statement")
+	}
+}

@@ -1,0 +1,55 @@
+package sql_test
+
+import (
+	"strings"
+	"testing"
+
+	"dealflow/sql"
+)
+
+// TestRowsAsText writes values that need care in CSV and in JSON lines: NULL and the empty text, what must be quoted, and
+// binary values. CSV is what PostgreSQL's COPY … (FORMAT csv, HEADER) reads.
+func TestRowsAsText(t *testing.T) {
+	db := opened(t, emptyCatalog(t))
+	const question = `SELECT * FROM (VALUES
+		(1, NULL, '\x00\xff'::BLOB, 1.50::DECIMAL(6,2), TIMESTAMPTZ '2026-03-02 22:00:00.000001Z'),
+		(2, '', NULL, NULL, NULL),
+		(3, 'a "b", c' || chr(10) || 'd', ''::BLOB, -0.01, DATE '2026-03-02'),
+		(4, '\.', NULL, 0, NULL),
+		(5, ' x ', NULL, 0, NULL)) t(id, "a ""name""", bytes, amount, seen) ORDER BY id`
+	write := map[string]func(*sql.Rows, *strings.Builder) error{
+		"csv":    func(r *sql.Rows, out *strings.Builder) error { return r.WriteCSV(out) },
+		"ndjson": func(r *sql.Rows, out *strings.Builder) error { return r.WriteNDJSON(out) },
+	}
+	for format, want := range map[string]string{
+		"csv": `id,"a ""name""",bytes,amount,seen
+1,,\x00ff,1.50,2026-03-02T22:00:00.000001Z
+2,"",,,
+3,"a ""b"", c
+d",\x,-0.01,2026-03-02T00:00:00Z
+4,"\.",,0.00,
+5," x ",,0.00,
+`,
+		"ndjson": `{"id":1,"a \"name\"":null,"bytes":"AP8=","amount":1.50,"seen":"2026-03-02T22:00:00.000001Z"}
+{"id":2,"a \"name\"":"","bytes":null,"amount":null,"seen":null}
+{"id":3,"a \"name\"":"a \"b\", c\nd","bytes":"","amount":-0.01,"seen":"2026-03-02T00:00:00Z"}
+{"id":4,"a \"name\"":"\\.","bytes":null,"amount":0.00,"seen":null}
+{"id":5,"a \"name\"":" x ","bytes":null,"amount":0.00,"seen":null}
+`,
+	} {
+		rows, err := sql.Query(t.Context(), db, question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		if err := write[format](rows, &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+		if got.String() != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, got.String(), want)
+		}
+	}
+}

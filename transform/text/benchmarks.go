@@ -1,0 +1,155 @@
+package text
+
+// This file contains the names of benchmarks as data. The governments' securities have the tickers by which dealers and
+// their screens call them, the indices the names of their administrators. The API document lists none of them.
+
+// benchmarkKind is what a spread over the benchmark is.
+type benchmarkKind uint8
+
+const (
+	unsettled  benchmarkKind = iota // a letter that has several meanings, of which the currency settles none
+	government                      // a spread over a government's security
+	swap                            // a spread over swaps, or over a curve
+	floating                        // a margin over an index of floating rates
+)
+
+// benchmarkNames are the benchmarks, each with the words for it in lower case. The upper-case name is what cells contain.
+var benchmarkNames = []struct {
+	kind  benchmarkKind
+	name  string
+	words []string
+}{
+	{government, "UST", []string{"ust", "usts", "ct", "tsy", "tsys", "treasury", "treasuries", "treas"}},
+	{government, "BUND", []string{"dbr", "bund", "bunds", "obl", "bobl", "bobls", "bko", "schatz"}},
+	{government, "UKT", []string{"ukt", "ukts", "gilt", "gilts"}},
+	{government, "OAT", []string{"oat", "oats", "frtr"}},
+	{government, "OATI", []string{"oati", "oatei"}},
+	{government, "BTP", []string{"btp", "btps"}},
+	{government, "SPGB", []string{"spgb", "spgbs", "bono", "bonos"}},
+	{government, "PGB", []string{"pgb"}},
+	{government, "DSL", []string{"dsl"}},
+	{government, "RAGB", []string{"ragb"}},
+	{government, "OLO", []string{"olo", "bgb"}},
+	{government, "JGB", []string{"jgb", "jgbs"}},
+	{government, "GOC", []string{"goc", "gocs", "cans"}},
+	{government, "ACGB", []string{"acgb", "acgbs"}},
+	{government, "NZGB", []string{"nzgb", "nzgbs"}},
+	{swap, "MS", []string{"ms", "midswap", "midswaps", "swaps"}},
+	{swap, "ASW", []string{"asw", "asws"}},
+	{swap, "G_SPREAD", []string{"gspread"}},
+	{swap, "I_SPREAD", []string{"i", "ispread"}},
+	{swap, "Z_SPREAD", []string{"z", "zspread"}},
+	{floating, "EURIBOR", []string{"e", "euribor"}},
+	{floating, "LIBOR", []string{"l", "libor"}},
+	{floating, "SOFR", []string{"sofr"}},
+	{floating, "SONIA", []string{"sonia"}},
+	{floating, "SARON", []string{"saron"}},
+	{floating, "BBSW", []string{"bbsw", "bbsy"}},
+	{floating, "ESTR", []string{"estr", "ester"}},
+	{floating, "TONA", []string{"tona", "tonar"}},
+	{floating, "TIBOR", []string{"tibor"}},
+	{floating, "STIBOR", []string{"stibor"}},
+	{floating, "NIBOR", []string{"nibor"}},
+	{floating, "CIBOR", []string{"cibor"}},
+	{floating, "HIBOR", []string{"hibor"}},
+	{floating, "SIBOR", []string{"sibor"}},
+	{floating, "SORA", []string{"sora"}},
+	{floating, "CORRA", []string{"corra"}},
+	{floating, "CDOR", []string{"cdor"}},
+	{floating, "BKBM", []string{"bkbm"}},
+	{floating, "JIBAR", []string{"jibar"}},
+	{floating, "SAIBOR", []string{"saibor"}},
+	{floating, "EIBOR", []string{"eibor"}},
+	{floating, "TAIBOR", []string{"taibor"}},
+	{floating, "WIBOR", []string{"wibor"}},
+	{floating, "PRIBOR", []string{"pribor"}},
+	{floating, "BUBOR", []string{"bubor"}},
+	{floating, "SHIBOR", []string{"shibor"}},
+	{floating, "LPR", []string{"lpr"}},
+	{floating, "SOR", []string{"sor"}},
+	{floating, "TIIE", []string{"tiie"}},
+	{floating, "PRIME", []string{"prime"}},
+}
+
+// benchmarkPhrases are names of more than one word, or with other characters than letters. Of two with a common start
+// the longer one comes first.
+var benchmarkPhrases = []struct {
+	words []string
+	name  string
+}{
+	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s"}, "midswaps"},
+	{[]string{"us treasuries", "us treasury"}, "treasuries"},
+	{[]string{"g-spread", "g spread"}, "gspread"},
+	{[]string{"i-spread", "i spread"}, "ispread"},
+	{[]string{"z-spread", "z spread"}, "zspread"},
+	{[]string{"s/q asw", "sq asw", "asset swaps", "asset swap"}, "asw"},
+	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr"}, "sofr"},
+	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia"}, "sonia"},
+}
+
+// benchmarkLetters are letters whose meaning depends on the market and the currency. In each market the first row that
+// has the letter and the currency counts. A row without a currency is for all others, also for none.
+//   - G of a bond is gilts in sterling. Next to another currency it is the spread over an interpolated government curve.
+//   - B of a bond is Bunds. In Australia and New Zealand it may as well be bank bills.
+//   - T and B of a loan are names of several rates.
+//   - S is SOFR or SONIA according to the currency, SMS are swaps into that index, and TMS those into TONA.
+var benchmarkLetters = []struct {
+	word     string
+	in       market
+	currency string
+	kind     benchmarkKind
+	name     string
+	index    string // of swaps
+}{
+	{"t", bonds, "", government, "UST", ""},
+	{"b", bonds, "AUD", unsettled, "", ""},
+	{"b", bonds, "NZD", unsettled, "", ""},
+	{"b", bonds, "", government, "BUND", ""},
+	{"g", bonds, "GBP", government, "UKT", ""},
+	{"g", bonds, "none", government, "UKT", ""},
+	{"g", bonds, "", swap, "G_SPREAD", ""},
+	{"s", bonds, "USD", floating, "SOFR", ""},
+	{"s", bonds, "GBP", floating, "SONIA", ""},
+	{"s", bonds, "", unsettled, "", ""},
+	{"sms", bonds, "USD", swap, "MS", "SOFR"},
+	{"sms", bonds, "GBP", swap, "MS", "SONIA"},
+	{"sms", bonds, "", swap, "MS", ""},
+	{"tms", bonds, "", swap, "MS", "TONA"},
+	{"s", loans, "USD", floating, "SOFR", ""},
+	{"s", loans, "GBP", floating, "SONIA", ""},
+	{"s", loans, "", unsettled, "", ""},
+	{"b", loans, "AUD", floating, "BBSW", ""},
+	{"b", loans, "NZD", floating, "BKBM", ""},
+	{"b", loans, "", unsettled, "", ""},
+	{"h", loans, "HKD", floating, "HIBOR", ""},
+	{"p", loans, "USD", floating, "PRIME", ""},
+	{"t", loans, "", unsettled, "", ""},
+	{"g", loans, "", unsettled, "", ""},
+}
+
+// numberedBenchmarks are the words after which a number without a unit is the benchmark's tenor in years: CT5.
+var numberedBenchmarks = map[string]bool{"ct": true, "t": true, "ust": true}
+
+// benchmarksByWord contains benchmarkNames by word, as benchmarks.
+var benchmarksByWord = func() map[string]benchmark {
+	all := map[string]benchmark{}
+	for _, named := range benchmarkNames {
+		for _, word := range named.words {
+			b := benchmark{kind: named.kind, name: []byte(named.name)}
+			if b.kind == floating {
+				b.index = b.name
+			}
+			all[word] = b
+		}
+	}
+	return all
+}()
+
+// benchmarkText contains the names and indices of benchmarkLetters as cells contain them.
+var benchmarkText = func() map[string][]byte {
+	all := map[string][]byte{}
+	for _, b := range benchmarksByWord {
+		all[string(b.name)] = b.name
+	}
+	return all
+}()

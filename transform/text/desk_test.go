@@ -1,0 +1,256 @@
+package text_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"dealflow/internal/testkit"
+	"dealflow/schemas/lake"
+	"dealflow/transform/text"
+)
+
+const deskDir = "../../testdata/desk/"
+
+// deskText is a line of testdata/desk/texts.tsv: a text as a desk may write it, and what a practitioner expects. Its author
+// knew the fields of the API and the practice of the market, and had not seen the parsers.
+type deskText struct {
+	field, text, family string
+	parts               map[string]string // expected parts; nil for a text that gives no number
+}
+
+func deskTexts(t testing.TB, path string) (all []deskText) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+		cells := strings.Split(line, "\t")
+		if len(cells) != 4 {
+			t.Fatalf("%s, line %d: got %d cells, want field, text, reading and family", path, i+1, len(cells))
+		}
+		if i == 0 {
+			continue
+		}
+		d := deskText{field: cells[0], text: cells[1], family: cells[3]}
+		if cells[2] != "NONE" && cells[2] != "AMBIGUOUS" && !strings.HasPrefix(cells[2], "kind=VERBAL") {
+			d.parts = map[string]string{}
+			for part := range strings.SplitSeq(cells[2], ";") {
+				name, value, _ := strings.Cut(part, "=")
+				d.parts[name] = value
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// deskParsers are the parsers of the fields. Price has none: no column with such texts has helper columns.
+var deskParsers = map[string]lake.Parser{
+	"volume": lake.ParseVolume, "books": lake.ParseBooks, "talk": lake.ParseEvolution, "nip": lake.ParseNIP, "structure": lake.ParseStructure,
+	"margin": lake.ParseMargin, "oid": lake.ParseOID, "leverage": lake.ParseLeverage, "yield": lake.ParseYield, "coupon": lake.ParseCoupon,
+	"maturity": lake.ParseMaturity, "spread": lake.ParseSpread,
+}
+
+// outcome is how a reading compares with what a practitioner expects.
+type deskOutcome int
+
+const (
+	deskRead   deskOutcome = iota // as expected; no number where none is expected
+	deskUnread                    // no number where one is expected
+	deskWrong                     // another number, or a number where none is expected
+)
+
+// read parses the text and compares.
+func (d *deskText) read() (deskOutcome, text.Reading) {
+	parser := deskParsers[d.field]
+	if d.field == "ratings" {
+		parser = lake.ParseStandardAndPoors
+		if strings.ContainsAny(d.text, "123") && !strings.Contains(d.text, "A-1") {
+			parser = lake.ParseMoodys
+		}
+	}
+	r := parse(parser, d.text, text.Siblings{})
+	status := string(r.Status)
+	number := status == lake.ParsedOK || status == lake.ParsedRange || status == lake.ParsedYield
+	if structure := d.field == "structure" && len(d.parts) == 1 && d.parts["coupon_type"] != ""; !number {
+		if d.parts == nil || structure || d.parts["tenor"] == "NULL" && status == lake.ParsedNoNumber {
+			return deskRead, r
+		}
+		return deskUnread, r
+	}
+	if d.parts == nil {
+		return deskWrong, r
+	}
+	for name, want := range d.parts {
+		partOf := deskParts[name]
+		if partOf == nil || name == "stage" && d.field != "talk" {
+			continue // there is no column for it
+		}
+		if got := partOf(&r); got != deskValue(name, want) {
+			return deskWrong, r
+		}
+	}
+	return deskRead, r
+}
+
+// deskValue returns an expected value in the words of the columns.
+func deskValue(name, want string) string {
+	if want == "NULL" {
+		return ""
+	}
+	if known, ok := deskWords[name+"="+want]; ok {
+		return known
+	}
+	want, _, _ = strings.Cut(want, " (") // GOC (Canada)
+	if (name == "low_bp" || name == "point_bp") && want == "0.0" {
+		return "0"
+	}
+	if strings.Contains(want, ".") && !strings.ContainsAny(want, "ABCDEFGHIJKLMNOPQRSTUVWXYZ+") {
+		return strings.TrimSuffix(strings.TrimRight(want, "0"), ".")
+	}
+	return want
+}
+
+// deskWords are expected values for which the columns have another word.
+var deskWords = map[string]string{
+	"stage=IPG": "IPT", "stage=FPG": "GUIDANCE", "stage=LAUNCH": "FINAL", "stage=PRICED": "FINAL",
+	"benchmark=BKO (German government)": "BUND", "benchmark=SOFR if USD, SONIA if GBP, else NULL": "",
+	"rank=SENIOR HOLDCO": "SENIOR", "rank=SENIOR SECURED": "SENIOR_SECURED", "rank=SENIOR PREFERRED": "SENIOR_PREFERRED",
+	"coupon_type=FRN": "FLOATING", "extensions=1+1": "2",
+}
+
+// deskParts returns the part of a reading for an expected part.
+var deskParts = map[string]func(*text.Reading) string{
+	"amount":      amountOf,
+	"amount_low":  func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
+	"amount_high": func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
+	"currency":    func(r *text.Reading) string { return string(r.Currency) },
+	"bound":       func(r *text.Reading) string { return string(r.Quality) },
+	"will_not_grow": func(r *text.Reading) string {
+		return fmt.Sprint(string(r.Quality) == "WNG" || r.WillNotGrow == text.Yes)
+	},
+	"tap":             func(r *text.Reading) string { return fmt.Sprint(r.Increase == text.Yes) },
+	"equivalent":      func(r *text.Reading) string { return fmt.Sprint(r.Equivalent == text.Yes) },
+	"pre_rec":         func(r *text.Reading) string { return fmt.Sprint(r.Reconciled == text.No) },
+	"excl_jlm":        func(r *text.Reading) string { return fmt.Sprint(r.IncludesJLM == text.No) },
+	"jlm":             func(r *text.Reading) string { return renderNumber(r.JLM) },
+	"cover":           func(r *text.Reading) string { return renderNumber(r.Cover) },
+	"point_bp":        func(r *text.Reading) string { return renderNumber(r.Main.Point) },
+	"low_bp":          func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
+	"high_bp":         func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
+	"spread_bp":       func(r *text.Reading) string { return renderNumber(r.Main.Point) },
+	"benchmark":       func(r *text.Reading) string { return string(r.Benchmark) },
+	"benchmark_index": func(r *text.Reading) string { return string(r.Index) },
+	"stage":           func(r *text.Reading) string { return string(r.Stage) },
+	"will_price_in_range": func(r *text.Reading) string {
+		return fmt.Sprint(string(r.Quality) == "WPIR")
+	},
+	"yield_pct":      func(r *text.Reading) string { return cmp.Or(renderNumber(r.Yield.Point), renderNumber(r.Main.Point)) },
+	"yield_low_pct":  func(r *text.Reading) string { return cmp.Or(renderNumber(r.Yield.Lo), renderNumber(r.Main.Lo)) },
+	"yield_high_pct": func(r *text.Reading) string { return cmp.Or(renderNumber(r.Yield.Hi), renderNumber(r.Main.Hi)) },
+	"pik_pct":        func(r *text.Reading) string { return renderNumber(r.PIK) },
+	"coupon_pct":     func(r *text.Reading) string { return renderNumber(r.Main.Point) },
+	"tenor_yr":       func(r *text.Reading) string { return renderNumber(r.Tenor) },
+	"tenor":          func(r *text.Reading) string { return renderNumber(r.Tenor) },
+	"nc_yr":          func(r *text.Reading) string { return renderNumber(r.Call) },
+	"perpetual":      func(r *text.Reading) string { return fmt.Sprint(r.Perpetual == text.Yes) },
+	"rank":           func(r *text.Reading) string { return string(r.Rank) },
+	"label":          func(r *text.Reading) string { return string(r.Label) },
+	"modifier":       func(r *text.Reading) string { return string(r.Length) },
+	"coupon_type":    func(r *text.Reading) string { return cmp.Or(string(r.RateType), "FIXED") },
+	"margin_bp":      func(r *text.Reading) string { return renderNumber(r.Main.Point) },
+	"margin_low_bp":  func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
+	"margin_high_bp": func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
+	"csa":            func(r *text.Reading) string { return fmt.Sprint(r.CSA == text.Yes) },
+	"price":          func(r *text.Reading) string { return renderNumber(r.Issue.Point) },
+	"oid":            func(r *text.Reading) string { return renderNumber(r.Main.Point) },
+	"oid_low":        func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
+	"oid_high":       func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
+	"fee_pct":        func(r *text.Reading) string { return renderNumber(r.Fee) },
+	"senior_x":       func(r *text.Reading) string { return renderNumber(r.Senior) },
+	"first_lien_x":   func(r *text.Reading) string { return renderNumber(r.Senior) },
+	"total_x":        func(r *text.Reading) string { return renderNumber(r.Total) },
+	"leverage_x":     func(r *text.Reading) string { return renderNumber(r.Total) },
+	"net_x":          func(r *text.Reading) string { return renderNumber(r.Net) },
+	"senior_net_x":   func(r *text.Reading) string { return renderNumber(r.NetSenior) },
+	"extensions": func(r *text.Reading) string {
+		by := text.Number{Millionths: r.Extended.Millionths.Sub(r.Tenor.Millionths), Set: r.Extended.Set}
+		return renderNumber(by)
+	},
+	"date": func(r *text.Reading) string {
+		_, date, _ := strings.Cut(render(r), "date=")
+		date, _, _ = strings.Cut(date, " ")
+		return date
+	},
+	"year":    func(r *text.Reading) string { return renderInteger(r.Year) },
+	"grade":   func(r *text.Reading) string { return normalGrade(string(r.Grade)) },
+	"outlook": func(r *text.Reading) string { return string(r.Outlook) },
+	"watch":   func(r *text.Reading) string { return string(r.Watch) },
+}
+
+// amountOf returns a size that a text gives as one number, also if it is a minimum or a maximum.
+func amountOf(r *text.Reading) string {
+	return cmp.Or(renderNumber(r.Main.Point), renderNumber(r.Main.Lo), renderNumber(r.Main.Hi))
+}
+
+// normalGrade returns the highest grade as both scales write it: the texts do not say whose it is.
+func normalGrade(grade string) string {
+	if grade == "Aaa" {
+		return "AAA"
+	}
+	return grade
+}
+
+// figures counts texts by outcome.
+type figures [3]int
+
+// TestDeskTexts reads the texts of testdata/desk, and writes how many of each field and family were read as expected. None
+// is wrong, and at most one in twenty of those with a number stays unread. With -update it writes the figures.
+func TestDeskTexts(t *testing.T) {
+	testDesk(t, deskDir+"texts.tsv", deskDir+"figures.txt")
+}
+
+func testDesk(t *testing.T, path, golden string) {
+	t.Helper()
+	byFamily, total, withNumber := map[string]*figures{}, figures{}, 0
+	var open strings.Builder
+	for _, d := range deskTexts(t, path) {
+		if d.field == "price" {
+			continue
+		}
+		outcome, r := d.read()
+		for _, name := range []string{d.field, d.field + " " + d.family} {
+			if byFamily[name] == nil {
+				byFamily[name] = &figures{}
+			}
+			byFamily[name][outcome]++
+		}
+		total[outcome]++
+		if d.parts != nil {
+			withNumber++
+		}
+		if outcome == deskWrong {
+			t.Errorf("%s %q is read wrongly: %s; want %v", d.field, d.text, render(&r), d.parts)
+		}
+		if outcome == deskUnread {
+			fmt.Fprintf(&open, "%s %s\n", d.field, d.text)
+		}
+	}
+	if 20*total[deskUnread] > withNumber {
+		t.Errorf("%d of %d texts with a number are not read, want at most one in twenty:\n%s", total[deskUnread], withNumber, open.String())
+	}
+	var b strings.Builder
+	b.WriteString("field and family | read | unread | wrong\n")
+	for _, name := range slices.Sorted(maps.Keys(byFamily)) {
+		n := byFamily[name]
+		fmt.Fprintf(&b, "%s | %d | %d | %d\n", name, n[deskRead], n[deskUnread], n[deskWrong])
+	}
+	fmt.Fprintf(&b, "all | %d | %d | %d\n\nunread:\n%s", total[deskRead], total[deskUnread], total[deskWrong], open.String())
+	testkit.Golden(t, golden, []byte(b.String()))
+}

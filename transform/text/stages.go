@@ -1,0 +1,51 @@
+package text
+
+// The stages of price talk, as cells contain them.
+var (
+	stageIPT      = []byte("IPT")
+	stageGuidance = []byte("GUIDANCE")
+	stageRevised  = []byte("REVISED")
+	stageFinal    = []byte("FINAL")
+	stageWhisper  = []byte("WHISPER")
+	stageTalk     = []byte("TALK")
+)
+
+// stages are the words at the start of price talk, as syndicate desks and the press write them. Of two with a common start
+// the longer one comes first. Final guidance is still guidance: the price is not set. At the launch it is.
+var stages = []struct {
+	words []string
+	stage []byte
+}{
+	{[]string{"initial price thoughts", "initial price thought", "initial price guidance", "initial price talk", "initial pricing thoughts", "initial guidance", "initial talk", "initial thoughts", "price thoughts", "initial spread", "initial price", "ipts", "ipt", "ipg"}, stageIPT},
+	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightened", "rg", "rpg"}, stageRevised},
+	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "guidance", "guide", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
+	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
+	{[]string{"price whispers", "price whisper", "whispers", "whisper"}, stageWhisper},
+	{[]string{"official price talk", "official talk", "price talk", "px talk", "talk", "pt"}, stageTalk},
+}
+
+// stage reads the words at the start of price talk, and what may be between them and the price. It returns nil if
+// there are none.
+func (s *scanner) stage() []byte {
+	found := s.stageWord()
+	if found == nil {
+		return nil
+	}
+	ahead := *s
+	ahead.space()
+	if ahead.char(':') || ahead.char('=') || ahead.oneOf("at", "of", "is", "@", "was") || ahead.has("- ") || ahead.char('@') {
+		*s = ahead
+	}
+	s.space()
+	return found
+}
+
+// stageWord reads the words of a stage; nil for none.
+func (s *scanner) stageWord() []byte {
+	for i := range stages {
+		if s.oneOf(stages[i].words...) {
+			return stages[i].stage
+		}
+	}
+	return nil
+}
