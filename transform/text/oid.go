@@ -38,7 +38,7 @@ func (s *scanner) fee(r *Reading) bool {
 	return ok && (named || s.noted(feeWords...))
 }
 
-var feeWords = []string{"uf", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
+var feeWords = []string{"uf", "u/f", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
 
 func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oidWord()
