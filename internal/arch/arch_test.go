@@ -41,6 +41,7 @@ var doors = map[string][]string{
 
 	"sql":                   {"schemas/...", "sql/ownschema"},
 	"sql/ownschema":         {},
+	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
 	"serve/sim/calibration": {"schemas/api"}, // data alone, no function
