@@ -100,6 +100,7 @@ interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, and the S3
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
 	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/report ./internal/logs -update
+	$(GO) test ./serve -run TestExamples -update
 	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc|TestSettingsDoc" -update
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end

@@ -63,6 +63,10 @@ type Config struct {
 	// Source is the market that is served. Required.
 	Source Source
 
+	// Strict refuses requests with parameters that the API does not know. Otherwise it ignores them, and names them in
+	// the header Dealflow-Ignored and in the log.
+	Strict bool
+
 	// TLS makes Serve use https. Defaults to http.
 	TLS *tls.Config
 

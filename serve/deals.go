@@ -79,15 +79,17 @@ func (s *Server) deal(service api.Service, kind api.Kind) handlerFunc {
 	}
 }
 
-// pathID reads {id}: int32 for bond priced deals, otherwise int64 (schemas/api/openapi.yaml).
+// pathID reads {id}: int32 for bond priced deals, otherwise int64 (schemas/api/openapi.yaml). A number has one spelling:
+// without a plus or leading zeros.
 func pathID(r *http.Request, feed api.Feed) (int64, error) {
 	bits := 64
 	if feed.Service == api.Bond && feed.Kind == api.Priced {
 		bits = 32
 	}
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, bits)
-	if err != nil {
-		return 0, badRequest("id %s: want an int%d", quote(r.PathValue("id")), bits)
+	text := r.PathValue("id")
+	id, err := strconv.ParseInt(text, 10, bits)
+	if err != nil || strconv.FormatInt(id, 10) != text {
+		return 0, badRequest("id %s: want an int%d in digits alone", quote(text), bits)
 	}
 	return id, nil
 }

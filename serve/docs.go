@@ -1,235 +1,28 @@
 package serve
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
-	"fmt"
-	"html/template"
 	"net/http"
-	"slices"
-	"strings"
-	"sync"
 
-	"gopkg.in/yaml.v3"
-
-	"dealflow/schemas/api"
+	"dealflow/serve/describe"
 )
-
-// description reads openapi.yaml once: as values for /openapi.json, and as nodes, which keep their order, for /docs.
-var description = sync.OnceValues(func() (*apiDescription, error) {
-	var d apiDescription
-	if err := yaml.Unmarshal(api.OpenAPI(), &d.values); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(api.OpenAPI(), &document); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	d.page = pageOf(docNode{document.Content[0]})
-	return &d, nil
-})
-
-type apiDescription struct {
-	values map[string]any
-	page   docPage
-}
 
 // openapi is GET /openapi.json: the description, with the base URL of the request as its server.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
-	d, err := description()
+	text, err := describe.OpenAPI(s.base(r))
 	if err != nil {
 		return err
 	}
-	base := s.base(r)
-	text, err := json.Marshal(d.values)
-	if err != nil {
-		return err
-	}
-	// The file contains its example server in two places, as a complete string or at the beginning of one.
-	text = bytes.ReplaceAll(text, []byte(`"`+exampleServer), []byte(`"`+base))
 	respond(w, r, http.StatusOK, typeJSON, text)
 	return nil
 }
 
-// exampleServer is the server that openapi.yaml names.
-const exampleServer = "http://127.0.0.1:8900"
-
-// docs is GET /docs: the description as a page for people. The page loads nothing else.
+// docs is GET /docs: the description as a page for people.
 func (s *Server) docs(w http.ResponseWriter, r *http.Request) error {
-	d, err := description()
+	page, err := describe.Page(s.base(r))
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := docTemplate().Execute(&page, struct {
-		docPage
-		Base string
-	}{d.page, s.base(r)}); err != nil {
-		return err
-	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	respond(w, r, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
+	respond(w, r, http.StatusOK, "text/html; charset=utf-8", page)
 	return nil
-}
-
-//go:embed docs.html
-var docHTML string
-
-var docTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("docs").Parse(docHTML)) })
-
-// docPage is the content of the page, for docs.html.
-type docPage struct {
-	Title, Version, About string
-	Groups                []docGroup
-	Statuses              []api.Status
-	Schemas               []docSchema
-}
-
-type docGroup struct {
-	Name, About string
-	Operations  []docOperation
-}
-
-type docOperation struct {
-	Method, Path, Summary, Schema string
-	Params                        []docField
-}
-
-type docSchema struct {
-	Name, About string
-	Fields      []docField
-}
-
-// docField is a parameter or a member of a schema. Schema names the schema of its values, if it has one.
-type docField struct {
-	Name, In, Type, Schema, About string
-	Required                      bool
-}
-
-// docNode is a node of the description; the members of a mapping keep the order of the file.
-type docNode struct{ *yaml.Node }
-
-// at returns the member at a path. If there is none, it returns an empty node.
-func (n docNode) at(names ...string) docNode {
-	for _, name := range names {
-		next := &yaml.Node{}
-		if n.Kind == yaml.MappingNode {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == name {
-					next = n.Content[i+1]
-				}
-			}
-		}
-		n = docNode{next}
-	}
-	return n
-}
-
-// members returns the names of a mapping's members.
-func (n docNode) members() []string {
-	var names []string
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		names = append(names, n.Content[i].Value)
-	}
-	return names
-}
-
-// values returns the scalars of a list.
-func (n docNode) values() []string {
-	var values []string
-	for _, item := range n.Content {
-		values = append(values, item.Value)
-	}
-	return values
-}
-
-// ref returns the last part of the mapping's $ref, or "" if it has none.
-func (n docNode) ref() string {
-	text := n.at("$ref").Value
-	return text[strings.LastIndexByte(text, '/')+1:]
-}
-
-func pageOf(root docNode) docPage {
-	page := docPage{
-		Title: root.at("info", "title").Value, Version: root.at("info", "version").Value, About: root.at("info", "description").Value,
-		Statuses: api.Statuses(),
-	}
-	paths := root.at("paths")
-	for _, tag := range root.at("tags").Content {
-		group := docGroup{Name: docNode{tag}.at("name").Value, About: docNode{tag}.at("description").Value}
-		for _, path := range paths.members() {
-			for _, method := range paths.at(path).members() {
-				operation := paths.at(path, method)
-				if !slices.Contains(operation.at("tags").values(), group.Name) {
-					continue
-				}
-				group.Operations = append(group.Operations, operationOf(root, operation, strings.ToUpper(method), path))
-			}
-		}
-		page.Groups = append(page.Groups, group)
-	}
-	schemas := root.at("components", "schemas")
-	for _, name := range schemas.members() {
-		page.Schemas = append(page.Schemas, schemaOf(name, schemas.at(name)))
-	}
-	return page
-}
-
-func operationOf(root, operation docNode, method, path string) docOperation {
-	o := docOperation{Method: method, Path: path, Summary: operation.at("summary").Value}
-	content := operation.at("responses", "200", "content")
-	for _, kind := range content.members() {
-		o.Schema = content.at(kind, "schema").ref()
-	}
-	for _, item := range operation.at("parameters").Content {
-		param := docNode{item}
-		if name := param.ref(); name != "" {
-			param = root.at("components", "parameters", name)
-		}
-		field := fieldOf(param.at("name").Value, param.at("schema"))
-		field.In, field.About, field.Required = param.at("in").Value, param.at("description").Value, param.at("required").Value == "true"
-		o.Params = append(o.Params, field)
-	}
-	return o
-}
-
-func schemaOf(name string, node docNode) docSchema {
-	schema := docSchema{Name: name, About: node.at("description").Value}
-	var add func(prefix string, object docNode)
-	add = func(prefix string, object docNode) {
-		properties, required := object.at("properties"), object.at("required").values()
-		for _, member := range properties.members() {
-			value := properties.at(member)
-			field := fieldOf(prefix+member, value)
-			field.Required = slices.Contains(required, member)
-			schema.Fields = append(schema.Fields, field)
-			add(prefix+member+".", value)
-		}
-	}
-	add("", node)
-	return schema
-}
-
-// fieldOf describes in words which values a schema allows.
-func fieldOf(name string, schema docNode) docField {
-	field := docField{Name: name, Schema: schema.ref(), About: schema.at("description").Value}
-	if field.Schema != "" {
-		return field
-	}
-	field.Type = schema.at("type").Value
-	switch {
-	case field.Type == "array":
-		item := fieldOf("", schema.at("items"))
-		field.Type, field.Schema = strings.TrimSpace("list of "+item.Type), item.Schema
-	case len(schema.at("additionalProperties").members()) > 0:
-		item := fieldOf("", schema.at("additionalProperties"))
-		field.Type, field.Schema = strings.TrimSpace("map of text to "+item.Type), item.Schema
-	case schema.at("format").Value != "":
-		field.Type = schema.at("format").Value
-	}
-	if allowed := schema.at("enum").values(); len(allowed) > 0 {
-		field.Type = strings.Join(allowed, " | ")
-	}
-	return field
 }

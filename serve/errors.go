@@ -19,7 +19,7 @@ import (
 type failure struct {
 	status  int
 	message string
-	wait    time.Duration // until the client should try again; 429 only
+	wait    time.Duration // until the client should try again; 429 only, 0 is not told
 }
 
 func (f failure) Error() string { return f.message }
@@ -67,7 +67,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case api.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", challenge(err))
 	case api.StatusTooMany:
-		w.Header().Set("Retry-After", s.retryAfter(err))
+		if text := s.retryAfter(err); text != "" {
+			w.Header().Set("Retry-After", text)
+		}
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -87,10 +89,12 @@ func challenge(err error) string {
 	return `Bearer realm="dealflow"`
 }
 
-// retryAfter returns the value of a 429's Retry-After: whole seconds, rounded up, or a date.
+// retryAfter returns the value of a 429's Retry-After: whole seconds, rounded up, or a date; "" for none.
 func (s *Server) retryAfter(err error) string {
 	var told failure
-	errors.As(err, &told)
+	if errors.As(err, &told); told.wait == 0 {
+		return ""
+	}
 	seconds := max(1, math.Ceil(told.wait.Seconds()))
 	if s.config.RetryAfterDate {
 		// One second more, because the answer's Date is truncated to whole seconds.

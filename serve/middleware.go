@@ -20,9 +20,11 @@ func (s *Server) handle(route route) http.Handler {
 			return
 		}
 		if s.faultInjector != nil && route.access == bearer {
-			var err error
-			if w, err = s.faultInjector.strike(w, r); err != nil {
+			answered, err := s.faultInjector.strike(w, r)
+			if err != nil {
 				s.fail(w, r, err)
+			}
+			if answered || err != nil {
 				return
 			}
 		}

@@ -102,7 +102,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// grant checks the grant_type of a token request, which can be in the form or in the query.
+// grant checks the grant_type of a token request, which can be in the form or in the query. If it is in both, both must
+// be right.
 func grant(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
 	if err := r.ParseForm(); err != nil {
@@ -112,8 +113,18 @@ func grant(w http.ResponseWriter, r *http.Request) error {
 		}
 		return badRequest("cannot read the form: want application/x-www-form-urlencoded")
 	}
-	if grant := r.Form.Get("grant_type"); grant != "client_credentials" {
-		return badRequest("grant_type %s: want client_credentials", quote(grant))
+	const name = "grant_type"
+	given := r.Form[name] // those of the form and of the query
+	if len(given) == 0 {
+		return badRequest("grant_type is missing: want client_credentials")
+	}
+	if most := max(len(r.PostForm[name]), len(r.URL.Query()[name])); most > 1 {
+		return badRequest("grant_type: got %d values, want one", most)
+	}
+	for _, grant := range given {
+		if grant != "client_credentials" {
+			return badRequest("grant_type %s: want client_credentials", quote(grant))
+		}
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func TestEverythingElseIsTheErrorBody(t *testing.T) {
 	client := start(t, serve.Config{Source: newStand()})
 	for path, want := range map[string]int{
 		"//v3": 404, "/v3/./bond": 404, "/v3/bond/../loan": 404, "/v3/bond/": 404, "/v3/bond//ig": 404, "/v3/bond/ig/priced-deal/1%2F2": 400,
-		"/v3/bond/ig/priced-deal/%2e%2e": 404, "/v3/bond/ig%00": 404, "/v3/bond/ig/priced-deal/-1": 404, "/v3/bond/ig/priced-deal/+1": 200,
+		"/v3/bond/ig/priced-deal/%2e%2e": 404, "/v3/bond/ig%00": 404, "/v3/bond/ig/priced-deal/-1": 404, "/v3/bond/ig/priced-deal/+1": 400, "/v3/bond/ig/priced-deal/01": 400, "/v3/bond/ig/priced-deal/-0": 400,
 	} {
 		status, header, body := client.get(path)
 		if want == 200 {

@@ -32,22 +32,29 @@ func filters(feed api.Feed) []string {
 	return []string{paramChangedFrom, paramChangedTo, paramPageSize}
 }
 
+// listParams returns the parameters of the lists of a service and kind.
+func listParams(service api.Service, kind api.Kind) []string {
+	return append(filters(api.Feed{Service: service, Kind: kind}), paramSeeker)
+}
+
 // params are a request's parameters that the list knows. Unknown parameters are ignored.
 type params map[string]string
 
 // readParams reads the known parameters of a request's query. A repeated name is refused, because either value could be
-// meant. An empty value counts as absent.
+// meant. An empty value is refused too: it is no number, date, instant or cursor.
 func readParams(feed api.Feed, query string) (params, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, badRequest("the query cannot be read: %s", quote(query))
 	}
 	known := params{}
-	for _, name := range append(filters(feed), paramSeeker) {
+	for _, name := range listParams(feed.Service, feed.Kind) {
 		switch given := values[name]; {
 		case len(given) > 1:
 			return nil, badRequest("%s: got %d values, want one", name, len(given))
-		case len(given) == 1 && given[0] != "":
+		case len(given) == 1 && given[0] == "":
+			return nil, badRequest("%s is empty: give it a value or leave it out", name)
+		case len(given) == 1:
 			known[name] = given[0]
 		}
 	}

@@ -33,7 +33,6 @@ func TestFilters(t *testing.T) {
 		{setA, "pricingDateFrom=2030-01-01", ""},
 		{setA, "changedFrom=2030-01-01T00:00:00Z", "8 7 6 5 4 3 2 1"}, // a parameter of another feed: ignored here
 		{setA, "somethingElse=1&PricingDateFrom=2030-01-01", "8 7 6 5 4 3 2 1"},
-		{setA, "updatedSince=&pricingDateTo=", "8 7 6 5 4 3 2 1"},
 		{setB, "updatedSince=2024-01-02T00:00:00Z", "8 7 6"},
 		{setB, "pricingDateFrom=2030-01-01", "8 7 6 5 4 3 2 1"},
 		{setC, "changedFrom=2024-01-02T00:00:00Z", "8 7 6"},
@@ -58,14 +57,12 @@ func TestBadParameters(t *testing.T) {
 			"updatedSince=2026-01-01", "updatedSince=2026-01-01T00:00:00", "updatedSince=2026-01-01T00:00:00+01:00", "updatedSince=2026-13-01T00:00:00Z",
 			"updatedSince=2026-01-01T00:00:00,5Z", "pricingDateFrom=2026-1-1", "pricingDateFrom=2026-02-30", "pricingDateTo=today",
 			"pricingDateTo=2026-01-01T00:00:00Z", "pricingDateFrom=2026-01-02&pricingDateTo=2026-01-01", "seeker=", "seeker=x", "a=%zz", "a;b=1",
+			"pageSize=", "pricingDateTo=", "pricingDateFrom", "updatedSince=",
 		},
 		setB: {"updatedSince=now", "seeker=AAAA"},
 		setC: {"changedFrom=2026-01-01", "changedTo=x", "changedFrom=2026-01-02T00:00:00Z&changedTo=2026-01-01T00:00:00Z"},
 	} {
 		for _, query := range queries {
-			if query == "seeker=" {
-				continue // an empty value counts as absent
-			}
 			status, header, body := client.get(feed.Path() + "?" + query)
 			wantError(t, feed.String()+"?"+query, 400, status, header, body)
 		}

@@ -45,6 +45,9 @@ func respond(w http.ResponseWriter, r *http.Request, status int, contentType str
 	header := w.Header()
 	header.Set("Content-Type", contentType)
 	header.Add("Vary", "Accept-Encoding")
+	if damage(w, r, status, body) {
+		return
+	}
 	if len(body) < gzipFrom || !acceptsGzip(r) {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(status)

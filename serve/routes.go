@@ -14,6 +14,7 @@ type route struct {
 	part    part
 	access  access
 	handler handlerFunc
+	params  []string // names in the query that the route knows
 }
 
 // part says what specifies a route.
@@ -39,26 +40,26 @@ type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 // routes returns all endpoints of the server.
 func (s *Server) routes() []route {
 	return []route{
-		{http.MethodPost, "/oauth/token", documented, open, s.token},
-		{http.MethodGet, "/v3", documented, bearer, s.services},
-		{http.MethodGet, "/v3/loan", documented, bearer, s.markets(api.Loan)},
-		{http.MethodGet, "/v3/bond", documented, bearer, s.markets(api.Bond)},
-		{http.MethodGet, "/v3/loan/{market}", documented, bearer, s.market(api.Loan)},
-		{http.MethodGet, "/v3/bond/{market}", documented, bearer, s.market(api.Bond)},
-		{http.MethodGet, "/v3/loan/{market}/priced-deal", documented, bearer, s.list(api.Loan, api.Priced)},
-		{http.MethodGet, "/v3/loan/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Loan, api.Priced)},
-		{http.MethodGet, "/v3/loan/{market}/expected-deal", documented, bearer, s.list(api.Loan, api.Expected)},
-		{http.MethodGet, "/v3/loan/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Loan, api.Expected)},
-		{http.MethodGet, "/v3/bond/{market}/priced-deal", documented, bearer, s.list(api.Bond, api.Priced)},
-		{http.MethodGet, "/v3/bond/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Bond, api.Priced)},
-		{http.MethodGet, "/v3/bond/{market}/expected-deal", documented, bearer, s.list(api.Bond, api.Expected)},
-		{http.MethodGet, "/v3/bond/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Bond, api.Expected)},
+		{http.MethodPost, "/oauth/token", documented, open, s.token, []string{"grant_type"}},
+		{http.MethodGet, "/v3", documented, bearer, s.services, nil},
+		{http.MethodGet, "/v3/loan", documented, bearer, s.markets(api.Loan), nil},
+		{http.MethodGet, "/v3/bond", documented, bearer, s.markets(api.Bond), nil},
+		{http.MethodGet, "/v3/loan/{market}", documented, bearer, s.market(api.Loan), nil},
+		{http.MethodGet, "/v3/bond/{market}", documented, bearer, s.market(api.Bond), nil},
+		{http.MethodGet, "/v3/loan/{market}/priced-deal", documented, bearer, s.list(api.Loan, api.Priced), listParams(api.Loan, api.Priced)},
+		{http.MethodGet, "/v3/loan/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Loan, api.Priced), nil},
+		{http.MethodGet, "/v3/loan/{market}/expected-deal", documented, bearer, s.list(api.Loan, api.Expected), listParams(api.Loan, api.Expected)},
+		{http.MethodGet, "/v3/loan/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Loan, api.Expected), nil},
+		{http.MethodGet, "/v3/bond/{market}/priced-deal", documented, bearer, s.list(api.Bond, api.Priced), listParams(api.Bond, api.Priced)},
+		{http.MethodGet, "/v3/bond/{market}/priced-deal/{id}", documented, bearer, s.deal(api.Bond, api.Priced), nil},
+		{http.MethodGet, "/v3/bond/{market}/expected-deal", documented, bearer, s.list(api.Bond, api.Expected), listParams(api.Bond, api.Expected)},
+		{http.MethodGet, "/v3/bond/{market}/expected-deal/{id}", documented, bearer, s.deal(api.Bond, api.Expected), nil},
 
-		{http.MethodGet, "/openapi.json", ours, open, s.openapi},
-		{http.MethodGet, "/docs", ours, open, s.docs},
-		{http.MethodGet, "/healthz", ours, open, s.health},
-		{http.MethodGet, "/metrics", ours, homeOrBearer, s.showMetrics},
-		{http.MethodPost, "/_sim/advance", ours, homeOrBearer, s.advance},
+		{http.MethodGet, "/openapi.json", ours, open, s.openapi, nil},
+		{http.MethodGet, "/docs", ours, open, s.docs, nil},
+		{http.MethodGet, "/healthz", ours, open, s.health, nil},
+		{http.MethodGet, "/metrics", ours, homeOrBearer, s.showMetrics, nil},
+		{http.MethodPost, "/_sim/advance", ours, homeOrBearer, s.advance, nil},
 	}
 }
 
@@ -75,10 +76,11 @@ func (s *Server) mux() http.Handler {
 		if route.method == http.MethodGet {
 			allow += ", " + http.MethodHead // GET patterns answer HEAD too
 		}
-		other := route
+		known, other := route, route
+		known.handler = s.checked(route)
 		other.handler = methodNotAllowed(allow)
 		for _, path := range paths {
-			mux.Handle(route.method+" "+path, s.handle(route))
+			mux.Handle(route.method+" "+path, s.handle(known))
 			mux.Handle(path, s.handle(other))
 		}
 	}

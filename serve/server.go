@@ -46,7 +46,7 @@ func New(config Config) (*Server, error) {
 		config: config, accounts: newAccounts(config.Accounts), keys: newKeyring(config.SigningKeys),
 		metrics: newMetrics(), builtin: builtin, path: base.Path,
 	}
-	if config.Faults != (Faults{Seed: config.Faults.Seed}) {
+	if !config.Faults.none() {
 		s.faultInjector = &faultInjector{faults: config.Faults}
 	}
 	s.handler = s.wrap(s.mux())

@@ -39,8 +39,8 @@ type Record struct {
 	// UpdatedAt is the instant of the last update. In the API it has a resolution of one second.
 	UpdatedAt time.Time
 
-	// PricingDate is the deal's pricing date, YYYY-MM-DD, or "" if it has none. A Free Trial account
-	// sees priced deals of the last two years only.
+	// PricingDate is the deal's pricing date, YYYY-MM-DD, or "" if it has none. That of a loan without pricedDate is the
+	// newest of its tranches. A Free Trial account sees priced deals of the last two years only.
 	PricingDate string
 
 	// Body is the deal's JSON object without spaces. Hrefs under the API are written as "/v3/…", and the server

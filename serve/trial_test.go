@@ -3,12 +3,14 @@ package serve_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"dealflow/schemas/api"
 	"dealflow/serve"
+	"dealflow/serve/sim"
 )
 
 // TestTrialWindowEdges asks for deals priced around the first day of a Free Trial account's two years: that day is
@@ -98,5 +100,52 @@ func TestTrialWindowEdges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTrialSeesUndatedLoans serves a market of which no loan has a pricedDate: a Free Trial account sees a loan whose
+// newest tranche priced within its two years, in the list and by id.
+func TestTrialSeesUndatedLoans(t *testing.T) {
+	t.Parallel()
+	quirks, err := sim.ParseQuirks("undated=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, source, _ := market(t, sim.Config{Seed: 6, Deals: 40, Quirks: &quirks})
+	trial := *client
+	trial.token = client.newToken("trial", "trial")
+	first := source.Now().AddDate(-2, 0, 0).Format(time.DateOnly)
+	feed := api.Feed{Service: api.Loan, Market: api.LL, Kind: api.Priced}
+	listed := map[string]bool{}
+	for _, id := range strings.Fields(trial.ids(feed, feed.Path()+"?pageSize=1000")) {
+		listed[id] = true
+	}
+	within := 0
+	asked := map[bool]bool{}
+	for _, deal := range source.Deals(feed) {
+		if strings.Contains(string(deal.Body), "pricedDate") {
+			t.Fatalf("%d has a pricedDate: %s", deal.ID, deal.Body)
+		}
+		newest := ""
+		for _, date := range regexp.MustCompile(`"pricingDate":"([^"]*)"`).FindAllStringSubmatch(string(deal.Body), -1) {
+			newest = max(newest, date[1])
+		}
+		want, status := newest >= first, http.StatusForbidden
+		if want {
+			within, status = within+1, http.StatusOK
+		}
+		if listed[fmt.Sprint(deal.ID)] != want {
+			t.Errorf("%d, priced on %s: listed %t, want %t", deal.ID, newest, !want, want)
+		}
+		if asked[want] {
+			continue // the rate of the account is low
+		}
+		asked[want] = true
+		if got, _, body := trial.get(feed.DealPath(deal.ID)); got != status {
+			t.Errorf("%d, priced on %s: %d %s, want %d", deal.ID, newest, got, body, status)
+		}
+	}
+	if within == 0 || len(asked) != 2 {
+		t.Errorf("%d of the loans are within the two years: the market proves nothing", within)
 	}
 }

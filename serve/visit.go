@@ -22,7 +22,8 @@ type visit struct {
 	prefix  string   // "/as-of/…" as the client spells it, because the client compares links with its base URL
 	errorID string
 
-	oddLinks bool // the links of the answer have their scheme in capitals
+	fault   Fault   // damages the answer; "" for none
+	faultAt float64 // where in the body, 0 to 1
 }
 
 type visitKey struct{}
@@ -78,7 +79,7 @@ func (s *Server) base(r *http.Request) string {
 	default:
 		base = "http://" + r.Host
 	}
-	if visitOf(r).oddLinks {
+	if visitOf(r).fault == FaultLinkSpelling {
 		base = respell(base)
 	}
 	return base + visitOf(r).prefix

@@ -29,7 +29,13 @@ func TestCursorsHoldForTheirFilters(t *testing.T) {
 		{setC, "changedTo", "2027-01-01T00:00:00Z", "2027-01-01T00:00:01Z"},
 	} {
 		for _, values := range [][2]string{{c.value, c.next}, {c.next, c.value}, {c.value, ""}, {"", c.value}} {
-			first := c.feed.Path() + "?pageSize=2&" + c.name + "=" + values[0]
+			list := func(value string) string {
+				if value == "" {
+					return c.feed.Path() + "?pageSize=2"
+				}
+				return c.feed.Path() + "?pageSize=2&" + c.name + "=" + value
+			}
+			first := list(values[0])
 			next := client.page(first).Links[api.LinkNext].Href
 			u, err := url.Parse(next)
 			if err != nil {
@@ -42,7 +48,7 @@ func TestCursorsHoldForTheirFilters(t *testing.T) {
 			if status, body := answer(client, first+"&seeker="+seeker); status != 200 {
 				t.Errorf("%s, its own cursor: %d %s", first, status, body)
 			}
-			other := c.feed.Path() + "?pageSize=2&" + c.name + "=" + values[1] + "&seeker=" + seeker
+			other := list(values[1]) + "&seeker=" + seeker
 			if status, body := answer(client, other); status != 400 {
 				t.Errorf("%s with the cursor of %s=%s: %d %s", other, c.name, values[0], status, body)
 			}
@@ -76,7 +82,7 @@ func TestOneDayBounds(t *testing.T) {
 func TestDefaultPageSize(t *testing.T) {
 	t.Parallel()
 	client := start(t, serve.Config{Source: newStand(), DefaultPageSize: 3, MaxPageSize: 5})
-	for query, want := range map[string]int{"": 3, "?pageSize=": 3, "?pageSize=1": 1, "?pageSize=5": 5, "?pageSize=6": 5} {
+	for query, want := range map[string]int{"": 3, "?pageSize=1": 1, "?pageSize=5": 5, "?pageSize=6": 5} {
 		if got := len(client.deals(setA, client.page(setA.Path()+query))); got != want {
 			t.Errorf("%q: %d deals, want %d", query, got, want)
 		}

@@ -79,15 +79,14 @@ func TestNoLookAhead(t *testing.T) {
 }
 
 func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
-	quirks := sim.DefaultQuirks()
+	quirks := sim.AwkwardQuirks()
 	quirks.Removal, quirks.Reappear, quirks.FlipFlop = 20, 0.8, 0.2
 	days, deals := 3, 12
 	if long {
 		days, deals = 6, 25
 	}
 	w := world.New(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
-	faults := serve.AllFaults(seed, 0.01)
-	faults.TooMany = 0 // each 429 costs a real second
+	faults := serve.AllFaults(seed, 0.05, serve.FaultTooMany, serve.FaultBareTooMany) // each 429 costs a real second
 	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
 	w.Attempts = 8
 

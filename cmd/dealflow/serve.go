@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ type serveOptions struct {
 	seed   uint64
 	deals  int
 	years  int
-	quirks bool
-	faults float64
+	quirks string
+	faults string
 	start  string
 	speed  float64
 	asOf   string
@@ -58,6 +59,11 @@ To try it, serve a market in one terminal and pull from it in another:
 A simulated market (--sim) has invented deals that are announced, priced, edited and removed. Its
 time starts at --start and runs --speed times as fast as real time. The Date header shows that time.
 POST /_sim/advance?by=24h moves the time forward.
+
+` + quirksHelp() + `
+` + faultsHelp() + `
+A parameter that the API does not know is ignored: the answer names it in the header
+Dealflow-Ignored, and the log in a line. With --strict the answer is 400.
 
 A lake (--lake) is served as of now, and follows every commit. With --as-of it is served as it was
 known at that instant. A client can also choose the instant by its base URL: everything under
@@ -98,8 +104,8 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
 	flags.IntVar(&o.deals, "deals", 200, "number of priced deals in each market at the start")
 	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: the small market of --deals")
-	flags.Float64Var(&o.faults, "faults", 0, "share of answers, 0 to 1, that fail on purpose: 500, 429, broken bodies, expired tokens and cursors, odd links")
-	flags.BoolVar(&o.quirks, "quirks", true, "show the oddities of real deals, such as spellings")
+	flags.StringVar(&o.faults, "faults", "", "answers that go wrong on purpose: a share of all of them, such as 0.02, or kinds with their rates, such as 500=0.01,badjson=0.01")
+	flags.StringVar(&o.quirks, "quirks", "usual", "oddities of the simulated market: usual, all, none, or names from the list above, such as undated,dangling=0.1")
 	flags.StringVar(&o.start, "start", "", "start of the market's time, such as 2026-03-02T08:00:00Z (default: now)")
 	flags.Float64Var(&o.speed, "speed", 1, "speed of the market's time, as a multiple of real time; 0 stops it")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8900", "address to listen on; loopback only without --accounts")
@@ -113,6 +119,38 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 	flags.BoolVar(&o.accessLog, "access-log", false, "log every request")
 	cmd.AddCommand(newHashSecret(a))
 	return cmd
+}
+
+// quirksHelp describes --quirks.
+func quirksHelp() string {
+	var usual, others strings.Builder
+	for _, quirk := range sim.ListQuirks() {
+		if quirk.Breaks == "" {
+			fmt.Fprintf(&usual, "  %-17s %s\n", quirk.Name, quirk.About)
+		} else {
+			fmt.Fprintf(&others, "  %-17s %s; it breaks %s\n", quirk.Name, quirk.About, quirk.Breaks)
+		}
+	}
+	return `--quirks names the oddities that the market shows, each with a rate from 0 to 1 if wanted:
+usual,dangling=0.1. The usual ones keep to the API's document:
+
+` + usual.String() + `
+These break something, and are off unless they are named:
+
+` + others.String()
+}
+
+// faultsHelp describes --faults.
+func faultsHelp() string {
+	var lines strings.Builder
+	kinds, about := serve.ListFaults()
+	for i, kind := range kinds {
+		fmt.Fprintf(&lines, "  %-17s %s\n", kind, about[i])
+	}
+	return `--faults 0.02 makes two in a hundred answers go wrong, spread evenly over these kinds; kinds are
+chosen by their names, as in --faults 500=0.01,badjson=0.01:
+
+` + lines.String()
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
@@ -143,15 +181,14 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 
 // serveConfig returns the server's configuration without its market.
 func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, error) {
-	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), RetryAfterDate: o.retryAfter == "date"}
+	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), Strict: a.settings.strict, RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
 	}
-	if o.faults < 0 || o.faults > 1 {
-		return config, usagef("--faults %v: want a rate from 0 to 1", o.faults)
-	}
-	config.Faults = serve.AllFaults(o.seed, o.faults)
 	var err error
+	if config.Faults, err = serve.ParseFaults(o.seed, o.faults); err != nil {
+		return config, usagef("--faults: %w", err)
+	}
 	if config.SigningKeys, err = a.signingKeys(ctx); err != nil {
 		return config, err
 	}
@@ -204,9 +241,11 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 	}
 	// The market's history starts at midnight, so that two servers started on one day have the same deals.
 	shape := sim.Config{Seed: o.seed, Deals: o.deals, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
-	if !o.quirks {
-		shape.Quirks = &sim.Quirks{}
+	quirks, err := sim.ParseQuirks(o.quirks)
+	if err != nil {
+		return "", nil, usagef("--quirks: %w", err)
 	}
+	shape.Quirks = &quirks
 	market := sim.New(shape)
 	config.Source = market
 	if len(config.SigningKeys) == 0 {

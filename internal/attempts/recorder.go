@@ -92,14 +92,14 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 		return r
 	}
 	if err := r.waiting.putAll(ctx, cfg.Store); err != nil {
-		r.warn("earlier attempts still wait in the work folder", err)
+		r.cfg.Log.Warn("earlier attempts still wait in the work folder", "error", r.mask(err.Error()))
 	}
 	if cfg.Policy == Both {
 		if err := r.findKilled(ctx); err != nil {
-			r.warn("attempts that were killed could not be looked for", err)
+			r.cfg.Log.Warn("attempts that were killed could not be looked for", "error", r.mask(err.Error()))
 		}
 		if err := r.put(ctx, &r.attempt); err != nil {
-			r.warn("the start of this attempt was not recorded in the lake", err)
+			r.cfg.Log.Warn("the start of this attempt was not recorded in the lake", "error", r.mask(err.Error()))
 		}
 	}
 	return r
@@ -148,10 +148,10 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 		return
 	}
 	if !errors.Is(err, errNoLake) {
-		r.warn("this attempt was not recorded in the lake; it waits in the work folder until the next start", err)
+		r.cfg.Log.Warn("this attempt was not recorded in the lake; it waits in the work folder until the next start", "error", r.mask(err.Error()))
 	}
 	if err := r.waiting.keep(&a); err != nil {
-		r.warn("this attempt was not recorded in the work folder either", err)
+		r.cfg.Log.Warn("this attempt was not recorded in the work folder either", "error", r.mask(err.Error()))
 	}
 }
 
@@ -227,8 +227,6 @@ func (r *Recorder) put(ctx context.Context, a *Attempt) error {
 	}
 	return putObject(ctx, r.cfg.Store, a.key(), data)
 }
-
-func (r *Recorder) warn(what string, err error) { r.cfg.Log.Warn(what, "error", r.mask(err.Error())) }
 
 // masked returns the result without secrets, and with its texts bounded.
 func (r *Recorder) masked(result Result) Result {
@@ -332,7 +330,7 @@ func (r *Recorder) writeJournal() {
 		err = os.Rename(path+"-", path)
 	}
 	if err != nil {
-		r.warn("a kill of this command could not be told by the next start", err)
+		r.cfg.Log.Warn("a kill of this command could not be told by the next start", "error", r.mask(err.Error()))
 	}
 }
 

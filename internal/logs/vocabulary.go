@@ -93,6 +93,7 @@ var Vocabulary = []Word{
 	{"serving", []string{"market", "url", "accounts"}, "the server is ready"},
 	{"serving without TLS", nil, "`--insecure-http`: secrets and tokens cross the network unencrypted"},
 	{"request", []string{"method", "path", "status", "bytes", "dur", "remote", "account", "error_id"}, "a request that was answered, with `--access-log`"},
+	{"parameters ignored", []string{"path", "ignored"}, "from `serve`: a request has parameters that its path does not know"},
 	{"connection", []string{"detail"}, "what the HTTP library says of a connection"},
 }
 

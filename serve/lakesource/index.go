@@ -166,7 +166,8 @@ func (in *bounds) contain(e *entry) bool {
 	return !in.changed || e.changed != noDate && e.changed >= in.changedFrom && e.changed <= in.changedTo
 }
 
-// dates returns the SQL expressions of the dates that a feed's filters compare.
+// dates returns the SQL expressions of the dates that a feed's filters compare. The pricing date of a loan without
+// pricedDate is the newest one of its tranches, t.
 func dates(feed api.Feed) (priced, changed string) {
 	switch {
 	case feed.Kind == api.Expected:
@@ -174,22 +175,34 @@ func dates(feed api.Feed) (priced, changed string) {
 	case feed.Service == api.Bond:
 		return "f.pricing_date - DATE '1970-01-01'", "NULL"
 	}
-	return "f.priced_date - DATE '1970-01-01'", "NULL"
+	return "coalesce(f.priced_date, t.pricing_date) - DATE '1970-01-01'", "NULL"
 }
+
+// trancheDates names the rows t of a feed of priced loans.
+const trancheDates = `
+LEFT JOIN (
+  SELECT deal_id, version, max(pricing_date) AS pricing_date FROM files.` + loanTranches + ` WHERE market = $2 GROUP BY ALL
+) t ON t.deal_id = d.deal_id AND t.version = d.version`
+
+// loanTranches is the table of the tranches of priced loans.
+const loanTranches = "loan_priced_tranches"
 
 // readIndex reads the index of a feed as of a state.
 func readIndex(ctx context.Context, db *stdsql.DB, feed api.Feed, at instant) (*index, error) {
 	priced, changed := dates(feed)
-	order := "d.deal_id DESC"
+	order, tranches := "d.deal_id DESC", ""
+	if feed.Service == api.Loan && feed.Kind == api.Priced {
+		tranches = trancheDates
+	}
 	if feed.HasUpdatedSince() {
 		order = "d.valid_from DESC, " + order
 	}
 	rows, err := db.QueryContext(ctx, fmt.Sprintf(`
 SELECT epoch_us(d.valid_from), d.deal_id, d.version, %s, %s
 FROM deals_as_of(%s) d
-LEFT JOIN (FROM files.%s WHERE market = $2) f ON f.deal_id = d.deal_id AND f.version = d.version
+LEFT JOIN (FROM files.%s WHERE market = $2) f ON f.deal_id = d.deal_id AND f.version = d.version%s
 WHERE d.service = $1 AND d.market = $2 AND d.kind = $3
-ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, order), string(feed.Service), string(feed.Market), string(feed.Kind))
+ORDER BY %s`, priced, changed, at.literal(), lake.FeedTables(feed)[0].Name, tranches, order), string(feed.Service), string(feed.Market), string(feed.Kind))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,9 @@ func newServed(t testing.TB, deals int) *served {
 // newMarket returns a World with a market and an empty lake.
 func newMarket(t testing.TB, deals int) *world.World {
 	t.Helper()
-	w := world.New(t, sim.Config{Seed: 3, Deals: deals, PerDay: 5})
+	quirks := sim.AwkwardQuirks()
+	quirks.Undated = 0.3
+	w := world.New(t, sim.Config{Seed: 3, Deals: deals, PerDay: 5, Quirks: &quirks})
 	w.Pages, w.Attempts = 0, 0
 	return w
 }

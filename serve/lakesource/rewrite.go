@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,7 +14,7 @@ import (
 
 // rewriter turns payloads into records of this API. Only links change; all other bytes stay. Hrefs under the address
 // that a payload came from become "/v3/…", and the server adds its own address. The href of the record's updatedSince
-// link gets the known_at of the version. A payload without such a link stays without: the record says what its source
+// link gets the known_at of the version, in whole seconds as the API writes instants. A payload without such a link stays without: the record says what its source
 // said. A rewriter is not safe for concurrent use.
 type rewriter struct {
 	feed  api.Feed
@@ -41,7 +42,7 @@ func (w *rewriter) body(payload []byte, from string, known instant) ([]byte, err
 	}
 	w.since = ""
 	if w.feed.HasUpdatedSince() {
-		w.since = w.feed.Path() + "?updatedSince=" + known.String()
+		w.since = w.feed.Path() + "?updatedSince=" + known.time().Truncate(time.Second).Format(time.RFC3339)
 	}
 	w.input = *bytes.NewBuffer(payload)
 	w.dec.Reset(&w.input, jsontext.AllowInvalidUTF8(true)) // lone surrogates are allowed: they are content

@@ -25,7 +25,7 @@ type Catalog struct {
 // Reads returns a text that names the tables that a Source queries, as a statement does. Their files must be local
 // when the catalog is opened.
 func Reads() string {
-	text := "FROM files." + lake.DealVersions
+	text := "FROM files." + lake.DealVersions + ", files." + loanTranches
 	for _, feed := range api.Feeds() {
 		text += ", files." + lake.FeedTables(feed)[0].Name
 	}

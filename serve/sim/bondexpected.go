@@ -66,9 +66,8 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 		tranche.Books = books
 	}
 	link := c.link("")
-	if t.priced && !t.unlinked {
-		priced := api.Feed{Service: api.Bond, Market: d.feed.Market, Kind: api.Priced}
-		link.Href = priced.DealPath(d.priced[t.line])
+	if t.priced && !t.unlinked && d.priced[t.line] != 0 {
+		link.Href = pricedFeed(d.feed).DealPath(d.priced[t.line])
 		tranche.Links = api.Some(api.RecordLinks{PricedDeal: api.Some(link)})
 	} else if c.chance(0.1) {
 		tranche.Links = api.Some(api.RecordLinks{})

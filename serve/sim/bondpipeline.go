@@ -23,7 +23,7 @@ func (m *Market) bondExpectedScript(d *deal) []step {
 	if m.fades(r, d, wait) {
 		addFade(&s, r, later(d.target, s.born).Add(12*time.Hour))
 	} else {
-		addExecution(&s, r, d, lines)
+		m.addExecution(&s, r, d, lines)
 	}
 	m.addSlips(&s, r, len(lines))
 	m.addOmission(&s, r)
@@ -59,7 +59,7 @@ func addFade(s *script, r *dice, end time.Time) {
 
 // addExecution adds the steps of the day of pricing. High yield opens its books on the day before if there is time. A
 // priced tranche stays until midnight in London.
-func addExecution(s *script, r *dice, d *deal, lines []bondLine) {
+func (m *Market) addExecution(s *script, r *dice, d *deal, lines []bondLine) {
 	opening, closing := d.offer.opening(d.target), d.offer.closing(d.target)
 	if eve := d.offer.opening(businessDaysBefore(d.target, 1)); d.feed.Market == api.HY && eve.After(s.born) {
 		opening = eve
@@ -87,12 +87,12 @@ func addExecution(s *script, r *dice, d *deal, lines []bondLine) {
 		s.add(along(0.5, 0.6), stepRevised)
 	}
 	s.add(along(0.65, 0.85), stepFinal)
-	addPricing(s, r, closing, lines)
+	m.addPricing(s, r, closing, lines)
 }
 
-// addPricing prices one tranche after the other. Rarely the last one waits until the next business day. Most links to
-// the priced records are added at once, a few later.
-func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
+// addPricing prices one tranche after the other. Rarely the last one waits until the next business day. The links to
+// the priced records are added at once, and by a quirk some of them later.
+func (m *Market) addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
 	last, lags := len(lines)-1, r.chance(0.04)
 	var end time.Time
 	for last > 0 && lines[last].phantom {
@@ -110,7 +110,7 @@ func addPricing(s *script, r *dice, at time.Time, lines []bondLine) {
 		}
 		s.addLine(at, stepPrice, i)
 		end = midnight(at)
-		if linked := at.Add(time.Duration(r.between(3, 60)) * time.Minute); r.chance(0.03) {
+		if linked := at.Add(time.Duration(r.between(3, 60)) * time.Minute); r.chance(m.config.Quirks.LateLink) {
 			s.addLine(linked, stepLink, i)
 		}
 		at = at.Add(time.Duration(r.between(5, 25)) * time.Minute)

@@ -275,7 +275,11 @@ func (c recordWriter) pricingTime(d *deal) api.Opt[string] {
 	if d.struck.Year() < 2018 {
 		share = 0
 	}
-	return c.text(share, written)
+	member := c.text(share, written)
+	if text, _ := member.Get(); text != "" && c.q.BadPricingTime == 0 {
+		return api.Some(written) // a time has a form: awkward characters are no part of it
+	}
+	return member
 }
 
 // stats returns the stats of a bond. Somewhat more than half of the bonds have them, most with the final books. Their

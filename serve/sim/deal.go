@@ -31,6 +31,7 @@ const (
 	tagMoney
 	tagClock
 	tagCodes
+	tagLate
 )
 
 // offer is the transaction of a deal. An expected deal and its priced records share one offer.
@@ -60,12 +61,13 @@ type deal struct {
 	updated time.Time
 	changed time.Time // of an expected deal: its member "changed"
 	struck  time.Time // of a priced deal: when it was priced
-	dated   int32     // of a priced deal: the pricing date in days since 1970, 0: none
+	dated   int32     // of a priced deal: the pricing date in days since 1970; 0 for an expected deal
 	omitted bool      // left out of the list
 	moved   bool      // it is in shelf.moved
 
 	growth
-	priced []int64 // of an expected deal: the priced record of each line, 0 for none yet
+	announced *deal   // of a priced deal: the expected deal that links to it; nil if none does
+	priced    []int64 // of an expected deal: the priced record of each line; 0 for none yet, and for one that is removed
 
 	body []byte // nil if there is none of the present version
 }
@@ -78,18 +80,21 @@ type growth struct {
 	restated    int64 // of an original: the increases that its total counts
 }
 
-// date sets the pricing date: for bonds the local date. A few loans have none.
+// date sets the pricing date: for bonds the local date.
 func (d *deal) date() {
 	at := d.struck
 	if d.feed.Service == api.Bond {
 		at = zoneOf(d.offer.currency().Code).local(at)
-	} else if stream(d.seed, tagFacts, 1).chance(0.03) {
-		return
 	}
 	d.dated = int32(at.Unix() / 86400)
 }
 
-// pricingDate returns the pricing date as YYYY-MM-DD, or "".
+// undated says whether a priced loan has no pricedDate. Its tranches then say when it was priced.
+func (m *Market) undated(d *deal) bool {
+	return d.feed.Service == api.Loan && stream(d.seed, tagFacts, 1).chance(m.config.Quirks.Undated)
+}
+
+// pricingDate returns the pricing date as YYYY-MM-DD; "" for an expected deal.
 func (d *deal) pricingDate() string {
 	if d.dated == 0 {
 		return ""

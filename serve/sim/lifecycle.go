@@ -37,6 +37,8 @@ func (m *Market) runStep(d *deal, at time.Time) {
 		d.omitted = false
 	case stepLeave:
 		m.shelves[d.feed].remove(d)
+		m.unlink(d, at)
+		m.forget(d)
 		m.returnLater(d, at)
 	case stepMove:
 		m.moveMarket(d, at)
@@ -65,6 +67,25 @@ func (m *Market) touch(d *deal, s step, at time.Time) {
 		d.changed = at.Add(m.skew(d))
 	}
 	shelf.move(d)
+}
+
+// unlink takes the link to a removed priced record out of the expected deal, which shows it for the rest of the day.
+func (m *Market) unlink(d *deal, at time.Time) {
+	if d.announced == nil {
+		return
+	}
+	d.announced.priced[d.line] = 0
+	m.touch(d.announced, step{}, at)
+	d.announced = nil
+}
+
+// forget takes an expected deal that was removed out of the priced records to which it has led.
+func (m *Market) forget(d *deal) {
+	for _, id := range d.priced {
+		if record := m.shelves[pricedFeed(d.feed)].byID[id]; record != nil {
+			record.announced = nil
+		}
+	}
 }
 
 // skew draws the error of a deal's "changed" at this step.
@@ -115,8 +136,8 @@ func (m *Market) returnLater(d *deal, at time.Time) {
 	})
 }
 
-// price prices a line of an expected deal. The deal links to the priced record at once. The record appears some minutes
-// later, very rarely under another id than that of the link.
+// price prices a line of an expected deal. The deal links to the priced record, which appears in the same instant. By
+// quirks the record appears some minutes later, or under another id than that of the link.
 func (m *Market) price(d *deal, line int, at time.Time) {
 	if d.priced == nil {
 		d.priced = make([]int64, mostLines)
@@ -125,10 +146,14 @@ func (m *Market) price(d *deal, line int, at time.Time) {
 	wait := time.Duration(min(max(r.lognormal(12*60, 0.8), 120), 5400)) * time.Second
 	id := shelf.nextID(r.Uint64())
 	d.priced[line] = id
+	announced := d
 	if r.chance(m.config.Quirks.DanglingLink) {
-		id = shelf.nextID(r.Uint64())
+		id, announced = shelf.nextID(r.Uint64()), nil
 	}
-	p := pricing{service: d.feed.Service, offer: d.offer, line: line, tap: d.tap, parent: d.parent, id: id, struck: at}
+	if !stream(d.seed, tagLate, uint64(line)).chance(m.config.Quirks.LateRecord) {
+		wait = 0
+	}
+	p := pricing{service: d.feed.Service, offer: d.offer, line: line, tap: d.tap, parent: d.parent, announced: announced, id: id, struck: at}
 	m.timeline.schedule(at.Add(wait), func(at time.Time) { m.newPriced(p, at) })
 }
 
@@ -139,15 +164,17 @@ type pricing struct {
 	line    int
 	tap     uint64
 	parent  *deal
-	id      int64 // 0: the next id of the feed
-	struck  time.Time
+	// announced is the expected deal that links to the record; nil if none does.
+	announced *deal
+	id        int64 // 0: the next id of the feed
+	struck    time.Time
 }
 
 // newPriced adds a priced record to its feed.
 func (m *Market) newPriced(p pricing, at time.Time) {
 	d := &deal{
 		feed:  api.Feed{Service: p.service, Market: p.offer.market, Kind: api.Priced},
-		offer: p.offer, line: p.line, tap: p.tap, growth: growth{parent: p.parent}, id: p.id, struck: p.struck,
+		offer: p.offer, line: p.line, tap: p.tap, growth: growth{parent: p.parent}, announced: p.announced, id: p.id, struck: p.struck,
 		seed: mix(p.offer.seed, tagPriced, uint64(p.line), p.tap),
 	}
 	d.date()
@@ -191,6 +218,7 @@ func (m *Market) moveMarket(d *deal, at time.Time) {
 		return
 	}
 	m.shelves[d.feed].remove(d)
+	m.unlink(d, at)
 	to := api.IG
 	if d.feed.Market == api.IG {
 		to = pick(stream(d.seed, tagReturn), api.HY, api.EM)

@@ -84,8 +84,8 @@ func (m *Market) renderLoanExpected(d *deal) any {
 		Tranches:      []api.LoanExpectedTranche{},
 	}
 	links := api.RecordLinks{Self: api.Some(c.link(d.self())), UpdatedSince: api.Some(c.link(d.updatedSince()))}
-	if link := c.link(""); d.priced != nil {
-		link.Href = api.Feed{Service: api.Loan, Market: d.feed.Market, Kind: api.Priced}.DealPath(d.priced[0])
+	if link := c.link(""); d.priced != nil && d.priced[0] != 0 {
+		link.Href = pricedFeed(d.feed).DealPath(d.priced[0])
 		links.PricedDeal = api.Some(link)
 	}
 	record.Links = c.links(links)

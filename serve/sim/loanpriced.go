@@ -16,9 +16,10 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	t := recordWriter{stream(d.seed, tagText), m.config.Quirks}
 	first := plan.tranches[0]
+	undated := m.undated(d)
 	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.Short, first.quote(first.margin))
 	record := api.LoanPricedDeal{
-		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, presence(d.pricingDate()), d.pricingDate()),
+		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, certain(!undated), d.pricingDate()),
 		Headline: t.text(0.9, said.headline), Message: t.text(messageThere(d), said.message),
 		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, true),
 		UseOfProceeds: c.proceeds(plan),
@@ -26,11 +27,14 @@ func (m *Market) renderLoanPriced(d *deal) any {
 		Tranches:      []api.LoanPricedTranche{},
 		Links:         c.links(api.RecordLinks{Self: api.Some(c.link(d.self())), UpdatedSince: api.Some(c.link(d.updatedSince()))}),
 	}
-	if none := c.chance(c.q.EmptyList / 5); none {
+	if none := c.chance(c.q.EmptyList / 5); none && !undated {
 		return &record
 	}
 	for i, t := range plan.tranches {
 		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i))
+	}
+	if undated {
+		record.Tranches[0].PricingDate = api.Some(d.pricingDate())
 	}
 	m.removeUnreleasedLoan(&record, d)
 	return &record

@@ -275,7 +275,7 @@ func (c *census) esg(market, date string, labelled bool) {
 func (c *census) loan(d api.LoanPricedDeal, date string, size int) {
 	c.bytes, c.records = c.bytes+size, c.records+1
 	m := d.Market
-	c.count("loan without date", date == "")
+	c.count("loan without date", !there(d.PricedDate))
 	c.when(m, m, date)
 	if len(d.Tranches) == 0 {
 		return

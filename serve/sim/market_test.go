@@ -120,7 +120,6 @@ func TestLifecycle(t *testing.T) {
 	versions := map[key][]string{}
 	gone := map[key]bool{}
 	found := map[string]int{}
-	linked := map[key]time.Time{} // priced deals that a link led to, and since when
 	for range 16 * 24 {
 		now := map[key]bool{}
 		for _, feed := range api.Feeds() {
@@ -166,10 +165,6 @@ func TestLifecycle(t *testing.T) {
 					found["priced link "+string(feed.Service)]++
 					priced := feed
 					priced.Kind = api.Priced
-					id, _ := strconv.ParseInt(string(link[2]), 10, 64)
-					if _, again := linked[key{priced, id}]; !again {
-						linked[key{priced, id}] = clock.Now()
-					}
 					if string(link[1]) != priced.Path()+"/" {
 						t.Errorf("%v links to %s", k, link[1])
 					}
@@ -197,15 +192,7 @@ func TestLifecycle(t *testing.T) {
 				t.Errorf("%v priced and left at %s, not at midnight", k, clock.Now())
 			}
 		}
-		for k, since := range linked {
-			if clock.Now().Sub(since) == 2*time.Hour && last[k].Body == nil { // a record comes within 90 minutes
-				found["dangling link"]++
-			}
-		}
 		clock.Advance(time.Hour)
-	}
-	if links := found["priced link bond"] + found["priced link loan"]; found["dangling link"]*30 > links || found["dangling link"] == 0 {
-		t.Errorf("%d of %d links lead nowhere", found["dangling link"], links)
 	}
 	for _, what := range []string{"changed priced", "changed expected", "left priced", "left expected", "withdrawn", "omitted", "increase", "priced link bond", "priced link loan", "A→B→A", "reappeared"} {
 		if found[what] == 0 {
@@ -272,11 +259,11 @@ func everything(m *sim.Market) string {
 
 func TestQuirksOccurAndCanBeSwitchedOff(t *testing.T) {
 	plain := everything(sim.New(sim.Config{Seed: 16, Deals: 100, Quirks: &sim.Quirks{}}))
-	often := sim.DefaultQuirks() // the rare ones would need a large market
+	often := sim.AwkwardQuirks() // the rare ones would need a large market
 	often.HugeNumber, often.FarMaturity, often.NoLinks, often.NoBorrower = 0.02, 0.02, 0.02, 0.02
 	often.BadPricingTime, often.NegativeZero, often.OriginalMissing, often.ForeignOriginal = 0.2, 0.05, 0.2, 0.2
 	usual := everything(sim.New(sim.Config{Seed: 16, Deals: 200, Quirks: &often}))
-	always := sim.DefaultQuirks()
+	always := sim.AwkwardQuirks()
 	always.UnknownField, always.UnknownEnum, always.Misfit = 1, 1, 1
 	broken := everything(sim.New(sim.Config{Seed: 16, Deals: 50, Quirks: &always}))
 	for name, quirk := range map[string]*regexp.Regexp{

@@ -147,7 +147,7 @@ func (c recordWriter) link(href string) api.RecordLink {
 		link.Hreflang = api.Some("en")
 	}
 	if d.chance(0.4) {
-		link.Title = pick(d, api.Some("Deal"), api.Null[string]())
+		link.Title = orNull(c, pick(d, api.Some("Deal"), api.Null[string]()))
 	}
 	if d.chance(0.5) {
 		link.Type = api.Some("application/hal+json")
@@ -162,9 +162,17 @@ func (c recordWriter) link(href string) api.RecordLink {
 		link.Name = api.Some("deal")
 	}
 	if d.chance(0.5) {
-		link.Templated = pick(d, api.Some(false), api.Some(false), api.Null[bool]())
+		link.Templated = orNull(c, pick(d, api.Some(false), api.Some(false), api.Null[bool]()))
 	}
 	return link
+}
+
+// orNull returns a member; absent where it is null and the market shows no null.
+func orNull[T any](c recordWriter, member api.Opt[T]) api.Opt[T] {
+	if _, there := member.Get(); !there && c.q.NullOptional == 0 {
+		return api.Opt[T]{}
+	}
+	return member
 }
 
 // links returns a record's links, which are very rarely absent.

@@ -275,6 +275,9 @@ func updatedSince(t *testing.T, s serve.Source, feed api.Feed, all []serve.Recor
 func pricingDate(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record) {
 	var dates []string
 	for _, r := range all {
+		if want := pricingDateOf(t, r); feed.Kind == api.Priced && r.PricingDate != want {
+			t.Errorf("%s %d: got the pricing date %q, its body says %q", feed, r.ID, r.PricingDate, want)
+		}
 		if r.PricingDate != "" {
 			dates = append(dates, r.PricingDate)
 		}
@@ -294,6 +297,22 @@ func pricingDate(t *testing.T, s serve.Source, feed api.Feed, all []serve.Record
 		got := walk(t, s, serve.Query{Feed: feed, Limit: 9, PricingDateFrom: bound[0], PricingDateTo: bound[1]}, func() {})
 		same(t, fmt.Sprintf("priced from %q to %q", bound[0], bound[1]), got, want)
 	}
+}
+
+// pricingDateOf returns the pricing date that a body states: of a loan without one, the newest of its tranches.
+func pricingDateOf(t *testing.T, r serve.Record) string {
+	var body struct {
+		PricingDate, PricedDate string
+		Tranches                []struct{ PricingDate string }
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		t.Fatalf("deal %d: %v", r.ID, err)
+	}
+	newest := ""
+	for _, tranche := range body.Tranches {
+		newest = max(newest, tranche.PricingDate)
+	}
+	return cmp.Or(body.PricingDate, body.PricedDate, newest)
 }
 
 // changed tests the filters on "changed" of the lists that have them.

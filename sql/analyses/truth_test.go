@@ -154,7 +154,7 @@ var observedDays = []int{0, 1, 2, 3, 8, 9}
 
 // awkward returns irregularities that the API's documentation permits, many times as frequent as in reality.
 func awkward() sim.Quirks {
-	q := sim.DefaultQuirks()
+	q := sim.AwkwardQuirks()
 	q.Misfit, q.UnknownField, q.UnknownEnum = 0, 0, 0
 	q.ZeroUSD, q.EmptyList, q.NoBorrower, q.DuplicateBank = 0.06, 0.05, 0.03, 0.1
 	q.NoMaturity, q.FarMaturity, q.HugeNumber = 0.04, 0.04, 0.01

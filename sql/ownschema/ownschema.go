@@ -117,7 +117,7 @@ func splitStatements(text string) []string {
 
 // skipText returns the end of the quoted text, quoted name or comment that begins at i; i if none does.
 func skipText(text string, i int) int {
-	closing := ""
+	var closing string
 	switch {
 	case text[i] == '\'' || text[i] == '"':
 		closing = text[i : i+1]

@@ -61,7 +61,7 @@ func shared(t testing.TB) (root string, report *longlake.Report) {
 
 // eventful is a small lake in which deals often go and come back, and often depart from the document.
 func eventful() longlake.Config {
-	quirks := sim.DefaultQuirks()
+	quirks := sim.AwkwardQuirks()
 	quirks.Removal, quirks.Reappear = 40, 1
 	quirks.Misfit, quirks.UnknownField, quirks.UnknownEnum = 0.05, 0.05, 0.05
 	return longlake.Config{Seed: 1, Scale: 0.01, Years: 2, Quirks: &quirks}

@@ -13,7 +13,7 @@ const Base = "http://127.0.0.1:8900"
 // Config says which lake to build. Equal configurations are equal lakes.
 type Config struct {
 	// Quirks sets how irregular the deals are, and how many are removed and reappear. Defaults to
-	// sim.DefaultQuirks.
+	// sim.AwkwardQuirks.
 	Quirks *sim.Quirks
 
 	// Seed selects the market. Any value is valid, 0 too.
@@ -43,7 +43,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.SnapshotMonths = max(c.SnapshotMonths, -1)
 	if c.Quirks == nil {
-		quirks := sim.DefaultQuirks()
+		quirks := sim.AwkwardQuirks()
 		c.Quirks = &quirks
 	}
 	return c

@@ -44,11 +44,15 @@ type World struct {
 }
 
 // New returns a World with a simulated market and an empty lake in a folder. Epoch and Clock of the
-// configuration are replaced by those of the World.
+// configuration are replaced by those of the World, and without Quirks the market has sim.AwkwardQuirks.
 func New(t testing.TB, config sim.Config) *World {
 	t.Helper()
 	clock := sim.NewManualClock(Epoch)
 	config.Epoch, config.Clock = Epoch, clock.Now
+	if config.Quirks == nil {
+		quirks := sim.AwkwardQuirks()
+		config.Quirks = &quirks
+	}
 	market := sim.New(config)
 	w := Of(t, clock, market)
 	w.Market = market
