@@ -27,8 +27,8 @@ func newVerify(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Prove that the lake is complete and undamaged",
-		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing in what it checks; that it ran is recorded for status. Other
-commands may write at the same time.
+		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing in what it
+checks, and records for status that it ran. Other commands may write at the same time.
 
 It checks the log, and that each file which the log names exists with the right size and footer.
 
