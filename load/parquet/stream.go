@@ -24,7 +24,7 @@ func Stream(ctx context.Context, path string, mem memory.Allocator, out io.Write
 	if err != nil {
 		return err
 	}
-	defer r.Close() // read-only: a failing close loses nothing
+	defer func() { err = errors.Join(err, r.Close()) }()
 	pf, err := file.NewParquetReader(r)
 	if err != nil {
 		return err
