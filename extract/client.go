@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dealflow/extract/internal/budget"
@@ -24,6 +25,7 @@ type Client struct {
 	tokens *tokens
 	clock  Clock // nil: instants are the answers' Dates
 	memory *budget.Budget
+	sent   atomic.Int64 // requests of feeds, as far as MaxRequests limits them
 
 	mu       sync.Mutex
 	tallies  map[api.Feed]*tally
@@ -56,6 +58,14 @@ func New(cfg Config) (*Client, error) {
 	c.addSecret(cfg.ClientSecret.Reveal())
 	c.addSecret(cfg.basic())
 	return c, nil
+}
+
+// spend counts a request for a feed. It returns ErrBudget if the client must not send it.
+func (c *Client) spend() error {
+	if most := c.cfg.MaxRequests; most > 0 && c.sent.Add(1) > most {
+		return ErrBudget
+	}
+	return nil
 }
 
 // Close closes idle connections, unless the transport was given by the configuration.

@@ -53,6 +53,7 @@ type Config struct {
 	PageMemory     int64         // decompressed bytes of all bodies in memory, over all feeds; a body waits for it; default 512 MiB
 	MaxPages       int           // pages of one walk; default 100,000
 	MaxSweeps      int           // most sweeps before *UnsettledError; default 20
+	MaxRequests    int64         // requests that may be sent for feeds, retries included, before ErrBudget; default 0: unlimited
 	Rate           float64       // most requests per second of all feeds together; 429 answers lower it for a while; default 0: unlimited
 }
 

@@ -11,6 +11,9 @@ import (
 	"dealflow/schemas/api"
 )
 
+// ErrBudget means that Config.MaxRequests requests were sent. It is never retried.
+var ErrBudget = errors.New("the budget of requests is spent")
+
 // StatusError is an HTTP response of the API other than 200.
 type StatusError struct {
 	Op         string        // "GET" or "POST"

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"dealflow/extract/internal/budget"
+	"dealflow/schemas/api"
 )
 
 // tunedTransport returns the transport to use if the configuration has none.
@@ -108,6 +109,11 @@ func (j *job) send(ctx context.Context, request *http.Request, need *int64) (got
 	request = request.WithContext(ctx)
 	request.Header.Set("Accept", "application/hal+json, application/json")
 	request.Header.Set("Accept-Encoding", "gzip")
+	if j.feed != (api.Feed{}) {
+		if err := j.client.spend(); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
+		}
+	}
 	j.tally.requests.Add(1)
 	response, err := j.client.http.Do(request)
 	if err != nil {

@@ -65,10 +65,15 @@ const (
 	LeaseDead    LeaseState = "dead"    // its process has ended
 )
 
-// StoredLease returns the lease as it is stored, and its state at now. An object that is no lease is absent.
+// StoredLease is ReadLease for the lake's store.
 func (l *Lake) StoredLease(ctx context.Context, now time.Time) (*Lease, LeaseState, error) {
+	return ReadLease(ctx, l.store, now)
+}
+
+// ReadLease returns the lease as it is stored, and its state at now. An object that is no lease is absent.
+func ReadLease(ctx context.Context, s store.Store, now time.Time) (*Lease, LeaseState, error) {
 	var lease Lease
-	data, err := store.Read(ctx, l.store, lake.LeaseKey)
+	data, err := store.Read(ctx, s, lake.LeaseKey)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, LeaseAbsent, nil
@@ -76,7 +81,7 @@ func (l *Lake) StoredLease(ctx context.Context, now time.Time) (*Lease, LeaseSta
 		return nil, "", fmt.Errorf("lease: %w", err)
 	case json.Unmarshal(data, &lease) != nil:
 		return nil, LeaseAbsent, nil //nolint:nilerr // an advisory lock that cannot be read locks nothing
-	case lease.Process.hasEnded():
+	case lease.Process.HasEnded():
 		return &lease, LeaseDead, nil
 	case !lease.ExpiresAt.After(now) || lease.ExpiresAt.After(now.Add(LeaseLife+leaseSkew)):
 		return &lease, LeaseExpired, nil

@@ -35,8 +35,8 @@ func (p *Process) isHere() bool {
 	return p != nil && self != nil && p.BootID == self.BootID && p.PIDNamespace == self.PIDNamespace
 }
 
-// hasEnded says whether it is certain that the process has ended.
-func (p *Process) hasEnded() bool {
+// HasEnded says whether it is certain that the process has ended.
+func (p *Process) HasEnded() bool {
 	if !p.isHere() || p.PID <= 0 {
 		return false
 	}
@@ -47,6 +47,9 @@ func (p *Process) hasEnded() bool {
 	started, state, err := processStat(strconv.Itoa(p.PID))
 	return err == nil && (started != p.Started || state == "Z" || state == "X") // a zombie has ended
 }
+
+// Lives says whether it is certain that the process has not ended.
+func (p *Process) Lives() bool { return p.isHere() && !p.HasEnded() }
 
 // processStat reads when a process was started, and its state. The format is that of proc(5).
 func processStat(pid string) (started, state string, err error) {

@@ -81,9 +81,9 @@ func answersOf(t *testing.T, db *stdsql.DB, prefix, instant string) (all []strin
 	}
 	var queries []string
 	for _, a := range analyses {
-		queries = append(queries, a.AsOf...)
+		queries = append(queries, strings.ReplaceAll(a.AsOf[0], "FROM deals_as_of(", "FROM "+prefix+"deals_as_of("))
 	}
-	for _, table := range lake.Tables() {
+	for _, table := range lake.Tables()[:2] { // their macros are of one template
 		queries = append(queries, table.Name+"_as_of({as_of})")
 	}
 	for _, query := range queries {

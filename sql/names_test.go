@@ -13,6 +13,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/answer"
 )
 
 // opened builds a catalog and opens it until the end of the test.
@@ -46,7 +47,7 @@ func TestPublicNames(t *testing.T) {
 		"columns": "SELECT schema_name || '.' || table_name || '.' || column_name, comment FROM duckdb_columns() WHERE NOT internal AND " + public,
 		"macros":  "SELECT schema_name || '.' || function_name, comment FROM duckdb_functions() WHERE NOT internal AND " + public,
 	} {
-		rows, err := sql.Query(t.Context(), db, query)
+		rows, err := answer.Query(t.Context(), db, query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestMarkets(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s %s %d", service, market, len(codes)))
 		}
 	}
-	rows, err := sql.Query(t.Context(), db, "SELECT service, market, precedence FROM markets ORDER BY precedence")
+	rows, err := answer.Query(t.Context(), db, "SELECT service, market, precedence FROM markets ORDER BY precedence")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
@@ -33,15 +34,18 @@ The merged files become garbage. expire removes garbage after its grace of seven
 }
 
 func runCompact(ctx context.Context, a *app, acceptLost bool) error {
-	cfg, err := a.maintainConfig(ctx, acceptLost)
-	if err != nil {
-		return err
-	}
-	result, err := maintain.Compact(ctx, cfg)
-	if result == nil {
-		return err
-	}
-	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result)))
+	return a.recorded(ctx, "compact", attempts.Both, func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, acceptLost)
+		if err != nil {
+			return err
+		}
+		result, err := maintain.Compact(ctx, cfg)
+		if result == nil {
+			return err
+		}
+		at.maintained(result)
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result), a.strictly(result.Warnings)))
+	})
 }
 
 func (a *app) printCompacted(r *maintain.Result) error {

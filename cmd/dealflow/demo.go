@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"dealflow/extract"
@@ -183,7 +184,11 @@ func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pul
 		return nil, err
 	}
 	defer client.Close()
-	return a.pull(ctx, pull.Run, pull.Config{Client: client, Base: base, Store: s, ServerClock: true})
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("run id: %w", err)
+	}
+	return a.pull(ctx, pull.Run, pull.Config{RunID: id.String(), Client: client, Base: base, Store: s, ServerClock: true})
 }
 
 // demoExamples are the names of the queries that the demo runs.

@@ -198,7 +198,7 @@ func diagnoseList(ctx context.Context, client *extract.Client, feeds []api.Feed)
 	var err error
 	for _, feed := range feeds {
 		var n int
-		if n, err = client.Peek(ctx, feed); err == nil {
+		if n, _, err = client.Peek(ctx, feed); err == nil {
 			return found(check, "the first page of %s has %d deals", feed, n)
 		} else if !extract.IsForbiddenOrMissing(err) {
 			break

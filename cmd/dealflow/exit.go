@@ -19,7 +19,7 @@ type exit struct {
 	meaning string
 }
 
-// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3 is used.
+// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3, 9 is used.
 var exits = []exit{
 	{0, "done"},
 	{1, "error"},
@@ -29,9 +29,11 @@ var exits = []exit{
 	{5, "contract or quality hold: nothing was committed"},
 	{6, "the removal guard held a feed, the rest is committed"},
 	{7, "verify found damage"},
+	{8, "status found a problem: the last run failed, or a feed is stale or held"},
+	{9, "done, with warnings, which --strict does not accept"},
 	{10, "no lake found"},
 	{11, "another run committed first: nothing of this one is visible"},
-	{12, "deadline reached: the finished feeds are committed"},
+	{12, "deadline reached, or the day's requests are spent: the finished feeds are committed"},
 	{13, "skipped: another command is at work"},
 	{130, "cancelled"},
 }
@@ -66,6 +68,17 @@ var errSkipped = errors.New("skipped: another command is at work; `dealflow leas
 func skippedError(outcome string) error {
 	if outcome == lake.OutcomeSkipped {
 		return errSkipped
+	}
+	return nil
+}
+
+// errWarnings is the error of a command that is done and has warnings, under --strict.
+var errWarnings = errors.New("there are warnings, see above (--strict)")
+
+// strictly returns errWarnings if there are warnings and --strict is set, else nil.
+func (a *app) strictly(warnings []string) error {
+	if a.settings.strict && len(warnings) > 0 {
+		return errWarnings
 	}
 	return nil
 }
@@ -106,12 +119,16 @@ func exitCode(ctx context.Context, err error) int {
 		return 13
 	case errors.Is(err, pull.ErrFeedsHeld):
 		return 6
-	case errors.Is(err, pull.ErrDeadline):
+	case errors.Is(err, pull.ErrDeadline), errors.Is(err, extract.ErrBudget):
 		return 12
 	case errors.Is(err, pull.ErrFeedsFailed) && !errors.Is(err, pull.ErrNothingDone):
 		return 3
 	case errors.Is(err, verify.ErrDamage):
 		return 7
+	case errors.Is(err, errUnwell):
+		return 8
+	case errors.Is(err, errWarnings):
+		return 9
 	case errors.Is(err, load.ErrNoLake):
 		return 10
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/api"
@@ -38,7 +39,8 @@ History never expires: every as-of answer stays the same.
 
 Garbage is a file that no live commit names. Its grace is seven days by the store's clock, from the
 day on which it was put or a commit dropped it. So the files of a snapshot that expires today are
-removed by an expire in a week. Old checkpoints and unfinished uploads are removed too.
+removed by an expire in a week. Old checkpoints and unfinished uploads are removed too, and records
+of attempts that are older than 400 days.
 
 If the disk is full, expire removes garbage before it writes anything. --garbage-only does that and
 nothing else, for a store that reports in its own words that it is full.
@@ -66,7 +68,7 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "always keep the last snapshot of each month")
 	flags.BoolVar(&o.apply, "apply", false, "remove them; without it, only list them")
 	addAcceptLost(flags, &o.acceptLost)
-	flags.BoolVar(&o.garbageOnly, "garbage-only", false, "keep all snapshots: remove garbage only, and write nothing")
+	flags.BoolVar(&o.garbageOnly, "garbage-only", false, "keep all snapshots: remove garbage only, and write nothing before that")
 	flags.StringVar(&o.dropDay, "drop-day", "", "take back the snapshots of this day, YYYY-MM-DD, and do nothing else")
 	flags.StringVar(&o.feeds, "feeds", "", "with --drop-day: the feeds whose snapshots are taken back, comma-separated (default: all twelve)")
 	return cmd
@@ -83,17 +85,27 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 	if err != nil {
 		return usagef("--feeds: %w", err)
 	}
-	cfg, err := a.maintainConfig(ctx, o.acceptLost)
-	if err != nil {
-		return err
+	expire := func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, o.acceptLost)
+		if err != nil {
+			return err
+		}
+		result, err := maintain.Expire(ctx, maintain.ExpireConfig{
+			Config: cfg, Keep: o.keep, Apply: o.apply, GarbageOnly: o.garbageOnly, DropDay: o.dropDay, DropFeeds: feeds,
+		})
+		if result == nil {
+			return err
+		}
+		at.maintained(&result.Result)
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil), a.strictly(result.Warnings)))
 	}
-	result, err := maintain.Expire(ctx, maintain.ExpireConfig{
-		Config: cfg, Keep: o.keep, Apply: o.apply, GarbageOnly: o.garbageOnly, DropDay: o.dropDay, DropFeeds: feeds,
-	})
-	if result == nil {
-		return err
+	switch {
+	case !o.apply: // it changes nothing, and needs the right to read only
+		return a.unrecorded(ctx, expire)
+	case o.garbageOnly: // the disk may be full: it writes nothing before it has made room
+		return a.recorded(ctx, "expire", attempts.EndOnly, expire)
 	}
-	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil)))
+	return a.recorded(ctx, "expire", attempts.Both, expire)
 }
 
 func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
@@ -128,10 +140,10 @@ func (a *app) printDone(r *maintain.ExpireResult) {
 	if r.DroppedDay != "" {
 		a.say().Info("day taken back", "applied", r.Applied, "day", r.DroppedDay, logs.Text("%s", day))
 	} else {
-		a.say().Info("garbage", "applied", r.Applied, "files", r.Garbage.Files, "bytes", r.Garbage.Bytes, "checkpoints", r.Checkpoints.Files,
+		a.say().Info("garbage", "applied", r.Applied, "files", r.Garbage.Files, "bytes", r.Garbage.Bytes, "checkpoints", r.Checkpoints.Files, "attempts", r.Attempts.Files,
 			"unfinished", r.Unfinished, "waiting_files", r.Waiting.Files, "waiting_bytes", r.Waiting.Bytes,
-			logs.Text("%s garbage: %d files (%s), %d checkpoint files (%s), %d unfinished; waiting for the end of their grace: %d files (%s)",
-				did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes)))
+			logs.Text("%s garbage: %d files (%s), %d checkpoint files (%s), %d records of attempts, %d unfinished; waiting for the end of their grace: %d files (%s)",
+				did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Attempts.Files, r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes)))
 	}
 	if !r.Applied {
 		a.say().Info("nothing was removed", logs.Text("nothing was removed; run again with --apply to remove"))

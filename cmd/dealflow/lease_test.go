@@ -114,7 +114,7 @@ func TestExitCodeRank(t *testing.T) {
 	ranked := []struct {
 		code int
 		err  error
-	}{{2, usagef("a flag")}, {5, pull.ErrQuality}, {11, load.ErrConflict}, {13, errSkipped}, {6, pull.ErrFeedsHeld}, {12, pull.ErrDeadline}, {3, pull.ErrFeedsFailed}}
+	}{{2, usagef("a flag")}, {5, pull.ErrQuality}, {11, load.ErrConflict}, {13, errSkipped}, {6, pull.ErrFeedsHeld}, {12, pull.ErrDeadline}, {3, pull.ErrFeedsFailed}, {9, errWarnings}}
 	for i, high := range ranked {
 		for _, low := range ranked[i:] {
 			for _, err := range []error{errors.Join(high.err, low.err), errors.Join(low.err, high.err)} {

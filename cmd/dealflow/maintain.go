@@ -1,29 +1,16 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
-
-	"github.com/google/uuid"
 )
 
 // maintainConfig returns the configuration of a maintenance command, which does not use the API.
 // acceptLost is the flag of addAcceptLost.
-func (a *app) maintainConfig(ctx context.Context, acceptLost bool) (cfg maintain.Config, err error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return cfg, fmt.Errorf("run id: %w", err)
-	}
-	s, err := a.settings.store(ctx)
-	if err != nil {
-		return cfg, err
-	}
-	cache, err := a.settings.cache(s)
+func (a *app) maintainConfig(at *attempt, acceptLost bool) (cfg maintain.Config, err error) {
+	cache, err := a.settings.cache(at.store)
 	return maintain.Config{
-		Store: s, Cache: cache, RunID: id.String(), Clock: a.Now, WorkDir: a.workDir(),
+		Store: at.store, Cache: cache, RunID: at.runID, Clock: a.Now, WorkDir: a.workDir(),
 		Owner: owner(), Version: version(), Log: a.logger(), AcceptLost: acceptLost,
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/load"
@@ -190,7 +191,7 @@ A record without a readable id waits for the next run, which reads the complete 
 		Example: "  dealflow quarantine retry",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), o, pull.RetryQuarantined, nil)
+			return a.pullWith(cmd.Context(), pullCommand{name: "quarantine", execute: pull.RetryQuarantined, policy: attempts.Both}, o, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

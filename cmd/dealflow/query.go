@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/load/parquet"
-	"dealflow/sql"
+	"dealflow/sql/answer"
 )
 
 // queryFormats are the values of --format.
@@ -162,7 +162,7 @@ func writeParquet(ctx context.Context, db *stdsql.DB, statement, path string) er
 }
 
 func printQuery(ctx context.Context, db *stdsql.DB, statement, format string, out io.Writer) error {
-	rows, err := sql.Query(ctx, db, statement)
+	rows, err := answer.Query(ctx, db, statement)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
@@ -44,15 +45,18 @@ version. All replacements are one commit.`,
 }
 
 func runReplay(ctx context.Context, a *app, o replayOptions) error {
-	cfg, err := a.maintainConfig(ctx, o.acceptLost)
-	if err != nil {
-		return err
-	}
-	result, err := maintain.Replay(ctx, maintain.ReplayConfig{Config: cfg, Snapshots: o.snapshots, Force: o.force})
-	if result == nil {
-		return err
-	}
-	return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result)))
+	return a.recorded(ctx, "replay", attempts.Both, func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, o.acceptLost)
+		if err != nil {
+			return err
+		}
+		result, err := maintain.Replay(ctx, maintain.ReplayConfig{Config: cfg, Snapshots: o.snapshots, Force: o.force})
+		if result == nil {
+			return err
+		}
+		at.maintained(&result.Result)
+		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result), a.strictly(result.Warnings)))
+	})
 }
 
 func (a *app) printReplayed(r *maintain.ReplayResult) error {

@@ -35,7 +35,7 @@ func TestReportsAreDocumented(t *testing.T) {
 	}
 	var reported []string
 	for _, result := range []reflect.Type{
-		reflect.TypeFor[pull.Result](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[maintain.Result](), reflect.TypeFor[maintain.ExpireResult](),
+		reflect.TypeFor[pull.Result](), reflect.TypeFor[pull.Plan](), reflect.TypeFor[pull.PlannedFeed](), reflect.TypeFor[lake.FeedRun](), reflect.TypeFor[maintain.Result](), reflect.TypeFor[maintain.ExpireResult](),
 		reflect.TypeFor[maintain.ExpiredFeed](), reflect.TypeFor[maintain.ReplayResult](), reflect.TypeFor[maintain.ReplayedTable](),
 		reflect.TypeFor[verify.Report](), reflect.TypeFor[verify.Checked](), reflect.TypeFor[verify.Finding](), reflect.TypeFor[load.Garbage](), reflect.TypeFor[verify.Unlisted](),
 	} {

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dealflow/extract"
+	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
+	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -29,6 +30,7 @@ type pullOptions struct {
 	rate         float64
 	attempts     int
 	deadline     time.Duration
+	perDay       int64 // requests
 	contract     string
 	acceptChecks string
 	acceptClock  bool
@@ -49,6 +51,7 @@ func (o *pullOptions) define(a *app, flags *pflag.FlagSet) {
 	flags.Float64Var(&o.rate, "rate", 0, "maximum requests per second, of all feeds together (default: no limit)")
 	flags.IntVar(&o.attempts, "attempts", 0, "maximum tries of one request (default 8)")
 	flags.DurationVar(&o.deadline, "deadline", 0, "time limit of the command, such as 2h; feeds that are not complete by then fail (default: none)")
+	flags.Int64Var(&o.perDay, "requests-per-day", 0, "maximum requests for feeds in a day (UTC, this machine's clock), by all commands on the lake together; feeds that are not complete by then fail (default: no limit)")
 	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with drift that the lake has not seen before: report it, or freeze (commit nothing)")
 	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that must not hold this run, comma-separated; all accepts every check, also one that could not be run")
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "continue although the clock seems wrong")
@@ -68,6 +71,9 @@ type runOptions struct {
 	acceptRemovals bool
 	singleWriter   bool
 	waitForLease   time.Duration
+	dryRun         bool
+	maintain       bool
+	keep           maintain.Retention // Days 0: nothing expires
 }
 
 func newRun(a *app) *cobra.Command {
@@ -88,9 +94,16 @@ time zone of --day-zone: with America/New_York, 22:00 there is that day's night.
 If a sync or maintenance is at work, run waits for it (--wait-for-lease); then it works at the same
 time. If another run takes all the same snapshots, run does nothing and ends with exit code 13.
 
+With --maintain the run then does what compact does, and with --keep-days what expire --apply does. If
+that fails, the run warns.
+
+With --dry-run nothing is written: run says which feeds it would pull for which day, from their first
+pages, and what the newest snapshots of them have cost.
+
 Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW_CLIENT_SECRET_FILE.`,
 		Example: `  dealflow run --api https://api.example.com --lake /data/deals
   dealflow run --feeds bond/ig/priced,loan/ll/priced --deadline 2h
+  dealflow run --dry-run
   dealflow run --json | jq .commit`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
@@ -102,6 +115,10 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	flags.BoolVar(&o.acceptDayZone, "accept-day-zone", false, "count days in the time zone of --day-zone from now on, although the lake has another")
 	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "take missing deals for gone: ends a hold of the removal guard, and needs no evidence except a 404 or 403 by id")
 	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot refuse a second put of a commit; no other process may write to the lake")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be pulled and written, from the first page of each list; write nothing")
+	flags.BoolVar(&o.maintain, "maintain", false, "after the commit, merge small files of history; and with --keep-days, expire")
+	flags.IntVar(&o.keep.Days, "keep-days", 0, "with --maintain: number of days of snapshots to keep, as of expire (default: nothing expires)")
+	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "with --keep-days: always keep the last snapshot of each month")
 	flags.DurationVar(&o.waitForLease, "wait-for-lease", 30*time.Minute, "time to wait for a sync or maintenance that is running; then run works at the same time")
 	return cmd
 }
@@ -113,23 +130,92 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if o.waitForLease < 0 {
 		return usagef("--wait-for-lease %s: want 0 or more", o.waitForLease)
 	}
-	return a.pullWith(ctx, o.pullOptions, pull.Run, func(cfg *pull.Config) {
+	if o.keep.Days < 0 || o.keep.Days > 0 && !o.maintain {
+		return usagef("--keep-days %d: want 1 or more, and --maintain with it; run drops no snapshots by itself", o.keep.Days)
+	}
+	more := func(cfg *pull.Config) {
 		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter
 		cfg.DayZone, cfg.AcceptDayZone = a.settings.dayZone, o.acceptDayZone
-	})
+	}
+	if o.dryRun {
+		return a.dryRun(ctx, o.pullOptions, more)
+	}
+	command := pullCommand{name: "run", execute: pull.Run, policy: attempts.Both}
+	if o.maintain {
+		command.after = func(r *pull.Result) { a.maintainAfter(ctx, o, r) }
+	}
+	return a.pullWith(ctx, command, o.pullOptions, more)
+}
+
+// maintainAfter compacts the lake after a run's commit, and expires snapshots if a retention is set. The commit stays valid
+// if that fails, so failures are warnings. Each is an attempt of its own.
+func (a *app) maintainAfter(ctx context.Context, o runOptions, r *pull.Result) {
+	warn := func(command string, err error) {
+		if err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s after the run failed: %v; run `dealflow %s`", command, err, command))
+		}
+	}
+	if r.Compaction == nil { // the run may have found many small files, and compacted
+		warn("compact", a.recorded(ctx, "compact", attempts.Both, func(at *attempt) error {
+			cfg, err := a.maintainConfig(at, false)
+			if err != nil {
+				return err
+			}
+			made, err := maintain.Compact(ctx, cfg)
+			if made != nil {
+				at.maintained(made)
+				err = errors.Join(err, skippedError(made.Outcome))
+				r.Compaction = made
+			}
+			return err
+		}))
+	}
+	if o.keep.Days == 0 {
+		return
+	}
+	warn("expire --apply", a.recorded(ctx, "expire", attempts.Both, func(at *attempt) error {
+		cfg, err := a.maintainConfig(at, false)
+		if err != nil {
+			return err
+		}
+		made, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: o.keep, Apply: true})
+		if made != nil {
+			at.maintained(&made.Result)
+			err = errors.Join(err, skippedError(made.Outcome))
+			r.Expiry = made
+		}
+		return err
+	}))
 }
 
 // execution is a function that pulls: pull.Run, pull.Sync or pull.RetryQuarantined.
 type execution func(context.Context, pull.Config) (*pull.Result, error)
 
-// pullWith calls execute with the settings and flags, and prints the result. more sets what only one command has; it
-// may be nil.
-func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, more func(*pull.Config)) error {
-	cfg, account, err := a.pullConfig(ctx, o)
+// pullCommand is a command that pulls.
+type pullCommand struct {
+	name    string // as in pull.Result
+	execute execution
+	policy  attempts.Policy
+	after   func(*pull.Result) // called after the command's commit; nil for nothing
+}
+
+// pullWith pulls with the settings and flags, prints the result and records the attempt. more sets what only one command
+// has; it may be nil.
+func (a *app) pullWith(ctx context.Context, p pullCommand, o pullOptions, more func(*pull.Config)) error {
+	if o.perDay > 0 && p.policy == attempts.OnFailure {
+		p.policy = attempts.EndOnly // what it sent must be counted
+	}
+	return a.recorded(ctx, p.name, p.policy, func(at *attempt) error { return a.pullOnce(ctx, p, o, at, more) })
+}
+
+func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *attempt, more func(*pull.Config)) error {
+	cfg, who, err := a.pullConfig(ctx, o)
 	if err != nil {
 		return err
 	}
+	at.hide(who)
+	cfg.RunID = at.runID
 	a.saveMemory()
 	show := newProgress(a, cfg.Feeds)
 	defer show.end()
@@ -138,31 +224,51 @@ func (a *app) pullWith(ctx context.Context, o pullOptions, execute execution, mo
 		defer ticks.Stop()
 		show.beat(ctx, ticks.C, func(ctx context.Context) map[api.Feed]int64 { return sizesOf(ctx, cfg.Store) })
 	}
-	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
-		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts,
-		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: show.page,
-	})
+	left, err := a.requestsLeft(ctx, at.store, o.perDay)
 	if err != nil {
-		return &usageError{err}
+		return err
+	}
+	client, err := a.client(cfg.Base, who, o, left, show.page)
+	if err != nil {
+		return err
 	}
 	defer client.Close()
 	cfg.Client, cfg.FeedDone = client, show.feedDone
 	if more != nil {
 		more(&cfg)
 	}
-	result, err := a.pull(ctx, execute, cfg)
+	result, err := a.pull(ctx, p.execute, cfg)
 	show.end()
 	if result != nil {
+		if result.Commit > 0 && p.after != nil {
+			p.after(result)
+		}
+		at.pulled(result)
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
 		}
 		if cfg.GiveWay {
 			err = errors.Join(err, skippedError(result.Outcome))
 		}
+		if result.Outcome != lake.OutcomeSkipped { // giving way is what a sync does now and then
+			err = errors.Join(err, a.strictly(result.Warnings))
+		}
 		err = afterCommit(result.Commit, err)
 	}
 	return err
+}
+
+// client returns a client of the API for one command. mostRequests is as in extract.Config.
+func (a *app) client(base api.Base, who account, o pullOptions, mostRequests int64, progress func(extract.Progress)) (*extract.Client, error) {
+	client, err := extract.New(extract.Config{
+		Base: base, ClientID: who.id, ClientSecret: who.secret,
+		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts, MaxRequests: mostRequests,
+		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: progress,
+	})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return client, nil
 }
 
 // pullConfig checks the settings and flags that say what to pull and from where, and returns them as a Config.
@@ -176,6 +282,9 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 	}
 	if o.deadline < 0 {
 		return cfg, who, usagef("--deadline %s: want a duration greater than 0", o.deadline)
+	}
+	if o.perDay < 0 {
+		return cfg, who, usagef("--requests-per-day %d: want 1 or more", o.perDay)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, who, err
@@ -200,11 +309,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 
 // pull calls execute once. It adds to cfg what is the same for all commands.
 func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, fmt.Errorf("run id: %w", err)
-	}
-	cfg.RunID, cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = id.String(), a.Now, a.workDir(), version(), a.logger()
+	cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = a.Now, a.workDir(), version(), a.logger()
 	cfg.Owner, cfg.Elapsed = owner(), a.Elapsed
 	return execute(ctx, cfg)
 }

@@ -1,20 +1,38 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
+	"dealflow/load"
 	"dealflow/schemas/lake"
 )
+
+// runRow is an element of the list that runs --json prints: a commit, or an attempt that made none. Of such an attempt
+// the commit's number is 0 and its known_at is year 1. Fields are only ever added.
+type runRow struct {
+	lake.Commit
+	Attempt *attempts.Attempt `json:"attempt"` // null if none was recorded
+}
 
 func newRuns(a *app) *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
-		Use:     "runs",
-		Short:   "List the last runs, newest first",
+		Use:   "runs",
+		Short: "List the last runs and what became of them, newest first",
+		Long: `runs lists the commits of the lake, and the attempts that made none: runs, syncs and maintenance that
+failed, were skipped, cancelled or killed, and verifications. A sync that found nothing new is not
+listed.
+
+An attempt without a commit has no number; its outcome, exit code and first reason are in the last
+columns. "dealflow runs show" prints all that it said.`,
 		Example: "  dealflow runs\n  dealflow runs --last 30 --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runRuns(cmd.Context(), a, last) },
@@ -29,22 +47,170 @@ func runRuns(ctx context.Context, a *app, last int) error {
 	if err != nil {
 		return err
 	}
-	runs := slices.Clone(l.Log().Commits)
-	slices.Reverse(runs)
-	if last > 0 && len(runs) > last {
-		runs = runs[:last]
+	made, err := a.readAttempts(ctx, l, last)
+	if err != nil {
+		// The log has every commit: what is lacking is what made none.
+		a.logger().Warn("attempts that made no commit are not listed", "error", err)
+	}
+	rows := rowsOf(l.Log(), made)
+	if last > 0 && len(rows) > last {
+		rows = rows[:last]
 	}
 	if a.settings.json {
-		return printJSON(a.Stdout, runs)
+		return printJSON(a.Stdout, rows)
 	}
-	var rows [][]string
-	for i := range runs {
-		r := lake.RunRow(&runs[i])
-		row := []string{fmt.Sprint(runs[i].Number), runs[i].KnownAt.String(), runs[i].Command, runs[i].SnapshotDate, runs[i].Outcome}
-		for _, count := range []string{"added", "changed", "removed", "reappeared", "unchanged", "quarantined", "drift"} {
-			row = append(row, fmt.Sprint(r[count]))
+	var lines [][]string
+	for i := range rows {
+		lines = append(lines, rows[i].line())
+	}
+	return printTable(a.Stdout, []string{">commit", "started", "known at", "command", "snapshot", "outcome", ">new", ">changed", ">removed", ">back", ">unchanged", ">quarantined", ">drift", ">exit", "reason"}, lines)
+}
+
+func (r *runRow) line() []string {
+	line := []string{"", r.StartedAt.UTC().Format(time.RFC3339), "", r.Command, r.SnapshotDate, r.Outcome}
+	if r.Number > 0 {
+		line[0], line[2] = fmt.Sprint(r.Number), r.KnownAt.String()
+	}
+	counts := lake.RunRow(&r.Commit)
+	for _, count := range []string{"added", "changed", "removed", "reappeared", "unchanged", "quarantined", "drift"} {
+		text := ""
+		if r.Number > 0 {
+			text = fmt.Sprint(counts[count])
 		}
-		rows = append(rows, row)
+		line = append(line, text)
 	}
-	return printTable(a.Stdout, []string{">commit", "known at", "command", "snapshot", "outcome", ">new", ">changed", ">removed", ">back", ">unchanged", ">quarantined", ">drift"}, rows)
+	if r.Attempt == nil {
+		return append(line, "", "")
+	}
+	code := ""
+	if r.Attempt.ExitCode != nil {
+		code = fmt.Sprint(*r.Attempt.ExitCode)
+	}
+	return append(line, code, firstLine(r.Attempt.Error))
+}
+
+// firstLine returns the beginning of a message, for a table.
+func firstLine(text string) string {
+	const most = 160 // characters
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(printable(line))
+	if len(runes) > most {
+		runes, more = runes[:most], true
+	}
+	if more {
+		return string(runes) + " …"
+	}
+	return string(runes)
+}
+
+// readAttempts returns the attempts that were recorded last, at most that number of them; 0 for all. They know their
+// commits, and those without an end are judged.
+func (a *app) readAttempts(ctx context.Context, l *load.Lake, most int) ([]attempts.Attempt, error) {
+	entries, err := attempts.List(ctx, l.Store())
+	if err != nil {
+		return nil, err
+	}
+	if most > 0 && len(entries) > most {
+		entries = entries[:most]
+	}
+	return a.resolve(ctx, l, entries)
+}
+
+// resolve reads the attempts of entries, gives them their commits, and judges those without an end.
+func (a *app) resolve(ctx context.Context, l *load.Lake, entries []attempts.Entry) ([]attempts.Attempt, error) {
+	found, err := attempts.Read(ctx, l.Store(), entries)
+	if err != nil {
+		return nil, err
+	}
+	numbers := map[string]int64{}
+	for i := range l.Log().Commits {
+		numbers[l.Log().Commits[i].RunID] = l.Log().Commits[i].Number
+	}
+	judge := attempts.Judge{Store: l.Store(), Now: a.Now()}
+	for i := range found {
+		found[i].Commit = cmp.Or(numbers[found[i].RunID], found[i].Commit)
+		if err := judge.Resolve(ctx, &found[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// rowsOf merges commits and attempts, newest first.
+func rowsOf(log *load.Log, made []attempts.Attempt) []runRow {
+	rows := make([]runRow, 0, len(log.Commits)+len(made))
+	index := map[string]int{} // in rows, by run id
+	for i := range log.Commits {
+		index[log.Commits[i].RunID] = len(rows)
+		rows = append(rows, runRow{Commit: log.Commits[i]})
+	}
+	after := make([]int64, len(rows), cap(rows)) // place of a row: the commit that it is, or that it comes after
+	for i := range rows {
+		after[i] = rows[i].Number
+	}
+	for i := range made {
+		if n, committed := index[made[i].RunID]; committed {
+			rows[n].Attempt = &made[i]
+			continue
+		}
+		rows = append(rows, runRow{Commit: commitOf(&made[i]), Attempt: &made[i]})
+		after = append(after, placeOf(log, &made[i]))
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		a, b := &rows[x], &rows[y]
+		// A commit is older than the attempts after it. Clocks only order attempts between two commits.
+		return cmp.Or(cmp.Compare(after[y], after[x]), cmp.Compare(min(a.Number, 1), min(b.Number, 1)), b.StartedAt.Compare(a.StartedAt.Time))
+	})
+	sorted := make([]runRow, len(rows))
+	for i, n := range order {
+		sorted[i] = rows[n]
+	}
+	return sorted
+}
+
+// placeOf returns the number of the commit after which an attempt without a commit was made: the newest one that it knew,
+// or if it could not read the lake, the newest one that was finished before by the clocks.
+func placeOf(log *load.Log, a *attempts.Attempt) int64 {
+	if a.After != nil {
+		place := min(a.After.Commit, log.Number)
+		if a.After.SHA256 != "" && hashOf(log, a.After.Commit) != a.After.SHA256 {
+			place-- // that commit was lost, and another one has its number
+		}
+		return place
+	}
+	for i := len(log.Commits) - 1; i >= 0; i-- {
+		if !log.Commits[i].FinishedAt.After(a.StartedAt.Time) {
+			return log.Commits[i].Number
+		}
+	}
+	return 0
+}
+
+// hashOf returns the SHA-256 of a commit's bytes; "" if the log does not have it.
+func hashOf(log *load.Log, number int64) string {
+	if number == log.Number {
+		return log.SHA256
+	}
+	for i := len(log.Commits) - 1; i >= 0; i-- {
+		if log.Commits[i].Number == number+1 {
+			return log.Commits[i].PreviousSHA256
+		}
+	}
+	return ""
+}
+
+// commitOf returns what an attempt without a commit says, in the form of a commit.
+func commitOf(a *attempts.Attempt) lake.Commit {
+	c := lake.Commit{
+		RunID: a.RunID, Command: a.Command, DealflowVersion: a.DealflowVersion, StartedAt: a.StartedAt, FinishedAt: a.EndedAt,
+		SnapshotDate: a.SnapshotDate, Outcome: a.Outcome, Feeds: []lake.FeedRun{}, Add: []lake.File{}, Remove: []string{}, Checks: []lake.Check{},
+	}
+	for _, f := range a.Feeds {
+		c.Feeds = append(c.Feeds, lake.FeedRun{Feed: f.Feed, Outcome: f.Outcome, Error: f.Error, Drift: []lake.Drift{}})
+	}
+	return c
 }

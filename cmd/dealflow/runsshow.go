@@ -3,12 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
+	"dealflow/load"
+	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
 
@@ -17,10 +23,12 @@ func newRunsShow(a *app) *cobra.Command {
 		Use:   "show <run or commit>",
 		Short: "Show what a run did, feed by feed",
 		Long: `show prints the report of a committed run, feed by feed: what changed, what it cost, and its drift.
-Costs are pages, requests, bytes, retries, waits, sweeps and time.
+Costs are pages, requests, bytes, retries, waits, sweeps and time. With --json it prints the complete
+commit, with the files that it added and removed. Of an attempt that made no commit it prints what
+became of it, and why.
 
 Name the run by its commit's number, by its id, or by the first characters of its id. "last" is the
-newest run.`,
+newest run that made a commit.`,
 		Example: "  dealflow runs show last\n  dealflow runs show 42 --json",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, words []string) error { return runRunsShow(cmd.Context(), a, words[0]) },
@@ -32,42 +40,128 @@ func runRunsShow(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	run, err := findRun(l.Log().Commits, name)
+	row, err := a.findRun(ctx, l, name)
 	if err != nil {
 		return err
 	}
-	if a.settings.json {
-		return printJSON(a.Stdout, run)
+	if row.Number > 0 && a.settings.json {
+		if err := a.addFiles(ctx, l, &row.Commit); err != nil {
+			return err
+		}
 	}
-	return a.printReport(run)
+	if a.settings.json {
+		return printJSON(a.Stdout, row)
+	}
+	if row.Number == 0 {
+		return a.printAttempt(row.Attempt)
+	}
+	return a.printReport(row)
 }
 
 // findRun returns a run by commit number, id, or beginning of its id. It returns a usage error unless exactly one run
 // matches.
-func findRun(runs []lake.Commit, name string) (*lake.Commit, error) {
+func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, error) {
+	commits := l.Log().Commits
+	entries, err := attempts.List(ctx, l.Store())
+	if err != nil {
+		a.logger().Warn("attempts that made no commit are not listed", "error", err)
+	}
 	if name == "last" {
-		return &runs[len(runs)-1], nil
+		return a.runRow(ctx, l, commits[len(commits)-1].RunID, entries)
 	}
-	var found []*lake.Commit
-	number, err := strconv.ParseInt(name, 10, 64)
-	for i := range runs {
-		if err == nil && runs[i].Number == number {
-			return &runs[i], nil
+	number, notNumber := strconv.ParseInt(name, 10, 64)
+	var ids []string
+	for i := range commits {
+		if notNumber == nil && commits[i].Number == number {
+			return a.runRow(ctx, l, commits[i].RunID, entries)
 		}
-		if name != "" && strings.HasPrefix(runs[i].RunID, name) {
-			found = append(found, &runs[i])
+		if name != "" && strings.HasPrefix(commits[i].RunID, name) {
+			ids = append(ids, commits[i].RunID)
 		}
 	}
-	switch len(found) {
+	for _, e := range entries {
+		if name != "" && strings.HasPrefix(e.RunID, name) && !slices.Contains(ids, e.RunID) {
+			ids = append(ids, e.RunID)
+		}
+	}
+	switch len(ids) {
 	case 0:
-		return nil, usagef("no committed run %q; `dealflow runs --last 0` lists all runs", name)
+		return nil, usagef("no committed run or attempt %q; `dealflow runs --last 0` lists all runs", name)
 	case 1:
-		return found[0], nil
+		return a.runRow(ctx, l, ids[0], entries)
 	}
-	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(found), name)
+	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(ids), name)
 }
 
-func (a *app) printReport(c *lake.Commit) error {
+// runRow returns the commit or the attempt with a run id, or both.
+func (a *app) runRow(ctx context.Context, l *load.Lake, id string, entries []attempts.Entry) (*runRow, error) {
+	made, err := a.resolve(ctx, l, slices.DeleteFunc(slices.Clone(entries), func(e attempts.Entry) bool { return e.RunID != id }))
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rowsOf(l.Log(), made) {
+		if row.RunID == id {
+			return &row, nil
+		}
+	}
+	return nil, usagef("the attempt %s cannot be read: it was removed, or a later version of dealflow wrote it", id)
+}
+
+// addFiles reads the commit's object for the files that it added and removed, which the log does not keep.
+func (a *app) addFiles(ctx context.Context, l *load.Lake, c *lake.Commit) error {
+	data, err := l.Object(ctx, lake.CommitKey(c.Number))
+	if errors.Is(err, store.ErrNotFound) {
+		a.logger().Warn("the object of a commit is lost", "commit", c.Number, logs.Text("the object of commit %d is lost, so what it added and removed is not known; run `dealflow verify`", c.Number))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	complete, err := lake.DecodeCommit(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", lake.CommitKey(c.Number), err)
+	}
+	c.Add, c.Remove = complete.Add, complete.Remove
+	return nil
+}
+
+// printAttempt prints an attempt that made no commit.
+func (a *app) printAttempt(t *attempts.Attempt) error {
+	ended := "no end is recorded"
+	if !t.EndedAt.IsZero() {
+		ended = "ended " + t.EndedAt.String()
+		if t.State == attempts.Killed {
+			ended = "found " + t.EndedAt.String()
+		}
+	}
+	fmt.Fprintf(a.Stdout, "attempt   %s\nrun       %s\nstarted   %s, %s\nby        %s\noutcome   %s", t.Command, t.RunID, t.StartedAt, ended, printable(t.Owner), t.Outcome)
+	if t.ExitCode != nil {
+		fmt.Fprintf(a.Stdout, ", exit code %d", *t.ExitCode)
+	}
+	fmt.Fprintf(a.Stdout, "\nprogram   dealflow %s\n", t.DealflowVersion)
+	if t.Error != "" {
+		fmt.Fprintf(a.Stdout, "\n%s\n", printableLines(t.Error))
+	}
+	if todo := todoAfter(t); todo != "" {
+		fmt.Fprintf(a.Stdout, "to do: %s\n", todo)
+	}
+	for _, warning := range t.Warnings {
+		fmt.Fprintf(a.Stdout, "warning: %s\n", printable(warning))
+	}
+	return nil
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (a *app) printReport(row *runRow) error {
+	c := &row.Commit
 	fmt.Fprintf(a.Stdout, "commit    %d, %s of %s\nrun       %s\nknown at  %s\nstarted   %s, finished %s\n", c.Number, c.Command, cmp.Or(c.SnapshotDate, "no snapshot"), c.RunID, c.KnownAt, c.StartedAt, c.FinishedAt)
 	fmt.Fprintf(a.Stdout, "outcome   %s\nprogram   dealflow %s\n", c.Outcome, c.DealflowVersion)
 	if len(c.Feeds) == 0 {
@@ -81,7 +175,7 @@ func (a *app) printReport(c *lake.Commit) error {
 	if err := printTable(a.Stdout, []string{"feed", ">pages", ">requests", ">size", ">retries", ">waited", ">sweeps", ">asked by id", ">extract", ">write"}, traffic(c)); err != nil {
 		return err
 	}
-	a.printNotes(c)
+	a.printNotes(c, row.Attempt)
 	return nil
 }
 
@@ -104,8 +198,8 @@ func traffic(c *lake.Commit) (rows [][]string) {
 	return rows
 }
 
-// printNotes prints what needs attention: errors, missed changes and drift.
-func (a *app) printNotes(c *lake.Commit) {
+// printNotes prints what needs attention: errors, missed changes, drift, and the warnings of the attempt; nil for none.
+func (a *app) printNotes(c *lake.Commit, attempt *attempts.Attempt) {
 	var notes []string
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
@@ -117,6 +211,11 @@ func (a *app) printNotes(c *lake.Commit) {
 		}
 		for _, d := range f.Drift {
 			notes = append(notes, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example)))
+		}
+	}
+	if attempt != nil {
+		for _, warning := range attempt.Warnings {
+			notes = append(notes, "warning: "+printable(warning))
 		}
 	}
 	if len(notes) > 0 {

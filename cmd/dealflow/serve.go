@@ -27,7 +27,6 @@ type serveOptions struct {
 	years  int
 	quirks string
 	faults string
-	strict bool
 	start  string
 	speed  float64
 	asOf   string
@@ -107,7 +106,6 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: the small market of --deals")
 	flags.StringVar(&o.faults, "faults", "", "answers that go wrong on purpose: a share of all of them, such as 0.02, or kinds with their rates, such as 500=0.01,badjson=0.01")
 	flags.StringVar(&o.quirks, "quirks", "usual", "oddities of the simulated market: usual, all, none, or names from the list above, such as undated,dangling=0.1")
-	flags.BoolVar(&o.strict, "strict", false, "answer 400 to parameters that the API does not know, instead of ignoring them")
 	flags.StringVar(&o.start, "start", "", "start of the market's time, such as 2026-03-02T08:00:00Z (default: now)")
 	flags.Float64Var(&o.speed, "speed", 1, "speed of the market's time, as a multiple of real time; 0 stops it")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8900", "address to listen on; loopback only without --accounts")
@@ -183,7 +181,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 
 // serveConfig returns the server's configuration without its market.
 func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, error) {
-	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), Strict: o.strict, RetryAfterDate: o.retryAfter == "date"}
+	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), Strict: a.settings.strict, RetryAfterDate: o.retryAfter == "date"}
 	if o.retryAfter != "seconds" && o.retryAfter != "date" {
 		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
 	}

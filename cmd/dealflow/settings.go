@@ -83,7 +83,7 @@ func (b *byteSize) Type() string { return "size" }
 func (s *settings) addGlobal(flags *pflag.FlagSet) {
 	flags.StringVar(&s.config, "config", "", "settings file, YAML (default: "+defaultConfig+" if it exists)")
 	flags.StringVar(&s.profile, "profile", "", "profile of the settings file (default: the one that the file names, if any)")
-	flags.BoolVar(&s.strict, "strict", false, "refuse variables "+config.Prefix+"… that no setting has; without it, they are warned of")
+	flags.BoolVar(&s.strict, "strict", false, "refuse variables "+config.Prefix+"… that no setting has; end with exit code 9 if a command that writes, or status, has warnings; of serve: answer 400 to parameters that the API does not know")
 	flags.StringVar(&s.lake, "lake", "lake", "folder of the lake, or s3://bucket/prefix")
 	flags.StringVar(&s.workDir, "work-dir", "", "local folder for unfinished files (default: the system's)")
 	flags.StringVar(&s.caching, "cache-dir", "", "local folder for copies of files of a lake on S3 (default: the user's cache folder)")

@@ -24,7 +24,7 @@ import (
 // should not count for each later night, it is one of "once".
 var flagClasses = map[string]map[string]string{
 	"":                {"setting": "cache-dir cache-gb config json lake log-format profile quiet strict verbose work-dir"},
-	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate", "once": "accept-checks accept-clock accept-lost-commit"},
+	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate requests-per-day", "once": "accept-checks accept-clock accept-lost-commit"},
 	"compact":         {"once": "accept-lost-commit"},
 	"config show":     {"setting": "origin"},
 	"copy":            {"once": "until"},
@@ -36,9 +36,10 @@ var flagClasses = map[string]map[string]string{
 	"query":           {"setting": "file format out"},
 	"replay":          {"setting": "snapshots", "once": "accept-lost-commit force"},
 	"report":          {"setting": "as-of out"},
-	"run":             {"setting": "day-zone single-writer wait-for-lease", "once": "accept-day-zone accept-removals snapshot-date"},
+	"run":             {"setting": "day-zone keep-days keep-month-ends maintain single-writer wait-for-lease", "once": "accept-day-zone accept-removals dry-run snapshot-date"},
 	"runs":            {"setting": "last"},
-	"serve":           {"setting": "access-log accounts as-of base-url behind-proxy deals faults insecure-http listen quirks retry-after seed sim speed start strict tls-cert tls-key years"},
+	"serve":           {"setting": "access-log accounts as-of base-url behind-proxy deals faults insecure-http listen quirks retry-after seed sim speed start tls-cert tls-key years"},
+	"status":          {"setting": "feeds max-age timeout", "once": "now"},
 	"upgrade":         {"setting": "to"},
 	"verify":          {"setting": "read-data"},
 }

@@ -2,23 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
 	"dealflow/internal/pull"
 	"dealflow/load"
+	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// statusResult is the object that status --json prints; fields are only ever added.
+// statusOptions are the flags of status.
+type statusOptions struct {
+	maxAge  time.Duration
+	feeds   string
+	now     string
+	timeout time.Duration
+}
+
+// statusResult is the object that status --json prints; fields are only ever added. docs/reference/status.md has them.
 type statusResult struct {
-	Lake          string            `json:"lake"`
+	Lake string `json:"lake"`
+	statusVerdict
 	Commit        int64             `json:"commit"`
 	KnownAt       lake.Instant      `json:"known_at"` // known_at of the last pull; age_seconds and outcome are also those of that pull
 	AgeSeconds    int64             `json:"age_seconds"`
@@ -28,12 +39,33 @@ type statusResult struct {
 	CatalogFlaw   string            `json:"catalog_flaw"`   // why readers do not use the catalog; "" for none
 	Files         int               `json:"files"`
 	Bytes         int64             `json:"bytes"`
-	Lost          []lake.LostCommit `json:"lost"`        // commits that the lake has lost and that no commit records
-	OlderFiles    int               `json:"older_files"` // files of an older schema: `dealflow replay` writes them again
-	Checks        []lake.Check      `json:"checks"`      // checks of the last pull that did not pass
-	DayZone       string            `json:"day_zone"`    // time zone of days
-	Refused       string            `json:"refused"`     // why the next run would be refused now; "" if it would not
-	Feeds         []feedStatus      `json:"feeds"`
+	Lost          []lake.LostCommit `json:"lost"`           // commits that the lake has lost and that no commit records
+	OlderFiles    int               `json:"older_files"`    // files of an older schema: `dealflow replay` writes them again
+	Checks        []lake.Check      `json:"checks"`         // checks of the last pull that did not pass
+	DayZone       string            `json:"day_zone"`       // time zone of days
+	Refused       string            `json:"refused"`        // why the next run would be refused now; "" if it would not, or if now is not known
+	RefusedBefore lake.Instant      `json:"refused_before"` // a run that starts before this instant, by its clock, is refused
+	statusHistory
+	Feeds []feedStatus `json:"feeds"`
+}
+
+// statusVerdict is what status says in short.
+type statusVerdict struct {
+	State         string       `json:"state"`           // ok, warning, problem; or unknown, if the lake could not be read
+	Now           lake.Instant `json:"now"`             // instant for which the verdict holds
+	MaxAgeSeconds int64        `json:"max_age_seconds"` // greatest age of a feed's snapshot that is no problem; 0: ages are not judged
+	Findings      []finding    `json:"findings"`        // problems first
+}
+
+// statusHistory is what became of the commands on the lake.
+type statusHistory struct {
+	Lease       *statusLease    `json:"lease"`        // null if no command is at work
+	LastSuccess *statusSuccess  `json:"last_success"` // the newest pull that made a commit; null for none
+	LastFailure *statusAttempt  `json:"last_failure"` // the newest attempt that failed, of any command; null if none is recorded
+	LastVerify  *statusAttempt  `json:"last_verify"`  // null if none is recorded
+	Waiting     []statusAttempt `json:"waiting"`      // attempts that wait in the work folder of this machine to be put into the lake
+	Nights      []statusNight   `json:"nights"`       // the last runs that made a commit, newest first
+	made        []attempts.Attempt
 }
 
 // feedStatus is the state of one feed in the lake, and its last pull.
@@ -46,44 +78,171 @@ type feedStatus struct {
 
 	Held           *load.Hold `json:"held"`            // why the removal guard holds the feed; null if it does not
 	UnprovedAbsent int        `json:"unproved_absent"` // number of deals in that snapshot that no list shows, kept without evidence
+
+	SnapshotAt  *lake.Instant `json:"snapshot_at"`  // known_at of the latest complete snapshot; null for none
+	AgeSeconds  *int64        `json:"age_seconds"`  // since snapshot_at; null for none
+	Stale       bool          `json:"stale"`        // it is older than max_age_seconds
+	LastFailure *feedFailure  `json:"last_failure"` // since the latest complete snapshot; null for none
 }
+
+// feedFailure is how a feed failed, or was held, in a commit or in an attempt without one.
+type feedFailure struct {
+	RunID     string       `json:"run_id"`
+	StartedAt lake.Instant `json:"started_at"`
+	Outcome   string       `json:"outcome"`
+	Error     string       `json:"error"`
+}
+
+// errUnwell is the error if status found a problem, which is already printed.
+var errUnwell = errors.New("status found problems")
 
 func newStatus(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "status",
-		Short:   "Show how fresh the lake is, feed by feed",
-		Example: "  dealflow status\n  dealflow status --lake /data/deals --json",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say whether all is well with the lake, and what to do where it is not",
+		Long: `status says how fresh each feed is, what became of the last runs, what the next run will meet, and
+what the lake has grown to. Each finding has its reason, and the command that mends it.
+
+The exit code is 8 if there is a problem: the last run failed, a feed is stale or held, the next run
+will be refused, a commit is lost, or the last verify found damage. It is 0 if there are only warnings,
+such as a partial run.
+
+A feed is stale if its newest complete snapshot is older than --max-age. Without the flag that is 26
+hours in a lake that has snapshots of more than one day, and ages are not judged in another. With
+--clock=server the time is that of the source, which this machine does not know: name it with --now.`,
+		Example: `  dealflow status
+  dealflow status --lake /data/deals --json
+  dealflow status --max-age 50h --feeds bond/ig/priced,bond/hy/priced
+  dealflow status --lake demo-lake --now 2026-01-14T23:00:00Z`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&o.maxAge, "max-age", 0, "age from which a feed's snapshot is a problem (default: 26h if the lake has snapshots of more than one day)")
+	flags.StringVar(&o.feeds, "feeds", "", "feeds whose age is judged, comma-separated, such as bond/ig/priced (default: all that the lake has)")
+	annotate(flags.Lookup("feeds"), listFlag)
+	flags.StringVar(&o.now, "now", "", "judge as of this instant, such as 2026-11-01T06:00:00Z (default: this machine's clock)")
+	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "time after which status gives up on a store that does not answer")
+	return cmd
+}
+
+// inspection is one call of status.
+type inspection struct {
+	app    *app
+	now    time.Time
+	dated  bool // now is the time of the runs
+	maxAge time.Duration
+	judged []api.Feed
+	lake   *load.Lake
+	log    *load.Log
+}
+
+func runStatus(ctx context.Context, a *app, o statusOptions) error {
+	in := &inspection{app: a, now: a.Now(), dated: a.settings.clock != "server", maxAge: o.maxAge}
+	var err error
+	if in.judged, err = api.ParseFeeds(o.feeds); err != nil {
+		return usagef("--feeds: %w", err)
+	}
+	if o.maxAge < 0 {
+		return usagef("--max-age %s: want a duration greater than 0", o.maxAge)
+	}
+	if o.timeout <= 0 {
+		return usagef("--timeout %s: want a duration greater than 0", o.timeout)
+	}
+	if o.now != "" {
+		if in.now, err = time.Parse(time.RFC3339, o.now); err != nil {
+			return usagef("--now %q: want an instant such as 2026-11-01T06:00:00Z", o.now)
+		}
+		in.dated = true
+	}
+	where, err := a.settings.store(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, where) })
+	if err != nil && !errors.Is(err, load.ErrNoLake) {
+		return a.printUnknown(where, in.now, err)
+	}
+	if err != nil {
+		return err
+	}
+	if a.settings.json {
+		err = printJSON(a.Stdout, s)
+	} else {
+		err = a.printStatus(s)
+	}
+	switch {
+	case err != nil:
+	case s.State == verdictProblem:
+		err = &silentError{errUnwell}
+	case s.State == verdictWarning && a.settings.strict:
+		err = &silentError{errWarnings}
+	}
+	return err
+}
+
+// errNoAnswer is the error of within if its time is over.
+var errNoAnswer = errors.New("the store did not answer in time (--timeout)")
+
+// within calls do with a context that ends after a time. It returns then even if do does not, as it may on a network
+// file system whose server is gone: do goes on until the process ends.
+func within[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		value, err := do(ctx)
+		done <- answer{value, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
+			got.err = fmt.Errorf("%w: %w", errNoAnswer, got.err)
+		}
+		return got.value, got.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
 	}
 }
 
-func runStatus(ctx context.Context, a *app) error {
-	l, err := a.openLake(ctx)
+// inspect reads all that status says.
+func (in *inspection) inspect(ctx context.Context, where store.Store) (*statusResult, error) {
+	a := in.app
+	l, err := a.openToRead(ctx, where)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	in.lake, in.log = l, l.Log()
 	published, err := catalog.ReadPublished(ctx, l, a.workDir())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := statusOf(l, a.Now())
+	s := statusOf(l, in.now)
 	s.CatalogCommit = published.Shows.Number
 	if published.Flaw != nil {
 		s.CatalogFlaw = published.Flaw.Error()
 	}
-	if err := pull.CheckNextRun(l.Log(), a.Now(), a.settings.dayZone); err != nil && a.settings.clock != "server" {
-		s.Refused = err.Error()
+	from, refusal := pull.NextRun(in.log, in.now, a.settings.dayZone, in.dated)
+	s.RefusedBefore = from
+	if refusal != nil {
+		s.Refused = refusal.Error()
 	}
 	for i := range s.Feeds {
 		if s.Feeds[i].Held, err = l.Hold(ctx, s.Feeds[i].Feed); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if a.settings.json {
-		return printJSON(a.Stdout, s)
+	if err := in.addHistory(ctx, s); err != nil {
+		return nil, err
 	}
-	return a.printStatus(s)
+	in.judge(s)
+	return s, nil
 }
 
 func statusOf(l *load.Lake, now time.Time) *statusResult {
@@ -96,6 +255,7 @@ func statusOf(l *load.Lake, now time.Time) *statusResult {
 			s.Checks = slices.DeleteFunc(append([]lake.Check{}, run.Checks...), func(c lake.Check) bool { return c.Outcome == lake.CheckPassed })
 		}
 	}
+	s.Now = lake.At(now)
 	s.AgeSeconds = int64(now.Sub(s.KnownAt.Time).Seconds())
 	for _, file := range log.AllFiles() {
 		s.Files++
@@ -119,60 +279,20 @@ func statusOfFeed(log *load.Log, feed api.Feed) feedStatus {
 			continue
 		}
 		s.Last = f
-		if f.Outcome != lake.OutcomeDone {
-			continue
-		}
-		s.KnownAt = &run.KnownAt
-		if run.SnapshotDate != "" {
-			s.SnapshotDate, s.Deals, s.UnprovedAbsent = run.SnapshotDate, f.Deals, len(f.UnprovedAbsent)
+		switch {
+		case f.Outcome == lake.OutcomeFailed || f.Outcome == lake.OutcomeHeld:
+			s.LastFailure = &feedFailure{run.RunID, run.StartedAt, f.Outcome, f.Error}
+		case f.Outcome != lake.OutcomeDone:
+		default:
+			s.KnownAt = &run.KnownAt
+			if run.SnapshotDate != "" {
+				s.SnapshotDate, s.Deals, s.UnprovedAbsent = run.SnapshotDate, f.Deals, len(f.UnprovedAbsent)
+				s.LastFailure = nil
+			}
 		}
 	}
 	if last := log.LastSnapshot(feed); last != nil {
-		s.SnapshotDate, s.Deals = last.SnapshotDate, last.Feed(feed).Deals
+		s.SnapshotDate, s.Deals, s.SnapshotAt = last.SnapshotDate, last.Feed(feed).Deals, &last.KnownAt
 	}
 	return s
-}
-
-func (a *app) printStatus(s *statusResult) error {
-	catalog := "up to date"
-	switch {
-	case s.CatalogFlaw != "":
-		catalog = "not used: " + s.CatalogFlaw + "; `dealflow catalog` builds it again"
-	case s.CatalogCommit == 0:
-		catalog = "absent; `dealflow catalog` builds it"
-	case s.CatalogCommit < s.Commit:
-		catalog = fmt.Sprintf("%d commits older than the log; `dealflow catalog` renews it", s.Commit-s.CatalogCommit)
-	}
-	fmt.Fprintf(a.Stdout, "lake      %s\ncommit    %d, %s\nknown at  %s (%s ago)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n\n",
-		s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, catalog, s.Files, size(s.Bytes))
-	for i := range s.Lost {
-		fmt.Fprintf(a.Stdout, "lost: %s, which %s names; `dealflow verify` says what to do\n\n", s.Lost[i].NamedCommit, strings.Join(s.Lost[i].NamedBy, " and "))
-	}
-	if s.Refused != "" {
-		fmt.Fprintf(a.Stdout, "the next run will be refused: %s\n\n", s.Refused)
-	}
-	if s.OlderFiles > 0 {
-		fmt.Fprintf(a.Stdout, "%d files are of an older schema; `dealflow replay` writes them again\n\n", s.OlderFiles)
-	}
-	for _, c := range s.Checks {
-		fmt.Fprintf(a.Stdout, "check %s %s: %s\n\n", c.Name, c.Outcome, c.Detail)
-	}
-	for _, f := range s.Feeds {
-		if f.Held != nil {
-			fmt.Fprintf(a.Stdout, "%s is held since %s: %s\n\n", f.Feed, f.Held.Since, printable(f.Held.Reason))
-		}
-		if f.UnprovedAbsent > 0 {
-			fmt.Fprintf(a.Stdout, "%s: %d deals that its list lacks are kept, because the API gives no evidence that they are gone; if they are, `dealflow run --accept-removals` removes them\n\n", f.Feed, f.UnprovedAbsent)
-		}
-	}
-	var rows [][]string
-	for _, f := range s.Feeds {
-		row := []string{f.Feed.String(), f.SnapshotDate, "never pulled", "", "", "", "", "", ""}
-		if last := f.Last; last != nil {
-			row = []string{f.Feed.String(), f.SnapshotDate, last.Outcome, fmt.Sprint(f.Deals), fmt.Sprint(last.Added), fmt.Sprint(last.Changed),
-				fmt.Sprint(last.Removed), fmt.Sprint(last.Quarantined), fmt.Sprint(last.DriftCount())}
-		}
-		rows = append(rows, row)
-	}
-	return printTable(a.Stdout, []string{"feed", "snapshot", "last", ">deals", ">new", ">changed", ">removed", ">quarantined", ">drift"}, rows)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/pull"
 )
 
@@ -23,7 +24,7 @@ missed. If nothing changed, nothing is committed. If another run is at work, syn
   dealflow sync --feeds bond/ig/priced,bond/ig/expected --deadline 4m`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.pullWith(cmd.Context(), o, pull.Sync, nil)
+			return a.pullWith(cmd.Context(), pullCommand{name: "sync", execute: pull.Sync, policy: attempts.OnFailure}, o, nil)
 		},
 	}
 	o.add(a, cmd.Flags())

@@ -11,7 +11,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
+	"dealflow/load/store"
 	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/transform"
@@ -25,7 +27,7 @@ func newVerify(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Prove that the lake is complete and undamaged",
-		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing. Other
+		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing in what it checks; that it ran is recorded for status. Other
 commands may write at the same time.
 
 It checks the log, and that each file which the log names exists with the right size and footer.
@@ -45,15 +47,15 @@ Each finding says what to do. Damage ends with exit code 7. Notes do not change 
 	return cmd
 }
 
-func runVerify(ctx context.Context, a *app, readData string) (err error) {
+func runVerify(ctx context.Context, a *app, readData string) error {
 	cfg, err := verifyConfig(readData)
 	if err != nil {
 		return err
 	}
-	s, err := a.settings.store(ctx)
-	if err != nil {
-		return err
-	}
+	return a.recorded(ctx, "verify", attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at.store, cfg) })
+}
+
+func (a *app) verify(ctx context.Context, s store.Store, cfg verify.Config) (err error) {
 	published, err := catalog.Inspect(ctx, s, a.workDir())
 	if err != nil {
 		return fmt.Errorf("read the published catalog of %s: %w", s.URL(), err)

@@ -3,6 +3,7 @@ package main
 import (
 	"sync"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/workfolder"
 )
@@ -24,7 +25,8 @@ func (w *workFolder) close() error { return w.folder.Close() }
 // a full disk, workDir returns the folder of the settings: commands that write nothing there need none.
 func (a *app) workDir() string {
 	a.work.once.Do(func() {
-		err := workfolder.RemoveDead(a.settings.workDir, workPrefix)
+		salvage := func(folder string) { attempts.Salvage(folder, a.Now(), a.logger()) }
+		err := workfolder.RemoveDead(a.settings.workDir, workPrefix, salvage)
 		if err != nil {
 			a.logger().Warn("folders of dead processes could not be removed", "error", err)
 		}
@@ -34,6 +36,15 @@ func (a *app) workDir() string {
 	})
 	if a.work.folder == nil {
 		return a.settings.workDir
+	}
+	return a.work.folder.Path()
+}
+
+// lockedFolder returns the folder of workDir if this process has one of its own, else "".
+func (a *app) lockedFolder() string {
+	a.workDir()
+	if a.work.folder == nil {
+		return ""
 	}
 	return a.work.folder.Path()
 }

@@ -41,12 +41,14 @@ var doors = map[string][]string{
 
 	"sql":                   {"schemas/...", "sql/ownschema"},
 	"sql/ownschema":         {},
+	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
 	"serve/sim/calibration": {"schemas/api"}, // data alone, no function
 	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
+	"internal/attempts": {"schemas/...", "load/..."},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},

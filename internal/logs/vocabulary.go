@@ -22,6 +22,19 @@ var Vocabulary = []Word{
 	{"the work folder could not be created", []string{"error"}, "name a folder with free space with `--work-dir`"},
 	{"folders of dead processes could not be removed", []string{"error"}, "they take space in the folder of `--work-dir`"},
 
+	// Attempts of commands, which are recorded in the lake.
+	{"no attempt can be put now", []string{"error"}, "the lake cannot be written, or there is none yet"},
+	{"earlier attempts still wait in the work folder", []string{"error"}, "they could not be put; the next start tries again"},
+	{"attempts that were killed could not be looked for", []string{"error"}, "the next start looks again"},
+	{"the start of this attempt was not recorded in the lake", []string{"error"}, "its end says the same"},
+	{"this attempt was not recorded in the lake; it waits in the work folder until the next start", []string{"error"}, "the command is not concerned"},
+	{"this attempt was not recorded in the work folder either", []string{"error"}, "only this line and the exit code say what became of it"},
+	{"a kill of this command could not be told by the next start", []string{"error"}, "its folder in `--work-dir` cannot be written"},
+	{"a command that was killed could not be recorded", []string{"command", "run", "error"}, "`runs` will lack it"},
+	{"an earlier command was killed", []string{"command", "run", "started_at", "owner"}, "it began, and its process ended without a word"},
+	{"attempts that made no commit are not listed", []string{"error"}, "`runs` shows the commits alone"},
+	{"the object of a commit is lost", []string{"commit"}, "what it added and removed is not known; run `dealflow verify`"},
+
 	// Pulls.
 	{"progress", []string{"feed", "phase", "deals", "pages", "deals_per_second", "eta_seconds"}, "each 30 seconds of a pull, for each feed that is being read; eta_seconds only where the number of deals is known from the last snapshot"},
 	{"waiting", []string{"feed", "phase", "url", "key", "seconds", "wait", "reason"}, "a request waits: the server asks for it, after a failure, or to keep to the rate"},
@@ -70,7 +83,7 @@ var Vocabulary = []Word{
 	// Maintenance.
 	{"nothing to merge", []string{"lake"}, "`compact` found no small files"},
 	{"history is unchanged", []string{"lake"}, "`replay` found what the payloads say"},
-	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes"}, "what `expire` removed, or would remove"},
+	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes", "attempts"}, "what `expire` removed, or would remove"},
 	{"day taken back", []string{"applied", "day"}, "what `expire --drop-day` did, or would do"},
 	{"nothing was removed", nil, "`expire` without `--apply`"},
 	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},

@@ -36,6 +36,7 @@ type ExpireResult struct {
 	Expired       []ExpiredFeed `json:"expired"`               // snapshots that the policy does not keep, or that were taken back
 	Garbage       load.Garbage  `json:"garbage"`               // data files that are no part of the lake and older than load.Grace
 	Checkpoints   load.Garbage  `json:"checkpoints"`           // checkpoints and states that newer ones have replaced
+	Attempts      load.Garbage  `json:"attempts"`              // records of attempts older than AttemptsLife
 	Unfinished    int           `json:"unfinished"`            // unfinished uploads older than load.Grace
 	Waiting       load.Garbage  `json:"waiting"`               // younger garbage, which a later expire removes
 }
@@ -124,6 +125,8 @@ func (r *ExpireResult) makeRoom(ctx context.Context, cfg ExpireConfig, full erro
 	r.Garbage.Bytes += garbage.Garbage.Bytes
 	r.Checkpoints.Files += garbage.Checkpoints.Files
 	r.Checkpoints.Bytes += garbage.Checkpoints.Bytes
+	r.Attempts.Files += garbage.Attempts.Files
+	r.Attempts.Bytes += garbage.Attempts.Bytes
 	r.Unfinished += garbage.Unfinished
 	r.warn(fmt.Sprintf("the disk was full (%v): garbage was deleted before anything was written", full))
 	return r, err
@@ -184,7 +187,7 @@ func (r *ExpireResult) sweep(ctx context.Context, s store.Store, garbage *remova
 	}
 	if r.Commit == 0 {
 		r.Outcome = lake.OutcomeUnchanged
-		if len(garbage.Data)+len(garbage.Checkpoints)+len(garbage.Unfinished) > 0 {
+		if len(garbage.Data)+len(garbage.Checkpoints)+len(garbage.Attempts)+len(garbage.Unfinished) > 0 {
 			r.Outcome = lake.OutcomeDone
 		}
 	}
@@ -192,14 +195,15 @@ func (r *ExpireResult) sweep(ctx context.Context, s store.Store, garbage *remova
 }
 
 func (r *ExpireResult) count(found *removable) {
-	for _, object := range found.Data {
-		r.Garbage.Files++
-		r.Garbage.Bytes += object.Size
+	add := func(sum *load.Garbage, objects []store.Object) {
+		for _, object := range objects {
+			sum.Files++
+			sum.Bytes += object.Size
+		}
 	}
-	for _, object := range found.Checkpoints {
-		r.Checkpoints.Files++
-		r.Checkpoints.Bytes += object.Size
-	}
+	add(&r.Garbage, found.Data)
+	add(&r.Checkpoints, found.Checkpoints)
+	add(&r.Attempts, found.Attempts)
 	r.Unfinished, r.Waiting = len(found.Unfinished), found.Waiting
 }
 

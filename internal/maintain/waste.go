@@ -144,6 +144,7 @@ func timeOfReading(ctx context.Context, s store.Store, machine time.Time) (time.
 type removable struct {
 	Data        []store.Object   // data files that are garbage
 	Checkpoints []store.Object   // checkpoints, and states, that newer ones have replaced
+	Attempts    []store.Object   // records of attempts older than AttemptsLife
 	Unfinished  []store.Leftover // unfinished uploads
 	Waiting     load.Garbage     // garbage that is too young to delete
 }
@@ -153,6 +154,7 @@ type removable struct {
 //   - data files that are not part of the lake, were put longer ago than load.Grace, and were not removed by a commit
 //     younger than that;
 //   - checkpoints and states older than load.Grace, except those of the newest two checkpoints;
+//   - records of attempts older than AttemptsLife;
 //   - unfinished uploads older than load.Grace.
 func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable, error) {
 	old := now.Add(-load.Grace)
@@ -168,6 +170,10 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 	if err != nil {
 		return nil, err
 	}
+	records, err := list(ctx, l.Store(), lake.AttemptsPrefix)
+	if err != nil {
+		return nil, err
+	}
 	// Files that a run has put and committed since the listing are live now.
 	if err := l.Refresh(ctx); err != nil {
 		return nil, err
@@ -176,7 +182,7 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 		return nil, err
 	}
 	data = slices.DeleteFunc(data, func(o store.Object) bool { return l.Log().Live(o.Key) })
-	found := &removable{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old)}
+	found := &removable{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old), Attempts: oldAttempts(records, now)}
 	if found.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
 		return found, err
 	}
@@ -248,6 +254,15 @@ func replacedCheckpoints(objects []store.Object, commit int64, old time.Time) []
 	})
 }
 
+// AttemptsLife is how long the records of attempts are kept: a year, and a month in which to look back at it.
+const AttemptsLife = 400 * 24 * time.Hour
+
+// oldAttempts returns the records that were put longer ago than AttemptsLife, by the store's clock. The day in a key is by
+// the clock of the machine that made the attempt, which may have been wrong.
+func oldAttempts(objects []store.Object, now time.Time) []store.Object {
+	return slices.DeleteFunc(objects, func(o store.Object) bool { return !o.Modified.Before(now.Add(-AttemptsLife)) })
+}
+
 // removedSince returns the paths of files that commits removed whose objects were put at or after an instant. The
 // listing gives the dates of all commits in few requests; only the young ones are read.
 func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[string]bool, error) {
@@ -282,7 +297,7 @@ const sweepBatch = 1000
 // names what was not deleted, which the next sweep finds again.
 func sweep(ctx context.Context, s store.Store, found *removable) (gone load.Garbage, err error) {
 	var faults []error
-	for batch := range slices.Chunk(slices.Concat(found.Data, found.Checkpoints), sweepBatch) {
+	for batch := range slices.Chunk(slices.Concat(found.Data, found.Checkpoints, found.Attempts), sweepBatch) {
 		if err := ctx.Err(); err != nil {
 			return gone, errors.Join(append(faults, err)...)
 		}

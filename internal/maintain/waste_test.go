@@ -158,3 +158,18 @@ func TestWasteNeedsTheWholeLog(t *testing.T) {
 		t.Errorf("got %+v, %v; want it refused", waste, err)
 	}
 }
+
+// TestOldAttempts checks that the records of attempts are deleted after 400 days by the store's clock, whatever day is in
+// their keys.
+func TestOldAttempts(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	object := func(day string, age time.Duration) store.Object {
+		return store.Object{Key: lake.AttemptsPrefix + day + "/a.run.end.json", Modified: now.Add(-age)}
+	}
+	const days = 24 * time.Hour
+	old := object("2062-01-01", 400*days+time.Second)
+	got := oldAttempts([]store.Object{object("1970-01-01", 0), object("2025-10-16", 400*days), old}, now)
+	if len(got) != 1 || got[0] != old {
+		t.Errorf("got %v, want %v", got, old)
+	}
+}

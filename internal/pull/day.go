@@ -53,3 +53,19 @@ func CheckNextRun(log *load.Log, now time.Time, dayZone string) error {
 	next := opened{started: now}
 	return errors.Join(checkKnownAt(log.KnownAt, now), next.chooseDay(&Config{DayZone: dayZone}, log))
 }
+
+// NextRun says when the next run would be refused: before the instant from, by its clock. If dated is set, now is an
+// instant of that clock, and refusal is as of CheckNextRun. Otherwise refusal has only the reasons that no instant
+// changes. dayZone is as in Config.
+func NextRun(log *load.Log, now time.Time, dayZone string, dated bool) (from lake.Instant, refusal error) {
+	from = lake.At(log.KnownAt.Add(-clockTolerance))
+	if zone, err := load.Zone(cmp.Or(log.DayZone(), dayZone)); err == nil {
+		if day, err := time.ParseInLocation(time.DateOnly, log.SnapshotDay(), zone); err == nil && day.After(from.Time) {
+			from = lake.At(day)
+		}
+	}
+	if !dated {
+		now = from.Time
+	}
+	return from, CheckNextRun(log, now, dayZone)
+}

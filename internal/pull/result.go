@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"dealflow/extract"
 	"dealflow/internal/maintain"
 	"dealflow/schemas/lake"
 )
@@ -30,7 +31,11 @@ type Result struct {
 	// Compaction is the commit after this one that merged history files; nil if there were not many.
 	Compaction *maintain.Result `json:"compaction,omitempty"`
 
-	late bool // a feed was not complete by the deadline
+	// Expiry is what `run --maintain` expired after the commit; nil without a retention.
+	Expiry *maintain.ExpireResult `json:"expiry,omitempty"`
+
+	late  bool // a feed was not complete by the deadline
+	spent bool // a feed was not complete within the budget of requests
 }
 
 // StageSeconds is the duration of each stage.
@@ -44,10 +49,11 @@ type StageSeconds struct {
 // setFeeds copies the outcomes of the feeds.
 func (r *Result) setFeeds(feeds []*feedRun) {
 	r.Feeds = make([]lake.FeedRun, 0, len(feeds))
-	r.late = false
+	r.late, r.spent = false, false
 	for _, f := range feeds {
 		r.Feeds = append(r.Feeds, f.FeedRun)
 		r.late = r.late || errors.Is(f.failure, ErrDeadline)
+		r.spent = r.spent || errors.Is(f.failure, extract.ErrBudget)
 	}
 }
 
@@ -123,6 +129,9 @@ func (r *Result) verdict() error {
 	}
 	if r.late {
 		errs = append(errs, fmt.Errorf("%w: the next run pulls the feeds that were not complete", ErrDeadline))
+	}
+	if r.spent {
+		errs = append(errs, fmt.Errorf("%w: the next run pulls the feeds that were not complete", extract.ErrBudget))
 	}
 	return errors.Join(errs...)
 }

@@ -79,7 +79,7 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 		Feeds: []lake.FeedRun{}, Checks: []lake.Check{}, Warnings: []string{},
 	}
 	if r.undated {
-		result.warn("the API's answers have no readable Date header: the machine's clock could not be compared with the server's")
+		result.warn(undatedWarning)
 	}
 	if busy != nil {
 		result.Outcome = lake.OutcomeSkipped
@@ -132,7 +132,7 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 		return nil, r.late(err)
 	}
 	if r.undated = server.IsZero(); r.undated && r.ServerClock {
-		return nil, fmt.Errorf("%w: the response to POST %s/oauth/token has no valid Date header, which gives the instants under --clock=server; use --clock=machine", ErrClock, r.Base)
+		return nil, r.noDate()
 	}
 	if r.opened, err = r.openLake(ctx, server); err != nil {
 		return nil, err
@@ -152,6 +152,14 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	}
 	return nil, nil
 }
+
+// noDate is the error for an API without Dates where the instants are the server's.
+func (r *run) noDate() error {
+	return fmt.Errorf("%w: the response to POST %s/oauth/token has no valid Date header, which gives the instants under --clock=server; use --clock=machine", ErrClock, r.Base)
+}
+
+// undatedWarning is the warning for an API without Dates where the instants are the machine's.
+const undatedWarning = "the API's answers have no readable Date header: the machine's clock could not be compared with the server's"
 
 // lease returns what the lease says of this run.
 func (r *run) lease() load.Lease {

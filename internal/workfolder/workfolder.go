@@ -69,8 +69,9 @@ func (f *Folder) Close() error {
 }
 
 // RemoveDead removes the folders in parent whose names begin with prefix and that no process has locked. It leaves
-// folders that it may not enter, such as those of other users. parent is as in Create; it need not exist.
-func RemoveDead(parent, prefix string) error {
+// folders that it may not enter, such as those of other users. parent is as in Create; it need not exist. If last is not
+// nil, it is called with each folder before that is removed: no other process has the folder then.
+func RemoveDead(parent, prefix string, last func(folder string)) error {
 	if parent == "" {
 		parent = os.TempDir()
 	}
@@ -86,14 +87,14 @@ func RemoveDead(parent, prefix string) error {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
-		if err := removeDead(filepath.Join(parent, e.Name())); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeDead(filepath.Join(parent, e.Name()), last); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, fmt.Errorf("remove the folder of a dead process: %w", err))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-func removeDead(path string) error {
+func removeDead(path string, last func(folder string)) error {
 	lock, err := lockIn(path, 0)
 	switch {
 	case errors.Is(err, errLocked), errors.Is(err, errCannotLock):
@@ -107,6 +108,9 @@ func removeDead(path string) error {
 		return nil // not one of ours
 	case err != nil:
 		return err
+	}
+	if last != nil {
+		last(path)
 	}
 	return errors.Join(remove(path), lock.Close())
 }

@@ -73,7 +73,7 @@ func TestKilledProcess(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(parent, prefix+"empty"), 0o700); err != nil { // killed before it had a lock
 		t.Fatal(err)
 	}
-	if err := workfolder.RemoveDead(parent, prefix); err != nil {
+	if err := workfolder.RemoveDead(parent, prefix, nil); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "while both live", parent, filepath.Base(theirs), filepath.Base(ours.Path()), filepath.Base(other))
@@ -81,7 +81,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if err := workfolder.RemoveDead(parent, prefix); err != nil {
+	if err := workfolder.RemoveDead(parent, prefix, nil); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "after the kill", parent, filepath.Base(ours.Path()), filepath.Base(other))
@@ -126,7 +126,7 @@ func TestCreateWhileOthersRemove(t *testing.T) {
 					return
 				default:
 				}
-				if err := workfolder.RemoveDead(parent, prefix); err != nil {
+				if err := workfolder.RemoveDead(parent, prefix, nil); err != nil {
 					t.Error(err)
 					return
 				}

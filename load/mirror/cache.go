@@ -46,7 +46,7 @@ type Cache struct {
 func NewCache(dir string, limit int64) (*Cache, error) {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = workfolder.RemoveDead(dir, folderPrefix)
+		err = workfolder.RemoveDead(dir, folderPrefix, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)

@@ -85,6 +85,7 @@ func TestDisaster(t *testing.T) {
 			b.WriteBody(world.Priced, 77, `{"dealId":77,"dealId":77}`) // goes into the quarantine
 			storetest.Overwrite(t, w.Store, lake.BankAliasesKey, []byte("alias,canonical\nBank A,Bank Alpha\n"))
 		}
+		storetest.Overwrite(t, w.Store, fmt.Sprintf("%s2026-01-0%d/a.run.end.json", lake.AttemptsPrefix, night+1), []byte("{}\n"))
 		if night == 2 {
 			w.MustCompact(t)
 		}

@@ -84,7 +84,7 @@ func (t *transfer) do(ctx context.Context) error {
 	if inside(t.From.URL(), t.To.URL()) {
 		return errors.New("one lake cannot be made inside the other, or in its place; name another folder or prefix")
 	}
-	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.putCommits, t.finish} {
+	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copyAttempts, t.putCommits, t.finish} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -357,6 +357,42 @@ func (t *transfer) copyUserFiles(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// copyAttempts copies the records of attempts that the new lake lacks, so that it can say what happened before it was
+// made. An older state of the lake has none of them: most are of later nights.
+func (t *transfer) copyAttempts(ctx context.Context) error {
+	if t.result.Commits != t.from.Log().Number {
+		return nil
+	}
+	present := map[string]bool{}
+	for object, err := range t.To.List(ctx, lake.AttemptsPrefix) {
+		if err != nil {
+			return err
+		}
+		present[object.Key] = true
+	}
+	group, bounded := errgroup.WithContext(ctx)
+	group.SetLimit(atATime)
+	for object, err := range t.From.List(ctx, lake.AttemptsPrefix) {
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		if present[object.Key] {
+			continue
+		}
+		group.Go(func() error {
+			data, err := store.Read(bounded, t.From, object.Key)
+			if err == nil {
+				err = t.To.Put(bounded, object.Key, bytes.NewReader(data), store.CreateOnly)
+			}
+			if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrExists) {
+				return nil // expired since the listing; or copied by another call
+			}
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // putCommits puts the commits that the new lake lacks. They go in by number, if the files of each are there. Otherwise

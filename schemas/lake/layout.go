@@ -18,6 +18,7 @@ const (
 	LeaseKey          = "_dealflow/lease.json"
 	BegunKey          = "_dealflow/begun.json" // in a lake that was made from another one, by a copy or an upgrade
 	HeldPrefix        = "_dealflow/held/"
+	AttemptsPrefix    = "_dealflow/attempts/" // of internal/attempts; no answer depends on these objects
 	CatalogKey        = "catalog.duckdb"
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 

@@ -64,7 +64,7 @@ func coreBonds(v view) (rows []fact) {
 
 func coreLoans(v view) (rows []fact) {
 	for _, l := range loans(v) {
-		row := l.fact.only("market", "deal_id", "priced_date", "borrower", "sponsors", "tranches", "margin_lo_bp", "margin_hi_bp", "oid_lo", "oid_hi", "latest_maturity_year", "covenant_light")
+		row := l.only("market", "deal_id", "priced_date", "borrower", "sponsors", "tranches", "margin_lo_bp", "margin_hi_bp", "oid_lo", "oid_hi", "latest_maturity_year", "covenant_light")
 		var types, currencies, leads []string
 		for _, t := range l.tranches {
 			if t.fact["short_type"] != nil {

@@ -199,7 +199,7 @@ func loans(v view) []loan {
 			for j := range all[i].tranches {
 				l, t := &all[i], &all[i].tranches[j]
 				if key := identity(l, t); key != "" {
-					do(l, t, key, slices.Index(order, l.fact.text("market")))
+					do(l, t, key, slices.Index(order, l.text("market")))
 				}
 			}
 		}

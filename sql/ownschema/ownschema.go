@@ -35,7 +35,11 @@ func Statements(layout, name string) string {
 	type entry struct{ kind, schema, name, text string }
 	var entries []entry
 	known := map[string]string{} // kinds of entries by qualified name
+	var comments strings.Builder // DuckDB drops the comment of a macro that is replaced
 	for _, statement := range splitStatements(layout) {
+		if strings.HasPrefix(statement, "COMMENT ON MACRO") {
+			comments.WriteString(statement + ";\n")
+		}
 		if found := created.FindStringSubmatch(statement); found != nil {
 			e := entry{found[1], found[2], found[3], statement}
 			if e.schema == "" {
@@ -69,7 +73,7 @@ func Statements(layout, name string) string {
 			fmt.Fprintf(&views, "CREATE VIEW %s.%s AS FROM %s;\n", schema, quoted(ownName(name)), name)
 		}
 	}
-	return "CREATE SCHEMA " + schema + ";\n" + views.String() + macros.String()
+	return "CREATE SCHEMA " + schema + ";\n" + views.String() + macros.String() + comments.String()
 }
 
 // ownName is the name of an entry in the catalog's own schema. The names of main stay as they are.
@@ -113,7 +117,7 @@ func splitStatements(text string) []string {
 
 // skipText returns the end of the quoted text, quoted name or comment that begins at i; i if none does.
 func skipText(text string, i int) int {
-	closing := ""
+	var closing string
 	switch {
 	case text[i] == '\'' || text[i] == '"':
 		closing = text[i : i+1]

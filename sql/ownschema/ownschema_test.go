@@ -1,9 +1,6 @@
 package ownschema
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestStatements checks what a macro's body names afterwards: entries of the layout, and nothing in texts, quoted names
 // and comments.
@@ -27,11 +24,9 @@ CREATE VIEW "lake_1"."runs" AS FROM main.runs;
 CREATE VIEW "lake_1"."history_deals" AS FROM history.deals;
 CREATE OR REPLACE MACRO _dealflow.twice(x) AS 2 * x;
 CREATE MACRO "lake_1"."_twice"(x) AS 2 * x;
-CREATE OR REPLACE MACRO main.all_of` + body + `CREATE MACRO "lake_1"."all_of"` + body
+CREATE OR REPLACE MACRO main.all_of` + body + `CREATE MACRO "lake_1"."all_of"` + body + `COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;';
+`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if strings.Contains(got, "none") {
-		t.Error("a text was taken for a statement")
 	}
 }

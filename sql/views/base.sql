@@ -89,25 +89,16 @@ LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
 -- The tranches of priced loans as known at t, with the day on which the deal priced. If several markets list a tranche
 -- (equal FIGI, day, currency and nominal amount), the first in precedence keeps it, as for bonds.
 CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
-WITH tranches AS NOT MATERIALIZED (
-  SELECT x.*, d.priced_date
-  FROM main.loan_priced_tranches_as_of(t) x
-  JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = x.market AND d.deal_id = x.deal_id
-), duplicates AS (
-  SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of
-  FROM (
-    SELECT x.market, x.deal_id, x.ordinal, m.precedence,
-           min(m.precedence) OVER (PARTITION BY x.figi_code, x.priced_date, x.currency, x.nominal_amount) AS keeps
-    FROM tranches x
-    JOIN main.markets m ON m.market = x.market
-    WHERE x.figi_code <> '' AND x.priced_date IS NOT NULL AND x.currency IS NOT NULL AND x.nominal_amount IS NOT NULL
-  ) l
-  JOIN main.markets k ON k.precedence = l.keeps
-  WHERE l.keeps < l.precedence
-)
-SELECT x.*, y.duplicate_of
-FROM tranches x
-LEFT JOIN duplicates y ON y.market = x.market AND y.deal_id = x.deal_id AND y.ordinal = x.ordinal;
+SELECT x.* EXCLUDE (precedence, keeps), k.market AS duplicate_of
+FROM ( -- one pass over the tranches
+  SELECT l.*, d.priced_date, m.precedence,
+         CASE WHEN l.figi_code <> '' AND d.priced_date IS NOT NULL AND l.currency IS NOT NULL AND l.nominal_amount IS NOT NULL
+              THEN min(m.precedence) OVER (PARTITION BY l.figi_code, d.priced_date, l.currency, l.nominal_amount) END AS keeps
+  FROM main.loan_priced_tranches_as_of(t) l
+  JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id
+  JOIN main.markets m ON m.market = l.market
+) x
+LEFT JOIN main.markets k ON k.precedence = x.keeps AND x.keeps < x.precedence;
 
 -- The months of a loan's tenor: of a maturity text such as 7yr, else the number tenor. The source does not state its unit:
 -- from 12 to 480 it is months, any other number is not read.

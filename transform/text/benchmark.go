@@ -35,8 +35,14 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 		ahead.swapsInto(&b)
 	}
 	b.tenor = tenor
-	if !before {
-		b.tenor = ahead.tenorAfter(numberedBenchmarks[string(word)])
+	if numbered := numberedBenchmarks[string(word)]; !before || numbered {
+		after := ahead.tenorAfter(numbered)
+		if before && after.Set && after != tenor {
+			return b, false
+		}
+		if after.Set {
+			b.tenor = after
+		}
 	}
 	*s = ahead
 	return b, true

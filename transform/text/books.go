@@ -5,7 +5,7 @@ var (
 	orderWords        = []string{"final order book", "final orderbook", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
-	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of"}
+	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
 	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "skewed", "combined", "across tranches", "across both tranches"}
 	leadWords         = []string{"jlm interest", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
@@ -65,7 +65,14 @@ func (s *scanner) accounts() bool {
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.
 func (s *scanner) ordersBefore() {
-	if s.oneOf(orderWords...) {
+	if s.oneOf("last heard", "peaked", "peak", "guidance", "latest", "combined", "current") {
+		s.space()
+		if !s.oneOf(orderWords...) {
+			s.oneOf("at")
+		}
+		s.char(':')
+		s.space()
+	} else if s.oneOf(orderWords...) {
 		s.char(':')
 		s.space()
 		s.oneOf("at", "of", "are", "is", "now", "last heard", "closed at", "closed", "total", "over the")
@@ -92,6 +99,17 @@ func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	return v
 }
 
+// goodAt skips the price at which the orders remain: good at MS+75.
+func (s *scanner) goodAt(column []byte) bool {
+	ahead := *s
+	if !ahead.oneOf("good at", "at") {
+		return false
+	}
+	ahead.space()
+	var at Reading
+	return ahead.spread(column, &at) == yes && s.skipTo(ahead)
+}
+
 // coverAfter reads how often the orders cover the size, after the orders: 3x covered.
 func (s *scanner) coverAfter(r *Reading) bool {
 	ahead := *s
@@ -115,7 +133,7 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 			r.Reconciled = No
 		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
 			r.Reconciled = Yes
-		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.oneOf(bookWords...), ahead.accounts():
+		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
 		case !r.Cover.Set && ahead.coverAfter(r):
 		case q.after(&ahead):
 		default:

@@ -27,6 +27,8 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 		r.Main = exactly(whole(0))
 		return true
 	}
+	allInKind := s.oneOf("pik")
+	s.space()
 	negative, _ := s.sign()
 	rate, ok := s.number(mixed)
 	if !ok {
@@ -34,7 +36,7 @@ func (s *scanner) coupon(currency []byte, r *Reading) bool {
 	}
 	r.Main = exactly(rate.signed(negative))
 	if s.unit(percent) {
-		if s.noted("pik") { // all of it
+		if allInKind || s.noted("pik") { // all of it
 			r.PIK, r.Main = r.Main.Point, Range{}
 			return true
 		}

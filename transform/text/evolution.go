@@ -19,7 +19,8 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	v := s.talk(siblings.Currency, r)
 	s.talkRemarks(siblings, r)
 	s.before(siblings.Currency)
-	if after := s.stageAfter(); stage == nil || string(after) == string(stageFinal) { // final guidance, the number
+	switch after := s.stageAfter(); {
+	case stage == nil, string(after) == string(stageFinal) && (isStage(stage, stageGuidance) || isStage(stage, stageRevised)): // final guidance, the number
 		stage = after
 	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {
@@ -88,6 +89,8 @@ func (s *scanner) before(currency []byte) {
 		*s = ahead
 	}
 }
+
+func isStage(stage, other []byte) bool { return string(stage) == string(other) }
 
 // stageAfter reads a stage at the end: MS+95 (guidance), T+80 the #.
 func (s *scanner) stageAfter() []byte {

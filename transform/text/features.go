@@ -44,7 +44,7 @@ var features = []struct {
 }
 
 // plainFeatures are words of a structure that say nothing which a column has.
-var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "holdco", "opco", "maturity", "area"}
+var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "holdco", "opco", "maturity", "area"}
 
 func rateType(r *Reading) *[]byte { return &r.RateType }
 

@@ -72,6 +72,12 @@ func (s *scanner) marginInPercent(r *Reading) bool {
 		return false
 	}
 	*s, r.Main = ahead, exactly(n.signed(negative))
+	if ahead.until() {
+		d, ok := ahead.digits()
+		if hi, fits := d.times(2); ok && fits && ahead.unit(percent) && n.less(hi) && !negative {
+			*s, r.Main = ahead, Range{Lo: n, Hi: hi}
+		}
+	}
 	return true
 }
 
@@ -88,6 +94,8 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		switch {
 		case ahead.oneOf("area", "a"):
 			r.Quality = qualityArea
+		case r.CSA == No && ahead.adjusted():
+			r.CSA = Yes
 		case ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
 			return no

@@ -200,6 +200,9 @@ func (s *scanner) extensions(tenor Number) (sum Number, ok bool) {
 		ahead.space()
 	}
 	option, ok := ahead.years()
+	if !ok && ahead.oneOf("one-year", "one year", "1-yr") {
+		option, ok = whole(1), true
+	}
 	if !ok || n < 1 || n > 3 {
 		return sum, false
 	}
@@ -285,6 +288,15 @@ func (s *scanner) writtenDay() (year, month, day int64, ok bool) {
 	}
 	if month, year, ok = ahead.monthAndYear(); ok {
 		*s = ahead
+		return year, month, day, true
 	}
-	return year, month, day, ok
+	if month, ok = ahead.month(); !ok || !ahead.char(' ') { // 15 Jun 31: after a day, the number is a year
+		return 0, 0, 0, false
+	}
+	year, y := ahead.count()
+	if y != 2 {
+		return 0, 0, 0, false
+	}
+	*s = ahead
+	return year + century, month, day, true
 }

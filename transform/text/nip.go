@@ -39,6 +39,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	if v != yes {
 		return v
 	}
+	if named := *s; named.has(" of ") && named.oneOf(premiumWords...) {
+		*s = named
+	}
 	s.noted(premiumWords...)
 	inside := s.fair(insideWords, insideOf)
 	outside := !inside && s.fair(outsideWords, outsideOf)

@@ -128,7 +128,7 @@ func (s *scanner) fraction() (n Number, ok bool) {
 // sign skips a plus or a minus, as a sign or a word.
 func (s *scanner) sign() (negative, found bool) {
 	switch {
-	case s.char('-'), s.oneOf("minus", "negative", "neg.", "neg"):
+	case s.char('-'), s.oneOf("minus", "less", "negative", "neg.", "neg"):
 		return true, true
 	case s.char('+'), s.oneOf("plus"):
 		return false, true

@@ -38,7 +38,7 @@ func (s *scanner) fee(r *Reading) bool {
 	return ok && (named || s.noted(feeWords...))
 }
 
-var feeWords = []string{"uf", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
+var feeWords = []string{"uf", "u/f", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
 
 func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oidWord()
@@ -55,11 +55,24 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 		return no
 	}
 	for more := true; more; {
-		more = s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
 	}
 	r.Main = found.Range
 	r.Quality, v = q.apply(&r.Main)
 	return v
+}
+
+// priceBefore skips the price before this one: from 98.5.
+func (s *scanner) priceBefore() bool {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.oneOf("from", "was") {
+		return false
+	}
+	ahead.space()
+	_, v := ahead.span(asPrice, percent)
+	return v == yes && (!inside || ahead.char(')')) && s.skipTo(ahead)
 }
 
 // oidWord skips the name of the price before it: OID 99.

@@ -31,7 +31,7 @@ func (c *ratingScale) parse(text []byte, r *Reading) {
 // isUnrated reports whether a text says that the agency has no rating.
 func isUnrated(text []byte) bool {
 	s := scanner{text}
-	return s.oneOf("nr", "wr", "wd", "pif", "unrated", "not rated", "withdrawn") && s.end()
+	return s.oneOf("nr", "n/r", "wr", "wd", "pif", "unrated", "not rated", "withdrawn") && s.end()
 }
 
 // marksBefore skips marks of an expected rating before it: (P), exp.

@@ -94,8 +94,8 @@ var watches = []struct {
 	words     []string
 	direction []byte
 }{
-	{[]string{"rwn", "cwn", "rfd", "rur-d", "rur d", "review for downgrade", "review for possible downgrade", "under review for downgrade", "on review for downgrade", "possible downgrade"}, []byte("NEGATIVE")},
-	{[]string{"rwp", "cwp", "rfu", "rur-u", "rur u", "review for upgrade", "review for possible upgrade", "under review for upgrade", "on review for upgrade", "possible upgrade"}, []byte("POSITIVE")},
+	{[]string{"negative watch", "neg watch", "rwn", "cwn", "rfd", "rur-d", "rur d", "review for downgrade", "review for possible downgrade", "under review for downgrade", "on review for downgrade", "possible downgrade"}, []byte("NEGATIVE")},
+	{[]string{"positive watch", "pos watch", "rwp", "cwp", "rfu", "rur-u", "rur u", "review for upgrade", "review for possible upgrade", "under review for upgrade", "on review for upgrade", "possible upgrade"}, []byte("POSITIVE")},
 	{[]string{"rwe", "cwd"}, []byte("DEVELOPING")},
 	{[]string{"creditwatch", "credit watch", "rating watch", "on watch", "watch", "cw", "rw", "under review", "on review", "review", "rur", "ur"}, watchUnknown},
 }

@@ -51,6 +51,8 @@ type Reading struct {
 	Outlook   []byte
 	Watch     []byte
 
+	Bullet bool // of a structure: it is repaid at once, at the end
+
 	Composite Composite // of the ratings of a row: no parser sets it
 
 	CSA, Perpetual, WillNotGrow, Implied Flag

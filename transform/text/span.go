@@ -85,15 +85,22 @@ type spanned struct {
 // span reads a number or a range. A range is ambiguous if its first number is negative and its second has no sign
 // (MS-5-7), or if it falls and the second number may be short for a longer one (105-10 for 105-110), or if it falls at a
 // slash: 238/235 may be the two sides of a quote. Signs settle both.
+//
+// In basis points 1.025 is ambiguous: a point between groups of three digits is usual in some countries, and thousandths
+// of a basis point are not.
 func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
+	begin := s.rest
 	first, ok := s.signedNumber(as)
 	if !ok {
 		return r, no
 	}
 	r.signed = first.signed
+	if read := begin[:len(begin)-len(s.rest)]; after == basisPoints && first.digits == 1 && len(read) > 4 && read[len(read)-4] == '.' && read[len(read)-5] != '0' {
+		return r, ambiguous
+	}
 	r.unit = s.unit(after)
 	ahead := *s
-	slash := ahead.slashNext()
+	slash, dash := ahead.slashNext(), (&scanner{ahead.rest}).char('-')
 	second, isRange := signedNumber{}, ahead.until()
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
@@ -104,6 +111,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	}
 	*s = ahead
 	r.unit = s.unit(after) || r.unit
+	if dash && first.digits == 0 && as == decimal && !second.signed { // flat-2: minus 2?
+		return r, ambiguous
+	}
 	if first.worded && !second.signed { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
 	}

@@ -17,11 +17,11 @@ var stages = []struct {
 	stage []byte
 }{
 	{[]string{"initial price thoughts", "initial price thought", "initial price guidance", "initial price talk", "initial pricing thoughts", "initial guidance", "initial talk", "initial thoughts", "price thoughts", "initial spread", "initial price", "ipts", "ipt", "ipg"}, stageIPT},
-	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightened", "rg", "rpg"}, stageRevised},
-	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "guidance", "guide", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
+	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightens to", "tightened", "rg", "rpg"}, stageRevised},
+	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "yield guidance", "spread guidance", "guidance", "guide", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
 	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
-	{[]string{"price whispers", "price whisper", "whispers", "whisper"}, stageWhisper},
-	{[]string{"official price talk", "official talk", "price talk", "px talk", "talk", "pt"}, stageTalk},
+	{[]string{"price whispers", "price whisper", "whisper talk", "whispers", "whisper"}, stageWhisper},
+	{[]string{"official price talk", "official talk", "price talk", "px talk", "yield talk", "talk", "pt"}, stageTalk},
 }
 
 // stage reads the words at the start of price talk, and what may be between them and the price. It returns nil if

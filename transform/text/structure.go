@@ -30,10 +30,20 @@ func parseStructure(text []byte, _ Siblings, r *Reading) {
 		*r = Reading{Status: unread(text, no)}
 		return
 	}
+	if !r.saysStructure() { // act/360: a text about other terms
+		*r = Reading{Status: statusNoNumber}
+		return
+	}
 	if r.Call.Set && r.Form == nil {
 		r.Form = formCallable
 	}
 	r.Status = statusOK
+}
+
+// saysStructure reports whether any part of a structure was read.
+func (r *Reading) saysStructure() bool {
+	return r.Tenor.Set || r.Call.Set || r.Perpetual == Yes || r.WillNotGrow == Yes || r.Bullet ||
+		r.RateType != nil || r.Form != nil || r.Rank != nil || r.Label != nil
 }
 
 // isStructure reports whether the parts fit together: a call is before the end, a length needs a tenor, and a perpetual
@@ -65,6 +75,10 @@ func (s *scanner) feature(r *Reading) bool {
 			*place = features[i].value
 			return true
 		}
+	}
+	if s.oneOf("bullet") {
+		r.Bullet = true
+		return true
 	}
 	return s.oneOf(plainFeatures...) || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
 }

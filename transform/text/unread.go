@@ -61,7 +61,7 @@ func (s *scanner) verbal() bool {
 			continue
 		}
 	}
-	if s.oneOf("single digit", "single digits", "double digit", "double digits", "teens") {
+	if s.oneOf("single digits", "single digit", "single-digits", "single-digit", "double digits", "double digit", "double-digits", "double-digit", "teens") {
 		return s.nearly()
 	}
 	if words == 0 {

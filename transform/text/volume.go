@@ -3,11 +3,11 @@ package text
 // Words about a size, as desks write them.
 var (
 	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
-	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing"}
+	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing", "fixed size", "size fixed", "capped"}
 	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap"}
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
 	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
-	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "fixed", "fxd", "frn"}
+	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo"}
 	benchmarkWords  = []string{"sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
@@ -26,7 +26,7 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	switch {
 	case sign != yes:
 		r.Status = unread(text, sign)
-	case s.oneOf(benchmarkWords...) && s.end():
+	case s.onlyBenchmark():
 		r.chooseCurrency(named, siblings)
 		r.Status, r.Quality = statusNoNumber, qualityBenchmark
 	case named != nil && !s.end() && saysNothing(s.rest):
@@ -45,8 +45,8 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Increase = Yes
 		s.space()
 		s.oneOf("of")
-	} else if !expected {
-		s.oneOf(resizedWords...)
+	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.oneOf(resizedWords...) && s.oneOf(equivalentWords...) {
+		r.Equivalent = Yes
 	}
 	s.char(':')
 	s.space()
@@ -69,6 +69,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 			wng = true
 		case r.Increase == No && ahead.oneOf(increaseWords...):
 			r.Increase = Yes
+			ahead.increased()
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case ahead.oneOf(offeringWords...), ahead.otherSize(siblings.Currency), q.after(&ahead):
@@ -82,6 +83,9 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	if list.open {
 		return no
 	}
+	if r.Increase == Yes && r.Main.isRange() { // from the size before to the one after?
+		return ambiguous
+	}
 	r.Quality, v = q.apply(&r.Main)
 	switch {
 	case v == yes && wng && q.least: // the text says that the size will not grow, and that it may be more
@@ -92,6 +96,28 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// onlyBenchmark reads the words of a size without a number, to the end.
+func (s *scanner) onlyBenchmark() bool {
+	if !s.oneOf(benchmarkWords...) {
+		return false
+	}
+	s.noted(expectedWords...)
+	s.noted(wngWords...)
+	return s.end()
+}
+
+// increased skips what an increase is of: the of 2031s after tap.
+func (s *scanner) increased() {
+	ahead := *s
+	if !ahead.has(" of ") {
+		return
+	}
+	for !ahead.end() && ahead.rest[0] != ',' && ahead.rest[0] != '(' && ahead.rest[0] != ')' && ahead.rest[0] != ';' {
+		ahead.rest = ahead.rest[1:]
+	}
+	*s = ahead
 }
 
 // benchmarkSize skips the words of a size that a number explains: EUR benchmark (min EUR500m). The number is then the last

@@ -9,7 +9,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
+	"dealflow/sql/answer"
 )
 
 // AsOf returns how a query names a table as of an instant.
@@ -73,7 +73,7 @@ func WantLines(t testing.TB, db *stdsql.DB, query string, want ...string) {
 // tabs; NULL is empty.
 func SortedRows(t testing.TB, db *stdsql.DB, query string) []string {
 	t.Helper()
-	rows, err := sql.Query(t.Context(), db, query)
+	rows, err := answer.Query(t.Context(), db, query)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}

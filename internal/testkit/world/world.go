@@ -39,6 +39,7 @@ type World struct {
 	Store    store.Store // the lake
 	Pages    int         // deals per page that the client asks for; 0: the client's default
 	Attempts int         // attempts of the client per request; 0: the client's default
+	Requests int64       // most requests of a command for feeds; 0: no limit
 	meddle   atomic.Pointer[Meddler]
 }
 
@@ -144,7 +145,7 @@ func (w *World) Client(t testing.TB, secret string) (*extract.Client, api.Base) 
 	}
 	client, err := extract.New(extract.Config{
 		Base: base, ClientID: "demo", ClientSecret: api.NewSecret(secret), PageSize: w.Pages,
-		MaxAttempts: w.Attempts, Backoff: time.Millisecond,
+		MaxAttempts: w.Attempts, MaxRequests: w.Requests, Backoff: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

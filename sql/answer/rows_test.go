@@ -1,25 +1,40 @@
-package sql_test
+package answer_test
 
 import (
+	stdsql "database/sql"
 	"strings"
 	"testing"
 
-	"dealflow/sql"
+	_ "github.com/marcboeker/go-duckdb/v2"
+
+	"dealflow/sql/answer"
 )
 
 // TestRowsAsText writes values that need care in CSV and in JSON lines: NULL and the empty text, what must be quoted, and
 // binary values. CSV is what PostgreSQL's COPY … (FORMAT csv, HEADER) reads.
 func TestRowsAsText(t *testing.T) {
-	db := opened(t, emptyCatalog(t))
+	db, err := stdsql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), "SET TimeZone = 'UTC'"); err != nil {
+		t.Fatal(err)
+	}
 	const question = `SELECT * FROM (VALUES
 		(1, NULL, '\x00\xff'::BLOB, 1.50::DECIMAL(6,2), TIMESTAMPTZ '2026-03-02 22:00:00.000001Z'),
 		(2, '', NULL, NULL, NULL),
 		(3, 'a "b", c' || chr(10) || 'd', ''::BLOB, -0.01, DATE '2026-03-02'),
 		(4, '\.', NULL, 0, NULL),
 		(5, ' x ', NULL, 0, NULL)) t(id, "a ""name""", bytes, amount, seen) ORDER BY id`
-	write := map[string]func(*sql.Rows, *strings.Builder) error{
-		"csv":    func(r *sql.Rows, out *strings.Builder) error { return r.WriteCSV(out) },
-		"ndjson": func(r *sql.Rows, out *strings.Builder) error { return r.WriteNDJSON(out) },
+	write := map[string]func(*answer.Rows, *strings.Builder) error{
+		"csv":    func(r *answer.Rows, out *strings.Builder) error { return r.WriteCSV(out) },
+		"ndjson": func(r *answer.Rows, out *strings.Builder) error { return r.WriteNDJSON(out) },
 	}
 	for format, want := range map[string]string{
 		"csv": `id,"a ""name""",bytes,amount,seen
@@ -37,7 +52,7 @@ d",\x,-0.01,2026-03-02T00:00:00Z
 {"id":5,"a \"name\"":" x ","bytes":null,"amount":0.00,"seen":null}
 `,
 	} {
-		rows, err := sql.Query(t.Context(), db, question)
+		rows, err := answer.Query(t.Context(), db, question)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"dealflow/internal/attempts"
+	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// attempt is the attempt of a command, and what the command says of itself.
+type attempt struct {
+	store  store.Store // of the lake
+	runID  string      // for the command's commit
+	result attempts.Result
+	record *attempts.Recorder // nil if the command leaves no trace
+}
+
+// newAttempt opens the store of the lake and chooses a run id.
+func (a *app) newAttempt(ctx context.Context) (*attempt, error) {
+	s, err := a.settings.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("run id: %w", err)
+	}
+	return &attempt{store: s, runID: id.String()}, nil
+}
+
+// unrecorded calls do for a command that leaves no trace.
+func (a *app) unrecorded(ctx context.Context, do func(*attempt) error) error {
+	at, err := a.newAttempt(ctx)
+	if err != nil {
+		return err
+	}
+	return do(at)
+}
+
+// recorded calls do and records the attempt in the lake. It returns the error of do.
+func (a *app) recorded(ctx context.Context, command string, policy attempts.Policy, do func(*attempt) error) error {
+	at, err := a.newAttempt(ctx)
+	if err != nil {
+		return err
+	}
+	at.record = attempts.Begin(ctx, attempts.Config{
+		Store: at.store, Identity: a.lakeIdentity(at.store), Policy: policy, RunID: at.runID, Command: command, Owner: owner(), Version: version(), Clock: a.Now,
+		WorkDir: a.settings.workDir, Folder: a.lockedFolder(), Secrets: a.secrets(), Log: a.logger(),
+	})
+	err = do(at)
+	at.conclude(exitCode(ctx, err), err)
+	at.record.End(ctx, at.result)
+	return err
+}
+
+// lakeIdentity tells the lake from others: two servers may both have a bucket of the same name.
+func (a *app) lakeIdentity(s store.Store) string {
+	if store.LocalPath(s) != "" {
+		return s.URL()
+	}
+	return s.URL() + "\n" + a.getenv("AWS_ENDPOINT_URL_S3") + "\n" + a.getenv("AWS_ENDPOINT_URL") + "\n" + a.getenv("AWS_PROFILE")
+}
+
+// secrets returns the texts that no attempt may contain. No error contains them either; this is the second lock.
+func (a *app) secrets() []string {
+	return []string{
+		a.getenv("AWS_SECRET_ACCESS_KEY"), a.getenv("AWS_SESSION_TOKEN"), a.getenv("DEALFLOW_SIGNING_KEY"), a.getenv("DEALFLOW_CLIENT_SECRET"),
+	}
+}
+
+// hide keeps the secret of an account out of the attempt.
+func (at *attempt) hide(who account) {
+	if at.record != nil && !who.secret.IsZero() {
+		secret := who.secret.Reveal()
+		at.record.Hide(secret, base64.StdEncoding.EncodeToString([]byte(who.id+":"+secret)))
+	}
+}
+
+// pulled takes over what a pull reports.
+func (at *attempt) pulled(r *pull.Result) {
+	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, SnapshotDate: r.SnapshotDate, Warnings: r.Warnings}
+	for i := range r.Feeds {
+		f := &r.Feeds[i]
+		at.result.Requests += f.Requests
+		if r.Commit == 0 {
+			at.result.Feeds = append(at.result.Feeds, attempts.Feed{Feed: f.Feed, Outcome: f.Outcome, Error: f.Error})
+		}
+	}
+}
+
+// maintained takes over what a maintenance command reports.
+func (at *attempt) maintained(r *maintain.Result) {
+	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, Warnings: r.Warnings}
+}
+
+// conclude completes the result with the command's exit code and error.
+func (at *attempt) conclude(code int, err error) {
+	r := &at.result
+	r.ExitCode = &code
+	if err != nil {
+		r.Error = err.Error()
+	}
+	switch {
+	case r.Commit > 0:
+	case code == 9 && r.Outcome != "": // done, with warnings
+	case code == 0 && r.Outcome == "":
+		r.Outcome = lake.OutcomeDone
+	case code == 130:
+		r.Outcome = attempts.OutcomeCancelled
+	case code == 6:
+		r.Outcome = lake.OutcomeHeld
+	case code == 13:
+		r.Outcome = lake.OutcomeSkipped
+	case code != 0:
+		r.Outcome = lake.OutcomeFailed
+	}
+}
+
+// todoAfter returns the command that mends what ended an attempt; "" if it needs nothing.
+func todoAfter(t *attempts.Attempt) string {
+	command := "`dealflow " + t.Command + "`"
+	if t.Command == "quarantine" {
+		command = "`dealflow quarantine retry`"
+	}
+	if t.Outcome == attempts.OutcomeKilled {
+		return "see what ended the process (memory, a restart of the machine), then " + command
+	}
+	if t.ExitCode == nil || t.Commit > 0 {
+		return ""
+	}
+	switch *t.ExitCode {
+	case 0:
+		return ""
+	case 2:
+		return "correct the setting that the message names, then " + command
+	case 4:
+		return "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then " + command
+	case 5:
+		return "look at the source; if the data is right, `dealflow run --accept-checks NAME`, or --contract=report for drift"
+	case 6:
+		return "look at the source; if the deals are gone, `dealflow run --accept-removals`"
+	case 7:
+		return "`dealflow verify` says for each finding what to do"
+	case 11:
+		return command + " again"
+	case 12:
+		return command + " again; with a longer --deadline, or more --requests-per-day, if that happens often"
+	case 13:
+		return "`dealflow lease show` says which command is at work"
+	case 130:
+		return "see who ended it (a scheduler's time limit?), then " + command
+	}
+	return "`dealflow doctor` says what a run lacks; then " + command
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dealflow/internal/attempts"
+	"dealflow/schemas/lake"
+)
+
+// finding is something that a person should know: what it is, and the command that mends it.
+type finding struct {
+	Kind     string `json:"kind"`     // one of findingKinds
+	Severity string `json:"severity"` // problem or warning
+	Feed     string `json:"feed"`     // "" if it is about the lake
+	Reason   string `json:"reason"`
+	Todo     string `json:"todo"`
+}
+
+// verdictWarning is the state of a lake that has warnings and no problem.
+const verdictWarning = "warning"
+
+// findingKinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
+var findingKinds = map[string]string{
+	"failed":     verdictProblem,
+	"stale":      verdictProblem,
+	"held":       verdictProblem,
+	"refused":    verdictProblem,
+	"lost":       verdictProblem,
+	"damaged":    verdictProblem,
+	"unreadable": verdictProblem,
+
+	"partial":     verdictWarning,
+	"warned":      verdictWarning,
+	"check":       verdictWarning,
+	"drift":       verdictWarning,
+	"quarantine":  verdictWarning,
+	"unproved":    verdictWarning,
+	"catalog":     verdictWarning,
+	"schema":      verdictWarning,
+	"maintenance": verdictWarning,
+	"waiting":     verdictWarning,
+	"lease":       verdictWarning,
+	"unjudged":    verdictWarning,
+}
+
+func (v *statusVerdict) add(kind, feed, todo, reason string, args ...any) {
+	if len(args) > 0 {
+		reason = fmt.Sprintf(reason, args...)
+	}
+	v.Findings = append(v.Findings, finding{Kind: kind, Severity: findingKinds[kind], Feed: feed, Reason: reason, Todo: todo})
+}
+
+// conclude sorts the findings and sets the state.
+func (v *statusVerdict) conclude() {
+	slices.SortStableFunc(v.Findings, func(a, b finding) int { return cmp.Compare(a.Severity, b.Severity) }) // "problem" is before "warning"
+	v.State = verdictOK
+	if len(v.Findings) > 0 {
+		v.State = v.Findings[0].Severity
+	}
+}
+
+// defaultMaxAge is a day, and two hours by which a night may take longer than the one before.
+const defaultMaxAge = 26 * time.Hour
+
+// judge adds the findings and the state.
+func (in *inspection) judge(s *statusResult) {
+	s.Findings = []finding{}
+	in.judgeRuns(s)
+	in.judgeAges(s)
+	in.judgeFeeds(s)
+	in.judgeLake(s)
+	s.conclude()
+}
+
+// judgeRuns adds findings about the last attempts.
+func (in *inspection) judgeRuns(s *statusResult) {
+	rows := rowsOf(in.log, s.made)
+	judged := map[string]bool{} // commands whose newest attempt was judged
+	for i := range rows {
+		r := &rows[i]
+		t := r.Attempt
+		switch {
+		case judged[r.Command] || t != nil && (t.Outcome == attempts.OutcomeRunning || t.Outcome == lake.OutcomeSkipped):
+			continue // a command that gave way says nothing about those before
+		case r.Number > 0 || !t.Failed():
+		case r.Command == "verify" && t.ExitCode != nil && *t.ExitCode == 7:
+			s.add("damaged", "", todoAfter(t), "the verify that started at %s found damage: %s", t.StartedAt, firstLine(t.Error))
+		case r.Command == "run" || r.Command == "sync" && !judged["run"]:
+			s.add("failed", "", todoAfter(t), "%s", failureText(t))
+		case r.Command != "sync":
+			s.add("maintenance", "", todoAfter(t), "%s", failureText(t))
+		}
+		judged[r.Command] = true
+	}
+	last := s.LastSuccess
+	if last == nil {
+		return
+	}
+	for _, warning := range last.Warnings {
+		s.add("warned", "", fmt.Sprintf("see `dealflow runs show %d`", last.Commit), "%s of commit %d warned: %s", last.Command, last.Commit, warning)
+	}
+}
+
+// failureText says which attempt failed, when, and why.
+func failureText(t *attempts.Attempt) string {
+	how := t.Outcome
+	if t.ExitCode != nil {
+		how = fmt.Sprintf("%s (exit code %d)", t.Outcome, *t.ExitCode)
+	}
+	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(firstLine(t.Error), "it said nothing"))
+}
+
+// judgeAges adds a finding for each feed whose snapshot is too old.
+func (in *inspection) judgeAges(s *statusResult) {
+	for i := range s.Feeds {
+		if f := &s.Feeds[i]; f.SnapshotAt != nil {
+			seconds := int64(in.now.Sub(f.SnapshotAt.Time).Seconds())
+			f.AgeSeconds = &seconds
+		}
+	}
+	maxAge := in.maxAge
+	if maxAge == 0 && in.severalDays() {
+		maxAge = defaultMaxAge
+	}
+	if !in.dated {
+		if maxAge > 0 {
+			s.add("unjudged", "", "name the source's time with `dealflow status --now`", "the ages of the feeds are not judged: with --clock=server the time of the runs is the source's")
+		}
+		return
+	}
+	s.MaxAgeSeconds = int64(maxAge.Seconds())
+	stale := map[lake.Instant][]*feedStatus{} // by the instant of the snapshot
+	for i := range s.Feeds {
+		f := &s.Feeds[i]
+		if f.AgeSeconds == nil || maxAge == 0 || !slices.Contains(in.judged, f.Feed) || *f.AgeSeconds <= s.MaxAgeSeconds {
+			continue
+		}
+		f.Stale = true
+		stale[*f.SnapshotAt] = append(stale[*f.SnapshotAt], f)
+	}
+	// Most often no run came through, and all feeds are of the same one: that is one finding.
+	for _, at := range slices.SortedFunc(maps.Keys(stale), func(a, b lake.Instant) int { return a.Compare(b.Time) }) {
+		s.addStale(at, stale[at], maxAge)
+	}
+}
+
+// addStale adds a finding for the feeds whose newest snapshot is that of one instant.
+func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge time.Duration) {
+	names, why, one := make([]string, len(feeds)), "", ""
+	for i, f := range feeds {
+		names[i] = f.Feed.String()
+		if f.LastFailure != nil && why == "" {
+			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, firstLine(f.LastFailure.Error))
+		}
+	}
+	if len(feeds) == 1 {
+		one = names[0]
+	}
+	v.add("stale", one, "see whether the schedule runs, then `dealflow run`", "the newest snapshot of %s is of %s, %s ago, want %s at most%s",
+		strings.Join(names, ", "), at, age(time.Duration(*feeds[0].AgeSeconds)*time.Second), age(maxAge), why)
+}
+
+// severalDays says whether the lake has snapshots of more than one day.
+func (in *inspection) severalDays() bool {
+	day := ""
+	for i := range in.log.Commits {
+		switch next := in.log.Commits[i].SnapshotDate; {
+		case next == "":
+		case day != "" && next != day:
+			return true
+		default:
+			day = next
+		}
+	}
+	return false
+}
+
+// judgeFeeds adds findings about single feeds.
+func (in *inspection) judgeFeeds(s *statusResult) {
+	for i := range s.Feeds {
+		f := &s.Feeds[i]
+		name := f.Feed.String()
+		if f.Held != nil {
+			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
+		}
+		if f.UnprovedAbsent > 0 {
+			s.add("unproved", name, "if they are gone, `dealflow run --accept-removals` removes them",
+				"%s: %d deals that its list lacks are kept, because the API gives no evidence that they are gone", name, f.UnprovedAbsent)
+		}
+		if f.Last == nil {
+			continue
+		}
+		if f.Last.Outcome == lake.OutcomeFailed {
+			s.add("partial", name, "`dealflow run` pulls it again", "%s failed: %s", name, f.Last.Error)
+		}
+		if f.Last.Quarantined > 0 {
+			s.add("quarantine", name, "`dealflow quarantine list` shows them, `dealflow quarantine retry` requests them again", "%s: %d records could not be read", name, f.Last.Quarantined)
+		}
+	}
+	in.judgeDrift(s)
+}
+
+// judgeDrift adds one finding for the drift of all feeds: there is often some in many of them.
+func (in *inspection) judgeDrift(s *statusResult) {
+	sum, example := int64(0), ""
+	var names []string
+	for i := range s.Feeds {
+		f := &s.Feeds[i]
+		if f.Last == nil || len(f.Last.Drift) == 0 {
+			continue
+		}
+		sum += f.Last.DriftCount()
+		names = append(names, f.Feed.String())
+		example = cmp.Or(example, fmt.Sprintf("%s at %s of %s", f.Last.Drift[0].Kind, f.Last.Drift[0].Pointer, f.Feed))
+	}
+	if len(names) > 0 {
+		s.add("drift", "", "`dealflow runs show last` lists it", "%d values of %s are other than the API document says, such as %s", sum, strings.Join(names, ", "), example)
+	}
+}
+
+// judgeLake adds findings about the lake as a whole.
+func (in *inspection) judgeLake(s *statusResult) {
+	for i := range s.Lost {
+		s.add("lost", "", "`dealflow verify` says what to do", "%s, which %s names", s.Lost[i].NamedCommit, strings.Join(s.Lost[i].NamedBy, " and "))
+	}
+	if s.Refused != "" {
+		s.add("refused", "", "do what the reason says, then `dealflow run`", "the next run will be refused: %s", strings.ReplaceAll(s.Refused, "\n", "; "))
+	}
+	for _, c := range s.Checks {
+		s.add("check", "", "look at the source; `dealflow query \"FROM data_quality()\"` says more", "check %s %s: %s", c.Name, c.Outcome, c.Detail)
+	}
+	if flaw := catalogFlaw(s); flaw != "" {
+		s.add("catalog", "", "`dealflow catalog` builds it again", "catalog.duckdb is %s", flaw)
+	}
+	if s.OlderFiles > 0 {
+		s.add("schema", "", "`dealflow replay` writes them again", "%d files are of an older schema", s.OlderFiles)
+	}
+	if n := len(s.Waiting); n > 0 {
+		s.add("waiting", "", "the next `dealflow run` on this machine puts them", "%d attempts wait in the work folder, because the lake could not be written", n)
+	}
+	if l := s.Lease; l != nil && l.State != "held" {
+		s.add("lease", "", "nothing: no command waits for it; `dealflow lease break` removes it", "the lease of %s (run %s of %s) is %s: that command did not end well", l.Lease.Command, l.Lease.RunID, l.Lease.Owner, l.State)
+	}
+}
+
+// catalogFlaw says why readers do not use the published catalog; "" if they do.
+func catalogFlaw(s *statusResult) string {
+	switch {
+	case s.CatalogFlaw != "":
+		return "not used: " + s.CatalogFlaw
+	case s.CatalogCommit == 0:
+		return "absent"
+	case s.CatalogCommit < s.Commit:
+		return fmt.Sprintf("%d commits older than the log", s.Commit-s.CatalogCommit)
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"dealflow/internal/attempts"
+	"dealflow/load"
+	"dealflow/schemas/lake"
+)
+
+// statusLease is the lease of the command that is at work.
+type statusLease struct {
+	State load.LeaseState `json:"state"`
+	Lease *load.Lease     `json:"lease"`
+}
+
+// statusSuccess is a pull that made a commit.
+type statusSuccess struct {
+	Commit     int64        `json:"commit"`
+	RunID      string       `json:"run_id"`
+	Command    string       `json:"command"`
+	Outcome    string       `json:"outcome"` // done or partial
+	KnownAt    lake.Instant `json:"known_at"`
+	AgeSeconds int64        `json:"age_seconds"`
+	Warnings   []string     `json:"warnings"` // as far as its attempt was recorded
+}
+
+// statusAttempt is an attempt in short.
+type statusAttempt struct {
+	RunID     string       `json:"run_id"`
+	Command   string       `json:"command"`
+	StartedAt lake.Instant `json:"started_at"`
+	EndedAt   lake.Instant `json:"ended_at"` // year 1 if it is not known
+	Outcome   string       `json:"outcome"`
+	ExitCode  *int         `json:"exit_code"` // null for an attempt that was killed
+	Error     string       `json:"error"`
+	Commit    int64        `json:"commit"` // 0: it made none
+	Open      bool         `json:"open"`   // of a failure: no later attempt of that command has succeeded
+	Todo      string       `json:"todo"`   // the command that mends it; "" if there is nothing to do
+}
+
+// statusNight is the cost of a run that made a commit, and what it added to the lake.
+type statusNight struct {
+	Commit        int64        `json:"commit"`
+	SnapshotDate  string       `json:"snapshot_date"`
+	KnownAt       lake.Instant `json:"known_at"`
+	Seconds       float64      `json:"seconds"`  // from start to commit by the run's clock; at least the time of the slowest feed
+	Requests      int64        `json:"requests"` // sent to the API
+	BytesReceived int64        `json:"bytes_received"`
+	Files         int          `json:"files"` // of the run that are still part of the lake
+	Bytes         int64        `json:"bytes"` // their size
+}
+
+const (
+	nightsShown  = 7
+	attemptsRead = 50 // that status reads at most, besides the newest of each command
+)
+
+// addHistory adds what became of the commands on the lake.
+func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
+	a := in.app
+	lease, state, err := in.lake.StoredLease(ctx, a.Now())
+	if err != nil {
+		return err
+	}
+	if lease != nil {
+		s.Lease = &statusLease{state, lease}
+	}
+	s.Nights, s.Waiting = in.nights(), []statusAttempt{}
+	entries, err := attempts.List(ctx, in.lake.Store())
+	if err != nil {
+		return err
+	}
+	if s.made, err = a.resolve(ctx, in.lake, newestOfEach(entries)); err != nil {
+		return err
+	}
+	// What waits here has happened, too. Its place in time is found as that of the others.
+	waiting, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(in.lake.Store()))
+	if err != nil {
+		a.logger().Warn("earlier attempts still wait in the work folder", "error", err)
+	}
+	for i := range waiting {
+		s.Waiting = append(s.Waiting, shortOf(&waiting[i]))
+	}
+	s.made = append(s.made, waiting...)
+	rows := rowsOf(in.log, s.made)
+	in.addSuccess(s, rows)
+	in.addFailures(s, rows)
+	return nil
+}
+
+// newestOfEach returns the entries that status reads: the newest ones, and the newest of each command.
+func newestOfEach(entries []attempts.Entry) []attempts.Entry {
+	chosen := slices.Clone(entries[:min(len(entries), attemptsRead)])
+	for _, e := range entries[len(chosen):] {
+		if !slices.ContainsFunc(chosen, func(c attempts.Entry) bool { return c.Command == e.Command }) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen
+}
+
+func shortOf(t *attempts.Attempt) statusAttempt {
+	return statusAttempt{
+		RunID: t.RunID, Command: t.Command, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, ExitCode: t.ExitCode,
+		Error: t.Error, Commit: t.Commit, Todo: todoAfter(t),
+	}
+}
+
+// addSuccess finds the newest pull that made a commit. rows are newest first.
+func (in *inspection) addSuccess(s *statusResult, rows []runRow) {
+	for i := range rows {
+		r := &rows[i]
+		if r.Number == 0 || len(r.Feeds) == 0 {
+			continue
+		}
+		s.LastSuccess = &statusSuccess{
+			Commit: r.Number, RunID: r.RunID, Command: r.Command, Outcome: r.Outcome, KnownAt: r.KnownAt, AgeSeconds: s.AgeSeconds, Warnings: []string{},
+		}
+		if r.Attempt != nil && r.Attempt.Warnings != nil {
+			s.LastSuccess.Warnings = r.Attempt.Warnings
+		}
+		return
+	}
+}
+
+// addFailures finds the newest failure of all commands, those of feeds, and the newest verify. rows are newest first.
+func (in *inspection) addFailures(s *statusResult, rows []runRow) {
+	succeeded := map[string]bool{} // commands, later than the row
+	for i := range rows {
+		r := &rows[i]
+		if r.Attempt == nil || r.Number > 0 {
+			succeeded[r.Command] = true
+			succeeded["sync"] = succeeded["sync"] || r.Command == "run" // it has pulled what the sync did not
+			continue
+		}
+		t := r.Attempt
+		if t.Command == "verify" && s.LastVerify == nil && t.Outcome != attempts.OutcomeRunning {
+			short := shortOf(t)
+			short.Open = t.Failed()
+			s.LastVerify = &short
+		}
+		if t.Failed() && s.LastFailure == nil {
+			short := shortOf(t)
+			short.Open = !succeeded[t.Command]
+			s.LastFailure = &short
+		}
+		if t.Outcome == lake.OutcomeDone || t.Outcome == lake.OutcomeUnchanged {
+			succeeded[t.Command] = true
+		}
+		in.addFeedFailures(s, r)
+	}
+}
+
+// addFeedFailures adds how the feeds of an attempt without a commit failed, unless something later is known.
+func (in *inspection) addFeedFailures(s *statusResult, r *runRow) {
+	for i := range s.Feeds {
+		f := &s.Feeds[i]
+		failed := r.Feed(f.Feed)
+		later := f.LastFailure != nil
+		if last := in.log.LastSnapshot(f.Feed); last != nil && placeOf(in.log, r.Attempt) < last.Number {
+			later = true
+		}
+		if failed == nil || later || failed.Outcome != lake.OutcomeFailed && failed.Outcome != lake.OutcomeHeld {
+			continue
+		}
+		f.LastFailure = &feedFailure{r.RunID, r.StartedAt, failed.Outcome, failed.Error}
+	}
+}
+
+// nights returns what the last runs cost and added.
+func (in *inspection) nights() []statusNight {
+	nights := []statusNight{}
+	byRun := map[string]int{} // in nights
+	for _, run := range slices.Backward(in.log.Commits) {
+		if run.SnapshotDate == "" || len(nights) == nightsShown {
+			continue
+		}
+		night := statusNight{Commit: run.Number, SnapshotDate: run.SnapshotDate, KnownAt: run.KnownAt, Seconds: run.KnownAt.Sub(run.StartedAt.Time).Seconds()}
+		for i := range run.Feeds {
+			night.Requests += run.Feeds[i].Requests
+			night.BytesReceived += run.Feeds[i].Bytes
+			night.Seconds = max(night.Seconds, float64(run.Feeds[i].ExtractMS+run.Feeds[i].WriteMS)/1000) // a market's own clock may stand still
+		}
+		byRun[run.RunID] = len(nights)
+		nights = append(nights, night)
+	}
+	for _, file := range in.log.AllFiles() {
+		if n, ok := byRun[file.RunID()]; ok {
+			nights[n].Files++
+			nights[n].Bytes += file.Bytes
+		}
+	}
+	return nights
+}

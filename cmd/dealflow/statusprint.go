@@ -1,0 +1,110 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"dealflow/internal/attempts"
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+func (a *app) printStatus(s *statusResult) error {
+	fmt.Fprintf(a.Stdout, "state     %s\nlake      %s\ncommit    %d, %s\nknown at  %s (%s ago)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n",
+		s.State, s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, cmp.Or(catalogFlaw(s), "up to date"), s.Files, size(s.Bytes))
+	a.printHistory(s)
+	fmt.Fprintln(a.Stdout)
+	for _, f := range s.Findings {
+		a.printStatusFinding(f)
+	}
+	if len(s.Findings) > 0 {
+		fmt.Fprintln(a.Stdout)
+	}
+	var rows [][]string
+	for _, f := range s.Feeds {
+		row := []string{f.Feed.String(), f.SnapshotDate, "never pulled", "", "", "", "", "", "", ""}
+		if last := f.Last; last != nil {
+			row = []string{f.Feed.String(), f.SnapshotDate, last.Outcome, "", fmt.Sprint(f.Deals), fmt.Sprint(last.Added), fmt.Sprint(last.Changed),
+				fmt.Sprint(last.Removed), fmt.Sprint(last.Quarantined), fmt.Sprint(last.DriftCount())}
+		}
+		if f.AgeSeconds != nil {
+			row[3] = age(time.Duration(*f.AgeSeconds) * time.Second)
+		}
+		rows = append(rows, row)
+	}
+	return printTable(a.Stdout, []string{"feed", "snapshot", "last", ">age", ">deals", ">new", ">changed", ">removed", ">quarantined", ">drift"}, rows)
+}
+
+func (a *app) printStatusFinding(f finding) {
+	fmt.Fprintf(a.Stdout, "%s: %s: %s; to do: %s\n", f.Severity, f.Kind, printable(f.Reason), f.Todo)
+}
+
+// printHistory prints what became of the commands on the lake.
+func (a *app) printHistory(s *statusResult) {
+	if l := s.LastSuccess; l != nil {
+		fmt.Fprintf(a.Stdout, "success   %s of commit %d, %s, %s ago\n", l.Command, l.Commit, l.Outcome, age(time.Duration(l.AgeSeconds)*time.Second))
+	}
+	failure := "none recorded"
+	if f := s.LastFailure; f != nil {
+		state := "over: a later one succeeded"
+		if f.Open {
+			state = "not over"
+		}
+		failure = fmt.Sprintf("%s of %s, %s, %s: %s", f.Command, f.StartedAt, f.Outcome, state, firstLine(f.Error))
+	}
+	verify := "none recorded"
+	if v := s.LastVerify; v != nil {
+		verify = fmt.Sprintf("%s, %s", v.StartedAt, v.Outcome)
+	}
+	work := "no command"
+	if s.Lease != nil && s.Lease.State == load.LeaseHeld {
+		work = fmt.Sprintf("%s (run %s of %s)", s.Lease.Lease.Command, s.Lease.Lease.RunID, printable(s.Lease.Lease.Owner))
+	}
+	fmt.Fprintf(a.Stdout, "failure   %s\nverify    %s\nat work   %s\nnext run  %s\n", failure, verify, work, nextRunText(s))
+	if n := int64(len(s.Nights)); n > 0 {
+		var sum statusNight
+		for _, night := range s.Nights {
+			sum.Seconds += night.Seconds
+			sum.Requests += night.Requests
+			sum.BytesReceived += night.BytesReceived
+			sum.Bytes += night.Bytes
+		}
+		fmt.Fprintf(a.Stdout, "nights    the last %d on average: %.1f s, %d requests, %s received, %s added\n", n, sum.Seconds/float64(n), sum.Requests/n, size(sum.BytesReceived/n), size(sum.Bytes/n))
+	}
+}
+
+func nextRunText(s *statusResult) string {
+	if s.Refused != "" {
+		return "will be refused"
+	}
+	return fmt.Sprintf("is not refused, unless its clock shows less than %s", s.RefusedBefore)
+}
+
+// unknownStatus is the object that status --json prints if the lake cannot be read.
+type unknownStatus struct {
+	Lake string `json:"lake"`
+	statusVerdict
+	Waiting []statusAttempt `json:"waiting"`
+}
+
+// printUnknown prints what can be said of a lake that cannot be read, and returns the reason.
+func (a *app) printUnknown(where store.Store, now time.Time, reason error) error {
+	u := unknownStatus{Lake: where.URL(), Waiting: []statusAttempt{}}
+	waiting, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(where))
+	for i := range waiting {
+		u.Waiting = append(u.Waiting, shortOf(&waiting[i]))
+	}
+	u.State, u.Now = "unknown", lake.At(now)
+	u.add("unreadable", "", "`dealflow doctor` tries the store; `dealflow verify` says what is damaged", "%s", reason.Error())
+	if a.settings.json {
+		return errors.Join(reason, err, printJSON(a.Stdout, u))
+	}
+	for i := range u.Waiting {
+		w := &u.Waiting[i]
+		fmt.Fprintf(a.Stdout, "known here: %s of %s, %s: %s\n", w.Command, w.StartedAt, w.Outcome, firstLine(w.Error))
+	}
+	return errors.Join(reason, err)
+}
