@@ -11,7 +11,7 @@ QUERIES = (
     "SELECT count(*), sum(nominal_usd) FROM {}bond_priced_deals",
     "SELECT count(*), sum(nominal_usd) FROM {}bond_priced_deals_as_of((SELECT min(known_at) FROM {}runs))",
     "SELECT count(*), sum(credit_usd) FROM {}league_table('LOAN', DATE '2000-01-01', DATE '2999-12-31')",
-    "SELECT count(*), sum(tightening_bp) FROM {}execution_metrics((SELECT max(known_at) FROM {}runs))",
+    "SELECT count(*), sum(tightening_bp::DECIMAL(18, 6)) FROM {}execution_metrics((SELECT max(known_at) FROM {}runs))",
 )
 
 

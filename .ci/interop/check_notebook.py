@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 PROBE = "import json; print(json.dumps({'tightening': tightening.to_dicts(), 'pipeline': pipeline.to_dicts()}, default=str))"
 
 QUESTIONS = {
-    "tightening": "SELECT market, deals AS bonds, tightening_bp_n AS used, tightening_bp_median AS median_bp FROM execution_summary ORDER BY market",
+    "tightening": "SELECT market, deals AS bonds, tightening_bp_n AS used, tightening_bp_median AS median_bp FROM execution_summary WHERE rating = 'all' ORDER BY market",
     "pipeline": """SELECT now.market, ago.then, now.now
         FROM (SELECT market, count(*) AS now FROM pipeline_as_of WHERE NOT is_priced GROUP BY market) now
         JOIN (SELECT market, count(*) AS then FROM pipeline_as_of((SELECT min(known_at) FROM runs)) WHERE NOT is_priced GROUP BY market) ago USING (market)

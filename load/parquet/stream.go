@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -20,16 +19,11 @@ func Stream(ctx context.Context, path string, mem memory.Allocator, out io.Write
 			err = fmt.Errorf("stream %s: %w", path, err)
 		}
 	}()
-	r, err := os.Open(path)
+	pf, err := file.OpenParquetFile(path, false)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	pf, err := file.NewParquetReader(r)
-	if err != nil {
-		return err
-	}
-	defer pf.Close()
+	defer pf.Close() // read-only: a failing close loses nothing
 	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: max(1, min(pf.NumRows(), ScanRows))}, mem)
 	if err != nil {
 		return err
