@@ -294,3 +294,38 @@ func TestRecipesNameSettings(t *testing.T) {
 		t.Errorf("%d names were found in %d files: the test sees too little", names, len(files))
 	}
 }
+
+// TestRecipesKnowExitCodes checks that the recipes say of each exit code whether a run is tried again: an error, some feeds
+// that failed, and another run that won; a new code is in none of the lists until a person has decided.
+func TestRecipesKnowExitCodes(t *testing.T) {
+	again := []string{"1", "3", "11"}
+	var want []string // codes that end a night
+	for _, e := range exits {
+		if code := strconv.Itoa(e.code); e.code != 0 && !slices.Contains(again, code) {
+			want = append(want, code)
+		}
+	}
+	for path, list := range map[string]string{
+		"systemd/dealflow-run.service": `(?m)^RestartPreventExitStatus=(.*)$`,
+		"kubernetes/cronjobs.yaml":     `operator: In, values: \[(.*)\]`,
+		"airflow/dealflow_lake.py":     `(?m)^TRY_AGAIN = \{(.*)\}$`,
+		"dagster/dealflow_lake.py":     `(?m)^TRY_AGAIN = \{(.*)\}$`,
+	} {
+		data, err := os.ReadFile("../../docs/ops/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		match := regexp.MustCompile(list).FindStringSubmatch(string(data))
+		if match == nil {
+			t.Errorf("docs/ops/%s has no list %s", path, list)
+			continue
+		}
+		codes, wanted := strings.Fields(strings.ReplaceAll(match[1], ",", " ")), want
+		if strings.Contains(list, "TRY_AGAIN") {
+			wanted = again
+		}
+		if !slices.Equal(codes, wanted) {
+			t.Errorf("docs/ops/%s has the exit codes %q, want %q", path, codes, wanted)
+		}
+	}
+}
