@@ -122,7 +122,7 @@ func (p program) serve(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = c.Wait() }) //nolint:errcheck // the test's context ends it
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if found := regexp.MustCompile(`^at (http://\S+),`).FindStringSubmatch(lines.Text()); found != nil {
+		if found := regexp.MustCompile(` at (http://\S+),`).FindStringSubmatch(lines.Text()); found != nil {
 			return found[1]
 		}
 	}
