@@ -208,11 +208,13 @@ func (a *app) demoQueries(ctx context.Context, db *stdsql.DB) error {
 // demoNext prints commands to try next.
 func (a *app) demoNext(o demoOptions) {
 	binary := os.Args[0]
-	third := demoEpoch.AddDate(0, 0, 2).Add(23 * time.Hour).Format(time.RFC3339)
+	after := func(night int) string {
+		return demoEpoch.AddDate(0, 0, night-1).Add(23 * time.Hour).Format(time.RFC3339)
+	}
 	lines := []string{
-		fmt.Sprintf("%s status --lake %s", binary, o.dir),
+		fmt.Sprintf("%s status --lake %s --now %s", binary, o.dir, after(o.nights)), // today, its snapshots are stale
 		fmt.Sprintf(`%s query --lake %s "SELECT market, count(*) AS deals, sum(nominal_usd) AS usd FROM bond_priced_deals GROUP BY ALL"`, binary, o.dir),
-		fmt.Sprintf(`%s query --lake %s "SELECT market, stage, count(*) AS deals FROM loan_expected_deals_as_of('%s') GROUP BY ALL ORDER BY ALL"`, binary, o.dir, third),
+		fmt.Sprintf(`%s query --lake %s "SELECT market, stage, count(*) AS deals FROM loan_expected_deals_as_of('%s') GROUP BY ALL ORDER BY ALL"`, binary, o.dir, after(3)),
 		fmt.Sprintf("%s serve --sim", binary),
 	}
 	fmt.Fprintf(a.Stdout, "\nNext:\n  %s\n", strings.Join(lines, "\n  "))
