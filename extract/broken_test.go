@@ -7,7 +7,7 @@ import (
 )
 
 // TestBrokenRecords: a record that is no JSON or no UTF-8 inside a page may have been damaged on the way, so the page is
-// requested again. Broken alike twice, it is the API's own, and is quarantined.
+// requested again. Broken twice in the same way, it is the API's own, and is quarantined.
 func TestBrokenRecords(t *testing.T) {
 	spoil := func(record, with string) string { return strings.Replace(record, `"rev":`, `"rev":`+with, 1) }
 	for name, c := range map[string]struct {

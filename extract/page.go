@@ -38,8 +38,8 @@ type listRecord struct {
 const brokenAnswers = 3
 
 // fetch gets one list page. If records in it are no JSON or no UTF-8, they may have been damaged on the way, so the page
-// is requested again: until none is broken, or two answers in a row break alike, because then the API's own records are.
-// Without that, a fault of a proxy would put sound deals into quarantine.
+// is requested again: until none is broken, or two answers in a row have the same broken records, which are the API's
+// own then. Without that, a fault of a proxy would put sound deals into quarantine.
 func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	var before [][]byte
 	for answers := 1; ; answers++ {
