@@ -143,9 +143,8 @@ func mapKeys[V any](m map[int]V) func(func(int) bool) {
 	}
 }
 
-// firing evaluates the rules every five minutes up to a minute, and returns the alerts that fire after each evaluation.
-func firing(t *testing.T, s series, last int) map[int]string {
-	t.Helper()
+// loaded returns the series up to a minute in the notation of promqltest.
+func loaded(s series, last int) string {
 	var load strings.Builder
 	load.WriteString("load 1m\n")
 	for name, value := range s {
@@ -155,7 +154,13 @@ func firing(t *testing.T, s series, last int) map[int]string {
 		}
 		load.WriteString("\n")
 	}
-	storage := promqltest.LoadedStorage(t, load.String())
+	return load.String()
+}
+
+// firing evaluates the rules every five minutes up to a minute, and returns the alerts that fire after each evaluation.
+func firing(t *testing.T, s series, last int) map[int]string {
+	t.Helper()
+	storage := promqltest.LoadedStorage(t, loaded(s, last))
 	t.Cleanup(func() { _ = storage.Close() })
 	engine := promqltest.NewTestEngine(t, false, 5*time.Minute, 10_000_000)
 	query := rules.EngineQueryFunc(engine, storage)

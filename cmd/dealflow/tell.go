@@ -234,9 +234,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	if at != nil {
 		r := &at.result
 		d.Lake, d.RunID, d.Outcome, d.Commit, d.SnapshotDate, d.Result = at.store.URL(), at.runID, r.Outcome, r.Commit, r.SnapshotDate, at.shown
-		for _, text := range r.Warnings {
-			d.Warnings = append(d.Warnings, at.mask(t.app, text))
-		}
+		d.Warnings = at.maskAll(t.app, r.Warnings)
 	}
 	if d.Commit == 0 {
 		d.Todo = todoAfterExit(t.command, ended.ExitCode)
@@ -265,6 +263,15 @@ func (a *app) hookEnviron() (environ []string) {
 		}
 	}
 	return environ
+}
+
+// maskAll is mask for several texts. It never returns nil.
+func (at *attempt) maskAll(a *app, texts []string) []string {
+	masked := make([]string, len(texts))
+	for i, text := range texts {
+		masked[i] = at.mask(a, text)
+	}
+	return masked
 }
 
 // mask returns a text without the secrets that the command knows. at may be nil.
