@@ -277,7 +277,7 @@ func TestInitFile(t *testing.T) {
 	}
 	for _, s := range all {
 		fromFile := strings.HasPrefix(s.Origin, "dealflow.yaml line ")
-		if !fromFile && s.Setting != "config" && s.Setting != "profile" && s.Setting != "json" && !strings.HasSuffix(s.Variable, "_SECRET") && !strings.HasSuffix(s.Variable, "_KEY") {
+		if !fromFile && s.Setting != "config" && s.Setting != "profile" && s.Setting != "json" && !strings.HasSuffix(s.Variable, "_SECRET") && !strings.HasSuffix(s.Variable, "_KEY") && !strings.HasSuffix(s.Variable, "_TOKEN") {
 			t.Errorf("%s is not in the file of init: its origin is %s", s.Setting, s.Origin)
 		}
 		if fromFile && s.Value != "…" && s.Setting != "day_zone" && s.Value != hidden && !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(s.Setting)+` +`+regexp.QuoteMeta(s.Value)+`$`).MatchString(without) {

@@ -44,7 +44,8 @@ func Shown(target string) string {
 	}
 	u, err := url.Parse(target)
 	if err != nil {
-		return target[:strings.Index(target, "//")] + "//…"
+		scheme, _, _ := strings.Cut(target, "://")
+		return scheme + "://…"
 	}
 	return u.Scheme + "://" + u.Host + "/…"
 }
