@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -51,7 +52,7 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 	group.SetLimit(putsAtOnce)
 	for _, key := range keptMetadata(n.listed, named, now.Add(-grace)) {
 		group.Go(func() error {
-			table, stateKey, err := states.of(ctx, key)
+			table, stateKey, err := states.ofTable(ctx, key)
 			if err != nil {
 				return fmt.Errorf("what the Iceberg metadata %s needs cannot be read: %w; run `dealflow iceberg off`, or restore it", key, err)
 			}
@@ -89,10 +90,10 @@ func keptMetadata(listed []store.Object, named map[string]bool, since time.Time)
 		}
 	}
 	var kept []string
-	for _, of := range versions {
-		slices.SortFunc(of, func(a, b version) int { return cmp.Compare(a.number, b.number) })
-		for i, v := range of {
-			if i == len(of)-1 || named[v.object.Key] || !of[i+1].object.Modified.Before(since) {
+	for _, all := range versions {
+		slices.SortFunc(all, func(a, b version) int { return cmp.Compare(a.number, b.number) })
+		for i, v := range all {
+			if i == len(all)-1 || named[v.object.Key] || !all[i+1].object.Modified.Before(since) {
 				kept = append(kept, v.object.Key)
 			}
 		}
@@ -108,8 +109,8 @@ type stateCache struct {
 	states map[string]*state
 }
 
-// of returns the state of the table whose metadata has a key, and the key of the object that contains it.
-func (c *stateCache) of(ctx context.Context, metadataKey string) (*tableState, string, error) {
+// ofTable returns the state of the table whose metadata has a key, and the key of the object that contains it.
+func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableState, string, error) {
 	var m struct {
 		Properties map[string]string `json:"properties"`
 	}
@@ -164,3 +165,22 @@ func Off(ctx context.Context, s store.Store) error {
 
 // deleteBatch is the number of objects that one request deletes: S3's limit.
 const deleteBatch = 1000
+
+// PinnedBytes returns the size of the data files that are no part of the lake any more, and that published tables name.
+func PinnedBytes(ctx context.Context, l *load.Lake, now time.Time) (sum int64, err error) {
+	needed, err := FindNeeded(ctx, l.Store(), now, 0)
+	if err != nil || len(needed.Data) == 0 {
+		return 0, err
+	}
+	for _, prefix := range lake.DataPrefixes() {
+		for object, err := range l.Store().List(ctx, prefix) {
+			if err != nil {
+				return 0, err
+			}
+			if needed.Data[object.Key] && !l.Log().Live(object.Key) {
+				sum += object.Size
+			}
+		}
+	}
+	return sum, nil
+}

@@ -38,8 +38,18 @@ type (
 
 // read is a reader of the tables in a store.
 type read struct {
-	t testing.TB
-	s store.Store
+	t    testing.TB
+	s    store.Store
+	avro map[string][]map[string]any // by key: these objects never change
+}
+
+func newRead(t testing.TB, s store.Store) read { return read{t, s, map[string][]map[string]any{}} }
+
+// someTables are those that tests compare: parents and children with rows, and a table without any.
+func someTables() []iceberg.Table {
+	return slices.DeleteFunc(iceberg.Tables(), func(t iceberg.Table) bool {
+		return !slices.Contains([]string{"bond_priced_deals", "bond_priced_banks", "bond_expected_tranches", "loan_priced_sponsors", lake.DealVersions}, t.Name)
+	})
 }
 
 func (r read) object(key string) []byte {
@@ -75,6 +85,10 @@ func (r read) table(table iceberg.Table) (m readTable) {
 // records reads an Avro file.
 func (r read) records(key string) (all []map[string]any) {
 	r.t.Helper()
+	if known, ok := r.avro[key]; ok {
+		return known
+	}
+	defer func() { r.avro[key] = all }()
 	dec, err := ocf.NewDecoder(bytes.NewReader(r.object(key)))
 	if err != nil {
 		r.t.Fatal(err)
@@ -97,9 +111,6 @@ func (r read) files(s readSnapshot) (f readFiles) {
 	r.t.Helper()
 	for _, manifest := range r.records(r.key(s.List)) {
 		key := r.key(manifest["manifest_path"].(string))
-		if got, want := int64(len(r.object(key))), manifest["manifest_length"].(int64); got != want {
-			r.t.Errorf("%s has %d bytes, the list says %d", key, got, want)
-		}
 		for _, entry := range r.records(key) {
 			file := entry["data_file"].(map[string]any)
 			key := r.key(file["file_path"].(string))
@@ -129,13 +140,13 @@ func (r read) wantComplete() {
 	}
 }
 
-// wantEqual compares the rows of all tables with those of the catalog, as of each commit that can be read. It returns the
-// number of comparisons.
+// wantEqual compares the rows of some tables with those of the catalog, as of each commit that can be read. It returns
+// the number of comparisons.
 func (r read) wantEqual(w *world.World) (compared int) {
 	r.t.Helper()
 	log := w.Log(r.t)
 	w.Ask(r.t, func(db *stdsql.DB) {
-		for _, table := range iceberg.Tables() {
+		for _, table := range someTables() {
 			m := r.table(table)
 			if m.Current != log.Number {
 				r.t.Errorf("%s: the newest snapshot is %d, want %d", table, m.Current, log.Number)
