@@ -119,7 +119,7 @@ func runTables(ctx context.Context, a *app, change func(*iceberg.Settings)) erro
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result)
+		at.maintained(&result.Result, result)
 		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printTables(result), a.strictly(result.Warnings)))
 	})
 }
