@@ -57,15 +57,9 @@ func (r *versionReader) commitOf(instant int64) (int32, error) {
 	return int32(i + 1), nil
 }
 
-// all returns the versions of all feeds.
-func (r *versionReader) all(ctx context.Context) (knowledge, error) { return r.read(ctx, 0) }
-
-// since returns the versions that became known after a commit, without the commits until which they were current.
-func (r *versionReader) since(ctx context.Context, commit int64) (knowledge, error) {
-	return r.read(ctx, commit)
-}
-
-func (r *versionReader) read(ctx context.Context, after int64) (knowledge, error) {
+// since returns the versions of all feeds that became known after a commit, 0 for all. Of later versions of the same deal,
+// each says until when the one before was current.
+func (r *versionReader) since(ctx context.Context, after int64) (knowledge, error) {
 	known := knowledge{}
 	for _, file := range r.lake.Log().Files(lake.HistoryTable(lake.DealVersions)) {
 		if adder, ok := r.adders[file.RunID()]; ok && adder <= after {
