@@ -227,8 +227,8 @@ func (l *listener) taken() []string {
 	return got
 }
 
-// TestHooksAndLineage lets commands succeed, fail and give way. Hooks get the result, and the events of OpenLineage keep to
-// the published schema and name what the commit has. What cannot be told is a warning, and no secret is anywhere.
+// TestHooksAndLineage lets commands succeed, fail and give way. Hooks get the result, and the events of OpenLineage have
+// the form of the specification and name what the commit has. What cannot be told is a warning, and no secret is anywhere.
 func TestHooksAndLineage(t *testing.T) {
 	m := newStalling(t)
 	dir := t.TempDir()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Where the schemas of events and facets are published. The tests validate against a copy of them.
+// Where the schemas of events and facets are published.
 const (
 	specification = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 	facets        = "https://openlineage.io/spec/facets/"
