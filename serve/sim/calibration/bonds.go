@@ -58,17 +58,49 @@ var EvolutionLengths = []Weighted[int]{{7, 0}, {9, 1}, {25, 2}, {40, 3}, {15, 4}
 // EarlyEvolutionLengths replace EvolutionLengths for bonds priced before 2013.
 var EarlyEvolutionLengths = []Weighted[int]{{15, 0}, {25, 1}, {30, 2}, {22, 3}, {7, 4}, {1, 5}}
 
+// Clauses are the shares of bonds with a put on a change of control, a clean-up call and a make-whole call, 0 to 1.
+type Clauses struct{ Control, CleanUp, MakeWhole float64 }
+
+// The clauses by type of borrower: banks, insurers and states; high yield; other companies. Market practice.
+var (
+	CallsBank      = Clauses{0.02, 0.05, 0.05}
+	CallsHY        = Clauses{0.95, 0.10, 0.85}
+	CallsCorporate = Clauses{0.75, 0.60, 0.80}
+)
+
+// Ending is where the price of a bond ends, compared with its guidance.
+type Ending uint8
+
+// The endings.
+const (
+	AtTightEnd Ending = iota
+	Inside
+	AtWideEnd
+	Tighter
+	Wider
+)
+
+// PricesInRange is the share of bonds whose guidance says that they will price in range, 0 to 1; Guided and
+// GuidedInRange are where the others and these end. Assumptions: books mostly let the price end at the tight end of the
+// guidance or beyond it, and hardly ever wider. How far the price ends from the first talk, and how often wider, follows
+// from RegimeEffects.Tighter.
+var (
+	PricesInRange = 0.4
+	Guided        = []Weighted[Ending]{{36, AtTightEnd}, {18, Inside}, {4, AtWideEnd}, {38, Tighter}, {4, Wider}}
+	GuidedInRange = []Weighted[Ending]{{55, AtTightEnd}, {38, Inside}, {7, AtWideEnd}}
+)
+
 // Investors are keys of the investor types in the stats of a bond.
-var Investors = []string{"Fund managers", "FM", "Banks/PBs", "CB/OI", "Ins/PF", "HF", "Others", "Central banks / SSAs", "Priv. banks \"PB\"", "fund managers"}
+var Investors = []string{"Fund managers", "Banks/PBs", "CB/OI", "Ins/PF", "HF", "Others", "Corporates", "Central banks / SSAs", "Priv. banks \"PB\""}
 
 // Areas are keys of the geography in the stats of a bond.
-var Areas = []string{"UK/Ireland", "Ger/Aut", "Nordics", "Benelux", "Asia", "US offshore", "US", "us", "Rest.of.World", "日本", "France", "Southern Europe"}
+var Areas = []string{"UK/Ireland", "Ger/Aut", "Nordics", "Benelux", "Asia", "US offshore", "US", "Switzerland", "Rest.of.World", "日本", "France", "Southern Europe"}
 
 // AwkwardKeys are keys of stats that a reader may misread.
 var AwkwardKeys = []string{"", "a.b.c", "$type", "_links", "'; --", "usd", "null", " ", "Å", "A\u030a", "key\twith\ttabs", "1"}
 
 // Roles are the roles of banks in a bond deal.
 var Roles = []Weighted[string]{
-	{46, "Bookrunner"}, {8, "Active Bookrunner"}, {8, "Passive Bookrunner"}, {10, "Joint Lead Manager"}, {6, "Lead Manager"}, {4, "Co-Lead"},
-	{8, "Co-Manager"}, {3, "Global Coordinator"}, {2, "B&D"}, {1, "Structurer"}, {2, "bookrunner"}, {2, "BOOKRUNNER"},
+	{50, "Bookrunner"}, {8, "Active Bookrunner"}, {8, "Passive Bookrunner"}, {10, "Joint Lead Manager"}, {6, "Lead Manager"}, {4, "Co-Lead"},
+	{8, "Co-Manager"}, {3, "Global Coordinator"}, {2, "B&D"}, {1, "Structurer"},
 }

@@ -8,8 +8,12 @@ type Facility struct{ Long, Short string }
 // Purposes are the uses of loans.
 var Purposes = []string{"refi", "repricing", "lbo", "acquisition", "dividend", "general", "sbo", "ipo", "other"}
 
-// PurposeShares are indices of Purposes.
-var PurposeShares = []Weighted[int]{{40, 0}, {20, 1}, {12, 2}, {14, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {2, 8}}
+// PurposeShares and SponsoredPurposeShares are indices of Purposes, for loans without a sponsor and with one: only sponsors
+// buy out. Together, leveraged loans have the shares of market practice: refinancing 40, repricing 20, LBO 12, M&A 14 %.
+var (
+	PurposeShares          = []Weighted[int]{{47, 0}, {20, 1}, {21, 3}, {2, 4}, {7, 5}, {1, 7}, {2, 8}}
+	SponsoredPurposeShares = []Weighted[int]{{36, 0}, {20, 1}, {19, 2}, {10, 3}, {7, 4}, {2, 5}, {3, 6}, {1, 7}, {2, 8}}
+)
 
 // SponsoredShares are the shares of loans with a sponsor, 0 to 1.
 var SponsoredShares = map[api.Market]float64{api.LL: 0.62, api.CF: 0.03, api.AF: 0.12}
@@ -36,24 +40,25 @@ type FacilityTerms struct {
 	Median float64 // size of a tranche, millions of dollars
 	Sigma  float64 // standard deviation of the logarithm of the size
 	Margin int     // median, basis points
+	Years  []int   // tenors, each as frequent as the others
 }
 
 // Facilities are the types of loans in each market.
 var Facilities = map[api.Market][]Weighted[FacilityTerms]{
 	api.LL: {
-		{34, FacilityTerms{Facility{"Term Loan B", "TLB"}, 540, 0.8, 385}}, {30, FacilityTerms{Facility{"Revolving Credit Facility", "RCF"}, 100, 0.8, 370}},
-		{10, FacilityTerms{Facility{"Term Loan A", "TLA"}, 250, 0.8, 300}}, {12, FacilityTerms{Facility{"Term Loan", "TL"}, 300, 0.8, 360}},
-		{3, FacilityTerms{Facility{"Bridge", "Bridge"}, 400, 0.8, 450}}, {4, FacilityTerms{Facility{"Capex/Acquisition Facility", "CAF"}, 80, 0.8, 375}},
-		{3, FacilityTerms{Facility{"Delayed Draw Term Loan", "DDTL"}, 90, 0.8, 400}}, {1.5, FacilityTerms{Facility{"2nd Lien", "2L"}, 180, 0.7, 725}},
-		{1, FacilityTerms{Facility{"Unitranche", "UNI"}, 300, 0.7, 575}}, {1.5, FacilityTerms{Facility{"Guarantee/L/C", "LC"}, 60, 0.7, 300}},
+		{34, FacilityTerms{Facility{"Term Loan B", "TLB"}, 540, 0.8, 385, []int{7, 7, 7, 7, 6}}}, {30, FacilityTerms{Facility{"Revolving Credit Facility", "RCF"}, 100, 0.8, 370, []int{5, 5, 5, 6}}},
+		{10, FacilityTerms{Facility{"Term Loan A", "TLA"}, 250, 0.8, 300, []int{5, 6}}}, {12, FacilityTerms{Facility{"Term Loan", "TL"}, 300, 0.8, 360, []int{5, 6, 7}}},
+		{3, FacilityTerms{Facility{"Bridge", "Bridge"}, 400, 0.8, 450, []int{1}}}, {4, FacilityTerms{Facility{"Capex/Acquisition Facility", "CAF"}, 80, 0.8, 375, []int{5, 6}}},
+		{3, FacilityTerms{Facility{"Delayed Draw Term Loan", "DDTL"}, 90, 0.8, 400, []int{7}}}, {1.5, FacilityTerms{Facility{"2nd Lien", "2L"}, 180, 0.7, 725, []int{8}}},
+		{1, FacilityTerms{Facility{"Unitranche", "UNI"}, 300, 0.7, 575, []int{7}}}, {1.5, FacilityTerms{Facility{"Guarantee/L/C", "LC"}, 60, 0.7, 300, []int{5}}},
 	},
 	api.CF: {
-		{55, FacilityTerms{Facility{"Revolving Credit Facility", "RCF"}, 400, 1, 85}}, {35, FacilityTerms{Facility{"Term Loan", "TL"}, 400, 1, 110}},
-		{6, FacilityTerms{Facility{"Bridge", "Bridge"}, 700, 1, 90}}, {4, FacilityTerms{Facility{"Schuldschein", "SSD"}, 150, 0.8, 100}},
+		{55, FacilityTerms{Facility{"Revolving Credit Facility", "RCF"}, 400, 1, 85, []int{5, 5, 5, 6}}}, {35, FacilityTerms{Facility{"Term Loan", "TL"}, 400, 1, 110, []int{3, 5, 5}}},
+		{6, FacilityTerms{Facility{"Bridge", "Bridge"}, 700, 1, 90, []int{1}}}, {4, FacilityTerms{Facility{"Schuldschein", "SSD"}, 150, 0.8, 100, []int{3, 5, 7}}},
 	},
 	api.AF: {
-		{70, FacilityTerms{Facility{"Term Loan", "TL"}, 180, 0.9, 200}}, {15, FacilityTerms{Facility{"Guarantee/L/C", "LC"}, 120, 0.9, 170}},
-		{15, FacilityTerms{Facility{"Export credit", "ECA"}, 220, 0.9, 150}},
+		{70, FacilityTerms{Facility{"Term Loan", "TL"}, 180, 0.9, 200, []int{7, 10, 12, 15}}}, {15, FacilityTerms{Facility{"Guarantee/L/C", "LC"}, 120, 0.9, 170, []int{5, 7}}},
+		{15, FacilityTerms{Facility{"Export credit", "ECA"}, 220, 0.9, 150, []int{10, 12}}},
 	},
 }
 
