@@ -191,7 +191,9 @@ func (d *deal) updatedSince() string {
 func (o offer) issuer() issuer { return makeIssuer(o.world, o.market, o.firm) }
 
 // currency returns the currency of an offer's first tranche, with its rate of the planned day of pricing.
-func (o offer) currency() currency { return currency{Currency: calibration.Currencies[o.code]}.on(o.target) }
+func (o offer) currency() currency {
+	return currency{Currency: calibration.Currencies[o.code]}.on(o.target)
+}
 
 // pricedFeed returns the feed that has the deals of a feed after pricing.
 func pricedFeed(feed api.Feed) api.Feed {

@@ -48,7 +48,9 @@ func (c recordWriter) plain(p float64, value string) api.Opt[string] {
 }
 
 // word returns an optional word of a list, such as a sector.
-func (c recordWriter) word(p float64, value string) api.Opt[string] { return c.plain(p, c.spell(value)) }
+func (c recordWriter) word(p float64, value string) api.Opt[string] {
+	return c.plain(p, c.spell(value))
+}
 
 // spell returns a word of a list, such as a role or a stage, rarely in another case or with odd spaces.
 func (c recordWriter) spell(word string) string {

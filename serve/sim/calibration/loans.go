@@ -5,29 +5,30 @@ import "dealflow/schemas/api"
 // Facility is a type of loan: its name and its short form.
 type Facility struct{ Long, Short string }
 
-// Purposes are the uses of loans.
+// Purposes are the uses of loans. Source: the API's flags.
 var Purposes = []string{"refi", "repricing", "lbo", "acquisition", "dividend", "general", "sbo", "ipo", "other"}
 
 // PurposeShares and SponsoredPurposeShares are indices of Purposes, for loans without a sponsor and with one: only sponsors
-// buy out. Together, leveraged loans have the shares of market practice: refinancing 40, repricing 20, LBO 12, M&A 14 %.
+// buy out. Source: assumption, so that of leveraged loans 40 % refinance, 20 % reprice, 12 % are
+// buyouts and 14 % pay for acquisitions.
 var (
 	PurposeShares          = []Weighted[int]{{47, 0}, {20, 1}, {21, 3}, {2, 4}, {7, 5}, {1, 7}, {2, 8}}
 	SponsoredPurposeShares = []Weighted[int]{{36, 0}, {20, 1}, {19, 2}, {10, 3}, {7, 4}, {2, 5}, {3, 6}, {1, 7}, {2, 8}}
 )
 
-// SponsoredShares are the shares of loans with a sponsor, 0 to 1.
+// SponsoredShares are the shares of loans with a sponsor, 0 to 1. Source: assumption.
 var SponsoredShares = map[api.Market]float64{api.LL: 0.62, api.CF: 0.03, api.AF: 0.12}
 
-// SponsorCounts are the numbers of sponsors of a loan that has any.
+// SponsorCounts are the numbers of sponsors of a loan that has any. Source: assumption.
 var SponsorCounts = []Weighted[int]{{82, 1}, {14, 2}, {4, 3}}
 
-// ClubShares are the shares of club loans, 0 to 1.
+// ClubShares are the shares of club loans, 0 to 1. Source: assumption.
 var ClubShares = map[api.Market]float64{api.LL: 0.08, api.CF: 0.38, api.AF: 0.45}
 
-// Assets are the assets that asset finance pays for.
+// Assets are the assets that asset finance pays for. Source: assumption.
 var Assets = []Weighted[string]{{24, "Aircraft"}, {18, "Shipping"}, {22, "Renewables"}, {9, "Transport infra"}, {7, "Digital/data centre"}, {8, "Oil & gas/LNG"}, {6, "Real estate"}, {3, "Rail"}, {3, "Other"}}
 
-// TranchesPerLoan are the numbers of tranches of a loan; an add-on has one.
+// TranchesPerLoan are the numbers of tranches of a loan; an add-on has one. Source: assumption.
 var TranchesPerLoan = map[api.Market][]Weighted[int]{
 	api.LL: {{34, 1}, {38, 2}, {18, 3}, {6.5, 4}, {3.5, 5}},
 	api.CF: {{62, 1}, {26, 2}, {9, 3}, {3, 4}},
@@ -43,7 +44,7 @@ type FacilityTerms struct {
 	Years  []int   // tenors, each as frequent as the others
 }
 
-// Facilities are the types of loans in each market.
+// Facilities are the types of loans in each market. Source: assumption; tenors are market practice.
 var Facilities = map[api.Market][]Weighted[FacilityTerms]{
 	api.LL: {
 		{34, FacilityTerms{Facility{"Term Loan B", "TLB"}, 540, 0.8, 385, []int{7, 7, 7, 7, 6}}}, {30, FacilityTerms{Facility{"Revolving Credit Facility", "RCF"}, 100, 0.8, 370, []int{5, 5, 5, 6}}},
@@ -62,10 +63,10 @@ var Facilities = map[api.Market][]Weighted[FacilityTerms]{
 	},
 }
 
-// OIDs are the issue prices of leveraged loans as texts: per cent of par, or an upfront fee.
+// OIDs are the issue prices of leveraged loans as texts: per cent of par, or an upfront fee. Source: assumption.
 var OIDs = []Weighted[string]{
 	{18, "par"}, {4, "100"}, {12, "99.75"}, {20, "99.5"}, {6, "99-99.5"}, {20, "99"}, {8, "98.75"}, {4, "98.5"}, {5, "97"}, {3, "96.5"}, {2, "0.5% UF"},
 }
 
-// CovenantLite is the share of term loans B without covenants by year, in per cent.
+// CovenantLite is the share of term loans B without covenants by year, in per cent. Source: public trend, rounded.
 var CovenantLite = []Point{{2010, 8}, {2012, 25}, {2013, 56}, {2015, 65}, {2018, 80}, {2021, 90}}

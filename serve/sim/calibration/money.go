@@ -7,20 +7,20 @@ type Currency struct {
 	Code  string  // ISO 4217
 	Scale float64 // factor on sizes: units that buy what one dollar buys elsewhere
 
-	// Dollars is the value of one unit in US dollars at the start of each year from FirstYear on. Public figures,
-	// rounded: it is the level that matters, not the day.
+	// Dollars is the value of one unit in US dollars at the start of each year from FirstYear on. Source:
+	// approximate levels of the time, not checked; no figure for other uses.
 	Dollars []float64
 
 	// Yields are those of government securities of five years at the start of each year from FirstYear on, in per cent.
-	// Public figures, rounded; for the currencies of emerging markets an assumption.
+	// Source: as for Dollars; for the currencies of emerging markets an assumption.
 	Yields []float64
 
-	Slope      int // more yield by year of maturity, thousandths of a per cent; assumption
-	Swap       int // mid-swaps less government yield, basis points; assumption: a long-term mean
+	Slope      int    // more yield by year of maturity, thousandths of a per cent; assumption
+	Swap       int    // mid-swaps less government yield, basis points; assumption: a long-term mean
 	Government string // how dealers call the government's securities; "" where prices name none
 }
 
-// Currencies are the currencies of all markets by code.
+// Currencies are the currencies of all markets by code. Source: see the fields.
 var Currencies = map[string]*Currency{
 	"USD": {"USD", 1, []float64{1}, []float64{2.65, 2, 0.85, 0.75, 1.7, 1.65, 1.75, 1.95, 2.2, 2.5, 1.7, 0.35, 1.25, 4, 3.85, 4.4, 3.7}, 60, 5, "T"},
 	"EUR": {"EUR", 1, []float64{1.43, 1.33, 1.3, 1.32, 1.37, 1.21, 1.086, 1.05, 1.2, 1.145, 1.12, 1.22, 1.135, 1.07, 1.1, 1.035, 1.17}, []float64{2.4, 1.85, 0.8, 0.3, 0.9, 0, -0.05, -0.5, -0.2, -0.3, -0.45, -0.75, -0.45, 2.55, 1.95, 2.15, 2.4}, 50, 30, "B"},
@@ -40,8 +40,8 @@ var Currencies = map[string]*Currency{
 	"KES": {"KES", 30, []float64{0.0132, 0.0124, 0.0117, 0.0116, 0.0116, 0.011, 0.0098, 0.0098, 0.0097, 0.0098, 0.0099, 0.0092, 0.0088, 0.0081, 0.0064, 0.0077, 0.0077}, []float64{8, 7, 14, 12, 11, 11.5, 13, 13, 12, 11, 11, 10.5, 11, 13.5, 17, 13.5, 13}, 50, 30, ""},
 }
 
-// CurrencyMix are the currencies of the deals of each market, in per cent. Market practice; the currencies of less than
-// 1 % are assumptions.
+// CurrencyMix are the currencies of the deals of each market, in per cent. Source: market practice; currencies of less
+// than 1 % are assumptions.
 var CurrencyMix = map[api.Market][]Weighted[string]{
 	api.IG: {{52, "USD"}, {33, "EUR"}, {6, "GBP"}, {3, "AUD"}, {2.5, "CHF"}, {1, "CAD"}, {0.6, "SEK"}, {0.6, "NOK"}, {0.8, "JPY"}, {0.5, "HKD"}},
 	api.HY: {{70, "USD"}, {24, "EUR"}, {5, "GBP"}, {0.5, "SEK"}, {0.5, "NOK"}},
@@ -51,5 +51,5 @@ var CurrencyMix = map[api.Market][]Weighted[string]{
 	api.AF: {{70, "USD"}, {15, "EUR"}, {5, "AUD"}, {4, "GBP"}, {2, "NOK"}, {2, "JPY"}, {2, "BRL"}},
 }
 
-// UsualSizes are the sizes of many deals, in millions of dollars (times Currency.Scale). Market practice.
+// UsualSizes are the sizes of many deals, in millions of dollars (times Currency.Scale). Source: market practice.
 var UsualSizes = []float64{300, 500, 750, 1000, 1250, 1500, 2000}

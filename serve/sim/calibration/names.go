@@ -2,19 +2,19 @@ package calibration
 
 import "dealflow/schemas/api"
 
-// NameHeads are the first parts of invented names.
+// NameHeads are the first parts of invented names. Source: invented.
 var NameHeads = []string{"Vel", "Kor", "Tam", "Bri", "Osk", "Lum", "Fen", "Gar", "Nyx", "Quo", "Zel", "Dro", "Mur", "Hask", "Pell", "Ryd", "Sor", "Thra", "Ulv", "Wex", "Yar", "Cith", "Eld", "Ib"}
 
-// NameMiddles are the middle parts of invented names.
+// NameMiddles are the middle parts of invented names. Source: invented.
 var NameMiddles = []string{"a", "e", "i", "o", "u", "ar", "en", "il", "or", "um", "ath", "eck"}
 
-// NameTails are the last parts of invented names.
+// NameTails are the last parts of invented names. Source: invented.
 var NameTails = []string{"gro", "dyne", "mora", "vex", "lund", "stok", "quil", "thon", "brack", "nova", "zeth", "pund", "wick", "phor", "drim", "xane"}
 
 // Bank is a bank and the region in which it is at home; "" for a bank of all regions.
 type Bank struct{ Name, Region string }
 
-// Banks are the invented banks of all markets, the largest first.
+// Banks are the invented banks of all markets, the largest first. Source: invented.
 var Banks = []Bank{
 	{"Marrowgate Bank", ""},
 	{"Quillhaven Securities", ""},
@@ -81,7 +81,7 @@ type Sector struct {
 	Words, Subsectors []string
 }
 
-// Sectors are the sectors of borrowers that are neither banks nor public. Assumptions.
+// Sectors are the sectors of borrowers that are neither banks nor public. Source: assumption.
 var Sectors = []Sector{
 	{"Energy", []string{" Energy", " Power"}, []string{"Midstream", "Wind – offshore", "Solar"}},
 	{"Oil & Gas", []string{" Petroleum", " Resources"}, []string{"Exploration & production", "Refining", "Oilfield services"}},
@@ -100,7 +100,7 @@ var Sectors = []Sector{
 	{"Aviation, Aerospace", []string{" Aviation", " Aerospace"}, []string{"Airlines", "Aircraft leasing", "Defence"}},
 }
 
-// The sectors of banks and insurers, and of states and agencies.
+// The sectors of banks and insurers, and of states and agencies. Source: assumption.
 var (
 	Financials   = Sector{"Financial Institutions", nil, []string{"Banks", "Insurance", "Leasing"}}
 	PublicSector = Sector{"Public Sector", nil, []string{"Central government", "Regional government", "Development banks"}}
@@ -135,12 +135,13 @@ var (
 		{"Brazil", "BRL", []string{"S.A.", "Ltda."}}, {"México", "", []string{"S.A. de C.V.", "S.A.B. de C.V."}}, {"Chile", "", []string{"SpA"}}, {"Curaçao", "", []string{"N.V."}}}}
 )
 
-// HomeShares are the shares of the deals in a currency whose borrower is from a country of that currency, if the market
-// has such countries: first for dollars, then for euros, then for others. Market practice: one in four or five deals in
-// euros is a "reverse Yankee" or the like.
+// HomeShares are the shares of the deals in a currency whose borrower is from a country of that currency, if the
+// market has such countries: first for dollars, then for euros, then for others. Source: assumption; in euros, one in
+// four or five deals is a "reverse Yankee" or the like.
 var HomeShares = struct{ USD, EUR, Other float64 }{0.68, 0.78, 0.75}
 
-// Regions are the regions of the borrowers of each market, for deals whose borrower is not at home. Assumptions.
+// Regions are the regions of the borrowers of each market, for deals whose borrower is not at home. Source:
+// assumption.
 var Regions = map[api.Market][]Weighted[Region]{
 	api.IG: bondRegions, api.HY: bondRegions,
 	api.EM: {{30, latam}, {35, ceemea}, {35, asia}},
@@ -152,7 +153,7 @@ var (
 	loanRegions = []Weighted[Region]{{40, america}, {33, europe}, {10, ceemea}, {12, asia}, {5, latam}}
 )
 
-// BorrowerKinds are the types of the borrowers of each market. Assumptions.
+// BorrowerKinds are the types of the borrowers of each market. Source: assumption.
 var BorrowerKinds = map[api.Market][]Weighted[string]{
 	api.IG: {{50, "Corporate"}, {32, "FIG"}, {10, "SSA"}, {5, "Agency"}, {3, "Insurance"}},
 	api.HY: {{90, "Corporate"}, {10, "FIG"}},

@@ -38,7 +38,7 @@ type Sentence struct {
 	Text string
 }
 
-// Sentences are what messages say besides the step that they report. All are invented.
+// Sentences are what messages say besides the step that they report. Source: invented.
 var Sentences = []Sentence{
 	{Bond | Company, "[Proceeds|Net proceeds|The proceeds] will [refinance existing debt|repay bank debt|go to general corporate purposes|fund capital expenditure][ and pay fees and expenses||, the company said]."},
 	{Bond | Official, "[The funding programme for the year|This year's programme] is [about half|more than half|nearly] done[ after this deal|, the treasury said|]."},
@@ -98,7 +98,7 @@ var Sentences = []Sentence{
 // Opening is how a step is reported: a headline and the first sentence of a message, in the form of Sentence.
 type Opening struct{ Headline, First string }
 
-// BondOpenings and LoanOpenings are the openings of each step of a deal. All are invented.
+// BondOpenings and LoanOpenings are the openings of each step of a deal. Source: invented.
 var (
 	BondOpenings = map[string]Opening{
 		"news": {
