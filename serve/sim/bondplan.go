@@ -226,7 +226,11 @@ func (l bondLine) guidance(d *dice) guide {
 		ends = calibration.GuidedInRange
 	}
 	beyond := d.between(2, 4) * width / 2
-	switch pickWeighted(d, ends...) {
+	ending := pickWeighted(d, ends...)
+	if l.tighter <= 0 { // guidance does not go wider than the first talk to come back
+		ending = calibration.AtWideEnd
+	}
+	switch ending {
 	case calibration.AtTightEnd:
 		g.low = l.price
 	case calibration.Inside:
