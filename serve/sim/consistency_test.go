@@ -468,7 +468,7 @@ func (r *rulebook) borrowers(bonds []bond) {
 	sectors := map[string]map[string]int{}
 	for _, b := range bonds {
 		if b.Currency == "USD" && b.Market == "IG" {
-			r.share("10 IG in USD: borrower from the Americas", 60, 90, strings.Contains("North America, LATAM", b.Borrower.Region), b.Borrower.Region)
+			r.share("10 IG in USD: borrower from the Americas", 60, 90, slices.Contains([]string{"North America", "LATAM"}, b.Borrower.Region), b.Borrower.Region)
 		} else if home := homes[b.Currency]; home != "" {
 			r.share("10 other currencies: borrower from their region", 65, 97, strings.Contains(home, b.Borrower.Region), b.Currency+" "+b.Borrower.Region)
 		}

@@ -216,24 +216,19 @@ var labels = []string{"", "green", "sustainability", "sustainability-linked", "s
 func (d *deal) bondTopic(plan bondPlan, line bondLine) *topic {
 	who := plan.issuer
 	t := &topic{facts: calibration.Bond}
-	is := func(fact calibration.Fact, true bool) {
-		if true {
-			t.facts |= fact
-		}
-	}
-	is(calibration.Rated, who.agencies.grade != noGrade)
-	is(calibration.Labelled, line.label != 0 && line.label != 3)
-	is(calibration.Linked, line.label == 3)
-	is(calibration.Control, line.calls.control)
-	is(calibration.MakeWhole, line.calls.makeWhole)
-	is(calibration.CleanUp, line.calls.cleanUp)
-	is(calibration.Callable, line.call > 0)
-	is(calibration.Covered, plan.covered)
-	is(calibration.Subordinated, line.junior >= 2 && line.junior < calibration.RankSecured)
-	is(calibration.Company, !who.bankish && !who.official())
-	is(calibration.Official, who.official())
-	is(calibration.Increase, d.tap != 0)
-	is(calibration.Multiple, len(plan.lines) > 1 && d.tap == 0 && !plan.lines[1].phantom)
+	t.set(calibration.Rated, who.agencies.grade != noGrade)
+	t.set(calibration.Labelled, line.label != 0 && line.label != 3)
+	t.set(calibration.Linked, line.label == 3)
+	t.set(calibration.Control, line.calls.control)
+	t.set(calibration.MakeWhole, line.calls.makeWhole)
+	t.set(calibration.CleanUp, line.calls.cleanUp)
+	t.set(calibration.Callable, line.call > 0)
+	t.set(calibration.Covered, plan.covered)
+	t.set(calibration.Subordinated, line.junior >= 2 && line.junior < calibration.RankSecured)
+	t.set(calibration.Company, !who.bankish && !who.official())
+	t.set(calibration.Official, who.official())
+	t.set(calibration.Increase, d.tap != 0)
+	t.set(calibration.Multiple, len(plan.lines) > 1 && d.tap == 0 && !plan.lines[1].phantom)
 	t.words[slotWho], t.words[slotWhat], t.words[slotSize] = who.name, line.structure(), line.cur.volumeText(line.amount)
 	t.words[slotRatings], t.words[slotFormat], t.words[slotLabel] = who.agencies.all(), formats[line.format], labels[line.label]
 	t.words[slotBooks], t.words[slotJLM] = line.cur.volumeText(line.books()), line.cur.volumeText(line.books() / 20 / 1e6 * 1e6)[3:]
@@ -245,27 +240,22 @@ func (d *deal) bondTopic(plan bondPlan, line bondLine) *topic {
 func (d *deal) loanTopic(plan loanPlan) *topic {
 	first, who, market := plan.tranches[0], plan.issuer, d.feed.Market
 	t := &topic{facts: calibration.Loan, loan: true}
-	is := func(fact calibration.Fact, true bool) {
-		if true {
-			t.facts |= fact
-		}
-	}
 	purpose := calibration.Purposes[plan.purpose]
-	is(calibration.Rated, who.agencies.grade != noGrade)
-	is(calibration.Labelled, first.green)
-	is(calibration.Linked, first.linked)
-	is(calibration.Control, market == api.LL || market == api.CF)
-	is(calibration.Refinancing, purpose == "refi")
-	is(calibration.Repricing, purpose == "repricing" && market == api.LL)
-	is(calibration.Buyout, plan.buyout())
-	is(calibration.Takeover, purpose == "acquisition")
-	is(calibration.CovenantLight, first.lite)
-	is(calibration.Club, plan.club)
-	is(calibration.Asset, market == api.AF)
-	is(calibration.Leveraged, market == api.LL)
-	is(calibration.Corporate, market == api.CF)
-	is(calibration.Increase, plan.addOn)
-	is(calibration.Multiple, len(plan.tranches) > 1)
+	t.set(calibration.Rated, who.agencies.grade != noGrade)
+	t.set(calibration.Labelled, first.green)
+	t.set(calibration.Linked, first.linked)
+	t.set(calibration.Control, market == api.LL || market == api.CF)
+	t.set(calibration.Refinancing, purpose == "refi")
+	t.set(calibration.Repricing, purpose == "repricing" && market == api.LL)
+	t.set(calibration.Buyout, plan.buyout())
+	t.set(calibration.Takeover, purpose == "acquisition")
+	t.set(calibration.CovenantLight, first.lite)
+	t.set(calibration.Club, plan.club)
+	t.set(calibration.Asset, market == api.AF)
+	t.set(calibration.Leveraged, market == api.LL)
+	t.set(calibration.Corporate, market == api.CF)
+	t.set(calibration.Increase, plan.addOn)
+	t.set(calibration.Multiple, len(plan.tranches) > 1)
 	what := first.cur.volumeText(first.amount) + " " + first.kind.Short
 	if plan.addOn {
 		what += " add-on"
@@ -286,6 +276,13 @@ func years(months int) string {
 		return "a year"
 	}
 	return strconv.Itoa(months/12) + " years"
+}
+
+// set adds a fact if it holds.
+func (t *topic) set(fact calibration.Fact, holds bool) {
+	if holds {
+		t.facts |= fact
+	}
 }
 
 // common sets the words that bonds and loans share.
