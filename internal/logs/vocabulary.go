@@ -49,6 +49,8 @@ var Vocabulary = []Word{
 	{"request failed", []string{"feed", "url", "op", "key", "attempt", "error", "path", "error_id"}, "an attempt of a request failed, and it is repeated; from `serve`: an error of the server"},
 	{"request is repeated at once", []string{"feed", "url", "error"}, "the token or the connection had ended, which is expected"},
 	{"page with broken records is requested again", []string{"feed", "url", "broken"}, "records of a page are no JSON or no UTF-8, perhaps damaged on the way"},
+	{"records that cannot be read are requested again", []string{"feed", "deals"}, "by id, because they may have been damaged on the way"},
+	{"records that cannot be read could not be requested again, and go into the quarantine", []string{"feed", "error"}, "a request by id failed"},
 	{"lowering the request rate", []string{"feed", "requests_per_second"}, "the server asks for fewer requests"},
 	{"page", []string{"feed", "url", "records", "bytes"}, "a page was read"},
 	{"got a token", []string{"expires"}, "the API issued a token"},
