@@ -136,7 +136,7 @@ func DefaultQuirks() Quirks {
 }
 
 // AwkwardQuirks returns the rates of a market that also breaks the document, in ways that a client must read all the
-// same: with nulls, odd times, and links that are late, absent or lead nowhere.
+// same: with nulls, odd times, words in odd case, and links that are late, absent or lead nowhere.
 func AwkwardQuirks() Quirks {
 	q := DefaultQuirks()
 	for _, name := range []string{"null", "no-links", "loose-spelling", "bad-time", "late-record", "late-link", "dangling"} {
