@@ -87,6 +87,10 @@ var Vocabulary = []Word{
 	// Maintenance.
 	{"nothing to merge", []string{"lake"}, "`compact` found no small files"},
 	{"history is unchanged", []string{"lake"}, "`replay` found what the payloads say"},
+	{"tables published", []string{"lake", "commit", "kept", "objects", "bytes", "seconds"}, "the Iceberg tables show that commit; kept is the number of commits as of which they can be read"},
+	{"tables removed", []string{"lake"}, "`iceberg off` is done"},
+	{"tables keep files", []string{"files", "bytes"}, "files that `expire` keeps because the published Iceberg tables name them"},
+	{"garbage of tables", []string{"applied", "files", "bytes"}, "objects of earlier Iceberg tables that `expire` removed, or would remove"},
 	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes", "attempts"}, "what `expire` removed, or would remove"},
 	{"day taken back", []string{"applied", "day"}, "what `expire --drop-day` did, or would do"},
 	{"nothing was removed", nil, "`expire` without `--apply`"},
