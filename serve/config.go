@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"dealflow/schemas/api"
 )
 
@@ -51,6 +53,10 @@ type Config struct {
 
 	// MaxPageSize is the largest page size that a client gets. Defaults to 1000.
 	MaxPageSize int
+
+	// Registry has the metrics that GET /metrics shows; New adds those of requests to it. Defaults to a registry of
+	// its own.
+	Registry *prometheus.Registry
 
 	// RetryAfterDate writes Retry-After as a date instead of seconds.
 	RetryAfterDate bool
@@ -146,6 +152,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
 	}
 	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
 	c.MaxConnectionsEach = cmp.Or(c.MaxConnectionsEach, max(1, c.MaxConnections/8))

@@ -1,49 +1,47 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
-	"fmt"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
-	"sync"
+	"strconv"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
 )
 
 // metrics counts requests for GET /metrics. Its labels have few values: routes instead of paths, and no accounts. It is
 // safe for concurrent use.
 type metrics struct {
-	mu       sync.Mutex
-	inFlight int
-	answers  map[answerKey]int64
-	routes   map[string]*routeMetrics
+	inFlight prometheus.Gauge
+	answers  *prometheus.CounterVec   // by route, method and status
+	bytes    *prometheus.CounterVec   // by route
+	seconds  *prometheus.HistogramVec // by route
 }
 
-type answerKey struct {
-	route, method string
-	status        int
+// newMetrics adds the metrics of requests to a registry.
+func newMetrics(registry prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "dealflow_http_requests_in_flight", Help: "Requests that are being answered."}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dealflow_http_requests_total", Help: "Requests by route, method and status."},
+			[]string{"route", "method", "status"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dealflow_http_response_bytes_total", Help: "Bytes of bodies sent, as they went over the wire."},
+			[]string{"route"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "dealflow_http_request_duration_seconds", Help: "Time from a request's head to the end of its answer.",
+			Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5},
+		}, []string{"route"}),
+	}
+	for _, c := range []prometheus.Collector{m.inFlight, m.answers, m.bytes, m.seconds} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
 }
 
-type routeMetrics struct {
-	bytes   int64
-	seconds float64
-	within  []int64 // requests by the least of durations that is not less than their own
-	count   int64
-}
-
-// durations are the upper bounds of the histogram, in seconds.
-var durations = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5}
-
-func newMetrics() *metrics {
-	return &metrics{answers: map[answerKey]int64{}, routes: map[string]*routeMetrics{}}
-}
-
-func (m *metrics) begin() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.inFlight++
-}
+func (m *metrics) begin() { m.inFlight.Inc() }
 
 func (m *metrics) end(route, method string, status, bytes int, took time.Duration) {
 	switch method {
@@ -51,61 +49,27 @@ func (m *metrics) end(route, method string, status, bytes int, took time.Duratio
 	default:
 		method = "other"
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.inFlight--
 	route = cmp.Or(route, "none")
-	m.answers[answerKey{route, method, status}]++
-	counts := m.routes[route]
-	if counts == nil {
-		counts = &routeMetrics{within: make([]int64, len(durations))}
-		m.routes[route] = counts
-	}
-	counts.bytes += int64(bytes)
-	counts.seconds += took.Seconds()
-	counts.count++
-	if i, _ := slices.BinarySearch(durations, took.Seconds()); i < len(durations) {
-		counts.within[i]++
-	}
+	m.inFlight.Dec()
+	m.answers.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.bytes.WithLabelValues(route).Add(float64(bytes))
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// text returns the metrics in the text format of Prometheus.
-func (m *metrics) text() []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var b strings.Builder
-	head := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
-	head("dealflow_http_requests_in_flight", "gauge", "Requests that are being answered.")
-	fmt.Fprintf(&b, "dealflow_http_requests_in_flight %d\n", m.inFlight)
-	head("dealflow_http_requests_total", "counter", "Requests by route, method and status.")
-	for _, key := range slices.SortedFunc(maps.Keys(m.answers), compareAnswers) {
-		fmt.Fprintf(&b, "dealflow_http_requests_total{route=%q,method=%q,status=\"%d\"} %d\n", key.route, key.method, key.status, m.answers[key])
-	}
-	routes := slices.Sorted(maps.Keys(m.routes))
-	head("dealflow_http_response_bytes_total", "counter", "Bytes of bodies sent, as they went over the wire.")
-	for _, route := range routes {
-		fmt.Fprintf(&b, "dealflow_http_response_bytes_total{route=%q} %d\n", route, m.routes[route].bytes)
-	}
-	head("dealflow_http_request_duration_seconds", "histogram", "Time from a request's head to the end of its answer.")
-	for _, route := range routes {
-		counts, sum := m.routes[route], int64(0)
-		for i, bound := range durations {
-			sum += counts.within[i]
-			fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_bucket{route=%q,le=\"%g\"} %d\n", route, bound, sum)
-		}
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_bucket{route=%q,le=\"+Inf\"} %d\n", route, counts.count)
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_sum{route=%q} %g\n", route, counts.seconds)
-		fmt.Fprintf(&b, "dealflow_http_request_duration_seconds_count{route=%q} %d\n", route, counts.count)
-	}
-	return []byte(b.String())
-}
-
-func compareAnswers(a, b answerKey) int {
-	return cmp.Or(cmp.Compare(a.route, b.route), cmp.Compare(a.method, b.method), cmp.Compare(a.status, b.status))
-}
-
-// showMetrics is GET /metrics.
+// showMetrics is GET /metrics, in the text format of Prometheus.
 func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) error {
-	respond(w, r, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", s.metrics.text())
+	families, err := s.config.Registry.Gather()
+	if err != nil {
+		return err
+	}
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	var body bytes.Buffer
+	text := expfmt.NewEncoder(&body, format)
+	for _, family := range families {
+		if err := text.Encode(family); err != nil {
+			return err
+		}
+	}
+	respond(w, r, http.StatusOK, string(format), body.Bytes())
 	return nil
 }

@@ -119,8 +119,8 @@ func TestHealthAndMetrics(t *testing.T) {
 		t.Errorf("%d %v", status, header)
 	}
 	for _, want := range []string{
-		`dealflow_http_requests_total{route="/v3/bond/{market}/priced-deal",method="GET",status="200"} 1`,
-		`dealflow_http_requests_total{route="none",method="GET",status="404"} 1`,
+		`dealflow_http_requests_total{method="GET",route="/v3/bond/{market}/priced-deal",status="200"} 1`,
+		`dealflow_http_requests_total{method="GET",route="none",status="404"} 1`,
 		`dealflow_http_request_duration_seconds_bucket{route="/healthz",le="+Inf"} 1`, "dealflow_http_requests_in_flight 1",
 	} {
 		if !bytes.Contains(body, []byte(want+"\n")) {

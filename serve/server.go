@@ -42,9 +42,13 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
+	counts, err := newMetrics(config.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
 	s := &Server{
 		config: config, accounts: newAccounts(config.Accounts), keys: newKeyring(config.SigningKeys),
-		metrics: newMetrics(), builtin: builtin, path: base.Path,
+		metrics: counts, builtin: builtin, path: base.Path,
 	}
 	if !config.Faults.none() {
 		s.faultInjector = &faultInjector{faults: config.Faults}

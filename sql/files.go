@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/ownschema"
 )
 
 // source returns a subquery over files of a table with exactly the given columns. Files of an older schema version lack
@@ -46,7 +47,7 @@ func emptySource(columns []lake.Column) string {
 // separate expressions. (A lambda would be simpler, but DuckDB cannot bind a lambda in a macro with a parameter that
 // has the name of a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
-	root := "coalesce(getvariable(" + literal("lake_"+c.lakeID()) + "), getvariable('lake'), " + literal(c.Root) + ") || '/'"
+	root := "coalesce(getvariable(" + literal(c.ownSchema()) + "), getvariable('lake'), " + literal(c.Root) + ") || '/'"
 	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
 	renamed, types := pathColumns(paths[0])
 	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"
@@ -66,8 +67,7 @@ func pathColumns(path string) (renamed map[string]string, types string) {
 }
 
 // selectList names columns in order. Columns that were added after version are typed NULLs; for version 0 all of them
-// are. Columns that had another type in version are cast.
-// are. renamed has the names of columns that have another name in the source.
+// are. Columns that had another type in version are cast. renamed has the names of columns that have another name in the source.
 func selectList(columns []lake.Column, version int, renamed map[string]string) string {
 	parts := make([]string, len(columns))
 	for i := range columns {
@@ -207,7 +207,7 @@ func (c *Catalog) replaceViews(ctx context.Context, conn *stdsql.Conn, changes v
 	if err := setLake(ctx, conn, root); err != nil {
 		return err
 	}
-	if err := createViews(ctx, conn, changes); err != nil {
+	if err := c.createViews(ctx, conn, changes); err != nil {
 		return err
 	}
 	return setLake(ctx, conn, c.Local.Root())
@@ -219,12 +219,21 @@ func setLake(ctx context.Context, conn *stdsql.Conn, folder string) error {
 	return err
 }
 
-func createViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+// createViews creates the views in the schema _dealflow. Views that macros read are created in the catalog's own schema,
+// too. There, a view over the first one would do, but then each of some hundred columns is bound once more in each macro.
+func (c *Catalog) createViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
+	own, err := c.ownViews(ctx, conn)
+	if err != nil {
+		return err
+	}
 	for i := range changes.replace {
 		view := &changes.replace[i]
 		name := literal(view.name)
-		_, err := conn.ExecContext(ctx, "CREATE OR REPLACE VIEW _dealflow."+identifier(view.name)+" AS FROM "+view.source+
-			"; DELETE FROM _dealflow.file_view WHERE name = "+name+"; INSERT INTO _dealflow.file_view VALUES ("+name+", "+literal(view.hash())+")")
+		create := "CREATE OR REPLACE VIEW _dealflow." + identifier(view.name) + " AS " + view.source
+		if ownName := ownschema.Name("_dealflow." + view.name); own[ownName] {
+			create += "; CREATE OR REPLACE VIEW " + identifier(c.ownSchema()) + "." + identifier(ownName) + " AS " + view.source
+		}
+		_, err := conn.ExecContext(ctx, create+"; DELETE FROM _dealflow.file_view WHERE name = "+name+"; INSERT INTO _dealflow.file_view VALUES ("+name+", "+literal(view.hash())+")")
 		if err != nil {
 			return fmt.Errorf("%s: %w", view.name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	stdsql "database/sql"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,31 +14,60 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
+// packedLayout is the catalog of no lake, as buildEmptyCatalog built it when the hash in layout/hash was that of the
+// layout. It is zstd. `make generate` writes both, and TestLayout compares them with the statements.
+//
+//go:embed layout/empty.duckdb.zst
+var packedLayout []byte
+
+//go:embed layout/hash
+var packedHash string
+
 // emptyCatalog returns the bytes of a catalog of no lake: all that is the same in every catalog of this program. Views,
 // macros and comments are most of the work of building a catalog, so a catalog from scratch begins as a copy. The
-// program builds it once, in a temporary folder next to the first caller's catalog. The caller must not modify the
-// bytes.
+// program contains one. If it is of other statements or another DuckDB (while they are being changed), the program
+// builds one, once, in a temporary folder next to the first caller's catalog. The caller must not modify the bytes.
 func emptyCatalog(parent string) ([]byte, error) {
 	emptyCatalogLock.Lock()
 	defer emptyCatalogLock.Unlock()
-	if builtEmptyCatalog != nil {
-		return builtEmptyCatalog, nil
+	if theEmptyCatalog != nil {
+		return theEmptyCatalog, nil
 	}
-	made, err := buildEmptyCatalog(parent)
+	hash, err := layoutHash()
+	if err != nil {
+		return nil, err
+	}
+	var made []byte
+	if hash == strings.TrimSpace(packedHash) {
+		made, err = unpackLayout()
+	} else {
+		made, err = buildEmptyCatalog(parent)
+	}
 	if err == nil {
-		builtEmptyCatalog = made
+		theEmptyCatalog = made
 	}
 	return made, err
 }
 
 var (
-	emptyCatalogLock  sync.Mutex
-	builtEmptyCatalog []byte
+	emptyCatalogLock sync.Mutex
+	theEmptyCatalog  []byte
 )
+
+func unpackLayout() ([]byte, error) {
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer unpack.Close()
+	return unpack.DecodeAll(packedLayout, nil)
+}
 
 func buildEmptyCatalog(parent string) (made []byte, err error) {
 	folder, err := os.MkdirTemp(parent, "layout-*")

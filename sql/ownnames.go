@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	stdsql "database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,11 +18,32 @@ func (c *Catalog) lakeID() string {
 	return ownschema.ID(fmt.Sprintln(c.Runs[0].RunID, c.Runs[0].KnownAt, c.Runs[0].StartedAt))
 }
 
+// ownSchema is the name of the catalog's own schema (see package ownschema).
+func (c *Catalog) ownSchema() string { return "lake_" + c.lakeID() }
+
 // ownNames creates the catalog's own schema, and makes all macros read it, after the statements of the empty catalog.
 func (c *Catalog) ownNames(ctx context.Context, conn *stdsql.Conn) error {
 	texts, err := layoutTexts()
 	if err == nil {
-		_, err = conn.ExecContext(ctx, ownschema.Statements(strings.Join(texts, ";\n"), "lake_"+c.lakeID()))
+		_, err = conn.ExecContext(ctx, ownschema.Statements(strings.Join(texts, ";\n"), c.ownSchema()))
 	}
 	return err
+}
+
+// ownViews returns the names of the views in the catalog's own schema.
+func (c *Catalog) ownViews(ctx context.Context, conn *stdsql.Conn) (names map[string]bool, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT view_name FROM duckdb_views() WHERE schema_name = "+literal(c.ownSchema()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	names = map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names[name] = true
+	}
+	return names, rows.Err()
 }

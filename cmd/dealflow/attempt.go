@@ -19,6 +19,7 @@ type attempt struct {
 	store  store.Store // of the lake
 	runID  string      // for the command's commit
 	result attempts.Result
+	shown  any                // what --json prints; nil for a command that did not come that far
 	record *attempts.Recorder // nil if the command leaves no trace
 }
 
@@ -44,17 +45,34 @@ func (a *app) unrecorded(ctx context.Context, do func(*attempt) error) error {
 	return do(at)
 }
 
-// recorded calls do and records the attempt in the lake. It returns the error of do.
+// recorded calls do for a command, records the attempt in the lake, and tells those who are to know how it ended. It
+// returns the error of do.
 func (a *app) recorded(ctx context.Context, command string, policy attempts.Policy, do func(*attempt) error) error {
+	t := telling{app: a, command: command, began: a.Now()}
+	at, err := a.newAttempt(ctx)
+	if err == nil {
+		err = a.record(ctx, at, command, policy, do)
+	}
+	t.end(ctx, at, err)
+	return err
+}
+
+// recordedStep is recorded for a step of another command, which alone tells how it ended.
+func (a *app) recordedStep(ctx context.Context, command string, policy attempts.Policy, do func(*attempt) error) error {
 	at, err := a.newAttempt(ctx)
 	if err != nil {
 		return err
 	}
+	return a.record(ctx, at, command, policy, do)
+}
+
+// record calls do and records the attempt in the lake. It returns the error of do.
+func (a *app) record(ctx context.Context, at *attempt, command string, policy attempts.Policy, do func(*attempt) error) error {
 	at.record = attempts.Begin(ctx, attempts.Config{
 		Store: at.store, Identity: a.lakeIdentity(at.store), Policy: policy, RunID: at.runID, Command: command, Owner: owner(), Version: version(), Clock: a.Now,
 		WorkDir: a.settings.workDir, Folder: a.lockedFolder(), Secrets: a.secrets(), Log: a.logger(),
 	})
-	err = do(at)
+	err := do(at)
 	at.conclude(exitCode(ctx, err), err)
 	at.record.End(ctx, at.result)
 	return err
@@ -85,6 +103,7 @@ func (at *attempt) hide(who account) {
 
 // pulled takes over what a pull reports.
 func (at *attempt) pulled(r *pull.Result) {
+	at.shown = r
 	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, SnapshotDate: r.SnapshotDate, Warnings: r.Warnings}
 	for i := range r.Feeds {
 		f := &r.Feeds[i]
@@ -95,8 +114,9 @@ func (at *attempt) pulled(r *pull.Result) {
 	}
 }
 
-// maintained takes over what a maintenance command reports.
-func (at *attempt) maintained(r *maintain.Result) {
+// maintained takes over what a maintenance command reports. shown is what --json prints.
+func (at *attempt) maintained(r *maintain.Result, shown any) {
+	at.shown = shown
 	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, Warnings: r.Warnings}
 }
 

@@ -30,6 +30,7 @@ The merged files become garbage. expire removes garbage after its grace of seven
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCompact(cmd.Context(), a, acceptLost) },
 	}
 	addAcceptLost(cmd.Flags(), &acceptLost)
+	a.settings.addTelling(cmd.Flags())
 	return cmd
 }
 
@@ -43,7 +44,7 @@ func runCompact(ctx context.Context, a *app, acceptLost bool) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(result)
+		at.maintained(result, result)
 		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result), a.strictly(result.Warnings)))
 	})
 }

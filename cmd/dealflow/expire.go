@@ -68,6 +68,7 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "always keep the last snapshot of each month")
 	flags.BoolVar(&o.apply, "apply", false, "remove them; without it, only list them")
 	addAcceptLost(flags, &o.acceptLost)
+	a.settings.addTelling(flags)
 	flags.BoolVar(&o.garbageOnly, "garbage-only", false, "keep all snapshots: remove garbage only, and write nothing before that")
 	flags.StringVar(&o.dropDay, "drop-day", "", "take back the snapshots of this day, YYYY-MM-DD, and do nothing else")
 	flags.StringVar(&o.feeds, "feeds", "", "with --drop-day: the feeds whose snapshots are taken back, comma-separated (default: all twelve)")
@@ -96,7 +97,7 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result)
+		at.maintained(&result.Result, result)
 		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil), a.strictly(result.Warnings)))
 	}
 	switch {

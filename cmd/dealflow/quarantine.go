@@ -195,5 +195,6 @@ A record without a readable id waits for the next run, which reads the complete 
 		},
 	}
 	o.add(a, cmd.Flags())
+	a.settings.addTelling(cmd.Flags())
 	return cmd
 }

@@ -41,6 +41,7 @@ version. All replacements are one commit.`,
 	flags.BoolVar(&o.snapshots, "snapshots", false, "also build the stored snapshots again")
 	flags.BoolVar(&o.force, "force", false, "replace all files, also those with equal rows")
 	addAcceptLost(flags, &o.acceptLost)
+	a.settings.addTelling(flags)
 	return cmd
 }
 
@@ -54,7 +55,7 @@ func runReplay(ctx context.Context, a *app, o replayOptions) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result)
+		at.maintained(&result.Result, result)
 		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result), a.strictly(result.Warnings)))
 	})
 }

@@ -110,6 +110,7 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	}
 	flags := cmd.Flags()
 	o.add(a, flags)
+	a.settings.addTelling(flags)
 	flags.StringVar(&o.snapshotDate, "snapshot-date", "", "day of the snapshot, YYYY-MM-DD (default: that of the start; a later day than tomorrow is refused)")
 	a.settings.addDayZone(flags)
 	flags.BoolVar(&o.acceptDayZone, "accept-day-zone", false, "count days in the time zone of --day-zone from now on, although the lake has another")
@@ -157,14 +158,14 @@ func (a *app) maintainAfter(ctx context.Context, o runOptions, r *pull.Result) {
 		}
 	}
 	if r.Compaction == nil { // the run may have found many small files, and compacted
-		warn("compact", a.recorded(ctx, "compact", attempts.Both, func(at *attempt) error {
+		warn("compact", a.recordedStep(ctx, "compact", attempts.Both, func(at *attempt) error {
 			cfg, err := a.maintainConfig(at, false)
 			if err != nil {
 				return err
 			}
 			made, err := maintain.Compact(ctx, cfg)
 			if made != nil {
-				at.maintained(made)
+				at.maintained(made, made)
 				err = errors.Join(err, skippedError(made.Outcome))
 				r.Compaction = made
 			}
@@ -174,14 +175,14 @@ func (a *app) maintainAfter(ctx context.Context, o runOptions, r *pull.Result) {
 	if o.keep.Days == 0 {
 		return
 	}
-	warn("expire --apply", a.recorded(ctx, "expire", attempts.Both, func(at *attempt) error {
+	warn("expire --apply", a.recordedStep(ctx, "expire", attempts.Both, func(at *attempt) error {
 		cfg, err := a.maintainConfig(at, false)
 		if err != nil {
 			return err
 		}
 		made, err := maintain.Expire(ctx, maintain.ExpireConfig{Config: cfg, Keep: o.keep, Apply: true})
 		if made != nil {
-			at.maintained(&made.Result)
+			at.maintained(&made.Result, made)
 			err = errors.Join(err, skippedError(made.Outcome))
 			r.Expiry = made
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/logs"
+	"dealflow/internal/metrics"
 	"dealflow/load"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -167,6 +168,16 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
+	config.Registry = metrics.NewRegistry(version())
+	if !o.sim && o.asOf == "" {
+		where, err := a.settings.store(ctx)
+		if err != nil {
+			return err
+		}
+		if err := config.Registry.Register(a.lakeMetrics(where)); err != nil {
+			return err
+		}
+	}
 	server, err := serve.New(config)
 	if err != nil {
 		return usagef("%w", err)

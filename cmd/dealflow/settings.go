@@ -42,6 +42,7 @@ type settings struct {
 	log     *slog.Logger
 
 	pageMemory byteSize
+	tell       tellSettings
 
 	sources *config.Sources
 }

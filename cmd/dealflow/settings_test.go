@@ -25,6 +25,7 @@ import (
 var flagClasses = map[string]map[string]string{
 	"":                {"setting": "cache-dir cache-gb config json lake log-format profile quiet strict verbose work-dir"},
 	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate requests-per-day", "once": "accept-checks accept-clock accept-lost-commit"},
+	"tell":            {"setting": "metrics-file"},
 	"compact":         {"once": "accept-lost-commit"},
 	"config show":     {"setting": "origin"},
 	"copy":            {"once": "until"},
@@ -45,13 +46,19 @@ var flagClasses = map[string]map[string]string{
 	"watch":           {"setting": "api clock command-limit day-zone feeds jitter listen maintain-at maintenance page-memory run-at sync-every"},
 }
 
-var pulling = []string{"doctor", "quarantine retry", "run", "sync"}
+var (
+	pulling = []string{"doctor", "quarantine retry", "run", "sync"}
+	tellers = []string{"compact", "expire", "quarantine retry", "replay", "run", "status", "sync", "verify"}
+)
 
 // classOf returns the class that flagClasses has for a flag, "" if none.
 func classOf(command, flag string) string {
 	rows := []map[string]string{flagClasses[command], flagClasses[""]}
 	if slices.Contains(pulling, command) {
 		rows = append(rows, flagClasses["pull"])
+	}
+	if slices.Contains(tellers, command) {
+		rows = append(rows, flagClasses["tell"])
 	}
 	for _, row := range rows {
 		for class, flags := range row {
@@ -147,7 +154,8 @@ func TestEverySetting(t *testing.T) {
 		_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		section := strings.NewReplacer(" ", "_", "-", "_").Replace(command)
-		plain := classOf("", f.Name) != "" || (slices.Contains(pulling, command) || command == "watch") && classOf("sync", f.Name) != "" || f.Name == "day-zone" || command == "init"
+		plain := classOf("", f.Name) != "" || (slices.Contains(pulling, command) || command == "watch") && classOf("sync", f.Name) != "" || f.Name == "day-zone" || command == "init" ||
+			slices.Contains(strings.Fields(flagClasses["tell"]["setting"]), f.Name)
 		found := flag{"DEALFLOW_" + strings.ToUpper(section+"_"+name), section + "." + name, valueOf(f), classOf(command, f.Name)}
 		flags[command] = append(flags[command], found)
 		if plain {

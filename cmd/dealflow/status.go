@@ -67,6 +67,7 @@ type statusHistory struct {
 	Waiting     []statusAttempt `json:"waiting"`      // attempts that wait in the work folder of this machine to be put into the lake
 	Nights      []statusNight   `json:"nights"`       // the last runs that made a commit, newest first
 	made        []attempts.Attempt
+	succeeded   map[string]lake.Instant // by command
 }
 
 // feedStatus is the state of one feed in the lake, and its last pull.
@@ -124,9 +125,12 @@ hours in a lake that has snapshots of more than one day, and ages are not judged
 	flags.StringVar(&o.feeds, "feeds", "", "feeds whose age is judged, comma-separated, such as bond/ig/priced (default: all that the lake has)")
 	annotate(flags.Lookup("feeds"), listFlag)
 	flags.StringVar(&o.now, "now", "", "judge as of this instant, such as 2026-11-01T06:00:00Z (default: this machine's clock)")
-	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "time after which status gives up on a store that does not answer")
+	flags.DurationVar(&o.timeout, "timeout", statusTimeout, "time after which status gives up on a store that does not answer")
+	a.settings.addMetricsFile(flags)
 	return cmd
 }
+
+const statusTimeout = 30 * time.Second
 
 // inspection is one call of status.
 type inspection struct {
@@ -139,29 +143,39 @@ type inspection struct {
 	log    *load.Log
 }
 
-func runStatus(ctx context.Context, a *app, o statusOptions) error {
+// newInspection checks the flags of status.
+func (a *app) newInspection(o statusOptions) (*inspection, error) {
 	in := &inspection{app: a, now: a.Now(), dated: a.settings.clock != "server", maxAge: o.maxAge}
 	var err error
 	if in.judged, err = api.ParseFeeds(o.feeds); err != nil {
-		return usagef("--feeds: %w", err)
+		return nil, usagef("--feeds: %w", err)
 	}
 	if o.maxAge < 0 {
-		return usagef("--max-age %s: want a duration greater than 0", o.maxAge)
+		return nil, usagef("--max-age %s: want a duration greater than 0", o.maxAge)
 	}
 	if o.timeout <= 0 {
-		return usagef("--timeout %s: want a duration greater than 0", o.timeout)
+		return nil, usagef("--timeout %s: want a duration greater than 0", o.timeout)
 	}
 	if o.now != "" {
 		if in.now, err = time.Parse(time.RFC3339, o.now); err != nil {
-			return usagef("--now %q: want an instant such as 2026-11-01T06:00:00Z", o.now)
+			return nil, usagef("--now %q: want an instant such as 2026-11-01T06:00:00Z", o.now)
 		}
 		in.dated = true
+	}
+	return in, nil
+}
+
+func runStatus(ctx context.Context, a *app, o statusOptions) error {
+	in, err := a.newInspection(o)
+	if err != nil {
+		return err
 	}
 	where, err := a.settings.store(ctx)
 	if err != nil {
 		return err
 	}
 	s, err := within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, where) })
+	a.writeMetrics(where.URL(), s.health(), nil)
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		return a.printUnknown(where, in.now, err)
 	}

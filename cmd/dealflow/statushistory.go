@@ -99,9 +99,29 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 	}
 	s.made = append(s.made, waiting...)
 	rows := rowsOf(in.log, s.made)
+	s.succeeded = successes(rows)
 	in.addSuccess(s, rows)
 	in.addFailures(s, rows)
 	return nil
+}
+
+// successes returns when each command succeeded last, as far as the lake knows. rows are newest first.
+func successes(rows []runRow) map[string]lake.Instant {
+	newest := map[string]lake.Instant{}
+	for i := range rows {
+		r := &rows[i]
+		at := r.KnownAt
+		if t := r.Attempt; r.Number == 0 {
+			if t.Outcome != lake.OutcomeDone && t.Outcome != lake.OutcomeUnchanged {
+				continue
+			}
+			at = t.EndedAt
+		}
+		if _, ok := newest[r.Command]; !ok {
+			newest[r.Command] = at
+		}
+	}
+	return newest
 }
 
 // newestOfEach returns the entries that status reads: the newest ones, and the newest of each command.

@@ -28,5 +28,6 @@ missed. If nothing changed, nothing is committed. If another run is at work, syn
 		},
 	}
 	o.add(a, cmd.Flags())
+	a.settings.addTelling(cmd.Flags())
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
-	"dealflow/load/store"
 	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/transform"
@@ -44,6 +43,7 @@ Each finding says what to do. Damage ends with exit code 7. Notes do not change 
 	}
 	cmd.Flags().StringVar(&readData, "read-data", "", "also read every byte and row; =n/t: only the n-th of t parts of the files")
 	cmd.Flags().Lookup("read-data").NoOptDefVal = readAll
+	a.settings.addTelling(cmd.Flags())
 	return cmd
 }
 
@@ -52,10 +52,11 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	if err != nil {
 		return err
 	}
-	return a.recorded(ctx, "verify", attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at.store, cfg) })
+	return a.recorded(ctx, "verify", attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at, cfg) })
 }
 
-func (a *app) verify(ctx context.Context, s store.Store, cfg verify.Config) (err error) {
+func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err error) {
+	s := at.store
 	published, err := catalog.Inspect(ctx, s, a.workDir())
 	if err != nil {
 		return fmt.Errorf("read the published catalog of %s: %w", s.URL(), err)
@@ -68,6 +69,7 @@ func (a *app) verify(ctx context.Context, s store.Store, cfg verify.Config) (err
 	if report == nil {
 		return err
 	}
+	at.shown = report
 	return errors.Join(err, a.printVerified(report))
 }
 

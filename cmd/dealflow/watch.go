@@ -66,9 +66,9 @@ each time. Flags of watch that they have too are passed on to them. Without a --
 gets two thirds of --command-limit, and a sync its interval or half an hour, whichever is longer.
 
 A second watch on the same lake ends with exit code 13; ` + "`dealflow status`" + ` says which one is at work. With
---listen it answers /healthz, which says whether the watch is alive and nothing about the data, and
-/status, which says what ` + "`dealflow status --json`" + ` says: 503 if that is a problem. Under systemd it tells
-when it is ready, and feeds the watchdog.`,
+--listen it answers /healthz, which says whether the watch is alive and nothing about the data; /status,
+which says what ` + "`dealflow status --json`" + ` says, with 503 if that is a problem; and /metrics. Under systemd
+it tells when it is ready, and feeds the watchdog.`,
 		Example: `  dealflow watch --api https://api.example.com --lake /data/deals --run-at 22:00 --day-zone America/New_York
   dealflow watch --sync-every 0 --maintain-at "Sun 03:00" --maintenance verify,compact,expire
   curl -s http://127.0.0.1:8901/status | jq .state`,
@@ -89,7 +89,7 @@ when it is ready, and feeds the watchdog.`,
 	annotate(flags.Lookup("maintenance"), listFlag)
 	flags.DurationVar(&o.jitter, "jitter", 2*time.Minute, "longest delay of a run or maintenance, so that not all lakes ask at the same second")
 	flags.DurationVar(&o.limit, "command-limit", 6*time.Hour, "time after which a command is cancelled")
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8901", "address of /healthz and /status, which need no token; none for no address")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8901", "address of /healthz, /status and /metrics, which need no token; none for no address")
 	return cmd
 }
 
@@ -123,13 +123,17 @@ func runWatch(cmd *cobra.Command, a *app, o watchOptions) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	running := watch.New(cfg)
-	health, address := (*watchHealth)(nil), none
+	address := none
 	if o.listen != none {
+		health, err := newWatchHealth(a, w.store, running)
+		if err != nil {
+			return err
+		}
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 		if err != nil {
 			return fmt.Errorf("--listen %s: %w; name another address, or --listen none", o.listen, err)
 		}
-		health, address = newWatchHealth(a, w.store, running), listener.Addr().String()
+		address = listener.Addr().String()
 		group.Go(func() error { return health.serve(ctx, listener) })
 	}
 	s := cfg.Presence.Schedule

@@ -625,6 +625,9 @@ func TestWatchProcess(t *testing.T) {
 	if code, body := ask("/status"); code != http.StatusOK || !strings.Contains(body, `"state": "ok"`) || !strings.Contains(body, `"state": "alive"`) {
 		t.Errorf("/status answers %d:\n%s", code, body)
 	}
+	if code, body := ask("/metrics"); code != http.StatusOK || !strings.Contains(body, "dealflow_build_info{") || !strings.Contains(body, `lake="`+m.root+`"`) {
+		t.Errorf("/metrics answers %d:\n%s", code, body)
+	}
 	if code, _ := m.main(t.Context(), "watch", "--listen", "none"); code != 13 || !strings.Contains(m.stderr.String(), "another watch is at work on this lake: that of ") {
 		t.Errorf("a second watch ends with %d, want 13, and says who is at work:\n%s", code, m.stderr.String())
 	}

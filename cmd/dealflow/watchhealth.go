@@ -9,9 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dealflow/internal/metrics"
 	"dealflow/internal/watch"
 	"dealflow/load/store"
-	"dealflow/schemas/api"
 )
 
 const (
@@ -19,15 +22,14 @@ const (
 	aliveWithin = 3 * time.Minute
 	// statusKept is how long an answer of /status is given again: each asks the store for dozens of objects.
 	statusKept = 15 * time.Second
-	// statusTimeout is how long the store may take for an answer of /status.
-	statusTimeout = 10 * time.Second
 )
 
 // watchHealth answers what the process of a watch is asked over HTTP.
 type watchHealth struct {
-	app   *app
-	store store.Store
-	watch *watch.Watch
+	app      *app
+	store    store.Store
+	watch    *watch.Watch
+	registry *prometheus.Registry
 
 	mu     sync.Mutex
 	answer []byte // of /status
@@ -41,8 +43,9 @@ type healthResult struct {
 	Watch watch.Presence `json:"watch"`
 }
 
-func newWatchHealth(a *app, s store.Store, w *watch.Watch) *watchHealth {
-	return &watchHealth{app: a, store: s, watch: w}
+func newWatchHealth(a *app, s store.Store, w *watch.Watch) (*watchHealth, error) {
+	h := &watchHealth{app: a, store: s, watch: w, registry: metrics.NewRegistry(version())}
+	return h, h.registry.Register(a.lakeMetrics(s))
 }
 
 // serve answers until ctx ends.
@@ -50,6 +53,7 @@ func (h *watchHealth) serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /status", h.status)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
@@ -87,12 +91,19 @@ func (h *watchHealth) status(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *watchHealth) inspect(ctx context.Context) (answer []byte, code int) {
-	in := &inspection{app: h.app, now: h.app.Now(), dated: h.app.settings.clock != "server", judged: api.Feeds()}
+	o, err := h.app.statusSettings()
+	var in *inspection
+	if err == nil {
+		in, err = h.app.newInspection(o)
+	}
+	var s *statusResult
+	if err == nil {
+		s, err = within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, h.store) })
+	}
 	var result any
-	s, err := within(ctx, statusTimeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, h.store) })
 	switch {
 	case err != nil:
-		result, code = h.app.unknown(h.store, in.now, err), http.StatusServiceUnavailable
+		result, code = h.app.unknown(h.store, h.app.Now(), err), http.StatusServiceUnavailable
 	case s.State == verdictProblem:
 		result, code = s, http.StatusServiceUnavailable
 	default:

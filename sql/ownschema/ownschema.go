@@ -2,9 +2,10 @@
 //
 // DuckDB binds a view in its own catalog, but the body of a macro in the catalogs of the caller's search path. If a
 // program attaches the catalog, a macro that reads main.runs finds no such table, or that of another lake. So each
-// catalog has a schema whose name no other lake's catalog has, lake_<id>. It contains each macro again, and a view over
-// each table or view that a macro reads. The bodies of all macros name that schema alone. A caller adds it to its search
-// path, as the view lake_help says; without it, a macro is an error, and never reads another lake.
+// catalog has a schema whose name no other lake's catalog has, lake_<id>. It contains each macro that another macro
+// calls, and a view over each table or view that a macro reads. The bodies of all macros name that schema alone. A
+// caller adds it to its search path, as the view lake_help says; without it, a macro is an error, and never reads
+// another lake.
 package ownschema
 
 import (
@@ -28,8 +29,8 @@ var created = regexp.MustCompile(`^CREATE (TABLE|VIEW|MACRO) (?:(\w+)\.)?(\w+)`)
 // qualified matches a name with its schema.
 var qualified = regexp.MustCompile(`\b(main|_dealflow|history|snapshots|files)\.(\w+)\b`)
 
-// Statements returns the statements that create a schema with the relations and macros of layout, and that let the macros
-// outside the schema read it. The statements of layout must have been executed.
+// Statements returns the statements that create a schema with what the macros of layout name, and that let the macros
+// outside the schema read it. They are one transaction. The statements of layout must have been executed.
 func Statements(layout, name string) string {
 	schema := quoted(name)
 	type entry struct{ kind, schema, name, text string }
@@ -49,35 +50,41 @@ func Statements(layout, name string) string {
 			known[e.schema+"."+e.name] = e.kind
 		}
 	}
-	var macros, views strings.Builder
-	named := map[string]bool{}
+	bodies := map[string]string{}
+	named := map[string]bool{} // what a macro names
 	for _, e := range entries {
 		if e.kind != "MACRO" {
 			continue
 		}
-		body := outsideTexts(e.text[len(created.FindString(e.text)):], func(code string) string {
+		bodies[e.schema+"."+e.name] = outsideTexts(e.text[len(created.FindString(e.text)):], func(code string) string {
 			return qualified.ReplaceAllStringFunc(code, func(name string) string {
 				if known[name] == "" {
 					return name
 				}
 				named[name] = true
-				return schema + "." + quoted(ownName(name))
+				return schema + "." + quoted(Name(name))
 			})
 		})
-		name := e.schema + "." + e.name
-		fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", name, body)
-		fmt.Fprintf(&macros, "CREATE MACRO %s.%s%s;\n", schema, quoted(ownName(name)), body)
 	}
+	var macros, views strings.Builder
 	for _, e := range entries {
-		if name := e.schema + "." + e.name; e.kind != "MACRO" && named[name] {
-			fmt.Fprintf(&views, "CREATE VIEW %s.%s AS FROM %s;\n", schema, quoted(ownName(name)), name)
+		name := e.schema + "." + e.name
+		if named[name] {
+			if e.kind == "MACRO" {
+				fmt.Fprintf(&macros, "CREATE MACRO %s.%s%s;\n", schema, quoted(Name(name)), bodies[name])
+			} else {
+				fmt.Fprintf(&views, "CREATE VIEW %s.%s AS FROM %s;\n", schema, quoted(Name(name)), name)
+			}
+		}
+		if e.kind == "MACRO" {
+			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", name, bodies[name])
 		}
 	}
-	return "CREATE SCHEMA " + schema + ";\n" + views.String() + macros.String() + comments.String()
+	return "BEGIN;\nCREATE SCHEMA " + schema + ";\n" + views.String() + macros.String() + comments.String() + "COMMIT;\n"
 }
 
-// ownName is the name of an entry in the catalog's own schema. The names of main stay as they are.
-func ownName(name string) string {
+// Name is the name of an entry in the catalog's own schema. The names of main stay as they are.
+func Name(name string) string {
 	schema, rest, _ := strings.Cut(name, ".")
 	switch schema {
 	case "main":

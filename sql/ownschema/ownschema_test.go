@@ -18,13 +18,15 @@ COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;'`
 	const body = `(t) AS TABLE -- it's main.runs
 SELECT h.x, 'main.runs; ' || "main.runs", "lake_1"."_twice"(h.x) FROM "lake_1"."_held" h JOIN "lake_1"."runs" r JOIN "lake_1"."history_deals" JOIN main.other;
 `
-	want := `CREATE SCHEMA "lake_1";
+	want := `BEGIN;
+CREATE SCHEMA "lake_1";
 CREATE VIEW "lake_1"."_held" AS FROM _dealflow.held;
 CREATE VIEW "lake_1"."runs" AS FROM main.runs;
 CREATE VIEW "lake_1"."history_deals" AS FROM history.deals;
-CREATE OR REPLACE MACRO _dealflow.twice(x) AS 2 * x;
 CREATE MACRO "lake_1"."_twice"(x) AS 2 * x;
-CREATE OR REPLACE MACRO main.all_of` + body + `CREATE MACRO "lake_1"."all_of"` + body + `COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;';
+CREATE OR REPLACE MACRO _dealflow.twice(x) AS 2 * x;
+CREATE OR REPLACE MACRO main.all_of` + body + `COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;';
+COMMIT;
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
