@@ -54,7 +54,7 @@ minutes, maintenance once a week. One command is at work at a time. It ends when
 SIGINT), with exit code 0; a command that is at work is cancelled.
 
 The time of the run is in the lake's day zone, and its snapshot is of the day of that time, however
-late it begins. A night that the machine slept through is made up for when it wakes: of several nights
+late it begins; with --clock=server it is the source's. A night that the machine slept through is made up for when it wakes: of several nights
 the last one. What failed is tried again, after 15 minutes at first, until the next night; credentials
 that are refused after an hour. What waits for a person (exit codes 5 and 6) is not tried again.
 
@@ -244,6 +244,9 @@ func waitAwake(ctx context.Context, d time.Duration) {
 func (w *watcher) execute(ctx context.Context, due schedule.Due) int {
 	switch due.Command {
 	case schedule.Run:
+		if w.app.settings.clock == "server" { // the days are those of the source
+			return w.main(ctx, "run")
+		}
 		return w.main(ctx, "run", "--snapshot-date", due.Slot.Day)
 	case schedule.Sync:
 		return w.main(ctx, "sync")
@@ -289,7 +292,7 @@ func (w *watcher) passedOn(name string) (line []string) {
 		if theirs == nil {
 			theirs = command.InheritedFlags().Lookup(f.Name)
 		}
-		if theirs == nil || f.Name == "help" {
+		if theirs == nil || f.Name == "help" || !settingOf(command, theirs).Shared { // expire has other feeds
 			return
 		}
 		value, given := f.Value.String(), f.Changed

@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ type machine struct {
 	root   string // folder of the lake
 	work   string
 	api    http.Handler
+	feeds  string   // variable that names the feeds
 	extra  []string // more variables
 
 	mu      sync.Mutex
@@ -59,7 +61,7 @@ type event struct {
 
 func newMachine(t *testing.T, start time.Time, folder string) *machine {
 	t.Helper()
-	m := &machine{t: t, clock: sim.NewManualClock(start), market: sim.NewManualClock(start), root: filepath.Join(folder, "lake"), work: filepath.Join(folder, "work")}
+	m := &machine{t: t, clock: sim.NewManualClock(start), market: sim.NewManualClock(start), root: filepath.Join(folder, "lake"), work: filepath.Join(folder, "work"), feeds: "DEALFLOW_FEEDS=bond/ig/priced,loan/ll/expected"}
 	quirks, err := sim.ParseQuirks("none")
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +129,7 @@ func (m *machine) pass(d time.Duration) {
 func (m *machine) environ() []string {
 	return append([]string{
 		"DEALFLOW_API=" + m.url, "DEALFLOW_LAKE=" + m.root, "DEALFLOW_WORK_DIR=" + m.work, "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo",
-		"DEALFLOW_FEEDS=bond/ig/priced,loan/ll/expected", "DEALFLOW_ATTEMPTS=1", "GOGC=" + os.Getenv("GOGC"),
+		m.feeds, "DEALFLOW_ATTEMPTS=1", "GOGC=" + os.Getenv("GOGC"),
 	}, m.extra...)
 }
 
@@ -195,7 +197,7 @@ type usage struct {
 
 func usageNow(t *testing.T) usage {
 	t.Helper()
-	runtime.GC()
+	debug.FreeOSMemory()
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Skip("no /proc here")
@@ -212,7 +214,7 @@ func usageNow(t *testing.T) usage {
 }
 
 // TestWatchYear lets a watch work on a lake for days with a sleep, outages of the server, restarts, and clocks that are
-// corrected. TEST_WATCH_DAYS is the number of days; default 3. From 7 on the change to summer time is one of them. Each night has one run and one snapshot,
+// corrected. TEST_WATCH_DAYS is the number of days; default 3, one of them with the change to summer time. Each night has one run and one snapshot,
 // of its day, except those before the last of several that the machine slept through. Memory, open files and the number of
 // files stay flat.
 func TestWatchYear(t *testing.T) {
@@ -228,9 +230,14 @@ func TestWatchYear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noon := func(day int) time.Time { return time.Date(2026, 3, 2+day, 12, 0, 0, 0, zone) } // summer time begins on day 6
+	noon := func(day int) time.Time { return time.Date(2026, 3, 6+day, 12, 0, 0, 0, zone) } // summer time begins on day 2, a Sunday
 	m := newMachine(t, noon(0), t.TempDir())
+	m.feeds = "DEALFLOW_WATCH_FEEDS=bond/ig/priced,loan/ll/expected" // the watch passes them on
 	m.extra = []string{"DEALFLOW_EXPIRE_KEEP_DAYS=14", "DEALFLOW_EXPIRE_KEEP_MONTH_ENDS=false"}
+	every := "12h"
+	if year {
+		every = "24h"
+	}
 	down := func(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, `{"errorId":"e1","message":"down"}`, http.StatusBadGateway)
 		return true
@@ -270,14 +277,22 @@ func TestWatchYear(t *testing.T) {
 		}
 	}
 	var before usage
-	m.at(noon(days/4).Add(time.Hour), func() { before = usageNow(t) })
+	for quarter := 1; quarter < 4; quarter++ {
+		m.at(noon(days*quarter/4).Add(time.Hour), func() {
+			now := usageNow(t)
+			t.Logf("%s: %+v", m.market.Now().Format(time.DateOnly), now)
+			if before.memory == 0 {
+				before = now
+			}
+		})
+	}
 	for day := 7; day < days; day += 7 {
 		m.at(noon(day).Add(7*time.Minute), func() { m.age(8 * 24 * time.Hour) })
 	}
 	end := noon(days)
 	m.at(end, func() { m.stop() })
 	for m.clock.Now().Before(end) {
-		if code := m.watch("--day-zone", "America/New_York", "--run-at", "22:00", "--sync-every", "12h", "--jitter", "2m", "--maintain-at", "Sun 06:00", "--maintenance", "verify,compact,expire"); code != 0 {
+		if code := m.watch("--day-zone", "America/New_York", "--run-at", "22:00", "--sync-every", every, "--jitter", "2m", "--maintain-at", "Sun 06:00", "--maintenance", "verify,compact,expire"); code != 0 {
 			t.Fatalf("watch ends with exit code %d:\n%s", code, m.stderr.String())
 		}
 	}
@@ -288,8 +303,8 @@ func TestWatchYear(t *testing.T) {
 		if r.Command == "run" && r.Number > 0 {
 			commits[r.SnapshotDate]++
 			runs++
-			if r.Outcome != "done" {
-				t.Errorf("the run of %s is %s", r.SnapshotDate, r.Outcome)
+			if r.Outcome != "done" || len(r.Feeds) != 2 {
+				t.Errorf("the run of %s is %s, of %d feeds; want two, which are a setting of the watch", r.SnapshotDate, r.Outcome, len(r.Feeds))
 			}
 		}
 	}
@@ -439,7 +454,7 @@ func TestYearCompressed(t *testing.T) {
 	m.at(noon(9).Add(8*time.Hour), func() { m.pass(13 * time.Hour) })
 	m.at(noon(10).Add(time.Hour), func() { m.clock.Advance(3 * 24 * time.Hour) })
 	m.at(noon(10).Add(time.Hour+40*time.Minute), func() { m.clock.Set(m.market.Now()) })
-	flags := []string{"--day-zone", "America/New_York", "--jitter", "0", "--sync-every", "6h", "--maintain-at", "Sun 15:00", "--maintenance", "verify,compact"}
+	flags := []string{"--day-zone", "America/New_York", "--jitter", "0", "--sync-every", "12h", "--maintain-at", "Sun 15:00", "--maintenance", "verify,compact"}
 	if code := m.watch(flags...); code != 0 {
 		t.Fatalf("watch ends with exit code %d:\n%s", code, m.stderr.String())
 	}
@@ -459,7 +474,7 @@ func TestYearCompressed(t *testing.T) {
 		"run failed 1: 502", "run done 2026-03-03",
 		"run failed 4: 401", "run done 2026-03-04",
 		"run failed 1: no space left on device", "run done 2026-03-05",
-		"sync failed 1: not a directory", "run failed 1: not a directory", "sync failed 1: not a directory", "run failed 1: not a directory", "sync failed 1: not a directory", "run done 2026-03-06",
+		"sync failed 1: not a directory", "run failed 1: not a directory", "sync failed 1: not a directory", "run done 2026-03-06",
 		"run killed: the process ended without a word", "run done 2026-03-07",
 		"verify done", "compact done", "run done 2026-03-08",
 		"run done 2026-03-09",

@@ -395,3 +395,27 @@ func TestPolicyIsDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestAsleep lets the machine sleep over three nights. The last of them is made up for, and the lake has the days of the
+// others.
+func TestAsleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice()
+		o.set(Known{Has: true, Run: time.Now()})
+		var slept atomic.Int64
+		o.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		asleep := time.AfterFunc(20*time.Hour, func() { slept.Store(int64(61 * time.Hour)) }) // until the 4th, 09:00
+		defer asleep.Stop()
+		if err := o.work(t, 22*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		o.want(t, "run 2000-01-03 01T20:00") // by the timers, which do not count the sleep
+		p, _, err := ReadPresence(t.Context(), o.cfg.Store, o.cfg.Now())
+		if err != nil || !slices.Equal(p.Missed, []string{"2000-01-01", "2000-01-02"}) {
+			t.Errorf("missed nights: got %q, %v; want those of the first and the second", p.Missed, err)
+		}
+		if !strings.Contains(o.said.String(), "nights were missed") {
+			t.Errorf("it did not say so:\n%s", o.said.String())
+		}
+	})
+}

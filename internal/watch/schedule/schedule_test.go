@@ -221,33 +221,39 @@ func at5(t *testing.T, text string) State {
 	return State{Has: true, Run: p, Maintain: p, Sync: p}
 }
 
-// TestWake checks that nothing becomes due before the instant to look again, in a year with changes of the clock.
+// TestWake checks that nothing becomes due before the instant to look again, in a year with changes of the clock, with syncs
+// and without.
 func TestWake(t *testing.T) {
-	weekly, _ := ParseTimeOfWeek("Sun 02:30")
-	p := &Plan{Zone: zone(t, "America/New_York"), Run: TimeOfDay{Hour: 2, Minute: 30}, Sync: 6 * time.Hour, Maintain: &weekly, Jitter: 7 * time.Minute, Seed: "x"}
-	s, now := at5(t, "2026-01-01T12:00:00Z"), at(t, "2026-01-01T12:00:01Z")
-	counts, days := map[Command]int{}, map[string]int{}
-	for now.Before(at(t, "2027-01-01T12:00:00Z")) {
-		due, wake := p.Next(&s, now)
-		if due != nil {
-			counts[due.Command]++
-			if due.Command == Run {
-				days[due.Slot.Day]++
+	weekly, _ := ParseTimeOfWeek("Sun 12:30")
+	for _, syncs := range []int{0, 4} { // a day
+		p := &Plan{Zone: zone(t, "America/New_York"), Run: TimeOfDay{Hour: 2, Minute: 30}, Maintain: &weekly, Jitter: 7 * time.Minute, Seed: "x"}
+		if syncs > 0 {
+			p.Sync = 24 * time.Hour / time.Duration(syncs)
+		}
+		s, now := at5(t, "2026-01-01T12:00:00Z"), at(t, "2026-01-01T12:00:01Z")
+		counts, days := map[Command]int{}, map[string]int{}
+		for now.Before(at(t, "2027-01-01T12:00:00Z")) {
+			due, wake := p.Next(&s, now)
+			if due != nil {
+				counts[due.Command]++
+				if due.Command == Run {
+					days[due.Slot.Day]++
+				}
+				s.Of(due.Command).Settled = now
+				now = now.Add(time.Second)
+				continue
 			}
-			s.Of(due.Command).Settled = now
-			now = now.Add(time.Second)
-			continue
+			if early, _ := p.Next(&s, wake.Add(-time.Nanosecond)); early != nil {
+				t.Fatalf("at %s the next look is at %s, and right before it %s is due", now, wake, early.Command)
+			}
+			if late, _ := p.Next(&s, wake); late == nil {
+				t.Fatalf("at %s the next look is at %s, and nothing is due then", now, wake)
+			}
+			now = wake
 		}
-		if early, _ := p.Next(&s, wake.Add(-time.Nanosecond)); early != nil {
-			t.Fatalf("at %s the next look is at %s, and right before it %s is due", now, wake, early.Command)
+		if counts[Run] != 365 || len(days) != 365 || counts[Maintain] != 52 || counts[Sync] != syncs*365 {
+			t.Errorf("got %v, of %d days; want 365 runs, 52 maintenances and %d syncs", counts, len(days), syncs*365)
 		}
-		if late, _ := p.Next(&s, wake); late == nil {
-			t.Fatalf("at %s the next look is at %s, and nothing is due then", now, wake)
-		}
-		now = wake
-	}
-	if counts[Run] != 365 || len(days) != 365 || counts[Maintain] != 52 || counts[Sync] != 4*365 {
-		t.Errorf("got %v, of %d days; want 365 runs, 52 maintenances and %d syncs", counts, len(days), 4*365)
 	}
 }
 
