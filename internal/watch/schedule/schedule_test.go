@@ -246,7 +246,7 @@ func TestWake(t *testing.T) {
 			if early, _ := p.Next(&s, wake.Add(-time.Nanosecond)); early != nil {
 				t.Fatalf("at %s the next look is at %s, and right before it %s is due", now, wake, early.Command)
 			}
-			if late, _ := p.Next(&s, wake); late == nil {
+			if late, _ := p.Next(&s, wake); late == nil && wake.Sub(now) < 24*time.Hour { // it looks once a day at least
 				t.Fatalf("at %s the next look is at %s, and nothing is due then", now, wake)
 			}
 			now = wake
