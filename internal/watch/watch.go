@@ -57,6 +57,8 @@ const (
 	grace = 10 * time.Minute
 	// storeTimeout is how long the store may take for the watch's own object.
 	storeTimeout = 20 * time.Second
+	// readTimeout is how long the store may take to say what earlier commands have done.
+	readTimeout = time.Minute
 	// mostMissed is the number of missed nights that are shown.
 	mostMissed = 14
 )
@@ -87,7 +89,7 @@ func New(cfg Config) *Watch {
 
 // Run carries out commands until ctx ends, which is no error. It must be called once.
 func (w *Watch) Run(ctx context.Context) error {
-	known, err := w.cfg.Read(ctx)
+	known, err := w.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,6 +120,30 @@ func (w *Watch) Run(ctx context.Context) error {
 	return nil
 }
 
+// errNoAnswer is the error of a store that hangs, as that of a network file system whose server is gone.
+var errNoAnswer = fmt.Errorf("the lake could not be read within %s", readTimeout)
+
+// read calls cfg.Read, and does not wait for one that hangs: it goes on until the process ends.
+func (w *Watch) read(ctx context.Context) (Known, error) {
+	type answer struct {
+		known Known
+		err   error
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errNoAnswer)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		known, err := w.cfg.Read(ctx)
+		done <- answer{known, err}
+	}()
+	select {
+	case a := <-done:
+		return a.known, a.err
+	case <-ctx.Done():
+		return Known{}, context.Cause(ctx)
+	}
+}
+
 // learn takes over what the lake says.
 func (w *Watch) learn(k Known) {
 	w.state.Has = w.state.Has || k.Has
@@ -131,7 +157,7 @@ func (w *Watch) learn(k Known) {
 // perform carries out a command that is due, unless another process has done so.
 func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 	if due.Command != schedule.Sync {
-		known, err := w.cfg.Read(ctx)
+		known, err := w.read(ctx)
 		switch {
 		case err != nil: // the command meets the same, and what becomes of it is recorded
 		case w.state.Has && !known.Has:
@@ -160,7 +186,7 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 		w.addMissed(settled, due.Slot)
 	}
 	if !w.state.Has && due.Command == schedule.Run {
-		if known, err := w.cfg.Read(ctx); err == nil {
+		if known, err := w.read(ctx); err == nil {
 			w.learn(known)
 		}
 	}

@@ -419,3 +419,24 @@ func TestAsleep(t *testing.T) {
 		}
 	})
 }
+
+// TestHungStore lets the store hang when the watch reads what was done. The command is carried out all the same: what
+// becomes of it is recorded as that of any other.
+func TestHungStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, release := newOffice(), make(chan struct{})
+		o.set(Known{Has: true, Run: time.Now()})
+		read, hangs := o.cfg.Read, time.Now().Add(time.Hour)
+		o.cfg.Read = func(ctx context.Context) (Known, error) {
+			if time.Now().After(hangs) {
+				<-release
+			}
+			return read(ctx)
+		}
+		if err := o.work(t, 23*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		close(release)
+		o.want(t, "run 2000-01-01 01T22:01")
+	})
+}
