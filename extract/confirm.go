@@ -226,6 +226,6 @@ func (s *Spool) putAnswer(record []byte, id int64, observed time.Time, url strin
 		_, err = s.PutReject(Rejected{Raw: record, Reject: reject, ID: id, HasID: true, ObservedAt: observed, URL: url})
 		return err
 	}
-	_, _, err = s.putRecord(record, observed, url)
+	_, err = s.putRecord(listRecord{raw: record, head: head, err: err}, observed, url)
 	return err
 }

@@ -52,6 +52,7 @@ type market struct {
 	requests []string                                          // as "GET /path?query"
 	before   func(r *http.Request)                             // called with mu held, before a GET is answered
 	instead  func(w http.ResponseWriter, r *http.Request) bool // may answer a request itself; called with mu held
+	damage   func(id int64, record string) string              // what a list shows of a record; called with mu held
 }
 
 type deal struct {
@@ -181,7 +182,11 @@ func (m *market) list(w http.ResponseWriter, r *http.Request, feed api.Feed) {
 	to := min(from+m.size, len(deals))
 	var records []string
 	for _, d := range deals[min(from, to):to] {
-		records = append(records, m.record(feed, d))
+		record := m.record(feed, d)
+		if m.damage != nil {
+			record = m.damage(d.id, record)
+		}
+		records = append(records, record)
 	}
 	next := ""
 	if to < len(deals) {

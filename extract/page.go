@@ -1,11 +1,13 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,11 +22,60 @@ type listPage struct {
 	page     api.Page
 	observed time.Time
 	dated    time.Time // by the server's clock; observed if there is no Date header
-	answer   *answer   // owns the bytes of the page's records
+	records  []listRecord
+	answer   *answer // owns the bytes of the page's records
 }
 
-// fetch gets one list page.
+// listRecord is a record of a list, and what api.ReadRecordID says of it.
+type listRecord struct {
+	raw  []byte
+	head api.RecordID
+	err  error
+}
+
+// brokenAnswers is how many answers in a row may have broken records, different ones each time, before the last one is
+// taken as it is.
+const brokenAnswers = 3
+
+// fetch gets one list page. If records in it are no JSON or no UTF-8, they may have been damaged on the way, so the page
+// is requested again: until none is broken, or two answers in a row have the same broken records, which are the API's
+// own then. Without that, a fault of a proxy would put sound deals into quarantine.
 func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
+	var before [][]byte
+	for answers := 1; ; answers++ {
+		l, err := j.fetchOnce(ctx, link)
+		if err != nil {
+			return nil, err
+		}
+		broken := l.broken()
+		if len(broken) == 0 || answers == brokenAnswers || slices.EqualFunc(broken, before, bytes.Equal) {
+			j.tally.pages.Add(1)
+			j.log.Debug("page", "url", link, "records", len(l.records), "bytes", l.answer.body.Len())
+			return l, nil
+		}
+		before = nil
+		for _, record := range broken {
+			before = append(before, bytes.Clone(record))
+		}
+		l.answer.release()
+		j.tally.retries.Add(1)
+		j.log.Info("page with broken records is requested again", "url", link, "broken", len(broken))
+	}
+}
+
+// broken returns the records that may have been damaged on the way.
+func (l *listPage) broken() (records [][]byte) {
+	for i := range l.records {
+		var reject *api.Reject
+		if errors.As(l.records[i].err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectInvalidUTF8) {
+			records = append(records, l.records[i].raw)
+		}
+	}
+	return records
+}
+
+// fetchOnce gets one list page and reads the heads of its records.
+func (j *job) fetchOnce(ctx context.Context, link string) (*listPage, error) {
 	var page api.Page
 	answer, err := j.get(ctx, link, func(body []byte) (err error) {
 		page, err = api.SplitPage(body, j.feed)
@@ -42,9 +93,12 @@ func (j *job) fetch(ctx context.Context, link string) (*listPage, error) {
 	if err != nil {
 		dated = observed
 	}
-	j.tally.pages.Add(1)
-	j.log.Debug("page", "url", link, "records", len(page.Records), "bytes", answer.body.Len())
-	return &listPage{url: link, page: page, observed: observed, dated: dated, answer: answer}, nil
+	records := make([]listRecord, len(page.Records))
+	for i, raw := range page.Records {
+		head, err := api.ReadRecordID(raw, j.feed)
+		records[i] = listRecord{raw: raw, head: head, err: err}
+	}
+	return &listPage{url: link, page: page, observed: observed, dated: dated, records: records, answer: answer}, nil
 }
 
 // get sends a GET request with the token and returns the answer. If check rejects the body, the response counts as

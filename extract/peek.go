@@ -17,5 +17,5 @@ func (c *Client) Peek(ctx context.Context, feed api.Feed) (records int, more boo
 		return 0, false, fmt.Errorf("%s: %w", feed, j.describe(&pageError{number: 1, err: err}))
 	}
 	defer first.answer.release()
-	return len(first.page.Records), first.page.Next != "", nil
+	return len(first.records), first.page.Next != "", nil
 }

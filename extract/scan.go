@@ -64,8 +64,9 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 	p.startPage()
 	j.spool.putPageDrift(l.page.Drift)
 	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
-	for _, record := range l.page.Records {
-		fresh, head, err := j.spool.putRecord(record, l.observed, l.url)
+	for i := range l.records {
+		head := l.records[i].head
+		fresh, err := j.spool.putRecord(l.records[i], l.observed, l.url)
 		if err != nil {
 			return err
 		}
@@ -88,16 +89,15 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 }
 
 // putRecord spools one record, as a deal or as rejected.
-func (s *Spool) putRecord(record []byte, observed time.Time, url string) (fresh bool, head api.RecordID, err error) {
-	head, err = api.ReadRecordID(record, s.feed)
+func (s *Spool) putRecord(record listRecord, observed time.Time, url string) (fresh bool, err error) {
 	var reject *api.Reject
 	switch {
-	case err == nil:
-		fresh, err = s.Put(head, record, observed)
-	case errors.As(err, &reject):
-		fresh, err = s.PutReject(Rejected{Raw: record, Reject: reject, ID: head.ID, HasID: head.HasID, ObservedAt: observed, URL: url})
+	case record.err == nil:
+		return s.Put(record.head, record.raw, observed)
+	case errors.As(record.err, &reject):
+		return s.PutReject(Rejected{Raw: record.raw, Reject: reject, ID: record.head.ID, HasID: record.head.HasID, ObservedAt: observed, URL: url})
 	}
-	return fresh, head, err
+	return false, record.err
 }
 
 func latest(a, b time.Time) time.Time {

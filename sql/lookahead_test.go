@@ -86,7 +86,7 @@ func checkNoLookAhead(t *testing.T, seed uint64, long bool) {
 		days, deals = 6, 25
 	}
 	w := world.New(t, sim.Config{Seed: seed, Deals: deals, Birthdays: seed%2 == 1, Quirks: &quirks})
-	faults := serve.AllFaults(seed, 0.05, serve.FaultTooMany, serve.FaultBareTooMany, serve.FaultBadJSON) // each 429 costs a real second
+	faults := serve.AllFaults(seed, 0.05, serve.FaultTooMany, serve.FaultBareTooMany) // each 429 costs a real second
 	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
 	w.Attempts = 8
 

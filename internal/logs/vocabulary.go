@@ -48,6 +48,7 @@ var Vocabulary = []Word{
 	// Requests, to the API or to the lake's store.
 	{"request failed", []string{"feed", "url", "op", "key", "attempt", "error", "path", "error_id"}, "an attempt of a request failed, and it is repeated; from `serve`: an error of the server"},
 	{"request is repeated at once", []string{"feed", "url", "error"}, "the token or the connection had ended, which is expected"},
+	{"page with broken records is requested again", []string{"feed", "url", "broken"}, "records of a page are no JSON or no UTF-8, perhaps damaged on the way"},
 	{"lowering the request rate", []string{"feed", "requests_per_second"}, "the server asks for fewer requests"},
 	{"page", []string{"feed", "url", "records", "bytes"}, "a page was read"},
 	{"got a token", []string{"expires"}, "the API issued a token"},

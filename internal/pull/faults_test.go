@@ -8,13 +8,12 @@ import (
 	"dealflow/serve/sim"
 )
 
-// TestTruthUnderFaults is TestTruth with an API that breaks off bodies, fails, ends tokens early and loses cursors: no
+// TestTruthUnderFaults is TestTruth with an API that breaks off bodies, damages records inside pages, fails, ends tokens early and loses cursors: no
 // row is lost or invented.
 func TestTruthUnderFaults(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 3, Deals: 40})
-	// A record that is damaged inside a page is quarantined, so that its row is missing: no FaultBadJSON.
-	faults := serve.AllFaults(3, 0.15, serve.FaultTooMany, serve.FaultBareTooMany, serve.FaultBadJSON)
+	faults := serve.AllFaults(3, 0.15, serve.FaultTooMany, serve.FaultBareTooMany)
 	faults.Rates = map[serve.Fault]float64{serve.FaultTooMany: 0.002} // each costs a real second
 	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
 	w.Pages, w.Attempts = 10, 8

@@ -42,7 +42,7 @@ func NightsOfAMarket(t testing.TB) *World {
 func StumblingNights(t testing.TB) *World {
 	t.Helper()
 	w := New(t, sim.Config{Seed: 8, Deals: 20})
-	faults := serve.AllFaults(8, 0.2, serve.FaultTooMany, serve.FaultBareTooMany, serve.FaultLinkSpelling, serve.FaultBadJSON)
+	faults := serve.AllFaults(8, 0.2, serve.FaultTooMany, serve.FaultBareTooMany, serve.FaultLinkSpelling)
 	w.ServeAgain(t, serve.Config{Source: w.Market, Faults: faults})
 	w.Pages, w.Attempts = 10, 8
 	w.Night(t, 0, Quiet)
