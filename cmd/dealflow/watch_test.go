@@ -272,7 +272,7 @@ func TestWatchYear(t *testing.T) {
 					missed[noon(day+n).Format(time.DateOnly)] = true
 				}
 			}
-		case 20: // restarted by day
+		case 1, 20: // restarted by day
 			m.at(noon(day).Add(time.Hour), func() { m.stop() })
 		}
 	}
