@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -72,6 +73,10 @@ type Config struct {
 	// Strict refuses requests with parameters that the API does not know. Otherwise it ignores them, and names them in
 	// the header Dealflow-Ignored and in the log.
 	Strict bool
+
+	// Tables answers the paths under TablesPath, for requests that may also see the metrics. Defaults to none: there are
+	// no such paths.
+	Tables http.Handler
 
 	// TLS makes Serve use https. Defaults to http.
 	TLS *tls.Config

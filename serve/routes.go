@@ -63,6 +63,9 @@ func (s *Server) routes() []route {
 	}
 }
 
+// TablesPath begins the paths of the tables that Config.Tables answers for.
+const TablesPath = "/iceberg/"
+
 // mux serves the routes under the path of the base URL. Other methods of a known path answer 405 to requests that may
 // call the route. Unknown paths answer 404 to requests with a token. Both have the API's error body.
 func (s *Server) mux() http.Handler {
@@ -83,6 +86,13 @@ func (s *Server) mux() http.Handler {
 			mux.Handle(route.method+" "+path, s.handle(known))
 			mux.Handle(path, s.handle(other))
 		}
+	}
+	if s.config.Tables != nil {
+		tables := route{path: TablesPath, access: homeOrBearer, handler: func(w http.ResponseWriter, r *http.Request) error {
+			http.StripPrefix(s.path, s.config.Tables).ServeHTTP(w, r)
+			return nil
+		}}
+		mux.Handle(s.path+TablesPath, s.handle(tables))
 	}
 	mux.Handle("/", s.handle(route{access: bearer, handler: func(http.ResponseWriter, *http.Request) error { return errNoPath }}))
 	return mux

@@ -146,6 +146,14 @@ func (a *app) printDone(r *maintain.ExpireResult) {
 			logs.Text("%s garbage: %d files (%s), %d checkpoint files (%s), %d records of attempts, %d unfinished; waiting for the end of their grace: %d files (%s)",
 				did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Attempts.Files, r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes)))
 	}
+	if r.Pinned.Files > 0 {
+		a.say().Info("tables keep files", "files", r.Pinned.Files, "bytes", r.Pinned.Bytes,
+			logs.Text("%d more files (%s) stay, because the published Iceberg tables name them; `dealflow iceberg publish`, then expire a week later", r.Pinned.Files, size(r.Pinned.Bytes)))
+	}
+	if r.Tables.Files > 0 {
+		a.say().Info("garbage of tables", "applied", r.Applied, "files", r.Tables.Files, "bytes", r.Tables.Bytes,
+			logs.Text("%s of earlier Iceberg tables: %d objects (%s)", did, r.Tables.Files, size(r.Tables.Bytes)))
+	}
 	if !r.Applied {
 		a.say().Info("nothing was removed", logs.Text("nothing was removed; run again with --apply to remove"))
 	}

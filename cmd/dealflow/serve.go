@@ -17,6 +17,7 @@ import (
 	"dealflow/internal/logs"
 	"dealflow/internal/metrics"
 	"dealflow/load"
+	"dealflow/load/iceberg/rest"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -177,6 +178,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 		if err := config.Registry.Register(a.lakeMetrics(where)); err != nil {
 			return err
 		}
+		config.Tables = rest.New(rest.Config{Store: where, Log: config.Log})
 	}
 	server, err := serve.New(config)
 	if err != nil {

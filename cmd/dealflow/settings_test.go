@@ -32,6 +32,7 @@ var flagClasses = map[string]map[string]string{
 	"demo":            {"setting": "deals dir nights seed"},
 	"doctor":          {"setting": "day-zone"},
 	"expire":          {"setting": "garbage-only keep-days keep-month-ends", "once": "accept-lost-commit apply drop-day feeds"},
+	"iceberg on":      {"setting": "every keep"},
 	"init":            {"setting": "api clock page-memory"},
 	"quarantine list": {"setting": "all"},
 	"query":           {"setting": "file format out"},

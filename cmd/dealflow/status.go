@@ -45,6 +45,7 @@ type statusResult struct {
 	DayZone       string            `json:"day_zone"`       // time zone of days
 	Refused       string            `json:"refused"`        // why the next run would be refused now; "" if it would not, or if now is not known
 	RefusedBefore lake.Instant      `json:"refused_before"` // a run that starts before this instant, by its clock, is refused
+	Iceberg       statusTables      `json:"iceberg"`
 	statusHistory
 	Feeds []feedStatus `json:"feeds"`
 }
@@ -254,6 +255,9 @@ func (in *inspection) inspect(ctx context.Context, where store.Store) (*statusRe
 		}
 	}
 	if err := in.addHistory(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := in.addTables(ctx, s); err != nil {
 		return nil, err
 	}
 	in.judge(s)

@@ -43,6 +43,7 @@ var findingKinds = map[string]string{
 	"unproved":    verdictWarning,
 	"catalog":     verdictWarning,
 	"schema":      verdictWarning,
+	"iceberg":     verdictWarning,
 	"maintenance": verdictWarning,
 	"waiting":     verdictWarning,
 	"lease":       verdictWarning,
@@ -244,6 +245,7 @@ func (in *inspection) judgeLake(s *statusResult) {
 	if s.OlderFiles > 0 {
 		s.add("schema", "", "`dealflow replay` writes them again", "%d files are of an older schema", s.OlderFiles)
 	}
+	in.judgeTables(s)
 	if n := len(s.Waiting); n > 0 {
 		s.add("waiting", "", "the next `dealflow run` on this machine puts them", "%d attempts wait in the work folder, because the lake could not be written", n)
 	}

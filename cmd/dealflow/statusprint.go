@@ -16,6 +16,9 @@ import (
 func (a *app) printStatus(s *statusResult) error {
 	fmt.Fprintf(a.Stdout, "state     %s\nlake      %s\ncommit    %d, %s\nknown at  %s (%s ago)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n",
 		s.State, s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, cmp.Or(catalogFlaw(s), "up to date"), s.Files, size(s.Bytes))
+	if s.Iceberg.On {
+		fmt.Fprintf(a.Stdout, "iceberg   %s\n", tablesText(&s.Iceberg, s.Commit))
+	}
 	a.printHistory(s)
 	fmt.Fprintln(a.Stdout)
 	for _, f := range s.Findings {

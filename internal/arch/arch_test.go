@@ -37,6 +37,7 @@ var doors = map[string][]string{
 	"load":          {"load/store", "load/parquet", "schemas/..."},
 	"load/transfer": {"load/store", "load", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
+	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
 	"sql":                   {"schemas/...", "sql/ownschema"},

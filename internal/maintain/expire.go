@@ -37,6 +37,8 @@ type ExpireResult struct {
 	Garbage       load.Garbage  `json:"garbage"`               // data files that are no part of the lake and older than load.Grace
 	Checkpoints   load.Garbage  `json:"checkpoints"`           // checkpoints and states that newer ones have replaced
 	Attempts      load.Garbage  `json:"attempts"`              // records of attempts older than AttemptsLife
+	Tables        load.Garbage  `json:"tables"`                // objects of Iceberg tables that no reader needs
+	Pinned        load.Garbage  `json:"pinned"`                // garbage that published Iceberg tables still need, so that it stays
 	Unfinished    int           `json:"unfinished"`            // unfinished uploads older than load.Grace
 	Waiting       load.Garbage  `json:"waiting"`               // younger garbage, which a later expire removes
 }
@@ -127,6 +129,8 @@ func (r *ExpireResult) makeRoom(ctx context.Context, cfg ExpireConfig, full erro
 	r.Checkpoints.Bytes += garbage.Checkpoints.Bytes
 	r.Attempts.Files += garbage.Attempts.Files
 	r.Attempts.Bytes += garbage.Attempts.Bytes
+	r.Tables.Files += garbage.Tables.Files
+	r.Tables.Bytes += garbage.Tables.Bytes
 	r.Unfinished += garbage.Unfinished
 	r.warn(fmt.Sprintf("the disk was full (%v): garbage was deleted before anything was written", full))
 	return r, err
@@ -187,7 +191,7 @@ func (r *ExpireResult) sweep(ctx context.Context, s store.Store, garbage *remova
 	}
 	if r.Commit == 0 {
 		r.Outcome = lake.OutcomeUnchanged
-		if len(garbage.Data)+len(garbage.Checkpoints)+len(garbage.Attempts)+len(garbage.Unfinished) > 0 {
+		if len(garbage.Data)+len(garbage.Checkpoints)+len(garbage.Attempts)+len(garbage.Tables)+len(garbage.Unfinished) > 0 {
 			r.Outcome = lake.OutcomeDone
 		}
 	}
@@ -204,7 +208,8 @@ func (r *ExpireResult) count(found *removable) {
 	add(&r.Garbage, found.Data)
 	add(&r.Checkpoints, found.Checkpoints)
 	add(&r.Attempts, found.Attempts)
-	r.Unfinished, r.Waiting = len(found.Unfinished), found.Waiting
+	add(&r.Tables, found.Tables)
+	r.Unfinished, r.Waiting, r.Pinned = len(found.Unfinished), found.Waiting, found.Pinned
 }
 
 // withoutCommit writes nothing: no lease, commit, or object that would tell the store's time. It finds what would be

@@ -14,7 +14,7 @@ import (
 
 // Result says what a command did. It is part of the objects that `--json` prints; fields are only ever added.
 type Result struct {
-	Command      string       `json:"command"` // compact, expire or replay
+	Command      string       `json:"command"` // compact, expire, replay or iceberg
 	Lake         string       `json:"lake"`    // the lake's root
 	RunID        string       `json:"run_id"`
 	Commit       int64        `json:"commit"` // 0: nothing was committed
@@ -78,6 +78,7 @@ func execute(ctx context.Context, cfg Config, command string, result *Result, do
 	if result.Commit > 0 {
 		warn := w.warner(result)
 		warn("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))
+		warn("the Iceberg tables were not published; run `dealflow iceberg publish`", w.publishTables(ctx))
 		warn("the lease was not released; it expires by itself", session.DropLease(ctx))
 		if !w.NoCatalog {
 			warn("the catalog was not published; run `dealflow catalog`", w.publish(ctx))

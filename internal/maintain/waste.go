@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dealflow/load"
+	"dealflow/load/iceberg"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -147,6 +148,8 @@ type removable struct {
 	Attempts    []store.Object   // records of attempts older than AttemptsLife
 	Unfinished  []store.Leftover // unfinished uploads
 	Waiting     load.Garbage     // garbage that is too young to delete
+	Tables      []store.Object   // objects of Iceberg tables that no reader needs
+	Pinned      load.Garbage     // garbage that published Iceberg tables still need
 }
 
 // findRemovable finds what may be deleted at an instant of the store's clock (storeTime). It lists what exists, then
@@ -155,7 +158,10 @@ type removable struct {
 //     younger than that;
 //   - checkpoints and states older than load.Grace, except those of the newest two checkpoints;
 //   - records of attempts older than AttemptsLife;
+//   - objects of Iceberg tables that are older than load.Grace and not needed (iceberg.FindNeeded);
 //   - unfinished uploads older than load.Grace.
+//
+// A data file that published Iceberg tables need is kept, whatever its age.
 func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable, error) {
 	old := now.Add(-load.Grace)
 	var data []store.Object
@@ -174,6 +180,10 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 	if err != nil {
 		return nil, err
 	}
+	needed, err := iceberg.FindNeeded(ctx, l.Store(), now, load.Grace)
+	if err != nil {
+		return nil, err
+	}
 	// Files that a run has put and committed since the listing are live now.
 	if err := l.Refresh(ctx); err != nil {
 		return nil, err
@@ -182,7 +192,7 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 		return nil, err
 	}
 	data = slices.DeleteFunc(data, func(o store.Object) bool { return l.Log().Live(o.Key) })
-	found := &removable{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old), Attempts: oldAttempts(records, now)}
+	found := &removable{Checkpoints: replacedCheckpoints(checkpoints, l.Log().Number, old), Attempts: oldAttempts(records, now), Tables: needed.Garbage(old)}
 	if found.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
 		return found, err
 	}
@@ -191,6 +201,11 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 		return nil, err
 	}
 	for _, object := range data {
+		if needed.Data[object.Key] {
+			found.Pinned.Files++
+			found.Pinned.Bytes += object.Size
+			continue
+		}
 		if object.Modified.Before(old) && !recent[object.Key] {
 			found.Data = append(found.Data, object)
 			continue
@@ -297,7 +312,7 @@ const sweepBatch = 1000
 // names what was not deleted, which the next sweep finds again.
 func sweep(ctx context.Context, s store.Store, found *removable) (gone load.Garbage, err error) {
 	var faults []error
-	for batch := range slices.Chunk(slices.Concat(found.Data, found.Checkpoints, found.Attempts), sweepBatch) {
+	for batch := range slices.Chunk(slices.Concat(found.Data, found.Checkpoints, found.Attempts, found.Tables), sweepBatch) {
 		if err := ctx.Err(); err != nil {
 			return gone, errors.Join(append(faults, err)...)
 		}

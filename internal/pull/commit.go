@@ -14,6 +14,7 @@ import (
 
 	"dealflow/internal/maintain"
 	"dealflow/load"
+	"dealflow/load/iceberg"
 	"dealflow/schemas/lake"
 )
 
@@ -197,6 +198,8 @@ func (r *run) publish(ctx context.Context, result *Result) {
 	var err error
 	result.Compaction, err = r.compactIfNeeded(ctx)
 	warn("history was not compacted; run `dealflow compact`", err)
+	_, err = iceberg.AfterCommit(ctx, r.lake, iceberg.Config{Clock: r.Clock, Memory: r.Memory}, r.command.name == "sync")
+	warn("the Iceberg tables were not published; run `dealflow iceberg publish`", err)
 	warn("the lease was not released; it expires by itself", r.session.DropLease(ctx))
 	if !r.NoCatalog {
 		warn("the catalog was not published; run `dealflow catalog`", r.maker().PublishCurrent(ctx, r.catalog))

@@ -174,8 +174,19 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 	}
 	defer r.workers.Release(1)
 	began := r.Clock()
+	undecided, resolved := f.FeedRun, f.resolved
+	resolved.kept = slices.Clip(resolved.kept)
 	if err := r.decide(f); err != nil {
 		return fmt.Errorf("%s: %w", f.Feed, err)
+	}
+	switch again, err := r.rereadBroken(ctx, f); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", f.Feed, err)
+	case again:
+		f.FeedRun, f.resolved, f.decided = undecided, resolved, decided{}
+		if err := r.decide(f); err != nil {
+			return fmt.Errorf("%s: %w", f.Feed, err)
+		}
 	}
 	if err := errors.Join(r.quarantine(ctx, f), r.writeRows(ctx, f)); err != nil {
 		return fmt.Errorf("%s: %w", f.Feed, err)
@@ -202,6 +213,33 @@ func (r *run) decide(f *feedRun) (err error) {
 		f.countMissed(d, synced)
 	}
 	return nil
+}
+
+// mostReread is how many broken records of a feed are asked for again. More of them are no accident on the way.
+const mostReread = 100
+
+// rereadBroken asks by id for the deals whose records are no JSON or no UTF-8, before they go into the quarantine: the
+// records may have been damaged on the way. (The client itself sees only damage to a record's outermost level.) It returns
+// true if the feed must be decided again. A deal that cannot be read again stays as it is.
+func (r *run) rereadBroken(ctx context.Context, f *feedRun) (again bool, err error) {
+	var ids []int64
+	for i := range f.decisions {
+		if d := &f.decisions[i]; d.Reject != nil && (d.Reject.Reason == api.RejectInvalidJSON || d.Reject.Reason == api.RejectInvalidUTF8) {
+			ids = append(ids, d.ID)
+		}
+	}
+	if len(ids) == 0 || len(ids) > mostReread || r.command.byID {
+		return false, nil
+	}
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	r.Log.Info("records that cannot be read are requested again", "feed", f.Feed.String(), "deals", len(ids))
+	err = r.readByID(bounded, f, ids)
+	if err != nil && ctx.Err() == nil {
+		r.Log.Warn("records that cannot be read could not be requested again, and go into the quarantine", "feed", f.Feed.String(), "error", err)
+		err = nil
+	}
+	return true, err
 }
 
 // sameBase says whether all runs since the feed's last complete snapshot used this run's base URL.

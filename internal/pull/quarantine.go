@@ -81,7 +81,7 @@ func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 		return feeds, nil
 	}
 	read := func(ctx context.Context, r *run, f *feedRun) error { return r.readByID(ctx, f, ids[f.Feed]) }
-	return execute(ctx, cfg, command{name: "quarantine", plan: plan, read: read})
+	return execute(ctx, cfg, command{name: "quarantine", byID: true, plan: plan, read: read})
 }
 
 // readByID fills the spool with deals that the API returns by id.

@@ -21,6 +21,7 @@ import (
 type command struct {
 	name     string
 	complete bool                                            // feeds are read completely: snapshots are written, and absent deals are asked for by id
+	byID     bool                                            // deals are read by id, so their records are not requested again
 	plan     func(context.Context, *run) ([]api.Feed, error) // chooses the feeds
 	read     func(context.Context, *run, *feedRun) error     // fills a feed's spool
 }

@@ -36,9 +36,13 @@ func SchemaNeeds(version int) Needs {
 	return Needs{RequiresToWrite: name}
 }
 
+// NeedIceberg is the name of the ability to keep the lake's Iceberg tables (docs/reference/iceberg.md). A program without
+// it would delete files that the published tables still name. It is only needed to write.
+const NeedIceberg = "iceberg"
+
 // abilities returns the names that this program knows.
 func abilities() []string {
-	var known []string
+	known := []string{NeedIceberg}
 	for version := firstSchema + 1; version <= SchemaVersion; version++ {
 		known = append(known, SchemaNeeds(version).RequiresToWrite...)
 	}

@@ -69,14 +69,11 @@ func Sums(log *load.Log) []string {
 	return sums
 }
 
-// Stride is the distance between the store calls that tests of failing stores try: 3, or 7 in short runs
-// (under the race detector), or 1 with TEST_FULL=1.
+// Stride is the distance between the store calls that tests of failing stores try: 9, or 1 with TEST_FULL=1,
+// as in .ci/run.
 func Stride() int64 {
-	switch {
-	case testing.Short():
-		return 7
-	case !testkit.Full():
-		return 3
+	if testkit.Full() {
+		return 1
 	}
-	return 1
+	return 9
 }

@@ -1,0 +1,119 @@
+package iceberg
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A snapshot of a table of Current names today's files, minus the rows that were no longer or not yet known. To share
+// these between snapshots, commits are divided into blocks of 1, 8, 64 … commits, each of which begins after a multiple of
+// its size. Snapshot N is made of the blocks that together are the commits 1 … N.
+
+// fan is the number of blocks of a size in one of the next size.
+const fan = 8
+
+// span is the commits Lo … Lo+Size-1 of a block.
+type span struct {
+	Lo   int64 `json:"lo"`
+	Size int64 `json:"size"` // a power of fan
+}
+
+func (s span) end() int64 { return s.Lo + s.Size } // the first commit after the span
+
+// contains says whether the span has all commits of other.
+func (s span) contains(other span) bool { return s.Lo <= other.Lo && other.end() <= s.end() }
+
+// cover returns the spans that together are the commits 1 … n, oldest first.
+func cover(n int64) []span {
+	size := int64(1)
+	for size*fan <= n {
+		size *= fan
+	}
+	var spans []span
+	for lo := int64(1); lo <= n; {
+		for lo+size-1 > n {
+			size /= fan
+		}
+		spans = append(spans, span{lo, size})
+		lo += size
+	}
+	return spans
+}
+
+// coverAfter returns spans that contain the commits n+1 … last, and may contain later ones.
+func coverAfter(n, last int64) []span {
+	var spans []span
+	for lo := n + 1; lo <= last; {
+		size := int64(1)
+		for size < last && (lo-1)%(size*fan) == 0 {
+			size *= fan
+		}
+		spans = append(spans, span{lo, size})
+		lo += size
+	}
+	return spans
+}
+
+// The kinds of blocks.
+const (
+	dataFiles = "data"   // files whose first row became known in the span
+	closed    = "closed" // rows that a version of the span has replaced or removed
+	later     = "later"  // rows that became known in the span, later than the first row of their file
+)
+
+// block is what one manifest says: the files, or the deleted rows, of a span. A block without entries has no manifest.
+type block struct {
+	Kind string `json:"kind"`
+	span
+	Manifest object  `json:"manifest"`
+	Entries  []entry `json:"entries"` // sorted by data file
+}
+
+// entry is one data file of a block, or one file of position deletes for a data file.
+type entry struct {
+	Data      string `json:"data"`             // key of the data file
+	Deletes   object `json:"deletes,omitzero"` // the file of position deletes; zero for a block of data files
+	Rows      int64  `json:"rows"`
+	Bytes     int64  `json:"bytes,omitempty"` // of the data file; 0 in a block of deletes
+	Market    string `json:"market,omitempty"`
+	MinDealID int64  `json:"min_deal_id,omitempty"`
+	MaxDealID int64  `json:"max_deal_id,omitempty"`
+}
+
+// object is an object that a publication puts.
+type object struct {
+	Key   string `json:"key"`
+	Bytes int64  `json:"bytes"`
+}
+
+func (b *block) rows() (n int64) {
+	for i := range b.Entries {
+		n += b.Entries[i].Rows
+	}
+	return n
+}
+
+// event is a row of a data file, and the commit at which it became known, or stopped being current.
+type event struct {
+	commit int32
+	row    int32 // number in the file, from 0
+}
+
+func compareEvents(a, b event) int {
+	return cmp.Or(cmp.Compare(a.commit, b.commit), cmp.Compare(a.row, b.row))
+}
+
+// rowsIn returns the sorted rows of the events in a span. The events are sorted.
+func rowsIn(events []event, s span) []int64 {
+	at := func(commit int64) int {
+		i, _ := slices.BinarySearchFunc(events, commit, func(e event, c int64) int { return cmp.Compare(int64(e.commit), c) })
+		return i
+	}
+	within := events[at(s.Lo):at(s.end())]
+	rows := make([]int64, len(within))
+	for i, e := range within {
+		rows[i] = int64(e.row)
+	}
+	slices.Sort(rows)
+	return rows
+}

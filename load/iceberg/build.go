@@ -1,0 +1,402 @@
+package iceberg
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dealflow/load"
+	"dealflow/load/parquet"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// state is what a publication remembers, so that the next one continues from it, and expire knows what the tables need.
+type state struct {
+	FormatVersion int    `json:"format_version"`
+	Location      string `json:"location"`
+	Schema        int    `json:"schema_version"`
+	lake.NamedCommit
+	Tables map[string]*tableState `json:"tables"` // by Table.String
+}
+
+// tableState is what a state has of one table.
+type tableState struct {
+	Blocks    []*block   `json:"blocks"`    // that snapshots are made of
+	Snapshots []snapshot `json:"snapshots"` // oldest first
+}
+
+// snapshot is a commit as of which the table can be read.
+type snapshot struct {
+	Commit  int64        `json:"commit"`
+	SHA256  string       `json:"sha256"`
+	KnownAt lake.Instant `json:"known_at"`
+	List    object       `json:"list"`
+	Blocks  []int        `json:"blocks"` // indices in the state's
+}
+
+// readState reads a state.
+func readState(ctx context.Context, s store.Store, key string) (*state, error) {
+	packed, err := store.Read(ctx, s, key)
+	if err != nil {
+		return nil, err
+	}
+	data, err := parquet.Decompress(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	var st state
+	if err := json.Unmarshal(data, &st); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	if st.FormatVersion > formatVersion {
+		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d", key, st.FormatVersion, formatVersion)
+	}
+	for name, t := range st.Tables {
+		if err := t.check(); err != nil {
+			return nil, fmt.Errorf("%s: table %s: %w", key, name, err)
+		}
+	}
+	return &st, nil
+}
+
+// check returns an error if a snapshot names a block that is not there.
+func (s *tableState) check() error {
+	if s == nil || slices.Contains(s.Blocks, nil) {
+		return errors.New("a block, or all of them, is null")
+	}
+	for i := range s.Snapshots {
+		for _, n := range s.Snapshots[i].Blocks {
+			if n < 0 || n >= len(s.Blocks) {
+				return fmt.Errorf("snapshot %d names block %d of %d", s.Snapshots[i].Commit, n, len(s.Blocks))
+			}
+		}
+	}
+	return nil
+}
+
+// objects yields all objects that the snapshots are made of.
+func (s *tableState) objects(yield func(object)) {
+	for _, b := range s.Blocks {
+		yield(b.Manifest)
+		for i := range b.Entries {
+			if b.Kind != dataFiles {
+				yield(b.Entries[i].Deletes)
+			}
+		}
+	}
+	lists := map[string]bool{}
+	for i := range s.Snapshots {
+		if list := s.Snapshots[i].List; !lists[list.Key] {
+			lists[list.Key] = true
+			yield(list)
+		}
+	}
+}
+
+// dataFiles returns the keys of the data files that the table reads.
+func (s *tableState) dataFiles() map[string]bool {
+	keys := map[string]bool{}
+	for _, b := range s.Blocks {
+		if b.Kind == dataFiles {
+			for i := range b.Entries {
+				keys[b.Entries[i].Data] = true
+			}
+		}
+	}
+	return keys
+}
+
+type blockKey struct {
+	kind string
+	span span
+}
+
+// builder makes the blocks and snapshots of one table. It continues from a state, or builds all of them from the files. It
+// is used by one goroutine.
+type builder struct {
+	*publication
+	table    Table
+	schema   *tableSchema
+	previous *tableState          // that it continues from; nil for none
+	from     int64                // commit of previous; 0 for none
+	kept     []int64              // commits of the snapshots
+	files    map[string]lake.File // live files
+	first    map[string]int64     // of the files that are not in previous: the commit at which the first row became known
+	closed   map[string][]event   // by data file; only those after the previous commit
+	later    map[string][]event
+	last     int64               // the last commit in later
+	blocks   map[blockKey]*block // nil: the block has no entries
+	named    map[string]object   // objects of the previous state, by the part of the name that their content determines
+}
+
+// isOf says whether a state is of this lake, where it is now, and of this program's columns.
+func (s *state) isOf(log *load.Log, root string) bool {
+	return s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= log.Number && s.SHA256 == hashOf(log, s.Number)
+}
+
+// canContinue says whether the state of a commit can be continued from: no file was removed since, and each new file has
+// the rows of one commit after it.
+func (b *builder) canContinue(s *tableState, from int64) bool {
+	old := s.dataFiles()
+	for key := range old {
+		if _, live := b.files[key]; !live {
+			return false
+		}
+	}
+	for key := range b.files {
+		file := b.files[key]
+		adder := b.reader.adders[file.RunID()]
+		if !old[key] && (adder <= from || b.table.Namespace == Current && !b.reader.isPull(adder)) {
+			return false
+		}
+	}
+	for _, commit := range b.kept {
+		if commit <= from && !slices.ContainsFunc(s.Snapshots, func(kept snapshot) bool { return kept.Commit == commit }) {
+			return false
+		}
+	}
+	return true
+}
+
+// continueFrom takes over what the state of a commit has.
+func (b *builder) continueFrom(s *tableState, from int64) {
+	b.previous, b.from = s, from
+	for _, old := range s.Blocks {
+		b.blocks[blockKey{old.Kind, old.span}] = old
+	}
+	s.objects(func(o object) { b.named[suffix(o.Key)] = o })
+}
+
+// suffix returns the part of an object's key that its content determines.
+func suffix(key string) string {
+	name := key[strings.LastIndexByte(key, '/')+1:]
+	_, rest, _ := strings.Cut(name, "-")
+	return rest
+}
+
+// put stores an object, unless the previous state names one with the same content. what is a word for its name.
+func (b *builder) put(what, extension string, data []byte) object {
+	name := fmt.Sprintf("%s-%.24s%s", what, lake.SHA256(data), extension)
+	if o, ok := b.named[name]; ok {
+		return o
+	}
+	o := object{fmt.Sprintf("%s%d-%s", b.table.objects(), b.log.Number, name), int64(len(data))}
+	b.named[name] = o
+	b.putNew(o.Key, data)
+	return o
+}
+
+// readRows fills first, closed and later.
+func (b *builder) readRows(ctx context.Context) error {
+	old := map[string]bool{}
+	if b.previous != nil {
+		old = b.previous.dataFiles()
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.files)) {
+		file := b.files[key]
+		if !old[key] {
+			b.first[key] = max(b.reader.adders[file.RunID()], 1)
+		}
+		if b.table.Namespace != Current {
+			continue
+		}
+		feed := feedOf(b.table, &file)
+		if b.previous != nil {
+			closed, err := b.reader.readClosed(ctx, &file, b.known.closedBy(feed, b.from))
+			if err != nil {
+				return err
+			}
+			b.closed[key] = closed
+			continue
+		}
+		h, err := b.reader.readHistory(ctx, &file, b.known[feed])
+		if err != nil {
+			return err
+		}
+		b.first[key], b.closed[key], b.later[key] = h.first, h.closed, h.later
+		if n := len(h.later); n > 0 {
+			b.last = max(b.last, int64(h.later[n-1].commit))
+		}
+	}
+	return nil
+}
+
+// block returns the block of a kind and span; nil if it has no entries.
+func (b *builder) block(ctx context.Context, kind string, s span) (*block, error) {
+	key := blockKey{kind, s}
+	made, ok := b.blocks[key]
+	if ok || s.end()-1 <= b.from {
+		return made, nil
+	}
+	made = &block{Kind: kind, span: s}
+	var err error
+	if kind == dataFiles {
+		made.Entries = b.filesIn(s)
+	} else {
+		made.Entries, err = b.deletesIn(ctx, kind, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(made.Entries) == 0 {
+		b.blocks[key] = nil
+		return nil, nil //nolint:nilnil // a block without entries
+	}
+	data, err := made.manifest(b.root, b.schema)
+	if err != nil {
+		return nil, err
+	}
+	made.Manifest = b.put(kind, ".avro", data)
+	b.blocks[key] = made
+	return made, nil
+}
+
+// earlier returns the blocks of the previous state that together are the part of a span up to its commit.
+func (b *builder) earlier(kind string, s span) (found []*block) {
+	if b.previous == nil {
+		return nil
+	}
+	for _, part := range cover(b.from) {
+		if old := b.blocks[blockKey{kind, part}]; old != nil && s.contains(part) {
+			found = append(found, old)
+		}
+	}
+	return found
+}
+
+func (b *builder) filesIn(s span) []entry {
+	var entries []entry
+	for _, old := range b.earlier(dataFiles, s) {
+		entries = append(entries, old.Entries...)
+	}
+	for key, first := range b.first {
+		if first >= s.Lo && first < s.end() {
+			file := b.files[key]
+			entries = append(entries, entry{Data: key, Rows: file.Rows, Bytes: file.Bytes, Market: file.Partition["market"], MinDealID: file.MinDealID, MaxDealID: file.MaxDealID})
+		}
+	}
+	slices.SortFunc(entries, compareEntries)
+	return entries
+}
+
+func compareEntries(a, b entry) int { return strings.Compare(a.Data, b.Data) }
+
+func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, error) {
+	rows := map[string][]int64{}
+	events := b.closed
+	if kind == later {
+		events = b.later
+	}
+	for key := range events {
+		if found := rowsIn(events[key], s); len(found) > 0 {
+			rows[key] = found
+		}
+	}
+	for _, old := range b.earlier(kind, s) {
+		for i := range old.Entries {
+			e := &old.Entries[i]
+			found, err := b.reader.readDeletes(ctx, e.Deletes)
+			if err != nil {
+				return nil, err
+			}
+			rows[e.Data] = append(rows[e.Data], found...)
+		}
+	}
+	var entries []entry
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		slices.Sort(rows[key])
+		data, err := parquet.PositionDeletes(b.reader.mem, location(b.root, key), rows[key])
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{Data: key, Rows: int64(len(rows[key])), Deletes: b.put("rows", ".parquet", data)})
+	}
+	return entries, nil
+}
+
+// build returns the table's new state. The objects that it names are being put.
+func (b *builder) build(ctx context.Context) (*tableState, error) {
+	if err := b.readRows(ctx); err != nil {
+		return nil, err
+	}
+	s := &tableState{Blocks: []*block{}}
+	index := map[*block]int{}
+	use := func(blocks []*block) []int {
+		numbers := make([]int, len(blocks))
+		for i, made := range blocks {
+			n, ok := index[made]
+			if !ok {
+				n = len(s.Blocks)
+				index[made], s.Blocks = n, append(s.Blocks, made)
+			}
+			numbers[i] = n
+		}
+		return numbers
+	}
+	for _, commit := range b.kept {
+		if old, ok := b.keptBefore(commit); ok {
+			blocks := make([]*block, len(old.Blocks))
+			for i, n := range old.Blocks {
+				blocks[i] = b.previous.Blocks[n]
+			}
+			old.Blocks = use(blocks)
+			s.Snapshots = append(s.Snapshots, old)
+			continue
+		}
+		blocks, err := b.blocksOf(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		data, err := list(b.root, blocks)
+		if err != nil {
+			return nil, err
+		}
+		s.Snapshots = append(s.Snapshots, snapshot{
+			Commit: commit, SHA256: hashOf(b.log, commit), KnownAt: b.log.Commits[commit-1].KnownAt, List: b.put("snap", ".avro", data), Blocks: use(blocks),
+		})
+	}
+	return s, nil
+}
+
+// keptBefore returns the snapshot of a commit in the previous state.
+func (b *builder) keptBefore(commit int64) (snapshot, bool) {
+	if b.previous != nil {
+		for _, kept := range b.previous.Snapshots {
+			if kept.Commit == commit {
+				return kept, true
+			}
+		}
+	}
+	return snapshot{}, false
+}
+
+// blocksOf returns the blocks that the snapshot of a commit is made of.
+func (b *builder) blocksOf(ctx context.Context, commit int64) ([]*block, error) {
+	var blocks []*block
+	add := func(kind string, spans []span) error {
+		for _, s := range spans {
+			made, err := b.block(ctx, kind, s)
+			if err != nil {
+				return err
+			}
+			if made != nil {
+				blocks = append(blocks, made)
+			}
+		}
+		return nil
+	}
+	spans := cover(commit)
+	if err := add(dataFiles, spans); err != nil || b.table.Namespace != Current {
+		return blocks, err
+	}
+	if err := add(closed, spans); err != nil {
+		return nil, err
+	}
+	return blocks, add(later, coverAfter(commit, b.last))
+}

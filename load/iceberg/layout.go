@@ -1,0 +1,182 @@
+package iceberg
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// The keys of the objects that do not belong to one table.
+const (
+	settingsKey  = lake.IcebergPrefix + "settings.json"
+	publishedKey = lake.IcebergPrefix + "published.json"
+)
+
+// formatVersion is the version of the objects that only this package reads: settings, Published and states.
+const formatVersion = 1
+
+// The namespaces of the tables.
+const (
+	Current   = "current"   // the lake as of now, with a snapshot for each kept commit: time travel is as-of
+	History   = "history"   // every version of every row, as of now
+	Snapshots = "snapshots" // the daily snapshots, as of now
+)
+
+// Namespaces returns the namespaces. The caller owns the slice.
+func Namespaces() []string { return []string{Current, History, Snapshots} }
+
+// Table is one of the tables that are published.
+type Table struct {
+	Namespace string
+	Name      string
+	source    string // table in commits, whose files contain the rows
+}
+
+func (t Table) String() string { return t.Namespace + "." + t.Name }
+
+// Tables returns all tables. The caller owns the slice.
+func Tables() []Table {
+	var all []Table
+	for _, t := range lake.Tables() {
+		all = append(all, Table{Current, t.Name, lake.HistoryTable(t.Name)})
+	}
+	for _, t := range lake.Tables() {
+		all = append(all, Table{History, t.Name, lake.HistoryTable(t.Name)})
+	}
+	all = append(all, Table{History, lake.DealVersions, lake.HistoryTable(lake.DealVersions)})
+	for _, t := range lake.Tables() {
+		all = append(all, Table{Snapshots, t.Name, lake.SnapshotTable(t.Name)})
+	}
+	return all
+}
+
+// folder returns the prefix of the table's keys.
+func (t Table) folder() string { return lake.IcebergPrefix + t.Namespace + "/" + t.Name + "/" }
+
+// objects returns the prefix of the keys of all objects of the table.
+func (t Table) objects() string { return t.folder() + "metadata/" }
+
+// hintKey returns the key of the object that has the number of the newest metadata.
+func (t Table) hintKey() string { return t.objects() + hintName }
+
+const hintName = "version-hint.text"
+
+// metadataKey returns the key of a version of the table's metadata.
+func (t Table) metadataKey(version int64) string {
+	return fmt.Sprintf("%sv%d.metadata.json", t.objects(), version)
+}
+
+// metadataVersion parses the version in a key of metadataKey's form; false for other keys.
+func metadataVersion(key string) (version int64, ok bool) {
+	name := key[strings.LastIndexByte(key, '/')+1:]
+	if !strings.HasPrefix(name, "v") || !strings.HasSuffix(name, ".metadata.json") {
+		return 0, false
+	}
+	_, err := fmt.Sscanf(name, "v%d.metadata.json", &version)
+	return version, err == nil
+}
+
+// location returns the absolute URI of a key: readers of the tables need a scheme.
+func location(root, key string) string {
+	if !strings.Contains(root, "://") {
+		root = "file://" + root
+	}
+	return strings.TrimSuffix(root, "/") + "/" + key
+}
+
+// Settings is what the lake remembers of how its tables are published.
+type Settings struct {
+	FormatVersion int           `json:"format_version"`
+	On            bool          `json:"on"`
+	KeepAll       bool          `json:"keep_all"` // each commit that added versions stays readable, not only those of keep.go
+	Every         time.Duration `json:"every_ns"` // shortest time between two publications after syncs
+}
+
+// DefaultEvery is the shortest time between two publications after syncs, if the lake does not say another.
+const DefaultEvery = time.Hour
+
+// ReadSettings returns the lake's settings; those of a lake without any if it has none.
+func ReadSettings(ctx context.Context, s store.Store) (Settings, error) {
+	settings := Settings{FormatVersion: formatVersion, Every: DefaultEvery}
+	err := readJSON(ctx, s, settingsKey, &settings)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return settings, err
+	}
+	if settings.FormatVersion > formatVersion {
+		return settings, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", settingsKey, settings.FormatVersion, formatVersion)
+	}
+	return settings, nil
+}
+
+// WriteSettings replaces the lake's settings.
+func WriteSettings(ctx context.Context, s store.Store, settings Settings) error {
+	settings.FormatVersion = formatVersion
+	return putJSON(ctx, s, settingsKey, settings)
+}
+
+// Published says what is published: all tables, for one commit.
+type Published struct {
+	FormatVersion int `json:"format_version"`
+	lake.NamedCommit
+	At       lake.Instant     `json:"published_at"` // by the clock of the machine
+	Location string           `json:"location"`     // URI of the lake; its tables are only valid there
+	State    string           `json:"state"`        // key of what the next publication continues from
+	Kept     int              `json:"kept"`         // snapshots of each table of Current
+	Tables   []PublishedTable `json:"tables"`
+}
+
+// PublishedTable is one table in Published.
+type PublishedTable struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Version   int64  `json:"version"` // of its metadata
+	Snapshots int    `json:"snapshots"`
+	Objects   int    `json:"objects"` // delete files, manifests, lists, and the metadata that names them
+	Bytes     int64  `json:"bytes"`   // of these
+}
+
+// Metadata returns the key of the table's metadata.
+func (t *PublishedTable) Metadata() string {
+	return Table{Namespace: t.Namespace, Name: t.Name}.metadataKey(t.Version)
+}
+
+// ReadPublished returns what is published; nil for nothing.
+func ReadPublished(ctx context.Context, s store.Store) (*Published, error) {
+	var p Published
+	err := readJSON(ctx, s, publishedKey, &p)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil //nolint:nilnil // nothing is published
+	case err != nil:
+		return nil, err
+	case p.FormatVersion > formatVersion:
+		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", publishedKey, p.FormatVersion, formatVersion)
+	}
+	return &p, nil
+}
+
+func readJSON(ctx context.Context, s store.Store, key string, into any) error {
+	data, err := store.Read(ctx, s, key)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
+}
+
+func putJSON(ctx context.Context, s store.Store, key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return s.Put(ctx, key, bytes.NewReader(append(data, '\n')), store.Replace)
+}

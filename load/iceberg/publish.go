@@ -1,0 +1,352 @@
+package iceberg
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"dealflow/load"
+	"dealflow/load/parquet"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// Config says how to publish. Clock must be set.
+type Config struct {
+	Clock  func() time.Time // the machine's
+	Memory memory.Allocator // default: Go's
+}
+
+// Result says what a publication did. `--json` prints this object; fields are only ever added.
+type Result struct {
+	Commit  int64   `json:"commit"`
+	Kept    int     `json:"kept"`    // snapshots of each table of Current
+	Rebuilt int     `json:"rebuilt"` // tables that were built from all of their files
+	Objects int     `json:"objects"` // that were put, without the last three kinds: metadata, hints, and what is published
+	Bytes   int64   `json:"bytes"`   // of all objects that were put, except hints
+	Seconds float64 `json:"seconds"`
+}
+
+// How much is done at once: tables, which hold their rows in memory, and puts.
+const (
+	tablesAtOnce = 4
+	putsAtOnce   = 16
+)
+
+// publication is one call of Publish.
+type publication struct {
+	ctx    context.Context // of the puts
+	store  store.Store
+	log    *load.Log
+	root   string
+	reader *versionReader
+	known  knowledge
+	puts   *errgroup.Group
+
+	mu     sync.Mutex
+	result Result
+}
+
+// putTable is a table to publish.
+type putTable struct {
+	Table
+	PublishedTable
+	state    *tableState
+	metadata []byte
+}
+
+// Publish publishes the lake's tables for its newest commit. It continues from what is published, and builds what it
+// cannot continue from its files. The caller holds the lease: expire must not work at the same time.
+// The result is nil if a later commit is published.
+//
+// An error leaves the tables as they were, except that some may show a later commit than others. Publish again.
+func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
+	began := cfg.Clock()
+	if cfg.Memory == nil {
+		cfg.Memory = memory.DefaultAllocator
+	}
+	settings, err := ReadSettings(ctx, l.Store())
+	if err != nil {
+		return nil, err
+	}
+	before, err := ReadPublished(ctx, l.Store())
+	if err != nil {
+		return nil, err
+	}
+	if before == nil {
+		before = &Published{}
+	}
+	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: newVersionReader(l, cfg.Memory)}
+	if before.Number > p.log.Number {
+		later, err := l.HasCommit(ctx, before.Number)
+		if err == nil && !later {
+			err = fmt.Errorf("commit %d is published, but the lake does not have it; run `dealflow verify`", before.Number)
+		}
+		return nil, err // another command has published its later commit
+	}
+	tables, err := p.tables(ctx, before, keptCommits(p.log, settings.KeepAll))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.putTables(ctx, before, tables, cfg.Clock); err != nil {
+		return nil, err
+	}
+	p.result.Commit, p.result.Seconds = p.log.Number, cfg.Clock().Sub(began).Seconds()
+	return &p.result, nil
+}
+
+// tables makes the states of all tables. When it returns, all that they name has been put.
+func (p *publication) tables(ctx context.Context, before *Published, kept []int64) ([]putTable, error) {
+	p.result.Kept = len(kept)
+	builders, err := p.builders(ctx, before, kept)
+	if err != nil {
+		return nil, err
+	}
+	if p.known, err = p.readVersions(ctx, builders); err != nil {
+		return nil, err
+	}
+	p.puts, p.ctx = errgroup.WithContext(ctx)
+	p.puts.SetLimit(putsAtOnce)
+	made := make([]putTable, len(builders))
+	group, tableCtx := errgroup.WithContext(p.ctx)
+	group.SetLimit(tablesAtOnce)
+	for i, b := range builders {
+		group.Go(func() (err error) {
+			if made[i], err = b.make(tableCtx); err != nil {
+				return fmt.Errorf("table %s: %w", b.table, err)
+			}
+			return nil
+		})
+	}
+	return made, errors.Join(group.Wait(), p.puts.Wait())
+}
+
+// builders returns a builder for each table, in the order of Tables.
+func (p *publication) builders(ctx context.Context, before *Published, kept []int64) ([]*builder, error) {
+	builders := make([]*builder, len(Tables()))
+	files := map[string]map[string]lake.File{}
+	for _, file := range p.log.AllFiles() {
+		if files[file.Table] == nil {
+			files[file.Table] = map[string]lake.File{}
+		}
+		files[file.Table][file.Path] = file
+	}
+	var old *state
+	if before.State != "" {
+		var err error
+		if old, err = readState(ctx, p.store, before.State); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || !old.isOf(p.log, p.root) {
+			old = nil // all tables are built again
+		}
+	}
+	for i, t := range Tables() {
+		schema, err := schemaOfTable(t)
+		if err != nil {
+			return nil, err
+		}
+		b := &builder{
+			publication: p, table: t, schema: schema, kept: kept, files: files[t.source], first: map[string]int64{},
+			closed: map[string][]event{}, later: map[string][]event{}, blocks: map[blockKey]*block{}, named: map[string]object{},
+		}
+		if t.Namespace != Current {
+			b.kept = []int64{p.log.Number}
+		}
+		if old != nil && old.Tables[t.String()] != nil && b.canContinue(old.Tables[t.String()], old.Number) {
+			b.continueFrom(old.Tables[t.String()], old.Number)
+		}
+		builders[i] = b
+	}
+	for _, b := range builders {
+		if b.previous == nil {
+			p.result.Rebuilt++
+		}
+	}
+	return builders, nil
+}
+
+// readVersions reads what the tables of Current need to know of versions: of all, or of those that are new.
+func (p *publication) readVersions(ctx context.Context, builders []*builder) (knowledge, error) {
+	since := p.log.Number
+	for _, b := range builders {
+		if b.table.Namespace == Current {
+			since = min(since, b.from)
+		}
+	}
+	return p.reader.since(ctx, since)
+}
+
+// find returns what is published of a table; nil for nothing.
+func (p *Published) find(t Table) *PublishedTable {
+	i := slices.IndexFunc(p.Tables, func(at PublishedTable) bool { return at.Namespace == t.Namespace && at.Name == t.Name })
+	if i < 0 {
+		return nil
+	}
+	return &p.Tables[i]
+}
+
+// make builds the table's state, and puts what it names.
+func (b *builder) make(ctx context.Context) (made putTable, err error) {
+	made = putTable{Table: b.table, PublishedTable: PublishedTable{Namespace: b.table.Namespace, Name: b.table.Name}}
+	if made.state, err = b.build(ctx); err != nil {
+		return made, err
+	}
+	made.Snapshots = len(made.state.Snapshots)
+	made.state.objects(func(o object) {
+		made.Objects++
+		made.Bytes += o.Bytes
+	})
+	return made, nil
+}
+
+// putState puts the state of all tables, and returns its key.
+func (p *publication) putState(ctx context.Context, tables []putTable) (string, error) {
+	s := &state{FormatVersion: formatVersion, Location: location(p.root, ""), Schema: lake.SchemaVersion, NamedCommit: p.log.Newest(), Tables: map[string]*tableState{}}
+	for i := range tables {
+		s.Tables[tables[i].String()] = tables[i].state
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return "", err
+	}
+	packed, err := parquet.Compress(data)
+	if err != nil {
+		return "", err
+	}
+	key := fmt.Sprintf("%sstates/%d-%.24s.json.zst", lake.IcebergPrefix, p.log.Number, lake.SHA256(packed))
+	p.count(len(packed))
+	return key, putOnce(ctx, p.store, key, packed)
+}
+
+// putTables puts the state and the metadata of all tables, then what is published, then the hints.
+func (p *publication) putTables(ctx context.Context, before *Published, tables []putTable, clock func() time.Time) (err error) {
+	now := &Published{FormatVersion: formatVersion, NamedCommit: p.log.Newest(), At: lake.At(clock()), Location: location(p.root, ""), Kept: p.result.Kept}
+	if now.State, err = p.putState(ctx, tables); err != nil {
+		return err
+	}
+	for i := range tables {
+		t := &tables[i]
+		if t.metadata, err = t.Table.metadata(p.root, hashOf(p.log, 1), t.state, now.State); err != nil {
+			return fmt.Errorf("table %s: %w", t.Table, err)
+		}
+		t.Objects++
+		t.Bytes += int64(len(t.metadata))
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(putsAtOnce)
+	for i := range tables {
+		group.Go(func() error { return p.putMetadata(groupCtx, before.find(tables[i].Table), &tables[i]) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range tables {
+		now.Tables = append(now.Tables, tables[i].PublishedTable)
+	}
+	if err := putJSON(ctx, p.store, publishedKey, now); err != nil {
+		return err
+	}
+	group, groupCtx = errgroup.WithContext(ctx)
+	group.SetLimit(putsAtOnce)
+	for i := range tables {
+		hint := strconv.FormatInt(tables[i].Version, 10)
+		group.Go(func() error {
+			return p.store.Put(groupCtx, tables[i].hintKey(), bytes.NewReader([]byte(hint)), store.Replace)
+		})
+	}
+	return group.Wait()
+}
+
+// versionTries is how many versions of metadata are tried: those that failed publications have left are passed over.
+const versionTries = 1000
+
+// putMetadata puts a table's metadata under the next version. Metadata that is published already keeps its version.
+func (p *publication) putMetadata(ctx context.Context, before *PublishedTable, t *putTable) error {
+	t.Version = 1
+	if before != nil {
+		t.Version = before.Version + 1
+		if found, err := store.Read(ctx, p.store, t.metadataKey(before.Version)); err == nil && bytes.Equal(found, t.metadata) {
+			t.Version = before.Version
+			return nil
+		}
+	}
+	for range versionTries {
+		err := putOnce(ctx, p.store, t.metadataKey(t.Version), t.metadata)
+		if !isExists(err) {
+			p.count(len(t.metadata))
+			return err
+		}
+		t.Version++
+	}
+	return fmt.Errorf("table %s: the metadata of %d versions exists already: another program has written it", t.Table, versionTries)
+}
+
+func isExists(err error) bool { return errors.Is(err, store.ErrExists) }
+
+// count adds the bytes of an object that was put.
+func (p *publication) count(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.result.Bytes += int64(n)
+}
+
+// putNew stores an object under a name that its content determines, in the background.
+func (p *publication) putNew(key string, data []byte) {
+	p.mu.Lock()
+	p.result.Objects++
+	p.mu.Unlock()
+	p.count(len(data))
+	p.puts.Go(func() error { return putOnce(p.ctx, p.store, key, data) })
+}
+
+// putOnce creates an object. One with the same bytes may exist: an earlier publication has put it, and then failed.
+func putOnce(ctx context.Context, s store.Store, key string, data []byte) error {
+	err := s.Put(ctx, key, bytes.NewReader(data), store.CreateOnly)
+	if !isExists(err) {
+		return err
+	}
+	found, err := store.Read(ctx, s, key)
+	if err == nil && !bytes.Equal(found, data) {
+		err = fmt.Errorf("%s: %w, with other bytes", key, store.ErrExists)
+	}
+	return err
+}
+
+// IsOn says whether the lake is set to publish its tables.
+func IsOn(ctx context.Context, l *load.Lake) (bool, Settings, error) {
+	if needs := l.Log().Needs(); !slices.Contains(needs.RequiresToWrite, lake.NeedIceberg) {
+		return false, Settings{FormatVersion: formatVersion, Every: DefaultEvery}, nil // each lake with tables has a commit that says so
+	}
+	settings, err := ReadSettings(ctx, l.Store())
+	return err == nil && settings.On, settings, err
+}
+
+// AfterCommit publishes the tables after a commit, if the lake is set to publish them. With rarely, it does so only if the
+// last publication is as long ago as the settings say. The result is nil if nothing was published. The caller holds the
+// lease.
+func AfterCommit(ctx context.Context, l *load.Lake, cfg Config, rarely bool) (*Result, error) {
+	on, settings, err := IsOn(ctx, l)
+	if err != nil || !on {
+		return nil, err
+	}
+	if rarely {
+		last, err := ReadPublished(ctx, l.Store())
+		if err != nil {
+			return nil, err
+		}
+		if last != nil && cfg.Clock().Sub(last.At.Time).Abs() < settings.Every {
+			return nil, nil
+		}
+	}
+	return Publish(ctx, l, cfg)
+}

@@ -1,0 +1,109 @@
+package iceberg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"dealflow/load/parquet"
+	"dealflow/schemas/lake"
+)
+
+func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// history is what the rows of a data file say about when they were current.
+type history struct {
+	first  int64   // the commit at which its first row became known
+	closed []event // rows that were replaced or removed, sorted
+	later  []event // rows that became known after first, sorted
+}
+
+// keyColumns identify the version that a row belongs to, together with the file's feed.
+func keyColumns() []string { return []string{"deal_id", "version"} }
+
+// feedOf returns the feed of a file of a flattened table's history.
+func feedOf(t Table, file *lake.File) feedKey {
+	table, _ := lake.TableByName(t.Name)
+	return feedKey{file.Partition["market"], string(table.Kind)}
+}
+
+// readHistory reads the keys of all rows of a file of history.
+func (r *versionReader) readHistory(ctx context.Context, file *lake.File, versions []knownVersion) (*history, error) {
+	h := &history{}
+	versionOf := finder{versions: versions}
+	single := r.isPull(r.adders[file.RunID()]) // all rows became known at one commit
+	err := parquet.ScanAt(ctx, r.lake.Store(), r.mem, file.Path, keyColumns(), nil, func(rec arrow.Record, first int64) error {
+		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
+		for row := range int(rec.NumRows()) {
+			v, ok := versionOf.find(ids.Value(row), numbers.Value(row))
+			if !ok {
+				return fmt.Errorf("row %d of %s: deal %d version %d is not in deal_versions; run `dealflow verify`", first+int64(row), file.Path, ids.Value(row), numbers.Value(row))
+			}
+			if h.first == 0 || int64(v.from) < h.first {
+				h.first = int64(v.from)
+			}
+			at := int32(first) + int32(row)
+			if v.to > 0 {
+				h.closed = append(h.closed, event{v.to, at})
+			}
+			if !single {
+				h.later = append(h.later, event{v.from, at})
+			}
+		}
+		return nil
+	})
+	h.later = slices.DeleteFunc(h.later, func(e event) bool { return int64(e.commit) <= h.first })
+	slices.SortFunc(h.closed, compareEvents)
+	slices.SortFunc(h.later, compareEvents)
+	return h, err
+}
+
+// isPull says whether a commit pulled feeds: then all versions in its files became known at it.
+func (r *versionReader) isPull(commit int64) bool {
+	return commit > 0 && isPull(&r.lake.Log().Commits[commit-1])
+}
+
+// readClosed finds the rows of versions in a file. The versions are sorted, and their to is set.
+func (r *versionReader) readClosed(ctx context.Context, file *lake.File, versions []knownVersion) (closed []event, err error) {
+	from, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MinDealID}, compareVersions)
+	to, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MaxDealID + 1}, compareVersions)
+	if versions = versions[from:max(from, to)]; len(versions) == 0 {
+		return nil, nil
+	}
+	deals := make([]int64, len(versions))
+	for i := range versions {
+		deals[i] = versions[i].deal
+	}
+	deals = slices.Compact(deals)
+	err = parquet.ScanAt(ctx, r.lake.Store(), r.mem, file.Path, keyColumns(), deals, func(rec arrow.Record, first int64) error {
+		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
+		next := 0
+		for row := range int(rec.NumRows()) {
+			id := ids.Value(row)
+			if next == len(versions) || versions[next].deal != id {
+				next, _ = slices.BinarySearchFunc(versions, knownVersion{deal: id}, compareVersions)
+			}
+			for i := next; i < len(versions) && versions[i].deal == id; i++ {
+				if versions[i].version == numbers.Value(row) {
+					closed = append(closed, event{versions[i].to, int32(first) + int32(row)})
+				}
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(closed, compareEvents)
+	return closed, err
+}
+
+// readDeletes reads the rows that a file of position deletes names.
+func (r *versionReader) readDeletes(ctx context.Context, deletes object) (rows []int64, err error) {
+	err = parquet.Scan(ctx, r.lake.Store(), r.mem, deletes.Key, []string{parquet.DeletePosition}, nil, func(rec arrow.Record) error {
+		rows = append(rows, rec.Column(0).(*array.Int64).Int64Values()...)
+		return nil
+	})
+	return rows, err
+}

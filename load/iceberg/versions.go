@@ -1,0 +1,138 @@
+package iceberg
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/load"
+	"dealflow/load/parquet"
+	"dealflow/schemas/lake"
+)
+
+// feedKey identifies a feed: a market belongs to one service.
+type feedKey struct{ market, kind string }
+
+// knownVersion is a version of a deal, and the commits from and until which it was current.
+type knownVersion struct {
+	deal    int64
+	version int32
+	from    int32
+	to      int32 // the commit that replaced or removed it; 0 for none
+}
+
+// knowledge is the versions of each feed, sorted by deal and version.
+type knowledge map[feedKey][]knownVersion
+
+// versionReader reads when versions became known.
+type versionReader struct {
+	lake     *load.Lake
+	mem      memory.Allocator
+	instants []int64          // known_at of each commit in µs; commit n is at n-1
+	adders   map[string]int64 // number of the commit of each run
+}
+
+func newVersionReader(l *load.Lake, mem memory.Allocator) *versionReader {
+	r := &versionReader{lake: l, mem: mem, adders: map[string]int64{}}
+	for i := range l.Log().Commits {
+		c := &l.Log().Commits[i]
+		r.instants = append(r.instants, c.KnownAt.UnixMicro())
+		r.adders[c.RunID] = c.Number
+	}
+	return r
+}
+
+// commitOf returns the number of the commit at which an instant was known.
+func (r *versionReader) commitOf(instant int64) (int32, error) {
+	i, found := slices.BinarySearch(r.instants, instant)
+	if !found {
+		return 0, fmt.Errorf("deal_versions names the instant %s, which no commit has; run `dealflow verify`", lake.At(microTime(instant)))
+	}
+	return int32(i + 1), nil
+}
+
+// since returns the versions of all feeds that became known after a commit, 0 for all. Of later versions of the same deal,
+// each says until when the one before was current.
+func (r *versionReader) since(ctx context.Context, after int64) (knowledge, error) {
+	known := knowledge{}
+	for _, file := range r.lake.Log().Files(lake.HistoryTable(lake.DealVersions)) {
+		if adder, ok := r.adders[file.RunID()]; ok && adder <= after {
+			continue // its rows were known before
+		}
+		market := file.Partition["market"]
+		var last feedKey // the rows are sorted by kind
+		err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at"}, nil, func(rec arrow.Record) error {
+			kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
+			instants := rec.Column(3).(*array.Timestamp)
+			for row := range int(rec.NumRows()) {
+				commit, err := r.commitOf(int64(instants.Value(row)))
+				if err != nil {
+					return err
+				}
+				if int64(commit) <= after {
+					continue
+				}
+				if kind := kinds.Value(row); kind != last.kind {
+					last = feedKey{market, strings.Clone(kind)}
+				}
+				known[last] = append(known[last], knownVersion{deal: ids.Value(row), version: versions.Value(row), from: commit})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, versions := range known {
+		slices.SortFunc(versions, compareVersions)
+		for i := range len(versions) - 1 {
+			if versions[i+1].deal == versions[i].deal {
+				versions[i].to = versions[i+1].from
+			}
+		}
+	}
+	return known, nil
+}
+
+func compareVersions(a, b knownVersion) int {
+	return cmp.Or(cmp.Compare(a.deal, b.deal), cmp.Compare(a.version, b.version))
+}
+
+// closedBy returns the versions that others of k, known after a commit, have replaced or removed, sorted. Their to is set.
+func (k knowledge) closedBy(feed feedKey, after int64) []knownVersion {
+	var found []knownVersion
+	for _, v := range k[feed] {
+		if v.version > 1 && int64(v.from) > after {
+			found = append(found, knownVersion{deal: v.deal, version: v.version - 1, to: v.from})
+		}
+	}
+	return found
+}
+
+// finder finds versions of a feed in the order of a file's rows: mostly the next one or the same.
+type finder struct {
+	versions []knownVersion
+	at       int
+}
+
+func (f *finder) find(deal int64, version int32) (knownVersion, bool) {
+	want := knownVersion{deal: deal, version: version}
+	for range 2 {
+		if f.at < len(f.versions) && compareVersions(f.versions[f.at], want) == 0 {
+			return f.versions[f.at], true
+		}
+		f.at++
+	}
+	i, ok := slices.BinarySearchFunc(f.versions, want, compareVersions)
+	f.at = i
+	if !ok {
+		return want, false
+	}
+	return f.versions[i], true
+}
