@@ -19,7 +19,7 @@ MEMORY  := GOGC=400 GODEBUG=madvdontneed=0
 
 # Packages in which goroutines meet, and their tests that do not let them: the detector sees Go alone, not DuckDB, and
 # learns nothing from one more run over other data. `make soak` leaves out nothing.
-RACE      := ./extract ./internal/catalog ./internal/maintain ./internal/pull ./internal/simulation ./load ./load/mirror ./load/store/... ./load/verify ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
+RACE      := ./extract ./internal/catalog ./internal/maintain ./internal/pull ./internal/simulation ./internal/watch/... ./load ./load/mirror ./load/store/... ./load/verify ./serve ./serve/lakesource ./serve/sim ./cmd/dealflow
 RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQuality TestAliases TestCatalog TestSnapshotMonths \
   TestSnapshotsAreHistory TestRoundTrip TestDamagedLakes TestMetamorphic TestReplay[^B] TestMaintenanceKeepsAnswers TestNobodyIsRemovedOnDoubt \
   TestFatesOfAbsentDeals TestRemovalGuard TestPartialFailure TestOldLakes TestNotPartOfTheAccount TestBrokenPages TestQuarantine$$ TestManySyncs \
@@ -27,7 +27,7 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
   TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
   TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
-  TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^drs]|TestScripts/(doctor|replay|report|settings)
+  TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^drs]|TestScripts/(doctor|replay|report|settings)
 SPACE     := $(subst ,, )
 
 # What a build says of itself: the commit of its source, and when that was made. Without git it says nothing.
@@ -110,6 +110,7 @@ soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at t
 	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
 	TEST_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pull
 	TEST_LOOKAHEAD=8 TEST_ANALYSES=16 TEST_NIGHTS=30 $(GO) test -count=1 -timeout 0 -run 'TestNoLookAhead|TestAnalyses|TestRoundTrip' ./sql/... ./serve/lakesource
+	TEST_WATCH_DAYS=365 $(GO) test -count=1 -timeout 0 -run TestWatchYear ./cmd/dealflow
 	TEST_KILLS=500 $(GO) test -count=1 -timeout 0 -run TestKilled ./cmd/dealflow
 	$(MAKE) fuzz FUZZTIME=100000x
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 0 ./...

@@ -70,7 +70,7 @@ func (c coverage) flatten(t *testing.T, feed api.Feed) {
 	t.Helper()
 	config, days := sim.Config{Seed: 7, Years: 6, Scale: 0.06, Epoch: time.Date(2025, time.March, 3, 17, 0, 0, 0, time.UTC)}, 1
 	if feed.Kind == api.Expected {
-		config.Years, config.Scale, days = 1, 0.2, 30
+		config.Years, config.Scale, days = 1, 0.4, 30
 	}
 	market := sim.New(config)
 	f := transform.NewFlattener(feed, mustBase(t, samplesBase))

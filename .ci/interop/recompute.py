@@ -79,7 +79,7 @@ STAGES = [
     (r"revised price guidance|revised guidance|revised price talk|revised talk|revised ipts|revised", "REVISED"),
     (r"ipts|ipt|ipg", "IPT"), (r"final", "FINAL"), (r"whisper", "WHISPER"), (r"price talk|talk", "TALK"),
 ]  # fmt: skip
-BENCHMARKS = {"T": "UST", "UST": "UST", "MS": "MS", "SARON MS": "MS", "SOFR MS": "MS", "B": "BUND", "DBR": "BUND", "UKT": "UKT", "BBSW": "BBSW", "SOFR": "SOFR", "SONIA": "SONIA"}
+BENCHMARKS = {"T": "UST", "UST": "UST", "MS": "MS", "SARON MS": "MS", "SOFR MS": "MS", "B": "BUND", "DBR": "BUND", "UKT": "UKT", "GOC": "GOC", "ACGB": "ACGB", "JGB": "JGB", "BBSW": "BBSW", "SOFR": "SOFR", "SONIA": "SONIA"}
 
 
 def clean(text):

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main() // exits
 	}
+	if at := os.Getenv(asProgramAt); at != "" {
+		os.Exit(mainAt(at))
+	}
 	testscript.Main(m, map[string]func(){"dealflow": main})
 }
 

@@ -47,6 +47,10 @@ Queries can now ask for the state as of any instant t: after the last commit wit
 // demoEpoch is the first day of the demonstration. It is fixed, so that a seed gives the same market on any day.
 var demoEpoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
+// demoYears is the history of the demonstration's market, which goes on at the same rate: the two years of the report's
+// charts.
+const demoYears = 2
+
 type demoOptions struct {
 	nights int
 	seed   uint64
@@ -71,7 +75,7 @@ same market.`,
 	flags := cmd.Flags()
 	flags.IntVar(&o.nights, "nights", 10, "number of nights, at least 3")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
-	flags.IntVar(&o.deals, "deals", 300, "number of priced deals in each of the six markets at the start")
+	flags.IntVar(&o.deals, "deals", 400, "number of priced deals in each of the six markets at the start, in its two years of history")
 	flags.StringVar(&o.dir, "dir", "demo-lake", "folder of the lake; the lake of an earlier demo is replaced")
 	return cmd
 }
@@ -88,7 +92,7 @@ func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
 		return err
 	}
 	clock := sim.NewManualClock(demoEpoch)
-	market := sim.New(sim.Config{Seed: o.seed, Deals: o.deals, Epoch: demoEpoch, Clock: clock.Now})
+	market := sim.New(sim.Config{Seed: o.seed, Deals: o.deals, Years: demoYears, Epoch: demoEpoch, Clock: clock.Now})
 	address, stop, err := serveMarket(ctx, market)
 	if err != nil {
 		return err

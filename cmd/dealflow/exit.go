@@ -8,6 +8,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/pull"
+	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
@@ -115,7 +116,7 @@ func exitCode(ctx context.Context, err error) int {
 		return 5
 	case errors.Is(err, load.ErrConflict) && lost:
 		return 11
-	case errors.Is(err, errSkipped) && lost:
+	case errors.Is(err, errSkipped) && lost, errors.Is(err, watch.ErrBusy):
 		return 13
 	case errors.Is(err, pull.ErrFeedsHeld):
 		return 6

@@ -17,16 +17,9 @@ import (
 // nothing can be written, and the next run succeeds. It needs the right to mount a filesystem in memory.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=48m"); errors.Is(err, fs.ErrPermission) {
+	if !smallDisk(t, disk) {
 		t.Skip("this user may not mount a filesystem; TestFullDisk of internal/maintain has the same with a store that refuses puts")
-	} else if err != nil {
-		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, 0); err != nil {
-			t.Error(err)
-		}
-	})
 	m := newStalling(t)
 	lakeFolder, work := filepath.Join(disk, "lake"), filepath.Join(disk, "work")
 	if err := os.Mkdir(work, 0o700); err != nil {
@@ -61,6 +54,22 @@ func TestFullDisk(t *testing.T) {
 	}
 	dealflow("commit 2", false, "run")
 	dealflow("no damage", false, "verify", "--read-data")
+}
+
+// smallDisk mounts a filesystem in memory on a folder until the test ends. It returns false if this user may not.
+func smallDisk(t *testing.T, folder string) bool {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=48m"); errors.Is(err, fs.ErrPermission) {
+		return false
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return true
 }
 
 // fill writes a file until its disk is full.

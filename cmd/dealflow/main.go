@@ -28,7 +28,8 @@ func main() {
 type environment struct {
 	Environ []string // variables, NAME=value
 	Now     func() time.Time
-	Elapsed func() time.Duration // since some instant, suspends included; nil: by Now
+	Elapsed func() time.Duration                 // since some instant, suspends included; nil: by Now
+	Wait    func(context.Context, time.Duration) // how a watch waits; nil: by a timer
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer

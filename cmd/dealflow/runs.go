@@ -89,18 +89,20 @@ func (r *runRow) line() []string {
 	return append(line, code, firstLine(r.Attempt.Error))
 }
 
-// firstLine returns the beginning of a message, for a table.
+// firstLine returns the first line of a message, for a table. Of a long one it leaves out the middle: it begins with what
+// was attempted, and ends with the reason.
 func firstLine(text string) string {
-	const most = 160 // characters
+	const begin, end = 90, 70 // characters
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	runes := []rune(printable(line))
-	if len(runes) > most {
-		runes, more = runes[:most], true
+	if runes := []rune(printable(line)); len(runes) > begin+end {
+		line = string(runes[:begin]) + " … " + string(runes[len(runes)-end:])
+	} else {
+		line = string(runes)
 	}
 	if more {
-		return string(runes) + " …"
+		line += " …"
 	}
-	return string(runes)
+	return line
 }
 
 // readAttempts returns the attempts that were recorded last, at most that number of them; 0 for all. They know their

@@ -104,8 +104,8 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 	flags.BoolVar(&o.sim, "sim", false, "serve a simulated market")
 	flags.StringVar(&o.asOf, "as-of", "", "serve the lake as it was known at this instant, such as 2026-11-01T06:00:00Z")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the simulated market")
-	flags.IntVar(&o.deals, "deals", 200, "number of priced deals in each market at the start")
-	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: the small market of --deals")
+	flags.IntVar(&o.deals, "deals", 600, "number of priced deals in each market at the start, in its two years of history")
+	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: two years of the small market of --deals")
 	flags.StringVar(&o.faults, "faults", "", "answers that go wrong on purpose: a share of all of them, such as 0.02, or kinds with their rates, such as 500=0.01,badjson=0.01")
 	flags.StringVar(&o.quirks, "quirks", "usual", "oddities of the simulated market: usual, all, none, or names from the list above, such as undated,dangling=0.1")
 	flags.StringVar(&o.start, "start", "", "start of the market's time, such as 2026-03-02T08:00:00Z (default: now)")
@@ -253,7 +253,10 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 		return "", nil, usagef("want --deals of 1 or more, and --years and --speed of 0 or more")
 	}
 	// The market's history starts at midnight, so that two servers started on one day have the same deals.
-	shape := sim.Config{Seed: o.seed, Deals: o.deals, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
+	shape := sim.Config{Seed: o.seed, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}
+	if o.years == 0 {
+		shape.Deals, shape.Years = o.deals, demoYears
+	}
 	quirks, err := sim.ParseQuirks(o.quirks)
 	if err != nil {
 		return "", nil, usagef("--quirks: %w", err)

@@ -44,6 +44,7 @@ var flagClasses = map[string]map[string]string{
 	"status":          {"setting": "feeds max-age timeout", "once": "now"},
 	"upgrade":         {"setting": "to"},
 	"verify":          {"setting": "read-data"},
+	"watch":           {"setting": "api clock command-limit day-zone feeds jitter listen maintain-at maintenance page-memory run-at sync-every"},
 }
 
 var (
@@ -156,7 +157,7 @@ func TestEverySetting(t *testing.T) {
 		_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		section := strings.NewReplacer(" ", "_", "-", "_").Replace(command)
-		plain := classOf("", f.Name) != "" || slices.Contains(pulling, command) && classOf("sync", f.Name) != "" || f.Name == "day-zone" || command == "init" ||
+		plain := classOf("", f.Name) != "" || (slices.Contains(pulling, command) || command == "watch") && classOf("sync", f.Name) != "" || f.Name == "day-zone" || command == "init" ||
 			slices.Contains(strings.Fields(flagClasses["tell"]["setting"]), f.Name)
 		found := flag{"DEALFLOW_" + strings.ToUpper(section+"_"+name), section + "." + name, valueOf(f), classOf(command, f.Name)}
 		flags[command] = append(flags[command], found)

@@ -64,6 +64,7 @@ type statusHistory struct {
 	LastSuccess *statusSuccess  `json:"last_success"` // the newest pull that made a commit; null for none
 	LastFailure *statusAttempt  `json:"last_failure"` // the newest attempt that failed, of any command; null if none is recorded
 	LastVerify  *statusAttempt  `json:"last_verify"`  // null if none is recorded
+	Watch       *statusWatch    `json:"watch"`        // the newest watch; null if there was none
 	Waiting     []statusAttempt `json:"waiting"`      // attempts that wait in the work folder of this machine to be put into the lake
 	Nights      []statusNight   `json:"nights"`       // the last runs that made a commit, newest first
 	made        []attempts.Attempt

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/watch"
 	"dealflow/schemas/lake"
 )
 
@@ -47,6 +48,8 @@ var findingKinds = map[string]string{
 	"waiting":     verdictWarning,
 	"lease":       verdictWarning,
 	"unjudged":    verdictWarning,
+	"watch":       verdictWarning,
+	"missed":      verdictWarning,
 }
 
 func (v *statusVerdict) add(kind, feed, todo, reason string, args ...any) {
@@ -75,6 +78,7 @@ func (in *inspection) judge(s *statusResult) {
 	in.judgeAges(s)
 	in.judgeFeeds(s)
 	in.judgeLake(s)
+	in.judgeWatch(s)
 	s.conclude()
 }
 
@@ -248,6 +252,25 @@ func (in *inspection) judgeLake(s *statusResult) {
 	}
 	if l := s.Lease; l != nil && l.State != "held" {
 		s.add("lease", "", "nothing: no command waits for it; `dealflow lease break` removes it", "the lease of %s (run %s of %s) is %s: that command did not end well", l.Lease.Command, l.Lease.RunID, l.Lease.Owner, l.State)
+	}
+}
+
+// judgeWatch adds findings about the watch.
+func (in *inspection) judgeWatch(s *statusResult) {
+	if s.Watch == nil {
+		return
+	}
+	p := s.Watch.Watch
+	switch s.Watch.State {
+	case watch.Dead:
+		s.add("watch", "", "see what ended the process (memory, a restart of the machine), then start `dealflow watch` again", "the watch of %s, last seen at %s, was killed", p.Owner, p.Beat)
+	case watch.Silent:
+		s.add("watch", "", "see whether its machine is up and reaches the store, then start `dealflow watch` again", "the watch of %s was last seen at %s", p.Owner, p.Beat)
+	}
+	week := lake.DateOf(in.now.AddDate(0, 0, -7))
+	recent := slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })
+	if len(recent) > 0 {
+		s.add("missed", "", "see why no watch was at work; a snapshot of the past cannot be taken", "no run was made for the nights of %s", strings.Join(recent, ", "))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 )
@@ -13,6 +14,12 @@ import (
 type statusLease struct {
 	State load.LeaseState `json:"state"`
 	Lease *load.Lease     `json:"lease"`
+}
+
+// statusWatch is the watch that is at work, or was last.
+type statusWatch struct {
+	State watch.State     `json:"state"` // alive, stopped, dead or silent
+	Watch *watch.Presence `json:"watch"`
 }
 
 // statusSuccess is a pull that made a commit.
@@ -66,6 +73,13 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 	}
 	if lease != nil {
 		s.Lease = &statusLease{state, lease}
+	}
+	presence, life, err := watch.ReadPresence(ctx, in.lake.Store(), a.Now())
+	if err != nil {
+		return err
+	}
+	if presence != nil {
+		s.Watch = &statusWatch{life, presence}
 	}
 	s.Nights, s.Waiting = in.nights(), []statusAttempt{}
 	entries, err := attempts.List(ctx, in.lake.Store())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -67,6 +68,9 @@ func (a *app) printHistory(s *statusResult) {
 		work = fmt.Sprintf("%s (run %s of %s)", s.Lease.Lease.Command, s.Lease.Lease.RunID, printable(s.Lease.Lease.Owner))
 	}
 	fmt.Fprintf(a.Stdout, "failure   %s\nverify    %s\nat work   %s\nnext run  %s\n", failure, verify, work, nextRunText(s))
+	if w := s.Watch; w != nil {
+		fmt.Fprintf(a.Stdout, "watch     %s\n", watchText(w))
+	}
 	if n := int64(len(s.Nights)); n > 0 {
 		var sum statusNight
 		for _, night := range s.Nights {
@@ -77,6 +81,21 @@ func (a *app) printHistory(s *statusResult) {
 		}
 		fmt.Fprintf(a.Stdout, "nights    the last %d on average: %.1f s, %d requests, %s received, %s added\n", n, sum.Seconds/float64(n), sum.Requests/n, size(sum.BytesReceived/n), size(sum.Bytes/n))
 	}
+}
+
+// watchText says which watch is at work, or was.
+func watchText(w *statusWatch) string {
+	p := w.Watch
+	text := fmt.Sprintf("%s: %s, since %s, last seen at %s", w.State, printable(p.Owner), p.Since, p.Beat)
+	switch {
+	case w.State == watch.Stopped:
+		return fmt.Sprintf("%s at %s: %s", w.State, p.Ended, printable(p.Owner))
+	case w.State == watch.Alive && len(p.Next) > 0:
+		for _, next := range p.Next {
+			text += fmt.Sprintf("; %s at %s", next.Command, next.At)
+		}
+	}
+	return text
 }
 
 func nextRunText(s *statusResult) string {
@@ -93,21 +112,30 @@ type unknownStatus struct {
 	Waiting []statusAttempt `json:"waiting"`
 }
 
-// printUnknown prints what can be said of a lake that cannot be read, and returns the reason.
-func (a *app) printUnknown(where store.Store, now time.Time, reason error) error {
-	u := unknownStatus{Lake: where.URL(), Waiting: []statusAttempt{}}
+// unknown returns what can be said of a lake that cannot be read.
+func (a *app) unknown(where store.Store, now time.Time, reason error) *unknownStatus {
+	u := &unknownStatus{Lake: where.URL(), Waiting: []statusAttempt{}}
 	waiting, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(where))
+	if err != nil {
+		reason = errors.Join(reason, err)
+	}
 	for i := range waiting {
 		u.Waiting = append(u.Waiting, shortOf(&waiting[i]))
 	}
 	u.State, u.Now = "unknown", lake.At(now)
 	u.add("unreadable", "", "`dealflow doctor` tries the store; `dealflow verify` says what is damaged", "%s", reason.Error())
+	return u
+}
+
+// printUnknown prints what can be said of a lake that cannot be read, and returns the reason.
+func (a *app) printUnknown(where store.Store, now time.Time, reason error) error {
+	u := a.unknown(where, now, reason)
 	if a.settings.json {
-		return errors.Join(reason, err, printJSON(a.Stdout, u))
+		return errors.Join(reason, printJSON(a.Stdout, u))
 	}
 	for i := range u.Waiting {
 		w := &u.Waiting[i]
 		fmt.Fprintf(a.Stdout, "known here: %s of %s, %s: %s\n", w.Command, w.StartedAt, w.Outcome, firstLine(w.Error))
 	}
-	return errors.Join(reason, err)
+	return reason
 }

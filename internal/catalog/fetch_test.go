@@ -99,11 +99,11 @@ func TestFetchOnlyNews(t *testing.T) {
 	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
 	reads := &readStore{Mem: new(memstore.Mem)}
 	w.Store = reads
-	for night := range 6 { // by then every field that changes has changed before
+	for night := range 9 { // by then every field that changes has changed before
 		w.Night(t, night)
 	}
 	reads.take()
-	w.Evening(6)
+	w.Evening(9)
 	result := w.MustRun(t)
 	own := 0
 	for _, key := range reads.take() {

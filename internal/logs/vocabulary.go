@@ -99,6 +99,17 @@ var Vocabulary = []Word{
 	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},
 	{"upgraded", []string{"from", "to", "commits", "files", "bytes", "rows_read_otherwise", "next"}, "`upgrade` is done"},
 
+	// watch.
+	{"watching", []string{"lake", "run_at", "day_zone", "sync_every", "maintain_at", "health"}, "`watch` has begun"},
+	{"command begins", []string{"command", "day", "scheduled"}, "`watch` carries out a run or maintenance"},
+	{"command ended", []string{"command", "day", "exit_code"}, "it needs no other attempt"},
+	{"command is tried again later", []string{"command", "day", "exit_code", "retry"}, "it failed; retry is when `watch` tries again"},
+	{"command is cancelled: it has taken too long", []string{"command", "day", "limit"}, "`--command-limit` of `watch`"},
+	{"nights were missed", []string{"days"}, "no run was made for them"},
+	{"the lake is gone; nothing is pulled until it is there again", []string{"lake", "retry"}, "`watch` has seen the lake there before"},
+	{"the lake could not be told that this watch is at work", []string{"error"}, "its object could not be put; `status` will say that it is silent"},
+	{"watch ends", []string{"lake"}, "it was asked to end, or cannot continue"},
+
 	// serve.
 	{"serving", []string{"market", "url", "accounts"}, "the server is ready"},
 	{"serving without TLS", nil, "`--insecure-http`: secrets and tokens cross the network unencrypted"},

@@ -16,6 +16,7 @@ const (
 	CheckpointsPrefix = "_dealflow/checkpoints/"
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
+	WatchKey          = "_dealflow/watch.json" // of internal/watch; no answer depends on it
 	BegunKey          = "_dealflow/begun.json" // in a lake that was made from another one, by a copy or an upgrade
 	HeldPrefix        = "_dealflow/held/"
 	AttemptsPrefix    = "_dealflow/attempts/" // of internal/attempts; no answer depends on these objects

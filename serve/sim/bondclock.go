@@ -6,19 +6,29 @@ import (
 	"dealflow/serve/sim/calibration"
 )
 
-// currency returns the currency of an offer. Some currencies have no deals on some days.
-func (o offer) currency() currency {
+// drawCurrency draws the currency of an offer. Some currencies have no deals on some days.
+func (o offer) drawCurrency() string {
 	mix := calibration.CurrencyMix[o.market]
-	choices := make([]calibration.Weighted[string], 0, len(mix))
-	for _, share := range mix {
-		choices = append(choices, choice(share.Weight*currencyFactor(o.market, share.Value, o.target), share.Value))
+	d := stream(o.seed, tagMoney)
+	total := 0.0
+	weight := func(share calibration.Weighted[string]) float64 {
+		return share.Weight * currencyFactor(o.market, share.Value, o.target)
 	}
-	return currency(calibration.Currencies[pickWeighted(stream(o.seed, tagMoney), choices...)])
+	for _, share := range mix {
+		total += weight(share)
+	}
+	at := d.Float64() * total
+	for _, share := range mix {
+		if at -= weight(share); at < 0 {
+			return share.Value
+		}
+	}
+	return mix[0].Value
 }
 
 // opening returns when the books of an offer open on a day: early in the morning of its zone.
 func (o offer) opening(date time.Time) time.Time {
-	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.currency().Code)
+	r, zone := stream(o.seed, tagClock, 1), zoneOf(o.code)
 	at := r.between(0, 90*60)
 	switch zone {
 	case newYork:
@@ -31,7 +41,7 @@ func (o offer) opening(date time.Time) time.Time {
 
 // closing returns when the first line of an offer is priced on a day.
 func (o offer) closing(date time.Time) time.Time {
-	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.currency().Code)
+	r, zone := stream(o.seed, tagClock, 2), zoneOf(o.code)
 	share := r.Float64()
 	minutes := func(low, high float64) time.Time {
 		return zone.at(date, 0).Add(time.Duration((low + share*(high-low)) * float64(time.Minute))).Truncate(time.Second)

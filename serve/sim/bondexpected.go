@@ -56,10 +56,10 @@ func (m *Market) bondTranche(d *deal, line bondLine, who issuer, t bondTranche) 
 	c := recordWriter{stream(d.seed, tagFields, uint64(t.line)+1), m.config.Quirks}
 	tranche := api.BondExpectedTranche{
 		Name: c.say(t.name), Changed: opt(c, 0.95, instant(t.changed)), Status: t.status,
-		Currency: c.text(0.97, line.cur.Code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
-		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.text(figiShare(m, d), line.codes(d.tap).figi),
+		Currency: c.plain(0.97, line.cur.Code), Volume: c.text(0.95, t.volume), Structure: c.text(0.8, line.structure()),
+		PriceEvolution: c.text(0.95*presence(t.price), t.price), Timing: c.text(0.8, t.timing), FIGICode: c.plain(figiShare(m, d), line.codes(d.tap).figi),
 	}
-	books, ratings := c.text(0.9*presence(t.books), t.books), object(c, 0.7, c.bondRatings(who, api.EM))
+	books, ratings := c.text(0.9*presence(t.books), t.books), object(c, 0.7, c.bondRatings(who))
 	if d.feed.Market == api.EM {
 		tranche.Ratings = ratings
 	} else {
@@ -149,7 +149,7 @@ func (b *bondStory) apply(m *Market, d *deal, plan bondPlan, lines []bondLine, s
 		return
 	}
 	line := lines[s.line]
-	b.report = reportOf(c.dice, s.kind, plan.issuer.name, line.structure(), price)
+	b.report = d.bondTopic(plan, line).report(c.dice, s.kind, price)
 	b.headline, b.message = c.say(b.headline), c.say(b.message)
 	b.history = append(b.history, api.DealHistoryEntry{Changed: instant(s.at), Headline: opt(c, 0.85, b.headline), Message: b.message})
 }
@@ -230,25 +230,37 @@ func (t *bondTranche) progress(line bondLine, s step, r *dice) {
 
 // stage returns the state of a line's price after a step as text, in the words of its market.
 func (l bondLine) stage(kind stepKind) string {
+	first, g := l.price+l.tighter, l.guide
+	if first < g.high && first > l.price {
+		first = g.high // the first talk is not tighter than the guidance, unless the price ends wider
+	}
 	switch {
 	case kind == stepThoughts && l.basis == "" && l.seed%3 == 0:
-		return "Whisper " + whisper(l.price+l.tighter)
+		return "Whisper " + whisper(first)
 	case kind == stepThoughts && l.basis == "":
-		return "Talk " + l.area(l.price+l.tighter-12, l.price+l.tighter+13)
+		return "Talk " + l.area(first-12, first+13)
 	case kind == stepThoughts && l.em:
-		return "IPG " + l.quote(l.price+l.tighter) + " area"
+		return "IPG " + l.quote(first) + " area"
 	case kind == stepThoughts:
-		return "IPTs " + l.quote(l.price+l.tighter) + " area"
-	case kind == stepGuidance && l.em:
-		return "FPG " + l.quote(l.price+l.tighter/3) + " (+/-5)"
-	case kind == stepGuidance && l.seed%5 < 2:
-		return "Guidance " + l.area(l.price+l.tighter/3, l.price+l.tighter/3+5) + " (WPIR)"
+		return "IPTs " + l.quote(first) + " area"
+	case kind == stepGuidance && l.em && l.basis != "":
+		return "FPG " + l.quote((g.low+g.high)/2) + " (+/-5)" + l.inRange()
 	case kind == stepGuidance:
-		return "Guidance " + l.area(l.price+l.tighter/3, l.price+l.tighter/3+5)
+		return "Guidance " + l.area(g.low, g.high) + l.inRange()
+	case kind == stepRevised && l.basis == "":
+		return "Revised guidance " + l.area(l.price-5, l.price+5)
 	case kind == stepRevised:
 		return "Revised guidance " + l.quote(l.price+2) + " (+/-2) WPIR"
 	}
 	return "Final " + l.quote(l.price)
+}
+
+// inRange returns what a guidance adds if the line will price in its range.
+func (l bondLine) inRange() string {
+	if l.guide.wpir {
+		return " (WPIR)"
+	}
+	return ""
 }
 
 // whisper returns a yield as an informal text: low 8s.

@@ -30,9 +30,12 @@ type bondLine struct {
 	floating  bool
 	basis     string // basis of the price: MS, T, …; empty if the price is a yield
 	price     int    // final price, in basis points over basis or as a yield
-	tighter   int    // basis points from initial price thoughts to the price
+	tighter   int    // basis points from initial price thoughts to the price; negative if the price is wider
+	guide     guide  // guidance
 	premium   int    // new issue premium, in basis points
+	par       bool   // it is sold at par: the coupon is the yield
 	yield     int64  // thousandths of a per cent
+	gov       int    // yield less that of government securities, tenths of a basis point
 	coupon    int64  // thousandths of a per cent
 	fpr       int64  // the price that gives the yield, in thousandths
 	label     int    // 0: none, 1 green, 2 sustainable, 3 sustainability-linked, 4 social
@@ -44,7 +47,17 @@ type bondLine struct {
 	phantom   bool  // shown for a while, never priced
 	american  bool  // it has an ISIN of the United States
 	em        bool  // its texts use the words of emerging markets
+	calls     calls
 }
+
+// guide is the guidance on a line's price: a range, in basis points like the price.
+type guide struct {
+	low, high int
+	wpir      bool // "will price in range"
+}
+
+// calls are the clauses on early repayment.
+type calls struct{ control, cleanUp, makeWhole bool }
 
 // mostLines is the maximum number of lines of an offer.
 const mostLines = 7
@@ -61,7 +74,7 @@ func planBond(o offer) bondPlan {
 	for i := range count {
 		line := planLine(d, o, plan, cur)
 		line.years = base + i*d.between(1, 6)
-		line.reoffer()
+		line.value(o.target, line.years)
 		if !line.perpetual {
 			line.call = min(line.call, line.years-1)
 		}
@@ -71,6 +84,7 @@ func planBond(o offer) bondPlan {
 	if phantom := d.chance(0.05); phantom && count < mostLines {
 		line := planLine(d, o, plan, cur)
 		line.phantom, line.name = true, fmt.Sprintf("%dyr", line.years)
+		line.value(o.target, line.years)
 		plan.lines = append(plan.lines, line)
 	}
 	return plan
@@ -108,32 +122,73 @@ func planLine(d *dice, o offer, plan bondPlan, cur currency) bondLine {
 	}
 	line.floating = d.chance(0.07)
 	line.basis = basisOf(d, o.market, cur)
-	wide := 25 + plan.issuer.quality*plan.issuer.quality*2 + d.between(0, 40) + min(line.junior, 5)*30
-	line.price = wide
-	if line.basis == "" {
-		line.price = 350 + plan.issuer.quality*25 + d.between(0, 80)
+	quality := plan.issuer.quality
+	switch {
+	case line.basis == "":
+		line.price = 350 + quality*25 + d.between(0, 80)
+	case plan.covered:
+		line.price = 8 + quality*2 + d.between(0, 15)
+	default:
+		line.price = 25 + quality*quality*2 + d.between(0, 40) + min(line.junior, 5)*30
 	}
-	line.yield = int64(line.price) * 10
-	if line.basis != "" {
-		line.yield += rates(cur, o.target) + int64(d.between(-400, 400))
-	}
-	if par := d.chance(byMarket(o.market, 0.2, 0.65, 0.3)); par && line.yield > 0 {
-		line.yield = max((line.yield+125)/250*250, 250)
-	}
-	if line.basis == "" {
-		line.price = int(line.yield / 10)
-	}
-	line.coupon = max(line.yield/125*125, 0)
-	line.reoffer()
+	line.par = d.chance(byMarket(o.market, 0.2, 0.65, 0.3))
+	line.calls = callsOf(d, plan, line)
 	line.label = labelOf(d, o)
 	line.format = pickWeighted(d, calibration.BondFormats[o.market]...)
 	line.demand(d, o.mood)
 	return line
 }
 
+// callsOf draws the clauses on early repayment, by type of borrower.
+func callsOf(d *dice, plan bondPlan, line bondLine) calls {
+	share := calibration.CallsCorporate
+	switch {
+	case line.junior == 3 || plan.issuer.bankish || plan.issuer.official():
+		share = calibration.CallsBank
+	case plan.market == api.HY:
+		share = calibration.CallsHY
+	}
+	return calls{d.chance(share.Control), d.chance(share.CleanUp), d.chance(share.MakeWhole)}
+}
+
+// value sets yield, coupon and price from the level over the basis, on a day on which the line has some years to run.
+func (l *bondLine) value(at time.Time, years int) {
+	government, swap := l.cur.government(at, years), int64(l.cur.Swap*10)
+	l.yield = int64(l.price) * 10
+	switch l.basis {
+	case "":
+		if l.par {
+			l.yield = (l.yield + 125) / 250 * 250 // in quarters of a per cent
+			moved := int(l.yield/10) - l.price
+			l.price, l.guide.low, l.guide.high = l.price+moved, l.guide.low+moved, l.guide.high+moved
+		}
+	case "MS", "SARON MS", "BBSW":
+		l.yield += government + swap
+	default:
+		l.yield += government
+	}
+	l.gov = int(l.yield - government)
+	l.coupon = max(l.yield/125*125, 0)
+	if l.par && l.yield > 0 {
+		l.coupon = l.yield
+	}
+	l.reoffer(years)
+}
+
+// overMidSwaps returns the price over mid-swaps, in basis points.
+func (l bondLine) overMidSwaps() int {
+	if l.basis == "MS" {
+		return l.price
+	}
+	return l.overGovernment() - l.cur.Swap
+}
+
+// overGovernment returns the price over government securities, in basis points.
+func (l bondLine) overGovernment() int { return int(math.Round(float64(l.gov) / 10)) }
+
 // reoffer sets the price at which the coupon gives about the yield.
-func (l *bondLine) reoffer() {
-	l.fpr = min(max(100_000-(l.yield-l.coupon)*int64(l.years)*85/100, 85_000), 112_000)
+func (l *bondLine) reoffer(years int) {
+	l.fpr = min(max(100_000-(l.yield-l.coupon)*int64(years)*85/100, 60_000), 140_000)
 }
 
 // demand draws a line's books, tightening, premium and growth, which depend on each other.
@@ -144,7 +199,7 @@ func (l *bondLine) demand(d *dice, mood calibration.Regime) {
 		return correlation*books + math.Sqrt(1-correlation*correlation)*d.NormFloat64()
 	}
 	l.cover = terms.Cover * math.Exp(0.4*books)
-	l.tighter = max(int(math.Round(terms.Tighter+8*along(0.5))), 0)
+	l.tighter = int(math.Round(terms.Tighter + 8*along(0.5)))
 	l.premium = int(math.Round(terms.Premium + 5*along(-0.5)))
 	grows, by := along(0.4), 1.1+0.4*d.Float64()
 	l.wng, l.start = d.chance(0.2), l.amount
@@ -155,6 +210,40 @@ func (l *bondLine) demand(d *dice, mood calibration.Regime) {
 	case grows < -1.8:
 		l.start = roundSize(float64(l.amount)*1.2, l.amount)
 	}
+	l.guide = l.guidance(d)
+}
+
+// guidance draws the guidance: a range that is not wider than the first talk, with the price at an end, inside, or
+// outside.
+func (l bondLine) guidance(d *dice) guide {
+	width := pick(d, 5, 5, 5, 10)
+	if l.em {
+		width = 10
+	}
+	g := guide{wpir: d.chance(calibration.PricesInRange)}
+	ends, inside := calibration.Guided, d.between(1, width-1)
+	if g.wpir {
+		ends = calibration.GuidedInRange
+	}
+	beyond := d.between(2, 4) * width / 2
+	ending := pickWeighted(d, ends...)
+	if l.tighter <= 0 { // guidance does not go wider than the first talk to come back
+		ending = calibration.AtWideEnd
+	}
+	switch ending {
+	case calibration.AtTightEnd:
+		g.low = l.price
+	case calibration.Inside:
+		g.low = l.price - inside
+	case calibration.AtWideEnd:
+		g.low = l.price - width
+	case calibration.Tighter:
+		g.low = l.price + min(beyond, max(l.tighter-width, 1))
+	default:
+		g.low = l.price - width - min(beyond, 3)
+	}
+	g.high = g.low + width
+	return g
 }
 
 // roundSize rounds an amount to multiples of 5 million. If near is below 50 million, it returns near.
@@ -185,21 +274,6 @@ func bondSize(d *dice, o offer, plan bondPlan, cur currency) int64 {
 		median, sigma = 650, 0.45
 	}
 	return size(d, cur, median, sigma)
-}
-
-// rates returns the approximate risk-free rate of a currency, in thousandths of a per cent.
-func rates(cur currency, at time.Time) int64 {
-	low := at.Year() >= 2012 && at.Year() <= 2021
-	switch {
-	case cur.Code == "EUR" || cur.Code == "CHF" || cur.Code == "JPY" || cur.Code == "SEK":
-		if low && at.Year() >= 2015 {
-			return -350
-		}
-		return 1500
-	case low:
-		return 1250
-	}
-	return 3250
 }
 
 // along returns the interpolated value of points at an instant.
@@ -251,16 +325,16 @@ func basisOf(d *dice, market api.Market, cur currency) string {
 		return ""
 	}
 	switch cur.Code {
-	case "USD":
-		return "T"
-	case "GBP":
-		return "UKT"
+	case "EUR":
+		return pick(d, "MS", "MS", "MS", "B")
+	case "USD", "GBP", "CAD":
+		return cur.Government
 	case "AUD":
 		return "BBSW"
 	case "CHF":
 		return "SARON MS"
 	}
-	return pick(d, "MS", "MS", "MS", "B")
+	return "MS"
 }
 
 func lineName(d *dice, line bondLine, i, count int) string {
@@ -294,7 +368,7 @@ func (l bondLine) quote(points int) string {
 	if l.basis == "" {
 		return millis(int64(points)*10) + "%"
 	}
-	return fmt.Sprintf("%s%+d", l.basis, points)
+	return overText(l.basis, points)
 }
 
 // area returns a range of prices as text.
@@ -308,16 +382,29 @@ func (l bondLine) area(low, high int) string {
 // maturity returns the maturity of a line that was priced at an instant.
 func (l bondLine) maturity(at time.Time) time.Time { return at.AddDate(l.years, 0, 7) }
 
-// tapped returns the line as an increase sells it: a smaller amount at another price.
-func (l bondLine) tapped(seed uint64, mood calibration.Regime) bondLine {
+// tapped returns the line as an increase sells it on a day: a smaller amount at that day's level.
+func (l bondLine) tapped(seed uint64, o offer, at time.Time) bondLine {
 	d := stream(seed)
 	l.amount = size(d, l.cur, max(float64(l.amount)/1e6/l.cur.Scale*0.4, 5), 0.3)
-	moved := int(d.NormFloat64() * 40)
-	l.price, l.yield = l.price+moved, l.yield+int64(moved)*10
-	l.reoffer()
-	l.demand(d, mood)
+	left := l.yearsLeft(o, at)
+	if l.basis == "" { // its yield has moved with those of government securities
+		l.price += int(l.cur.government(at, left)-l.cur.government(o.target, l.years)) / 10
+	}
+	l.price = max(l.price+int(d.NormFloat64()*min(40, float64(l.price)/4)), l.price/2)
+	coupon := l.coupon
+	l.par = false
+	l.value(at, left)
+	l.coupon = coupon
+	l.reoffer(left)
+	l.demand(d, o.mood)
 	l.tighter /= 3
+	l.guide = l.guidance(d)
 	return l
+}
+
+// yearsLeft returns the years from a day to the maturity of a line of an offer, at least 1.
+func (l bondLine) yearsLeft(o offer, at time.Time) int {
+	return max(int(l.maturity(o.target).Sub(at)/(365*day)), 1)
 }
 
 // codes are a line's identifiers. An increase has a temporary ISIN until it is merged.
@@ -338,7 +425,7 @@ func (l bondLine) codes(tap uint64) codes {
 func (d *deal) bondLine() bondLine {
 	line := planBond(d.offer).lines[d.line]
 	if d.tap != 0 {
-		return line.tapped(d.tap, d.offer.mood)
+		return line.tapped(d.tap, d.offer, d.target)
 	}
 	return line
 }
@@ -346,7 +433,7 @@ func (d *deal) bondLine() bondLine {
 // bondLines returns all lines that an expected deal shows during its script.
 func (d *deal) bondLines(plan bondPlan) []bondLine {
 	if d.tap != 0 {
-		return []bondLine{plan.lines[d.line].tapped(d.tap, d.offer.mood)}
+		return []bondLine{plan.lines[d.line].tapped(d.tap, d.offer, d.target)}
 	}
 	return plan.lines
 }

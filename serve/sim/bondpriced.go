@@ -18,15 +18,16 @@ func (m *Market) renderBondPriced(d *deal) any {
 	plan := planBond(d.offer)
 	line, facts := plan.lines[d.line], d.facts()
 	if d.tap != 0 {
-		line = line.tapped(d.tap, d.offer.mood)
+		line = line.tapped(d.tap, d.offer, d.target)
 	}
+	line.cur = line.cur.on(time.Unix(int64(d.dated)*86400, 0).UTC())
 	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	em := d.feed.Market == api.EM
 	record := api.BondPricedDeal{
 		DealID: int32(d.id), Market: string(d.feed.Market), DealType: "ORIGINAL", PricingDate: d.pricingDate(),
 		PricingTime: c.pricingTime(d), Currency: opt(c, currencyShare(em), line.cur.Code),
-		Rating: c.ratingsOrNone(plan.issuer, d.feed.Market), Grade: grade(plan.issuer, d.feed.Market),
-		Ranking: c.text(0.96, calibration.Ranks[line.junior].Name), FxRate: api.FxRate{USD: api.Some(c.number(line.cur.rate()))},
+		Rating: c.ratingsOrNone(plan.issuer), Grade: grade(plan.issuer, d.feed.Market),
+		Ranking: c.word(0.96, calibration.Ranks[line.junior].Name), FxRate: api.FxRate{USD: api.Some(c.number(line.cur.rate()))},
 		Fpr: c.number(millis(line.fpr)),
 	}
 	if borrower := c.bondBorrower(plan.issuer); !c.chance(m.config.Quirks.NoBorrower) {
@@ -38,11 +39,11 @@ func (m *Market) renderBondPriced(d *deal) any {
 	c.sizes(&record, d, line)
 	c.terms(&record, d, line)
 	c.due(&record, d, line)
-	c.texts(&record, d, plan.issuer, line, facts)
+	c.texts(&record, d, plan, line, facts)
 	c.codes(&record, d, line, facts)
 	record.Stats = c.stats(d, line, facts)
 	record.PriceEvolution = c.evolution(d, line)
-	record.Banks = c.banks(d, line)
+	record.Banks = c.banks(d)
 	c.flags(&record, plan, line, em)
 	record.Links = c.links(c.bondLinks(d))
 	correct(&record, d, c, line)
@@ -96,7 +97,7 @@ func (c recordWriter) terms(record *api.BondPricedDeal, d *deal, line bondLine) 
 	stepped, odd := c.chance(0.004), pickWeighted(c.dice, calibration.OddCoupons...)
 	switch {
 	case line.floating:
-		kind, written = "FRN", fmt.Sprintf("%s%+d", floater(line.cur.Code), line.over(d.offer))
+		kind, written = "FRN", overText(floater(line.cur.Code), line.overGovernment())
 	case line.call > 0 && (line.junior == 3 || line.perpetual):
 		kind = pick(c.dice, "Fixed-to-Reset", "FXD-FLT")
 	case line.coupon == 0:
@@ -107,13 +108,13 @@ func (c recordWriter) terms(record *api.BondPricedDeal, d *deal, line bondLine) 
 	if kind == "PIK/Toggle" {
 		written = millis(line.coupon) + "% cash/" + millis(line.coupon+750) + "% PIK"
 	}
-	record.Cpn, record.CpnType = c.text(0.99, written), c.text(0.97, kind)
+	record.Cpn, record.CpnType = c.text(0.99, written), c.word(0.97, kind)
 	record.NonBullet = c.text(presence(callable(line)), callable(line))
 	step := c.text(0.06, pick(c.dice, "25bp per notch", "SPT: +12.5bp", "1.25x/notch"))
-	spread := c.text(byMarket(market, 0.94, 0.75, 0.9), pick(c.dice, line.spread(d.offer), line.spread(d.offer), line.spread(d.offer)+"bp"))
-	swap := c.text(0.65, fmt.Sprintf("MS%+d", line.price+12))
+	spread := c.text(byMarket(market, 0.94, 0.75, 0.9), pick(c.dice, line.spread(), line.spread(), line.spread()+"bp"))
+	swap := c.text(0.65, overText("MS", line.overMidSwaps()))
 	record.Yield = c.text(0.88, millis(line.yield)+"%")
-	record.Gov = c.text(0.7, line.government(c.dice, d.struck))
+	record.Gov = c.text(presence(line.cur.Government)*0.73, line.named(c.dice, d.struck))
 	nip := premiumText(c.dice, line.premium)
 	share := byMarket(market, 0.45, 0.03, 0.25)
 	if market == api.IG && line.cur.Code == "EUR" {
@@ -128,21 +129,25 @@ func (c recordWriter) terms(record *api.BondPricedDeal, d *deal, line bondLine) 
 	}
 }
 
-// government returns a price over government bonds, sometimes over a named one.
-func (l bondLine) government(r *dice, at time.Time) string {
-	over, certain := l.price+r.between(15, 40), r.chance(0.4)
+// named returns the price over government securities, sometimes over a named one. A line that is not sold over them is
+// a fraction of a basis point off.
+func (l bondLine) named(r *dice, at time.Time) string {
+	over, certain := overText("", l.overGovernment()), r.chance(0.4)
+	if over[0] != '-' {
+		over = "+" + strings.TrimPrefix(over, "+")
+	}
 	year := at.AddDate(l.years, 0, 0).Format("06")
 	switch {
 	case l.cur.Code == "EUR" && certain:
-		return fmt.Sprintf("DBR 2.5%% Feb-%s%+d", year, over)
-	case l.cur.Code == "EUR":
-		return fmt.Sprintf("B%+d.2", over)
+		return "DBR 2.5% Feb-" + year + over
+	case l.cur.Code == "EUR" && l.basis == "MS":
+		return fmt.Sprintf("B%+.1f", float64(l.gov)/10)
 	case l.cur.Code == "GBP" && certain:
-		return fmt.Sprintf("UKT 4.25%% Jul-%s%+d", year, over)
+		return "UKT 4.25% Jul-" + year + over
 	case l.cur.Code == "GBP":
-		return fmt.Sprintf("G%+d", over)
+		return "G" + over
 	}
-	return fmt.Sprintf("T%+d", over)
+	return l.cur.Government + over
 }
 
 // premiumText returns a new issue premium in one of its usual spellings.
@@ -190,20 +195,11 @@ func callable(line bondLine) string {
 }
 
 // spread returns the final price over its basis. A line that is sold on yield has a spread too.
-func (l bondLine) spread(o offer) string {
+func (l bondLine) spread() string {
 	if l.basis == "" {
-		government := cmp.Or(map[string]string{"EUR": "B", "GBP": "UKT"}[l.cur.Code], "T")
-		return fmt.Sprintf("%s%+d", government, l.over(o))
+		return overText(cmp.Or(l.cur.Government, "MS"), l.overGovernment())
 	}
 	return l.quote(l.price)
-}
-
-// over returns the final price over the risk-free rate, in basis points.
-func (l bondLine) over(o offer) int {
-	if l.basis == "" {
-		return l.price - int(rates(l.cur, o.target)/10)
-	}
-	return l.price
 }
 
 // due sets maturity and calls.
@@ -227,17 +223,18 @@ func (c recordWriter) due(record *api.BondPricedDeal, d *deal, line bondLine) {
 }
 
 // texts sets the long texts. They have their own stream, because the number of their draws varies.
-func (c recordWriter) texts(record *api.BondPricedDeal, d *deal, who issuer, line bondLine, f facts) {
+func (c recordWriter) texts(record *api.BondPricedDeal, d *deal, plan bondPlan, line bondLine, f facts) {
 	t := recordWriter{stream(d.seed, tagText), c.q}
-	said := reportOf(t.dice, stepPrice, who.name, line.structure(), line.quote(line.price))
+	topic := d.bondTopic(plan, line)
+	said := topic.report(t.dice, stepPrice, line.quote(line.price))
 	record.Message = t.text(certain(f.message), said.message)
-	record.AdditionalInfo = t.text(0.35, strings.Join(some(t.dice, 3, calibration.Remarks), "\t"))
+	record.AdditionalInfo = t.text(0.35, topic.passage(t.dice, 3, "\t"))
 	if !f.history {
 		record.DealHistory = t.text(0, "")
 		return
 	}
 	told, eve := d.struck.Format("2 January"), d.struck.AddDate(0, 0, -2).Format("2 January")
-	record.DealHistory = t.text(1, longHistory(t.dice, []string{
+	record.DealHistory = t.text(1, topic.history(t.dice, []string{
 		eve + ": mandate announced.",
 		told + ": books opened at " + line.stage(stepThoughts) + ".",
 		told + ": guidance at " + line.stage(stepGuidance) + ".",
@@ -248,12 +245,12 @@ func (c recordWriter) texts(record *api.BondPricedDeal, d *deal, who issuer, lin
 // codes sets the identifiers, except those that a pending step will add.
 func (c recordWriter) codes(record *api.BondPricedDeal, d *deal, line bondLine, f facts) {
 	codes := line.codes(d.tap)
-	record.BloombergCode, record.FIGICode = c.text(certain(f.bloomberg), codes.bloomberg), c.text(certain(f.figi), codes.figi)
+	record.BloombergCode, record.FIGICode = c.plain(certain(f.bloomberg), codes.bloomberg), c.plain(certain(f.figi), codes.figi)
 	code := codes.isin
 	if two := c.chance(0.01); two {
 		code += "/" + codes.tempISIN
 	}
-	record.ISINCode = c.text(certain(f.isin), code)
+	record.ISINCode = c.plain(certain(f.isin), code)
 	if d.pending(stepTempISIN) {
 		record.ISINCode = api.Some(codes.tempISIN)
 	}
@@ -262,7 +259,7 @@ func (c recordWriter) codes(record *api.BondPricedDeal, d *deal, line bondLine, 
 // pricingTime returns the local time of pricing with its offset. Records of the early years have none.
 func (c recordWriter) pricingTime(d *deal) api.Opt[string] {
 	bad, how := c.chance(c.q.BadPricingTime), c.IntN(4)
-	zone := zoneOf(d.offer.currency().Code)
+	zone := zoneOf(d.offer.code)
 	local := zone.local(d.struck)
 	written := local.Format("15:04") + zone.suffix(d.struck)
 	if utc := c.chance(0.15); utc && date(d.struck) == d.pricingDate() {
@@ -275,11 +272,10 @@ func (c recordWriter) pricingTime(d *deal) api.Opt[string] {
 	if d.struck.Year() < 2018 {
 		share = 0
 	}
-	member := c.text(share, written)
-	if text, _ := member.Get(); text != "" && c.q.BadPricingTime == 0 {
-		return api.Some(written) // a time has a form: awkward characters are no part of it
+	if c.q.BadPricingTime == 0 {
+		return c.plain(share, written) // a time has a form: awkward characters are no part of it
 	}
-	return member
+	return c.text(share, written)
 }
 
 // stats returns the stats of a bond. Somewhat more than half of the bonds have them, most with the final books. Their
@@ -290,7 +286,7 @@ func (c recordWriter) stats(d *deal, line bondLine, f facts) api.Opt[api.BondSta
 		return opt(t, 0, api.BondStats{})
 	}
 	_, told := d.offer.statsShares()
-	books := int64(math.Round(float64(line.amount)*line.cover/5e7)+1) * 5e7
+	books := line.books()
 	if empty := t.chance(t.q.EmptyObject / 2); empty {
 		return opt(t, 1, api.BondStats{})
 	}
@@ -300,6 +296,11 @@ func (c recordWriter) stats(d *deal, line bondLine, f facts) api.Opt[api.BondSta
 		InvestorType:  opt(t, 0.14/0.55, t.shares(calibration.Investors)),
 		Geography:     opt(t, 0.16/0.55, t.shares(calibration.Areas)),
 	})
+}
+
+// books returns the final books of a line.
+func (l bondLine) books() int64 {
+	return int64(math.Round(float64(l.amount)*l.cover/5e7)+1) * 5e7
 }
 
 // shares returns percentages whose sum is about 100.
@@ -327,6 +328,7 @@ func (c recordWriter) shares(keys []string) api.NumberMap {
 		if odd.chance(c.q.AwkwardStatsKey) {
 			key = calibration.AwkwardKeys[(odd.IntN(len(calibration.AwkwardKeys))+i)%len(calibration.AwkwardKeys)]
 		}
+		key = c.spell(key)
 		if !slices.ContainsFunc(entries, func(e api.NumberEntry) bool { return e.Key == key }) {
 			entries = append(entries, api.NumberEntry{Key: key, Value: value})
 		}
@@ -357,36 +359,12 @@ func (c recordWriter) evolution(d *deal, line bondLine) []api.BondPriceEvolution
 	return entries
 }
 
-// syndicate returns the lognormal distribution of the number of banks of a deal.
-func syndicate(market api.Market, code string) (median, sigma float64) {
-	switch {
-	case market == api.EM:
-		return 3.35, 0.77
-	case market == api.HY:
-		return 5.37, 0.47
-	case market == api.LL:
-		return 3.91, 0.70
-	case market == api.CF:
-		return 11.9, 0.573
-	case market == api.AF:
-		return 4.86, 0.65
-	case code == "USD":
-		return 7.55, 0.593
-	}
-	return 4.65, 0.475
-}
-
-// bankCount draws the number of banks.
-func (c recordWriter) bankCount(market api.Market, code string) int {
-	median, sigma := syndicate(market, code)
-	return min(max(int(math.Round(c.lognormal(median, sigma))), 1), len(calibration.Banks))
-}
-
-func (c recordWriter) banks(d *deal, line bondLine) []api.BondBank {
+// banks returns the banks of a line: those of its deal, with small differences.
+func (c recordWriter) banks(d *deal) []api.BondBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.BondBank{}
-	for _, name := range some(c.dice, c.bankCount(d.offer.market, line.cur.Code), calibration.Banks) {
-		list = append(list, api.BondBank{Name: c.say(name), Status: pickWeighted(c.dice, calibration.Roles...)})
+	for _, b := range ofTranche(c.dice, d.offer.syndicate(d.tap)) {
+		list = append(list, api.BondBank{Name: c.say(b.name), Status: c.spell(b.role)})
 	}
 	if none {
 		return []api.BondBank{}
@@ -419,14 +397,7 @@ func (c recordWriter) flags(record *api.BondPricedDeal, plan bondPlan, line bond
 	record.SeniorPreferred, record.SeniorNonPreferred = line.junior == 1, line.junior == 2
 	record.HoldCo = plan.issuer.bankish && c.chance(0.4)
 	record.OpCo = plan.issuer.bankish && !record.HoldCo && c.chance(0.4)
-	coc, cuc, mwc := 0.75, 0.60, 0.80
-	switch {
-	case line.junior == 3 || plan.issuer.bankish || plan.issuer.official():
-		coc, cuc, mwc = 0.02, 0.05, 0.05
-	case plan.market == api.HY:
-		coc, cuc, mwc = 0.95, 0.10, 0.85
-	}
-	record.CoC, record.CUC, record.MWC = c.chance(coc), c.chance(cuc), c.chance(mwc)
+	record.CoC, record.CUC, record.MWC = line.calls.control, line.calls.cleanUp, line.calls.makeWhole
 }
 
 // bondLinks returns the record's links. An increase mostly links to its original.

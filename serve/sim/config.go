@@ -19,8 +19,8 @@ type Config struct {
 	// starts again from the beginning. Defaults to a clock that is always at Epoch.
 	Clock Clock
 
-	// Deals is the approximate number of priced deals in each market at Epoch. Defaults to 200. Time and memory grow
-	// with it: see BenchmarkBuild.
+	// Deals is the approximate number of priced deals in each market at Epoch. Defaults to 200 without Years. Time and
+	// memory grow with it: see BenchmarkBuild.
 	Deals int
 
 	// Epoch is the start of the market's history, truncated to whole seconds, UTC. The priced deals at Epoch were
@@ -45,8 +45,9 @@ type Config struct {
 	// Seed selects the market. Every value is valid, including 0.
 	Seed uint64
 
-	// Years is the number of years of simulated history before Epoch, with the counts of real markets in each year. The
-	// market continues with such counts after Epoch. If Years is set, Deals, Expected and PerDay are ignored.
+	// Years is the number of years of simulated history before Epoch. The market continues at the same rate after Epoch.
+	// With Deals, each market has about that many priced deals at Epoch; without, it has the counts of real markets in
+	// each year. If Years is set, Expected and PerDay are ignored.
 	Years int
 }
 
@@ -55,7 +56,10 @@ func (c Config) withDefaults() Config {
 		c.Epoch = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	}
 	c.Epoch = c.Epoch.UTC().Truncate(time.Second)
-	c.Deals = cmp.Or(max(c.Deals, 0), 200)
+	c.Deals = max(c.Deals, 0)
+	if c.Years == 0 {
+		c.Deals = cmp.Or(c.Deals, 200)
+	}
 	c.Expected = cmp.Or(max(c.Expected, 0), max(c.Deals/4, 8))
 	c.CacheBytes = cmp.Or(max(c.CacheBytes, 0), 512<<20)
 	if c.PerDay <= 0 {

@@ -29,6 +29,10 @@ func correct(record *api.BondPricedDeal, d *deal, c recordWriter, line bondLine)
 	}
 	if late(stepNominal) {
 		record.Nominal = c.money(line.amount*10, line.cur)
+		if total, there := record.Total.Get(); there { // entered with a zero too many, there too
+			total.Nominal = c.money(line.amount*10, line.cur)
+			record.Total = api.Some(total)
+		}
 	}
 	if late(stepUSD) {
 		record.Nominal.Converted.USD = "0"

@@ -32,13 +32,15 @@ const (
 	tagClock
 	tagCodes
 	tagLate
+	tagBanks
 )
 
 // offer is the transaction of a deal. An expected deal and its priced records share one offer.
 type offer struct {
 	world  uint64 // the market's seed, which determines its borrowers
 	seed   uint64
-	who    uint64 // selects the borrower
+	firm   firm   // the borrower
+	code   string // currency of its first tranche
 	market api.Market
 	at     time.Time          // when it is announced, if it is
 	target time.Time          // planned day of pricing, at midnight
@@ -50,7 +52,7 @@ type deal struct {
 	feed   api.Feed
 	id     int64
 	offer  offer
-	target time.Time // of an expected deal: planned day of pricing
+	target time.Time // of an expected deal, and of an increase: planned day of pricing
 	line   int       // index of the offer's line: of a bond priced record, or of the line that a tap increases
 	tap    uint64    // seed of an increase; 0 for other deals
 	seed   uint64
@@ -186,9 +188,11 @@ func (d *deal) updatedSince() string {
 }
 
 // issuer returns the borrower of the offer.
-func (o offer) issuer() issuer {
-	share := float64(splitmix(o.who^o.world)>>11) / (1 << 53)
-	return makeIssuer(o.world, o.market, int(poolSize*share*share)) // the square makes some borrowers frequent
+func (o offer) issuer() issuer { return makeIssuer(o.world, o.market, o.firm) }
+
+// currency returns the currency of an offer's first tranche, with its rate of the planned day of pricing.
+func (o offer) currency() currency {
+	return currency{Currency: calibration.Currencies[o.code]}.on(o.target)
 }
 
 // pricedFeed returns the feed that has the deals of a feed after pricing.

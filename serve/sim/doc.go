@@ -18,7 +18,8 @@
 // hundred bytes. The JSON of a deal is made from seed, script and steps when it is requested. It is kept until the
 // next step if the cache has space (bodies.go).
 //
-// Without Config.Years a market is small and cheap: its past contains only priced deals, the same number in each
-// market. With Config.Years all of its past is simulated, with the mix and the counts of real markets. TestMarginals
-// compares them.
+// Without Config.Years a market is for tests: cheap, with far more events in a day than its past had. Its past contains
+// only priced deals, the same number in each market. With Config.Years all of its past is simulated at the rate of its
+// present, with the mix and the counts of real markets, or with Config.Deals in each. TestMarginals compares the figures
+// with those of real markets; TestConsistency checks that deals do not contradict themselves or each other.
 package sim

@@ -38,7 +38,7 @@ func byMarket(market api.Market, ig, hy, em float64) float64 {
 // statsShares returns the share of bonds with stats, and the share of these with final books. Books are published more
 // often for euro deals than for high yield.
 func (o offer) statsShares() (stats, books float64) {
-	switch code := o.currency().Code; {
+	switch code := o.code; {
 	case o.market == api.HY:
 		return 0.30, 0.12 / 0.30
 	case o.market == api.EM:

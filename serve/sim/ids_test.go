@@ -45,16 +45,16 @@ func TestSpellingsKeepTheValue(t *testing.T) {
 }
 
 func TestVolumeText(t *testing.T) {
-	usd := currency(calibration.Currencies["USD"])
+	usd := currency{Currency: calibration.Currencies["USD"]}
 	for amount, want := range map[int64]string{500e6: "USD500m", 1250e6: "USD1.25bn", 2500e9: "USD2.5trn", 12.5e6: "USD12.5m"} {
 		if got := usd.volumeText(amount); got != want {
 			t.Errorf("%d: %s, want %s", amount, got, want)
 		}
 	}
-	if got := currency(calibration.Currencies["EUR"]).usd(1475000000); got != "1599195000" {
+	if got := (currency{nano: 1_084_200_000}).usd(1475000000); got != "1599195000" {
 		t.Errorf("EUR1.475bn in dollars: %s", got)
 	}
-	if got := currency(calibration.Currencies["IDR"]).usd(7); got != "0.000441" {
+	if got := (currency{nano: 63_000}).usd(7); got != "0.000441" {
 		t.Errorf("IDR7 in dollars: %s", got)
 	}
 }

@@ -4,15 +4,14 @@ import (
 	"strings"
 
 	"dealflow/schemas/api"
-	"dealflow/serve/sim/calibration"
 )
 
 // bondBorrower returns an issuer as bond records show it.
 func (c recordWriter) bondBorrower(who issuer) api.BondBorrower {
 	return api.BondBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region, Type: who.kind,
-		Country: c.text(0.95, who.country), Sector: c.text(0.8, who.sector),
-		Subsector: c.text(0.4, who.subsector), Ticker: c.text(0.7, who.ticker),
+		Country: c.word(0.95, who.country), Sector: c.word(0.8, who.sector),
+		Subsector: c.word(0.4, who.subsector), Ticker: c.plain(0.7, who.ticker),
 	}
 }
 
@@ -28,11 +27,11 @@ func (c recordWriter) spelled(name string) string {
 func (c recordWriter) loanBorrower(who issuer, plan loanPlan, market api.Market, priced bool) api.LoanBorrower {
 	borrower := api.LoanBorrower{
 		Name: c.say(c.spelled(who.name)), Region: who.region,
-		Country: c.text(0.95, who.country), Type: c.text(0.8, who.kind), Sector: c.text(0.85, who.sector),
-		Subsector: c.text(0.4, who.subsector), SecondarySubsector: c.text(0.2, calibration.Subsectors[who.quality%len(calibration.Subsectors)]),
-		Grade: c.text(0.6, pick(c.dice, "Leveraged", "Investment grade", "Unrated")), Ticker: c.text(0.3, who.ticker),
+		Country: c.word(0.95, who.country), Type: c.word(0.8, who.kind), Sector: c.word(0.85, who.sector),
+		Subsector: c.word(0.4, who.subsector), SecondarySubsector: c.word(0.2, who.second),
+		Grade: c.word(0.6, loanGrade(who)), Ticker: c.plain(0.3, who.ticker),
 	}
-	asset := c.text(0.97, plan.asset)
+	asset := c.word(0.97, plan.asset)
 	if market == api.AF {
 		borrower.AssetCategory = asset
 	}
@@ -53,67 +52,22 @@ func levered(market api.Market) float64 {
 	return 0.05
 }
 
-// sponsors returns the sponsor group, which can be {}.
+// sponsors returns the sponsor group, which can be {}. A buyout always names its sponsors.
 func (c recordWriter) sponsors(plan loanPlan) api.LoanSponsorGroup {
 	list := []api.LoanSponsor{}
 	for _, name := range plan.sponsors {
 		list = append(list, api.LoanSponsor{Name: c.say(name)})
 	}
-	if nameless := c.chance(0.06); nameless {
+	named := 0.9
+	if nameless := c.chance(0.06); plan.buyout() {
+		named = 1
+	} else if nameless {
 		list = []api.LoanSponsor{}
 	}
-	group := object(c, 1, api.LoanSponsorGroup{
-		SponsorBacked: opt(c, 0.97, len(plan.sponsors) > 0),
-		Sponsors:      opt(c, 0.9, list),
-	})
-	value, _ := group.Get()
+	group := api.LoanSponsorGroup{SponsorBacked: opt(c, 0.97, len(plan.sponsors) > 0), Sponsors: opt(c, named, list)}
+	value, _ := object(c, 1, group).Get()
+	if plan.buyout() {
+		return group
+	}
 	return value
-}
-
-// notch returns an agency's rating: rarely one notch from the issuer's quality, with an outlook, or none.
-func (c recordWriter) notch(scale []string, quality int) string {
-	off := pickWeighted(c.dice, calibration.NotchOffsets...)
-	text := scale[min(max(quality+off, 0), len(scale)-1)]
-	return pickWeighted(c.dice,
-		choice(80, text), choice(6, text+" (stable)"), choice(5, text+" (neg)"), choice(3, "(P)"+text), choice(2, text+"/Sta"), choice(1, text+"(EXP)"), choice(3, "NR"))
-}
-
-func (c recordWriter) bondRatings(who issuer, market api.Market) api.BondRatings {
-	share := calibration.Agencies[market]
-	return api.BondRatings{
-		Moodys:           c.text(share.Moodys, c.notch(calibration.MoodysScale, who.quality)),
-		StandardAndPoors: c.text(share.StandardAndPoors, c.notch(calibration.OtherScale, who.quality)),
-		Fitch:            c.text(share.Fitch, c.notch(calibration.OtherScale, who.quality)),
-	}
-}
-
-// ratingsOrNone returns the required rating of a priced bond, which can be {}.
-func (c recordWriter) ratingsOrNone(who issuer, market api.Market) api.BondRatings {
-	rating, _ := object(c, 1, c.bondRatings(who, market)).Get()
-	return rating
-}
-
-// loanRating returns a text for every agency. Loans say NR, - or "" where bonds omit the member.
-func (c recordWriter) loanRating(who issuer) api.LoanRating {
-	or := func(scale []string, share float64) string {
-		text, none := c.notch(scale, who.quality), pick(c.dice, "NR", "NR", "-", "", "WR")
-		if c.chance(share) {
-			return text
-		}
-		return none
-	}
-	return api.LoanRating{Moodys: or(calibration.MoodysScale, 0.6), StandardAndPoors: or(calibration.OtherScale, 0.6), Fitch: or(calibration.OtherScale, 0.3)}
-}
-
-// grade returns a bond's grade in the words of its market.
-func grade(who issuer, market api.Market) string {
-	switch {
-	case who.quality%7 == 6:
-		return "UNRATED"
-	case who.quality <= 9:
-		return "INVESTMENT"
-	case market == api.EM:
-		return "SUB_INVESTMENT"
-	}
-	return "HIGH_YIELD"
 }

@@ -74,7 +74,11 @@ func (m *Market) unlink(d *deal, at time.Time) {
 	if d.announced == nil {
 		return
 	}
-	d.announced.priced[d.line] = 0
+	for i, id := range d.announced.priced {
+		if id == d.id {
+			d.announced.priced[i] = 0
+		}
+	}
 	m.touch(d.announced, step{}, at)
 	d.announced = nil
 }
@@ -104,8 +108,12 @@ func (m *Market) announce(service api.Service, o offer) {
 	m.appear(&deal{feed: feed, offer: o, target: o.target, line: -1, seed: mix(o.seed, tagScript, 1)}, o.at)
 }
 
-// announceIncrease adds the expected deal of an increase: a tap of a bond's line, or an add-on of a loan.
+// announceIncrease adds the expected deal of an increase: a tap of a bond's line, or an add-on of a loan. A line or loan
+// that is due within half a year is not increased, nor one that is called by then.
 func (m *Market) announceIncrease(original *deal, at time.Time) {
+	if !original.due().After(at.AddDate(0, 6, 0)) {
+		return
+	}
 	tap := mix(original.seed, tagTap, uint64(original.done))
 	feed := original.feed
 	feed.Kind = api.Expected
@@ -116,6 +124,22 @@ func (m *Market) announceIncrease(original *deal, at time.Time) {
 		target = businessDays(target, wait-1)
 	}
 	m.appear(&deal{feed: feed, offer: original.offer, target: target, line: original.line, tap: tap, seed: mix(tap, 1), growth: growth{parent: original}}, at)
+}
+
+// due returns when a priced deal is repaid.
+func (d *deal) due() time.Time {
+	if d.feed.Service == api.Bond {
+		line := planBond(d.offer).lines[d.line]
+		if line.perpetual {
+			return d.offer.target.AddDate(50, 0, 0)
+		}
+		return line.maturity(d.offer.target)
+	}
+	months := 0
+	for _, t := range d.loanPlan().tranches {
+		months = max(months, t.months)
+	}
+	return d.struck.AddDate(0, months, 0)
 }
 
 // returnLater schedules a few of the deals that left unpriced to return within months, as new deals.
@@ -129,7 +153,7 @@ func (m *Market) returnLater(d *deal, at time.Time) {
 	}
 	target := nextBusinessDay(at.AddDate(0, 0, r.between(10, 180)).Truncate(day))
 	o := m.newOffer(d.offer.market, mix(d.offer.seed, tagReturn), target)
-	o.who = d.offer.who
+	o.firm = d.offer.firm
 	m.timeline.schedule(o.at, func(at time.Time) {
 		o.at = at
 		m.announce(d.feed.Service, o)
@@ -153,7 +177,10 @@ func (m *Market) price(d *deal, line int, at time.Time) {
 	if !stream(d.seed, tagLate, uint64(line)).chance(m.config.Quirks.LateRecord) {
 		wait = 0
 	}
-	p := pricing{service: d.feed.Service, offer: d.offer, line: line, tap: d.tap, parent: d.parent, announced: announced, id: id, struck: at}
+	p := pricing{service: d.feed.Service, offer: d.offer, target: d.target, line: line, tap: d.tap, parent: d.parent, announced: announced, id: id, struck: at}
+	if d.tap != 0 {
+		p.line = d.line // the expected deal of an increase has that line alone
+	}
 	m.timeline.schedule(at.Add(wait), func(at time.Time) { m.newPriced(p, at) })
 }
 
@@ -161,6 +188,7 @@ func (m *Market) price(d *deal, line int, at time.Time) {
 type pricing struct {
 	service api.Service
 	offer   offer
+	target  time.Time // of an increase: its planned day
 	line    int
 	tap     uint64
 	parent  *deal
@@ -174,7 +202,7 @@ type pricing struct {
 func (m *Market) newPriced(p pricing, at time.Time) {
 	d := &deal{
 		feed:  api.Feed{Service: p.service, Market: p.offer.market, Kind: api.Priced},
-		offer: p.offer, line: p.line, tap: p.tap, growth: growth{parent: p.parent}, announced: p.announced, id: p.id, struck: p.struck,
+		offer: p.offer, target: p.target, line: p.line, tap: p.tap, growth: growth{parent: p.parent}, announced: p.announced, id: p.id, struck: p.struck,
 		seed: mix(p.offer.seed, tagPriced, uint64(p.line), p.tap),
 	}
 	d.date()
@@ -229,7 +257,7 @@ func (m *Market) moveMarket(d *deal, at time.Time) {
 // twin returns a record of the same security for another market.
 func (d *deal) twin(market api.Market) *deal {
 	twin := &deal{
-		feed: api.Feed{Service: api.Bond, Market: market, Kind: api.Priced}, offer: d.offer, line: d.line, tap: d.tap,
+		feed: api.Feed{Service: api.Bond, Market: market, Kind: api.Priced}, offer: d.offer, target: d.target, line: d.line, tap: d.tap,
 		growth: d.growth, seed: mix(d.seed, 2), struck: d.struck,
 	}
 	twin.date()

@@ -77,7 +77,7 @@ func (m *Market) renderLoanExpected(d *deal) any {
 	story := m.loanStoryOf(d, plan)
 	c := recordWriter{stream(d.seed, tagFields), m.config.Quirks}
 	record := api.LoanExpectedDeal{
-		DealID: d.id, Market: string(d.feed.Market), Stage: c.say(story.stage), Created: instant(d.born), Changed: instant(d.changed),
+		DealID: d.id, Market: string(d.feed.Market), Stage: c.spell(story.stage), Created: instant(d.born), Changed: instant(d.changed),
 		Headline: c.text(0.96, story.headline), Message: c.text(0.95, story.message),
 		Borrower:      c.loanBorrower(plan.issuer, plan, d.feed.Market, false),
 		UseOfProceeds: c.proceeds(plan),
@@ -105,10 +105,10 @@ func (m *Market) loanExpectedTranche(d *deal, t loanTranche, state loanState) ap
 		sized = 0.9
 	}
 	return api.LoanExpectedTranche{
-		Name: c.say(state.name), Status: c.text(0.9, state.status), Type: c.text(0.95, t.kind.Long), ShortType: c.text(0.9, t.kind.Short),
-		Currency: c.text(0.96, t.cur.Code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
+		Name: c.say(state.name), Status: c.word(0.9, state.status), Type: c.word(0.95, t.kind.Long), ShortType: c.word(0.9, t.kind.Short),
+		Currency: c.plain(0.96, t.cur.Code), Volume: c.text(0.95, state.volume), Maturity: c.text(0.8, t.maturity(c.dice)),
 		Margin: c.text(0.9*presence(state.margin), state.margin), OID: c.text(0.7*presence(state.oid), state.oid),
-		Timing: c.text(0.7, state.timing), FIGICode: c.text(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
+		Timing: c.text(0.7, state.timing), FIGICode: c.plain(figiShare(m, d), t.figi), Changed: opt(c, 0.95, instant(state.changed)),
 		Nominal: opt(c, sized, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(moneyText(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 	}
 }
@@ -174,14 +174,9 @@ func (l *loanStory) apply(m *Market, d *deal, plan loanPlan, s step, index int) 
 		l.tranches[i].progress(plan.tranches[l.tranches[i].index], s)
 	}
 	first := plan.tranches[0]
-	what := first.cur.volumeText(first.amount) + " " + first.kind.Short
-	if plan.addOn {
-		what += " add-on"
-	}
-	if s.kind == stepCommitments {
-		what = s.at.Format("2 January")
-	}
-	l.report = reportOf(c.dice, s.kind, plan.issuer.name, what, first.quote(first.margin))
+	topic := d.loanTopic(plan)
+	topic.words[slotDue] = s.at.Format("2 January")
+	l.report = topic.report(c.dice, s.kind, first.quote(first.margin))
 	l.headline, l.message = c.say(l.headline), c.say(l.message)
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dealflow/schemas/api"
@@ -38,30 +39,42 @@ type loanTranche struct {
 	by     time.Time // day of pricing, which determines the reference rate of the margin
 }
 
-// planLoan returns the plan of an offer. It is a pure function. An add-on has its own plan.
-func planLoan(o offer, tap uint64) loanPlan {
+// planLoan returns the plan of an offer that prices on a day. It is a pure function. An add-on has its own plan.
+func planLoan(o offer, tap uint64, at time.Time) loanPlan {
 	plan := loanPlan{issuer: o.issuer(), addOn: tap != 0}
 	d := stream(o.seed, tagPlan)
 	if d.chance(calibration.SponsoredShares[o.market]) {
 		for range pickWeighted(d, calibration.SponsorCounts...) {
-			plan.sponsors = append(plan.sponsors, sponsorName(d))
+			if name := sponsorName(d); !slices.Contains(plan.sponsors, name) {
+				plan.sponsors = append(plan.sponsors, name)
+			}
 		}
 	}
 	plan.asset = pickWeighted(d, calibration.Assets...)
-	plan.purpose = pickWeighted(d, calibration.PurposeShares...)
+	purposes := calibration.PurposeShares
+	if len(plan.sponsors) > 0 {
+		purposes = calibration.SponsoredPurposeShares
+	}
+	plan.purpose = pickWeighted(d, purposes...)
 	plan.club = d.chance(calibration.ClubShares[o.market])
 	count := pickWeighted(d, calibration.TranchesPerLoan[o.market]...)
 	if tap != 0 {
 		d, count = stream(tap, tagPlan), 1
 	}
-	cur := currencyOf(d, o.market)
+	cur := currency{Currency: calibration.Currencies[o.code]}
 	for i := range count {
 		if other := currencyOf(d, o.market); i > 0 && d.chance(0.25) {
 			cur = other
 		}
-		plan.tranches = append(plan.tranches, planTranche(d, o, plan.issuer, cur, i))
+		plan.tranches = append(plan.tranches, planTranche(d, o, plan.issuer, cur.on(at), i))
 	}
 	return plan
+}
+
+// buyout says whether sponsors buy the borrower with the loan.
+func (p loanPlan) buyout() bool {
+	purpose := calibration.Purposes[p.purpose]
+	return purpose == "lbo" || purpose == "sbo"
 }
 
 func planTranche(d *dice, o offer, who issuer, cur currency, i int) loanTranche {
@@ -72,10 +85,7 @@ func planTranche(d *dice, o offer, who issuer, cur currency, i int) loanTranche 
 		t.amount -= int64(d.between(1, 30_000)) * 1000
 	}
 	t.margin = marginOf(d, o.market, usual.Margin, who)
-	t.months = 12 * d.between(3, 8)
-	if o.market == api.AF {
-		t.months = 12 * d.between(5, 15)
-	}
+	t.months = 12 * pick(d, usual.Years...)
 	step := map[api.Market]int{api.LL: pick(d, 12, 25, 25, 50)}[o.market]
 	t.flex = step * pickWeighted(d, calibration.Effects[o.mood].Flex...)
 	t.oid = pickWeighted(d, calibration.OIDs...)
@@ -122,4 +132,13 @@ func (t loanTranche) maturity(d *dice) string {
 }
 
 // loanPlan returns the plan of a deal.
-func (d *deal) loanPlan() loanPlan { return planLoan(d.offer, d.tap) }
+func (d *deal) loanPlan() loanPlan {
+	at := d.offer.target
+	switch {
+	case d.dated != 0:
+		at = time.Unix(int64(d.dated)*86400, 0).UTC()
+	case d.tap != 0:
+		at = d.target
+	}
+	return planLoan(d.offer, d.tap, at)
+}

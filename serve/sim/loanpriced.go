@@ -17,7 +17,7 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	t := recordWriter{stream(d.seed, tagText), m.config.Quirks}
 	first := plan.tranches[0]
 	undated := m.undated(d)
-	said := reportOf(t.dice, stepPrice, plan.issuer.name, first.cur.volumeText(first.amount)+" "+first.kind.Short, first.quote(first.margin))
+	said := d.loanTopic(plan).report(t.dice, stepPrice, first.quote(first.margin))
 	record := api.LoanPricedDeal{
 		DealID: d.id, Market: string(d.feed.Market), PricedDate: opt(c, certain(!undated), d.pricingDate()),
 		Headline: t.text(0.9, said.headline), Message: t.text(messageThere(d), said.message),
@@ -30,8 +30,9 @@ func (m *Market) renderLoanPriced(d *deal) any {
 	if none := c.chance(c.q.EmptyList / 5); none && !undated {
 		return &record
 	}
+	banks := d.offer.syndicate(d.tap)
 	for i, t := range plan.tranches {
-		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i))
+		record.Tranches = append(record.Tranches, m.loanTranche(d, plan, t, i, banks))
 	}
 	if undated {
 		record.Tranches[0].PricingDate = api.Some(d.pricingDate())
@@ -48,15 +49,15 @@ func messageThere(d *deal) float64 {
 	return 1
 }
 
-func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.LoanPricedTranche {
+func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int, banks []member) api.LoanPricedTranche {
 	c := recordWriter{stream(d.seed, tagFields, uint64(i)+1), m.config.Quirks}
 	tranche := api.LoanPricedTranche{
-		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.text(0.9, "Priced"),
-		Type: c.text(0.97, t.kind.Long), ShortType: c.text(0.9, t.kind.Short), Currency: c.text(0.97, t.cur.Code),
+		ID: d.id*10 + int64(i), Name: c.say(t.name), Status: c.word(0.9, "Priced"),
+		Type: c.word(0.97, t.kind.Long), ShortType: c.word(0.9, t.kind.Short), Currency: c.plain(0.97, t.cur.Code),
 		Maturity: c.text(0.9, t.maturity(c.dice)), ExtensionOptions: c.text(extendable(d, t), pick(c.dice, "+1+1", "+1+1", "1+1", "None", "+1")),
 		By: c.text(0.1, pick(c.dice, "Borrower", "Lender", "B")), Margin: c.text(0.95, pickWeighted(c.dice, choice(92, t.quote(t.margin)), choice(3, fmt.Sprintf("%dbp", t.margin)), choice(5, "Undisclosed"))),
-		OID: c.text(quoted(d), t.oid), Grade: c.text(0.4, pick(c.dice, "Leveraged", "Investment grade")),
-		BloombergCode: c.text(0.65, t.code), FIGICode: c.text(0.6, t.figi),
+		OID: c.text(quoted(d), t.oid), Grade: c.word(0.4, loanGrade(plan.issuer)),
+		BloombergCode: c.plain(0.65, t.code), FIGICode: c.plain(0.6, t.figi),
 		Nominal:              opt(c, 0.96, api.LoanNominalTranche{Amount: opt(c, 0.99, c.number(moneyText(t.amount))), Converted: c.converted(t.amount, t.cur)}),
 		FxRate:               object(c, 0.9, api.FxRate{USD: api.Some(c.number(t.cur.rate()))}),
 		PricingDate:          opt(c, 0.9, date(d.struck)),
@@ -68,7 +69,7 @@ func (m *Market) loanTranche(d *deal, plan loanPlan, t loanTranche, i int) api.L
 		SustainabilityLinked: t.linked,
 		Club:                 plan.club,
 		Rating:               c.loanRating(plan.issuer),
-		Banks:                c.lenders(d.feed.Market, t.cur.Code),
+		Banks:                c.lenders(banks),
 		Tenor:                opt(c, 0.9, int32(t.months)),
 	}
 	c.correctTranche(&tranche, d, t)
@@ -137,20 +138,15 @@ func (c recordWriter) dealTotal(plan loanPlan) api.LoanNominal {
 			order = append(order, t.cur)
 		}
 		sums[t.cur.Code] += t.amount
-		h, l := bits.Mul64(uint64(t.amount), uint64(t.cur.Micro))
+		h, l := bits.Mul64(uint64(t.amount), uint64(t.cur.nano))
 		lo, carry = bits.Add64(lo, l, 0)
 		hi += h + carry
 	}
 	total := api.LoanNominal{Currencies: []api.LoanCurrencyAmount{}}
 	for _, cur := range order {
-		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(moneyText(sums[cur.Code])), Currency: c.text(0.98, cur.Code)})
+		total.Currencies = append(total.Currencies, api.LoanCurrencyAmount{Amount: c.number(moneyText(sums[cur.Code])), Currency: c.plain(0.98, cur.Code)})
 	}
-	usd := "0"
-	if hi < 1_000_000 {
-		whole, rest := bits.Div64(hi, lo, 1_000_000)
-		usd = decimal(int64(whole), int64(rest), 6)
-	}
-	total.Converted.USD = c.number(usd)
+	total.Converted.USD = c.number(dollars(hi, lo))
 	if c.chance(c.q.ZeroUSD) {
 		total.Converted.USD = "0"
 	}
@@ -173,12 +169,14 @@ func quoted(d *deal) float64 {
 	return 0.1
 }
 
-// lenders returns a tranche's banks. Corporate loans have many.
-func (c recordWriter) lenders(market api.Market, code string) []api.LoanBank {
+// lenders returns a tranche's banks: those of its deal, with small differences. The first ones arrange it.
+func (c recordWriter) lenders(banks []member) []api.LoanBank {
 	none, twice := c.chance(c.q.EmptyList), c.chance(c.q.DuplicateBank)
 	list := []api.LoanBank{}
-	for _, name := range some(c.dice, c.bankCount(market, code), calibration.Banks) {
-		list = append(list, api.LoanBank{Name: c.say(name), Type: api.LoanBankType{MLA: c.chance(0.5), Bookrunner: c.chance(0.4), Participant: c.chance(0.3)}})
+	leads := 1 + len(banks)*2/5
+	for i, b := range ofTranche(c.dice, banks) {
+		arranger, odd := i < leads, c.chance(0.06)
+		list = append(list, api.LoanBank{Name: c.say(b.name), Type: api.LoanBankType{MLA: arranger != odd, Bookrunner: arranger && i <= leads/2, Participant: !arranger}})
 	}
 	if none {
 		return []api.LoanBank{}

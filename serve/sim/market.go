@@ -24,6 +24,7 @@ type Market struct {
 	at       time.Time // the instant that the simulation has reached
 	timeline timeline
 	calendar *calendar
+	scales   map[api.Market]float64 // factors on the counts of real markets; only with Config.Years
 	shelves  map[api.Feed]*shelf
 	bodies   bodies
 }
@@ -136,6 +137,7 @@ func (m *Market) restart() {
 	m.timeline = timeline{}
 	m.calendar = newCalendar(m.config.Seed)
 	m.bodies = bodies{limit: m.bodies.limit}
+	m.scales = map[api.Market]float64{}
 	m.shelves = map[api.Feed]*shelf{}
 	for _, feed := range api.Feeds() {
 		m.shelves[feed] = newShelf(feed)

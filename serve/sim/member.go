@@ -37,6 +37,38 @@ func (c recordWriter) text(p float64, value string) api.Opt[string] {
 	return member
 }
 
+// plain returns an optional text with a form of its own, such as a code: awkward characters are no part of it.
+func (c recordWriter) plain(p float64, value string) api.Opt[string] {
+	empty := c.chance(c.q.EmptyText)
+	member := opt(c, p, value)
+	if member.IsZero() && empty {
+		return api.Some("")
+	}
+	return member
+}
+
+// word returns an optional word of a list, such as a sector.
+func (c recordWriter) word(p float64, value string) api.Opt[string] {
+	return c.plain(p, c.spell(value))
+}
+
+// spell returns a word of a list, such as a role or a stage, rarely in another case or with odd spaces.
+func (c recordWriter) spell(word string) string {
+	loose, how := c.chance(c.q.LooseSpelling), c.Uint64()
+	if !loose || word == "" {
+		return word
+	}
+	return respelled[how%uint64(len(respelled))](word)
+}
+
+var respelled = []func(string) string{
+	strings.ToLower,
+	strings.ToUpper,
+	func(t string) string { return t + " " },
+	func(t string) string { return "\u00a0" + t },
+	func(t string) string { return strings.Replace(t, " ", "  ", 1) },
+}
+
 // object returns an optional object whose members are all optional. Sometimes it is present and empty.
 func object[T any](c recordWriter, p float64, value T) api.Opt[T] {
 	if c.chance(c.q.EmptyObject) {

@@ -11,11 +11,14 @@ import (
 )
 
 // currency is a currency of the market. Its methods convert amounts to dollars and to texts.
-type currency calibration.Currency
+type currency struct {
+	*calibration.Currency
+	nano int64 // value of one unit on a day, in billionths of a dollar; see on
+}
 
 // currencyOf draws one of a market's currencies, for any day.
 func currencyOf(d *dice, market api.Market) currency {
-	return currency(calibration.Currencies[pickWeighted(d, calibration.CurrencyMix[market]...)])
+	return currency{Currency: calibration.Currencies[pickWeighted(d, calibration.CurrencyMix[market]...)]}
 }
 
 // size draws an amount in whole units: lognormal in millions, mostly round.
@@ -35,16 +38,21 @@ func size(d *dice, cur currency, medianMillions, sigma float64) int64 {
 
 // usd returns an amount's exact value in dollars as the text of a JSON number.
 func (c currency) usd(amount int64) string {
-	hi, lo := bits.Mul64(uint64(amount), uint64(c.Micro))
-	if hi >= 1_000_000 {
+	hi, lo := bits.Mul64(uint64(amount), uint64(c.nano))
+	return dollars(hi, lo)
+}
+
+// dollars returns a number of billionths of a dollar, of 128 bits, in dollars as text.
+func dollars(hi, lo uint64) string {
+	if hi >= 1_000_000_000 {
 		return "0" // 0 is the API's placeholder for an unknown value
 	}
-	whole, rest := bits.Div64(hi, lo, 1_000_000)
-	return decimal(int64(whole), int64(rest), 6)
+	whole, rest := bits.Div64(hi, lo, 1_000_000_000)
+	return decimal(int64(whole), int64(rest), 9)
 }
 
 // rate returns the value of one unit in dollars as the text of a JSON number.
-func (c currency) rate() string { return decimal(c.Micro/1_000_000, c.Micro%1_000_000, 6) }
+func (c currency) rate() string { return decimal(c.nano/1_000_000_000, c.nano%1_000_000_000, 9) }
 
 // decimal returns whole.fraction without trailing zeros. fraction has the given number of digits.
 func decimal(whole, fraction int64, digits int) string {

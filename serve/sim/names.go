@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"strings"
 
 	"dealflow/schemas/api"
@@ -9,31 +10,88 @@ import (
 
 // issuer is a borrower. It is the same in all its deals.
 type issuer struct {
-	name, region, kind, country, sector, subsector, ticker string
-	bankish                                                bool
-	quality                                                int // notches from the best: 0 is AAA, 20 is C
+	name, region, kind, country, sector, subsector, second, ticker string
+	bankish                                                        bool
+	quality                                                        int // notches from the best: 0 is AAA, 20 is C
+	agencies                                                       agencyRatings
 }
 
-// poolSize is the number of borrowers of a market. A borrower can have many deals.
+// firm names a borrower of a market: a place in calibration.Regions, and a number among the borrowers of that country.
+type firm struct{ region, country, number uint16 }
+
+// poolSize is about the number of borrowers of a market. A borrower can have many deals.
 const poolSize = 3000
 
-// makeIssuer returns a borrower of a market's pool.
-func makeIssuer(world uint64, market api.Market, index int) issuer {
-	d := stream(world, tagIssuer, marketTag(market), uint64(index))
-	region := pickWeighted(d, calibration.Regions[market]...)
-	country := pick(d, region.Countries...)
+// drawFirm draws the borrower of a deal in a currency. Most are at home in the currency.
+func drawFirm(d *dice, market api.Market, code string) firm {
+	regions := calibration.Regions[market]
+	home, foreign := homesOf[market][code], calibration.HomeShares.Other
+	switch code {
+	case "USD":
+		foreign = calibration.HomeShares.USD
+	case "EUR":
+		foreign = calibration.HomeShares.EUR
+	}
+	at, share := d.Float64(), d.Float64()
+	f := firm{}
+	if d.chance(foreign) && len(home) > 0 {
+		f = home[int(at*float64(len(home)))]
+	} else {
+		for range 4 {
+			f.region = pickWeighted(d, regionIndexes[market]...)
+			f.country = uint16(d.IntN(len(regions[f.region].Value.Countries)))
+			if regions[f.region].Value.Countries[f.country].Currency != code {
+				break
+			}
+		}
+	}
+	region := regions[f.region]
+	borrowers := max(poolSize*region.Weight/100/float64(len(region.Value.Countries)), 12)
+	f.number = uint16(borrowers * share * share) // the square makes some borrowers frequent
+	return f
+}
+
+// homesOf are the countries of each currency, and regionIndexes the weights of regions, by market.
+var (
+	homesOf       = map[api.Market]map[string][]firm{}
+	regionIndexes = map[api.Market][]calibration.Weighted[uint16]{}
+)
+
+func init() {
+	for market, regions := range calibration.Regions {
+		homesOf[market] = map[string][]firm{}
+		for i, region := range regions {
+			regionIndexes[market] = append(regionIndexes[market], choice(region.Weight, uint16(i)))
+			for j, country := range region.Value.Countries {
+				if country.Currency != "" {
+					homesOf[market][country.Currency] = append(homesOf[market][country.Currency], firm{region: uint16(i), country: uint16(j)})
+				}
+			}
+		}
+	}
+}
+
+// makeIssuer returns a borrower of a market.
+func makeIssuer(world uint64, market api.Market, f firm) issuer {
+	d := stream(world, tagIssuer, marketTag(market), uint64(f.region)<<32|uint64(f.country)<<16|uint64(f.number))
+	region := calibration.Regions[market][f.region].Value
+	country := region.Countries[f.country]
 	it := issuer{region: region.Name, country: country.Name}
 	kind := pickWeighted(d, calibration.BorrowerKinds[market]...)
 	it.kind, it.bankish = kind, kind == "FIG" || kind == "Bank" || kind == "Insurance"
-	it.sector = pick(d, calibration.Sectors...)
-	if it.bankish {
-		it.sector = "Financial Institutions"
+	sector := pick(d, calibration.Sectors...)
+	switch {
+	case it.bankish:
+		sector = calibration.Financials
+	case it.official():
+		sector = calibration.PublicSector
 	}
-	it.subsector = pick(d, calibration.Subsectors...)
+	it.sector, it.subsector, it.second = sector.Name, pick(d, sector.Subsectors...), pick(d, sector.Subsectors...)
 	stem := coin(d)
-	it.name = nameOf(d, stem, country, kind)
+	it.name = nameOf(d, stem, country, kind, sector)
 	it.ticker = strings.ToUpper(stem[:min(len(stem), d.between(3, 5))])
-	it.quality = qualityOf(d, market)
+	it.quality = qualityOf(d, market, it.official())
+	it.agencies = rate(d, market, it.quality)
 	return it
 }
 
@@ -48,7 +106,7 @@ func coin(d *dice) string {
 	return word
 }
 
-func nameOf(d *dice, stem string, country calibration.Country, kind string) string {
+func nameOf(d *dice, stem string, country calibration.Country, kind string, sector calibration.Sector) string {
 	var name string
 	switch kind {
 	case "Sovereign", "SSA", "Sub-sovereign", "Agency":
@@ -56,7 +114,11 @@ func nameOf(d *dice, stem string, country calibration.Country, kind string) stri
 	case "FIG", "Bank", "Insurance":
 		name = stem + pick(d, " Bank", " Banking Group", " Insurance", " Re", " Finance & Leasing") + " " + pick(d, country.Forms...)
 	default:
-		name = stem + pick(d, "", "", " Holdings", " Energy", " Chemicals", " Telecom", " & Sons", " Infrastructure", " (No. 2)") + " " + pick(d, country.Forms...)
+		middle, form := pick(d, "", "", " Holdings", pick(d, sector.Words...), pick(d, sector.Words...), pick(d, sector.Words...), " & Sons", " (No. 2)"), pick(d, country.Forms...)
+		if strings.HasPrefix(form, "Holdings") {
+			middle = strings.TrimSuffix(middle, " Holdings")
+		}
+		name = stem + middle + " " + form
 	}
 	roll := d.Float64()
 	switch {
@@ -72,24 +134,16 @@ func nameOf(d *dice, stem string, country calibration.Country, kind string) stri
 	return name
 }
 
-// qualityOf draws a borrower's notch. Most are within the grades of the market.
-func qualityOf(d *dice, market api.Market) int {
-	low, high := 0, 20
-	switch market {
-	case api.IG:
-		low, high = 0, 10
-	case api.HY, api.LL:
-		low, high = 9, 18
-	case api.EM, api.CF, api.AF:
-		low, high = 2, 16
+// qualityOf draws a borrower's notch. Most are in the middle of the grades of the market.
+func qualityOf(d *dice, market api.Market, official bool) int {
+	q := calibration.BorrowerQualities[market]
+	if official && market == api.IG {
+		q = calibration.OfficialQualities
 	}
-	return d.between(low, high)
+	return min(max(int(math.Round(q.Mean+q.Sigma*d.NormFloat64())), q.Best), q.Worst)
 }
 
 // sponsorName returns the name of an invented sponsor.
 func sponsorName(d *dice) string {
 	return pick(d, calibration.NameHeads...) + pick(d, calibration.NameTails...) + pick(d, " Partners", " Capital", " Équité", " Private Equity", " & Co.")
 }
-
-// bank returns the name of an invented bank.
-func bank(index int) string { return calibration.Banks[index%len(calibration.Banks)] }

@@ -26,7 +26,8 @@ type Quirks struct {
 	NoLinks         float64 // per record
 	DuplicateBank   float64 // per list of banks
 	Unordered       float64 // per price evolution
-	AwkwardText     float64 // per text
+	AwkwardText     float64 // per free text
+	LooseSpelling   float64 // per word of a list: roles, stages, types, sectors, keys of stats
 	AwkwardStatsKey float64 // per entry of a stats map
 	BadPricingTime  float64 // per pricing time
 	NoMaturity      float64 // per bond priced record
@@ -112,6 +113,7 @@ var quirks = []Quirk{
 	{"late-record", 1, "a pricedDeal link some minutes before its deal", "the document: a pricedDeal link matches a priced deal", func(q *Quirks) *float64 { return &q.LateRecord }},
 	{"late-link", 0.03, "a priced tranche that gets its pricedDeal link within the hour", "the document: a priced tranche has a pricedDeal link", func(q *Quirks) *float64 { return &q.LateLink }},
 	{"dangling", 0.015, "a pricedDeal link to a deal that does not exist", "the document: a pricedDeal link matches a priced deal", func(q *Quirks) *float64 { return &q.DanglingLink }},
+	{"loose-spelling", 0.05, "roles, stages, sectors and keys of stats in odd case and with odd spaces", "sums by such a word as it is written", func(q *Quirks) *float64 { return &q.LooseSpelling }},
 	{"misfit", 0.02, "a value that does not fit its type", "openapi.yaml: types", func(q *Quirks) *float64 { return &q.Misfit }},
 	{"unknown-field", 0.02, "a member that is not described", "openapi.yaml: members", func(q *Quirks) *float64 { return &q.UnknownField }},
 	{"unknown-value", 0.02, "a value outside its list, such as REOPENING", "openapi.yaml: listed values", func(q *Quirks) *float64 { return &q.UnknownEnum }},
@@ -134,10 +136,10 @@ func DefaultQuirks() Quirks {
 }
 
 // AwkwardQuirks returns the rates of a market that also breaks the document, in ways that a client must read all the
-// same: with nulls, odd times, and links that are late, absent or lead nowhere.
+// same: with nulls, odd times, words in odd case, and links that are late, absent or lead nowhere.
 func AwkwardQuirks() Quirks {
 	q := DefaultQuirks()
-	for _, name := range []string{"null", "no-links", "bad-time", "late-record", "late-link", "dangling"} {
+	for _, name := range []string{"null", "no-links", "loose-spelling", "bad-time", "late-record", "late-link", "dangling"} {
 		quirk := quirks[slices.IndexFunc(quirks, func(quirk Quirk) bool { return quirk.Name == name })]
 		*quirk.rate(&q) = quirk.Rate
 	}

@@ -27,6 +27,7 @@ func (m *Market) stock() {
 			first := m.config.Epoch.Truncate(day)
 			if m.config.Years > 0 {
 				first = first.AddDate(-m.config.Years, 0, 0)
+				m.scales[market] = m.scaleOf(market, first)
 			} else {
 				m.stockPriced(service, market)
 				m.stockExpected(service, market)
@@ -34,6 +35,18 @@ func (m *Market) stock() {
 			m.scheduleDay(service, market, first)
 		}
 	}
+}
+
+// scaleOf returns the factor on the counts of a market whose history begins on a day.
+func (m *Market) scaleOf(market api.Market, first time.Time) float64 {
+	if m.config.Deals == 0 {
+		return m.config.Scale
+	}
+	total := 0.0
+	for at := first; at.Before(m.config.Epoch); at = at.AddDate(0, 0, 1) {
+		total += m.calendar.rate(market, at)
+	}
+	return m.config.Scale * float64(m.config.Deals) / total
 }
 
 // stockPriced spreads priced deals over the past: more in recent months, and more in busy seasons.
@@ -82,7 +95,7 @@ func (m *Market) beginDay(service api.Service, market api.Market, target time.Ti
 		return
 	}
 	rate := m.calendar.rate(market, target)
-	mean := m.config.Scale * rate / recordsPerOffer(market)
+	mean := m.scales[market] * rate / recordsPerOffer(market)
 	if m.config.Years == 0 {
 		mean = m.config.PerDay * rate / meanRate(market, target.Year())
 	}
@@ -107,7 +120,9 @@ func (m *Market) begin(service api.Service, o offer) {
 
 // newOffer returns an offer that is priced on a day, with its announcement before that.
 func (m *Market) newOffer(market api.Market, seed uint64, target time.Time) offer {
-	o := offer{world: m.config.Seed, seed: seed, who: seed, market: market, target: target, mood: m.calendar.regime(target)}
+	o := offer{world: m.config.Seed, seed: seed, market: market, target: target, mood: m.calendar.regime(target)}
+	o.code = o.drawCurrency()
+	o.firm = drawFirm(stream(seed^m.config.Seed, tagIssuer), market, o.code)
 	r := stream(seed, tagRoute)
 	if wait := o.wait(r); wait > 0 {
 		o.at = businessTime(r, businessDaysBefore(target, wait), 7, 16)

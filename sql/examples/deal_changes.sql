@@ -4,7 +4,7 @@ WITH most_edited AS (
   FROM field_change
   WHERE kind = 'priced' AND change_kind = 'edit'
   GROUP BY ALL
-  ORDER BY count(DISTINCT version) DESC, service, market, deal_id
+  ORDER BY count(DISTINCT version) DESC, count(*) DESC, service, market, deal_id
   LIMIT 1
 )
 SELECT service, market, deal_id, version, known_at, table_name, row_key, coalesce(field, change) AS what, was, "is"

@@ -2,23 +2,46 @@ package calibration
 
 import "dealflow/schemas/api"
 
-// Currency is a currency and its value, which never changes.
+// Currency is a currency, and its markets.
 type Currency struct {
 	Code  string  // ISO 4217
-	Micro int64   // value of one unit, millionths of a US dollar
 	Scale float64 // factor on sizes: units that buy what one dollar buys elsewhere
+
+	// Dollars is the value of one unit in US dollars at the start of each year from FirstYear on. Source:
+	// approximate levels of the time, not checked; no figure for other uses.
+	Dollars []float64
+
+	// Yields are those of government securities of five years at the start of each year from FirstYear on, in per cent.
+	// Source: as for Dollars; for the currencies of emerging markets an assumption.
+	Yields []float64
+
+	Slope      int    // more yield by year of maturity, thousandths of a per cent; assumption
+	Swap       int    // mid-swaps less government yield, basis points; assumption: a long-term mean
+	Government string // how dealers call the government's securities; "" where prices name none
 }
 
-// Currencies are the currencies of all markets by code.
-var Currencies = map[string]Currency{
-	"USD": {"USD", 1_000_000, 1}, "EUR": {"EUR", 1_084_200, 1}, "GBP": {"GBP", 1_267_500, 1},
-	"AUD": {"AUD", 652_300, 1}, "CHF": {"CHF", 1_131_000, 0.4}, "CAD": {"CAD", 731_800, 1},
-	"SEK": {"SEK", 96_300, 5}, "NOK": {"NOK", 94_150, 5}, "JPY": {"JPY", 6_543, 100},
-	"CNH": {"CNH", 138_400, 4}, "HKD": {"HKD", 127_990, 4}, "SGD": {"SGD", 742_600, 0.6},
-	"BRL": {"BRL", 198_700, 2}, "ZAR": {"ZAR", 53_210, 8}, "IDR": {"IDR", 63, 8000}, "KES": {"KES", 7_730, 30},
+// Currencies are the currencies of all markets by code. Source: see the fields.
+var Currencies = map[string]*Currency{
+	"USD": {"USD", 1, []float64{1}, []float64{2.65, 2, 0.85, 0.75, 1.7, 1.65, 1.75, 1.95, 2.2, 2.5, 1.7, 0.35, 1.25, 4, 3.85, 4.4, 3.7}, 60, 5, "T"},
+	"EUR": {"EUR", 1, []float64{1.43, 1.33, 1.3, 1.32, 1.37, 1.21, 1.086, 1.05, 1.2, 1.145, 1.12, 1.22, 1.135, 1.07, 1.1, 1.035, 1.17}, []float64{2.4, 1.85, 0.8, 0.3, 0.9, 0, -0.05, -0.5, -0.2, -0.3, -0.45, -0.75, -0.45, 2.55, 1.95, 2.15, 2.4}, 50, 30, "B"},
+	"GBP": {"GBP", 1, []float64{1.61, 1.56, 1.55, 1.62, 1.65, 1.56, 1.47, 1.235, 1.35, 1.275, 1.32, 1.365, 1.35, 1.205, 1.27, 1.25, 1.345}, []float64{2.8, 2.2, 1.1, 0.9, 1.85, 1.2, 1.35, 0.5, 0.75, 0.9, 0.6, 0, 0.8, 3.6, 3.45, 4.35, 3.95}, 50, 20, "UKT"},
+	"AUD": {"AUD", 1, []float64{0.9, 1.02, 1.02, 1.04, 0.89, 0.817, 0.729, 0.72, 0.78, 0.705, 0.7, 0.77, 0.726, 0.68, 0.681, 0.62, 0.667}, []float64{5.2, 5.3, 3.4, 2.9, 3.4, 2.2, 2.2, 2.3, 2.4, 2, 1, 0.35, 1.4, 3.7, 3.65, 3.9, 4.3}, 50, 25, "ACGB"},
+	"CHF": {"CHF", 0.4, []float64{0.97, 1.07, 1.065, 1.09, 1.12, 1.005, 0.998, 0.982, 1.026, 1.018, 1.033, 1.13, 1.096, 1.082, 1.188, 1.1, 1.26}, []float64{1, 1, 0.2, 0.05, 0.3, -0.1, -0.75, -0.7, -0.5, -0.5, -0.65, -0.7, -0.35, 1.45, 0.9, 0.3, 0.2}, 40, 15, ""},
+	"CAD": {"CAD", 1, []float64{0.953, 1.003, 0.98, 1.005, 0.94, 0.861, 0.723, 0.744, 0.796, 0.733, 0.77, 0.785, 0.79, 0.738, 0.755, 0.695, 0.729}, []float64{2.75, 2.4, 1.3, 1.4, 1.95, 1.35, 0.75, 1.1, 1.85, 1.9, 1.7, 0.4, 1.25, 3.4, 3.2, 2.95, 2.95}, 50, 10, "GOC"},
+	"SEK": {"SEK", 5, []float64{0.14, 0.149, 0.145, 0.154, 0.155, 0.128, 0.1185, 0.11, 0.122, 0.113, 0.107, 0.1215, 0.1105, 0.096, 0.099, 0.0904, 0.108}, []float64{2.5, 2.8, 1.1, 1.1, 1.7, 0.3, 0.3, -0.1, 0.1, 0.1, -0.1, -0.25, -0.05, 2.6, 2.15, 2.2, 2.4}, 50, 30, ""},
+	"NOK": {"NOK", 5, []float64{0.173, 0.171, 0.167, 0.18, 0.165, 0.134, 0.113, 0.116, 0.122, 0.1155, 0.114, 0.1165, 0.1135, 0.102, 0.098, 0.088, 0.099}, []float64{3.4, 3.1, 1.9, 1.7, 2.2, 1.2, 1, 1.1, 1.2, 1.5, 1.35, 0.6, 1.6, 3.1, 3.3, 3.75, 3.95}, 50, 40, ""},
+	"JPY": {"JPY", 100, []float64{0.0108, 0.0123, 0.013, 0.0115, 0.0095, 0.00835, 0.0083, 0.00855, 0.00887, 0.00912, 0.0092, 0.00968, 0.00869, 0.00763, 0.00709, 0.00636, 0.00638}, []float64{0.5, 0.4, 0.35, 0.2, 0.25, 0.05, 0, -0.1, -0.1, -0.15, -0.1, -0.1, -0.05, 0.25, 0.2, 0.75, 1.5}, 40, 10, "JGB"},
+	"CNH": {"CNH", 4, []float64{0.1465, 0.1515, 0.158, 0.16, 0.165, 0.161, 0.152, 0.143, 0.1535, 0.1455, 0.1435, 0.154, 0.1573, 0.1448, 0.1404, 0.1362, 0.143}, []float64{3, 3.5, 3.1, 3.2, 4.4, 3.5, 2.7, 2.9, 3.8, 3, 2.9, 2.95, 2.6, 2.65, 2.4, 1.45, 1.65}, 30, 20, ""},
+	"HKD": {"HKD", 4, []float64{0.129, 0.1287, 0.1287, 0.129, 0.129, 0.1289, 0.129, 0.1289, 0.128, 0.1277, 0.1283, 0.129, 0.1282, 0.1281, 0.128, 0.1288, 0.1285}, []float64{2.2, 1.7, 0.9, 0.3, 1.3, 1.4, 1.3, 1.6, 1.6, 1.9, 1.7, 0.3, 1.2, 3.7, 3.2, 3.5, 2.7}, 40, 20, ""},
+	"SGD": {"SGD", 0.6, []float64{0.712, 0.777, 0.77, 0.818, 0.792, 0.754, 0.705, 0.691, 0.748, 0.733, 0.743, 0.757, 0.741, 0.746, 0.757, 0.732, 0.777}, []float64{1.3, 1.3, 0.6, 0.4, 1.3, 1.5, 2, 1.9, 1.7, 1.9, 1.6, 0.5, 1.3, 2.9, 2.7, 2.8, 1.8}, 40, 20, ""},
+	"BRL": {"BRL", 2, []float64{0.574, 0.602, 0.536, 0.488, 0.424, 0.376, 0.253, 0.307, 0.302, 0.258, 0.249, 0.193, 0.1795, 0.189, 0.206, 0.162, 0.182}, []float64{12.8, 12, 11, 8.6, 12.6, 12.3, 16, 11.3, 9.7, 8.7, 6.4, 6.5, 10.8, 12.7, 10, 15.2, 13.3}, 30, 30, ""},
+	"ZAR": {"ZAR", 8, []float64{0.135, 0.151, 0.1235, 0.118, 0.0954, 0.0864, 0.0647, 0.0728, 0.0808, 0.0695, 0.0714, 0.068, 0.0627, 0.0587, 0.0545, 0.053, 0.06}, []float64{8.4, 7.5, 7.2, 5.8, 7.4, 7.2, 9.2, 8, 7.7, 8.2, 7.4, 6.3, 7.5, 8.8, 8.6, 8.7, 7.9}, 80, 30, ""},
+	"IDR": {"IDR", 8000, []float64{0.000106, 0.000111, 0.00011, 0.000104, 0.000082, 0.000081, 0.0000725, 0.0000742, 0.0000737, 0.000069, 0.000072, 0.0000712, 0.0000702, 0.0000642, 0.000065, 0.000062, 0.00006}, []float64{9, 7.2, 5.3, 4.7, 8, 7.7, 8.8, 7.5, 5.9, 7.9, 6.4, 5.2, 5.1, 6.2, 6.4, 7, 5.6}, 50, 30, ""},
+	"KES": {"KES", 30, []float64{0.0132, 0.0124, 0.0117, 0.0116, 0.0116, 0.011, 0.0098, 0.0098, 0.0097, 0.0098, 0.0099, 0.0092, 0.0088, 0.0081, 0.0064, 0.0077, 0.0077}, []float64{8, 7, 14, 12, 11, 11.5, 13, 13, 12, 11, 11, 10.5, 11, 13.5, 17, 13.5, 13}, 50, 30, ""},
 }
 
-// CurrencyMix are the currencies of the deals of each market.
+// CurrencyMix are the currencies of the deals of each market, in per cent. Source: market practice; currencies of less
+// than 1 % are assumptions.
 var CurrencyMix = map[api.Market][]Weighted[string]{
 	api.IG: {{52, "USD"}, {33, "EUR"}, {6, "GBP"}, {3, "AUD"}, {2.5, "CHF"}, {1, "CAD"}, {0.6, "SEK"}, {0.6, "NOK"}, {0.8, "JPY"}, {0.5, "HKD"}},
 	api.HY: {{70, "USD"}, {24, "EUR"}, {5, "GBP"}, {0.5, "SEK"}, {0.5, "NOK"}},
@@ -28,5 +51,5 @@ var CurrencyMix = map[api.Market][]Weighted[string]{
 	api.AF: {{70, "USD"}, {15, "EUR"}, {5, "AUD"}, {4, "GBP"}, {2, "NOK"}, {2, "JPY"}, {2, "BRL"}},
 }
 
-// UsualSizes are the sizes of many deals, in millions of dollars (times Currency.Scale).
+// UsualSizes are the sizes of many deals, in millions of dollars (times Currency.Scale). Source: market practice.
 var UsualSizes = []float64{300, 500, 750, 1000, 1250, 1500, 2000}
