@@ -20,6 +20,7 @@ type attempt struct {
 	runID  string      // for the command's commit
 	result attempts.Result
 	shown  any                // what --json prints; nil for a command that did not come that far
+	hidden []string           // secrets that became known on the way
 	record *attempts.Recorder // nil if the command leaves no trace
 }
 
@@ -51,6 +52,7 @@ func (a *app) recorded(ctx context.Context, command string, policy attempts.Poli
 	t := telling{app: a, command: command, began: a.Now()}
 	at, err := a.newAttempt(ctx)
 	if err == nil {
+		t.begin(ctx, at)
 		err = a.record(ctx, at, command, policy, do)
 	}
 	t.end(ctx, at, err)
@@ -95,9 +97,13 @@ func (a *app) secrets() []string {
 
 // hide keeps the secret of an account out of the attempt.
 func (at *attempt) hide(who account) {
-	if at.record != nil && !who.secret.IsZero() {
-		secret := who.secret.Reveal()
-		at.record.Hide(secret, base64.StdEncoding.EncodeToString([]byte(who.id+":"+secret)))
+	if who.secret.IsZero() {
+		return
+	}
+	secret := who.secret.Reveal()
+	at.hidden = append(at.hidden, secret, base64.StdEncoding.EncodeToString([]byte(who.id+":"+secret)))
+	if at.record != nil {
+		at.record.Hide(at.hidden...)
 	}
 }
 
@@ -145,17 +151,27 @@ func (at *attempt) conclude(code int, err error) {
 
 // todoAfter returns the command that mends what ended an attempt; "" if it needs nothing.
 func todoAfter(t *attempts.Attempt) string {
-	command := "`dealflow " + t.Command + "`"
-	if t.Command == "quarantine" {
-		command = "`dealflow quarantine retry`"
-	}
 	if t.Outcome == attempts.OutcomeKilled {
-		return "see what ended the process (memory, a restart of the machine), then " + command
+		return "see what ended the process (memory, a restart of the machine), then " + again(t.Command)
 	}
 	if t.ExitCode == nil || t.Commit > 0 {
 		return ""
 	}
-	switch *t.ExitCode {
+	return todoAfterExit(t.Command, *t.ExitCode)
+}
+
+// again returns the command line of a command that is recorded under a name.
+func again(command string) string {
+	if command == "quarantine" {
+		return "`dealflow quarantine retry`"
+	}
+	return "`dealflow " + command + "`"
+}
+
+// todoAfterExit returns the command that mends what ended a command with an exit code; "" if it needs nothing.
+func todoAfterExit(name string, code int) string {
+	command := again(name)
+	switch code {
 	case 0:
 		return ""
 	case 2:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dealflow/internal/config"
+	"dealflow/internal/notify"
 )
 
 // shownSetting is a setting as `config show --json` prints it; fields are only ever added.
@@ -136,6 +137,14 @@ func (a *app) showFlag(shower *cobra.Command, s config.Setting, f *pflag.Flag) s
 		shown.Value, shown.Origin = found.Text, found.From
 	} else if f.Name == "profile" && a.settings.sources.Profile() != "" {
 		shown.Value, shown.Origin = a.settings.sources.Profile(), "the settings file"
+	}
+	if f.Annotations[secretFlag] != nil && shown.Value != "" {
+		if notify.IsURL(shown.Value) {
+			shown.Value = notify.Shown(shown.Value)
+		} else if f.Name != "openlineage" { // a file
+			shown.Value = hidden
+		}
+		return shown
 	}
 	if address, err := url.Parse(shown.Value); err == nil && address.User != nil {
 		shown.Value = address.Redacted()

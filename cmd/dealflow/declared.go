@@ -13,6 +13,7 @@ import (
 const (
 	sharedFlag = "dealflow_shared" // of several commands with one meaning
 	listFlag   = "dealflow_list"   // entries with commas: a list in the settings file
+	secretFlag = "dealflow_secret" // the value may have a token, and is not shown
 )
 
 // shared calls add, and marks the flags that it adds as flags of several commands with one meaning: DEALFLOW_FEEDS is
@@ -45,6 +46,12 @@ var unflaggedSettings = []unflagged{
 	{config.Setting{Name: "signing_key", Kind: config.NotInFile}, "keys that sign tokens and cursors of serve, the newest first, with commas or white space between them"},
 	{config.Setting{Name: "signing_key_file"}, "file that contains these keys"},
 	{config.Setting{Name: "signing_key_command"}, "shell command that prints these keys"},
+	{config.Setting{Name: "webhook_token", Kind: config.NotInFile}, "token that is sent to the URLs of --on-success and --on-failure"},
+	{config.Setting{Name: "webhook_token_file"}, "file that contains this token"},
+	{config.Setting{Name: "webhook_token_command"}, "shell command that prints this token"},
+	{config.Setting{Name: "openlineage_token", Kind: config.NotInFile}, "token that is sent to the URL of --openlineage"},
+	{config.Setting{Name: "openlineage_token_file"}, "file that contains this token"},
+	{config.Setting{Name: "openlineage_token_command"}, "shell command that prints this token"},
 }
 
 // notInFile are flags that say which part of which file to read.

@@ -145,7 +145,27 @@ func diagnoseDisk(check, folder, todo string) diagnosis {
 	case free < minFree:
 		return problem(check, todo, fmt.Errorf("%s free in %s, want %s or more", size(free), folder, size(minFree)))
 	}
-	return found(check, "%s free in %s", size(free), folder)
+	kind := fileSystem(folder)
+	if kind == "" {
+		return found(check, "%s free in %s", size(free), folder)
+	}
+	if note := fileSystemNote(kind); note != "" {
+		return found(check, "%s free in %s, on %s; warning: %s", size(free), folder, kind, note)
+	}
+	return found(check, "%s free in %s, on %s", size(free), folder, kind)
+}
+
+// fileSystemNote says what is to be known of a kind of file system; "" if nothing is.
+func fileSystemNote(kind string) string {
+	switch kind {
+	case "tmpfs", "ramfs":
+		return "it is in memory, and gone with the next start of the machine"
+	case "nfs":
+		return "mount it hard (not soft), and write from one machine; other machines see a commit some seconds later (docs/how-to/operate.md#nfs)"
+	case "smb", "smb2", "cifs", "afs", "9p", "fuse", "ceph":
+		return "nothing was tried on it; it must keep hard links and fsync, which the check `lake, write` tries in part (docs/how-to/operate.md#nfs)"
+	}
+	return ""
 }
 
 // diagnoseAPI requests a token, compares clocks, and reads a page of the first selected feed. It returns also the

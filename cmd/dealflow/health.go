@@ -94,6 +94,9 @@ func (s *statusResult) health() *metrics.Health {
 		if f.SnapshotAt != nil {
 			feed.SnapshotAt = f.SnapshotAt.Time
 		}
+		if f.judged {
+			feed.MaxAge = h.MaxAge
+		}
 		h.Feeds = append(h.Feeds, feed)
 	}
 	return h
@@ -127,6 +130,7 @@ func (a *app) writeMetrics(url string, health *metrics.Health, ended *metrics.En
 func (a *app) endingOf(ctx context.Context, t *telling, at *attempt, err error) metrics.Ending {
 	e := metrics.Ending{Command: t.command, StartedAt: t.began, EndedAt: a.Now(), ExitCode: exitCode(ctx, err)}
 	if at != nil {
+		e.Skipped = at.result.Outcome == lake.OutcomeSkipped
 		e.Requests, e.Warnings = at.result.Requests, len(at.result.Warnings)
 	}
 	return e

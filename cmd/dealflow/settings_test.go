@@ -25,7 +25,7 @@ import (
 var flagClasses = map[string]map[string]string{
 	"":                {"setting": "cache-dir cache-gb config json lake log-format profile quiet strict verbose work-dir"},
 	"pull":            {"setting": "api attempts auth-encoding clock contract deadline feeds page-memory page-size rate requests-per-day", "once": "accept-checks accept-clock accept-lost-commit"},
-	"tell":            {"setting": "metrics-file"},
+	"tell":            {"setting": "metrics-file notify-timeout on-failure on-success openlineage openlineage-namespace"},
 	"compact":         {"once": "accept-lost-commit"},
 	"config show":     {"setting": "origin"},
 	"copy":            {"once": "until"},
@@ -132,6 +132,8 @@ func valueOf(f *pflag.Flag) string {
 		return "json"
 	case f.Name == "quiet": // not with --verbose
 		return "false"
+	case f.Name == "on-success" || f.Name == "on-failure": // of which the host is shown
+		return "https://hooks.test/…"
 	case f.Name == "clock":
 		return "server"
 	case f.Name == "day-zone":
@@ -277,7 +279,7 @@ func TestInitFile(t *testing.T) {
 	}
 	for _, s := range all {
 		fromFile := strings.HasPrefix(s.Origin, "dealflow.yaml line ")
-		if !fromFile && s.Setting != "config" && s.Setting != "profile" && s.Setting != "json" && !strings.HasSuffix(s.Variable, "_SECRET") && !strings.HasSuffix(s.Variable, "_KEY") {
+		if !fromFile && s.Setting != "config" && s.Setting != "profile" && s.Setting != "json" && !strings.HasSuffix(s.Variable, "_SECRET") && !strings.HasSuffix(s.Variable, "_KEY") && !strings.HasSuffix(s.Variable, "_TOKEN") {
 			t.Errorf("%s is not in the file of init: its origin is %s", s.Setting, s.Origin)
 		}
 		if fromFile && s.Value != "…" && s.Setting != "day_zone" && s.Value != hidden && !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(s.Setting)+` +`+regexp.QuoteMeta(s.Value)+`$`).MatchString(without) {

@@ -110,7 +110,7 @@ func (s *settings) set(cmd *cobra.Command, f *pflag.Flag) error {
 
 // check checks the settings that all commands have in common.
 func (s *settings) check() error {
-	for flag, path := range map[string]string{"lake": s.lake, "work-dir": s.workDir, "cache-dir": s.caching} {
+	for flag, path := range map[string]string{"lake": s.lake, "work-dir": s.workDir, "cache-dir": s.caching, "metrics-file": s.tell.metricsFile} {
 		if strings.ContainsFunc(path, unicode.IsControl) {
 			return usagef("--%s %q: want a path without control characters, such as a newline", flag, path)
 		}
@@ -120,6 +120,9 @@ func (s *settings) check() error {
 		return usagef("--log-format %q: want %s or %s", s.format, logText, logJSON)
 	case s.quiet && s.verbose:
 		return usagef("got both --quiet and --verbose, want one of them")
+	}
+	if err := s.tell.check(); err != nil {
+		return err
 	}
 	if s.clock != "" && s.clock != "machine" && s.clock != "server" {
 		return usagef("--clock %q: want machine or server", s.clock)

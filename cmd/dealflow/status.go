@@ -82,9 +82,10 @@ type feedStatus struct {
 	Held           *load.Hold `json:"held"`            // why the removal guard holds the feed; null if it does not
 	UnprovedAbsent int        `json:"unproved_absent"` // number of deals in that snapshot that no list shows, kept without evidence
 
-	SnapshotAt  *lake.Instant `json:"snapshot_at"`  // known_at of the latest complete snapshot; null for none
-	AgeSeconds  *int64        `json:"age_seconds"`  // since snapshot_at; null for none
-	Stale       bool          `json:"stale"`        // it is older than max_age_seconds
+	SnapshotAt  *lake.Instant `json:"snapshot_at"` // known_at of the latest complete snapshot; null for none
+	AgeSeconds  *int64        `json:"age_seconds"` // since snapshot_at; null for none
+	Stale       bool          `json:"stale"`       // it is older than max_age_seconds
+	judged      bool          // its age is compared with max_age_seconds
 	LastFailure *feedFailure  `json:"last_failure"` // since the latest complete snapshot; null for none
 }
 

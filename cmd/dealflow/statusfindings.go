@@ -142,7 +142,8 @@ func (in *inspection) judgeAges(s *statusResult) {
 	stale := map[lake.Instant][]*feedStatus{} // by the instant of the snapshot
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
-		if f.AgeSeconds == nil || maxAge == 0 || !slices.Contains(in.judged, f.Feed) || *f.AgeSeconds <= s.MaxAgeSeconds {
+		f.judged = maxAge > 0 && slices.Contains(in.judged, f.Feed)
+		if f.AgeSeconds == nil || !f.judged || *f.AgeSeconds <= s.MaxAgeSeconds {
 			continue
 		}
 		f.Stale = true

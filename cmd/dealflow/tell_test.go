@@ -3,15 +3,24 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"dealflow/internal/lineage/lineagetest"
+	"dealflow/internal/pull"
+	"dealflow/schemas/lake"
 )
 
 var lakeLabel = regexp.MustCompile(`,lake="[^"]*"|lake="[^"]*",?`)
@@ -183,4 +192,184 @@ func scrape(t *testing.T, root string) string {
 		}
 	}
 	return string(body)
+}
+
+// listener is a web server for hooks and events, which keeps what it got.
+type listener struct {
+	url string
+
+	mu     sync.Mutex
+	status int
+	got    []string // path and token, then the body
+}
+
+func newListener(t *testing.T) *listener {
+	t.Helper()
+	l := &listener{status: http.StatusOK}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.got = append(l.got, r.URL.RequestURI()+" "+r.Header.Get("Authorization"), string(body))
+		w.WriteHeader(l.status)
+	}))
+	t.Cleanup(server.Close)
+	l.url = server.URL
+	return l
+}
+
+// taken returns what the server got since the last call: pairs of a head and a body.
+func (l *listener) taken() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	got := l.got
+	l.got = nil
+	return got
+}
+
+// TestHooksAndLineage lets commands succeed, fail and give way. Hooks get the result, and the events of OpenLineage have
+// the form of the specification and name what the commit has. What cannot be told is a warning, and no secret is anywhere.
+func TestHooksAndLineage(t *testing.T) {
+	m := newStalling(t)
+	dir := t.TempDir()
+	root, said, events := filepath.Join(dir, "lake"), filepath.Join(dir, "said"), filepath.Join(dir, "events.ndjson")
+	settings := []string{"DEALFLOW_LAKE=" + root, "DEALFLOW_RUN_FEEDS=loan/ll/priced", "DEALFLOW_SYNC_FEEDS=loan/ll/priced", "PATH=" + os.Getenv("PATH")}
+	with := func(more ...string) []string { return append(slices.Clone(settings), more...) }
+	var printed strings.Builder
+	run := func(want int, settings []string, args ...string) string {
+		t.Helper()
+		code, out := m.exitOf(t, settings, args...)
+		if code != want {
+			t.Errorf("%v ends with %d, want %d:\n%s", args, code, want, out)
+		}
+		printed.WriteString(out)
+		return out
+	}
+	parse := func(text string) (d told) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			t.Fatalf("%v: %q", err, text)
+		}
+		return d
+	}
+
+	// A night, told to a command and to a file.
+	run(0, with("DEALFLOW_ON_SUCCESS=cat > "+said+"; env | grep -c CLIENT_SECRET= >> "+said, "DEALFLOW_ON_FAILURE=false", "DEALFLOW_OPENLINEAGE="+events, "DEALFLOW_OPENLINEAGE_NAMESPACE=desk"), "run")
+	var row struct {
+		lake.Commit
+	}
+	if err := json.Unmarshal([]byte(run(0, settings, "runs", "show", "1", "--json")), &row); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, ok := strings.CutSuffix(string(data), "}\n0\n")
+	if !ok {
+		t.Errorf("the hook got %q, want an object, and no secret among its variables", data)
+	}
+	got := parse(text + "}")
+	var result pull.Result
+	encoded, _ := json.Marshal(got.Result)
+	if err := json.Unmarshal(encoded, &result); err != nil {
+		t.Fatal(err)
+	}
+	if got.Event != "success" || got.Command != "run" || got.ExitCode != 0 || got.Outcome != "done" || got.Commit != 1 || got.RunID != row.RunID || result.RunID != row.RunID || len(result.Feeds) != 1 ||
+		got.SnapshotDate != row.SnapshotDate || got.Error+got.Todo != "" || got.Warnings == nil || !strings.Contains(got.Text, "commit 1, done") {
+		t.Errorf("the hook got %+v", got)
+	}
+	data, err = os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d events, want START and COMPLETE:\n%s", len(lines), data)
+	}
+	start, end := lineagetest.Parse(t, []byte(lines[0])), lineagetest.Parse(t, []byte(lines[1]))
+	if start.EventType != "START" || end.EventType != "COMPLETE" || start.Run.RunID != row.RunID || end.Run.RunID != row.RunID || end.Job.Namespace != "desk" || end.Job.Name != "dealflow.run" {
+		t.Errorf("events: %s", data)
+	}
+	feed := row.Feeds[0]
+	if len(end.Inputs) != 1 || end.Inputs[0].Namespace != m.url || end.Inputs[0].Name != "v3/loan/ll/priced-deal" || end.Inputs[0].InputFacets["inputStatistics"]["rowCount"] != float64(feed.Deals) {
+		t.Errorf("inputs: %+v", end.Inputs)
+	}
+	rows := map[string]float64{}
+	for _, f := range row.Add {
+		rows[root+"/"+f.Table] += float64(f.Rows)
+	}
+	for _, d := range end.Outputs {
+		if d.Namespace != "file" || d.OutputFacets["outputStatistics"]["rowCount"] != rows[d.Name] {
+			t.Errorf("output %s %s has %v rows, want %v", d.Namespace, d.Name, d.OutputFacets["outputStatistics"]["rowCount"], rows[d.Name])
+		}
+		delete(rows, d.Name)
+	}
+	if len(rows) > 0 {
+		t.Errorf("no event has the tables %v", rows)
+	}
+
+	// A failure, told to web servers.
+	const token, path = "canary-token", "/services/canary-path?key=canary-key"
+	hooks, marquez := newListener(t), newListener(t)
+	web := with("DEALFLOW_ON_FAILURE="+hooks.url+path, "DEALFLOW_ON_SUCCESS=false", "DEALFLOW_WEBHOOK_TOKEN="+token, "DEALFLOW_OPENLINEAGE="+marquez.url, "DEALFLOW_OPENLINEAGE_TOKEN_COMMAND=echo "+token+"-2")
+	run(4, web, "sync", "--api", m.url+"/none")
+	heard := hooks.taken()
+	if len(heard) != 2 || heard[0] != path+" Bearer "+token {
+		t.Fatalf("the webhook got %q", heard)
+	}
+	if got := parse(heard[1]); got.Event != "failure" || got.Command != "sync" || got.ExitCode != 4 || got.Outcome != "failed" || got.Commit != 0 || got.RunID == "" || !strings.Contains(got.Error, "credentials refused") || !strings.Contains(got.Todo, "dealflow doctor") {
+		t.Errorf("the webhook got %s", heard[1])
+	}
+	heard = marquez.taken()
+	if len(heard) != 4 || heard[0] != "/api/v1/lineage Bearer "+token+"-2" {
+		t.Fatalf("the server of events got %q", heard)
+	}
+	if fail := lineagetest.Parse(t, []byte(heard[3])); fail.EventType != "FAIL" || !strings.Contains(fmt.Sprint(fail.Run.Facets["errorMessage"]["message"]), "credentials refused") {
+		t.Errorf("got %s", heard[3])
+	}
+
+	// A command that gives way is neither a success nor a failure.
+	stalled := m.stall(t, settings, "run")
+	run(0, web, "sync")
+	run(13, web, "compact")
+	if heard := hooks.taken(); len(heard) > 0 {
+		t.Errorf("a sync that gave way is told to the hook: %q", heard)
+	}
+	if heard := marquez.taken(); len(heard) != 8 || lineagetest.Parse(t, []byte(heard[3])).EventType != "ABORT" || lineagetest.Parse(t, []byte(heard[7])).EventType != "ABORT" {
+		t.Errorf("a sync that gave way: %q", heard)
+	}
+	stalled.kill()
+	run(0, settings, "lease", "break")
+
+	// What cannot be told is a warning.
+	hooks.status, marquez.status = http.StatusForbidden, http.StatusForbidden
+	out := run(4, web, "sync", "--api", m.url+"/none")
+	for _, warning := range []string{"warning: --on-failure: POST " + hooks.url + "/…: got status 403", "warning: an event of OpenLineage was not sent event=FAIL"} {
+		if !strings.Contains(out, warning) {
+			t.Errorf("no %q in\n%s", warning, out)
+		}
+	}
+	out = run(0, with("DEALFLOW_ON_SUCCESS=echo canary-token >&2; exit 3", "DEALFLOW_WEBHOOK_TOKEN="+token, "DEALFLOW_OPENLINEAGE="+filepath.Join(dir, "none", "x")), "verify")
+	if !strings.Contains(out, "--on-success: exit status 3: [redacted]") || !strings.Contains(out, "event=COMPLETE") {
+		t.Errorf("a hook that fails, and a file that cannot be written:\n%s", out)
+	}
+	run(0, web, "config", "show", "sync", "--origin")
+	run(2, with("DEALFLOW_ON_FAILURE=https://%zz/canary-path"), "sync")
+	if i := strings.Index(printed.String(), "canary"); i >= 0 {
+		t.Errorf("a secret is printed: …%s…", printed.String()[max(0, i-200):i+20])
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "canary") {
+			t.Errorf("%s has a secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }

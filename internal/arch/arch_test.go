@@ -52,6 +52,8 @@ var doors = map[string][]string{
 	"internal/attempts": {"schemas/...", "load/..."},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
+	"internal/lineage":  {"schemas/..."},
+	"internal/notify":   {"schemas/api"},
 	"internal/metrics":  {}, // numbers alone: who computes them is the caller's affair
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
 	"internal/report":   {"schemas/..."},
@@ -73,7 +75,7 @@ var doors = map[string][]string{
 }
 
 // testsOnly are packages that no program may contain.
-var testsOnly = []string{"internal/bench", "internal/testkit", "internal/simulation", "load/loadtest", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
+var testsOnly = []string{"internal/bench", "internal/testkit", "internal/simulation", "internal/lineage/lineagetest", "load/loadtest", "load/store/storetest", "serve/sourcetest", "load/store/faultstore", "load/store/tracestore"}
 
 // pure are rooms that touch neither clock, network nor disk, with the packages they must not import.
 var pure = map[string][]string{

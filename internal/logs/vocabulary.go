@@ -21,6 +21,8 @@ var Vocabulary = []Word{
 	{"the work folder could not be removed", []string{"error"}, "unfinished files are left in the folder of `--work-dir`"},
 	{"the work folder could not be created", []string{"error"}, "name a folder with free space with `--work-dir`"},
 	{"the metrics file could not be read or written", []string{"path", "error"}, "the file of `--metrics-file`; the command is not concerned"},
+	{"an event of OpenLineage was not sent", []string{"event", "error"}, "from `--openlineage`; the command is not concerned"},
+	{"a hook failed", []string{"hook", "error"}, "from `--on-success` or `--on-failure`; the command is not concerned"},
 	{"folders of dead processes could not be removed", []string{"error"}, "they take space in the folder of `--work-dir`"},
 
 	// Attempts of commands, which are recorded in the lake.

@@ -48,9 +48,10 @@ type Night struct {
 
 // Feed is a feed that the lake has pulled.
 type Feed struct {
-	Name        string    // such as bond/ig/priced
-	SnapshotAt  time.Time // of the newest complete snapshot
-	Deals       int64     // in that snapshot
+	Name        string        // such as bond/ig/priced
+	SnapshotAt  time.Time     // of the newest complete snapshot
+	MaxAge      time.Duration // age from which that snapshot is a problem; 0: its age is not judged
+	Deals       int64         // in that snapshot
 	Held        bool
 	Failed      bool // in the last pull
 	Quarantined int64
@@ -64,9 +65,10 @@ type Ending struct {
 	StartedAt time.Time
 	EndedAt   time.Time
 	ExitCode  int
+	Skipped   bool  // it gave way to another command, and did nothing
 	Requests  int64 // sent to the API
 	Warnings  int
 }
 
 // Succeeded says whether the command did what it should: it is done, with warnings or without.
-func (e *Ending) Succeeded() bool { return e.ExitCode == 0 || e.ExitCode == 9 }
+func (e *Ending) Succeeded() bool { return !e.Skipped && (e.ExitCode == 0 || e.ExitCode == 9) }

@@ -188,6 +188,10 @@ func TestFileKeepsSuccess(t *testing.T) {
 	fifth := write("b", health(), ending("run", 0, 0))
 	want(t, "another lake", fifth, success, `dealflow_command_exit_code{command="run",lake="b"} 0`, `dealflow_lake_commit{lake="a"} 3`, `dealflow_lake_commit{lake="b"} 3`)
 
+	gaveWay := ending("sync", 27*time.Hour, 0)
+	gaveWay.Skipped = true
+	want(t, "a sync that gave way", write("a", h, gaveWay), `dealflow_command_success_timestamp_seconds{command="sync",lake="a"} 1.7679132095e+09`)
+
 	write("a", nil, ending("run", 26*time.Hour, 0))
 	want(t, "a newer success", read(t, path), `dealflow_command_success_timestamp_seconds{command="run",lake="a"} 1.7679168095e+09`)
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {

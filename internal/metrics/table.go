@@ -62,6 +62,8 @@ var table = []metric{
 
 	{name: "dealflow_feed_snapshot_timestamp_seconds", help: "known_at of the feed's newest complete snapshot; 0: none.",
 		ofFeed: func(f *Feed) float64 { return seconds(f.SnapshotAt) }},
+	{name: "dealflow_feed_max_age_seconds", help: "Age from which the feed's newest snapshot is a problem; 0: its age is not judged.",
+		ofFeed: func(f *Feed) float64 { return f.MaxAge.Seconds() }},
 	{name: "dealflow_feed_deals", help: "Deals in the feed's newest complete snapshot.",
 		ofFeed: func(f *Feed) float64 { return float64(f.Deals) }},
 	{name: "dealflow_feed_held", help: "1 if the removal guard holds the feed, else 0.",

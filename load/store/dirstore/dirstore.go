@@ -114,15 +114,30 @@ func fill(ctx context.Context, file *os.File, body io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
+// link makes to another name of from, unless there is a file of that name. On NFS the answer of a link may be lost, and its
+// repetition finds the file that it has made itself: then it is the same file.
 func link(from, to string) error {
 	err := os.Link(from, to)
 	switch {
 	case errors.Is(err, fs.ErrExist):
+		if isSame(from, to) {
+			return nil
+		}
 		return store.ErrExists
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
 		return fmt.Errorf("%w: the filesystem does not support hard links, which a safe commit needs; put the lake on another filesystem", err)
 	}
 	return err
+}
+
+// isSame reports whether two names are of one file.
+func isSame(a, b string) bool {
+	first, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Lstat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // makeFolder creates a folder and its parents. Each is durable in its parent when it returns.

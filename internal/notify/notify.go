@@ -1,0 +1,163 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"dealflow/schemas/api"
+)
+
+// The least wait between two tries of a web server, and how often one is tried. Each wait is twice the one before.
+const (
+	leastWait = time.Second
+	tries     = 4
+)
+
+// Config says how a message is sent. Its zero value has no time limit, and no token.
+type Config struct {
+	Timeout time.Duration // of a command, or of all tries of a web server; 0: none
+	Token   api.Secret    // sent to a web server, as a bearer token
+	Environ []string      // of a command
+	Wait    time.Duration // least wait between two tries; 0 means 1 s
+}
+
+// IsURL reports whether a target is a web server.
+func IsURL(target string) bool {
+	return strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://")
+}
+
+// Shown returns a target without its secrets: of a URL, scheme and host alone.
+func Shown(target string) string {
+	if !IsURL(target) {
+		return target
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		scheme, _, _ := strings.Cut(target, "://")
+		return scheme + "://…"
+	}
+	return u.Scheme + "://" + u.Host + "/…"
+}
+
+// Check returns an error for a URL that cannot be one.
+func Check(target string) error {
+	if !IsURL(target) {
+		return nil
+	}
+	if u, err := url.Parse(target); err != nil || u.Host == "" {
+		return errors.New("want a URL such as https://host/path")
+	}
+	return nil
+}
+
+// limited returns a context with the time limit of a message.
+func (c Config) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("it took more than %s", c.Timeout))
+}
+
+// Post sends a JSON document to a web server. It tries again after a failed connection, a 429 and a 5xx. It follows no
+// redirect, which would take the token elsewhere.
+func Post(ctx context.Context, c Config, target string, document []byte) error {
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
+	request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, target, document)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", Shown(target), Check(target))
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if !c.Token.IsZero() {
+		request.Header.Set("Authorization", "Bearer "+c.Token.Reveal())
+	}
+	client := retryablehttp.NewClient()
+	client.Logger = nil
+	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = tries-1, leastWait, 30*time.Second
+	if c.Wait > 0 {
+		client.RetryWaitMin, client.RetryWaitMax = c.Wait, c.Wait
+	}
+	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	client.HTTPClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	defer client.HTTPClient.CloseIdleConnections()
+	response, err := client.Do(request)
+	if err != nil {
+		var wrapped *url.Error // it has the URL
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return fmt.Errorf("POST %s: %w", Shown(target), err)
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // so that the connection can end well
+	if err := response.Body.Close(); err != nil {
+		return fmt.Errorf("POST %s: %w", Shown(target), err)
+	}
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("POST %s: got status %d, want 200 to 299", Shown(target), response.StatusCode)
+	}
+	return nil
+}
+
+// Run starts a shell command once, with a document on its stdin. The error has the last line that the command printed.
+func Run(ctx context.Context, c Config, command string, document []byte) error {
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "sh", "-c", command)
+	shell.Env, shell.Stdin, shell.WaitDelay = c.Environ, bytes.NewReader(document), time.Second // for what the shell has started
+	var said tail
+	shell.Stdout, shell.Stderr = &said, &said
+	err := shell.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, exec.ErrWaitDelay): // it has left a process that works on, which is its affair
+		err = nil
+	}
+	if last := said.lastLine(); err != nil && last != "" {
+		return fmt.Errorf("%w: %s", err, last)
+	}
+	return err
+}
+
+// tail keeps the end of what is written to it. It is used by one goroutine: exec gives both streams of a command to one.
+type tail struct{ text []byte }
+
+const mostTail = 1000 // bytes
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-mostTail):]
+	return len(p), nil
+}
+
+func (t *tail) lastLine() string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.text), "\uFFFD"))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// Append writes a document as one line to the end of a file, which only this user may read if it is new. Lines of several
+// processes do not mix.
+func Append(path string, document []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.Write(append(bytes.TrimRight(document, "\n"), '\n'))
+	return err
+}
