@@ -56,7 +56,8 @@ func TestFullDisk(t *testing.T) {
 	dealflow("no damage", false, "verify", "--read-data")
 }
 
-// smallDisk mounts a filesystem in memory on a folder until the test ends. It returns false if this user may not.
+// smallDisk mounts a filesystem in memory on a folder until the test ends. It returns false if this user may not. The
+// unmounting does not wait for a process that another test is starting, which has a copy of each open file for a moment.
 func smallDisk(t *testing.T, folder string) bool {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=48m"); errors.Is(err, fs.ErrPermission) {
@@ -65,7 +66,7 @@ func smallDisk(t *testing.T, folder string) bool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(folder, 0); err != nil {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	})

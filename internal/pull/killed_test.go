@@ -77,7 +77,7 @@ func TestKilledRun(t *testing.T) {
 	n := newNights(t)
 	calls := n.calls(t, world.Folder(t, t.TempDir()))
 	seen := map[int64]int{}
-	for call := (calls - 1) % world.Stride(); call < calls; call += world.Stride() { // the last one, too
+	for call := (calls - 1) % world.Stride(t); call < calls; call += world.Stride(t) { // the last one, too
 		for _, applied := range []bool{false, true} {
 			empty := store.Store(new(memstore.Mem))
 			if !applied {
@@ -164,9 +164,9 @@ func (n *nights) killAndLook(t *testing.T, s store.Store, call int64, applied bo
 func TestStoreStumbles(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
-	n.failEach(t, world.Stride())
+	n.failEach(t, world.Stride(t))
 	n.catalog = true
-	n.failEach(t, 23*world.Stride())
+	n.failEach(t, 23*world.Stride(t))
 }
 
 // failEach fails single calls, one in each run.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"dealflow/internal/pull"
-	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
@@ -17,21 +16,13 @@ import (
 // The command ends in the right state, or with an error and the old state. The next command reaches the right state.
 // The lake is complete in between.
 //
-// Every seventh call is tried; all with TEST_FULL=1.
+// world.Stride says which calls are tried.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
 	for name, execute := range map[string]func(testing.TB, ...world.Change) (*pull.Result, error){"run": n.Run, "sync": n.Sync} {
 		t.Run(name, func(t *testing.T) { n.storeFaults(t, execute) })
 	}
-}
-
-// every is the distance between the calls that are tried.
-func every() int64 {
-	if testkit.Full() {
-		return 1
-	}
-	return 7
 }
 
 func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Change) (*pull.Result, error)) {
@@ -43,7 +34,7 @@ func (n *nights) storeFaults(t *testing.T, execute func(testing.TB, ...world.Cha
 		t.Fatal(err)
 	}
 	want := world.StateOf(t, count.Store)
-	for call := int64(1); call <= count.Calls(); call += every() {
+	for call := int64(1); call <= count.Calls(); call += world.Stride(t) {
 		for _, kind := range faultstore.Kinds {
 			s := world.CopyStore(t, n.first, new(memstore.Mem))
 			result, err := into(&faultstore.Store{Store: s, FailAt: call, Kind: kind, Once: true})

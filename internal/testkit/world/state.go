@@ -69,11 +69,13 @@ func Sums(log *load.Log) []string {
 	return sums
 }
 
-// Stride is the distance between the store calls that tests of failing stores try: 9, or 1 with TEST_FULL=1,
-// as in .ci/run.
-func Stride() int64 {
+// Stride is the distance between the store calls that tests of failing stores try: TEST_STRIDE, or 1 with TEST_FULL
+// alone, or 9.
+func Stride(t testing.TB) int64 {
+	t.Helper()
+	otherwise := 9
 	if testkit.Full() {
-		return 1
+		otherwise = 1
 	}
-	return 9
+	return int64(testkit.Count(t, "TEST_STRIDE", otherwise))
 }
