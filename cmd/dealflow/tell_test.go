@@ -218,6 +218,13 @@ func newListener(t *testing.T) *listener {
 	return l
 }
 
+// answer sets the status of later answers.
+func (l *listener) answer(status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status = status
+}
+
 // taken returns what the server got since the last call: pairs of a head and a body.
 func (l *listener) taken() []string {
 	l.mu.Lock()
@@ -343,7 +350,8 @@ func TestHooksAndLineage(t *testing.T) {
 	run(0, settings, "lease", "break")
 
 	// What cannot be told is a warning.
-	hooks.status, marquez.status = http.StatusForbidden, http.StatusForbidden
+	hooks.answer(http.StatusForbidden)
+	marquez.answer(http.StatusForbidden)
 	out := run(4, web, "sync", "--api", m.url+"/none")
 	for _, warning := range []string{"warning: --on-failure: POST " + hooks.url + "/…: got status 403", "warning: an event of OpenLineage was not sent event=FAIL"} {
 		if !strings.Contains(out, warning) {
