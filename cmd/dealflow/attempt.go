@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -88,11 +89,15 @@ func (a *app) lakeIdentity(s store.Store) string {
 	return s.URL() + "\n" + a.getenv("AWS_ENDPOINT_URL_S3") + "\n" + a.getenv("AWS_ENDPOINT_URL") + "\n" + a.getenv("AWS_PROFILE")
 }
 
-// secrets returns the texts that no attempt may contain. No error contains them either; this is the second lock.
-func (a *app) secrets() []string {
-	return []string{
-		a.getenv("AWS_SECRET_ACCESS_KEY"), a.getenv("AWS_SESSION_TOKEN"), a.getenv("DEALFLOW_SIGNING_KEY"), a.getenv("DEALFLOW_CLIENT_SECRET"),
+// secrets returns the texts that no attempt, hook or event may contain. No error contains them either; this is the second
+// lock.
+func (a *app) secrets() (values []string) {
+	for _, name := range append(secretVariables(), "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN") {
+		if value := a.getenv(name); value != "" {
+			values = append(values, value)
+		}
 	}
+	return values
 }
 
 // hide keeps the secret of an account out of the attempt.
@@ -124,6 +129,13 @@ func (at *attempt) pulled(r *pull.Result) {
 func (at *attempt) maintained(r *maintain.Result, shown any) {
 	at.shown = shown
 	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, Warnings: r.Warnings}
+}
+
+// endMaintenance takes over what a maintenance command reports, prints it, and returns the command's error. err is that
+// of the work, shown is what --json prints.
+func (a *app) endMaintenance(at *attempt, r *maintain.Result, shown any, err error, print func() error) error {
+	at.maintained(r, shown)
+	return afterCommit(r.Commit, errors.Join(err, skippedError(r.Outcome), print(), a.strictly(r.Warnings)))
 }
 
 // conclude completes the result with the command's exit code and error.

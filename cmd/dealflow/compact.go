@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +43,7 @@ func runCompact(ctx context.Context, a *app, acceptLost bool) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(result, result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printCompacted(result), a.strictly(result.Warnings)))
+		return a.endMaintenance(at, result, result, err, func() error { return a.printCompacted(result) })
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,20 +39,35 @@ type unflagged struct {
 	usage string
 }
 
-var unflaggedSettings = []unflagged{
+// unflaggedSettings are all of them. Each secret can also come from a file or a command.
+var unflaggedSettings = slices.Concat([]unflagged{
 	{config.Setting{Name: "client_id"}, "name of the API's account"},
-	{config.Setting{Name: "client_secret", Kind: config.NotInFile}, "secret of the API's account"},
-	{config.Setting{Name: "client_secret_file"}, "file that contains this secret"},
-	{config.Setting{Name: "client_secret_command"}, "shell command that prints this secret, such as: pass show dealflow"},
-	{config.Setting{Name: "signing_key", Kind: config.NotInFile}, "keys that sign tokens and cursors of serve, the newest first, with commas or white space between them"},
-	{config.Setting{Name: "signing_key_file"}, "file that contains these keys"},
-	{config.Setting{Name: "signing_key_command"}, "shell command that prints these keys"},
-	{config.Setting{Name: "webhook_token", Kind: config.NotInFile}, "token that is sent to the URLs of --on-success and --on-failure"},
-	{config.Setting{Name: "webhook_token_file"}, "file that contains this token"},
-	{config.Setting{Name: "webhook_token_command"}, "shell command that prints this token"},
-	{config.Setting{Name: "openlineage_token", Kind: config.NotInFile}, "token that is sent to the URL of --openlineage"},
-	{config.Setting{Name: "openlineage_token_file"}, "file that contains this token"},
-	{config.Setting{Name: "openlineage_token_command"}, "shell command that prints this token"},
+},
+	secretSetting("client_secret", "secret of the API's account", "this secret, such as: pass show dealflow"),
+	secretSetting("signing_key", "keys that sign tokens and cursors of serve, the newest first, with commas or white space between them", "these keys"),
+	secretSetting("webhook_token", "token that is sent to the URLs of --on-success and --on-failure", "this token"),
+	secretSetting("openlineage_token", "token that is sent to the URL of --openlineage", "this token"),
+)
+
+// secretSetting returns a secret and the settings that say where it comes from. it is what a file contains, and a command
+// prints; an example of such a command may follow it.
+func secretSetting(name, usage, it string) []unflagged {
+	contained, _, _ := strings.Cut(it, ",")
+	return []unflagged{
+		{config.Setting{Name: name, Kind: config.NotInFile}, usage},
+		{config.Setting{Name: name + "_file"}, "file that contains " + contained},
+		{config.Setting{Name: name + "_command"}, "shell command that prints " + it},
+	}
+}
+
+// secretVariables returns the variables of the environment that hold secrets of ours.
+func secretVariables() (names []string) {
+	for _, s := range unflaggedSettings {
+		if s.Kind == config.NotInFile {
+			names = append(names, s.Variable())
+		}
+	}
+	return names
 }
 
 // notInFile are flags that say which part of which file to read.

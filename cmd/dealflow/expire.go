@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -97,8 +96,7 @@ func runExpire(ctx context.Context, a *app, o expireOptions) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result, result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printExpired(result, err == nil), a.strictly(result.Warnings)))
+		return a.endMaintenance(at, &result.Result, result, err, func() error { return a.printExpired(result, err == nil) })
 	}
 	switch {
 	case !o.apply: // it changes nothing, and needs the right to read only

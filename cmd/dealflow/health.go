@@ -19,16 +19,21 @@ import (
 func (a *app) readHealth(ctx context.Context, where store.Store) (*metrics.Health, error) {
 	quiet := *a
 	quiet.sink = logs.NewSink(io.Discard, a.sink.Program)
-	o, err := quiet.statusSettings()
-	if err != nil {
-		return nil, err
-	}
-	in, err := quiet.newInspection(o)
-	if err != nil {
-		return nil, err
-	}
-	s, err := within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, where) })
+	s, err := quiet.readStatus(ctx, where)
 	return s.health(), err
+}
+
+// readStatus returns what status says of a lake, with the settings of status.
+func (a *app) readStatus(ctx context.Context, where store.Store) (*statusResult, error) {
+	o, err := a.statusSettings()
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.newInspection(o)
+	if err != nil {
+		return nil, err
+	}
+	return in.inspect(ctx, where, o)
 }
 
 // statusSettings returns what the environment and the settings file say to status.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -119,8 +118,7 @@ func runTables(ctx context.Context, a *app, change func(*iceberg.Settings)) erro
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result, result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printTables(result), a.strictly(result.Warnings)))
+		return a.endMaintenance(at, &result.Result, result, err, func() error { return a.printTables(result) })
 	})
 }
 

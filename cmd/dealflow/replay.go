@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -55,8 +54,7 @@ func runReplay(ctx context.Context, a *app, o replayOptions) error {
 		if result == nil {
 			return err
 		}
-		at.maintained(&result.Result, result)
-		return afterCommit(result.Commit, errors.Join(err, skippedError(result.Outcome), a.printReplayed(result), a.strictly(result.Warnings)))
+		return a.endMaintenance(at, &result.Result, result, err, func() error { return a.printReplayed(result) })
 	})
 }
 

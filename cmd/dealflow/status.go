@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -176,7 +175,7 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, where) })
+	s, err := in.inspect(ctx, where, o)
 	a.writeMetrics(where.URL(), s.health(), nil)
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		return a.printUnknown(where, in.now, err)
@@ -199,37 +198,15 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	return err
 }
 
-// errNoAnswer is the error of within if its time is over.
+// errNoAnswer is the error of inspect if its time is over.
 var errNoAnswer = errors.New("the store did not answer in time (--timeout)")
 
-// within calls do with a context that ends after a time. It returns then even if do does not, as it may on a network
-// file system whose server is gone: do goes on until the process ends.
-func within[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
-	defer cancel()
-	done := make(chan answer, 1)
-	go func() {
-		value, err := do(ctx)
-		done <- answer{value, err}
-	}()
-	select {
-	case got := <-done:
-		if got.err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
-			got.err = fmt.Errorf("%w: %w", errNoAnswer, got.err)
-		}
-		return got.value, got.err
-	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
-	}
+// inspect reads all that status says, within the time of o.
+func (in *inspection) inspect(ctx context.Context, where store.Store, o statusOptions) (*statusResult, error) {
+	return store.Within(ctx, o.timeout, errNoAnswer, func(ctx context.Context) (*statusResult, error) { return in.read(ctx, where) })
 }
 
-// inspect reads all that status says.
-func (in *inspection) inspect(ctx context.Context, where store.Store) (*statusResult, error) {
+func (in *inspection) read(ctx context.Context, where store.Store) (*statusResult, error) {
 	a := in.app
 	l, err := a.openToRead(ctx, where)
 	if err != nil {

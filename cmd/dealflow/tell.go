@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,11 +254,12 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 // hookEnviron returns the variables of a hook: those of this process without its secrets, and without the hooks, so that a
 // hook that starts dealflow is no hook of itself.
 func (a *app) hookEnviron() (environ []string) {
+	secrets := secretVariables()
 	for _, variable := range a.Environ {
 		name, _, _ := strings.Cut(variable, "=")
 		switch {
 		case strings.HasPrefix(name, "DEALFLOW_") && (strings.HasSuffix(name, "ON_SUCCESS") || strings.HasSuffix(name, "ON_FAILURE")):
-		case name == "DEALFLOW_CLIENT_SECRET" || name == "DEALFLOW_SIGNING_KEY" || name == "DEALFLOW_WEBHOOK_TOKEN" || name == "DEALFLOW_OPENLINEAGE_TOKEN":
+		case slices.Contains(secrets, name):
 		default:
 			environ = append(environ, variable)
 		}
@@ -276,7 +278,7 @@ func (at *attempt) maskAll(a *app, texts []string) []string {
 
 // mask returns a text without the secrets that the command knows. at may be nil.
 func (at *attempt) mask(a *app, text string) string {
-	secrets := append(a.secrets(), a.getenv("DEALFLOW_WEBHOOK_TOKEN"), a.getenv("DEALFLOW_OPENLINEAGE_TOKEN"))
+	secrets := a.secrets()
 	if at != nil {
 		secrets = append(secrets, at.hidden...)
 	}

@@ -91,15 +91,7 @@ func (h *watchHealth) status(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *watchHealth) inspect(ctx context.Context) (answer []byte, code int) {
-	o, err := h.app.statusSettings()
-	var in *inspection
-	if err == nil {
-		in, err = h.app.newInspection(o)
-	}
-	var s *statusResult
-	if err == nil {
-		s, err = within(ctx, o.timeout, func(ctx context.Context) (*statusResult, error) { return in.inspect(ctx, h.store) })
-	}
+	s, err := h.app.readStatus(ctx, h.store)
 	var result any
 	switch {
 	case err != nil:

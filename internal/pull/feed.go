@@ -174,8 +174,8 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 	}
 	defer r.workers.Release(1)
 	began := r.Clock()
-	undecided, resolved := f.FeedRun, f.resolved
-	resolved.kept = slices.Clip(resolved.kept)
+	undecided, absent := f.FeedRun, f.resolved
+	absent.kept = slices.Clip(absent.kept)
 	if err := r.decide(f); err != nil {
 		return fmt.Errorf("%s: %w", f.Feed, err)
 	}
@@ -183,7 +183,7 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", f.Feed, err)
 	case again:
-		f.FeedRun, f.resolved, f.decided = undecided, resolved, decided{}
+		f.FeedRun, f.resolved, f.decided = undecided, absent, decided{}
 		if err := r.decide(f); err != nil {
 			return fmt.Errorf("%s: %w", f.Feed, err)
 		}

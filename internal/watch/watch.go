@@ -123,25 +123,9 @@ func (w *Watch) Run(ctx context.Context) error {
 // errNoAnswer is the error of a store that hangs, as that of a network file system whose server is gone.
 var errNoAnswer = fmt.Errorf("the lake could not be read within %s", readTimeout)
 
-// read calls cfg.Read, and does not wait for one that hangs: it goes on until the process ends.
+// read calls cfg.Read, and does not wait for one that hangs.
 func (w *Watch) read(ctx context.Context) (Known, error) {
-	type answer struct {
-		known Known
-		err   error
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errNoAnswer)
-	defer cancel()
-	done := make(chan answer, 1)
-	go func() {
-		known, err := w.cfg.Read(ctx)
-		done <- answer{known, err}
-	}()
-	select {
-	case a := <-done:
-		return a.known, a.err
-	case <-ctx.Done():
-		return Known{}, context.Cause(ctx)
-	}
+	return store.Within(ctx, readTimeout, errNoAnswer, w.cfg.Read)
 }
 
 // learn takes over what the lake says.
