@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -267,6 +268,44 @@ func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim) (int64
 // Newest names the newest commit.
 func (g *Log) Newest() lake.NamedCommit {
 	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
+}
+
+// Named names a commit of the log by its number and its hash; false if the log does not have it.
+func (g *Log) Named(number int64) (lake.NamedCommit, bool) {
+	if number == g.Number && number > 0 {
+		return g.Newest(), true
+	}
+	i, found := slices.BinarySearchFunc(g.Commits, number, func(c lake.Commit, number int64) int { return cmp.Compare(c.Number, number) })
+	if !found || i+1 == len(g.Commits) {
+		return lake.NamedCommit{}, false
+	}
+	return lake.NamedCommit{Number: number, SHA256: g.Commits[i+1].PreviousSHA256, KnownAt: g.Commits[i].KnownAt}, true
+}
+
+// LogAt returns the log as it was after a commit of the lake. Its files may be deleted since.
+func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
+	if number == l.log.Number {
+		return &l.log, nil
+	}
+	if number < 1 || number > l.log.Number {
+		return nil, fmt.Errorf("commit %d does not exist: want one from 1 to %d", number, l.log.Number)
+	}
+	log, err := l.newestCheckpoint(ctx, ReadHint(ctx, l.store), number+1)
+	if err != nil {
+		return nil, err
+	}
+	for log.Number < number {
+		key := lake.CommitKey(log.Number + 1)
+		data, err := store.Read(ctx, l.store, key)
+		if err == nil {
+			err = log.append(data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	log.index()
+	return log, nil
 }
 
 // append adds a commit to the log. data is the bytes of the commit's object.
