@@ -138,7 +138,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 	}
 	var lost []lake.LostCommit
 	for {
-		if err := l.readCommits(ctx, log); err != nil {
+		if err := l.readCommits(ctx, log, math.MaxInt64); err != nil {
 			return err
 		}
 		if log.Number == 0 {
@@ -230,9 +230,9 @@ func (g *Log) writer() string {
 	return g.Commits[len(g.Commits)-1].DealflowVersion
 }
 
-// readCommits adds to a log the commits that follow its last one, until a number is absent.
-func (l *Lake) readCommits(ctx context.Context, log *Log) error {
-	for {
+// readCommits adds to a log the commits that follow its last one, up to number last or until one is absent.
+func (l *Lake) readCommits(ctx context.Context, log *Log, last int64) error {
+	for log.Number < last {
 		key := lake.CommitKey(log.Number + 1)
 		data, err := store.Read(ctx, l.store, key)
 		if errors.Is(err, store.ErrNotFound) {
@@ -245,6 +245,7 @@ func (l *Lake) readCommits(ctx context.Context, log *Log) error {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
+	return nil
 }
 
 // laterCommit checks for commits after a hole at number end+1: it tries the next number, and those that the hint and the
@@ -284,27 +285,16 @@ func (g *Log) Named(number int64) (lake.NamedCommit, bool) {
 
 // LogAt returns the log as it was after a commit of the lake. Its files may be deleted since.
 func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
-	if number == l.log.Number {
-		return &l.log, nil
-	}
-	if number < 1 || number > l.log.Number {
+	if _, found := l.log.Named(number); !found {
 		return nil, fmt.Errorf("commit %d does not exist: want one from 1 to %d", number, l.log.Number)
 	}
 	log, err := l.newestCheckpoint(ctx, ReadHint(ctx, l.store), number+1)
 	if err != nil {
 		return nil, err
 	}
-	for log.Number < number {
-		key := lake.CommitKey(log.Number + 1)
-		data, err := store.Read(ctx, l.store, key)
-		if err == nil {
-			err = log.append(data)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
+	if err := l.readCommits(ctx, log, number); err != nil {
+		return nil, err
 	}
-	log.index()
 	return log, nil
 }
 

@@ -75,14 +75,8 @@ func (g *Log) LossText(lost *lake.LostCommit) string {
 
 // has says whether the log has a commit that is named. A name without a hash is that of any commit with its number.
 func (g *Log) has(n lake.NamedCommit) bool {
-	switch {
-	case n.Number > g.Number:
-		return false
-	case n.SHA256 == "":
-		return true
-	}
 	have, found := g.Named(n.Number)
-	return !found || have.SHA256 == n.SHA256 // not found: in a damaged log it cannot be told
+	return n.Number <= g.Number && (n.SHA256 == "" || !found || have.SHA256 == n.SHA256) // not found: in a damaged log it cannot be told
 }
 
 // records says whether a commit of the log records a named commit as lost.

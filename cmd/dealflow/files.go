@@ -92,9 +92,11 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 	if o.commit < 0 || o.commit > l.Log().Number {
 		return usagef("--commit %d: want a commit from 1 to %d", o.commit, l.Log().Number)
 	}
-	log, err := l.LogAt(ctx, cmp.Or(o.commit, l.Log().Number))
-	if err != nil {
-		return err
+	log := l.Log()
+	if o.commit != 0 && o.commit != log.Number {
+		if log, err = l.LogAt(ctx, o.commit); err != nil {
+			return err
+		}
 	}
 	files := listFiles(l, log, tables, o.day, since)
 	gone := 0

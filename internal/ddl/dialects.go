@@ -12,7 +12,8 @@ type dialect struct {
 	name    string
 	types   map[lake.Type]string
 	quote   func(name string) string
-	null    string // of a column that may be NULL: the type with one %s; "" if the type stays as it is
+	columns func(name string) string // quotes in CREATE TABLE; nil: as quote
+	null    string                   // of a column that may be NULL: the type with one %s; "" if the type stays as it is
 	comment commentStyle
 	key     string // a table's constraint, of its columns; "" for none
 	suffix  string // after a table's columns, of the key's columns
@@ -91,7 +92,7 @@ var dialects = []dialect{
 		note:  "Keys are not enforced. Instants are TIMESTAMP in UTC, as COPY reads them from Parquet. COPY goes by the order of columns. A text of more than 65,535 bytes ends the load.",
 	},
 	{
-		name: "athena", types: typesOf("string", "int", "bigint", "boolean", "timestamp", "binary"), quote: backticks, comment: commentInline,
+		name: "athena", types: typesOf("string", "int", "bigint", "boolean", "timestamp", "binary"), quote: doubleQuotes, columns: backticks, comment: commentInline,
 		suffix: "TBLPROPERTIES ('table_type' = 'ICEBERG')", like: "CREATE TABLE %s WITH (table_type = 'ICEBERG', is_external = false) AS SELECT * FROM %s WITH NO DATA",
 		format: "parquet", remove: removeMerge,
 		stage: insertFrom("%[1]s_file"),
@@ -116,7 +117,7 @@ var dialects = []dialect{
 		quote: backticks, null: "Nullable(%s)", comment: commentInline, suffix: "ENGINE = MergeTree ORDER BY (%s)", like: "CREATE TABLE %s AS %s", format: "parquet", remove: removeIn,
 		stage:   insertFrom("s3('%[2]s', 'Parquet')"),
 		iceberg: "CREATE TABLE {table} ENGINE = IcebergS3('{folder}')",
-		note:    "Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. For files of the server's machine write file(…) in place of s3(…).",
+		note:    "Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.",
 	},
 	{
 		name: "postgres", types: typesOf("TEXT", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMPTZ", "BYTEA"), quote: doubleQuotes,

@@ -69,14 +69,18 @@ func (s *script) stageFile(table string, f *export.File, target string, columns 
 	if strings.Contains(s.stage, "_file") {
 		s.fileTable(table+"_file", url[:strings.LastIndexByte(url, '/')+1], columns)
 	}
-	fmt.Fprintf(s, s.stage+";\n", table, url, s.list(lake.ColumnNames(columns)))
+	stage := s.stage
+	if !strings.Contains(url, "://") {
+		stage = strings.Replace(stage, "FROM s3(", "FROM file(", 1) // of ClickHouse
+	}
+	fmt.Fprintf(s, stage+";\n", table, url, s.list(lake.ColumnNames(columns)))
 }
 
 // fileTable creates a table over the folder of a file.
 func (s *script) fileTable(name, folder string, columns []lake.Column) {
 	var lines []string
 	for i := range columns {
-		lines = append(lines, s.quote(columns[i].Name)+" "+s.types[columns[i].Type])
+		lines = append(lines, s.column(&columns[i]))
 	}
 	s.add("DROP TABLE IF EXISTS %s", name)
 	if s.name == "athena" {

@@ -69,9 +69,9 @@ func (s *script) say(format string, args ...any) {
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// text quotes a text. BigQuery and Databricks have no doubled quotation marks.
+// text quotes a text. Some dialects have no doubled quotation marks.
 func (s *script) text(value string) string {
-	if s.name == "bigquery" || s.name == "databricks" {
+	if s.name == "bigquery" || s.name == "databricks" || s.name == "athena" {
 		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(value) + "'"
 	}
 	return literal(value)
@@ -91,7 +91,7 @@ func (s *script) table(name, doc string, columns []lake.Column, key []string) {
 	var after strings.Builder
 	for i := range columns {
 		c := &columns[i]
-		line := "  " + s.quote(c.Name) + " " + s.columnType(c)
+		line := "  " + s.column(c)
 		if c.NotNull && s.null == "" && s.name != "athena" {
 			line += " NOT NULL"
 		}
@@ -131,12 +131,17 @@ func (s *script) table(name, doc string, columns []lake.Column, key []string) {
 	s.WriteString(after.String())
 }
 
-func (s *script) columnType(c *lake.Column) string {
-	name := s.types[c.Type]
-	if s.null != "" && !c.NotNull {
-		return fmt.Sprintf(s.null, name)
+// column returns the name and type of a column in CREATE TABLE.
+func (s *script) column(c *lake.Column) string {
+	quote := s.quote
+	if s.columns != nil {
+		quote = s.columns
 	}
-	return name
+	typ := s.types[c.Type]
+	if s.null != "" && !c.NotNull {
+		typ = fmt.Sprintf(s.null, typ)
+	}
+	return quote(c.Name) + " " + typ
 }
 
 // rowKey returns the key of a table with one version of each deal.

@@ -113,12 +113,14 @@ func digest(t *testing.T, db *stdsql.DB, from string) string {
 	return rows[0]
 }
 
-// digests returns the digests of all tables, with each name replaced by a source.
-func digests(t *testing.T, db *stdsql.DB, name func(table string) string) map[string]string {
+// digests returns the digests of tables, with each name replaced by a source; without names, of all tables.
+func digests(t *testing.T, db *stdsql.DB, source func(table string) string, names ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, table := range lake.Tables() {
-		all[table.Name] = digest(t, db, name(table.Name))
+		if names == nil || slices.Contains(names, table.Name) {
+			all[table.Name] = digest(t, db, source(table.Name))
+		}
 	}
 	return all
 }

@@ -1,5 +1,5 @@
 -- Tables for the exports of dealflow, schema version 4, in clickhouse.
--- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. For files of the server's machine write file(…) in place of s3(…).
+-- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.
 
 CREATE TABLE bond_expected_changes (
   `market` String COMMENT 'Market of the feed: IG, HY, EM, LL, CF or AF.',
@@ -77,7 +77,7 @@ JOIN (
 WHERE c.`change` <> 'removed';
 
 -- Loads the changes after commit 41 up to commit 42.
--- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. For files of the server's machine write file(…) in place of s3(…).
+-- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.
 DELETE FROM bond_expected_deletes WHERE true;
 INSERT INTO bond_expected_deletes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM s3('s3://bucket/export/data/42/id/bond_expected.deletes/rows.parquet', 'Parquet');
 DELETE FROM bond_expected_deal_history_inserts WHERE true;
