@@ -72,7 +72,7 @@ func chain(requests []storeRequest) (longest int) {
 }
 
 // TestRequests counts the requests of each command to an S3 server, on a young lake and on one with commits since its
-// checkpoint: nobody adds a round trip unseen. With TEST_LATENCY=30ms it measures the longest chains and the times with
+// checkpoint: no change adds a round trip unseen. With TEST_LATENCY=30ms it measures the longest chains and the times with
 // such a distance instead, and prints them.
 func TestRequests(t *testing.T) {
 	var log requestLog
