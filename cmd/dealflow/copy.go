@@ -10,6 +10,7 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
 	"dealflow/load"
+	"dealflow/load/iceberg"
 	"dealflow/load/transfer"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
@@ -77,6 +78,9 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 		}
 		if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
 			return fmt.Errorf("the lake is copied, but its catalog was not published: %w; run `dealflow catalog --lake %s`", err, to)
+		}
+		if _, err := iceberg.Follow(ctx, l, iceberg.Config{Clock: a.Now}); err != nil {
+			return fmt.Errorf("the lake is copied, but its Iceberg tables were not published: %w; run `dealflow iceberg publish --lake %s`", err, to)
 		}
 	}
 	if a.settings.json {
