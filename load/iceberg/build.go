@@ -286,11 +286,16 @@ func (b *builder) filesIn(s span) []entry {
 	for key, first := range b.first {
 		if first >= s.Lo && first < s.end() {
 			file := b.files[key]
-			entries = append(entries, entry{Data: key, Rows: file.Rows, Bytes: file.Bytes, Market: file.Partition["market"], MinDealID: file.MinDealID, MaxDealID: file.MaxDealID})
+			entries = append(entries, entryOf(&file))
 		}
 	}
 	slices.SortFunc(entries, compareEntries)
 	return entries
+}
+
+// entryOf returns what a block says of a data file.
+func entryOf(file *lake.File) entry {
+	return entry{Data: file.Path, Rows: file.Rows, Bytes: file.Bytes, Market: file.Partition["market"], MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
 }
 
 func compareEntries(a, b entry) int { return strings.Compare(a.Data, b.Data) }

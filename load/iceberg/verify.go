@@ -223,7 +223,7 @@ func (v *verification) checkData(t Table, s *tableState, stateKey string) {
 			file, isLive := live[e.Data]
 			switch {
 			case b.Kind != dataFiles:
-			case isLive && (e.Rows != file.Rows || e.Bytes != file.Bytes || e.Market != file.Partition["market"] || e.MinDealID != file.MinDealID || e.MaxDealID != file.MaxDealID):
+			case isLive && !reflect.DeepEqual(*e, entryOf(&file)):
 				v.fault(stateKey, t.String(), "%s: the table says %+v, the commit %+v", e.Data, *e, file)
 			case !isLive && (v.now || v.present[e.Data] != e.Bytes):
 				v.fault(stateKey, t.String(), "%s: the table names the file, which the lake does not have", e.Data)
