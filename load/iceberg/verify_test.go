@@ -207,6 +207,9 @@ func TestFork(t *testing.T) {
 		if number := w.Log(t).Number; number != lost.Number-1+day {
 			t.Fatalf("commit %d after the loss of %d", number, lost.Number)
 		}
+		if p, err := iceberg.ReadPublished(t.Context(), w.Store); err != nil || p.SHA256 != w.Log(t).SHA256 {
+			t.Fatalf("%+v, %v is published, want commit %s", p, err, w.Log(t).Newest())
+		}
 		newRead(t, w.Store).wantEqual(w)
 		world.WantSound(t, w.Store)
 	}
