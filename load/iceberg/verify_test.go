@@ -123,26 +123,18 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyMoved moves a lake with another program: verify notes it, and a publication at the new place mends it.
-func TestVerifyMoved(t *testing.T) {
-	t.Parallel()
-	w, _ := removedNights(t)
-	w.Store = world.CopyStore(t, w.Store, world.Folder(t, filepath.Join(t.TempDir(), "moved")))
-	report, err := verify.Lake(t.Context(), w.Store, verify.Config{})
-	if err != nil || report.Notes != 1 || report.Findings[0].Check != verify.TablesMoved {
-		t.Errorf("a lake that was moved: %v, %+v; want a note", err, report)
-	}
-	turn(t, w, nil)
-	world.WantSound(t, w.Store)
-	newRead(t, w.Store).wantComplete()
-}
-
-// TestCopyPublishes copies a lake: the copy publishes its tables if the source does, for files at its own place.
+// TestCopyPublishes copies a lake: the copy publishes its tables if the source does, for files at its own place. In a copy
+// that another program made, verify notes that they are those of another place.
 func TestCopyPublishes(t *testing.T) {
 	t.Parallel()
 	w, _ := removedNights(t)
 	turn(t, w, func(s *iceberg.Settings) { s.KeepAll = true })
 	source := w.Store
+	moved := world.CopyStore(t, source, world.Folder(t, filepath.Join(t.TempDir(), "moved")))
+	report, err := verify.Lake(t.Context(), moved, verify.Config{})
+	if err != nil || report.Notes != 1 || report.Findings[0].Check != verify.TablesMoved {
+		t.Errorf("a lake that was moved: %v, %+v; want a note", err, report)
+	}
 	target := world.Folder(t, filepath.Join(t.TempDir(), "copy"))
 	follow := func() (on bool) {
 		t.Helper()
@@ -166,11 +158,7 @@ func TestCopyPublishes(t *testing.T) {
 	if err != nil || !settings.KeepAll {
 		t.Errorf("the copy's settings are %+v, %v; want those of the source", settings, err)
 	}
-	w.Store = target
-	w.Publish(t)
-	newRead(t, target).wantEqual(w)
 	world.WantSound(t, target)
-	w.Store = source
 	turn(t, w, off)
 	if follow() {
 		t.Error("the copy publishes, but the source no longer does")
@@ -210,9 +198,8 @@ func TestFork(t *testing.T) {
 		if p, err := iceberg.ReadPublished(t.Context(), w.Store); err != nil || p.SHA256 != w.Log(t).SHA256 {
 			t.Fatalf("%+v, %v is published, want commit %s", p, err, w.Log(t).Newest())
 		}
-		newRead(t, w.Store).wantEqual(w)
-		world.WantSound(t, w.Store)
 	}
+	world.WantSound(t, w.Store)
 	for key, data := range objects() {
 		if old, had := before[key]; had && old != data {
 			t.Errorf("%s has got other bytes", key)
