@@ -139,6 +139,18 @@ def compare_times(spark: SparkSession, lake: Lake, catalog: str) -> int:
     return compared
 
 
+def compare_folders(spark: SparkSession, lake: Lake) -> None:
+    """Compares tables as Parquet folders, by default calls. The lake has no replaced files."""
+    for kind in ("snapshots", "history"):
+        for name in ("bond_priced_deals", "loan_priced_tranche_banks"):
+            want = lake.db.execute(f"SELECT count(*), sum(deal_id), min(market) FROM {kind}.{name}").fetchone()
+            for reader in (spark.read, spark.read.option("recursiveFileLookup", "true")):
+                rows = reader.parquet(f"file://{lake.root}/{kind}/{name}")
+                got = tuple(rows.selectExpr("count(*)", "sum(deal_id)", "min(market)").first())
+                assert got == want, f"Spark: the folder {kind}/{name}: {got}, want {want}"
+    print("Spark: folders have the rows of the catalog")
+
+
 def refused(spark: SparkSession, catalog: str) -> None:
     """Writing into a table through the REST catalog must fail."""
     try:
@@ -184,6 +196,7 @@ def main() -> None:
                 refused(spark, f"rest{i}")
             if i == 0 and os.environ.get("RENAMED"):
                 compare_renamed(spark, lake)
+                compare_folders(spark, lake)
     spark.stop()
 
 
