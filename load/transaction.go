@@ -132,12 +132,21 @@ func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*par
 	}, lake.TableColumns(name))
 }
 
+// Shared opens a file for rows of several markets, of the same table, schema version, and day or year as an existing file.
+func (t *Transaction) Shared(existing *lake.File, markets []api.Market) (*parquet.Writer, error) {
+	f, err := lake.SharedLike(existing, markets, t.cfg.ID, t.number(existing.Table, ""))
+	if err != nil {
+		return nil, err
+	}
+	return t.create(f, lake.ColumnsAt(lake.TableColumns(f.Table), f.SchemaVersion))
+}
+
 // create opens a file that is put into the lake when it is finished.
 func (t *Transaction) create(file lake.File, columns []lake.Column) (*parquet.Writer, error) {
 	return parquet.Create(t.cfg.Memory, t.work, file, columns, t.put)
 }
 
-// number counts the files of a table and market in this run, from 0.
+// number counts the files of a table and market in this run, from 0. The market of shared files is "".
 func (t *Transaction) number(table string, market api.Market) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -206,16 +206,15 @@ func (b *builder) readRows(ctx context.Context) error {
 		if b.table.Namespace != Current {
 			continue
 		}
-		feed := feedOf(b.table, &file)
 		if b.previous != nil {
-			closed, err := b.reader.readClosed(ctx, &file, b.known.closedBy(feed, b.from))
+			closed, err := b.reader.readClosed(ctx, b.table, &file, b.known, b.from)
 			if err != nil {
 				return err
 			}
 			b.closed[key] = closed
 			continue
 		}
-		h, err := b.reader.readHistory(ctx, &file, b.known[feed])
+		h, err := b.reader.readHistory(ctx, b.table, &file, b.known)
 		if err != nil {
 			return err
 		}
@@ -278,7 +277,12 @@ func (b *builder) filesIn(s span) []entry {
 	for key, first := range b.first {
 		if first >= s.Lo && first < s.end() {
 			file := b.files[key]
-			entries = append(entries, entry{Data: key, Rows: file.Rows, Bytes: file.Bytes, Market: file.Partition["market"], MinDealID: file.MinDealID, MaxDealID: file.MaxDealID})
+			markets := file.Markets()
+			e := entry{Data: key, Rows: file.Rows, Bytes: file.Bytes, Market: string(slices.Min(markets)), MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
+			if last := string(slices.Max(markets)); last != e.Market {
+				e.MaxMarket = last
+			}
+			entries = append(entries, e)
 		}
 	}
 	slices.SortFunc(entries, compareEntries)
