@@ -132,9 +132,14 @@ func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*par
 	}, lake.TableColumns(name))
 }
 
-// Shared opens a file for rows of several markets, of the same table, schema version, and day or year as an existing file.
-func (t *Transaction) Shared(existing *lake.File, markets []api.Market) (*parquet.Writer, error) {
-	f, err := lake.SharedLike(existing, markets, t.cfg.ID, t.number(existing.Table, ""))
+// FileLike opens a file of the same table, schema version, and day or year as an existing one: a shared file for rows of the
+// markets, or without markets a file of the same market.
+func (t *Transaction) FileLike(existing *lake.File, markets []api.Market) (*parquet.Writer, error) {
+	var market api.Market
+	if len(markets) == 0 {
+		market = slices.Concat(existing.Markets(), []api.Market{""})[0]
+	}
+	f, err := lake.FileLike(existing, markets, t.cfg.ID, t.number(existing.Table, market))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,11 +16,44 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/maintain"
 	"dealflow/internal/testkit/longlake"
+	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
+	"dealflow/serve/sim"
 	"dealflow/sql"
 )
+
+// BenchmarkFilesOfAYear takes a small lake of all feeds through TEST_NIGHTS nights (365), each maintained as by
+// `run --maintain --keep-days 35`, and reports how many files are part of it at the end. Their number does not depend on the
+// number of deals.
+func BenchmarkFilesOfAYear(b *testing.B) {
+	nights := 365
+	if text := os.Getenv("TEST_NIGHTS"); text != "" {
+		var err error
+		if nights, err = strconv.Atoi(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		w := world.New(b, sim.Config{Seed: 21, Deals: 15})
+		most := 0
+		for night := range nights {
+			w.Evening(night)
+			w.MustRun(b, world.Quiet, world.AcceptRemovals)
+			w.Later(time.Minute)
+			if _, err := maintain.Compact(b.Context(), w.Upkeep(b, quietly)); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := w.Expire(b, maintain.Retention{Days: 35, MonthEnds: true}, true, quietly); err != nil {
+				b.Fatal(err)
+			}
+			most = max(most, len(w.Log(b).AllFiles()))
+		}
+		b.ReportMetric(float64(len(w.Log(b).AllFiles())), "files")
+		b.ReportMetric(float64(most), "files-at-most")
+	}
+}
 
 // BenchmarkOneMarketOfADay asks for wide rows of one market and day, in a lake of fifteen years before and after a
 // compaction, and reports both times and their ratio. The lake is a hundredth of the real size, or with TEST_FULL=1 in full.

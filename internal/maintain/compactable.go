@@ -3,6 +3,7 @@ package maintain
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,20 +59,25 @@ func isUnmerged(f lake.File) bool { return !f.IsShared() }
 
 // smallHistory lists the small history files of the current schema, by table and year.
 func smallHistory(log *load.Log) [][]lake.File {
-	return groupFiles(log, func(f *lake.File) bool {
+	return groupFiles(log, tableAndTime, func(f *lake.File) bool {
 		return strings.HasPrefix(f.Table, lake.HistoryTable("")) && f.SchemaVersion == lake.SchemaVersion && f.Bytes < compactBytes
 	})
 }
 
-// groupFiles lists the wanted live files by table, schema version, and year or day. The shared files of a group come first.
-func groupFiles(log *load.Log, wanted func(*lake.File) bool) [][]lake.File {
+// tableAndTime names a table, a year or day, and a schema version.
+func tableAndTime(f *lake.File) string {
+	return fmt.Sprintf("%s/%s%s/%d", f.Table, f.Year(), f.Day(), f.SchemaVersion)
+}
+
+// groupFiles lists the wanted live files by the name of their group, sorted. The shared files of a group come first.
+func groupFiles(log *load.Log, nameOf func(*lake.File) string, wanted func(*lake.File) bool) [][]lake.File {
 	byGroup := map[string][]lake.File{}
 	var names []string
 	for _, f := range log.AllFiles() {
 		if !wanted(&f) {
 			continue
 		}
-		name := fmt.Sprintf("%s/%s%s/%d", f.Table, f.Year(), f.Day(), f.SchemaVersion)
+		name := nameOf(&f)
 		if byGroup[name] == nil {
 			names = append(names, name)
 		}
@@ -118,16 +124,18 @@ func compactableSnapshots(log *load.Log, now time.Time) ([][]lake.File, error) {
 		return nil, err
 	}
 	from := last.AddDate(0, 0, -snapshotDays).Format(time.DateOnly)
-	groups := groupFiles(log, func(f *lake.File) bool {
+	groups := groupFiles(log, tableAndTime, func(f *lake.File) bool {
 		return strings.HasPrefix(f.Table, lake.SnapshotTable("")) && f.Day() < from && f.SchemaVersion <= lake.SchemaVersion
 	})
 	return slices.DeleteFunc(groups, func(group []lake.File) bool { return len(group) < 2 || len(group) > compactFiles }), nil
 }
 
+func folderOf(f *lake.File) string { return path.Dir(f.Path) }
+
 // outdatedVersions lists the files of deal_versions that have an older schema version, in groups that merge can read.
 func outdatedVersions(log *load.Log) [][]lake.File {
 	var groups [][]lake.File
-	for _, files := range groupFiles(log, func(f *lake.File) bool {
+	for _, files := range groupFiles(log, folderOf, func(f *lake.File) bool {
 		return f.Table == lake.HistoryTable(lake.DealVersions) && f.SchemaVersion < lake.SchemaVersion
 	}) {
 		groups = append(groups, portions(files, 1)...)

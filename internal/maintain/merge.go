@@ -23,7 +23,7 @@ const (
 	groupBytes = 4 * parquet.RowGroupBytes
 )
 
-// merging is the rows of files that are written into one or two shared files: sorted by market, and in a market in the
+// merging is the rows of files that are written into one or two files: sorted by market, and in a market in the
 // order of their table. Each row group is of one market.
 type merging struct {
 	files []lake.File // of one table, and of one year or day; at most compactFiles
@@ -76,6 +76,12 @@ func (m *merging) markets() []api.Market {
 		return markets
 	}
 	return slices.DeleteFunc(markets, func(market api.Market) bool { return !slices.Contains(m.keep, market) })
+}
+
+// isOfOneMarket says whether the result is a file of one market, as those of a run: only files of history that are written
+// apart by their versions are shared whatever they are made of, so that the next compaction knows them.
+func (m *merging) isOfOneMarket() bool {
+	return m.latest == nil && len(m.markets()) == 1 && !slices.ContainsFunc(m.files, func(f lake.File) bool { return f.IsShared() })
 }
 
 // mergeWriter writes the rows of a merge.
@@ -156,7 +162,11 @@ func (m *mergeWriter) write(out *output) (err error) {
 	if out.w == nil {
 		like := m.files[0]
 		like.SchemaVersion = m.schema
-		if out.w, err = m.tx.Shared(&like, m.markets()); err != nil {
+		markets := m.markets()
+		if m.isOfOneMarket() {
+			markets = nil
+		}
+		if out.w, err = m.tx.FileLike(&like, markets); err != nil {
 			return err
 		}
 	}

@@ -90,12 +90,12 @@ type replay struct {
 
 // rebuildAll rebuilds all markets, up to Workers at once.
 func (p *replay) rebuildAll(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, workers := errgroup.WithContext(ctx)
 	group.SetLimit(p.Workers)
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
 			feeds := slices.DeleteFunc(api.Feeds(), func(f api.Feed) bool { return f.Market != market })
-			group.Go(func() error { return p.market(ctx, market, feeds) })
+			group.Go(func() error { return p.market(workers, market, feeds) })
 		}
 	}
 	if err := group.Wait(); err != nil {

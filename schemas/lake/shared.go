@@ -63,20 +63,23 @@ func (f *File) Day() string { return f.Partition[partitionDay] }
 // Year returns the year of a history file, as its partition names it; "" for other files.
 func (f *File) Year() string { return f.Partition[partitionYear] }
 
-// SharedLike returns the entry of a new shared file of the same table, schema version, and day or year as an existing
-// file of a Parquet table, under the name that a run gives its n-th file. Rows, bytes and hash are not set. It is an error
-// if the existing entry's partition is damaged.
-func SharedLike(existing *File, markets []api.Market, runID string, n int) (File, error) {
-	names := make([]string, len(markets))
-	for i, market := range markets {
-		names[i] = string(market)
+// FileLike returns the entry of a new file of the same table, schema version, and day or year as an existing file of a
+// Parquet table, under the name that a run gives its n-th file. It is a shared file of the markets, or without markets a
+// file of the same market. Rows, bytes and hash are not set. It is an error if the existing entry's partition is damaged.
+func FileLike(existing *File, markets []api.Market, runID string, n int) (File, error) {
+	f := File{Table: existing.Table, Partition: maps.Clone(existing.Partition), SchemaVersion: existing.SchemaVersion, Needs: SchemaNeeds(existing.SchemaVersion)}
+	if len(markets) > 0 {
+		names := make([]string, len(markets))
+		for i, market := range markets {
+			names[i] = string(market)
+		}
+		slices.Sort(names)
+		delete(f.Partition, partitionMarket)
+		f.Partition[partitionMarkets] = strings.Join(slices.Compact(names), ",")
 	}
-	slices.Sort(names)
-	partition := maps.Clone(existing.Partition)
-	delete(partition, partitionMarket)
-	partition[partitionMarkets] = strings.Join(slices.Compact(names), ",")
-	f := File{Table: existing.Table, Partition: partition, SchemaVersion: existing.SchemaVersion, Needs: SchemaNeeds(existing.SchemaVersion)}
-	f.Merge(Needs{Requires: []string{NeedMultiPartition}})
+	if f.IsShared() {
+		f.Merge(Needs{Requires: []string{NeedMultiPartition}})
+	}
 	folder, err := f.Folder(FormatVersion)
 	if err != nil {
 		return f, fmt.Errorf("merge %s: %w; run `dealflow verify`", existing.Path, err)
