@@ -147,16 +147,21 @@ func withCanonical(aliases []Alias) []Alias {
 	return aliases
 }
 
-// fillAliases replaces the rows of the alias tables, unless Aliases.Keep is set.
-func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) error {
+// fillAliases replaces the rows of the alias tables, unless Aliases.Keep is set. renamed says that they may differ from
+// those before.
+func (c *Catalog) fillAliases(ctx context.Context, conn *stdsql.Conn) (renamed bool, err error) {
 	if c.Aliases.Keep {
-		return nil
+		return false, nil
+	}
+	var before string
+	if err := conn.QueryRowContext(ctx, "SELECT alias_version FROM _dealflow.catalog").Scan(&before); err != nil {
+		return false, err
 	}
 	if _, err := conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET alias_version = ?", c.Aliases.Version); err != nil {
-		return err
+		return false, err
 	}
 	const names = `[{"alias": "VARCHAR", "canonical": "VARCHAR", "valid_from": "DATE"}]`
-	return errors.Join(
+	return before != c.Aliases.Version, errors.Join(
 		fillDeclared(ctx, conn, "bank_alias", names, c.Aliases.Banks),
 		fillDeclared(ctx, conn, "borrower_alias", names, c.Aliases.Borrowers),
 		fillDeclared(ctx, conn, "declared_role", `[{"role": "VARCHAR", "is_lead": "BOOLEAN"}]`, c.Aliases.Roles))

@@ -187,13 +187,7 @@ const (
 
 // threadsFor returns DuckDB's number of threads for a build with new files.
 func threadsFor(added newFiles) string {
-	rows := int64(0)
-	for _, files := range added.files {
-		for i := range files {
-			rows += files[i].Rows
-		}
-	}
-	if rows <= fewRows {
+	if added.rows() <= fewRows {
 		return "1"
 	}
 	return "2"
@@ -275,7 +269,10 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
 		releaseMemory,
-		{"aliases", c.fillAliases},
+		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
+			added.renamed, err = c.fillAliases(ctx, conn)
+			return err
+		}},
 		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, added) }},
 		releaseMemory,
 	}

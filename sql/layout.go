@@ -164,6 +164,7 @@ type indexData struct {
 	FeedRuns []lake.Column
 	Checks   []lake.Column
 	Markets  []market
+	Amount   string // SQL type of amounts
 }
 
 // market is a row of the table markets.
@@ -188,6 +189,6 @@ func indexColumns() indexData {
 	return indexData{
 		Versions: emptySource(columns), Columns: columns,
 		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Checks: lake.CheckColumns(),
-		Markets: markets(),
+		Markets: markets(), Amount: lake.Money.SQL(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dealflow/schemas/lake"
@@ -53,7 +54,8 @@ WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &f
 // newFiles are the history files with versions that are newer than the baseline.
 type newFiles struct {
 	baseline
-	files map[string][]lake.File // by table; a file may contain older versions too
+	files   map[string][]lake.File // by table; a file may contain older versions too
+	renamed bool                   // the aliases may differ from those of the baseline
 }
 
 // newFilesSince returns the history files that were written after the baseline, by pulls and compactions. A file whose
@@ -81,6 +83,19 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	}
 	found.files = filesOf(files)
 	return found
+}
+
+// rows returns the number of rows in the files of some tables; of all of them if none is named.
+func (f *newFiles) rows(tables ...string) (rows int64) {
+	for table, files := range f.files {
+		if len(tables) > 0 && !slices.Contains(tables, table) {
+			continue
+		}
+		for i := range files {
+			rows += files[i].Rows
+		}
+	}
+	return rows
 }
 
 // newRows lists the new files of the flattened tables, whose rows the derived tables need. Of deal_versions a catalog

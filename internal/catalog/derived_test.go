@@ -28,6 +28,7 @@ import (
 // them: it may or may not know a field in which no version has a value yet.)
 var derived = []string{
 	"FROM _dealflow.tranche_lineage", "FROM _dealflow.field_change", "FROM _dealflow.tranche_known", "FROM _dealflow.version_index",
+	"FROM _dealflow.spelling", "FROM _dealflow.bank_count", "FROM _dealflow.listing",
 	"FROM runs", "FROM feed_runs", "FROM checks", "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = '_dealflow'",
 }
 

@@ -27,18 +27,14 @@
 --   WHERE counted AND pricing_date >= date_trunc('month', (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY pricing_date, market, deal_id
 CREATE MACRO main.bond_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH banks AS (
-  SELECT market, deal_id, count(*) AS banks, count(*) FILTER (is_lead) AS lead_banks
-  FROM _dealflow.bond_banks(as_of)
-  GROUP BY market, deal_id
-), steps AS (
+WITH steps AS (
   SELECT market, deal_id, count(*) AS price_steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
   GROUP BY market, deal_id
 )
 SELECT d.* EXCLUDE (duplicate_of),
        v.first_known_at, v.left_censored, d.version AS versions,
-       coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+       coalesce(a.canonical, n.name) AS borrower,
        _dealflow.grade_canon(d.grade) AS grade_canon,
        _dealflow.spread_primary_bp(d.market, d.spread_status, d.spread_bp, d.swap_status, d.swap_bp) AS spread_primary_bp,
        CASE d.market WHEN 'EM' THEN d.swap_benchmark ELSE d.spread_benchmark END AS spread_primary_benchmark,
@@ -53,8 +49,10 @@ SELECT d.* EXCLUDE (duplicate_of),
 FROM _dealflow.bond_deals(as_of) d
 JOIN _dealflow.version_index v
   ON v.service = 'bond' AND v.kind = 'priced' AND v.market = d.market AND v.deal_id = d.deal_id AND v.version = d.version
-LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
-LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id
+LEFT JOIN _dealflow.bank_count b
+  ON b.service = 'bond' AND b.market = d.market AND b.deal_id = d.deal_id AND b.version = d.version
 LEFT JOIN steps s ON s.market = d.market AND s.deal_id = d.deal_id;
 COMMENT ON MACRO TABLE main.bond_priced_as_of IS 'Priced bond deals as they were known at an instant, with a summary of each deal''s lists.';

@@ -15,7 +15,7 @@ WITH leads AS (
   SELECT market, deal_id, string_agg(bank, '; ' ORDER BY bank) AS leads
   FROM _dealflow.bond_banks(as_of) WHERE is_lead GROUP BY market, deal_id
 )
-SELECT d.market, d.deal_id, d.pricing_date, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+SELECT d.market, d.deal_id, d.pricing_date, coalesce(a.canonical, n.name) AS borrower,
        d.borrower_country AS country, d.borrower_sector AS sector, d.deal_type, d.currency, d.nominal_amount,
        nullif(d.nominal_usd, 0) AS nominal_usd, d.maturity, d.ranking, d.rating_composite_grade AS rating,
        _dealflow.number(d.cpn_pct) AS coupon_pct, _dealflow.number(CASE WHEN d.yield_status = 'OK' THEN d.yield_pct END) AS yield_pct,
@@ -27,7 +27,8 @@ SELECT d.market, d.deal_id, d.pricing_date, coalesce(a.canonical, _dealflow.norm
        l.leads, d.duplicate_of IS NULL AS counted, d.known_at
 FROM _dealflow.bond_deals(as_of) d
 LEFT JOIN leads l ON l.market = d.market AND l.deal_id = d.deal_id
-LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date);
 COMMENT ON MACRO TABLE main.bond_deals_core_as_of IS 'Priced bond deals in the columns that most questions need, as known at as_of.';
 
@@ -82,7 +83,7 @@ WITH sponsors AS (
   SELECT market, deal_id, string_agg(DISTINCT bank, '; ' ORDER BY bank) AS leads
   FROM _dealflow.loan_banks(as_of) WHERE is_lead GROUP BY market, deal_id
 )
-SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, n.name) AS borrower,
        d.borrower_country AS country, d.borrower_sector AS sector, s.sponsors,
        _dealflow.number(d.borrower_leveraged_multiple_total) AS leverage_total,
        coalesce(t.tranches, 0) AS tranches, t.tranche_types, t.currencies, t.usd, coalesce(t.unconverted, 0) AS unconverted,
@@ -93,7 +94,8 @@ FROM main.loan_priced_deals_as_of(as_of) d
 LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
 LEFT JOIN sponsors s ON s.market = d.market AND s.deal_id = d.deal_id
 LEFT JOIN leads l ON l.market = d.market AND l.deal_id = d.deal_id
-LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date);
 COMMENT ON MACRO TABLE main.loan_deals_core_as_of IS 'Priced loan deals in the columns that most questions need, as known at as_of.';
 

@@ -55,25 +55,26 @@ WITH today AS (
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
   SELECT market, deal_id, priced_date, borrower_name FROM main.loan_priced_deals_as_of(as_of)
-), spellings AS MATERIALIZED ( -- each spelling is normalised once
-  SELECT spelt, _dealflow.normal_name(spelt) AS name
-  FROM (SELECT name AS spelt FROM main.bond_priced_banks_as_of(as_of) UNION SELECT name FROM main.loan_priced_tranche_banks_as_of(as_of))
 ), bank_names AS MATERIALIZED ( -- the number of entries of each name in a deal or a loan's tranche
   SELECT 'bond' AS service, b.market, b.deal_id, s.name, count(*) AS times
-  FROM main.bond_priced_banks_as_of(as_of) b JOIN spellings s ON s.spelt = b.name
+  FROM main.bond_priced_banks_as_of(as_of) b JOIN _dealflow.spelling s ON s.spelt = b.name
   GROUP BY 2, 3, 4
   UNION ALL
   SELECT 'loan', b.market, b.deal_id, s.name, count(*)
-  FROM main.loan_priced_tranche_banks_as_of(as_of) b JOIN spellings s ON s.spelt = b.name
+  FROM main.loan_priced_tranche_banks_as_of(as_of) b JOIN _dealflow.spelling s ON s.spelt = b.name
   GROUP BY 2, 3, b.tranche_ordinal, 4
 ), borrower_names AS (
-  SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, _dealflow.normal_name(borrower_name) AS name FROM bonds
-  UNION ALL
-  SELECT 'loan', market, 'priced', deal_id, _dealflow.normal_name(borrower_name) FROM loans
-  UNION ALL
-  SELECT 'bond', market, 'expected', deal_id, _dealflow.normal_name(borrower_name) FROM main.bond_expected_deals_as_of(as_of)
-  UNION ALL
-  SELECT 'loan', market, 'expected', deal_id, _dealflow.normal_name(borrower_name) FROM main.loan_expected_deals_as_of(as_of)
+  SELECT b.service, b.market, b.kind, b.deal_id, s.name
+  FROM (
+    SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, borrower_name FROM bonds
+    UNION ALL
+    SELECT 'loan', market, 'priced', deal_id, borrower_name FROM loans
+    UNION ALL
+    SELECT 'bond', market, 'expected', deal_id, borrower_name FROM main.bond_expected_deals_as_of(as_of)
+    UNION ALL
+    SELECT 'loan', market, 'expected', deal_id, borrower_name FROM main.loan_expected_deals_as_of(as_of)
+  ) b
+  JOIN _dealflow.spelling s ON s.spelt = b.borrower_name
 ), names AS (
   SELECT 'unknown_banks' AS name, service, market, 'priced' AS kind, min(deal_id) AS deal_id, name AS spelt
   FROM bank_names WHERE name IS NOT NULL GROUP BY service, market, spelt

@@ -52,10 +52,9 @@ WITH deals AS (
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), steps AS (
-  SELECT market, deal_id, date, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
+  SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
          _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
-         {stage: value_stage, text: value, benchmark: _dealflow.curve(value_benchmark), mid: (value_lo_bp + value_hi_bp) / 2,
-          yield: (value_yield_lo_pct + value_yield_hi_pct) / 2} AS said,
+         (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
          value_yield_lo_pct IS NOT NULL AS gives_yield,
          coalesce(value_stage IN ('GUIDANCE', 'REVISED'), false) AS guides,
@@ -63,17 +62,17 @@ WITH deals AS (
          count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
 ), talk AS (
-  SELECT *, coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
+  SELECT *, {stage: stage, text: value, benchmark: benchmark, mid: (lo + hi) / 2, yield: yield, step: step} AS said,
+         coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
   FROM steps
 ), path AS (
   SELECT market, deal_id, min(date) AS first_talk, max(date) AS last_talk,
          min_by(said, step) FILTER (gives_spread AND NOT is_final) AS first_spread,
          min_by(said, step) FILTER (gives_yield AND NOT is_final) AS first_yield,
          min_by(said, step) FILTER (gives_spread AND NOT is_final AND NOT guides) AS ipt,
-         min_by(said, step) FILTER (gives_yield AND NOT is_final AND NOT guides) AS ipt_yield,
+         min_by(yield, step) FILTER (gives_yield AND NOT is_final AND NOT guides) AS ipt_yield,
          max_by(said, step) FILTER (gives_spread AND guides) AS guidance,
-         max_by(said, step) FILTER (gives_yield AND guides) AS guidance_yield,
-         min_by(said, step) FILTER ((gives_spread OR gives_yield) AND NOT is_final) AS first_any,
+         max_by(yield, step) FILTER (gives_yield AND guides) AS guidance_yield,
          max_by(said, step) FILTER ((gives_spread OR gives_yield) AND NOT is_final) AS last_any,
          bool_and(is_final) FILTER (gives_spread OR gives_yield) AS only_final_talk,
          greatest(count(*) FILTER (guides) - 1, 0) AS guidance_revisions
@@ -104,19 +103,20 @@ WITH deals AS (
   SELECT p.*, g.bounds,
          CASE WHEN p.first_spread.benchmark = p.final.benchmark THEN p.first_spread.mid - p.final.bp END AS by_spread,
          CASE WHEN p.market = 'HY' THEN 100 * (p.first_yield.yield - p.final_yield_pct) END AS by_yield,
-         coalesce(CASE WHEN by_yield IS NOT NULL THEN p.first_yield WHEN by_spread IS NOT NULL THEN p.first_spread END, p.first_any) AS first
+         coalesce(CASE WHEN by_yield IS NOT NULL THEN p.first_yield WHEN by_spread IS NOT NULL THEN p.first_spread END,
+                  CASE WHEN p.first_yield.step < p.first_spread.step THEN p.first_yield ELSE coalesce(p.first_spread, p.first_yield) END) AS first
   FROM priced p
   LEFT JOIN guided g ON g.market = p.market AND g.deal_id = p.deal_id
 )
 SELECT m.market, m.deal_id, m.pricing_date, m.currency,
-       coalesce(a.canonical, _dealflow.normal_name(m.borrower_name)) AS borrower, m.rating,
+       coalesce(a.canonical, n.name) AS borrower, m.rating,
        m.first.stage AS first_talk_stage, m.first.text AS first_talk_text,
        m.first_spread.benchmark AS first_talk_benchmark, _dealflow.number(m.first_spread.mid) AS first_talk_mid_bp,
        _dealflow.number(m.first_yield.yield) AS first_talk_yield_mid_pct,
        m.ipt.text AS ipt_text, m.ipt.benchmark AS ipt_benchmark, _dealflow.number(m.ipt.mid) AS ipt_mid_bp,
-       _dealflow.number(m.ipt_yield.yield) AS ipt_yield_mid_pct,
+       _dealflow.number(m.ipt_yield) AS ipt_yield_mid_pct,
        m.guidance.text AS guidance_text, m.guidance.benchmark AS guidance_benchmark, _dealflow.number(m.guidance.mid) AS guidance_mid_bp,
-       _dealflow.number(m.guidance_yield.yield) AS guidance_yield_mid_pct,
+       _dealflow.number(m.guidance_yield) AS guidance_yield_mid_pct,
        m.last_any.stage AS last_talk_stage, m.last_any.text AS last_talk_text,
        m.final.benchmark AS final_benchmark, m.final.rate_index AS final_benchmark_index, _dealflow.number(m.final.bp) AS final_bp, m.final.source AS final_source,
        _dealflow.number(m.final_yield_pct) AS final_yield_pct,
@@ -134,7 +134,8 @@ SELECT m.market, m.deal_id, m.pricing_date, m.currency,
        _dealflow.number(m.nip_bp) AS nip_bp, m.first_talk, m.last_talk,
        _dealflow.number(date_diff('microsecond', m.first_talk, m.last_talk) / 60e6) AS window_minutes
 FROM measured m
-LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(m.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = m.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(m.pricing_date) AND a.valid_to > _dealflow.name_day(m.pricing_date);
 COMMENT ON MACRO TABLE main.execution_metrics IS 'How each priced bond reached its price: tightening, guidance, cover, premium and time.';
 

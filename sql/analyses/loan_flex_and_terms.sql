@@ -32,7 +32,7 @@
 --   ORDER BY 1
 CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ, oid_years := 4) AS TABLE
 WITH deals AS (
-  SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+  SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, n.name) AS borrower,
          d.borrower_sponsor_backed AS sponsor_backed, d.borrower_leveraged_multiple_total AS leverage_total,
          CASE WHEN d.use_of_proceeds_lbo THEN 'lbo'
               WHEN d.use_of_proceeds_sbo THEN 'sbo'
@@ -43,16 +43,17 @@ WITH deals AS (
               WHEN d.use_of_proceeds_gcp THEN 'gcp'
               WHEN d.use_of_proceeds_other THEN 'other' END AS purpose
   FROM main.loan_priced_deals_as_of(as_of) d
-  LEFT JOIN _dealflow.borrower_name a
-    ON a.alias = _dealflow.normal_name(d.borrower_name)
+  LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+  LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
    AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
 ), tranches AS (
   SELECT t.market, t.deal_id, t.ordinal, t.tranche_id, t.name, t.short_type, t.currency, t.nominal_amount, t.covenant_light, t.duplicate_of,
          CASE WHEN t.margin_status IN ('OK', 'RANGE') THEN (t.margin_lo_bp + t.margin_hi_bp) / 2 END AS margin_mid_bp,
          CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid,
-         _dealflow.normal_name(t.name) AS match_name,
-         row_number() OVER (PARTITION BY t.market, t.deal_id, _dealflow.normal_name(t.name), t.currency ORDER BY t.ordinal) AS match_place
+         s.name AS match_name,
+         row_number() OVER (PARTITION BY t.market, t.deal_id, s.name, t.currency ORDER BY t.ordinal) AS match_place
   FROM _dealflow.loan_tranches(as_of) t
+  LEFT JOIN _dealflow.spelling s ON s.spelt = t.name
 ), expected_versions AS (
   SELECT e.market, e.deal_id, e.version, e.priced_deal_id
   FROM history.loan_expected_deals e
@@ -89,9 +90,10 @@ WITH deals AS (
   FROM expected_tranches e
   GROUP BY e.market, e.expected_deal_id, e.tranche_uid
 ), candidates AS (
-  SELECT e.market, e.priced_deal_id, e.expected_deal_id, e.tranche_uid, e.currency, _dealflow.normal_name(e.name) AS match_name,
-         row_number() OVER (PARTITION BY e.market, e.priced_deal_id, _dealflow.normal_name(e.name), e.currency ORDER BY e.ordinal) AS match_place
+  SELECT e.market, e.priced_deal_id, e.expected_deal_id, e.tranche_uid, e.currency, s.name AS match_name,
+         row_number() OVER (PARTITION BY e.market, e.priced_deal_id, s.name, e.currency ORDER BY e.ordinal) AS match_place
   FROM expected_tranches e
+  LEFT JOIN _dealflow.spelling s ON s.spelt = e.name
   WHERE e.is_newest
 ), moves AS (
   SELECT t.market, t.deal_id, t.ordinal, c.tranche_uid AS expected_tranche_uid,

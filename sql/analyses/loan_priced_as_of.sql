@@ -38,13 +38,9 @@ WITH known AS (
          coalesce(bool_or(upper(short_type) = 'TLB'), false) AS has_tlb
   FROM main.loan_priced_tranches_as_of(as_of)
   GROUP BY market, deal_id
-), banks AS (
-  SELECT market, deal_id, count(DISTINCT bank) AS banks, count(DISTINCT bank) FILTER (is_lead) AS lead_banks
-  FROM _dealflow.loan_banks(as_of)
-  GROUP BY market, deal_id
 )
 SELECT d.*, k.first_known_at, k.left_censored,
-       coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+       coalesce(a.canonical, n.name) AS borrower,
        s.sponsors,
        coalesce(t.tranches, 0) AS tranches, t.tranches_usd, coalesce(t.tranches_unconverted, 0) AS tranches_unconverted,
        coalesce(b.banks, 0) AS banks, coalesce(b.lead_banks, 0) AS lead_banks,
@@ -52,10 +48,11 @@ SELECT d.*, k.first_known_at, k.left_censored,
        coalesce(t.has_tlb, false) AS has_tlb
 FROM main.loan_priced_deals_as_of(as_of) d
 JOIN known k ON k.market = d.market AND k.deal_id = d.deal_id AND k.version = d.version
-LEFT JOIN _dealflow.borrower_name a
-  ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
 LEFT JOIN sponsors s ON s.market = d.market AND s.deal_id = d.deal_id
 LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
-LEFT JOIN banks b ON b.market = d.market AND b.deal_id = d.deal_id;
+LEFT JOIN _dealflow.bank_count b
+  ON b.service = 'loan' AND b.market = d.market AND b.deal_id = d.deal_id AND b.version = d.version;
 COMMENT ON MACRO TABLE main.loan_priced_as_of IS 'Priced loan deals as they were known at as_of, with totals of their tranches.';

@@ -23,7 +23,7 @@
 --   ORDER BY service, market
 CREATE MACRO main.pipeline_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
-       d.borrower_name, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower, d.headline, d.stage,
+       d.borrower_name, coalesce(a.canonical, n.name) AS borrower, d.headline, d.stage,
        d.name AS tranche_name, d.status, d.currency, d.structure, d.type,
        d.volume, d.volume_amount, d.volume_lo, d.volume_hi, d.volume_currency, d.volume_status,
        d.price, d.price_benchmark, d.price_lo_bp, d.price_hi_bp, d.price_yield_lo_pct, d.price_yield_hi_pct,
@@ -36,8 +36,8 @@ FROM _dealflow.pipeline_tranches(as_of) d
 LEFT JOIN _dealflow.observed(as_of) o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
 LEFT JOIN _dealflow.tranche_lineage l
   ON l.service = d.service AND l.market = d.market AND l.deal_id = d.deal_id AND l.version = d.version AND l.ordinal = d.ordinal
-LEFT JOIN _dealflow.borrower_name a
-  ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= main.utc_day(d.valid_from) AND a.valid_to > main.utc_day(d.valid_from)
 ORDER BY d.service, d.market, d.deal_id, d.ordinal;
 COMMENT ON MACRO TABLE main.pipeline_as_of IS 'The pipeline of expected deals as it was known at as_of, one row per tranche.';

@@ -45,7 +45,7 @@ WITH deals AS (
   CROSS JOIN (SELECT main.utc_day(main.knowledge_at(as_of)) AS day) today
   GROUP BY market, root_deal_id, root_known
 )
-SELECT l.market, l.root_deal_id, coalesce(a.canonical, _dealflow.normal_name(d.borrower_name)) AS borrower,
+SELECT l.market, l.root_deal_id, coalesce(a.canonical, n.name) AS borrower,
        d.currency, d.isin_code,
        CASE WHEN l.root_known THEN d.pricing_date END AS original_date,
        l.increases, l.last_increase_date,
@@ -58,7 +58,8 @@ SELECT l.market, l.root_deal_id, coalesce(a.canonical, _dealflow.normal_name(d.b
        l.taps_12m, l.root_known AS original_known
 FROM lines l
 JOIN deals d ON d.market = l.market AND d.deal_id = CASE WHEN l.root_known THEN l.root_deal_id ELSE l.first_deal_id END
-LEFT JOIN _dealflow.borrower_name a ON a.alias = _dealflow.normal_name(d.borrower_name)
+LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
 ORDER BY l.market, l.root_deal_id;
 COMMENT ON MACRO TABLE main.tap_family IS 'Bond lines with their increases: how large each is, and whether the source''s total agrees.';

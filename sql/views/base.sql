@@ -37,6 +37,8 @@ WITH declared AS (
 FROM declared
 UNION ALL
 FROM _dealflow.default_role d WHERE NOT EXISTS (FROM declared o WHERE o.role = d.role);
+CREATE VIEW _dealflow.role_spelling AS
+SELECT s.spelt, r.is_lead FROM _dealflow.spelling s JOIN _dealflow.bank_role r ON r.role = s.name;
 
 -- Aliases of banks and borrowers, as the user declares them (docs/how-to/aliases.md). An alias is valid from valid_from
 -- on; NULL: always.
@@ -64,41 +66,35 @@ SELECT _dealflow.normal_name(alias) AS alias, min(canonical) AS canonical, _deal
          OVER (PARTITION BY _dealflow.normal_name(alias) ORDER BY _dealflow.name_day(valid_from)) AS valid_to
 FROM _dealflow.borrower_alias GROUP BY 1, 3;
 
--- The priced bond deals as known at t. If several markets list a security, the first in precedence keeps it.
--- duplicate_of is that market for the others; NULL if the deal counts.
+-- The listings of priced deals at t that do not count: if several markets list a security (bonds: equal ISIN, day, deal type
+-- and nominal amount; loans' tranches: equal FIGI, day, currency and nominal amount), the first in precedence keeps it.
+-- duplicate_of is that market.
+CREATE MACRO _dealflow.duplicates(of_service, t) AS TABLE
+SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of
+FROM (
+  SELECT s.market, s.deal_id, s.ordinal, m.precedence,
+         min(m.precedence) OVER (PARTITION BY s.code, s.day, s.kind, s.amount) AS keeps
+  FROM _dealflow.listing s
+  JOIN _dealflow.version_index v
+    ON v.service = s.service AND v.kind = 'priced' AND v.market = s.market AND v.deal_id = s.deal_id AND v.version = s.version
+  JOIN main.markets m ON m.service = s.service AND m.market = s.market
+  WHERE s.service = of_service AND s.shared
+    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
+) l
+JOIN main.markets k ON k.precedence = l.keeps
+WHERE l.keeps < l.precedence;
+
+-- The priced bond deals as known at t, and the tranches of priced loans with the day on which their deal priced.
+-- duplicate_of is NULL for those that count.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
-WITH duplicates AS (
-  SELECT l.market, l.deal_id, k.market AS duplicate_of
-  FROM (
-    SELECT d.market, d.deal_id, m.precedence,
-           min(m.precedence) OVER (PARTITION BY d.isin_code, d.pricing_date, d.deal_type, d.nominal_amount) AS keeps
-    FROM (
-      SELECT market, deal_id, isin_code, pricing_date, deal_type, nominal_amount
-      FROM main.bond_priced_deals_as_of(t)
-      WHERE isin_code <> '' AND pricing_date IS NOT NULL AND deal_type IS NOT NULL AND nominal_amount IS NOT NULL
-    ) d
-    JOIN main.markets m ON m.market = d.market
-  ) l
-  JOIN main.markets k ON k.precedence = l.keeps
-  WHERE l.keeps < l.precedence
-)
 SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
-LEFT JOIN duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
-
--- The tranches of priced loans as known at t, with the day on which the deal priced. If several markets list a tranche
--- (equal FIGI, day, currency and nominal amount), the first in precedence keeps it, as for bonds.
+LEFT JOIN _dealflow.duplicates('bond', t) x ON x.market = d.market AND x.deal_id = d.deal_id;
 CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
-SELECT x.* EXCLUDE (precedence, keeps), k.market AS duplicate_of
-FROM ( -- one pass over the tranches
-  SELECT l.*, d.priced_date, m.precedence,
-         CASE WHEN l.figi_code <> '' AND d.priced_date IS NOT NULL AND l.currency IS NOT NULL AND l.nominal_amount IS NOT NULL
-              THEN min(m.precedence) OVER (PARTITION BY l.figi_code, d.priced_date, l.currency, l.nominal_amount) END AS keeps
-  FROM main.loan_priced_tranches_as_of(t) l
-  JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id
-  JOIN main.markets m ON m.market = l.market
-) x
-LEFT JOIN main.markets k ON k.precedence = x.keeps AND x.keeps < x.precedence;
+SELECT l.*, d.priced_date, x.duplicate_of
+FROM main.loan_priced_tranches_as_of(t) l
+JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id
+LEFT JOIN _dealflow.duplicates('loan', t) x ON x.market = l.market AND x.deal_id = l.deal_id AND x.ordinal = l.ordinal;
 
 -- The months of a loan's tenor: of a maturity text such as 7yr, else the number tenor. The source does not state its unit:
 -- from 12 to 480 it is months, any other number is not read.
@@ -106,36 +102,23 @@ CREATE MACRO _dealflow.tenor_months(maturity_tenor_years, tenor) AS
   coalesce(round(12 * maturity_tenor_years)::INTEGER, CASE WHEN tenor BETWEEN 12 AND 480 THEN tenor END);
 
 -- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
--- row per deal (loans: per tranche) and bank, where is_lead says whether any of the bank's entries is a lead's. Each
--- spelling is normalised once, because there are a thousand times more entries. (The CTE is materialised, because the
--- optimiser would otherwise normalise each entry.)
+-- row per deal (loans: per tranche) and bank, where is_lead says whether any of the bank's entries is a lead's.
 CREATE MACRO _dealflow.bond_bank_entries(t) AS TABLE
-WITH entries AS NOT MATERIALIZED (
-  SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)
-), names AS MATERIALIZED (
-  SELECT spelt, _dealflow.normal_name(spelt) AS name FROM (SELECT DISTINCT name AS spelt FROM entries)
-), roles AS (
-  SELECT s.spelt, r.is_lead FROM (SELECT DISTINCT status AS spelt FROM entries) s
-  JOIN _dealflow.bank_role r ON r.role = _dealflow.normal_name(s.spelt)
-)
 SELECT e.market, e.deal_id, d.pricing_date, n.name, coalesce(a.canonical, n.name) AS bank, coalesce(r.is_lead, false) AS is_lead
-FROM entries e
-JOIN names n ON n.spelt = e.name
-LEFT JOIN roles r ON r.spelt = e.status
+FROM (SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)) e
+JOIN _dealflow.spelling n ON n.spelt = e.name
+LEFT JOIN _dealflow.role_spelling r ON r.spelt = e.status
 JOIN (SELECT market, deal_id, pricing_date FROM main.bond_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
 LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
 WHERE n.name IS NOT NULL;
 CREATE MACRO _dealflow.loan_bank_entries(t) AS TABLE
-WITH entries AS NOT MATERIALIZED (
+SELECT e.market, e.deal_id, e.tranche_ordinal, d.priced_date, n.name, coalesce(a.canonical, n.name) AS bank, e.is_lead
+FROM (
   SELECT market, deal_id, tranche_ordinal, name, coalesce(type_bookrunner, false) OR coalesce(type_mla, false) AS is_lead
   FROM main.loan_priced_tranche_banks_as_of(t)
-), names AS MATERIALIZED (
-  SELECT spelt, _dealflow.normal_name(spelt) AS name FROM (SELECT DISTINCT name AS spelt FROM entries)
-)
-SELECT e.market, e.deal_id, e.tranche_ordinal, d.priced_date, n.name, coalesce(a.canonical, n.name) AS bank, e.is_lead
-FROM entries e
-JOIN names n ON n.spelt = e.name
+) e
+JOIN _dealflow.spelling n ON n.spelt = e.name
 JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
 LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)

@@ -78,7 +78,7 @@ var benchmarkPhrases = []struct {
 	name  string
 }{
 	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s"}, "midswaps"},
-	{[]string{"us treasuries", "us treasury"}, "treasuries"},
+	{[]string{"us treasuries", "us treasury", "g+t"}, "treasuries"}, // G+T+62.5 is a G-spread over Treasuries
 	{[]string{"g-spread", "g spread"}, "gspread"},
 	{[]string{"i-spread", "i spread"}, "ispread"},
 	{[]string{"z-spread", "z spread"}, "zspread"},

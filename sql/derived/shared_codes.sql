@@ -1,0 +1,14 @@
+-- Marks the codes of new listings that deals of several markets have listed.
+UPDATE _dealflow.listing SET shared = true
+WHERE NOT shared AND (service, code) IN (
+  SELECT l.service, l.code
+  FROM _dealflow.listing l
+  SEMI JOIN (
+    SELECT n.service, n.code
+    FROM _dealflow.listing n
+    SEMI JOIN (FROM new_version WHERE kind = 'priced') v
+      ON v.service = n.service AND v.market = n.market AND v.deal_id = n.deal_id AND v.version = n.version
+  ) new ON new.service = l.service AND new.code = l.code
+  GROUP BY l.service, l.code
+  HAVING min(l.market) <> max(l.market)
+);
