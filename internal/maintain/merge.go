@@ -16,7 +16,7 @@ import (
 )
 
 // A merged file of a flattened table has row groups of at most groupRows rows and groupBytes in memory. Analyses read
-// whole columns, and one deal is one row group of each column: see docs/bench/README.md#row-groups. Payloads of
+// whole columns, and one deal is one row group of each column: see docs/bench/README.md#row-groups-and-order. Payloads of
 // deal_versions are read by deal, so its row groups are those of a run.
 const (
 	groupRows  = 1 << 14

@@ -57,15 +57,15 @@ func severalMarkets(t *testing.T) (*world.World, *world.Book) {
 // keysIn lists the rows of a file as "market deal version", and checks that each row group is of one market.
 func keysIn(t *testing.T, w *world.World, f lake.File) (keys []string) {
 	t.Helper()
-	group, of := -1, map[int]string{}
+	group, marketOf := -1, map[int]string{}
 	err := parquet.Scan(t.Context(), w.Store, testkit.Allocator(t), f.Path, []string{"market", "deal_id", "version"}, parquet.AllGroups(&group), func(r arrow.Record) error {
 		for row := range int(r.NumRows()) {
 			market := strings.Clone(r.Column(0).(*array.String).Value(row))
-			if of[group] == "" {
-				of[group] = market
+			if marketOf[group] == "" {
+				marketOf[group] = market
 			}
-			if of[group] != market {
-				t.Errorf("%s: row group %d has rows of %s and %s", f.Path, group, of[group], market)
+			if marketOf[group] != market {
+				t.Errorf("%s: row group %d has rows of %s and %s", f.Path, group, marketOf[group], market)
 			}
 			keys = append(keys, fmt.Sprintf("%s %d %d", market, r.Column(1).(*array.Int64).Value(row), r.Column(2).(*array.Int32).Value(row)))
 		}

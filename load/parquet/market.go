@@ -21,11 +21,11 @@ func GroupsOf(f *lake.File, market api.Market, groups Groups) Groups {
 	return func(meta *metadata.FileMetaData, read func(int) error) error {
 		column := meta.Schema.ColumnIndexByName("market")
 		return groups(meta, func(g int) error {
-			of, err := groupMarket(meta.RowGroup(g), column)
+			found, err := groupMarket(meta.RowGroup(g), column)
 			if err != nil {
 				return fmt.Errorf("row group %d: %w", g, err)
 			}
-			if of != market {
+			if found != market {
 				return nil
 			}
 			return read(g)
