@@ -33,7 +33,7 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 		if err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
-		return w.compact(ctx, compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), 0), snapshots, result)
+		return w.compact(ctx, compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), 0), snapshots, nil, result)
 	})
 	if !begun {
 		return nil, err
@@ -41,10 +41,10 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 	return result, err
 }
 
-// compact merges groups of files, each of them into one or two, and commits.
-func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, result *Result) error {
-	var latest map[api.Feed]lake.Latest
-	if len(history) > 0 {
+// compact merges groups of files, each of them into one or two, and commits. latest are the latest versions of all deals;
+// nil means that it reads them.
+func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) error {
+	if len(history) > 0 && latest == nil {
 		var err error
 		if latest, err = w.lake.Latest(ctx, w.Memory); err != nil {
 			return fmt.Errorf("compact: %w", err)
@@ -80,9 +80,10 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, re
 }
 
 // CompactAfterRun merges history files if there are many, as its own commit after a run's and under that run's lease.
-// Snapshots stay as they are. It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the compaction's, now is the run's
-// clock. The result is nil if there are not many files.
-func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() time.Time) (result *Result, err error) {
+// Snapshots stay as they are. It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the
+// compaction's, now is the run's clock. latest are the latest versions of all deals, or nil if the caller does not know
+// them. The result is nil if there are not many files.
+func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[api.Feed]lake.Latest, now func() time.Time) (result *Result, err error) {
 	history := compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter)
 	if len(history) == 0 {
 		return nil, nil
@@ -99,7 +100,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() t
 	}
 	defer func() { err = errors.Join(err, w.tx.Close(ctx)) }()
 	made := w.newResult()
-	if err := w.compact(ctx, history, nil, &made); err != nil {
+	if err := w.compact(ctx, history, nil, latest, &made); err != nil {
 		return nil, err
 	}
 	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))

@@ -229,7 +229,7 @@ func (r *run) compactIfNeeded(ctx context.Context) (*maintain.Result, error) {
 	}
 	return maintain.CompactAfterRun(ctx, r.lake, maintain.Config{
 		Store: r.Store, RunID: id.String(), Clock: r.Clock, WorkDir: r.WorkDir, Owner: r.Owner, Version: r.Version, Memory: r.Memory, Log: r.Log, Cache: r.Cache,
-	}, r.clock.Now)
+	}, r.latest, r.clock.Now)
 }
 
 // warner returns a function that reports a failure after the commit, in the result and in the log.
