@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -137,7 +139,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 	}
 	var lost []lake.LostCommit
 	for {
-		if err := l.readCommits(ctx, log); err != nil {
+		if err := l.readCommits(ctx, log, hint.Commit); err != nil {
 			return err
 		}
 		if log.Number == 0 {
@@ -229,21 +231,43 @@ func (g *Log) writer() string {
 	return g.Commits[len(g.Commits)-1].DealflowVersion
 }
 
-// readCommits adds to a log the commits that follow its last one, until a number is absent.
-func (l *Lake) readCommits(ctx context.Context, log *Log) error {
+// sideBySide is the number of objects that are requested at the same time: a store far away takes as long for one.
+const sideBySide = 16
+
+// readCommits adds to a log the commits that follow its last one, until a number is absent. Those up to number named,
+// which are probably there, are requested side by side.
+func (l *Lake) readCommits(ctx context.Context, log *Log, named int64) error {
 	for {
-		key := lake.CommitKey(log.Number + 1)
-		data, err := store.Read(ctx, l.store, key)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+		next := log.Number + 1
+		found, err := readObjects(ctx, l.store, next, max(next, min(named, log.Number+sideBySide)))
 		if err != nil {
 			return err
 		}
-		if err := log.append(data); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		for _, data := range found {
+			if data == nil {
+				return nil
+			}
+			if err := log.append(data); err != nil {
+				return fmt.Errorf("%s: %w", lake.CommitKey(log.Number+1), err)
+			}
 		}
 	}
+}
+
+// readObjects reads the objects of the commits first to last; nil for one that is absent.
+func readObjects(ctx context.Context, s store.Store, first, last int64) ([][]byte, error) {
+	found := make([][]byte, last-first+1)
+	reading, ctx := errgroup.WithContext(ctx)
+	for i := range found {
+		reading.Go(func() (err error) {
+			found[i], err = store.Read(ctx, s, lake.CommitKey(first+int64(i)))
+			if errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
+	return found, reading.Wait()
 }
 
 // laterCommit checks for commits after a hole at number end+1: it tries the next number, and those that the hint and the

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
@@ -31,14 +33,21 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 		}
 	}
 	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
+	var mu sync.Mutex // of newest: the order of versions does not matter
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(sideBySide / 2) // an open file takes some megabytes
 	for _, f := range files {
-		err := parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
-			newest.add(rec)
-			return nil
+		reading.Go(func() error {
+			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
+				mu.Lock()
+				defer mu.Unlock()
+				newest.add(rec)
+				return nil
+			})
 		})
-		if err != nil {
-			return nil, err
-		}
+	}
+	if err := reading.Wait(); err != nil {
+		return nil, err
 	}
 	return newest.latest(), nil
 }
@@ -191,9 +200,14 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 		version, ok := versions[id]
 		return id, ok && rec.Column(0).(*array.String).Value(row) == string(feed.Kind) && rec.Column(2).(*array.Int32).Value(row) == version
 	}
+	file, err := parquet.Open(ctx, l.store, f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
 	groups := []int{} // not nil: nil means all
 	group := -1
-	err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.GroupsWith(missing, &group)), func(rec arrow.Record) error {
+	err = file.Scan(ctx, mem, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.GroupsWith(missing, &group)), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
 				groups = append(groups, group)
@@ -204,7 +218,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	if err != nil || len(groups) == 0 {
 		return err
 	}
-	return parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
+	return file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
 				found[id] = Payload{

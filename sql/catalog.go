@@ -115,17 +115,13 @@ func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step)
 
 // buildFromScratch fills an empty catalog from all of history.
 func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...step) error {
-	layout, err := emptyCatalog(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("catalog: layout: %w", err)
-	}
-	if err := errors.Join(os.RemoveAll(path+".wal"), os.WriteFile(path, layout, 0o600)); err != nil {
+	if err := os.RemoveAll(path + ".wal"); err != nil {
 		return fmt.Errorf("catalog: %w", err)
 	}
-	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		if err := doSteps(ctx, conn, step{"own names", c.ownNames}); err != nil {
-			return err
-		}
+	if err := c.writeLayout(ctx, path); err != nil {
+		return fmt.Errorf("catalog: layout: %w", err)
+	}
+	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
 		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...)
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,6 +60,58 @@ var (
 	emptyCatalogLock sync.Mutex
 	theEmptyCatalog  []byte
 )
+
+// named contains the layouts of the lakes whose catalogs this process has built last, with their own names: DuckDB takes
+// half a second to bind these. A process that builds catalogs again and again builds those of one lake.
+var named struct {
+	sync.Mutex
+	lakes []namedLayout // the newest last
+}
+
+type namedLayout struct {
+	id    string // of the lake
+	bytes []byte
+}
+
+// mostNamed bounds the memory of named: a layout has 2 MB.
+const mostNamed = 4
+
+// writeLayout writes the catalog of this lake before its first commit to a file: the empty catalog with the lake's own
+// names.
+func (c *Catalog) writeLayout(ctx context.Context, path string) error {
+	id := c.lakeID()
+	named.Lock()
+	i := slices.IndexFunc(named.lakes, func(l namedLayout) bool { return l.id == id })
+	var layout []byte
+	if i >= 0 {
+		layout = named.lakes[i].bytes
+	}
+	named.Unlock()
+	if layout != nil {
+		return os.WriteFile(path, layout, 0o600)
+	}
+	empty, err := emptyCatalog(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, empty, 0o600); err != nil {
+		return err
+	}
+	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
+		return doSteps(ctx, conn, step{"own names", c.ownNames}, sqlStep("CHECKPOINT"))
+	})
+	if err != nil {
+		return err
+	}
+	if layout, err = os.ReadFile(path); err != nil {
+		return err
+	}
+	named.Lock()
+	defer named.Unlock()
+	named.lakes = append(slices.DeleteFunc(named.lakes, func(l namedLayout) bool { return l.id == id }), namedLayout{id, layout})
+	named.lakes = named.lakes[max(0, len(named.lakes)-mostNamed):]
+	return nil
+}
 
 func unpackLayout() ([]byte, error) {
 	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))

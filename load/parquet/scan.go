@@ -82,47 +82,79 @@ func OnlyGroups(numbers []int) Groups {
 // ScanRows is the greatest number of rows in a record that Scan yields.
 const ScanRows = 8192
 
-// Scan reads columns of a file, in the order given, row group by row group. The record that yield receives is valid
-// during the call only. An error of yield ends the scan.
-func Scan(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, groups Groups, yield func(arrow.Record) error) error {
-	return ScanLimited(ctx, s, mem, key, columns, ScanRows, groups, yield)
+// File is an open file of which several scans are made: opening it again would be a request to its store. It is not safe
+// for concurrent use.
+type File struct {
+	key     string
+	content store.ReaderAtCloser
+	footer  *file.Reader
 }
 
-// ScanLimited is Scan with a limit on the rows per record.
-func ScanLimited(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, rows int64, groups Groups, yield func(arrow.Record) error) (err error) {
+// Open opens a file.
+func Open(ctx context.Context, s store.Store, key string) (*File, error) {
+	content, err := store.OpenAt(ctx, s, key)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	footer, err := file.NewParquetReader(content)
+	if err != nil {
+		content.Close() // read-only: a failing close loses nothing
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return &File{key, content, footer}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() {
+	f.footer.Close() // read-only: a failing close loses nothing
+	f.content.Close()
+}
+
+// Scan reads columns of the file, in the order given, row group by row group. The record that yield receives is valid
+// during the call only. An error of yield ends the scan.
+func (f *File) Scan(ctx context.Context, mem memory.Allocator, columns []string, groups Groups, yield func(arrow.Record) error) error {
+	return f.scan(ctx, mem, columns, ScanRows, groups, yield)
+}
+
+func (f *File) scan(ctx context.Context, mem memory.Allocator, columns []string, rows int64, groups Groups, yield func(arrow.Record) error) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("read %s: %w", key, err)
+			err = fmt.Errorf("read %s: %w", f.key, err)
 		}
 	}()
-	r, err := store.OpenAt(ctx, s, key)
-	if err != nil {
-		return err
-	}
-	defer r.Close() // read-only: a failing close loses nothing
-	pf, err := file.NewParquetReader(r)
-	if err != nil {
-		return err
-	}
-	defer pf.Close()
 	// The reader allocates memory for a complete batch at once, even if there are fewer rows.
-	batch := max(1, min(pf.NumRows(), rows))
-	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
+	batch := max(1, min(f.footer.NumRows(), rows))
+	fr, err := pqarrow.NewFileReader(f.footer, pqarrow.ArrowReadProperties{BatchSize: batch}, mem)
 	if err != nil {
 		return err
 	}
 	indices := make([]int, len(columns))
 	for i, name := range columns {
-		if indices[i] = pf.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
+		if indices[i] = f.footer.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
 			return fmt.Errorf("no column %s", name)
 		}
 	}
 	if groups == nil {
 		groups = AllGroups(new(int))
 	}
-	return groups(pf.MetaData(), func(group int) error {
+	return groups(f.footer.MetaData(), func(group int) error {
 		return scanGroup(ctx, fr, indices, group, yield)
 	})
+}
+
+// Scan is Open, File.Scan and Close.
+func Scan(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, groups Groups, yield func(arrow.Record) error) error {
+	return ScanLimited(ctx, s, mem, key, columns, ScanRows, groups, yield)
+}
+
+// ScanLimited is Scan with a limit on the rows per record.
+func ScanLimited(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, rows int64, groups Groups, yield func(arrow.Record) error) error {
+	f, err := Open(ctx, s, key)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.scan(ctx, mem, columns, rows, groups, yield)
 }
 
 func scanGroup(ctx context.Context, fr *pqarrow.FileReader, columns []int, group int, yield func(arrow.Record) error) error {

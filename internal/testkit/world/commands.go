@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"dealflow/internal/catalog"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
@@ -44,7 +42,7 @@ func Hears(said io.Writer) Change {
 func (w *World) Config(t testing.TB, changes ...Change) pull.Config {
 	t.Helper()
 	cfg := pull.Config{
-		Store: w.Store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: w.Clock.Now, ServerClock: true,
+		Store: w.Store, RunID: w.runID(), Clock: w.Clock.Now, ServerClock: true,
 		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
 	}
 	cfg.Client, cfg.Base = w.Client(t, "demo")
@@ -58,7 +56,7 @@ func (w *World) Config(t testing.TB, changes ...Change) pull.Config {
 func (w *World) Upkeep(t testing.TB, changes ...func(*maintain.Config)) maintain.Config {
 	t.Helper()
 	cfg := maintain.Config{
-		Store: w.Store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: w.Clock.Now,
+		Store: w.Store, RunID: w.runID(), Clock: w.Clock.Now,
 		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
 	}
 	for _, change := range changes {

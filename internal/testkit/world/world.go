@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"go.uber.org/goleak"
 
 	"dealflow/extract"
@@ -41,6 +42,20 @@ type World struct {
 	Attempts int         // attempts of the client per request; 0: the client's default
 	Requests int64       // most requests of a command for feeds; 0: no limit
 	meddle   atomic.Pointer[Meddler]
+	empty    store.Store  // in which the first command finds nothing; nil for a lake of another World
+	commands atomic.Int64 // that have an id
+}
+
+// firstID is the id of each World's first command. A lake is identified by its first commit, so the lakes of most Worlds are
+// one to a catalog, and the process binds their macros once.
+const firstID = "019b902c-9700-7000-8000-000000000001"
+
+// runID returns the id of the next command.
+func (w *World) runID() string {
+	if w.commands.Add(1) == 1 && w.Store == w.empty {
+		return firstID
+	}
+	return uuid.Must(uuid.NewV7()).String()
 }
 
 // New returns a World with a simulated market and an empty lake in a folder. Epoch and Clock of the
@@ -64,6 +79,7 @@ func Of(t testing.TB, clock *sim.ManualClock, source serve.Source) *World {
 	t.Helper()
 	w := &World{Clock: clock, Root: filepath.Join(t.TempDir(), "lake"), Pages: 25, Attempts: 2}
 	w.Store = Folder(t, w.Root)
+	w.empty = w.Store
 	api := handler(t, serve.Config{Source: source})
 	w.Serve(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if meddle := w.meddle.Load(); meddle == nil || !(*meddle)(out, r) {

@@ -81,19 +81,72 @@ func (s *Store) head(ctx context.Context, op, key string) (*s3.HeadObjectOutput,
 // OpenAt implements store.RandomReader. If the object is replaced while it is open, reading it fails
 // with store.ErrChanged.
 func (s *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
-	head, err := s.head(ctx, "open", key)
+	end, err := s.end(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{size: aws.ToInt64(head.ContentLength), ahead: s.cfg.ReadAhead}
+	r := &reader{size: end.offset + int64(len(end.data)), ahead: s.cfg.ReadAhead, windows: []window{end.window}}
 	r.fetch = func(p []byte, offset int64) error {
-		err := s.do(ctx, "read", key, func(ctx context.Context) error { return s.getRange(ctx, key, head.ETag, p, offset) })
+		err := s.do(ctx, "read", key, func(ctx context.Context) error { return s.getRange(ctx, key, end.tag, p, offset) })
 		if answered(err, http.StatusPreconditionFailed) {
 			return because(err, store.ErrChanged)
 		}
 		return err
 	}
 	return r, nil
+}
+
+// ending is the end of an object, and the tag of what it is the end of.
+type ending struct {
+	window
+	tag *string
+}
+
+// end fetches the last bytes of an object, or all of it if it has no more than a read fetches. A Parquet file is read from
+// its end, so the request that tells the size brings the footer, too.
+func (s *Store) end(ctx context.Context, key string) (e ending, err error) {
+	if err := store.CheckKey(key); err != nil {
+		return e, fmt.Errorf("open: %w", err)
+	}
+	err = s.do(ctx, "open", key, func(ctx context.Context) (err error) {
+		e, err = s.getEnd(ctx, key)
+		return err
+	})
+	if answered(err, http.StatusRequestedRangeNotSatisfiable) { // of an empty object
+		head, err := s.head(ctx, "open", key)
+		if err != nil {
+			return e, err
+		}
+		if size := aws.ToInt64(head.ContentLength); size != 0 {
+			return e, fmt.Errorf("open %s: the provider has no end of an object of %d bytes", key, size)
+		}
+		return ending{tag: head.ETag}, nil
+	}
+	return e, err
+}
+
+// getEnd requests the end of an object.
+func (s *Store) getEnd(ctx context.Context, key string) (e ending, err error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &s.bucket, Key: s.key(key), Range: aws.String(fmt.Sprintf("bytes=-%d", s.cfg.ReadAhead)),
+	})
+	if err != nil {
+		return e, err
+	}
+	defer out.Body.Close()
+	size := aws.ToInt64(out.ContentLength)
+	if size > s.cfg.ReadAhead {
+		return e, fmt.Errorf("got %d bytes from the provider, want the last %d: it does not answer ranges", size, s.cfg.ReadAhead)
+	}
+	if said := aws.ToString(out.ContentRange); said != "" { // else the answer is the whole object
+		var last, all int64
+		if _, err := fmt.Sscanf(said, "bytes %d-%d/%d", &e.offset, &last, &all); err != nil || last != all-1 || last-e.offset+1 != size {
+			return e, fmt.Errorf("the provider's range %q of %d bytes is not the end of an object", said, size)
+		}
+	}
+	e.tag, e.data = out.ETag, make([]byte, size)
+	_, err = io.ReadFull(out.Body, e.data)
+	return e, err
 }
 
 // getRange fills p with the object's bytes from offset.

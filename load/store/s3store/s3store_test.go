@@ -255,8 +255,8 @@ func TestFewRequests(t *testing.T) {
 	for column := range int64(40) {
 		read(4+column*20_000, 20_000)
 	}
-	if got := requests.Load(); got != 3 {
-		t.Errorf("%d requests, want 3: one for the size, one for the footer, one for the row group", got)
+	if got := requests.Load(); got != 2 {
+		t.Errorf("%d requests, want 2: one for the size and the footer, one for the row group", got)
 	}
 }
 
