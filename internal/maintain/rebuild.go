@@ -24,7 +24,7 @@ type rebuilt struct {
 	tables    []rebuiltTable
 	flattener *transform.Flattener
 	lifter    *transform.Lifter // of rows of older schema versions; nil if there are none
-	bases     *load.Bases
+	bases     *lake.Bases
 	rows      *transform.Batches // of the last element of files
 	files     []*load.Tables     // one per portion of the versions
 }
@@ -38,7 +38,7 @@ type rebuiltTable struct {
 
 // newRebuilt begins a partition. before returns a table's name, as in commits, and its previous files.
 func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
-	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Commits, feed)}
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: lake.NewBases(p.lake.Log().Commits, feed)}
 	for _, table := range lake.FeedTables(feed) {
 		name, files := before(table)
 		if b.lifter == nil && slices.ContainsFunc(files, isOutdated) {
