@@ -16,6 +16,7 @@ import pyarrow
 import pyarrow.parquet as pq
 
 FORMAT_VERSIONS = (1, 2)
+KNOWN = {"multi-partition"}  # files of several markets: the rows say which
 
 
 def live_files(lake: Path) -> dict[str, dict]:
@@ -24,7 +25,7 @@ def live_files(lake: Path) -> dict[str, dict]:
     while (path := lake / f"_dealflow/commits/{number:020d}.json").exists():
         data = path.read_bytes()
         commit = json.loads(data)
-        if commit["format_version"] not in FORMAT_VERSIONS or commit.get("requires"):
+        if commit["format_version"] not in FORMAT_VERSIONS or set(commit.get("requires") or []) - KNOWN:
             raise SystemExit(f"{path}: written by a later version: {commit['dealflow_version']}")
         if commit["commit"] != number or commit["previous_sha256"] != previous:
             raise SystemExit(f"{path}: the log is damaged")
@@ -33,7 +34,7 @@ def live_files(lake: Path) -> dict[str, dict]:
         for added in commit["add"] or []:
             files[added["path"]] = added
         previous, number = hashlib.sha256(data).hexdigest(), number + 1
-    if unknown := {name for file in files.values() for name in file.get("requires") or []}:
+    if unknown := {name for file in files.values() for name in file.get("requires") or []} - KNOWN:
         raise SystemExit(f"{lake}: a reader must know {', '.join(sorted(unknown))}")
     return files
 

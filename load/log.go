@@ -401,7 +401,7 @@ func (g *Log) index() {
 }
 
 // Replaced returns the paths of the live snapshot files of a feed and day, which a new snapshot replaces. They are
-// sorted.
+// sorted. A shared file among them may have rows of other feeds, which stay.
 func (g *Log) Replaced(feed api.Feed, date string) []string {
 	names := map[string]bool{}
 	for _, table := range lake.FeedTables(feed) {
@@ -409,7 +409,7 @@ func (g *Log) Replaced(feed api.Feed, date string) []string {
 	}
 	var paths []string
 	for path, file := range g.files {
-		if names[file.Table] && file.Partition["market"] == string(feed.Market) && file.Partition["snapshot_date"] == date {
+		if names[file.Table] && file.Day() == date && file.HasMarket(feed.Market) {
 			paths = append(paths, path)
 		}
 	}
@@ -429,7 +429,8 @@ func (g *Log) LiveFile(path string) (lake.File, bool) {
 	return file, live
 }
 
-// SnapshotFiles returns the live snapshot files of each feed and day (YYYY-MM-DD).
+// SnapshotFiles returns the live snapshot files of each feed and day (YYYY-MM-DD). A shared file is one of each of its
+// feeds.
 func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 	found := map[api.Feed]map[string][]lake.File{}
 	for _, f := range g.AllFiles() {
@@ -438,12 +439,13 @@ func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 		if !ok || !known {
 			continue
 		}
-		feed := api.Feed{Service: table.Service, Market: api.Market(f.Partition["market"]), Kind: table.Kind}
-		if found[feed] == nil {
-			found[feed] = map[string][]lake.File{}
+		for _, market := range f.Markets() {
+			feed := api.Feed{Service: table.Service, Market: market, Kind: table.Kind}
+			if found[feed] == nil {
+				found[feed] = map[string][]lake.File{}
+			}
+			found[feed][f.Day()] = append(found[feed][f.Day()], f)
 		}
-		day := f.Partition["snapshot_date"]
-		found[feed][day] = append(found[feed][day], f)
 	}
 	return found
 }

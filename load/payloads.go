@@ -46,13 +46,13 @@ func (k VersionKey) compare(o VersionKey) int {
 func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed) (*Contents, error) {
 	c := &Contents{lake: l, mem: mem, feed: feed}
 	for _, f := range files {
-		if f.Partition["market"] != string(feed.Market) {
+		if !f.HasMarket(feed.Market) {
 			continue
 		}
 		number := int32(len(c.files))
 		c.files = append(c.files, f)
 		group := -1
-		err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.AllGroups(&group), func(rec arrow.Record) error {
+		err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.AllGroups(&group)), func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
 				if key, ok := c.keyAt(rec, row); ok {
 					c.index = append(c.index, location{key, number, int32(group)})

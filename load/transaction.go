@@ -132,12 +132,26 @@ func (t *Transaction) HistoryOf(table string, market api.Market, year int) (*par
 	}, lake.TableColumns(name))
 }
 
+// FileLike opens a file of the same table, schema version, and day or year as an existing one: a shared file for rows of the
+// markets, or without markets a file of the same market.
+func (t *Transaction) FileLike(existing *lake.File, markets []api.Market) (*parquet.Writer, error) {
+	var market api.Market
+	if len(markets) == 0 {
+		market = slices.Concat(existing.Markets(), []api.Market{""})[0]
+	}
+	f, err := lake.FileLike(existing, markets, t.cfg.ID, t.number(existing.Table, market))
+	if err != nil {
+		return nil, err
+	}
+	return t.create(f, lake.ColumnsAt(lake.TableColumns(f.Table), f.SchemaVersion))
+}
+
 // create opens a file that is put into the lake when it is finished.
 func (t *Transaction) create(file lake.File, columns []lake.Column) (*parquet.Writer, error) {
 	return parquet.Create(t.cfg.Memory, t.work, file, columns, t.put)
 }
 
-// number counts the files of a table and market in this run, from 0.
+// number counts the files of a table and market in this run, from 0. The market of shared files is "".
 func (t *Transaction) number(table string, market api.Market) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

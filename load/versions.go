@@ -167,7 +167,7 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	}
 	// The newest file first: most callers ask for each deal's last version.
 	for _, f := range slices.Backward(l.log.Files(lake.HistoryTable(lake.DealVersions))) {
-		if f.Partition["market"] != string(feed.Market) {
+		if !f.HasMarket(feed.Market) {
 			continue
 		}
 		if err := l.payloadsIn(ctx, mem, f, feed, versions, found); err != nil {
@@ -207,7 +207,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	defer file.Close()
 	groups := []int{} // not nil: nil means all
 	group := -1
-	err = file.Scan(ctx, mem, []string{"kind", "deal_id", "version"}, parquet.GroupsWith(missing, &group), func(rec arrow.Record) error {
+	err = file.Scan(ctx, mem, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.GroupsWith(missing, &group)), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
 				groups = append(groups, group)

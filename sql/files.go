@@ -49,21 +49,27 @@ func emptySource(columns []lake.Column) string {
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
 	root := "coalesce(getvariable(" + literal(c.ownSchema()) + "), getvariable('lake'), " + literal(c.Root) + ") || '/'"
 	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
-	renamed, types := pathColumns(paths[0])
+	renamed, types := pathColumns(paths)
 	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"
 }
 
 // pathColumns returns the columns that DuckDB takes from the paths of files, by the name of the column in the files, and
 // the argument of read_parquet with their types. By them DuckDB knows which files a query can leave out without opening
-// one. In a lake of format version 1 the names in paths are those of the columns.
-func pathColumns(path string) (renamed map[string]string, types string) {
-	switch {
-	case !strings.Contains(path, "/mkt="):
+// one. In a lake of format version 1 the names in paths are those of the columns. If one of the files is shared, the
+// markets are those in the files: DuckDB then leaves out row groups by their statistics. (Reading the shared files apart
+// from the others would keep the paths of these, but each view, and each macro on it, would bind all columns twice.)
+func pathColumns(paths []string) (renamed map[string]string, types string) {
+	if !strings.Contains(paths[0], "/mkt=") {
 		return nil, ""
-	case strings.HasPrefix(path, "snapshots/"):
-		return map[string]string{"market": "mkt", "snapshot_date": "day"}, ", hive_types = {'mkt': VARCHAR, 'day': DATE}"
 	}
-	return map[string]string{"market": "mkt"}, ", hive_types = {'mkt': VARCHAR}"
+	renamed, types = map[string]string{"market": "mkt"}, ", hive_types = {'mkt': VARCHAR}"
+	if strings.HasPrefix(paths[0], "snapshots/") {
+		renamed["snapshot_date"], types = "day", ", hive_types = {'mkt': VARCHAR, 'day': DATE}"
+	}
+	if slices.ContainsFunc(paths, lake.IsSharedPath) {
+		delete(renamed, "market")
+	}
+	return renamed, types
 }
 
 // selectList names columns in order. Columns that were added after version are typed NULLs; for version 0 all of them
@@ -145,7 +151,7 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	columns := table.SnapshotColumns()
 	months := map[string][]lake.File{}
 	for i := range files {
-		month, _, _ := strings.Cut(strings.Replace(files[i].Partition["snapshot_date"], "-", "_", 1), "-")
+		month, _, _ := strings.Cut(strings.Replace(files[i].Day(), "-", "_", 1), "-")
 		months[month] = append(months[month], files[i])
 	}
 	whole := fileView{"snapshots_" + table.Name, emptySource(columns), files}

@@ -15,13 +15,17 @@ func newCompact(a *app) *cobra.Command {
 	var acceptLost bool
 	cmd := &cobra.Command{
 		Use:   "compact",
-		Short: "Merge small history files into larger ones, as one commit",
-		Long: `compact merges small history files into larger ones, so that queries open fewer files. The rows
-stay the same, and so does every answer. A run also compacts after its commit if there are many
-small files.
+		Short: "Merge small files into larger ones, as one commit",
+		Long: `compact merges small files into larger ones, so that queries open fewer files. The rows stay the
+same, and so does every answer. A run also compacts history after its commit if there are many small
+files.
 
-Files of one table, market and year are merged if they are smaller than 64 MiB. Each call takes one
-step. If there are very many files, call it again to continue.
+The history of a table and year becomes two files: the latest versions of deals, and all others. Files
+of 64 MiB or more stay as they are. The snapshots of a table and day become one file when the day is
+older than a week. Merged files have rows of several markets: programs that do not know such files
+refuse the lake from then on.
+
+Each call takes one step. If there are very many files, call it again to continue.
 
 The merged files become garbage. expire removes garbage after its grace of seven days.`,
 		Example: "  dealflow compact --lake /data/deals",

@@ -202,7 +202,7 @@ func (a *app) printFiles(files []listedFile, format string) error {
 	for i := range files {
 		f := &files[i]
 		rows = append(rows, []string{
-			f.Table, f.Partition["market"], f.Partition["snapshot_date"], f.Partition["year"], strconv.FormatInt(f.Commit, 10), strconv.FormatBool(f.Live),
+			f.Table, cmp.Or(f.Partition["market"], f.Partition["markets"]), f.Partition["snapshot_date"], f.Partition["year"], strconv.FormatInt(f.Commit, 10), strconv.FormatBool(f.Live),
 			strconv.Itoa(f.SchemaVersion), strconv.FormatInt(f.Rows, 10), strconv.FormatInt(f.Bytes, 10), f.SHA256, f.Location,
 		})
 	}

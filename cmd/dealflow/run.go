@@ -117,7 +117,7 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "take missing deals for gone: ends a hold of the removal guard, and needs no evidence except a 404 or 403 by id")
 	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot refuse a second put of a commit; no other process may write to the lake")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be pulled and written, from the first page of each list; write nothing")
-	flags.BoolVar(&o.maintain, "maintain", false, "after the commit, merge small files of history; and with --keep-days, expire")
+	flags.BoolVar(&o.maintain, "maintain", false, "after the commit, do what compact does; and with --keep-days, expire")
 	flags.IntVar(&o.keep.Days, "keep-days", 0, "with --maintain: number of days of snapshots to keep, as of expire (default: nothing expires)")
 	flags.BoolVar(&o.keep.MonthEnds, "keep-month-ends", true, "with --keep-days: always keep the last snapshot of each month")
 	flags.DurationVar(&o.waitForLease, "wait-for-lease", 30*time.Minute, "time to wait for a sync or maintenance that is running; then run works at the same time")

@@ -23,7 +23,7 @@ func (m *Maker) diff(s state) sql.DiffFunc {
 		if err != nil {
 			return err
 		}
-		d := pairDiffer{differ: transform.NewDiffer(feed), bases: load.NewBases(s.commits, feed)}
+		d := pairDiffer{differ: transform.NewDiffer(feed), bases: lake.NewBases(s.commits, feed)}
 		for chunk := range slices.Chunk(pairs, pairChunk) {
 			var keys []load.VersionKey
 			for i := range chunk {
@@ -65,7 +65,7 @@ func (s state) filesOf(pairs []lake.VersionPair) []lake.File {
 // pairDiffer compares the pairs of one feed.
 type pairDiffer struct {
 	differ *transform.Differ
-	bases  *load.Bases
+	bases  *lake.Bases
 }
 
 // unreadable is the result for a pair of which a payload is absent or cannot be read any more.

@@ -4,29 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dealflow/load"
 	"dealflow/load/mirror"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// compactAfter is the number of small history files of a table, market and year above which a run merges them. A sync
-// every five minutes adds 288 a day. Views open quickly up to some thousands of files, and there are 18 tables in up to
-// six markets. Readers of wide tables pay for each file, so the first run of a new year merges the folders of past
-// years whatever their number.
+// compactAfter is the number of history files of a table and year, of runs and syncs, above which a run merges them. A
+// night adds one for each market, and a sync every five minutes up to 288 a day for each. Views open quickly up to some
+// thousands of files, and there are 18 tables. Readers of wide tables pay for each file, so the first run of a new year
+// merges those of past years whatever their number.
 const compactAfter = 32
 
-// Compact merges small history files into larger ones, as one commit: the same rows in fewer files, so that no answer
-// changes. If nothing can be merged, nothing is committed (lake.OutcomeUnchanged). If another command holds the lease,
-// nothing is done (lake.OutcomeSkipped). load.ErrConflict means that others have committed again and again, or have
-// replaced the same files; then nothing of this command is visible.
+// Compact merges files as one commit: the same rows in fewer files, so that no answer changes. The small history files of
+// a table and year become one file of the latest versions and one of all others; the snapshots of a table and a day older
+// than a week become one file. If nothing can be merged, nothing is committed (lake.OutcomeUnchanged). If another command
+// holds the lease, nothing is done (lake.OutcomeSkipped). load.ErrConflict means that others have committed again and
+// again, or have replaced the same files; then nothing of this command is visible.
 //
 // The result is nil only if the command ended before it had begun.
 func Compact(ctx context.Context, cfg Config) (*Result, error) {
 	result := &Result{}
 	begun, err := execute(ctx, cfg, "compact", result, func(ctx context.Context, w *work) error {
-		return w.compact(ctx, 2, result)
+		snapshots, err := compactableSnapshots(w.lake.Log(), w.started)
+		if err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+		return w.compact(ctx, compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), 0), snapshots, nil, result)
 	})
 	if !begun {
 		return nil, err
@@ -34,12 +41,23 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 	return result, err
 }
 
-// compact merges the groups that Compactable finds with this least number of files, and commits.
-func (w *work) compact(ctx context.Context, least int, result *Result) error {
+// compact merges groups of files, each of them into one or two, and commits. latest are the latest versions of all deals;
+// nil means that it reads them.
+func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) error {
+	if len(history) > 0 && latest == nil {
+		var err error
+		if latest, err = w.lake.Latest(ctx, w.Memory); err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+	}
 	var remove []string
 	var faults []error
-	for _, group := range compactable(w.lake.Log(), w.lake.Log().KnownAt.Year(), least) {
-		err := merge(ctx, w.lake, w.tx, group)
+	for i, group := range slices.Concat(history, snapshots) {
+		m := merging{files: group, schema: group[0].SchemaVersion}
+		if i < len(history) {
+			m.latest = latest
+		}
+		err := merge(ctx, w.lake, w.tx, m)
 		if errors.Is(err, mirror.ErrNotCommitted) {
 			// A damaged file stays as it is; the other groups are still merged.
 			faults = append(faults, fmt.Errorf("compact: %w", err))
@@ -62,10 +80,12 @@ func (w *work) compact(ctx context.Context, least int, result *Result) error {
 }
 
 // CompactAfterRun merges history files if there are many, as its own commit after a run's and under that run's lease.
-// It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the compaction's, now is the run's
-// clock. The result is nil if there are not many files.
-func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() time.Time) (result *Result, err error) {
-	if len(compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter+1)) == 0 {
+// Snapshots stay as they are. It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the
+// compaction's, now is the run's clock. latest are the latest versions of all deals, or nil if the caller does not know
+// them. The result is nil if there are not many files.
+func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[api.Feed]lake.Latest, now func() time.Time) (result *Result, err error) {
+	history := compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter)
+	if len(history) == 0 {
 		return nil, nil
 	}
 	if cfg, err = cfg.withDefaults(); err != nil {
@@ -80,7 +100,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, now func() t
 	}
 	defer func() { err = errors.Join(err, w.tx.Close(ctx)) }()
 	made := w.newResult()
-	if err := w.compact(ctx, compactAfter+1, &made); err != nil {
+	if err := w.compact(ctx, history, nil, latest, &made); err != nil {
 		return nil, err
 	}
 	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))

@@ -12,6 +12,7 @@ import (
 	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
@@ -22,6 +23,7 @@ import (
 // concurrent use.
 type comparison struct {
 	table   *lake.Table
+	market  api.Market
 	lifter  *transform.Lifter // nil: no previous file has an older schema version
 	columns int               // number of columns
 	helpers []string          // names of the helper columns
@@ -35,10 +37,10 @@ type comparison struct {
 	damaged int   // previous files that are absent, or differ from what was committed: they were not read
 }
 
-// newComparison begins a comparison with previous files of a table. lifter is nil if none has an older schema version.
-func newComparison(table *lake.Table, lifter *transform.Lifter) *comparison {
+// newComparison begins a comparison with the rows of a market in previous files of a table. lifter is nil if none has an older schema version.
+func newComparison(table *lake.Table, market api.Market, lifter *transform.Lifter) *comparison {
 	return &comparison{
-		table: table, lifter: lifter, columns: len(table.HistoryColumns()), helpers: lake.ColumnNames(table.Helpers),
+		table: table, market: market, lifter: lifter, columns: len(table.HistoryColumns()), helpers: lake.ColumnNames(table.Helpers),
 		sums: make([]uint64, len(table.Helpers)), seed: maphash.MakeSeed(), counts: map[uint64]int32{},
 	}
 }
@@ -86,7 +88,7 @@ func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.T
 	}
 	defer func() { err = errors.Join(err, copied.close()) }()
 	columns := lake.ColumnNames(lake.ColumnsAt(c.table.HistoryColumns(), f.SchemaVersion))
-	return parquet.Scan(ctx, copied.store, copied.mem, f.Path, columns, nil, func(record arrow.Record) error {
+	return parquet.Scan(ctx, copied.store, copied.mem, f.Path, columns, parquet.GroupsOf(&f, c.market, nil), func(record arrow.Record) error {
 		c.before += record.NumRows()
 		c.addHelpers(record, -1)
 		if f.SchemaVersion < lake.SchemaVersion {

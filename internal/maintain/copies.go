@@ -22,7 +22,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// copies are local copies of history files of one table and market, with the bytes that were committed. close removes
+// copies are local copies of data files of one table, with the bytes that were committed. close removes
 // them.
 type copies struct {
 	folder  string
@@ -77,8 +77,8 @@ type mergedRow struct {
 	from   []int // for each column of the merge its index in the record; -1 if the file lacks it
 }
 
-// each calls row for the rows of a kind, over all files, in the order of their keys.
-func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column, row func(mergedRow) error) (err error) {
+// each calls row for the rows of a market and kind, over all files, in the order of their keys.
+func (c *copies) each(ctx context.Context, market api.Market, kind api.Kind, columns []lake.Column, row func(mergedRow) error) (err error) {
 	var open cursors
 	defer func() {
 		for _, cur := range open {
@@ -86,7 +86,10 @@ func (c *copies) each(ctx context.Context, kind api.Kind, columns []lake.Column,
 		}
 	}()
 	for _, f := range c.files {
-		cur, err := c.open(ctx, f, kind, columns)
+		if !f.HasMarket(market) {
+			continue
+		}
+		cur, err := c.open(ctx, f, market, kind, columns)
 		if err != nil {
 			return err
 		}
@@ -131,8 +134,8 @@ type cursor struct {
 // keyColumns is the indices of a key's columns in a record; -1 for an absent one.
 type keyColumns struct{ kind, deal, version, outer, ordinal int }
 
-// open returns a cursor at the first row of a kind in a file; nil if the file has none.
-func (c *copies) open(ctx context.Context, f lake.File, kind api.Kind, columns []lake.Column) (*cursor, error) {
+// open returns a cursor at the first row of a market and kind in a file; nil if the file has none.
+func (c *copies) open(ctx context.Context, f lake.File, market api.Market, kind api.Kind, columns []lake.Column) (*cursor, error) {
 	foot, err := parquet.ReadFooter(ctx, c.store, f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Path, err)
@@ -148,9 +151,9 @@ func (c *copies) open(ctx context.Context, f lake.File, kind api.Kind, columns [
 		cur.from = append(cur.from, index)
 	}
 	cur.keys = findKeyColumns(wanted)
-	var plan parquet.Groups
+	plan := parquet.GroupsOf(&f, market, nil)
 	if kind != "" {
-		groups, err := c.findGroups(ctx, f, kind)
+		groups, err := c.findGroups(ctx, f, market, kind)
 		if err != nil || len(groups) == 0 {
 			return nil, err
 		}
@@ -185,11 +188,11 @@ func findKeyColumns(names []string) keyColumns {
 	return keyColumns{index("kind"), index("deal_id"), index("version"), index("tranche_ordinal"), index("ordinal")}
 }
 
-// findGroups returns the row groups that contain rows of a kind.
-func (c *copies) findGroups(ctx context.Context, f lake.File, kind api.Kind) ([]int, error) {
+// findGroups returns the row groups that contain rows of a market and kind.
+func (c *copies) findGroups(ctx context.Context, f lake.File, market api.Market, kind api.Kind) ([]int, error) {
 	var groups []int
 	group, last := -1, -1
-	err := parquet.Scan(ctx, c.store, c.mem, f.Path, []string{"kind"}, parquet.AllGroups(&group), func(record arrow.Record) error {
+	err := parquet.Scan(ctx, c.store, c.mem, f.Path, []string{"kind"}, parquet.GroupsOf(&f, market, parquet.AllGroups(&group)), func(record arrow.Record) error {
 		kinds := record.Column(0).(*array.String)
 		for row := 0; row < kinds.Len() && group != last; row++ {
 			if kinds.Value(row) == string(kind) {

@@ -3,7 +3,6 @@ package maintain
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"dealflow/load"
@@ -16,8 +15,14 @@ import (
 func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResult) error {
 	var drop lake.DroppedDay
 	var remove []string
-	plan := func() (err error) { // again after a conflict: the other commit may be a run of that very day
-		drop, remove, err = planDrop(w.lake.Log(), cfg, result)
+	plan := func() error { // again after a conflict: the other commit may be a run of that very day
+		w.tx.Discard()
+		planned, days, err := planDrop(w.lake.Log(), cfg, result)
+		if err != nil {
+			return err
+		}
+		drop = planned
+		remove, err = w.takeOut(ctx, days)
 		return err
 	}
 	if err := plan(); err != nil {
@@ -28,10 +33,9 @@ func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResu
 	}, plan)
 }
 
-// planDrop lists the feeds that have a snapshot of the day, and the paths of its files. It sets result.Expired.
-func planDrop(log *load.Log, cfg ExpireConfig, result *ExpireResult) (drop lake.DroppedDay, remove []string, err error) {
+// planDrop lists the feeds that have a snapshot of the day, and its files. It sets result.Expired.
+func planDrop(log *load.Log, cfg ExpireConfig, result *ExpireResult) (drop lake.DroppedDay, days []expiredDay, err error) {
 	drop.Day = cfg.DropDay
-	var days []expiredDay
 	for _, feed := range cfg.DropFeeds {
 		if !log.HasSnapshot(feed, drop.Day) && !log.Skipped(feed, drop.Day) {
 			continue
@@ -40,17 +44,16 @@ func planDrop(log *load.Log, cfg ExpireConfig, result *ExpireResult) (drop lake.
 		day := expiredDay{Feed: feed, Day: drop.Day}
 		for _, path := range log.Replaced(feed, drop.Day) {
 			file, _ := log.LiveFile(path)
-			day.Files, remove = append(day.Files, file), append(remove, path)
+			day.Files = append(day.Files, file)
 		}
 		days = append(days, day)
 	}
 	if len(days) == 0 {
 		return drop, nil, fmt.Errorf("drop day %s: no run has a snapshot of it that was not taken back; `dealflow runs` lists the days", drop.Day)
 	}
-	slices.Sort(remove)
 	result.Expired = []ExpiredFeed{}
 	result.addDays(days)
-	return drop, append([]string{}, remove...), nil
+	return drop, days, nil
 }
 
 // checkDrop checks which day to take back, and sets its feeds.

@@ -46,9 +46,9 @@ type ExpireResult struct {
 // ExpiredFeed is the expired snapshots of one feed.
 type ExpiredFeed struct {
 	Feed  api.Feed `json:"feed"`
-	Days  []string `json:"days"` // YYYY-MM-DD, oldest first
-	Files int      `json:"files"`
-	Bytes int64    `json:"bytes"`
+	Days  []string `json:"days"`  // YYYY-MM-DD, oldest first
+	Files int      `json:"files"` // a file that several markets share counts for each of them
+	Bytes int64    `json:"bytes"` // of such a file, this market's share of an equal division
 }
 
 // Expire drops the snapshots that a policy does not keep, as one commit. Then it deletes what findRemovable finds, by
@@ -143,16 +143,23 @@ func (w *work) expireSnapshots(ctx context.Context, keep Retention, result *Expi
 		return err
 	}
 	result.addDays(days)
-	var remove []string
-	for _, day := range days {
-		for _, file := range day.Files {
-			remove = append(remove, file.Path)
-		}
-	}
-	if len(remove) == 0 && !w.hasLost() {
+	if len(days) == 0 && !w.hasLost() {
 		return nil
 	}
+	remove, err := w.takeOut(ctx, days)
+	if err != nil {
+		return err
+	}
 	return w.commit(ctx, remove, &result.Result)
+}
+
+// takeOut is TakeOut for the snapshots of some days.
+func (w *work) takeOut(ctx context.Context, days []expiredDay) ([]string, error) {
+	var parts []Part
+	for i := range days {
+		parts = append(parts, days[i].parts()...)
+	}
+	return TakeOut(ctx, w.lake, w.tx, parts)
 }
 
 // addDays adds days to the sums of their feeds. The days are sorted by feed.
@@ -165,7 +172,7 @@ func (r *ExpireResult) addDays(days []expiredDay) {
 		feed.Days = append(feed.Days, day.Day)
 		feed.Files += len(day.Files)
 		for _, file := range day.Files {
-			feed.Bytes += file.Bytes
+			feed.Bytes += file.Bytes / int64(len(file.Markets()))
 		}
 	}
 }

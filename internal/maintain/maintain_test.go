@@ -16,6 +16,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -190,22 +191,28 @@ func (m *maintained) fail(t *testing.T, call int64, f failure) int64 {
 	return left.Commit
 }
 
-// worthMaintaining is a lake with small history files, days to expire, and garbage.
+// worthMaintaining is a lake with small history files, a day to merge, which is also one to expire, and garbage.
 func worthMaintaining(t *testing.T) (*world.World, *world.DatedStore) {
 	t.Helper()
 	w, b := world.NewBook(t)
 	s := world.NewDatedStore(w.Clock.Now)
 	w.Store = s
+	other := api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Expected}
 	b.WriteAll(world.Expected, 1, 4, `"message":"A","_embedded":{"tranches":[{"name":"a"},{"name":"b"}]}`)
-	for day := range 3 {
+	b.WriteAll(other, 1, 2, `"message":"B"`)
+	for n, day := range []int{0, 1, 10} {
 		w.Evening(day)
-		if err := s.Put(t.Context(), fmt.Sprintf("history/bond_expected_deals/mkt=IG/year=2026/stray-%d.parquet", day), strings.NewReader("stray"), store.Replace); err != nil {
+		if err := s.Put(t.Context(), fmt.Sprintf("history/bond_expected_deals/mkt=IG/year=2026/stray-%d.parquet", n), strings.NewReader("stray"), store.Replace); err != nil {
 			t.Fatal(err)
 		}
-		w.MustRun(t, world.Feeds(world.Expected), world.Quiet)
+		feeds := world.Feeds(world.Expected, other)
+		if day == 1 {
+			feeds = world.Feeds(world.Expected)
+		}
+		w.MustRun(t, feeds, world.Quiet)
 		b.Write(world.Expected, 1, fmt.Sprintf(`"message":"%d"`, day))
 		b.Strike(world.Expected, 4)
 	}
-	w.Evening(9)
+	w.Evening(17)
 	return w, s
 }

@@ -1,12 +1,12 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
-	"strings"
+	"slices"
 
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -15,150 +15,245 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// compactBytes is 64 MiB, the size from which a history file is large enough: it is not merged any more. Readers gain
-// nothing from larger files, and a much smaller size would leave many files. It also bounds what each compaction writes
-// again.
-const compactBytes = 64 << 20
+// A merged file of a flattened table has row groups of at most groupRows rows and groupBytes in memory. Analyses read
+// whole columns, and one deal is one row group of each column: see docs/bench/README.md#row-groups-and-order. Payloads of
+// deal_versions are read by deal, so its row groups are those of a run.
+const (
+	groupRows  = 1 << 14
+	groupBytes = 4 * parquet.RowGroupBytes
+)
 
-// compactFiles is the greatest number of files that are merged into one. All of them are open at once, and a merge
-// without a bound might never reach its commit.
-const compactFiles = 256
-
-// compactable returns what a compaction would merge: groups of small history files of one table, market and year under
-// the current schema. It skips a folder of the given year or a later one that has fewer than least small files. A
-// folder of an earlier year gets no more files, so two are enough there.
-func compactable(log *load.Log, year, least int) [][]lake.File {
-	var groups [][]lake.File
-	for _, small := range smallHistory(log) {
-		folderYear, err := strconv.Atoi(small[0].Partition["year"])
-		if past := err == nil && folderYear < year; past && len(small) >= 2 || len(small) >= max(least, 2) {
-			groups = append(groups, portions(small, 2)...)
-		}
-	}
-	return groups
+// merging is the rows of files that are written into one or two files: sorted by market, and in a market in the
+// order of their table. Each row group is of one market.
+type merging struct {
+	files []lake.File // of one table, and of one year or day; at most compactFiles
+	// schema is the schema version of the result. It is that of the files, or a later one for files of deal_versions:
+	// their rows then name it.
+	schema int
+	// keep are the markets whose rows are kept; nil means all.
+	keep []api.Market
+	// latest are the latest versions of deals. Rows of other versions, and of removed deals, go to a file of their own: they
+	// will never be current again. nil means one file.
+	latest map[api.Feed]lake.Latest
 }
 
-// smallHistory lists the small history files of the current schema, by folder.
-func smallHistory(log *load.Log) [][]lake.File {
-	return folders(log, func(f *lake.File) bool {
-		return strings.HasPrefix(f.Table, lake.HistoryTable("")) && f.SchemaVersion == lake.SchemaVersion && f.Bytes < compactBytes
-	})
-}
-
-// folders lists the wanted live files, by folder.
-func folders(log *load.Log, wanted func(*lake.File) bool) [][]lake.File {
-	var folders [][]lake.File
-	last := ""
-	for _, f := range log.AllFiles() {
-		if !wanted(&f) {
-			continue
-		}
-		if folder := path.Dir(f.Path); folder != last {
-			folders, last = append(folders, nil), folder
-		}
-		folders[len(folders)-1] = append(folders[len(folders)-1], f)
-	}
-	return folders
-}
-
-// portions splits files into groups that one merge can read. It omits groups of fewer than least files.
-func portions(files []lake.File, least int) [][]lake.File {
-	var groups [][]lake.File
-	for len(files) > 0 {
-		n, size := 0, int64(0)
-		for n < len(files) && n < compactFiles && size < compactBytes {
-			size += files[n].Bytes
-			n++
-		}
-		if n >= least {
-			groups = append(groups, files[:n])
-		}
-		files = files[n:]
-	}
-	return groups
-}
-
-// merge writes the rows of history files into one new file under the current schema, in the same order. The files are
-// of one table, market and year, at most compactFiles of them. Rows of deal_versions then name the current schema
-// version. A file whose bytes differ from what was committed is an error (mirror.ErrNotCommitted): its damage must not
-// get into a file that looks sound.
-func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) (err error) {
-	copied, err := copyFiles(ctx, l, tx, files)
+// merge carries out a merging. A file whose bytes differ from what was committed is an error (mirror.ErrNotCommitted): its
+// damage must not get into a file that looks sound. Without rows, nothing is written.
+func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, m merging) (err error) {
+	copied, err := copyFiles(ctx, l, tx, m.files)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, copied.close()) }()
-	w, columns, err := createMerged(tx, files[0])
-	if err != nil {
-		return err
-	}
-	done := false
-	defer func() {
-		if !done {
-			err = errors.Join(err, w.Abort())
-		}
-	}()
-	rows := newRowBuffer(tx.Memory(), columns)
-	defer rows.release()
-	if err := copied.writeMerged(ctx, columns, rows, w); err != nil {
-		return err
-	}
-	var want int64
-	for _, f := range files {
-		want += f.Rows
-	}
-	if w.Rows() != want {
-		return fmt.Errorf("merge %s: %w: got %d rows, want %d as in the commits; run `dealflow verify --read-data`", path.Dir(files[0].Path), mirror.ErrNotCommitted, w.Rows(), want)
-	}
-	done = true
-	return w.Finish(ctx)
-}
-
-// createMerged creates a file of the same table, market and year as an existing one.
-func createMerged(tx *load.Transaction, existing lake.File) (*parquet.Writer, []lake.Column, error) {
-	year, err := strconv.Atoi(existing.Partition["year"])
-	if err != nil {
-		return nil, nil, fmt.Errorf("merge %s: its commit names year %q, want a number; run `dealflow verify`", existing.Path, existing.Partition["year"])
-	}
-	w, err := tx.HistoryOf(strings.TrimPrefix(existing.Table, lake.HistoryTable("")), api.Market(existing.Partition["market"]), year)
-	return w, lake.TableColumns(existing.Table), err
-}
-
-// writeMerged writes all rows in the order of their table, row group by row group.
-func (c *copies) writeMerged(ctx context.Context, columns []lake.Column, rows *rowBuffer, w *parquet.Writer) error {
-	flush := func() error {
-		record := rows.take()
-		defer record.Release()
-		return w.Write(record, rows.min, rows.max)
-	}
-	last := parquet.RowKey{}
-	for _, kind := range c.kinds() {
-		err := c.each(ctx, kind, columns, func(r mergedRow) error {
-			// The rows of a version stay in one row group, as in the files of a run.
-			if !r.key.SameVersion(last) && rows.bytes >= parquet.RowGroupBytes {
-				if err := flush(); err != nil {
-					return err
-				}
+	out := &mergeWriter{merging: m, tx: tx, columns: lake.ColumnsAt(lake.TableColumns(m.files[0].Table), m.schema)}
+	defer func() { err = errors.Join(err, out.end()) }()
+	for _, market := range m.markets() {
+		for _, kind := range copied.kinds() {
+			out.begin(market, kind)
+			if err := copied.each(ctx, market, kind, out.columns, out.append); err != nil {
+				return err
 			}
-			last = r.key
-			rows.append(r)
-			return nil
-		})
-		if err != nil {
+		}
+		if err := out.flush(); err != nil {
 			return err
 		}
 	}
-	return flush()
+	if err := out.checkRows(); err != nil {
+		return err
+	}
+	return out.finish(ctx)
 }
 
-// outdatedVersions lists the files of a market's deal_versions that have an older schema version, in groups that merge
-// can read.
-func outdatedVersions(log *load.Log, market api.Market) [][]lake.File {
-	var groups [][]lake.File
-	for _, files := range folders(log, func(f *lake.File) bool {
-		return f.Table == lake.HistoryTable(lake.DealVersions) && f.Partition["market"] == string(market) && f.SchemaVersion < lake.SchemaVersion
-	}) {
-		groups = append(groups, portions(files, 1)...)
+// markets lists the markets whose rows are kept, sorted.
+func (m *merging) markets() []api.Market {
+	var markets []api.Market
+	for i := range m.files {
+		markets = append(markets, m.files[i].Markets()...)
 	}
-	return groups
+	slices.Sort(markets)
+	markets = slices.Compact(markets)
+	if m.keep == nil {
+		return markets
+	}
+	return slices.DeleteFunc(markets, func(market api.Market) bool { return !slices.Contains(m.keep, market) })
+}
+
+// isOfOneMarket says whether the result is a file of one market, as those of a run: only files of history that are written
+// apart by their versions are shared whatever they are made of, so that the next compaction knows them.
+func (m *merging) isOfOneMarket() bool {
+	return m.latest == nil && len(m.markets()) == 1 && !slices.ContainsFunc(m.files, func(f lake.File) bool { return f.IsShared() })
+}
+
+// mergeWriter writes the rows of a merge.
+type mergeWriter struct {
+	merging
+	tx      *load.Transaction
+	columns []lake.Column
+	known   lake.Latest // of the feed that is being read; nil: all rows go to the first file
+	outputs [2]output   // rows of the latest versions, and of other versions
+}
+
+// output is one file of a merge. It has no writer before its first row group.
+type output struct {
+	w    *parquet.Writer
+	rows *rowBuffer
+	last parquet.RowKey
+}
+
+// begin says of which feed the next rows are. kind is "" for a flattened table.
+func (m *mergeWriter) begin(market api.Market, kind api.Kind) {
+	if m.latest != nil {
+		m.known = m.latest[feedOf(m.files[0].Table, market, kind)]
+	}
+	for i := range m.outputs {
+		m.outputs[i].last = parquet.RowKey{}
+	}
+}
+
+// feedOf returns the feed of rows of a market in a table, as commits name it. kind is that of the rows of deal_versions.
+func feedOf(table string, market api.Market, kind api.Kind) api.Feed {
+	for _, feed := range api.Feeds() {
+		if feed.Market == market && (feed.Kind == kind || kind == "" && hasTable(feed, table)) {
+			return feed
+		}
+	}
+	return api.Feed{}
+}
+
+func hasTable(feed api.Feed, table string) bool {
+	return slices.ContainsFunc(lake.FeedTables(feed), func(t *lake.Table) bool {
+		return table == lake.HistoryTable(t.Name) || table == lake.SnapshotTable(t.Name)
+	})
+}
+
+// append adds a row. The rows of a version stay in one row group, as in the files of a run.
+func (m *mergeWriter) append(r mergedRow) error {
+	out := &m.outputs[0]
+	if m.latest != nil {
+		if latest := m.known[r.key.DealID]; latest.Removed || latest.Version != r.key.Version {
+			out = &m.outputs[1]
+		}
+	}
+	if out.rows == nil {
+		out.rows = newRowBuffer(m.tx.Memory(), m.columns, m.schema)
+	}
+	if !r.key.SameVersion(out.last) && m.isFull(out.rows) {
+		if err := m.write(out); err != nil {
+			return err
+		}
+	}
+	out.last = r.key
+	out.rows.append(r)
+	return nil
+}
+
+func (m *mergeWriter) isFull(rows *rowBuffer) bool {
+	if m.files[0].Table == lake.HistoryTable(lake.DealVersions) {
+		return rows.bytes >= parquet.RowGroupBytes
+	}
+	return rows.rows >= groupRows || rows.bytes >= groupBytes
+}
+
+// write writes the collected rows as a row group.
+func (m *mergeWriter) write(out *output) (err error) {
+	if out.rows == nil || out.rows.isEmpty() {
+		return nil
+	}
+	if out.w == nil {
+		like := m.files[0]
+		like.SchemaVersion = m.schema
+		markets := m.markets()
+		if m.isOfOneMarket() {
+			markets = nil
+		}
+		if out.w, err = m.tx.FileLike(&like, markets); err != nil {
+			return err
+		}
+	}
+	record := out.rows.take()
+	defer record.Release()
+	return out.w.Write(record, out.rows.min, out.rows.max)
+}
+
+// flush ends the row groups of a market.
+func (m *mergeWriter) flush() error {
+	return cmp.Or(m.write(&m.outputs[0]), m.write(&m.outputs[1]))
+}
+
+// checkRows compares the number of rows with the commits, if all are kept.
+func (m *mergeWriter) checkRows() error {
+	if m.keep != nil {
+		return nil
+	}
+	var got, want int64
+	for i := range m.outputs {
+		if w := m.outputs[i].w; w != nil {
+			got += w.Rows()
+		}
+	}
+	for i := range m.files {
+		want += m.files[i].Rows
+	}
+	if got != want {
+		return fmt.Errorf("merge %s: %w: got %d rows, want %d as in the commits; run `dealflow verify --read-data`", path.Dir(m.files[0].Path), mirror.ErrNotCommitted, got, want)
+	}
+	return nil
+}
+
+// finish puts the files into the lake.
+func (m *mergeWriter) finish(ctx context.Context) error {
+	for i := range m.outputs {
+		if w := m.outputs[i].w; w != nil {
+			m.outputs[i].w = nil
+			if err := w.Finish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end frees memory, and deletes the files that were not put into the lake.
+func (m *mergeWriter) end() error {
+	var errs []error
+	for i := range m.outputs {
+		if out := &m.outputs[i]; out.rows != nil {
+			out.rows.release()
+		}
+		if out := &m.outputs[i]; out.w != nil {
+			errs = append(errs, out.w.Abort())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Part is the rows of a market in a file.
+type Part struct {
+	File   lake.File
+	Market api.Market
+}
+
+// TakeOut returns the paths of the files that leave the lake together with parts of them, sorted. Of a shared file of which
+// some markets stay, it writes the rows that stay into a new file. The commit of tx must remove the paths.
+func TakeOut(ctx context.Context, l *load.Lake, tx *load.Transaction, parts []Part) (remove []string, err error) {
+	files := map[string]*lake.File{}
+	out := map[string][]api.Market{}
+	for i := range parts {
+		file := &parts[i].File
+		files[file.Path], out[file.Path] = file, append(out[file.Path], parts[i].Market)
+		remove = append(remove, file.Path)
+	}
+	slices.Sort(remove)
+	remove = slices.Compact(remove)
+	for _, name := range remove {
+		file := files[name]
+		stay := slices.DeleteFunc(file.Markets(), func(m api.Market) bool { return slices.Contains(out[name], m) })
+		if len(stay) == 0 {
+			continue
+		}
+		if err := merge(ctx, l, tx, merging{files: []lake.File{*file}, schema: file.SchemaVersion, keep: stay}); err != nil {
+			return nil, fmt.Errorf("keep the rows of other markets in %s: %w; `dealflow replay --snapshots` replaces a damaged file", name, err)
+		}
+	}
+	return append([]string{}, remove...), nil
 }

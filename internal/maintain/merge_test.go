@@ -19,30 +19,35 @@ import (
 	"dealflow/transform"
 )
 
-// TestCompactable chooses files by size, folder and schema version. Each case lists the sizes of a folder's
-// files in MiB, and of each group that is merged the number of files.
+// TestCompactable chooses files by size, table, year and schema version. Each case lists the sizes in MiB of the files of a
+// table and year, those of merged files first, and of each group that is merged the number of files.
 func TestCompactable(t *testing.T) {
 	small := func(n int) []int64 { return slices.Repeat([]int64{0}, n) }
 	for _, c := range []struct {
-		name  string
-		sizes []int64
-		least int
-		want  []int
+		name   string
+		shared []int64
+		sizes  []int64 // of markets in turn
+		most   int
+		want   []int
 	}{
-		{"two", small(2), 2, []int{2}},
-		{"one", small(1), 2, nil},
-		{"one, whatever is asked for", small(1), 0, nil},
-		{"too few", small(32), 33, nil},
-		{"enough", small(33), 33, []int{33}},
-		{"large ones do not count", append(small(1), 64, 70), 2, nil},
-		{"large ones stay", append(small(2), 64), 2, []int{2}},
-		{"no more files than can be open", small(600), 2, []int{256, 256, 88}},
-		{"one is left over", small(257), 2, []int{256}},
-		{"no more bytes than it takes for a large one", []int64{40, 40, 40, 40, 10}, 2, []int{2, 2}},
+		{"two", nil, small(2), 0, []int{2}},
+		{"one", nil, small(1), 0, nil},
+		{"too few", nil, small(32), 32, nil},
+		{"enough", nil, small(33), 32, []int{33}},
+		{"merged files do not count", small(2), small(32), 32, nil},
+		{"merged files are merged again", small(2), small(33), 32, []int{35}},
+		{"merged files alone", small(3), nil, 0, nil},
+		{"one besides merged files", small(2), small(1), 0, []int{3}},
+		{"large merged files stay", []int64{40, 40}, small(2), 0, []int{2}},
+		{"large ones do not count", nil, append(small(1), 64, 70), 0, nil},
+		{"large ones stay", nil, append(small(2), 64), 0, []int{2}},
+		{"no more files than can be open", nil, small(600), 0, []int{256, 256, 88}},
+		{"one is left over", nil, small(257), 0, []int{256}},
+		{"no more bytes than it takes for a large one", nil, []int64{40, 40, 40, 40}, 0, []int{2, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []int
-			for _, group := range compactable(historyOf(t, c.sizes), 2026, c.least) {
+			for _, group := range compactable(historyOf(t, c.shared, c.sizes), 2026, c.most) {
 				got = append(got, len(group))
 				for _, f := range group {
 					if f.Partition["year"] != "2026" || f.SchemaVersion != lake.SchemaVersion || f.Bytes >= compactBytes {
@@ -57,24 +62,55 @@ func TestCompactable(t *testing.T) {
 	}
 }
 
-// historyOf returns the log of a lake with history files of these sizes, and one file each of another year, market,
-// table and schema version.
-func historyOf(t *testing.T, sizes []int64) *load.Log {
+// TestCompactablePastYears merges files of a past year by themselves if a market has two: a file of each market, as earlier
+// programs left them, waits for `compact`.
+func TestCompactablePastYears(t *testing.T) {
+	for _, c := range []struct {
+		markets string
+		most    int
+		want    int // groups
+	}{{"IG HY EM", 32, 0}, {"IG HY EM", 0, 1}, {"IG HY IG", 32, 1}, {"all IG IG", 32, 1}, {"all IG", 32, 0}, {"all all", 0, 0}} {
+		var files []lake.File
+		for i, market := range strings.Fields(c.markets) {
+			files = append(files, historyFile("bond_priced_deals", market, "2025", i, lake.SchemaVersion, 0))
+		}
+		if got := compactable(logOf(t, files), 2026, c.most); len(got) != c.want {
+			t.Errorf("%s, %d: got %d groups, want %d", c.markets, c.most, len(got), c.want)
+		}
+	}
+}
+
+// historyOf returns the log of a lake with history files of these sizes, and one file each of another year, table and
+// schema version.
+func historyOf(t *testing.T, shared, sizes []int64) *load.Log {
 	t.Helper()
-	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start)}
-	add := func(table, market, year string, n, schema int, size int64) {
-		commit.Add = append(commit.Add, lake.File{
-			Path:  fmt.Sprintf("history/%s/mkt=%s/year=%s/run-%04d.parquet", table, market, year, n),
-			Table: lake.HistoryTable(table), Partition: map[string]string{"market": market, "year": year}, SchemaVersion: schema, Bytes: size << 20,
-		})
+	var files []lake.File
+	for i, size := range shared {
+		files = append(files, historyFile("bond_priced_deals", "all", "2026", i, lake.SchemaVersion, size))
 	}
 	for i, size := range sizes {
-		add("bond_priced_deals", "IG", "2026", i, lake.SchemaVersion, size)
+		files = append(files, historyFile("bond_priced_deals", []string{"IG", "HY", "EM"}[i%3], "2026", i, lake.SchemaVersion, size))
 	}
-	add("bond_priced_deals", "IG", "2026", len(sizes), lake.SchemaVersion-1, 0)
-	add("bond_priced_deals", "IG", "2025", 0, lake.SchemaVersion, 0)
-	add("bond_priced_deals", "HY", "2025", 0, lake.SchemaVersion, 0)
-	add("bond_priced_banks", "IG", "2025", 0, lake.SchemaVersion, 0)
+	return logOf(t, append(files, historyFile("bond_priced_deals", "IG", "2026", len(sizes), lake.SchemaVersion-1, 0),
+		historyFile("bond_priced_deals", "IG", "2025", 0, lake.SchemaVersion, 0), historyFile("bond_priced_banks", "IG", "2025", 0, lake.SchemaVersion, 0),
+		historyFile("loan_priced_deals", "LL", "2025", 0, lake.SchemaVersion, 0)))
+}
+
+// historyFile returns the entry of a history file of a market, or of a shared one ("all"). size is in MiB.
+func historyFile(table, market, year string, n, schema int, size int64) lake.File {
+	partition := map[string]string{"market": market, "year": year}
+	if market == "all" {
+		partition = map[string]string{"markets": "EM,HY,IG", "year": year}
+	}
+	return lake.File{
+		Path:  fmt.Sprintf("history/%s/mkt=%s/year=%s/run-%04d.parquet", table, market, year, n),
+		Table: lake.HistoryTable(table), Partition: partition, SchemaVersion: schema, Bytes: size << 20,
+	}
+}
+
+func logOf(t *testing.T, files []lake.File) *load.Log {
+	t.Helper()
+	commit := lake.Commit{FormatVersion: lake.FormatVersion, Number: 1, RunID: "run", KnownAt: lake.At(loadtest.Start), Add: files}
 	data, err := commit.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +140,7 @@ func TestMergeRowGroups(t *testing.T) {
 	run := loadtest.Begin(t, l, mem, loadtest.Start.Add(100*time.Hour))
 	defer loadtest.Close(t, run)
 	files := l.Log().Files(lake.HistoryTable(lake.DealVersions))
-	if err := merge(t.Context(), l, run, files); err != nil {
+	if err := merge(t.Context(), l, run, merging{files: files, schema: lake.SchemaVersion}); err != nil {
 		t.Fatal(err)
 	}
 	commit, err := run.Commit(t.Context(), lake.Commit{KnownAt: lake.At(loadtest.Start.Add(100 * time.Hour))})

@@ -24,7 +24,7 @@ type rebuilt struct {
 	tables    []rebuiltTable
 	flattener *transform.Flattener
 	lifter    *transform.Lifter // of rows of older schema versions; nil if there are none
-	bases     *load.Bases
+	bases     *lake.Bases
 	rows      *transform.Batches // of the last element of files
 	files     []*load.Tables     // one per portion of the versions
 }
@@ -38,13 +38,13 @@ type rebuiltTable struct {
 
 // newRebuilt begins a partition. before returns a table's name, as in commits, and its previous files.
 func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
-	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: load.NewBases(p.lake.Log().Commits, feed)}
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: lake.NewBases(p.lake.Log().Commits, feed)}
 	for _, table := range lake.FeedTables(feed) {
 		name, files := before(table)
 		if b.lifter == nil && slices.ContainsFunc(files, isOutdated) {
 			b.lifter = transform.NewLifter(b.Memory, feed)
 		}
-		t := rebuiltTable{name: name, before: files, compare: newComparison(table, nil)}
+		t := rebuiltTable{name: name, before: files, compare: newComparison(table, feed.Market, nil)}
 		if slices.ContainsFunc(files, isOutdated) {
 			t.compare.lifter = b.lifter
 		}
@@ -109,7 +109,7 @@ func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 	}
 	different := t.compare.different()
 	outdated := slices.ContainsFunc(t.before, isOutdated)
-	replace := b.cfg.Force || outdated || different > 0
+	replace := b.cfg.Force || outdated || different > 0 || t.compare.damaged > 0
 	if replace { // otherwise end deletes the files
 		for _, files := range b.files {
 			if err := files.FinishTable(ctx, i); err != nil {
@@ -139,7 +139,7 @@ func (b *rebuilt) record(t *rebuiltTable, different int64, replaced bool) {
 		report.Where = append(report.Where, b.where)
 	}
 	if replaced {
-		b.replace(report, t.before)
+		b.replace(report, b.feed.Market, t.before)
 	}
 }
 

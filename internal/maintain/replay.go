@@ -65,7 +65,11 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 			result.Outcome = lake.OutcomeUnchanged
 			return nil
 		}
-		return w.commitWith(ctx, lake.Commit{Remove: p.remove, Corrections: lake.Corrections{Restated: p.restated()}}, &result.Result)
+		remove, err := TakeOut(ctx, w.lake, w.tx, p.replaced)
+		if err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		return w.commitWith(ctx, lake.Commit{Remove: remove, Corrections: lake.Corrections{Restated: p.restated()}}, &result.Result)
 	})
 	if !begun {
 		return nil, err
@@ -79,23 +83,31 @@ type replay struct {
 	cfg  ReplayConfig
 	live map[tableKey][]lake.File
 
-	mu      sync.Mutex // guards what follows
-	remove  []string
-	changed bool // files were written or are to be removed
-	tables  map[string]*ReplayedTable
+	mu       sync.Mutex // guards what follows
+	replaced []Part
+	changed  bool // files were written or are to be removed
+	tables   map[string]*ReplayedTable
 }
 
 // rebuildAll rebuilds all markets, up to Workers at once.
 func (p *replay) rebuildAll(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, workers := errgroup.WithContext(ctx)
 	group.SetLimit(p.Workers)
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
 			feeds := slices.DeleteFunc(api.Feeds(), func(f api.Feed) bool { return f.Market != market })
-			group.Go(func() error { return p.market(ctx, market, feeds) })
+			group.Go(func() error { return p.market(workers, market, feeds) })
 		}
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, files := range outdatedVersions(p.lake.Log()) {
+		if err := p.mergeVersions(ctx, files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // market rebuilds the tables of a market's feeds: the versions of both feeds are in the same files.
@@ -103,22 +115,17 @@ func (p *replay) market(ctx context.Context, market api.Market, feeds []api.Feed
 	versions := p.files(lake.HistoryTable(lake.DealVersions), market)
 	years := map[string]bool{}
 	for _, f := range versions {
-		years[f.Partition["year"]] = true
+		years[f.Year()] = true
 	}
 	for _, feed := range feeds {
 		for _, table := range lake.FeedTables(feed) {
 			for _, f := range p.files(lake.HistoryTable(table.Name), market) {
-				years[f.Partition["year"]] = true
+				years[f.Year()] = true
 			}
 		}
 	}
 	for _, year := range slices.Sorted(maps.Keys(years)) {
-		if err := p.year(ctx, year, inPartition(versions, "year", year), feeds); err != nil {
-			return err
-		}
-	}
-	for _, group := range outdatedVersions(p.lake.Log(), market) {
-		if err := p.mergeVersions(ctx, group); err != nil {
+		if err := p.year(ctx, year, inYear(versions, year), feeds); err != nil {
 			return err
 		}
 	}
@@ -137,8 +144,10 @@ type tableKey struct {
 func liveFiles(log *load.Log) map[tableKey][]lake.File {
 	live := map[tableKey][]lake.File{}
 	for _, f := range log.AllFiles() {
-		key := tableKey{f.Table, api.Market(f.Partition["market"])}
-		live[key] = append(live[key], f)
+		for _, market := range f.Markets() {
+			key := tableKey{f.Table, market}
+			live[key] = append(live[key], f)
+		}
 	}
 	return live
 }
@@ -148,8 +157,8 @@ func (p *replay) files(table string, market api.Market) []lake.File {
 	return p.live[tableKey{table, market}]
 }
 
-func inPartition(files []lake.File, key, value string) []lake.File {
-	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Partition[key] != value })
+func inYear(files []lake.File, year string) []lake.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Year() != year })
 }
 
 // year rebuilds a year's history from the files of deal_versions of that year.
@@ -162,7 +171,7 @@ func (p *replay) year(ctx context.Context, year string, versions []lake.File, fe
 	for i, feed := range feeds {
 		parts[i] = p.newRebuilt(feed, "market="+string(feed.Market)+"/year="+year, func(table *lake.Table) (string, []lake.File) {
 			name := lake.HistoryTable(table.Name)
-			return name, inPartition(p.files(name, feed.Market), "year", year)
+			return name, inYear(p.files(name, feed.Market), year)
 		})
 	}
 	defer func() {
@@ -208,7 +217,7 @@ func (p *replay) portion(ctx context.Context, year int, versions []lake.File, pa
 
 // mergeVersions rewrites files of deal_versions under the current schema.
 func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
-	if err := merge(ctx, p.lake, p.tx, files); err != nil {
+	if err := merge(ctx, p.lake, p.tx, merging{files: files, schema: lake.SchemaVersion}); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -219,7 +228,13 @@ func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
 		t.Rows += f.Rows
 	}
 	t.FilesBefore += len(files)
-	p.replace(t, files)
+	for _, f := range files {
+		for _, market := range f.Markets() {
+			p.replaced = append(p.replaced, Part{f, market})
+		}
+	}
+	p.changed = true
+	t.Replaced += len(files)
 	return nil
 }
 
@@ -231,12 +246,12 @@ func (p *replay) table(name string) *ReplayedTable {
 	return p.tables[name]
 }
 
-// replace records that files are replaced by what was written. The caller holds p.mu.
-func (p *replay) replace(t *ReplayedTable, files []lake.File) {
+// replace records that the rows of a market in files are replaced by what was written. The caller holds p.mu.
+func (p *replay) replace(t *ReplayedTable, market api.Market, files []lake.File) {
 	p.changed = true
 	t.Replaced += len(files)
 	for _, f := range files {
-		p.remove = append(p.remove, f.Path)
+		p.replaced = append(p.replaced, Part{f, market})
 	}
 }
 

@@ -13,17 +13,18 @@ import (
 // rowBuffer collects rows of several files for one row group. It is not safe for concurrent use.
 type rowBuffer struct {
 	builder *array.RecordBuilder
-	schema  int // index of the column schema_version, or -1
-	fixed   int // bytes of a row without its texts
-	bytes   int // approximate size of the rows in memory
+	version int32 // schema version that rows of deal_versions name
+	schema  int   // index of the column schema_version, or -1
+	fixed   int   // bytes of a row without its texts
+	bytes   int   // approximate size of the rows in memory
 	rows    int
 	min     int64 // least deal_id
 	max     int64 // greatest deal_id
 	taken   bool  // take has returned these rows: the next append starts again
 }
 
-func newRowBuffer(mem memory.Allocator, columns []lake.Column) *rowBuffer {
-	b := &rowBuffer{builder: array.NewRecordBuilder(mem, lake.ArrowSchema(columns)), schema: -1}
+func newRowBuffer(mem memory.Allocator, columns []lake.Column, version int) *rowBuffer {
+	b := &rowBuffer{version: int32(version), builder: array.NewRecordBuilder(mem, lake.ArrowSchema(columns)), schema: -1}
 	bits := 0
 	for i := range columns {
 		bits++ // for NULL
@@ -55,7 +56,7 @@ func (b *rowBuffer) append(r mergedRow) {
 		field := b.builder.Field(i)
 		switch {
 		case i == b.schema:
-			field.(*array.Int32Builder).Append(lake.SchemaVersion)
+			field.(*array.Int32Builder).Append(b.version)
 		case from < 0:
 			field.AppendNull()
 		default:
@@ -70,6 +71,9 @@ func (b *rowBuffer) take() arrow.Record {
 	b.taken = true
 	return b.builder.NewRecord()
 }
+
+// isEmpty says whether there are no rows to take.
+func (b *rowBuffer) isEmpty() bool { return b.taken || b.rows == 0 }
 
 func (b *rowBuffer) release() { b.builder.Release() }
 

@@ -27,7 +27,7 @@ type storedVersion struct {
 // is an error. The version that each receives is valid during the call only.
 func (c *copies) versions(ctx context.Context, feed api.Feed, each func(*storedVersion) error) error {
 	columns := lake.PickColumns(lake.DealVersionColumns(), "kind", "deal_id", "version", "run_id", "payload_hash", "payload")
-	return c.each(ctx, feed.Kind, columns, func(r mergedRow) error {
+	return c.each(ctx, feed.Market, feed.Kind, columns, func(r mergedRow) error {
 		cell := func(column int) arrow.Array { return r.record.Column(r.from[column]) }
 		if cell(5).IsNull(r.row) {
 			return nil // a removal
@@ -54,7 +54,7 @@ func (c *copies) currentVersions(ctx context.Context, feed api.Feed, instant lak
 	newest := map[int64]int32{}
 	removed := map[int64]int32{} // the newest removal
 	for _, f := range c.files {
-		err := parquet.Scan(ctx, c.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "known_at", "change"}, nil, func(record arrow.Record) error {
+		err := parquet.Scan(ctx, c.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "known_at", "change"}, parquet.GroupsOf(&f, feed.Market, nil), func(record arrow.Record) error {
 			for row := range int(record.NumRows()) {
 				known := int64(record.Column(3).(*array.Timestamp).Value(row))
 				if known > instant.UnixMicro() || record.Column(0).(*array.String).Value(row) != string(feed.Kind) {

@@ -27,31 +27,27 @@ type Retention struct {
 type expiredDay struct {
 	Feed  api.Feed
 	Day   string      // YYYY-MM-DD
-	Files []lake.File // of all of the feed's tables
+	Files []lake.File // of all of the feed's tables; a shared file may have rows of other feeds, too
+}
+
+// parts returns the feed's rows in the files.
+func (d *expiredDay) parts() []Part {
+	parts := make([]Part, len(d.Files))
+	for i, file := range d.Files {
+		parts[i] = Part{file, d.Feed.Market}
+	}
+	return parts
 }
 
 // expired lists the snapshots that a policy does not keep, by feed and day. A snapshot's tables go together, even if
 // one has no rows on that day. Days count from the newest snapshot, not from a clock: a lake that is no longer filled
 // keeps what it has. But a snapshot of a day to come, which is a mistake, does not count: then days count from today.
 func expired(log *load.Log, keep Retention, now time.Time) ([]expiredDay, error) {
-	byFeed := log.SnapshotFiles()
-	newest := ""
-	for _, days := range byFeed {
-		for day := range days {
-			newest = max(newest, day)
-		}
-	}
-	if newest == "" {
-		return nil, nil
-	}
-	today, err := log.Today(now)
-	if err != nil {
+	last, err := lastDay(log, now)
+	if err != nil || last.IsZero() {
 		return nil, err
 	}
-	last, err := time.Parse(time.DateOnly, min(newest, today))
-	if err != nil {
-		return nil, fmt.Errorf("snapshot date %q in the log: want YYYY-MM-DD; run `dealflow verify`", newest)
-	}
+	byFeed := log.SnapshotFiles()
 	from := last.AddDate(0, 0, 1-keep.Days).Format(time.DateOnly)
 	var gone []expiredDay
 	for _, feed := range api.Feeds() {
@@ -61,6 +57,26 @@ func expired(log *load.Log, keep Retention, now time.Time) ([]expiredDay, error)
 		}
 	}
 	return gone, nil
+}
+
+// lastDay returns the day from which retention counts back: that of the newest snapshot, or today if that is earlier. It
+// is zero if there are no snapshots.
+func lastDay(log *load.Log, now time.Time) (last time.Time, err error) {
+	newest := ""
+	for _, f := range log.AllFiles() {
+		newest = max(newest, f.Day())
+	}
+	if newest == "" {
+		return last, nil
+	}
+	today, err := log.Today(now)
+	if err != nil {
+		return last, err
+	}
+	if last, err = time.Parse(time.DateOnly, min(newest, today)); err != nil {
+		return last, fmt.Errorf("snapshot date %q in the log: want YYYY-MM-DD; run `dealflow verify`", newest)
+	}
+	return last, nil
 }
 
 // expiredDays returns the sorted days that are not kept.

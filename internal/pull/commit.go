@@ -63,7 +63,10 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err := r.writeVersions(ctx, done, known); err != nil {
 		return err
 	}
-	commit := r.newCommit(done, result, known)
+	commit := r.newCommit(result, known)
+	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
+		return err
+	}
 	for _, f := range done {
 		f.decisions = nil // they are written
 	}
@@ -103,7 +106,7 @@ func (r *run) recheckClock(ctx context.Context, result *Result) error {
 }
 
 // newCommit returns the commit without its files: the session adds them.
-func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lake.Commit {
+func (r *run) newCommit(result *Result, known lake.Instant) lake.Commit {
 	commit := lake.Commit{
 		Command: r.command.name, KnownAt: known, DealflowVersion: r.Version, StartedAt: lake.At(r.started), FinishedAt: lake.At(r.clock.Now()),
 		SnapshotDate: r.day, Outcome: lake.OutcomeDone, Feeds: result.Feeds, Remove: []string{}, Checks: []lake.Check{}, DriftKinds: lake.DriftKinds(),
@@ -114,12 +117,24 @@ func (r *run) newCommit(done []*feedRun, result *Result, known lake.Instant) lak
 	if r.zone != load.UTC { // absent means UTC
 		commit.DayZone = r.zone
 	}
-	if r.command.complete {
-		for _, f := range done {
-			commit.Remove = append(commit.Remove, r.lake.Log().Replaced(f.Feed, r.day)...)
+	return commit
+}
+
+// replaceSnapshots removes the files of earlier snapshots of the day from the lake. Rows of other feeds in them are written
+// again.
+func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lake.Commit) (err error) {
+	if !r.command.complete {
+		return nil
+	}
+	var parts []maintain.Part
+	for _, f := range done {
+		for _, path := range r.lake.Log().Replaced(f.Feed, r.day) {
+			file, _ := r.lake.Log().LiveFile(path)
+			parts = append(parts, maintain.Part{File: file, Market: f.Feed.Market})
 		}
 	}
-	return commit
+	commit.Remove, err = maintain.TakeOut(ctx, r.lake, r.session.Transaction, parts)
+	return err
 }
 
 // apply adds a feed's committed versions to the latest versions.
@@ -214,7 +229,7 @@ func (r *run) compactIfNeeded(ctx context.Context) (*maintain.Result, error) {
 	}
 	return maintain.CompactAfterRun(ctx, r.lake, maintain.Config{
 		Store: r.Store, RunID: id.String(), Clock: r.Clock, WorkDir: r.WorkDir, Owner: r.Owner, Version: r.Version, Memory: r.Memory, Log: r.Log, Cache: r.Cache,
-	}, r.clock.Now)
+	}, r.latest, r.clock.Now)
 }
 
 // warner returns a function that reports a failure after the commit, in the result and in the log.

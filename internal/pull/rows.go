@@ -71,7 +71,7 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if err != nil {
 		return nil, err
 	}
-	bases := load.NewBases(r.lake.Log().Commits, f.Feed)
+	bases := lake.NewBases(r.lake.Log().Commits, f.Feed)
 	var deals []liveDeal
 	for id, payload := range old {
 		base, err := bases.Of(payload.RunID)

@@ -200,7 +200,7 @@ func rowsOf(s store.Store, key string, mem memory.Allocator, omit ...string) ([]
 func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string, market api.Market, day string) ([]oracle.Row, error) {
 	var all []oracle.Row
 	for _, f := range log.Files(lake.SnapshotTable(table)) {
-		if f.Partition["market"] != string(market) || f.Partition["snapshot_date"] != day {
+		if !f.HasMarket(market) || f.Day() != day {
 			continue
 		}
 		rows, err := rowsOf(s, f.Path, mem, append(helpersOf(table), "snapshot_date")...)
@@ -221,7 +221,9 @@ func tableRows(log *load.Log, s store.Store, mem memory.Allocator, table string,
 					}
 				}
 			}
-			all = append(all, row)
+			if row["market"] == string(market) {
+				all = append(all, row)
+			}
 		}
 	}
 	return all, nil

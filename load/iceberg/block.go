@@ -74,8 +74,9 @@ type entry struct {
 	Data      string `json:"data"`             // key of the data file
 	Deletes   object `json:"deletes,omitzero"` // the file of position deletes; zero for a block of data files
 	Rows      int64  `json:"rows"`
-	Bytes     int64  `json:"bytes,omitempty"` // of the data file; 0 in a block of deletes
-	Market    string `json:"market,omitempty"`
+	Bytes     int64  `json:"bytes,omitempty"`      // of the data file; 0 in a block of deletes
+	Market    string `json:"market,omitempty"`     // the least
+	MaxMarket string `json:"max_market,omitempty"` // the greatest; "": the same
 	MinDealID int64  `json:"min_deal_id,omitempty"`
 	MaxDealID int64  `json:"max_deal_id,omitempty"`
 

@@ -214,16 +214,15 @@ func (b *builder) readRows(ctx context.Context) error {
 		if b.table.Namespace != Current {
 			continue
 		}
-		feed := feedOf(b.table, &file)
 		if b.previous != nil {
-			closed, err := b.reader.readClosed(ctx, &file, b.known.closedBy(feed, b.from))
+			closed, err := b.reader.readClosed(ctx, b.table, &file, b.known, b.from)
 			if err != nil {
 				return err
 			}
 			b.closed[key] = closed
 			continue
 		}
-		h, err := b.reader.readHistory(ctx, &file, b.known[feed])
+		h, err := b.reader.readHistory(ctx, b.table, &file, b.known)
 		if err != nil {
 			return err
 		}
@@ -295,7 +294,12 @@ func (b *builder) filesIn(s span) []entry {
 
 // entryOf returns what a block says of a data file.
 func entryOf(file *lake.File) entry {
-	return entry{Data: file.Path, Rows: file.Rows, Bytes: file.Bytes, Market: file.Partition["market"], MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
+	markets := file.Markets()
+	e := entry{Data: file.Path, Rows: file.Rows, Bytes: file.Bytes, Market: string(slices.Min(markets)), MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
+	if last := string(slices.Max(markets)); last != e.Market {
+		e.MaxMarket = last
+	}
+	return e
 }
 
 func compareEntries(a, b entry) int { return strings.Compare(a.Data, b.Data) }

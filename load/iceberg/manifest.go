@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"encoding/binary"
 	"strconv"
 
@@ -133,9 +134,8 @@ func (b *block) manifestEntries(root string, table *tableSchema) []manifestEntry
 		data := location(root, e.Data)
 		f := manifestFile{Content: contentData, Path: data, Format: "PARQUET", Rows: e.Rows, Bytes: e.Bytes, SortOrder: &order}
 		if b.Kind == dataFiles {
-			market := []byte(e.Market)
-			f.Lower = &[]bound{{table.market, market}, {table.dealID, longValue(e.MinDealID)}}
-			f.Upper = &[]bound{{table.market, market}, {table.dealID, longValue(e.MaxDealID)}}
+			f.Lower = &[]bound{{table.market, []byte(e.Market)}, {table.dealID, longValue(e.MinDealID)}}
+			f.Upper = &[]bound{{table.market, []byte(cmp.Or(e.MaxMarket, e.Market))}, {table.dealID, longValue(e.MaxDealID)}}
 		} else {
 			path := []bound{{parquet.DeletePathField, []byte(data)}}
 			f.Content, f.Path, f.Bytes, f.SortOrder = contentDeletes, location(root, e.Deletes.Key), e.Deletes.Bytes, nil

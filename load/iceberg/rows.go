@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"dealflow/load/parquet"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -25,18 +26,31 @@ type history struct {
 // keyColumns identify the version that a row belongs to, together with the file's feed.
 func keyColumns() []string { return []string{"deal_id", "version"} }
 
-// feedOf returns the feed of a file of a flattened table's history.
-func feedOf(t Table, file *lake.File) feedKey {
+// feedOf returns the feed whose rows of a market a flattened table has.
+func feedOf(t Table, market api.Market) feedKey {
 	table, _ := lake.TableByName(t.Name)
-	return feedKey{file.Partition["market"], string(table.Kind)}
+	return feedKey{string(market), string(table.Kind)}
 }
 
-// readHistory reads the keys of all rows of a file of history.
-func (r *versionReader) readHistory(ctx context.Context, file *lake.File, versions []knownVersion) (*history, error) {
+// readHistory reads the keys of all rows of a file of a table's history.
+func (r *versionReader) readHistory(ctx context.Context, t Table, file *lake.File, known knowledge) (*history, error) {
 	h := &history{}
+	for _, market := range file.Markets() {
+		if err := r.readMarket(ctx, file, market, known[feedOf(t, market)], h); err != nil {
+			return nil, err
+		}
+	}
+	h.later = slices.DeleteFunc(h.later, func(e event) bool { return int64(e.commit) <= h.first })
+	slices.SortFunc(h.closed, compareEvents)
+	slices.SortFunc(h.later, compareEvents)
+	return h, nil
+}
+
+// readMarket adds the rows of a market.
+func (r *versionReader) readMarket(ctx context.Context, file *lake.File, market api.Market, versions []knownVersion, h *history) error {
 	versionOf := finder{versions: versions}
 	single := r.isPull(r.adders[file.RunID()]) // all rows became known at one commit
-	err := parquet.ScanAt(ctx, r.lake.Store(), r.mem, file.Path, keyColumns(), nil, func(rec arrow.Record, first int64) error {
+	return parquet.ScanAt(ctx, r.lake.Store(), r.mem, file, market, keyColumns(), nil, func(rec arrow.Record, first int64) error {
 		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
 		for row := range int(rec.NumRows()) {
 			v, ok := versionOf.find(ids.Value(row), numbers.Value(row))
@@ -56,10 +70,6 @@ func (r *versionReader) readHistory(ctx context.Context, file *lake.File, versio
 		}
 		return nil
 	})
-	h.later = slices.DeleteFunc(h.later, func(e event) bool { return int64(e.commit) <= h.first })
-	slices.SortFunc(h.closed, compareEvents)
-	slices.SortFunc(h.later, compareEvents)
-	return h, err
 }
 
 // isPull says whether a commit pulled feeds: then all versions in its files became known at it.
@@ -67,8 +77,21 @@ func (r *versionReader) isPull(commit int64) bool {
 	return commit > 0 && isPull(&r.lake.Log().Commits[commit-1])
 }
 
-// readClosed finds the rows of versions in a file. The versions are sorted, and their to is set.
-func (r *versionReader) readClosed(ctx context.Context, file *lake.File, versions []knownVersion) (closed []event, err error) {
+// readClosed finds the rows of a file of a table's history whose versions were replaced or removed after a commit.
+func (r *versionReader) readClosed(ctx context.Context, t Table, file *lake.File, known knowledge, after int64) (closed []event, err error) {
+	for _, market := range file.Markets() {
+		found, err := r.readClosedOf(ctx, file, market, known.closedBy(feedOf(t, market), after))
+		if err != nil {
+			return nil, err
+		}
+		closed = append(closed, found...)
+	}
+	slices.SortFunc(closed, compareEvents)
+	return closed, nil
+}
+
+// readClosedOf finds the rows of a market's versions in a file. The versions are sorted, and their to is set.
+func (r *versionReader) readClosedOf(ctx context.Context, file *lake.File, market api.Market, versions []knownVersion) (closed []event, err error) {
 	from, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MinDealID}, compareVersions)
 	to, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MaxDealID + 1}, compareVersions)
 	if versions = versions[from:max(from, to)]; len(versions) == 0 {
@@ -79,7 +102,7 @@ func (r *versionReader) readClosed(ctx context.Context, file *lake.File, version
 		deals[i] = versions[i].deal
 	}
 	deals = slices.Compact(deals)
-	err = parquet.ScanAt(ctx, r.lake.Store(), r.mem, file.Path, keyColumns(), deals, func(rec arrow.Record, first int64) error {
+	err = parquet.ScanAt(ctx, r.lake.Store(), r.mem, file, market, keyColumns(), deals, func(rec arrow.Record, first int64) error {
 		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
 		next := 0
 		for row := range int(rec.NumRows()) {
@@ -95,7 +118,6 @@ func (r *versionReader) readClosed(ctx context.Context, file *lake.File, version
 		}
 		return nil
 	})
-	slices.SortFunc(closed, compareEvents)
 	return closed, err
 }
 

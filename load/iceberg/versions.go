@@ -65,11 +65,10 @@ func (r *versionReader) since(ctx context.Context, after int64) (knowledge, erro
 		if adder, ok := r.adders[file.RunID()]; ok && adder <= after {
 			continue // its rows were known before
 		}
-		market := file.Partition["market"]
-		var last feedKey // the rows are sorted by kind
-		err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at"}, nil, func(rec arrow.Record) error {
+		var last feedKey // the rows are sorted by market and kind
+		err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at", "market"}, nil, func(rec arrow.Record) error {
 			kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
-			instants := rec.Column(3).(*array.Timestamp)
+			instants, markets := rec.Column(3).(*array.Timestamp), rec.Column(4).(*array.String)
 			for row := range int(rec.NumRows()) {
 				commit, err := r.commitOf(int64(instants.Value(row)))
 				if err != nil {
@@ -78,8 +77,8 @@ func (r *versionReader) since(ctx context.Context, after int64) (knowledge, erro
 				if int64(commit) <= after {
 					continue
 				}
-				if kind := kinds.Value(row); kind != last.kind {
-					last = feedKey{market, strings.Clone(kind)}
+				if kind, market := kinds.Value(row), markets.Value(row); kind != last.kind || market != last.market {
+					last = feedKey{strings.Clone(market), strings.Clone(kind)}
 				}
 				known[last] = append(known[last], knownVersion{deal: ids.Value(row), version: versions.Value(row), from: commit})
 			}

@@ -12,18 +12,21 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// ScanAt is Scan for a caller that needs the number of each row in the file. yield gets the number of the record's first
-// row, from 0. dealIDs are sorted; the scan leaves out row groups that cannot contain one of them. nil means all rows.
-func ScanAt(ctx context.Context, s store.Store, mem memory.Allocator, key string, columns []string, dealIDs []int64, yield func(record arrow.Record, first int64) error) error {
+// ScanAt is Scan of a file's rows of one market, for a caller that needs the number of each row in the file. yield gets
+// the number of the record's first row, from 0. dealIDs are sorted; the scan leaves out row groups that cannot contain one
+// of them. nil means all rows.
+func ScanAt(ctx context.Context, s store.Store, mem memory.Allocator, f *lake.File, market api.Market, columns []string, dealIDs []int64, yield func(record arrow.Record, first int64) error) error {
 	var group int
 	groups := AllGroups(&group)
 	if dealIDs != nil {
 		groups = GroupsWith(dealIDs, &group)
 	}
 	var next int64 // number of the first row of the next record
+	groups = GroupsOf(f, market, groups)
 	atGroup := func(meta *metadata.FileMetaData, read func(int) error) error {
 		return groups(meta, func(g int) error {
 			next = 0
@@ -33,7 +36,7 @@ func ScanAt(ctx context.Context, s store.Store, mem memory.Allocator, key string
 			return read(g)
 		})
 	}
-	return Scan(ctx, s, mem, key, columns, atGroup, func(record arrow.Record) error {
+	return Scan(ctx, s, mem, f.Path, columns, atGroup, func(record arrow.Record) error {
 		first := next
 		next += record.NumRows()
 		return yield(record, first)

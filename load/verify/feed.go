@@ -51,7 +51,7 @@ func (v *verifier) checkFeeds(ctx context.Context, files []lake.File, indexes ma
 		for _, table := range lake.FeedTables(c.feed) {
 			for _, name := range []string{lake.HistoryTable(table.Name), lake.SnapshotTable(table.Name)} {
 				c.files[name] = slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
-					return f.Table != name || f.Partition["market"] != string(c.feed.Market)
+					return f.Table != name || !f.HasMarket(c.feed.Market)
 				})
 			}
 		}
@@ -89,7 +89,7 @@ func (c *feedCheck) checkAlone(ctx context.Context, f lake.File) error {
 	if err != nil {
 		return nil //nolint:nilerr // checkFile has reported it
 	}
-	return c.v.checkRowsAlone(ctx, f, shape)
+	return c.v.checkRowsOf(ctx, f, c.feed.Market, shape)
 }
 
 func (c *feedCheck) notChecked(where, table, format string, args ...any) {
@@ -157,7 +157,7 @@ func (c *feedCheck) collect(ctx context.Context, files []lake.File, t *tally, ha
 			continue // checkFile has reported it
 		}
 		collector := &rowCollector{c: c, file: f, shape: shape, number: int32(i + 1), tally: t, hasher: hasher, columns: hasher.columns(f)}
-		err = c.v.walkRows(ctx, f, shape, collector.row)
+		err = c.v.walkRows(ctx, f, c.feed.Market, shape, collector.row)
 		collector.release()
 		if err != nil {
 			return false, err
@@ -277,7 +277,7 @@ func (c *feedCheck) snapshotDays(ctx context.Context) (map[string]int64, error) 
 	days := map[string]int64{}
 	for _, table := range lake.FeedTables(c.feed) {
 		for _, f := range c.files[lake.SnapshotTable(table.Name)] {
-			day := f.Partition["snapshot_date"]
+			day := f.Day()
 			if instant, ok := taken[day]; ok {
 				days[day] = instant
 				continue
@@ -296,7 +296,7 @@ func (c *feedCheck) snapshotDays(ctx context.Context) (map[string]int64, error) 
 
 // checkSnapshot compares a table's snapshot of a day with history as of the instant of its commit, in µs.
 func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher *rowHasher, day string, instant int64) error {
-	files := slices.DeleteFunc(slices.Clone(c.files[lake.SnapshotTable(table.Name)]), func(f lake.File) bool { return f.Partition["snapshot_date"] != day })
+	files := slices.DeleteFunc(slices.Clone(c.files[lake.SnapshotTable(table.Name)]), func(f lake.File) bool { return f.Day() != day })
 	c.snapshot.clear()
 	complete, err := c.collect(ctx, files, c.snapshot, hasher)
 	history := c.history[table.Name]

@@ -35,7 +35,7 @@ func (v *verifier) releaseLifters() {
 // tableFiles lists the files of a feed's table that can be read.
 func tableFiles(files []lake.File, feed api.Feed, table *lake.Table) []lake.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
-		return f.Partition["market"] != string(feed.Market) || f.SchemaVersion < 1 || f.SchemaVersion > lake.SchemaVersion ||
+		return !f.HasMarket(feed.Market) || f.SchemaVersion < 1 || f.SchemaVersion > lake.SchemaVersion ||
 			f.Table != lake.HistoryTable(table.Name) && f.Table != lake.SnapshotTable(table.Name)
 	})
 }

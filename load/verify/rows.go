@@ -15,9 +15,10 @@ import (
 
 // fileRows checks the rows of one flattened file, each against the file and the row before it.
 type fileRows struct {
-	v     *verifier
-	file  lake.File
-	shape *shape
+	v      *verifier
+	file   lake.File
+	shape  *shape
+	market api.Market
 
 	rows     int64
 	last     parquet.RowKey
@@ -26,16 +27,27 @@ type fileRows struct {
 
 // checkRowsAlone checks the rows of a file without other files.
 func (v *verifier) checkRowsAlone(ctx context.Context, f lake.File, shape *shape) error {
-	if shape.table == nil {
-		return v.readVersions(ctx, f, nil)
+	for _, market := range f.Markets() {
+		if err := v.checkRowsOf(ctx, f, market, shape); err != nil {
+			return err
+		}
 	}
-	return v.walkRows(ctx, f, shape, func(parquet.RowKey, arrow.Record, int) {})
+	return nil
 }
 
-// walkRows checks a flattened file's rows and calls each with every row: its key, its record and its index there.
-func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each func(parquet.RowKey, arrow.Record, int)) error {
-	rows := &fileRows{v: v, file: f, shape: shape}
-	err := v.scanFile(ctx, f, lake.ColumnNames(shape.columns), func(record arrow.Record) {
+// checkRowsOf checks the rows of a market in a file without other files.
+func (v *verifier) checkRowsOf(ctx context.Context, f lake.File, market api.Market, shape *shape) error {
+	if shape.table == nil {
+		return v.readVersions(ctx, f, market, nil)
+	}
+	return v.walkRows(ctx, f, market, shape, func(parquet.RowKey, arrow.Record, int) {})
+}
+
+// walkRows checks a flattened file's rows of a market and calls each with every row: its key, its record and its index
+// there.
+func (v *verifier) walkRows(ctx context.Context, f lake.File, market api.Market, shape *shape, each func(parquet.RowKey, arrow.Record, int)) error {
+	rows := &fileRows{v: v, file: f, shape: shape, market: market}
+	err := v.scanFile(ctx, f, market, lake.ColumnNames(shape.columns), func(record arrow.Record) {
 		for i := range int(record.NumRows()) {
 			each(rows.check(record, i), record, i)
 		}
@@ -46,10 +58,11 @@ func (v *verifier) walkRows(ctx context.Context, f lake.File, shape *shape, each
 	return err
 }
 
-// scanFile reads columns of a file whose footer is right. It returns only the context's error; it records any other.
-func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, row func(arrow.Record)) error {
+// scanFile reads columns of a market's rows in a file whose footer is right. It returns only the context's error; it
+// records any other.
+func (v *verifier) scanFile(ctx context.Context, f lake.File, market api.Market, columns []string, row func(arrow.Record)) error {
 	watch := watchStore(v.store)
-	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, nil, func(record arrow.Record) error {
+	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, parquet.GroupsOf(&f, market, nil), func(record arrow.Record) error {
 		v.rows.Add(record.NumRows())
 		row(record)
 		return nil
@@ -57,8 +70,31 @@ func (v *verifier) scanFile(ctx context.Context, f lake.File, columns []string, 
 	return v.recordReadError(ctx, f, watch, err)
 }
 
-// checkCounts compares the counts of a file's rows with its commit.
+// fileCounts sums up the rows of a shared file whose markets are read one by one.
+type fileCounts struct {
+	rows, min, max int64
+	markets        int // that were read
+}
+
+// checkCounts compares the counts of a file's rows with its commit. Those of a shared file are of one of its markets; it
+// compares their sum when it has been called for all.
 func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
+	if f.IsShared() {
+		v.mu.Lock()
+		sum, begun := v.counts[f.Path]
+		if rows > 0 && (!begun || sum.rows == 0) {
+			sum.min, sum.max = least, greatest
+		} else if rows > 0 {
+			sum.min, sum.max = min(sum.min, least), max(sum.max, greatest)
+		}
+		sum.rows, sum.markets = sum.rows+rows, sum.markets+1
+		v.counts[f.Path] = sum
+		v.mu.Unlock()
+		if sum.markets < len(f.Markets()) {
+			return
+		}
+		rows, least, greatest = sum.rows, sum.min, sum.max
+	}
 	if rows != f.Rows {
 		v.report(Finding{Check: FileRows, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got %d rows, want %d as in the commit", rows, f.Rows)})
 	}
@@ -71,12 +107,12 @@ func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 // check checks one row against its file and the row before it.
 func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
 	key := r.key(record, i)
-	if market := record.Column(0).(*array.String).Value(i); market != r.file.Partition["market"] {
-		r.fault(key, RowPartition, "the row's market is %q, want %s as in the commit", market, r.file.Partition["market"])
+	if market := record.Column(0).(*array.String).Value(i); market != string(r.market) {
+		r.fault(key, RowPartition, "the row's market is %q, want %s as in the commit", market, r.market)
 	}
 	if r.shape.snapshot {
 		if day := record.Column(int(record.NumCols()) - 1).(*array.Date32).Value(i); day != r.shape.day {
-			r.fault(key, RowPartition, "the row's snapshot_date is %s, want %s as in the commit", day.FormattedString(), r.file.Partition["snapshot_date"])
+			r.fault(key, RowPartition, "the row's snapshot_date is %s, want %s as in the commit", day.FormattedString(), r.file.Day())
 		}
 	}
 	order := 1

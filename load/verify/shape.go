@@ -43,14 +43,21 @@ func shapeOf(f lake.File, format int) (*shape, error) {
 	default:
 		return nil, fmt.Errorf("commit names table %q: no such table exists", f.Table)
 	}
-	market := api.Market(f.Partition["market"])
-	if f.Table != lake.QuarantineTable && !slices.Contains(marketsOf(s.table), market) {
-		return nil, fmt.Errorf("commit names market %q: table %s does not have it", market, f.Table)
+	if f.Table != lake.QuarantineTable {
+		markets := f.Markets()
+		if len(markets) == 0 {
+			return nil, fmt.Errorf("commit names no market for a file of table %s", f.Table)
+		}
+		for _, market := range markets {
+			if !slices.Contains(marketsOf(s.table), market) {
+				return nil, fmt.Errorf("commit names market %q: table %s does not have it", market, f.Table)
+			}
+		}
 	}
 	if s.snapshot {
-		day, err := time.Parse(time.DateOnly, f.Partition["snapshot_date"])
+		day, err := time.Parse(time.DateOnly, f.Day())
 		if err != nil {
-			return nil, fmt.Errorf("commit names snapshot_date %q: want YYYY-MM-DD", f.Partition["snapshot_date"])
+			return nil, fmt.Errorf("commit names snapshot_date %q: want YYYY-MM-DD", f.Day())
 		}
 		s.day = arrow.Date32FromTime(day)
 	}

@@ -93,7 +93,7 @@ func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{store: s, cfg: cfg, findings: findings{}, unsound: map[string]bool{}}
+	v := &verifier{store: s, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", s.URL(), err)
 	}
@@ -120,8 +120,9 @@ type verifier struct {
 
 	mu          sync.Mutex // guards what follows
 	findings    findings
-	unsound     map[string]bool // paths of files whose rows must not be checked
-	storeErrors []error         // from reading files
+	counts      map[string]fileCounts // of shared files, by path
+	unsound     map[string]bool       // paths of files whose rows must not be checked
+	storeErrors []error               // from reading files
 }
 
 // verify checks the log, then the files, then their rows: each step relies on what the step before found sound.

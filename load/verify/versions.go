@@ -76,10 +76,10 @@ func (v *verifier) checkVersions(ctx context.Context, files []lake.File) (map[ap
 	indexes := make([]map[api.Feed]versionIndex, len(markets))
 	err := v.each(ctx, len(markets), func(ctx context.Context, i int) error {
 		marketFiles := slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool {
-			return f.Table != lake.HistoryTable(lake.DealVersions) || f.Partition["market"] != string(markets[i])
+			return f.Table != lake.HistoryTable(lake.DealVersions) || !f.HasMarket(markets[i])
 		})
 		var err error
-		indexes[i], err = v.marketVersions(ctx, marketFiles)
+		indexes[i], err = v.marketVersions(ctx, markets[i], marketFiles)
 		return err
 	})
 	all := map[api.Feed]versionIndex{}
@@ -95,13 +95,13 @@ func (v *verifier) checkVersions(ctx context.Context, files []lake.File) (map[ap
 }
 
 // marketVersions reads and checks the versions of a market's feeds. It returns nil if they are not completely known.
-func (v *verifier) marketVersions(ctx context.Context, files []lake.File) (map[api.Feed]versionIndex, error) {
+func (v *verifier) marketVersions(ctx context.Context, market api.Market, files []lake.File) (map[api.Feed]versionIndex, error) {
 	index := map[api.Feed]versionIndex{}
 	for _, f := range files {
 		if !v.isSound(f) {
 			continue
 		}
-		if err := v.readVersions(ctx, f, index); err != nil {
+		if err := v.readVersions(ctx, f, market, index); err != nil {
 			return nil, err
 		}
 	}
@@ -125,22 +125,23 @@ var versionColumns = []string{
 type versionFile struct {
 	v        *verifier
 	file     lake.File
+	market   api.Market
 	instants map[string]int64 // known_at by run
 	last     map[api.Kind]parquet.RowKey
 	rows     int64
 	min, max int64
 }
 
-// readVersions checks the rows of a file of deal_versions by themselves, and adds them to the index. The index may be
-// nil.
-func (v *verifier) readVersions(ctx context.Context, f lake.File, index map[api.Feed]versionIndex) error {
-	rows := &versionFile{v: v, file: f, instants: v.log.instants(), last: map[api.Kind]parquet.RowKey{}}
-	err := v.scanFile(ctx, f, versionColumns, func(record arrow.Record) {
+// readVersions checks the rows of a market in a file of deal_versions by themselves, and adds them to the index. The index
+// may be nil.
+func (v *verifier) readVersions(ctx context.Context, f lake.File, market api.Market, index map[api.Feed]versionIndex) error {
+	rows := &versionFile{v: v, file: f, market: market, instants: v.log.instants(), last: map[api.Kind]parquet.RowKey{}}
+	err := v.scanFile(ctx, f, market, versionColumns, func(record arrow.Record) {
 		c := versionRecord{record}
 		for i := range int(record.NumRows()) {
 			entry := c.entry(i)
 			feed, ok := c.feed(i)
-			if !ok || string(feed.Market) != f.Partition["market"] {
+			if !ok || feed.Market != market {
 				rows.reportMisplaced(c, i, entry)
 				continue
 			}
@@ -210,7 +211,7 @@ func (c versionRecord) entry(i int) versionEntry {
 func (r *versionFile) reportMisplaced(c versionRecord, i int, e versionEntry) {
 	r.count(e)
 	r.v.report(Finding{Check: RowPartition, Path: r.file.Path, Table: r.file.Table, Detail: fmt.Sprintf(
-		"the row's feed is %s %s %s, want one of market %s as in the commit", c.text(0, i), c.text(1, i), c.text(2, i), r.file.Partition["market"])}.about(e.deal, e.version))
+		"the row's feed is %s %s %s, want one of market %s as in the commit", c.text(0, i), c.text(1, i), c.text(2, i), r.market)}.about(e.deal, e.version))
 }
 
 // count adds a row to the file's counts.

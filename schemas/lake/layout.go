@@ -101,27 +101,27 @@ func HistoryFolder(format int, table string, market api.Market, year int) string
 
 // Folder returns the folder in which the file must be in a lake of a format version, by its table and partition.
 func (f *File) Folder(format int) (string, error) {
-	market := api.Market(f.Partition["market"])
 	if f.Table == QuarantineTable {
 		feed, err := api.ParseFeed(f.Partition["feed"])
 		return path.Dir(QuarantineKey(feed, "run", 0)), err
 	}
-	if market == "" {
-		return "", fmt.Errorf("market %q in its partition, want its code", market)
+	market, err := f.folderMarket()
+	if err != nil {
+		return "", err
 	}
 	if table, snapshot := strings.CutPrefix(f.Table, SnapshotTable("")); snapshot {
-		if _, err := time.Parse(time.DateOnly, f.Partition["snapshot_date"]); err != nil {
-			return "", fmt.Errorf("snapshot_date %q, want YYYY-MM-DD", f.Partition["snapshot_date"])
+		if _, err := time.Parse(time.DateOnly, f.Day()); err != nil {
+			return "", fmt.Errorf("snapshot_date %q, want YYYY-MM-DD", f.Day())
 		}
-		return SnapshotFolder(format, table, market, f.Partition["snapshot_date"]), nil
+		return SnapshotFolder(format, table, market, f.Day()), nil
 	}
 	table, history := strings.CutPrefix(f.Table, HistoryTable(""))
 	if !history || table == "" {
 		return "", fmt.Errorf("table %q is not one of a lake", f.Table)
 	}
-	year, err := strconv.Atoi(f.Partition["year"])
+	year, err := strconv.Atoi(f.Year())
 	if err != nil {
-		return "", fmt.Errorf("year %q, want a number", f.Partition["year"])
+		return "", fmt.Errorf("year %q, want a number", f.Year())
 	}
 	return HistoryFolder(format, table, market, year), nil
 }

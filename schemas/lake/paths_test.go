@@ -12,6 +12,9 @@ func TestCheckPath(t *testing.T) {
 	snapshot := map[string]string{"market": "IG", "snapshot_date": "2026-11-20"}
 	history := map[string]string{"market": "LL", "year": "2026"}
 	quarantine := map[string]string{"feed": "bond/ig/priced"}
+	shared := func(markets string) map[string]string {
+		return map[string]string{"markets": markets, "year": "2026"}
+	}
 	for _, c := range []struct {
 		format    int
 		path      string
@@ -26,6 +29,16 @@ func TestCheckPath(t *testing.T) {
 		{1, "history/a_later_table/market=LL/year=2026/r-0.parquet", "history.a_later_table", history, ""},
 		{1, "quarantine/bond/ig/priced/r.ndjson.zst", "quarantine", quarantine, ""},
 		{2, "quarantine/bond/ig/priced/r-3.ndjson.zst", "quarantine", quarantine, ""},
+
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", shared("EM,HY,IG"), ""},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", shared("HY"), ""},
+		{2, "snapshots/bond_priced_deals/mkt=all/day=2026-11-20/r-0.parquet", "snapshots.bond_priced_deals", map[string]string{"markets": "EM,HY", "snapshot_date": "2026-11-20"}, ""},
+		{2, "history/bond_priced_deals/mkt=HY/year=2026/r-0.parquet", "history.bond_priced_deals", shared("HY"), "mkt=all/year=2026"},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", map[string]string{"market": "all", "year": "2026"}, `market "all"`},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", shared("HY,EM"), "sorted"},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", shared("EM,EM"), "each once"},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", shared("EM,"), "sorted"},
+		{2, "history/bond_priced_deals/mkt=all/year=2026/r-0.parquet", "history.bond_priced_deals", map[string]string{"market": "IG", "markets": "HY,IG", "year": "2026"}, "no market besides"},
 
 		{2, "snapshots/bond_priced_deals/market=IG/snapshot_date=2026-11-20/r-0.parquet", "snapshots.bond_priced_deals", snapshot, "mkt=IG/day=2026-11-20"},
 		{1, "snapshots/bond_priced_deals/mkt=IG/day=2026-11-20/r-0.parquet", "snapshots.bond_priced_deals", snapshot, "market=IG/snapshot_date=2026-11-20"},

@@ -42,7 +42,7 @@ const NeedIceberg = "iceberg"
 
 // abilities returns the names that this program knows.
 func abilities() []string {
-	known := []string{NeedIceberg}
+	known := []string{NeedIceberg, NeedMultiPartition}
 	for version := firstSchema + 1; version <= SchemaVersion; version++ {
 		known = append(known, SchemaNeeds(version).RequiresToWrite...)
 	}

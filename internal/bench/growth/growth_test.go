@@ -22,6 +22,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
+	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -36,10 +37,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // BenchmarkGrowth takes a lake through TEST_NIGHTS nights (5) of a market of constant size, with as many syncs
-// a day as TEST_SYNCS says (none), and reports what a night costs at the beginning and at the end. The figures of
-// each night go to the file that TEST_GROWTH names.
+// a day as TEST_SYNCS says (none), and reports what a night costs at the beginning and at the end. With TEST_KEEP_DAYS each
+// night is maintained as by `run --maintain --keep-days`. The figures of each night go to the file that TEST_GROWTH names.
 func BenchmarkGrowth(b *testing.B) {
-	nights, syncs := setting(b, "TEST_NIGHTS", 5), setting(b, "TEST_SYNCS", 0)
+	nights, syncs, keep := setting(b, "TEST_NIGHTS", 5), setting(b, "TEST_SYNCS", 0), setting(b, "TEST_KEEP_DAYS", 0)
 	for b.Loop() {
 		w := newWorld(b)
 		var rows []Row
@@ -49,7 +50,7 @@ func BenchmarkGrowth(b *testing.B) {
 				w.sync(b)
 			}
 			w.clock.Set(epoch.AddDate(0, 0, night).Add(22 * time.Hour))
-			rows = append(rows, w.night(b, night+1, night%max(nights/20, 1) == 0 || night == nights-1))
+			rows = append(rows, w.night(b, night+1, keep, night%max(nights/20, 1) == 0 || night == nights-1))
 			writeRows(b, rows)
 		}
 		report(b, rows)
@@ -180,8 +181,25 @@ func (w *world) execute(b *testing.B, do func(context.Context, pull.Config) (*pu
 
 func (w *world) sync(b *testing.B) { w.execute(b, pull.Sync) }
 
-// night runs, and takes the figures; with questions, also of what readers do.
-func (w *world) night(b *testing.B, number int, questions bool) Row {
+// maintain does what `run --maintain --keep-days` does after the run's commit, and returns the seconds.
+func (w *world) maintain(b *testing.B, keep int) float64 {
+	b.Helper()
+	cfg := func(quietly bool) maintain.Config {
+		return maintain.Config{
+			Store: w.store, RunID: uuid.Must(uuid.NewV7()).String(), Clock: w.clock.Now, WorkDir: b.TempDir(), NoCatalog: quietly,
+		}
+	}
+	return seconds(func() error {
+		_, err := maintain.Compact(b.Context(), cfg(true))
+		if err == nil {
+			_, err = maintain.Expire(b.Context(), maintain.ExpireConfig{Config: cfg(false), Keep: maintain.Retention{Days: keep, MonthEnds: true}, Apply: true})
+		}
+		return err
+	}, b)
+}
+
+// night runs, and takes the figures; with questions, also of what readers do. keep is as of --keep-days; 0: no maintenance.
+func (w *world) night(b *testing.B, number, keep int, questions bool) Row {
 	b.Helper()
 	row := unmeasured()
 	before := processors(b)
@@ -196,9 +214,12 @@ func (w *world) night(b *testing.B, number int, questions bool) Row {
 		row.Compaction = result.Compaction.Seconds
 	}
 	var l *load.Lake
+	w.sizes(b, result.Commit, &row)
+	if keep > 0 {
+		row.Compaction += w.maintain(b, keep)
+	}
 	row.LogOpen = seconds(func() (err error) { l, err = load.Open(b.Context(), w.store); return err }, b)
 	row.LiveFiles = float64(len(l.Log().AllFiles()))
-	w.sizes(b, l, result.Commit, &row)
 	if questions {
 		w.questions(b, l, &row)
 	}
@@ -206,9 +227,9 @@ func (w *world) night(b *testing.B, number int, questions bool) Row {
 }
 
 // sizes takes what a commit and the catalog weigh.
-func (w *world) sizes(b *testing.B, l *load.Lake, number int64, row *Row) {
+func (w *world) sizes(b *testing.B, number int64, row *Row) {
 	b.Helper()
-	data, err := l.Object(b.Context(), lake.CommitKey(number))
+	data, err := store.Read(b.Context(), w.store, lake.CommitKey(number))
 	if err != nil {
 		b.Fatal(err)
 	}

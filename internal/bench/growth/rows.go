@@ -17,7 +17,7 @@ type Row struct {
 
 	Run, Open, Feeds, Commit, Catalog float64 // seconds of the run, and of its stages
 	CPU                               float64 // seconds of all processors during the run, the market's server included
-	Compaction                        float64 // seconds, within Catalog; 0 if nothing was merged
+	Compaction                        float64 // seconds, within Catalog, and of maintenance after the run; 0 if nothing was merged
 
 	CommitBytes    float64 // of the commit's object
 	HistoryBytes   float64 // of the history files that it adds

@@ -12,6 +12,6 @@ func (b *builder) compactIfNeeded(ctx context.Context, known time.Time) error {
 	now := func() time.Time { return known }
 	_, err := maintain.CompactAfterRun(ctx, b.lake, maintain.Config{
 		Store: b.lake.Store(), RunID: runID(b.config.Seed, "compact", known), Clock: now, WorkDir: b.work, Version: "longlake",
-	}, now)
+	}, nil, now)
 	return err
 }

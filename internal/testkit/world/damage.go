@@ -16,6 +16,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/storetest"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -92,7 +93,7 @@ func (d *Damager) key(word string) string {
 	}
 	table, market, _ := strings.Cut(name, "/")
 	for _, f := range d.ReadCommit(n).Add {
-		if f.Table == table && (f.Partition["market"] == market || table == lake.QuarantineTable) {
+		if f.Table == table && (f.HasMarket(api.Market(market)) || table == lake.QuarantineTable) {
 			return f.Path
 		}
 	}
@@ -149,7 +150,7 @@ func hexSum(data []byte) string {
 }
 
 // commit edits a commit, and the chain after it. Edits: known_at T, run_id first (that of commit 1),
-// snapshot_date D, drift_kinds first (as the first programs reported drift), remove KEY, add FILE, forget FILE; and of a FILE that it adds: market FILE M, folder FILE M
+// snapshot_date D, drift_kinds first (as the first programs reported drift), remove KEY, add FILE, forget FILE; and of a FILE that it adds: market FILE M, markets FILE M,M (of a shared one), folder FILE M
 // (in its path too), max FILE ID, count FILE N, schema FILE N, rehash FILE now.
 func (d *Damager) commit(key string, edit []string) {
 	d.Helper()
@@ -198,6 +199,8 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 	switch what {
 	case "market":
 		f.Partition["market"] = value
+	case "markets":
+		f.Partition["markets"] = value
 	case "folder":
 		body := storetest.Bytes(d.TB, d.Store, f.Path)
 		d.Check(d.Store.Delete(d.Context(), f.Path))

@@ -1,10 +1,9 @@
-package load
+package lake
 
 import (
 	"fmt"
 
 	"dealflow/schemas/api"
-	"dealflow/schemas/lake"
 )
 
 // Bases knows the base URL from which each run pulled one feed: the links of a payload are relative to it. It is not
@@ -15,7 +14,7 @@ type Bases struct {
 }
 
 // NewBases collects a feed's base URLs from the commits of runs.
-func NewBases(runs []lake.Commit, feed api.Feed) *Bases {
+func NewBases(runs []Commit, feed api.Feed) *Bases {
 	b := &Bases{urls: map[string]string{}, parsed: map[string]api.Base{}}
 	for i := range runs {
 		if f := runs[i].Feed(feed); f != nil {
