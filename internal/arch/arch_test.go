@@ -42,6 +42,7 @@ var doors = map[string][]string{
 
 	"sql":                   {"schemas/...", "sql/ownschema"},
 	"sql/ownschema":         {},
+	"sql/explorer":          {"schemas/..."},
 	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
@@ -58,6 +59,9 @@ var doors = map[string][]string{
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
 	"internal/chart":    {},
 	"internal/report":   {"schemas/...", "internal/chart"},
+	"internal/ui":       {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/grid"},
+	"internal/ui/grid":  {"internal/chart", "internal/ui/asof"},
+	"internal/ui/asof":  {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
 	"internal/watch":    {"schemas/...", "load/...", "internal/logs", "internal/watch/schedule"},
 	"cmd/dealflow":      {"*"},
 
