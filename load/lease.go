@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"dealflow/internal/process"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -19,14 +20,14 @@ import (
 // sync that finds the lease of another run does nothing, and without any lease two commits still never take the same
 // number. Leases of earlier versions have the first four fields only.
 type Lease struct {
-	Owner        string       `json:"owner"` // host and process, for people
-	RunID        string       `json:"run_id"`
-	Command      string       `json:"command"`
-	ExpiresAt    lake.Instant `json:"expires_at"` // by the owner's clock
-	Process      *Process     `json:"process,omitempty"`
-	API          string       `json:"api,omitempty"`           // base URL; "" for a command that uses no API
-	Feeds        []api.Feed   `json:"feeds,omitempty"`         // that the command pulls
-	SnapshotDate string       `json:"snapshot_date,omitempty"` // YYYY-MM-DD; "" for a command that takes no snapshot
+	Owner        string            `json:"owner"` // host and process, for people
+	RunID        string            `json:"run_id"`
+	Command      string            `json:"command"`
+	ExpiresAt    lake.Instant      `json:"expires_at"` // by the owner's clock
+	Process      *process.Identity `json:"process,omitempty"`
+	API          string            `json:"api,omitempty"`           // base URL; "" for a command that uses no API
+	Feeds        []api.Feed        `json:"feeds,omitempty"`         // that the command pulls
+	SnapshotDate string            `json:"snapshot_date,omitempty"` // YYYY-MM-DD; "" for a command that takes no snapshot
 }
 
 // covers says whether the lease is of a run that takes all snapshots that mine would take.
@@ -134,7 +135,7 @@ func (l *Lake) AwaitLease(ctx context.Context, cfg LeaseWait) (a Awaited, err er
 			return a, nil
 		case lease.covers(&cfg.Mine):
 			renewed := before != nil && before.RunID == lease.RunID && !before.ExpiresAt.Equal(lease.ExpiresAt.Time)
-			if lease.Process.isHere() || renewed || late {
+			if lease.Process.IsHere() || renewed || late {
 				a.Covering = lease
 				return a, nil
 			}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dealflow/internal/process"
 	"dealflow/load"
 	"dealflow/load/loadtest"
 	"dealflow/load/store"
@@ -37,17 +38,17 @@ func TestLeaseOfDeadProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		change func(*load.Process)
+		change func(*process.Identity)
 		state  load.LeaseState
 	}{
-		"of this process":                      {func(*load.Process) {}, load.LeaseHeld},
-		"of a process that has ended":          {func(p *load.Process) { p.PID = child.Process.Pid }, load.LeaseDead},
-		"of an earlier one with this number":   {func(p *load.Process) { p.Started = "1" }, load.LeaseDead},
-		"of another machine":                   {func(p *load.Process) { p.BootID, p.PID = "other", child.Process.Pid }, load.LeaseHeld},
-		"of another container":                 {func(p *load.Process) { p.PIDNamespace, p.PID = "pid:[1]", child.Process.Pid }, load.LeaseHeld},
-		"of a process without a usable number": {func(p *load.Process) { p.PID = -1 }, load.LeaseHeld},
+		"of this process":                      {func(*process.Identity) {}, load.LeaseHeld},
+		"of a process that has ended":          {func(p *process.Identity) { p.PID = child.Process.Pid }, load.LeaseDead},
+		"of an earlier one with this number":   {func(p *process.Identity) { p.Started = "1" }, load.LeaseDead},
+		"of another machine":                   {func(p *process.Identity) { p.BootID, p.PID = "other", child.Process.Pid }, load.LeaseHeld},
+		"of another container":                 {func(p *process.Identity) { p.PIDNamespace, p.PID = "pid:[1]", child.Process.Pid }, load.LeaseHeld},
+		"of a process without a usable number": {func(p *process.Identity) { p.PID = -1 }, load.LeaseHeld},
 	} {
-		process := load.CurrentProcess()
+		process := process.Current()
 		if process == nil {
 			t.Fatal("this process cannot be identified")
 		}
@@ -89,7 +90,7 @@ func TestAwaitLease(t *testing.T) {
 	}
 	maintenance := load.Lease{RunID: "theirs", Command: "compact"}
 	here := run(bonds)
-	here.Process = load.CurrentProcess()
+	here.Process = process.Current()
 	anotherDay, anotherAPI := run(bonds), run(bonds)
 	anotherDay.SnapshotDate, anotherAPI.API = "2026-03-01", "https://other.example.com"
 	const never = 100 * time.Hour

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,7 +140,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 	}
 	var lost []lake.LostCommit
 	for {
-		if err := l.readCommits(ctx, log, hint.Commit); err != nil {
+		if err := l.readCommits(ctx, log, hint.Commit, math.MaxInt64); err != nil {
 			return err
 		}
 		if log.Number == 0 {
@@ -234,12 +235,12 @@ func (g *Log) writer() string {
 // sideBySide is the number of objects that are requested at the same time: a store far away takes as long for one.
 const sideBySide = 16
 
-// readCommits adds to a log the commits that follow its last one, until a number is absent. Those up to number named,
-// which are probably there, are requested side by side.
-func (l *Lake) readCommits(ctx context.Context, log *Log, named int64) error {
-	for {
+// readCommits adds to a log the commits that follow its last one, up to number last or until one is absent. Those up to
+// number named, which are probably there, are requested side by side.
+func (l *Lake) readCommits(ctx context.Context, log *Log, named, last int64) error {
+	for log.Number < last {
 		next := log.Number + 1
-		found, err := readObjects(ctx, l.store, next, max(next, min(named, log.Number+sideBySide)))
+		found, err := readObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+sideBySide))))
 		if err != nil {
 			return err
 		}
@@ -252,6 +253,7 @@ func (l *Lake) readCommits(ctx context.Context, log *Log, named int64) error {
 			}
 		}
 	}
+	return nil
 }
 
 // readObjects reads the objects of the commits first to last; nil for one that is absent.
@@ -291,6 +293,33 @@ func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim) (int64
 // Newest names the newest commit.
 func (g *Log) Newest() lake.NamedCommit {
 	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
+}
+
+// Named names a commit of the log by its number and its hash; false if the log does not have it.
+func (g *Log) Named(number int64) (lake.NamedCommit, bool) {
+	if number == g.Number && number > 0 {
+		return g.Newest(), true
+	}
+	i, found := slices.BinarySearchFunc(g.Commits, number, func(c lake.Commit, number int64) int { return cmp.Compare(c.Number, number) })
+	if !found || i+1 == len(g.Commits) {
+		return lake.NamedCommit{}, false
+	}
+	return lake.NamedCommit{Number: number, SHA256: g.Commits[i+1].PreviousSHA256, KnownAt: g.Commits[i].KnownAt}, true
+}
+
+// LogAt returns the log as it was after a commit of the lake. Its files may be deleted since.
+func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
+	if _, found := l.log.Named(number); !found {
+		return nil, fmt.Errorf("commit %d does not exist: want one from 1 to %d", number, l.log.Number)
+	}
+	log, err := l.newestCheckpoint(ctx, ReadHint(ctx, l.store), number+1)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.readCommits(ctx, log, number, number); err != nil {
+		return nil, err
+	}
+	return log, nil
 }
 
 // append adds a commit to the log. data is the bytes of the commit's object.

@@ -75,16 +75,8 @@ func (g *Log) LossText(lost *lake.LostCommit) string {
 
 // has says whether the log has a commit that is named. A name without a hash is that of any commit with its number.
 func (g *Log) has(n lake.NamedCommit) bool {
-	switch {
-	case n.Number > g.Number:
-		return false
-	case n.SHA256 == "":
-		return true
-	case n.Number == g.Number:
-		return n.SHA256 == g.SHA256
-	}
-	next, found := slices.BinarySearchFunc(g.Commits, n.Number+1, func(c lake.Commit, number int64) int { return int(c.Number - number) })
-	return !found || g.Commits[next].PreviousSHA256 == n.SHA256 // not found: in a damaged log it cannot be told
+	have, found := g.Named(n.Number)
+	return n.Number <= g.Number && (n.SHA256 == "" || !found || have.SHA256 == n.SHA256) // not found: in a damaged log it cannot be told
 }
 
 // records says whether a commit of the log records a named commit as lost.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/internal/process"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -99,7 +100,7 @@ func (k *leaseKeeper) keep(ctx context.Context, renew func(context.Context)) {
 
 func (s *Session) writeLease(ctx context.Context) error {
 	lease := s.cfg.Lease
-	lease.RunID, lease.Command, lease.ExpiresAt, lease.Process = s.cfg.RunID, s.cfg.Command, lake.At(s.cfg.Clock().Add(LeaseLife)), CurrentProcess()
+	lease.RunID, lease.Command, lease.ExpiresAt, lease.Process = s.cfg.RunID, s.cfg.Command, lake.At(s.cfg.Clock().Add(LeaseLife)), process.Current()
 	return s.lake.TakeLease(ctx, lease)
 }
 

@@ -199,9 +199,9 @@ func layoutTexts() ([]string, error) {
 	errs := []error{add("views/index.sql", indexColumns())}
 	for _, table := range lake.Tables() {
 		data := tableOf(table)
-		errs = append(errs, add("views/table.sql", data), add("macros/table_as_of.sql", data))
+		errs = append(errs, add("views/table.sql", data), add("macros/table_as_of.sql", data), add("macros/table_changes_rows.sql", data))
 	}
-	errs = append(errs, add("views/deals.sql", nil), add("macros/deals_as_of.sql", nil), add("views/base.sql", markets()))
+	errs = append(errs, add("views/deals.sql", nil), add("macros/deals_as_of.sql", nil), add("macros/changes_rows.sql", nil), add("views/base.sql", markets()))
 	analyses, err := analysisFiles(statements)
 	for i := range analyses {
 		texts = append(texts, analyses[i].text)

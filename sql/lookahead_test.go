@@ -23,7 +23,10 @@ import (
 // questionsAsOf returns all queries as of an instant, with {as_of} for the instant: the flattened tables, the index of
 // deals, and the queries in the comments of the analyses (sql.Analysis.AsOf).
 func questionsAsOf(t testing.TB) map[string]string {
-	all := map[string]string{"deals": "deals_as_of({as_of})"}
+	all := map[string]string{
+		"deals": "deals_as_of({as_of})", "changes_rows": "changes_rows(TIMESTAMPTZ '2026-01-06', {as_of})",
+		"bond_priced_banks_changes_rows": "bond_priced_banks_changes_rows(TIMESTAMPTZ '2026-01-06', {as_of})",
+	}
 	for _, table := range lake.Tables() {
 		all[table.Name] = table.Name + "_as_of({as_of})"
 	}

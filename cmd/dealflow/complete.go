@@ -8,27 +8,33 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/config"
+	"dealflow/internal/export"
 	"dealflow/internal/pull"
 	"dealflow/schemas/api"
 )
 
-// fixedValues are the values of flags that have few.
+// fixedValues are the values of flags that have few, by the flag, or by its command and the flag.
 var fixedValues = map[string][]string{
 	"clock": {"machine", "server"}, "contract": {string(pull.ContractReport), string(pull.ContractFreeze)}, "log-format": {logText, logJSON},
-	"auth-encoding": {string(extract.AuthRaw), string(extract.AuthRFC6749)}, "format": queryFormats, "retry-after": {"seconds", "date"},
+	"auth-encoding": {string(extract.AuthRaw), string(extract.AuthRFC6749)},
+	"query format":  queryFormats, "export format": export.Formats, "files format": filesFormats, "retry-after": {"seconds", "date"},
 }
 
 // addCompletions adds what a shell proposes for the values of flags. Other flags complete files.
 func (a *app) addCompletions(root *cobra.Command) {
 	seen := map[*pflag.Flag]bool{}
 	eachFlag(root, func(cmd *cobra.Command, f *pflag.Flag) {
-		complete := cobra.FixedCompletions(fixedValues[f.Name], cobra.ShellCompDirectiveNoFileComp)
+		values := fixedValues[f.Name]
+		if cmd != nil && values == nil {
+			values = fixedValues[cmd.Name()+" "+f.Name]
+		}
+		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 		switch {
 		case f.Name == "feeds":
 			complete = completeFeeds
 		case f.Name == "profile":
 			complete = a.completeProfiles
-		case fixedValues[f.Name] == nil:
+		case values == nil:
 			return
 		}
 		if cmd == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dealflow/extract"
+	"dealflow/internal/export"
 	"dealflow/internal/pull"
 	"dealflow/internal/watch"
 	"dealflow/load"
@@ -108,7 +109,7 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage), errors.Is(err, pull.ErrDayZone):
+	case errors.As(err, &usage), errors.Is(err, pull.ErrDayZone), errors.Is(err, export.ErrUsage):
 		return 2
 	case errors.As(err, &auth):
 		return 4

@@ -46,6 +46,7 @@ The other tables have the same four forms. There are also:
   history.deal_versions          every version of every deal, with its payload
   files.<table>                  every version without its interval
   field_change, changes(from, to), deal_timeline(…)    what changed, and when it became known
+  changes_rows(from, to), <table>_changes_rows(from, to)    the deals to delete and the rows to insert elsewhere
   bond_priced_as_of(t), league_table(…), pipeline_as_of(t), …    analyses
   runs, feed_runs, checks        what each run did, and what the quality checks reported
   catalog_info, markets          the commit that the catalog shows; the markets in their order

@@ -179,7 +179,7 @@ func rowsOf(log *load.Log, made []attempts.Attempt) []runRow {
 func placeOf(log *load.Log, a *attempts.Attempt) int64 {
 	if a.After != nil {
 		place := min(a.After.Commit, log.Number)
-		if a.After.SHA256 != "" && hashOf(log, a.After.Commit) != a.After.SHA256 {
+		if named, _ := log.Named(a.After.Commit); a.After.SHA256 != "" && named.SHA256 != a.After.SHA256 {
 			place-- // that commit was lost, and another one has its number
 		}
 		return place
@@ -190,19 +190,6 @@ func placeOf(log *load.Log, a *attempts.Attempt) int64 {
 		}
 	}
 	return 0
-}
-
-// hashOf returns the SHA-256 of a commit's bytes; "" if the log does not have it.
-func hashOf(log *load.Log, number int64) string {
-	if number == log.Number {
-		return log.SHA256
-	}
-	for i := len(log.Commits) - 1; i >= 0; i-- {
-		if log.Commits[i].Number == number+1 {
-			return log.Commits[i].PreviousSHA256
-		}
-	}
-	return ""
 }
 
 // commitOf returns what an attempt without a commit says, in the form of a commit.

@@ -21,7 +21,7 @@ func TestCommandsOnS3(t *testing.T) {
 	}}
 	k := newNight(t, p)
 	for _, command := range []string{
-		"run", "status", "runs", "runs show last", "doctor", "sync", "compact", "expire --apply", "replay --force", "catalog", "verify --read-data", "quarantine list",
+		"run", "status", "runs", "runs show last", "doctor", "sync", "compact", "expire --apply", "replay --force", "catalog", "verify --read-data", "quarantine list", "files --since 1",
 	} {
 		if code := k.program(t, p, 0, strings.Fields(command)...); code != 0 {
 			t.Errorf("%s: exit code %d", command, code)
@@ -29,6 +29,11 @@ func TestCommandsOnS3(t *testing.T) {
 	}
 	if code := k.program(t, p, 0, "query", "SELECT 1 / count(*) FROM bond_priced_banks_as_of('2026-01-07 23:00:00Z')"); code != 0 {
 		t.Errorf("query: exit code %d", code)
+	}
+	for _, since := range []string{"--full", "--since last"} {
+		if code := k.program(t, p, 0, append(strings.Fields("export "+since), "s3://"+server.Bucket+"/export")...); code != 0 {
+			t.Errorf("export %s: exit code %d", since, code)
+		}
 	}
 	wrong := location{p.store, append(p.settings, "AWS_SECRET_ACCESS_KEY=wrong")}
 	if code := k.program(t, wrong, 0, "doctor"); code != 1 {

@@ -113,16 +113,22 @@ func (s *settings) addDayZone(flags *pflag.FlagSet) {
 // store opens the store of the lake. For S3 it uses the settings of the AWS tools: AWS_* in the environment, profiles,
 // AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
-	scheme, _, remote := strings.Cut(s.lake, "://")
-	switch {
-	case s.lake == "":
+	if s.lake == "" {
 		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
-	case remote && scheme == "s3":
-		return s3store.New(ctx, s3store.Config{URL: s.lake, Log: s.log})
-	case remote:
-		return nil, usagef("--lake %s: want a local folder or s3://bucket/prefix", s.lake)
 	}
-	local, err := dirstore.New(s.lake)
+	return s.storeAt(ctx, "--lake", s.lake)
+}
+
+// storeAt opens the store at an address; what names the address for errors.
+func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
+	scheme, _, remote := strings.Cut(address, "://")
+	switch {
+	case remote && scheme == "s3":
+		return s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
+	case remote || address == "":
+		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, address)
+	}
+	local, err := dirstore.New(address)
 	if err != nil {
 		return nil, &usageError{err}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
+	"dealflow/internal/process"
 	"dealflow/internal/pull"
 	"dealflow/internal/watch"
 	"dealflow/internal/watch/schedule"
@@ -223,7 +224,7 @@ func (w *watcher) config(p schedule.Plan) (watch.Config, error) {
 	}
 	return watch.Config{
 		Plan: p, Store: w.store, Now: a.Now, Wait: wait, Execute: w.execute, Read: w.known, Limit: o.limit, Log: a.say(),
-		Presence: watch.Presence{ID: id.String(), Owner: owner(), Process: load.CurrentProcess(), DealflowVersion: version(), Schedule: shown},
+		Presence: watch.Presence{ID: id.String(), Owner: owner(), Process: process.Current(), DealflowVersion: version(), Schedule: shown},
 		Notify: func(state string) {
 			_, _ = daemon.SdNotify(false, state) // without systemd there is no one to tell
 		},

@@ -34,7 +34,7 @@ var doors = map[string][]string{
 	"load/store":    {},
 	"load/parquet":  {"load/store", "schemas/..."},
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
-	"load":          {"load/store", "load/parquet", "schemas/..."},
+	"load":          {"load/store", "load/parquet", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
@@ -50,9 +50,11 @@ var doors = map[string][]string{
 	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
-	"internal/attempts": {"schemas/...", "load/..."},
+	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
+	"internal/ddl":      {"schemas/...", "internal/export"},
+	"internal/export":   {"schemas/...", "load/...", "sql/answer"},
 	"internal/lineage":  {"schemas/..."},
 	"internal/notify":   {"schemas/api"},
 	"internal/metrics":  {}, // numbers alone: who computes them is the caller's affair
@@ -62,7 +64,7 @@ var doors = map[string][]string{
 	"internal/ui":       {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/grid"},
 	"internal/ui/grid":  {"internal/chart", "internal/ui/asof"},
 	"internal/ui/asof":  {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
-	"internal/watch":    {"schemas/...", "load/...", "internal/logs", "internal/watch/schedule"},
+	"internal/watch":    {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
 	"cmd/dealflow":      {"*"},
 
 	"internal/arch":             {},
@@ -71,6 +73,7 @@ var doors = map[string][]string{
 	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
+	"internal/process":          {}, // of a machine: it knows no lake
 	"internal/simulation":       {"*"},
 	"internal/testkit":          {"schemas/..."},
 	"internal/workfolder":       {},
@@ -87,6 +90,7 @@ var pure = map[string][]string{
 	"transform":               {"os", "net", "net/http", "io/fs", "log/slog", "math/rand", "math/rand/v2"},
 	"internal/watch/schedule": {"os", "net", "net/http", "io/fs", "log/slog", "math/rand", "math/rand/v2"},
 	"schemas":                 {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
+	"internal/ddl":            {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 	"internal/report":         {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 	"internal/chart":          {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dealflow/load"
+	"dealflow/internal/process"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -39,16 +39,16 @@ const (
 // Attempt is one execution of a command on a lake, as one of its objects says. It is that object's JSON; fields are only
 // ever added.
 type Attempt struct {
-	FormatVersion   int           `json:"format_version"`
-	State           State         `json:"state"`
-	RunID           string        `json:"run_id"` // UUIDv7; that of the commit, if the command made one
-	Command         string        `json:"command"`
-	StartedAt       lake.Instant  `json:"started_at"`        // by the machine's clock
-	EndedAt         lake.Instant  `json:"ended_at,omitzero"` // by the machine's clock; of a kill: when it was found; zero of a start
-	Owner           string        `json:"owner"`             // host and process, for people
-	Process         *load.Process `json:"process,omitempty"`
-	DealflowVersion string        `json:"dealflow_version"`
-	After           *After        `json:"after,omitempty"` // the lake's newest commit when the attempt began; nil: not known
+	FormatVersion   int               `json:"format_version"`
+	State           State             `json:"state"`
+	RunID           string            `json:"run_id"` // UUIDv7; that of the commit, if the command made one
+	Command         string            `json:"command"`
+	StartedAt       lake.Instant      `json:"started_at"`        // by the machine's clock
+	EndedAt         lake.Instant      `json:"ended_at,omitzero"` // by the machine's clock; of a kill: when it was found; zero of a start
+	Owner           string            `json:"owner"`             // host and process, for people
+	Process         *process.Identity `json:"process,omitempty"`
+	DealflowVersion string            `json:"dealflow_version"`
+	After           *After            `json:"after,omitempty"` // the lake's newest commit when the attempt began; nil: not known
 	Result
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"dealflow/internal/attempts"
-	"dealflow/load"
+	"dealflow/internal/process"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/memstore"
@@ -245,7 +245,7 @@ func TestStoreDown(t *testing.T) {
 
 // TestKilled checks which attempts without an end count as killed, and that an end that comes after all is believed.
 func TestKilled(t *testing.T) {
-	here := load.CurrentProcess()
+	here := process.Current()
 	if here == nil {
 		t.Skip("this system says too little about processes")
 	}
@@ -254,7 +254,7 @@ func TestKilled(t *testing.T) {
 	young, old := -time.Minute, -time.Hour
 	for _, c := range []struct {
 		name    string
-		process *load.Process
+		process *process.Identity
 		age     time.Duration
 		lease   time.Duration // until its end; 0 for none
 		want    string

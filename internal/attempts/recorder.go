@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"dealflow/internal/process"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -72,7 +73,7 @@ type Recorder struct {
 func Begin(ctx context.Context, cfg Config) *Recorder {
 	r := &Recorder{cfg: cfg, waiting: waitingIn(cfg.WorkDir, lakeID(cfg.Identity)), attempt: Attempt{
 		FormatVersion: formatVersion, State: Started, RunID: cfg.RunID, Command: cfg.Command, StartedAt: lake.At(cfg.Clock()),
-		Owner: cfg.Owner, Process: load.CurrentProcess(), DealflowVersion: cfg.Version,
+		Owner: cfg.Owner, Process: process.Current(), DealflowVersion: cfg.Version,
 	}}
 	r.writeJournal()
 	ctx, cancel := context.WithTimeout(ctx, beginTimeout)

@@ -55,7 +55,7 @@ func (s Setting) full() string {
 
 // once are flags that date or destroy something once; a name with a command is of that command alone. All names that
 // begin with "accept_" belong to them, too. Names are reserved here before a command has them.
-var once = []string{"snapshot_date", "drop_day", "expire_feeds", "copy_until", "dry_run", "apply", "force", "now"}
+var once = []string{"snapshot_date", "drop_day", "expire_feeds", "copy_until", "ddl_iceberg", "ddl_load", "export_full", "export_include_restated", "export_since", "export_to", "files_commit", "files_day", "files_since", "dry_run", "apply", "force", "now"}
 
 // Once reports whether a flag accepts, dates or destroys something once. If it came from the environment or a file, it
 // would do so in all later runs.

@@ -96,6 +96,9 @@ var Vocabulary = []Word{
 	{"garbage", []string{"applied", "files", "bytes", "checkpoints", "unfinished", "waiting_files", "waiting_bytes", "attempts"}, "what `expire` removed, or would remove"},
 	{"day taken back", []string{"applied", "day"}, "what `expire --drop-day` did, or would do"},
 	{"nothing was removed", nil, "`expire` without `--apply`"},
+	{"exported", []string{"target", "manifest", "commit", "tables", "files", "rows", "bytes"}, "`export` is done; rows are those to insert"},
+	{"nothing to export", []string{"target", "manifest", "commit"}, "no commit is new since the last export, or the same export is there already"},
+	{"files are no longer part of the lake", []string{"files", "commit"}, "`files --commit` lists files that a later commit removed; `expire` may have deleted them"},
 	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},
 	{"upgraded", []string{"from", "to", "commits", "files", "bytes", "rows_read_otherwise", "next"}, "`upgrade` is done"},
 

@@ -115,9 +115,15 @@ func (w *work) warner(result *Result) func(what string, err error) {
 // commit makes the written files visible and removes others from the lake. If another command committed first, it tries
 // again as long as all files to remove are still part of the lake.
 func (w *work) commit(ctx context.Context, remove []string, result *Result) error {
+	return w.commitWith(ctx, lake.Commit{Remove: remove}, result)
+}
+
+// commitWith is commit for a commit that has Corrections, too.
+func (w *work) commitWith(ctx context.Context, c lake.Commit, result *Result) error {
+	remove := c.Remove
 	slices.Sort(remove)
 	return w.retryConflicts(ctx, func() error {
-		return w.commitOnce(ctx, lake.Commit{Remove: remove}, result)
+		return w.commitOnce(ctx, c, result)
 	}, func() error {
 		if gone := slices.IndexFunc(remove, func(path string) bool { return !w.lake.Log().Live(path) }); gone >= 0 {
 			return fmt.Errorf("%w, and %s is no longer part of the lake; run again", load.ErrConflict, remove[gone])
@@ -144,7 +150,7 @@ func (w *work) retryConflicts(ctx context.Context, commit, plan func() error) er
 	}
 }
 
-// commitOnce completes c, which has Remove and DroppedDays, and commits it.
+// commitOnce completes c, which has Remove and Corrections, and commits it.
 func (w *work) commitOnce(ctx context.Context, c lake.Commit, result *Result) error {
 	var bytesRemoved int64
 	for _, path := range c.Remove {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -64,7 +65,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 			result.Outcome = lake.OutcomeUnchanged
 			return nil
 		}
-		return w.commit(ctx, p.remove, &result.Result)
+		return w.commitWith(ctx, lake.Commit{Remove: p.remove, Corrections: lake.Corrections{Restated: p.restated()}}, &result.Result)
 	})
 	if !begun {
 		return nil, err
@@ -250,4 +251,17 @@ func (p *replay) report(result *ReplayResult) {
 		result.Tables = append(result.Tables, *t)
 		result.Equal = result.Equal && t.Different == 0
 	}
+}
+
+// restated names the flattened tables whose history has other values than before. No other goroutine uses p any more.
+func (p *replay) restated() []string {
+	names := []string{} // not nil: this commit says it
+	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
+		t := p.tables[name]
+		table, history := strings.CutPrefix(name, lake.HistoryTable(""))
+		if _, flattened := lake.TableByName(table); history && flattened && (t.Different > 0 || len(t.Improved) > 0) {
+			names = append(names, table)
+		}
+	}
+	return names
 }

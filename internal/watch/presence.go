@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"dealflow/internal/process"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -18,20 +19,20 @@ const formatVersion = 1
 
 // Presence says which watch is at work on a lake: the object lake.WatchKey. Fields are only ever added.
 type Presence struct {
-	FormatVersion   int           `json:"format_version"`
-	ID              string        `json:"id"`    // UUIDv7 of the watch
-	Owner           string        `json:"owner"` // host and process, for people
-	Process         *load.Process `json:"process,omitempty"`
-	DealflowVersion string        `json:"dealflow_version"`
-	Since           lake.Instant  `json:"since"`          // by the machine's clock, as all that follow
-	Beat            lake.Instant  `json:"beat"`           // when the object was put
-	ExpiresAt       lake.Instant  `json:"expires_at"`     // from then on another watch may begin
-	Ended           lake.Instant  `json:"ended,omitzero"` // when the watch was stopped; zero while it is at work
-	Schedule        Schedule      `json:"schedule"`
-	AtWork          string        `json:"at_work"` // command; "" for none
-	Next            []Upcoming    `json:"next"`    // if nothing fails
-	Last            []Last        `json:"last"`    // one for each command that this watch has carried out
-	Missed          []string      `json:"missed"`  // days of nights without a run, oldest first: no watch was at work, or the machine slept
+	FormatVersion   int               `json:"format_version"`
+	ID              string            `json:"id"`    // UUIDv7 of the watch
+	Owner           string            `json:"owner"` // host and process, for people
+	Process         *process.Identity `json:"process,omitempty"`
+	DealflowVersion string            `json:"dealflow_version"`
+	Since           lake.Instant      `json:"since"`          // by the machine's clock, as all that follow
+	Beat            lake.Instant      `json:"beat"`           // when the object was put
+	ExpiresAt       lake.Instant      `json:"expires_at"`     // from then on another watch may begin
+	Ended           lake.Instant      `json:"ended,omitzero"` // when the watch was stopped; zero while it is at work
+	Schedule        Schedule          `json:"schedule"`
+	AtWork          string            `json:"at_work"` // command; "" for none
+	Next            []Upcoming        `json:"next"`    // if nothing fails
+	Last            []Last            `json:"last"`    // one for each command that this watch has carried out
+	Missed          []string          `json:"missed"`  // days of nights without a run, oldest first: no watch was at work, or the machine slept
 }
 
 // Schedule is the plan of a watch, for people.

@@ -5,7 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// Overlap says whether one of two stores is in the folder or prefix of the other, or both are one.
+func Overlap(x, y Store) bool {
+	a, b := strings.TrimSuffix(x.URL(), "/")+"/", strings.TrimSuffix(y.URL(), "/")+"/"
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
 
 // Copier is an optional interface of a Store: taking an object over from another store of the same kind, without
 // sending its bytes through this program.

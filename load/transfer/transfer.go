@@ -81,7 +81,7 @@ func newTransfer(cfg Config, from *load.Lake) *transfer {
 }
 
 func (t *transfer) do(ctx context.Context) error {
-	if inside(t.From.URL(), t.To.URL()) {
+	if store.Overlap(t.From, t.To) {
 		return errors.New("one lake cannot be made inside the other, or in its place; name another folder or prefix")
 	}
 	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copyAttempts, t.putCommits, t.finish} {
@@ -90,12 +90,6 @@ func (t *transfer) do(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// inside says whether one of two lakes is in the folder or prefix of the other, or both are one.
-func inside(a, b string) bool {
-	a, b = strings.TrimSuffix(a, "/")+"/", strings.TrimSuffix(b, "/")+"/"
-	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
 // begin finds what an earlier call made. If that is nothing, it makes sure that the target can hold a lake, and marks it:

@@ -104,6 +104,10 @@ type Corrections struct {
 	UpgradedFrom string `json:"upgraded_from,omitempty"`
 
 	DroppedDays []DroppedDay `json:"dropped_days,omitempty"` // snapshots that this commit takes back
+
+	// Restated names the flattened tables whose rows of earlier versions read otherwise since this replay, sorted. It is
+	// empty if none does, and nil if the commit is no replay, or of a program that did not say it.
+	Restated []string `json:"restated,omitzero"`
 }
 
 // DroppedDay is a day whose snapshots a commit takes back: to the runs after it, those feeds have no snapshot of that

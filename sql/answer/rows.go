@@ -24,6 +24,7 @@ type Rows struct {
 	names   []string
 	types   []string // DuckDB's names of the columns' types
 	current []any
+	read    int64
 	err     error
 }
 
@@ -68,8 +69,12 @@ func (r *Rows) Next() bool {
 		targets[i] = &r.current[i]
 	}
 	r.err = r.rows.Scan(targets...)
+	r.read++
 	return r.err == nil
 }
+
+// Read returns the number of rows that Next has moved to.
+func (r *Rows) Read() int64 { return r.read }
 
 // Err is the error that ended Next, or nil.
 func (r *Rows) Err() error {

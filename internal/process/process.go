@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"bytes"
@@ -9,50 +9,50 @@ import (
 	"syscall"
 )
 
-// Process identifies a process of one machine since its last start. It is part of a lease, so that commands on the same
+// Identity identifies a process of one machine since its last start. It is part of a lease, so that commands on the same
 // machine find out at once that the lease's owner has died.
-type Process struct {
+type Identity struct {
 	BootID       string `json:"boot_id"`       // of the kernel: it changes with each start of the machine
 	PIDNamespace string `json:"pid_namespace"` // in which PID counts: containers have their own
 	PID          int    `json:"pid"`
 	Started      string `json:"started"` // in clock ticks since the machine's start: a PID is used again
 }
 
-// CurrentProcess identifies this process; nil if the system does not say enough. Only Linux does.
-func CurrentProcess() *Process {
+// Current identifies this process; nil if the system does not say enough. Only Linux does.
+func Current() *Identity {
 	boot, err1 := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	namespace, err2 := os.Readlink("/proc/self/ns/pid")
-	started, _, err3 := processStat("self")
+	started, _, err3 := stat("self")
 	if errors.Join(err1, err2, err3) != nil {
 		return nil
 	}
-	return &Process{BootID: strings.TrimSpace(string(boot)), PIDNamespace: namespace, PID: os.Getpid(), Started: started}
+	return &Identity{BootID: strings.TrimSpace(string(boot)), PIDNamespace: namespace, PID: os.Getpid(), Started: started}
 }
 
-// isHere says whether the process ran or runs where this one does, so that this one can see whether it lives.
-func (p *Process) isHere() bool {
-	self := CurrentProcess()
+// IsHere says whether the process ran or runs where this one does, so that this one can see whether it lives.
+func (p *Identity) IsHere() bool {
+	self := Current()
 	return p != nil && self != nil && p.BootID == self.BootID && p.PIDNamespace == self.PIDNamespace
 }
 
 // HasEnded says whether it is certain that the process has ended.
-func (p *Process) HasEnded() bool {
-	if !p.isHere() || p.PID <= 0 {
+func (p *Identity) HasEnded() bool {
+	if !p.IsHere() || p.PID <= 0 {
 		return false
 	}
 	// Other users' processes may be hidden in /proc; a signal tells more.
 	if errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
 		return true
 	}
-	started, state, err := processStat(strconv.Itoa(p.PID))
+	started, state, err := stat(strconv.Itoa(p.PID))
 	return err == nil && (started != p.Started || state == "Z" || state == "X") // a zombie has ended
 }
 
 // Lives says whether it is certain that the process has not ended.
-func (p *Process) Lives() bool { return p.isHere() && !p.HasEnded() }
+func (p *Identity) Lives() bool { return p.IsHere() && !p.HasEnded() }
 
-// processStat reads when a process was started, and its state. The format is that of proc(5).
-func processStat(pid string) (started, state string, err error) {
+// stat reads when a process was started, and its state. The format is that of proc(5).
+func stat(pid string) (started, state string, err error) {
 	data, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return "", "", err

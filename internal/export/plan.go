@@ -1,0 +1,279 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dealflow/load"
+	"dealflow/load/store"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Formats are the formats of files.
+var Formats = []string{"parquet", "csv", "ndjson"}
+
+// Config says what to export, and where. All fields without a default must be set.
+type Config struct {
+	Lake            *load.Lake
+	Target          store.Store // not in the lake
+	Since           Since
+	To              int64    // number of a commit; default: the newest
+	Tables          []string // default: all; of Since.Last, those of the earlier exports
+	Format          string   // one of Formats
+	IncludeRestated bool     // export tables completely that a replay has restated
+	ID              string   // UUIDv7
+	Version         string   // of this program
+	WorkDir         string   // local folder for unfinished files; default: the system's
+}
+
+// RestatedError means that a replay has changed rows of deals that did not change.
+type RestatedError struct {
+	Commits []int64
+	Tables  []string
+}
+
+func (e *RestatedError) Error() string {
+	commits := strings.Trim(fmt.Sprint(e.Commits), "[]")
+	return fmt.Sprintf("replay has restated %s (commit %s): rows of deals that did not change have other values since; run again with --include-restated, which exports these tables completely",
+		strings.Join(e.Tables, ", "), commits)
+}
+
+// Export is an export that was planned. It is not safe for concurrent use.
+type Export struct {
+	cfg      Config
+	manifest Manifest  // its files and provisional deals come from Write
+	existing *Manifest // the same export, which is there already; nil for none
+	nothing  bool      // no commit is new
+}
+
+// Plan decides what to export. It only reads.
+func Plan(ctx context.Context, cfg Config) (*Export, error) {
+	if !slices.Contains(Formats, cfg.Format) {
+		return nil, fmt.Errorf("%w: format %q: want %s", ErrUsage, cfg.Format, strings.Join(Formats, ", "))
+	}
+	if store.Overlap(cfg.Lake.Store(), cfg.Target) {
+		return nil, fmt.Errorf("%w: the target must be outside of the lake: name another folder or prefix than %s", ErrUsage, cfg.Target.URL())
+	}
+	e := &Export{cfg: cfg}
+	done, err := readManifests(ctx, cfg.Target)
+	if err != nil {
+		return nil, err
+	}
+	log := cfg.Lake.Log()
+	to, err := commitNamed(log, cfg.To)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := chooseTables(&cfg, done)
+	if err != nil {
+		return nil, err
+	}
+	from, err := begin(log, cfg.Since, tables, done)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil && from.Number > to.Number {
+		return nil, fmt.Errorf("%w: it begins after commit %d and ends with commit %d: want a later end", ErrUsage, from.Number, to.Number)
+	}
+	e.manifest = Manifest{
+		FormatVersion: ManifestVersion, DealflowVersion: cfg.Version, ID: cfg.ID, Lake: cfg.Lake.Store().URL(), From: from, To: to,
+		Format: cfg.Format, SchemaVersion: lake.SchemaVersion, Tables: []Table{}, Feeds: feedsOf(log, tables, to.Number),
+	}
+	restated, err := e.restated(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range tables {
+		t := Table{Table: table.Name, Mode: ModeChanges}
+		if from == nil || slices.Contains(restated, table.Name) {
+			t.Mode = ModeFull
+		}
+		e.manifest.Tables = append(e.manifest.Tables, t)
+	}
+	e.nothing = from != nil && from.Number == to.Number
+	return e, e.findExisting(done)
+}
+
+// findExisting looks whether the export is there already.
+func (e *Export) findExisting(done []Manifest) error {
+	for i := range done {
+		switch m := &done[i]; {
+		case m.key() != e.manifest.key():
+		case m.isSame(&e.manifest):
+			e.existing = m
+		default:
+			return fmt.Errorf("%s of %s is an export of the same commits, with other tables, in another format, or of another lake; use another target", m.key(), e.cfg.Target.URL())
+		}
+	}
+	return nil
+}
+
+// commitNamed names a commit of the log; 0 means the newest.
+func commitNamed(log *load.Log, number int64) (lake.NamedCommit, error) {
+	if number == 0 {
+		return log.Newest(), nil
+	}
+	named, ok := log.Named(number)
+	if !ok {
+		return named, fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, number, log.Number)
+	}
+	return named, nil
+}
+
+// chooseTables returns the tables to export, in their usual order.
+func chooseTables(cfg *Config, done []Manifest) ([]*lake.Table, error) {
+	names := cfg.Tables
+	if names == nil && cfg.Since.Last {
+		for name := range lastCommits(done) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if _, ok := lake.TableByName(name); !ok {
+			return nil, fmt.Errorf("%w: there is no table %q: want names such as bond_priced_deals", ErrUsage, name)
+		}
+	}
+	return slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return names != nil && !slices.Contains(names, t.Name) }), nil
+}
+
+// lastCommits returns, for each table in manifests, the commit with which its newest export ended.
+func lastCommits(done []Manifest) map[string]lake.NamedCommit {
+	last := map[string]lake.NamedCommit{}
+	for i := range done {
+		for _, name := range done[i].tableNames() {
+			if done[i].To.Number > last[name].Number {
+				last[name] = done[i].To
+			}
+		}
+	}
+	return last
+}
+
+// begin returns the commit after which the export begins; nil for the beginning. It compares it with what was exported.
+func begin(log *load.Log, since Since, tables []*lake.Table, done []Manifest) (*lake.NamedCommit, error) {
+	if since.Full {
+		return nil, nil
+	}
+	wanted := lake.NamedCommit{Number: since.Number, SHA256: since.SHA256}
+	if since.Last {
+		var err error
+		if wanted, err = lastOf(tables, lastCommits(done)); err != nil {
+			return nil, err
+		}
+	}
+	found, ok := log.Named(wanted.Number)
+	if !ok && wanted.SHA256 == "" {
+		return nil, fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, wanted.Number, log.Number)
+	}
+	if !ok || !strings.HasPrefix(found.SHA256, wanted.SHA256) {
+		return nil, forkError(wanted, found)
+	}
+	for i := range done {
+		if to := done[i].To; to.Number == found.Number && to.SHA256 != found.SHA256 {
+			return nil, forkError(to, found)
+		}
+	}
+	return &found, nil
+}
+
+// lastOf returns the commit with which the newest export of all the tables ended.
+func lastOf(tables []*lake.Table, last map[string]lake.NamedCommit) (lake.NamedCommit, error) {
+	var first lake.NamedCommit
+	for i, table := range tables {
+		named, ok := last[table.Name]
+		if !ok {
+			return first, fmt.Errorf("%w: the target has no export of %s to continue from; begin with --full", ErrUsage, table.Name)
+		}
+		if i == 0 {
+			first = named
+		}
+		if named.Number != first.Number {
+			return first, fmt.Errorf("%w: %s was exported up to commit %d, and %s up to commit %d; name --since and --tables for each", ErrUsage, tables[0].Name, first.Number, table.Name, named.Number)
+		}
+	}
+	return first, nil
+}
+
+// restated returns the tables to export completely, because a replay has restated them. Without IncludeRestated it is
+// an error if there are any.
+func (e *Export) restated(ctx context.Context, tables []*lake.Table) ([]string, error) {
+	if e.manifest.From == nil {
+		return nil, nil
+	}
+	found := map[string]bool{}
+	var commits []int64
+	for i := range e.cfg.Lake.Log().Commits {
+		c := &e.cfg.Lake.Log().Commits[i]
+		if c.Command != "replay" || c.Number <= e.manifest.From.Number || c.Number > e.manifest.To.Number {
+			continue
+		}
+		names, err := restatedBy(ctx, e.cfg.Lake.Store(), c)
+		if err != nil {
+			return nil, err
+		}
+		concerned := false
+		for _, t := range tables {
+			if slices.Contains(names, t.Name) {
+				found[t.Name], concerned = true, true
+			}
+		}
+		if concerned {
+			commits = append(commits, c.Number)
+		}
+	}
+	names := slices.Sorted(maps.Keys(found))
+	if len(names) > 0 && !e.cfg.IncludeRestated {
+		return nil, &RestatedError{Commits: commits, Tables: names}
+	}
+	return names, nil
+}
+
+// restatedBy returns the flattened tables that a replay has restated. Of a replay by a program that did not say it, these
+// are all that it has written.
+func restatedBy(ctx context.Context, s store.Store, c *lake.Commit) ([]string, error) {
+	if c.Restated != nil {
+		return c.Restated, nil
+	}
+	data, err := store.Read(ctx, s, lake.CommitKey(c.Number))
+	var whole *lake.Commit
+	if err == nil {
+		whole, err = lake.DecodeCommit(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the tables that commit %d has restated: %w", c.Number, err)
+	}
+	var names []string
+	for i := range whole.Add {
+		if name, ok := strings.CutPrefix(whole.Add[i].Table, lake.HistoryTable("")); ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// feedsOf returns the feeds of tables, each with its last complete snapshot up to a commit.
+func feedsOf(log *load.Log, tables []*lake.Table, to int64) []Feed {
+	feeds := []Feed{}
+	for _, feed := range api.Feeds() {
+		if !slices.ContainsFunc(tables, func(t *lake.Table) bool { return t.Service == feed.Service && t.Kind == feed.Kind }) {
+			continue
+		}
+		f := Feed{Feed: feed}
+		for n := range slices.Backward(log.Commits) {
+			c := &log.Commits[n]
+			run := c.Feed(feed)
+			if c.Number <= to && c.SnapshotDate != "" && run != nil && run.Outcome == lake.OutcomeDone {
+				if named, ok := log.Named(c.Number); ok {
+					f.Complete = &named
+				}
+				break
+			}
+		}
+		feeds = append(feeds, f)
+	}
+	return feeds
+}
