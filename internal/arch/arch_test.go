@@ -36,7 +36,7 @@ var doors = map[string][]string{
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
 	"load":          {"load/store", "load/parquet", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "schemas/..."},
-	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
+	"load/verify":   {"load/store", "load/parquet", "load", "load/iceberg", "schemas/..."},
 	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
