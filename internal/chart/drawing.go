@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"math"
@@ -16,8 +16,8 @@ func (p px) String() string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// drawing is a chart as shapes. figure.html writes it as SVG; style.css has the classes.
-type drawing struct {
+// Drawing is a chart as shapes. figure.html writes it as SVG; style.css has the classes.
+type Drawing struct {
 	Title, Desc   string
 	Width, Height px
 	Lines         []line
@@ -69,23 +69,24 @@ type label struct {
 	Anchor, Class, Text, Tip string
 }
 
-// chart contains series of values over the same categories. Values that are not finite are not drawn.
-type chart struct {
+// Chart contains series of values over the same categories. Values that are not finite are not drawn.
+type Chart struct {
 	Title, Desc string
 	Unit        string // of the values
 	Categories  []string
-	Series      []series
+	Series      []Series
 	Notes       []string // right of the bars, one per category; may be empty
 }
 
-type series struct {
+// Series is the values of one thing, one per category.
+type Series struct {
 	Name   string
 	Class  string // its colour in style.css
 	Values []float64
 }
 
-// valueAt returns the value for a category; ok reports whether it can be drawn.
-func (s *series) valueAt(i int) (v float64, ok bool) {
+// ValueAt returns the value for a category; ok reports whether it can be drawn.
+func (s *Series) ValueAt(i int) (v float64, ok bool) {
 	if i >= len(s.Values) {
 		return 0, false
 	}
@@ -93,11 +94,11 @@ func (s *series) valueAt(i int) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// hasValues reports whether there is anything to draw.
-func (c *chart) hasValues() bool {
+// HasValues reports whether there is anything to draw.
+func (c *Chart) HasValues() bool {
 	for i := range c.Series {
 		for j := range c.Categories {
-			if v, ok := c.Series[i].valueAt(j); ok && v != 0 {
+			if v, ok := c.Series[i].ValueAt(j); ok && v != 0 {
 				return true
 			}
 		}
@@ -130,7 +131,7 @@ func letterWidth(r rune) px {
 
 // fit cuts a text to a width.
 func fit(s string, width px) string {
-	s = oneLine(s)
+	s = OneLine(s)
 	if textWidth(s) <= width {
 		return s
 	}

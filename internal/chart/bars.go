@@ -1,15 +1,15 @@
-package report
+package chart
 
-// bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, its
+// Bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, its
 // note right of it. Values below zero are not drawn.
-func bars(c *chart) *drawing {
+func Bars(c *Chart) *Drawing {
 	const rowHeight, thick, widestName, bottom px = 24, 15, 290, 24
-	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
 	top := d.legend(c.Series, nil) + 22
 	d.Height = top + rowHeight*px(len(c.Categories)) + bottom
 	left, right := px(40), px(14)
 	for i, category := range c.Categories {
-		left = max(left, min(textWidth(oneLine(category)), widestName)+14)
+		left = max(left, min(textWidth(OneLine(category)), widestName)+14)
 		right = max(right, textWidth(c.note(i))+14)
 	}
 	right = min(right, 200)
@@ -19,17 +19,17 @@ func bars(c *chart) *drawing {
 		y := top + rowHeight*px(i)
 		base := 0.0
 		for j := range c.Series {
-			v, ok := c.Series[j].valueAt(i)
+			v, ok := c.Series[j].ValueAt(i)
 			if !ok || v <= 0 {
 				continue
 			}
 			from, to := x.position(base), x.position(base+v)
 			base += v
-			tip := oneLine(category) + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
+			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
 			d.Rects = append(d.Rects, rect{X: from, Y: y + (rowHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
 		}
 		name := label{X: left - 8, Y: y + rowHeight/2 + 4, Anchor: "end", Class: "name", Text: fit(category, widestName)}
-		if whole := oneLine(category); name.Text != whole {
+		if whole := OneLine(category); name.Text != whole {
 			name.Tip = whole
 		}
 		note := label{X: x.position(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
@@ -39,7 +39,7 @@ func bars(c *chart) *drawing {
 }
 
 // note returns the text right of a bar; "" for none.
-func (c *chart) note(i int) string {
+func (c *Chart) note(i int) string {
 	if i >= len(c.Notes) {
 		return ""
 	}
@@ -47,7 +47,7 @@ func (c *chart) note(i int) string {
 }
 
 // drawHorizontalAxis draws the grid of horizontal bars: lines with their ticks, and the unit.
-func (d *drawing) drawHorizontalAxis(c *chart, x *scale, top, bottom px) {
+func (d *Drawing) drawHorizontalAxis(c *Chart, x *scale, top, bottom px) {
 	room := px(0)
 	for _, tick := range x.ticks {
 		class := "grid"

@@ -1,9 +1,9 @@
-package report
+package chart
 
-// lines draws a line per series over the categories, with the series' own mark at each value. A missing value breaks
+// Lines draws a line per series over the categories, with the series' own mark at each value. A missing value breaks
 // the line.
-func lines(c *chart) *drawing {
-	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+func Lines(c *Chart) *Drawing {
+	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
 	mark := func(i int, center point) path {
 		return path{Points: outline(i, center), Closed: true, Class: "mark " + c.Series[i].Class}
 	}
@@ -19,7 +19,7 @@ func lines(c *chart) *drawing {
 		var run []point
 		var marks []path
 		for i, category := range c.Categories {
-			v, ok := c.Series[j].valueAt(i)
+			v, ok := c.Series[j].ValueAt(i)
 			if !ok {
 				d.addRun(run, c.Series[j].Class)
 				run = nil
@@ -28,7 +28,7 @@ func lines(c *chart) *drawing {
 			center := point{left + band*(px(i)+0.5), y.position(v)}
 			run = append(run, center)
 			m := mark(j, center)
-			m.Tip = category + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
+			m.Tip = category + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
 			marks = append(marks, m)
 		}
 		d.addRun(run, c.Series[j].Class)
@@ -38,17 +38,17 @@ func lines(c *chart) *drawing {
 }
 
 // addRun adds a line through values without a gap. A single value has only its mark.
-func (d *drawing) addRun(points []point, class string) {
+func (d *Drawing) addRun(points []point, class string) {
 	if len(points) > 1 {
 		d.Paths = append(d.Paths, path{Points: points, Class: "run " + class})
 	}
 }
 
 // span returns the least and the greatest value, and includes 0.
-func (c *chart) span() (lo, hi float64) {
+func (c *Chart) span() (lo, hi float64) {
 	for j := range c.Series {
 		for i := range c.Categories {
-			if v, ok := c.Series[j].valueAt(i); ok {
+			if v, ok := c.Series[j].ValueAt(i); ok {
 				lo, hi = min(lo, v), max(hi, v)
 			}
 		}

@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"math"
@@ -24,7 +24,7 @@ func (s *scale) text(tick float64) string {
 	if math.Abs(tick) >= 1e7 {
 		return strconv.FormatFloat(tick, 'g', 4, 64)
 	}
-	return decimals(tick, s.digits)
+	return Decimals(tick, s.digits)
 }
 
 // room is the width of the ticks' texts next to a vertical axis.

@@ -1,7 +1,6 @@
-package report
+package chart
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,21 +9,21 @@ import (
 )
 
 // draws are the kinds of charts by name.
-var draws = map[string]func(*chart) *drawing{"bars": bars, "stacked": stacked, "lines": lines}
+var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "lines": Lines}
 
 // TestChartsGolden compares charts with the SVG files in testdata.
 func TestChartsGolden(t *testing.T) {
 	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
-	for name, c := range map[string]*chart{
-		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []series{{"credit", "s0", []float64{12.5, 3}}}},
-		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
-		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
+	for name, c := range map[string]*Chart{
+		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []Series{{"credit", "s0", []float64{12.5, 3}}}},
+		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
+		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
 	} {
-		var svg bytes.Buffer
-		if err := page.ExecuteTemplate(&svg, "drawing", draws[name](c)); err != nil {
+		svg, err := draws[name](c).SVG()
+		if err != nil {
 			t.Fatal(err)
 		}
-		testkit.Golden(t, "testdata/"+name+".svg", append(svg.Bytes(), '\n'))
+		testkit.Golden(t, "testdata/"+name+".svg", []byte(svg+"\n"))
 	}
 }
 
@@ -44,16 +43,16 @@ func TestChartsStayInside(t *testing.T) {
 	}
 }
 
-func anyChart(random *rand.Rand) *chart {
+func anyChart(random *rand.Rand) *Chart {
 	odd := []float64{0, -1, 1, 1e-9, 1e-300, 5e-324, 1e15, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1)}
 	names := []string{"", "a", "2026-01", "中文银行股份有限公司中文银行股份有限公司", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"}
-	c := &chart{Title: "t", Unit: "u"}
+	c := &Chart{Title: "t", Unit: "u"}
 	for range random.IntN(30) {
 		c.Categories = append(c.Categories, names[random.IntN(len(names))])
 		c.Notes = append(c.Notes, names[random.IntN(len(names))])
 	}
 	for range random.IntN(7) {
-		s := series{Name: names[random.IntN(len(names)-1)], Class: "s0"}
+		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0"}
 		for range random.IntN(len(c.Categories) + 1) {
 			v := random.NormFloat64() * math.Pow(10, float64(random.IntN(12)))
 			if random.IntN(4) == 0 {
@@ -67,7 +66,7 @@ func anyChart(random *rand.Rand) *chart {
 }
 
 // outside names a shape that is not inside its drawing or has no size; "" for none.
-func outside(d *drawing) string {
+func outside(d *Drawing) string {
 	in := func(points ...point) bool {
 		for _, p := range points {
 			if !(p.X >= -0.01 && p.X <= d.Width+0.01 && p.Y >= -0.01 && p.Y <= d.Height+0.01) {
@@ -102,7 +101,7 @@ func outside(d *drawing) string {
 
 // TestBarsAreInProportion compares the lengths of bars with their values.
 func TestBarsAreInProportion(t *testing.T) {
-	c := &chart{Categories: []string{"a", "b", "c"}, Series: []series{{Name: "s", Values: []float64{1, 2, 4}}}}
+	c := &Chart{Categories: []string{"a", "b", "c"}, Series: []Series{{Name: "s", Values: []float64{1, 2, 4}}}}
 	for name, length := range map[string]func(rect) px{"bars": func(r rect) px { return r.W }, "stacked": func(r rect) px { return r.H }} {
 		d := draws[name](c)
 		if len(d.Rects) != 3 {

@@ -1,4 +1,4 @@
-package report
+package chart
 
 // Measures that charts share.
 const (
@@ -9,7 +9,7 @@ const (
 
 // legend draws the names of the series next to their colours, in as many lines as needed, and returns its height. A
 // single series gets no legend.
-func (d *drawing) legend(all []series, mark func(series int, center point) path) px {
+func (d *Drawing) legend(all []Series, mark func(series int, center point) path) px {
 	if len(all) < 2 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"maps"
@@ -21,11 +21,7 @@ var seen = map[string][3][3]float64{
 // TestColours checks the charts' colours, in light and in dark. Their contrast with the page is at least 3 to 1. For
 // every kind of sight, markets differ from each other and ages from their neighbours.
 func TestColours(t *testing.T) {
-	css, err := files.ReadFile("style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	schemes := regexp.MustCompile(`(?s):root \{[^}]*--back[^}]*\}`).FindAllString(string(css), -1)
+	schemes := regexp.MustCompile(`(?s):root \{[^}]*--back[^}]*\}`).FindAllString(Style, -1)
 	if len(schemes) != 2 {
 		t.Fatalf("%d colour schemes, want light and dark", len(schemes))
 	}

@@ -1,8 +1,8 @@
-package report
+package chart
 
-// stacked draws a vertical bar per category, with its series one on the other. Values below zero are not drawn.
-func stacked(c *chart) *drawing {
-	d := &drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+// Stacked draws a vertical bar per category, with its series one on the other. Values below zero are not drawn.
+func Stacked(c *Chart) *Drawing {
+	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
 	top := d.legend(c.Series, nil) + 28
 	const right, height, bottom px = 8, 240, 26
 	d.Height = top + height + bottom
@@ -14,13 +14,13 @@ func stacked(c *chart) *drawing {
 	for i, category := range c.Categories {
 		base := 0.0
 		for j := range c.Series {
-			v, ok := c.Series[j].valueAt(i)
+			v, ok := c.Series[j].ValueAt(i)
 			if !ok || v <= 0 {
 				continue
 			}
 			from, to := y.position(base), y.position(base+v)
 			base += v
-			tip := category + ", " + c.Series[j].Name + ": " + decimals(v, 3) + " " + c.Unit
+			tip := category + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
 			d.Rects = append(d.Rects, rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: tip})
 		}
 	}
@@ -36,12 +36,12 @@ func part(length px) px {
 }
 
 // highest returns the sum of the tallest bar.
-func (c *chart) highest() float64 {
+func (c *Chart) highest() float64 {
 	top := 0.0
 	for i := range c.Categories {
 		sum := 0.0
 		for j := range c.Series {
-			if v, ok := c.Series[j].valueAt(i); ok && v > 0 {
+			if v, ok := c.Series[j].ValueAt(i); ok && v > 0 {
 				sum += v
 			}
 		}
@@ -52,7 +52,7 @@ func (c *chart) highest() float64 {
 
 // drawAxes draws the grid of vertical bars and lines: lines with their ticks, the unit, and the categories' names, as
 // many as fit.
-func (d *drawing) drawAxes(c *chart, y *scale, left, right px) {
+func (d *Drawing) drawAxes(c *Chart, y *scale, left, right px) {
 	for _, tick := range y.ticks {
 		class := "grid"
 		if tick == 0 {
