@@ -78,7 +78,7 @@ measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
 
 bench bench-peers: export TEST_FULL := 1
 bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
-	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake > $(BENCH)/rooms.txt
+	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake ./load/iceberg > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
@@ -92,14 +92,14 @@ bench-peers: ## Measure next to other tools: dlt, DuckDB, polars, pyarrow (needs
 fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 	.ci/fuzz
 
-interop: $(BIN) $(S3) ## Check with other programs, a small case of each: a generated client, DuckDB, pyarrow, polars, a notebook, Chromium (needs Python)
+interop: $(BIN) $(S3) ## Check with other programs, a small case of each: a generated client, DuckDB, pandas, polars, chDB, pyiceberg, a notebook, Chromium (needs Python)
 	.ci/interop/run
 
-interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
+interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, Spark, dbt, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
-	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/report ./internal/logs ./internal/metrics -update
+	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/chart ./internal/report ./internal/logs ./internal/metrics -update
 	$(GO) test ./sql -run TestLayout -update
 	$(GO) test ./serve -run TestExamples -update
 	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc|TestSettingsDoc" -update

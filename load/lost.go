@@ -79,8 +79,8 @@ func (g *Log) has(n lake.NamedCommit) bool {
 	return n.Number <= g.Number && (n.SHA256 == "" || !found || have.SHA256 == n.SHA256) // not found: in a damaged log it cannot be told
 }
 
-// records says whether a commit of the log records a named commit as lost.
-func (g *Log) records(n lake.NamedCommit) bool {
+// RecordsLoss says whether a commit of the log records a named commit as lost.
+func (g *Log) RecordsLoss(n lake.NamedCommit) bool {
 	return slices.ContainsFunc(g.Commits, func(c lake.Commit) bool {
 		return slices.ContainsFunc(c.Lost, func(lost lake.LostCommit) bool {
 			return lost.Number == n.Number && (n.SHA256 == "" || lost.SHA256 == n.SHA256)
@@ -158,7 +158,7 @@ func readCommitLine(ctx context.Context, s store.Store) (line string, err error)
 func findLost(ctx context.Context, s store.Store, log *Log, claims []claim) (lost []lake.LostCommit, appeared bool, err error) {
 	for i := range claims {
 		c := &claims[i]
-		if log.has(c.NamedCommit) || log.records(c.NamedCommit) {
+		if log.has(c.NamedCommit) || log.RecordsLoss(c.NamedCommit) {
 			continue
 		}
 		exists, err := isCommitted(ctx, s, c.NamedCommit)

@@ -10,6 +10,7 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
 	"dealflow/load"
+	"dealflow/load/iceberg"
 	"dealflow/load/transfer"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
@@ -25,7 +26,8 @@ func newCopy(a *app) *cobra.Command {
 as of an instant is the same. Each is a folder or s3://bucket/prefix. Runs, syncs and maintenance may
 work on SOURCE at the same time. The bytes of each file are compared with its commit, except where an
 S3 server copies the object itself: verify --read-data on TARGET reads those. In the end TARGET gets
-its own catalog, and its log and the presence of all its files are checked.
+its own catalog, and Iceberg tables if SOURCE has them, and its log and the presence of all its files
+are checked.
 
 A copy that was interrupted goes on when you run it again, and a later call adds what SOURCE has
 gained since. That works until TARGET has a commit of its own; after that, copy ends with exit code 1.
@@ -77,6 +79,9 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 		}
 		if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
 			return fmt.Errorf("the lake is copied, but its catalog was not published: %w; run `dealflow catalog --lake %s`", err, to)
+		}
+		if _, err := iceberg.Follow(ctx, l, iceberg.Config{Clock: a.Now}); err != nil {
+			return fmt.Errorf("the lake is copied, but its Iceberg tables were not published: %w; run `dealflow iceberg publish --lake %s`", err, to)
 		}
 	}
 	if a.settings.json {

@@ -220,6 +220,7 @@ func (a *app) demoNext(o demoOptions) {
 		fmt.Sprintf(`%s query --lake %s "SELECT market, count(*) AS deals, sum(nominal_usd) AS usd FROM bond_priced_deals GROUP BY ALL"`, binary, o.dir),
 		fmt.Sprintf(`%s query --lake %s "SELECT market, stage, count(*) AS deals FROM loan_expected_deals_as_of('%s') GROUP BY ALL ORDER BY ALL"`, binary, o.dir, after(3)),
 		fmt.Sprintf("%s serve --sim", binary),
+		fmt.Sprintf("%s ui --lake %s --now %s", binary, o.dir, after(o.nights)), // then open http://127.0.0.1:8910/
 	}
 	fmt.Fprintf(a.Stdout, "\nNext:\n  %s\n", strings.Join(lines, "\n  "))
 }

@@ -51,8 +51,14 @@ type catalogs struct {
 	lake *load.Lake
 }
 
-// newer implements lakesource.Config.Newer. If there is no newer commit, it costs one request to the store.
+// newer implements lakesource.Config.Newer.
 func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, error) {
+	return openNewer(ctx, c, than, c.open)
+}
+
+// openNewer opens the lake's newest catalog if it shows a commit after the given one, and returns nil otherwise. If there is
+// no newer commit, it costs one request to the store. open returns nil if a writer has replaced the catalog.
+func openNewer[T any](ctx context.Context, c *catalogs, than int64, open func(context.Context, *load.Lake) (*T, error)) (*T, error) {
 	if than > 0 {
 		found, err := c.lake.HasCommit(ctx, than+1)
 		if err != nil || !found {
@@ -66,7 +72,7 @@ func (c *catalogs) newer(ctx context.Context, than int64) (*lakesource.Catalog, 
 		if err != nil {
 			return nil, err
 		}
-		catalog, err := c.open(ctx, l)
+		catalog, err := open(ctx, l)
 		if err != nil || catalog != nil {
 			return catalog, err
 		}
@@ -85,7 +91,7 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 		return nil, errors.Join(err, file.Close())
 	}
 	closeAll := func() error { return errors.Join(done(), file.Close()) }
-	commit, err := prepare(ctx, db)
+	commit, err := prepare(ctx, db, servingMemory)
 	if err == nil {
 		err = file.Fetch(ctx, db, lakesource.Reads())
 	}
@@ -96,8 +102,8 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 }
 
 // prepare limits a catalog's memory and returns the commit that it shows.
-func prepare(ctx context.Context, db *stdsql.DB) (commit int64, err error) {
-	if _, err := db.ExecContext(ctx, "SET memory_limit = '"+servingMemory+"'"); err != nil {
+func prepare(ctx context.Context, db *stdsql.DB, memory string) (commit int64, err error) {
+	if _, err := db.ExecContext(ctx, "SET memory_limit = '"+memory+"'"); err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)
 	}
 	err = db.QueryRowContext(ctx, `SELECT "commit" FROM catalog_info`).Scan(&commit)

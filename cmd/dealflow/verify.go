@@ -29,12 +29,14 @@ func newVerify(a *app) *cobra.Command {
 		Long: `verify compares the lake with its commits and reports what is damaged. It changes nothing in what it
 checks, and records for status that it ran. Other commands may write at the same time.
 
-It checks the log, and that each file which the log names exists with the right size and footer.
+It checks the log, and that each file which the log names exists with the right size and footer, and
+each object of published Iceberg tables.
 
 With --read-data it also reads every byte and every row. It then checks hashes, keys, order, the
-intervals of versions, the parents of child rows, and that each snapshot equals history as of its
-instant. --read-data=2/7 reads only the second of seven parts of the files, so seven nights read
-them all. Checks that compare files with each other are then left out.
+intervals of versions, the parents of child rows, that each snapshot equals history as of its
+instant, and that published Iceberg tables have the rows of history. --read-data=2/7 reads only the
+second of seven parts of the files, so seven nights read them all. Checks that compare files with
+each other are then left out.
 
 Each finding says what to do. Damage ends with exit code 7. Notes do not change the exit code.`,
 		Example: "  dealflow verify --lake /data/deals\n  dealflow verify --read-data --json",

@@ -36,12 +36,13 @@ var doors = map[string][]string{
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
 	"load":          {"load/store", "load/parquet", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "schemas/..."},
-	"load/verify":   {"load/store", "load/parquet", "load", "schemas/..."},
+	"load/verify":   {"load/store", "load/parquet", "load", "load/iceberg", "schemas/..."},
 	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
 	"sql":                   {"schemas/...", "sql/ownschema"},
 	"sql/ownschema":         {},
+	"sql/explorer":          {"schemas/..."},
 	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
@@ -58,7 +59,11 @@ var doors = map[string][]string{
 	"internal/notify":   {"schemas/api"},
 	"internal/metrics":  {}, // numbers alone: who computes them is the caller's affair
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
-	"internal/report":   {"schemas/..."},
+	"internal/chart":    {},
+	"internal/report":   {"schemas/...", "internal/chart"},
+	"internal/ui":       {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/grid"},
+	"internal/ui/grid":  {"internal/chart", "internal/ui/asof"},
+	"internal/ui/asof":  {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
 	"internal/watch":    {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
 	"cmd/dealflow":      {"*"},
 
@@ -87,6 +92,7 @@ var pure = map[string][]string{
 	"schemas":                 {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 	"internal/ddl":            {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 	"internal/report":         {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
+	"internal/chart":          {"os", "net", "net/http", "io/fs", "math/rand", "math/rand/v2"},
 }
 
 // forbidden are packages that nothing here may link.

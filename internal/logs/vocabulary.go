@@ -119,6 +119,13 @@ var Vocabulary = []Word{
 	{"request", []string{"method", "path", "status", "bytes", "dur", "remote", "account", "error_id"}, "a request that was answered, with `--access-log`"},
 	{"parameters ignored", []string{"path", "ignored"}, "from `serve`: a request has parameters that its path does not know"},
 	{"connection", []string{"detail"}, "what the HTTP library says of a connection"},
+
+	// ui.
+	{"explorer", []string{"lake", "url"}, "the pages are ready"},
+	{"page of the explorer", []string{"method", "path", "status", "dur"}, "a request for a page that was answered, without what was searched for"},
+	{"a page of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
+	{"a download was cut off", []string{"error"}, "the reader's connection was closed, so that the file is seen to be incomplete"},
+	{"an older catalog could not be closed", []string{"error"}, "its files stay in the folder of `--work-dir` until the command ends"},
 }
 
 // Find returns the word with a name; nil for none.

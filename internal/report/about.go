@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"dealflow/internal/chart"
+)
 
 // aboutSection describes the lake, the report's instant, and the last run.
 func aboutSection(d *Data) section {
@@ -13,7 +17,7 @@ func aboutSection(d *Data) section {
 		Facts: []fact{
 			{"Lake", d.Lake},
 			{"As of", asOf},
-			{"Commit", fmt.Sprintf("%s, known at %s", count(d.State.Commit), instant(d.State.KnownAt))},
+			{"Commit", fmt.Sprintf("%s, known at %s", chart.Count(d.State.Commit), instant(d.State.KnownAt))},
 			{"Last pull", fmt.Sprintf("%s, known at %s", d.State.Outcome, instant(d.State.ObservedAt))},
 			{"Observed", fmt.Sprintf("%s since %s", plural(d.State.Pulls, "pull", "pulls"), instant(d.State.FirstKnown))},
 		},
@@ -28,29 +32,29 @@ func feedsFigure(feeds []Feed) figure {
 		Analysis: "feed_runs", Query: "feeds",
 		Table: table{Columns: columns("feed", "outcome", ">deals", ">added", ">changed", ">removed", ">reappeared", ">quarantined", ">drift")},
 	}
-	c := &chart{
+	c := &chart.Chart{
 		Title: f.Title, Desc: "Horizontal bars: for each feed, the number of deals that were added, changed, removed, or back.", Unit: "deals",
-		Series: []series{{Name: "added", Class: "s0"}, {Name: "changed", Class: "s1"}, {Name: "removed", Class: "s2"}, {Name: "reappeared", Class: "s3"}},
+		Series: []chart.Series{{Name: "added", Class: "s0"}, {Name: "changed", Class: "s1"}, {Name: "removed", Class: "s2"}, {Name: "reappeared", Class: "s3"}},
 	}
 	var sums [4]int64
 	var deals int64
 	for _, feed := range feeds {
 		name := feedName(feed.Service, feed.Market, feed.Kind)
 		c.Categories = append(c.Categories, name)
-		c.Notes = append(c.Notes, fmt.Sprintf("of %s", count(feed.Deals)))
+		c.Notes = append(c.Notes, fmt.Sprintf("of %s", chart.Count(feed.Deals)))
 		for i, n := range []int64{feed.Added, feed.Changed, feed.Removed, feed.Reappeared} {
 			c.Series[i].Values = append(c.Series[i].Values, float64(n))
 			sums[i] += n
 		}
 		deals += feed.Deals
 		f.Table.Rows = append(f.Table.Rows, []string{
-			name, feed.Outcome, count(feed.Deals), count(feed.Added), count(feed.Changed), count(feed.Removed), count(feed.Reappeared), count(feed.Quarantined), count(feed.Drift),
+			name, feed.Outcome, chart.Count(feed.Deals), chart.Count(feed.Added), chart.Count(feed.Changed), chart.Count(feed.Removed), chart.Count(feed.Reappeared), chart.Count(feed.Quarantined), chart.Count(feed.Drift),
 		})
 	}
-	f.picture(c, bars, "Nothing changed in the last run, or there was none.")
+	f.picture(c, chart.Bars, "Nothing changed in the last run, or there was none.")
 	if len(feeds) > 0 {
 		f.Notes = []string{fmt.Sprintf("%s in %s: %s added, %s changed, %s removed, %s back.", plural(deals, "deal", "deals"),
-			plural(int64(len(feeds)), "feed", "feeds"), count(sums[0]), count(sums[1]), count(sums[2]), count(sums[3]))}
+			plural(int64(len(feeds)), "feed", "feeds"), chart.Count(sums[0]), chart.Count(sums[1]), chart.Count(sums[2]), chart.Count(sums[3]))}
 	}
 	return f
 }
@@ -70,7 +74,7 @@ func checksFigure(checks []Check) figure {
 		if c.Outcome == "passed" {
 			passed++
 		}
-		f.Table.Rows = append(f.Table.Rows, []string{c.Name, c.Severity, c.Outcome, count(c.Count), c.Detail})
+		f.Table.Rows = append(f.Table.Rows, []string{c.Name, c.Severity, c.Outcome, chart.Count(c.Count), c.Detail})
 	}
 	if len(checks) > 0 {
 		f.Notes = []string{outOf(passed, int64(len(checks))) + " checks passed."}

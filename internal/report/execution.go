@@ -1,6 +1,9 @@
 package report
 
-import "dealflow/schemas/api"
+import (
+	"dealflow/internal/chart"
+	"dealflow/schemas/api"
+)
 
 // executionSection shows how bonds priced.
 func executionSection(d *Data) section {
@@ -37,7 +40,7 @@ var (
 func measureFigure(d *Data, m measure) figure {
 	f := figure{Title: m.title, Defined: m.defined, Analysis: "execution_metrics", Query: "execution"}
 	keys := months(d.State.ObservedAt)
-	c := &chart{Title: f.Title, Desc: "Lines: median " + m.name + " in each of 24 months, by market.", Unit: m.unit, Categories: keys}
+	c := &chart.Chart{Title: f.Title, Desc: "Lines: median " + m.name + " in each of 24 months, by market.", Unit: m.unit, Categories: keys}
 	c.Series = byMarket(markets(api.Bond), keys, d.Execution, func(e *Execution) (key, code string, v float64) {
 		_, median := m.read(e)
 		return e.Month, e.Market, value(median)
@@ -52,7 +55,7 @@ func measureFigure(d *Data, m measure) figure {
 		f.Table.Rows = append(f.Table.Rows, []string{e.Month, e.Market, maybe(median, m.digits), outOf(n, e.Deals)})
 	}
 	f.Notes = []string{outOf(used, bonds) + " bonds of these months have " + m.used + "."}
-	f.picture(c, lines, "No bond of these months has "+m.used+".")
+	f.picture(c, chart.Lines, "No bond of these months has "+m.used+".")
 	return f
 }
 
@@ -92,7 +95,7 @@ func summaryFigure(rows []ExecutionSummary) figure {
 		f.Notes = []string{
 			outOf(all.OnlyFinal, all.Talk) + " bonds with price talk have final talk only, and no tightening. " +
 				outOf(all.FromGuidance, all.TighteningN) + " tightenings are measured from guidance.",
-			count(all.CoverFlagged) + " covers are left out: the units of books and nominal seem to differ.",
+			chart.Count(all.CoverFlagged) + " covers are left out: the units of books and nominal seem to differ.",
 		}
 	}
 	return f
@@ -115,7 +118,7 @@ func ratingFigure(rows []ExecutionSummary) figure {
 	for i := range rows {
 		if r := &rows[i]; r.Rating != allRatings {
 			f.Table.Rows = append(f.Table.Rows, []string{
-				r.Market, r.Rating, count(r.Deals), maybe(r.Tightening, 1), count(r.TighteningN), maybe(r.NIP, 1), count(r.NIPN),
+				r.Market, r.Rating, chart.Count(r.Deals), maybe(r.Tightening, 1), chart.Count(r.TighteningN), maybe(r.NIP, 1), chart.Count(r.NIPN),
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"dealflow/internal/chart"
 	"dealflow/schemas/api"
 )
 
@@ -34,10 +35,10 @@ func markets(services ...api.Service) []market {
 }
 
 // byMarket returns a series per market over keys. get returns a row's key, market and value. Missing values are NaN.
-func byMarket[R any](shown []market, keys []string, rows []R, get func(*R) (key, code string, value float64)) []series {
-	all := make([]series, len(shown))
+func byMarket[R any](shown []market, keys []string, rows []R, get func(*R) (key, code string, value float64)) []chart.Series {
+	all := make([]chart.Series, len(shown))
 	for i, m := range shown {
-		all[i] = series{Name: m.Name(), Class: m.Class, Values: make([]float64, len(keys))}
+		all[i] = chart.Series{Name: m.Name(), Class: m.Class, Values: make([]float64, len(keys))}
 		for j := range all[i].Values {
 			all[i].Values[j] = math.NaN()
 		}

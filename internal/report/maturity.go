@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strconv"
+
+	"dealflow/internal/chart"
 )
 
 // wallYears is the number of years with a bar of their own in the maturity wall. One more bar contains the rest.
@@ -17,7 +19,7 @@ func maturitySection(d *Data) section {
 		Table: table{Columns: columns("year", "market", ">USD bn", ">lines", ">without USD")},
 	}
 	first := int64(d.State.ObservedAt.UTC().Year())
-	c := &chart{Title: f.Title, Desc: "Vertical bars: what falls due in each year, by market.", Unit: "USD bn"}
+	c := &chart.Chart{Title: f.Title, Desc: "Vertical bars: what falls due in each year, by market.", Unit: "USD bn"}
 	for i := range int64(wallYears) {
 		c.Categories = append(c.Categories, strconv.FormatInt(first+i, 10))
 	}
@@ -38,16 +40,16 @@ func maturitySection(d *Data) section {
 			}
 			sums[[2]string{bar, m.Market}] += m.USD / 1e9
 		}
-		f.Table.Rows = append(f.Table.Rows, []string{year, market{Service: m.Service, Code: m.Market}.Name(), billions(m.USD), count(m.Lines), count(m.Unconverted)})
+		f.Table.Rows = append(f.Table.Rows, []string{year, market{Service: m.Service, Code: m.Market}.Name(), billions(m.USD), chart.Count(m.Lines), chart.Count(m.Unconverted)})
 	}
 	for _, m := range markets() {
-		s := series{Name: m.Name(), Class: m.Class}
+		s := chart.Series{Name: m.Name(), Class: m.Class}
 		for _, category := range c.Categories {
 			s.Values = append(s.Values, sums[[2]string{category, m.Code}])
 		}
 		c.Series = append(c.Series, s)
 	}
 	f.Notes = []string{fmt.Sprintf("%s lines and tranches have a year; %s an amount that was not converted to USD.", outOf(lines-unknown, lines), plural(unconverted, "has", "have"))}
-	f.picture(c, stacked, "Nothing falls due.")
+	f.picture(c, chart.Stacked, "Nothing falls due.")
 	return section{ID: "maturities", Title: "Maturity wall", Figures: []figure{f}}
 }

@@ -1,10 +1,14 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"dealflow/internal/chart"
+)
 
 // ages are the classes of how long deals have been listed, indexed by PipelineAge.Age. The last class is for deals that
 // were listed when their feed was first read.
-var ages = []series{
+var ages = []chart.Series{
 	{Name: "0–2 days", Class: "q0"}, {Name: "3–7 days", Class: "q1"}, {Name: "8–30 days", Class: "q2"}, {Name: "over 30 days", Class: "q3"},
 	{Name: "since before the first run", Class: "none"},
 }
@@ -21,10 +25,10 @@ func pipelineFigure(rows []PipelineAge) figure {
 		Analysis: "pipeline_as_of", Query: "pipeline",
 		Table: table{Columns: columns("market")},
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each market, the number of live tranches by days listed.", Unit: "tranches", Series: make([]series, len(ages))}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: for each market, the number of live tranches by days listed.", Unit: "tranches", Series: make([]chart.Series, len(ages))}
 	for i, age := range ages {
 		f.Table.Columns = append(f.Table.Columns, column{age.Name, true})
-		c.Series[i] = series{Name: age.Name, Class: age.Class}
+		c.Series[i] = chart.Series{Name: age.Name, Class: age.Class}
 	}
 	f.Table.Columns = append(f.Table.Columns, column{"all", true})
 	var all int64
@@ -40,15 +44,15 @@ func pipelineFigure(rows []PipelineAge) figure {
 		cells := []string{m.Name()}
 		for i, n := range counts {
 			c.Series[i].Values = append(c.Series[i].Values, float64(n))
-			cells = append(cells, count(n))
+			cells = append(cells, chart.Count(n))
 		}
 		c.Categories = append(c.Categories, m.Name())
-		c.Notes = append(c.Notes, count(sum))
-		f.Table.Rows = append(f.Table.Rows, append(cells, count(sum)))
+		c.Notes = append(c.Notes, chart.Count(sum))
+		f.Table.Rows = append(f.Table.Rows, append(cells, chart.Count(sum)))
 		all += sum
 	}
 	f.Notes = []string{plural(all, "live tranche", "live tranches") + "."}
-	f.picture(c, bars, "Nothing is in the pipeline.")
+	f.picture(c, chart.Bars, "Nothing is in the pipeline.")
 	return f
 }
 
@@ -59,18 +63,18 @@ func biggestFigure(rows []Tranche) figure {
 		Analysis: "pipeline_as_of", Query: "biggest",
 		Table: table{Columns: columns("market", ">deal", "borrower", "tranche", "status", "volume", ">USD bn")},
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: the ten largest live tranches by volume in USD.", Unit: "USD bn"}
-	bar := series{Name: "volume", Class: "s0"}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: the ten largest live tranches by volume in USD.", Unit: "USD bn"}
+	bar := chart.Series{Name: "volume", Class: "s0"}
 	for _, row := range rows {
 		c.Categories = append(c.Categories, row.Market+" · "+row.Borrower)
-		c.Notes = append(c.Notes, decimals(row.USD/1e9, 2))
+		c.Notes = append(c.Notes, chart.Decimals(row.USD/1e9, 2))
 		bar.Values = append(bar.Values, row.USD/1e9)
 		f.Table.Rows = append(f.Table.Rows, []string{
 			market{Service: row.Service, Code: row.Market}.Name(), fmt.Sprint(row.DealID), row.Borrower, row.Name, row.Status, row.VolumeText, billions(row.USD),
 		})
 	}
-	c.Series = []series{bar}
-	f.picture(c, bars, "No live tranche states a volume that can be compared.")
+	c.Series = []chart.Series{bar}
+	f.picture(c, chart.Bars, "No live tranche states a volume that can be compared.")
 	if len(rows) > 0 {
 		f.Notes = []string{outOf(rows[0].Comparable, rows[0].Tranches) + " live tranches state a volume that can be compared."}
 	}

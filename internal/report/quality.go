@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"dealflow/internal/chart"
 )
 
 // worst is the largest number of checks in the chart of data quality.
@@ -20,11 +22,11 @@ func qualityFigure(rows []Quality) figure {
 		Analysis: "data_quality", Query: "quality",
 		Table: table{Columns: columns("feed", "check", ">found", ">of", ">share, %", "for example", "what")},
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: the checks with the greatest share of findings, by feed.", Unit: "%"}
-	bar := series{Name: "share", Class: "s3"}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: the checks with the greatest share of findings, by feed.", Unit: "%"}
+	bar := chart.Series{Name: "share", Class: "s3"}
 	for _, r := range rows {
 		name := feedName(r.Service, r.Market, r.Kind)
-		f.Table.Rows = append(f.Table.Rows, []string{name, r.Name, count(r.Value), count(r.Total), percent(r.Share), r.Example, r.Note})
+		f.Table.Rows = append(f.Table.Rows, []string{name, r.Name, chart.Count(r.Value), chart.Count(r.Total), percent(r.Share), r.Example, r.Note})
 		if strings.HasPrefix(r.Name, "unknown_") || len(c.Categories) == worst {
 			continue
 		}
@@ -32,8 +34,8 @@ func qualityFigure(rows []Quality) figure {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(r.Share), outOf(r.Value, r.Total)))
 		bar.Values = append(bar.Values, 100*r.Share)
 	}
-	c.Series = []series{bar}
-	f.picture(c, bars, "The checks found nothing.")
+	c.Series = []chart.Series{bar}
+	f.picture(c, chart.Bars, "The checks found nothing.")
 	return f
 }
 
@@ -44,8 +46,8 @@ func coverageFigure(rows []Coverage) figure {
 		Analysis: "parse_coverage", Query: "coverage",
 		Table: table{Columns: columns("field", ">texts", ">ok", ">range", ">verbal", ">no number", ">ambiguous", ">unparsed", ">read, %")},
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each field, the part of its texts that was read.", Unit: "%"}
-	bar := series{Name: "read", Class: "s2"}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: for each field, the part of its texts that was read.", Unit: "%"}
+	bar := chart.Series{Name: "read", Class: "s2"}
 	for _, r := range rows {
 		name := r.Table + "." + r.Field
 		read := ratio(r.OK+r.Ranges, r.Texts-r.NoNumber)
@@ -53,10 +55,10 @@ func coverageFigure(rows []Coverage) figure {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s %% · %s", percent(read), outOf(r.OK+r.Ranges, r.Texts-r.NoNumber)))
 		bar.Values = append(bar.Values, 100*read)
 		f.Table.Rows = append(f.Table.Rows, []string{
-			name, count(r.Texts), count(r.OK), count(r.Ranges), count(r.Verbal), count(r.NoNumber), count(r.Ambiguous), count(r.Unparsed), percent(read),
+			name, chart.Count(r.Texts), chart.Count(r.OK), chart.Count(r.Ranges), chart.Count(r.Verbal), chart.Count(r.NoNumber), chart.Count(r.Ambiguous), chart.Count(r.Unparsed), percent(read),
 		})
 	}
-	c.Series = []series{bar}
-	f.picture(c, bars, "There are no such texts.")
+	c.Series = []chart.Series{bar}
+	f.picture(c, chart.Bars, "There are no such texts.")
 	return f
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"dealflow/internal/chart"
 )
 
 // restatementSection shows how often new priced deals are edited later.
@@ -17,8 +19,8 @@ func restatedFigure(rows []Restatement) figure {
 		Analysis: "restatement_stats", Query: "restatements",
 		Table: table{Columns: columns("market", ">deals", ">restated", ">restated, %", ">edits", ">median lag, days", ">there before the first run", ">known for less than thirty days")},
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each market, the part of its deals that was edited.", Unit: "% of deals"}
-	bar := series{Name: "restated", Class: "s1"}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: for each market, the part of its deals that was edited.", Unit: "% of deals"}
+	bar := chart.Series{Name: "restated", Class: "s1"}
 	var used, all int64
 	for _, r := range rows {
 		name := market{Service: r.Service, Code: r.Market}.Name()
@@ -26,18 +28,18 @@ func restatedFigure(rows []Restatement) figure {
 		c.Notes = append(c.Notes, outOf(r.Restated, r.Deals))
 		bar.Values = append(bar.Values, value(r.Percent))
 		f.Table.Rows = append(f.Table.Rows, []string{
-			name, count(r.Deals), count(r.Restated), maybe(r.Percent, 1), count(r.Edits), maybe(r.MedianLag, 1), count(r.LeftCensored), count(r.TooYoung),
+			name, chart.Count(r.Deals), chart.Count(r.Restated), maybe(r.Percent, 1), chart.Count(r.Edits), maybe(r.MedianLag, 1), chart.Count(r.LeftCensored), chart.Count(r.TooYoung),
 		})
 		used += r.Deals
 		all += r.Deals + r.LeftCensored + r.TooYoung
 	}
-	c.Series = []series{bar}
+	c.Series = []chart.Series{bar}
 	f.Notes = []string{outOf(used, all) + " priced deals have been watched for thirty days from their first."}
 	empty := "None of them was edited."
 	if used == 0 {
 		empty = "No deal has been watched for thirty days yet."
 	}
-	f.picture(c, bars, empty)
+	f.picture(c, chart.Bars, empty)
 	return f
 }
 
@@ -52,8 +54,8 @@ func fieldsFigure(d *Data) figure {
 	for _, r := range d.Restatements {
 		base[r.Service] += r.Deals
 	}
-	c := &chart{Title: f.Title, Desc: "Horizontal bars: for each field, the number of deals in which it was edited.", Unit: "deals"}
-	bar := series{Name: "deals", Class: "s1"}
+	c := &chart.Chart{Title: f.Title, Desc: "Horizontal bars: for each field, the number of deals in which it was edited.", Unit: "deals"}
+	bar := chart.Series{Name: "deals", Class: "s1"}
 	for _, r := range d.Restated {
 		name := strings.TrimSuffix(r.Table+"."+r.Field, ".")
 		if r.Field == "" {
@@ -61,11 +63,11 @@ func fieldsFigure(d *Data) figure {
 		}
 		share := percent(ratio(r.Deals, base[r.Service]))
 		c.Categories = append(c.Categories, name)
-		c.Notes = append(c.Notes, fmt.Sprintf("%s · %s %%", count(r.Deals), share))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s · %s %%", chart.Count(r.Deals), share))
 		bar.Values = append(bar.Values, float64(r.Deals))
-		f.Table.Rows = append(f.Table.Rows, []string{name, count(r.Deals), count(base[r.Service]), share})
+		f.Table.Rows = append(f.Table.Rows, []string{name, chart.Count(r.Deals), chart.Count(base[r.Service]), share})
 	}
-	c.Series = []series{bar}
-	f.picture(c, bars, "There are no such edits.")
+	c.Series = []chart.Series{bar}
+	f.picture(c, chart.Bars, "There are no such edits.")
 	return f
 }

@@ -1,5 +1,7 @@
 package report
 
+import "dealflow/internal/chart"
+
 // section is a part of the page.
 type section struct {
 	ID, Title string // ID is for links
@@ -17,7 +19,7 @@ type figure struct {
 	Analysis string   // name of the analysis in the catalog
 	Query    string   // name of the statement in Data.Queries
 	Notes    []string // how much of the data the figure uses
-	Chart    *drawing
+	Chart    *chart.Drawing
 	Empty    string
 	Table    table
 }
@@ -48,8 +50,8 @@ func columns(names ...string) []column {
 }
 
 // picture sets the figure's chart, or Empty if there is nothing to draw.
-func (f *figure) picture(c *chart, draw func(*chart) *drawing, empty string) {
-	if !c.hasValues() {
+func (f *figure) picture(c *chart.Chart, draw func(*chart.Chart) *chart.Drawing, empty string) {
+	if !c.HasValues() {
 		f.Empty = empty
 		return
 	}

@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"dealflow/internal/chart"
+)
 
 // volumeSection shows the issuance by month.
 func volumeSection(d *Data) section {
@@ -11,7 +15,7 @@ func volumeSection(d *Data) section {
 		Table: table{Columns: columns("month")},
 	}
 	keys, shown := months(d.State.ObservedAt), markets()
-	c := &chart{Title: f.Title, Desc: "Vertical bars: issuance in each of 24 months, by market.", Unit: "USD bn", Categories: keys}
+	c := &chart.Chart{Title: f.Title, Desc: "Vertical bars: issuance in each of 24 months, by market.", Unit: "USD bn", Categories: keys}
 	c.Series = byMarket(shown, keys, d.Volume, func(v *Volume) (string, string, float64) { return v.Month, v.Market, v.USD / 1e9 })
 	for _, m := range shown {
 		f.Table.Columns = append(f.Table.Columns, column{m.Name(), true})
@@ -32,16 +36,16 @@ func volumeSection(d *Data) section {
 	for i, key := range keys {
 		cells := []string{key}
 		for j := range c.Series {
-			v, _ := c.Series[j].valueAt(i)
-			cells = append(cells, decimals(v, 3))
+			v, _ := c.Series[j].ValueAt(i)
+			cells = append(cells, chart.Decimals(v, 3))
 		}
 		sum := sums[key]
 		if sum == nil {
 			sum = &Volume{}
 		}
-		f.Table.Rows = append(f.Table.Rows, append(cells, billions(sum.USD), count(sum.Deals), count(sum.Unconverted)))
+		f.Table.Rows = append(f.Table.Rows, append(cells, billions(sum.USD), chart.Count(sum.Deals), chart.Count(sum.Unconverted)))
 	}
-	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are included in full; the others have amounts that were not converted to USD.", decimals(all.USD/1e9, 1), outOf(all.Deals-all.Unconverted, all.Deals))}
-	f.picture(c, stacked, "Nothing priced in these months.")
+	f.Notes = []string{fmt.Sprintf("USD %s bn. %s deals are included in full; the others have amounts that were not converted to USD.", chart.Decimals(all.USD/1e9, 1), outOf(all.Deals-all.Unconverted, all.Deals))}
+	f.picture(c, chart.Stacked, "Nothing priced in these months.")
 	return section{ID: "volume", Title: "Issuance volume", Figures: []figure{f}}
 }

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"dealflow/internal/chart"
 )
 
 // hostile are texts that try to be markup or to steer the reader's screen.
@@ -23,7 +25,7 @@ var inert = " html head meta title style body header nav main section h1 h2 h3 u
 func TestHostileTexts(t *testing.T) {
 	for _, text := range hostile {
 		page := write(t, sample(text))
-		if i := strings.IndexFunc(page, func(r rune) bool { return visible(r) != r }); i >= 0 {
+		if i := strings.IndexFunc(page, func(r rune) bool { return chart.Visible(r) != r }); i >= 0 {
 			t.Errorf("%q: the page holds %q", text, page[i:i+10])
 		}
 		for _, n := range nodes(t, page) {
@@ -105,12 +107,12 @@ func TestPage(t *testing.T) {
 // TestVisible keeps what people write, in any language, and replaces what they do not see.
 func TestVisible(t *testing.T) {
 	for _, r := range "aé中עא\u200d😀 \n" {
-		if visible(r) != r {
+		if chart.Visible(r) != r {
 			t.Errorf("%q is replaced", r)
 		}
 	}
 	for _, r := range "\x00\x1b\u0085\u2028\u202e\u2067\u200f\ufeff" {
-		if visible(r) != unicode.ReplacementChar {
+		if chart.Visible(r) != unicode.ReplacementChar {
 			t.Errorf("%q is not replaced", r)
 		}
 	}

@@ -79,6 +79,8 @@ type entry struct {
 	MaxMarket string `json:"max_market,omitempty"` // the greatest; "": the same
 	MinDealID int64  `json:"min_deal_id,omitempty"`
 	MaxDealID int64  `json:"max_deal_id,omitempty"`
+
+	positions []int64 // of the deleted rows; only in a publication that puts nothing
 }
 
 // object is an object that a publication puts.

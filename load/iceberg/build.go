@@ -16,6 +16,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
+// stateVersion is the version of a state. It rises if the same commits give other entries of manifests, lists or metadata:
+// then all tables are published again, and verify does not compare older ones with what this program would write. The
+// statistics of version 1's position deletes stopped DataFusion.
+const stateVersion = 2
+
 // state is what a publication remembers, so that the next one continues from it, and expire knows what the tables need.
 type state struct {
 	FormatVersion int    `json:"format_version"`
@@ -54,8 +59,8 @@ func readState(ctx context.Context, s store.Store, key string) (*state, error) {
 	if err := json.Unmarshal(data, &st); err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
-	if st.FormatVersion > formatVersion {
-		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d", key, st.FormatVersion, formatVersion)
+	if st.FormatVersion > stateVersion {
+		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d", key, st.FormatVersion, stateVersion)
 	}
 	for name, t := range st.Tables {
 		if err := t.check(); err != nil {
@@ -137,7 +142,7 @@ type builder struct {
 
 // isOf says whether a state is of this lake, where it is now, and of this program's columns.
 func (s *state) isOf(log *load.Log, root string) bool {
-	return s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= log.Number && s.SHA256 == hashOf(log, s.Number)
+	return s.FormatVersion == stateVersion && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= log.Number && s.SHA256 == hashOf(log, s.Number)
 }
 
 // canContinue says whether the state of a commit can be continued from: no file was removed since, and each new file has
@@ -182,6 +187,9 @@ func suffix(key string) string {
 
 // put stores an object, unless the previous state names one with the same content. what is a word for its name.
 func (b *builder) put(what, extension string, data []byte) object {
+	if b.dry {
+		return object{}
+	}
 	name := fmt.Sprintf("%s-%.24s%s", what, lake.SHA256(data), extension)
 	if o, ok := b.named[name]; ok {
 		return o
@@ -277,16 +285,21 @@ func (b *builder) filesIn(s span) []entry {
 	for key, first := range b.first {
 		if first >= s.Lo && first < s.end() {
 			file := b.files[key]
-			markets := file.Markets()
-			e := entry{Data: key, Rows: file.Rows, Bytes: file.Bytes, Market: string(slices.Min(markets)), MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
-			if last := string(slices.Max(markets)); last != e.Market {
-				e.MaxMarket = last
-			}
-			entries = append(entries, e)
+			entries = append(entries, entryOf(&file))
 		}
 	}
 	slices.SortFunc(entries, compareEntries)
 	return entries
+}
+
+// entryOf returns what a block says of a data file.
+func entryOf(file *lake.File) entry {
+	markets := file.Markets()
+	e := entry{Data: file.Path, Rows: file.Rows, Bytes: file.Bytes, Market: string(slices.Min(markets)), MinDealID: file.MinDealID, MaxDealID: file.MaxDealID}
+	if last := string(slices.Max(markets)); last != e.Market {
+		e.MaxMarket = last
+	}
+	return e
 }
 
 func compareEntries(a, b entry) int { return strings.Compare(a.Data, b.Data) }
@@ -315,11 +328,17 @@ func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, 
 	var entries []entry
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		slices.Sort(rows[key])
-		data, err := parquet.PositionDeletes(b.reader.mem, location(b.root, key), rows[key])
-		if err != nil {
-			return nil, err
+		e := entry{Data: key, Rows: int64(len(rows[key]))}
+		if b.dry {
+			e.positions = rows[key]
+		} else {
+			data, err := parquet.PositionDeletes(b.reader.mem, location(b.root, key), rows[key])
+			if err != nil {
+				return nil, err
+			}
+			e.Deletes = b.put("rows", ".parquet", data)
 		}
-		entries = append(entries, entry{Data: key, Rows: int64(len(rows[key])), Deletes: b.put("rows", ".parquet", data)})
+		entries = append(entries, e)
 	}
 	return entries, nil
 }

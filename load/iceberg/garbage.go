@@ -26,7 +26,7 @@ type Needed struct {
 
 // FindNeeded finds what is needed at an instant of the store's clock. An error means that nothing may be deleted.
 func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Duration) (*Needed, error) {
-	n := &Needed{Data: map[string]bool{}, objects: map[string]bool{settingsKey: true, publishedKey: true}}
+	n := &Needed{Data: map[string]bool{}, objects: map[string]bool{settingsKey: true, PublishedKey: true}}
 	for object, err := range s.List(ctx, lake.IcebergPrefix) {
 		if err != nil {
 			return nil, err
@@ -153,7 +153,7 @@ func Off(ctx context.Context, s store.Store) error {
 			metadata = append(metadata, object.Key)
 		}
 	}
-	for _, keys := range [][]string{{publishedKey}, hints, metadata} {
+	for _, keys := range [][]string{{PublishedKey}, hints, metadata} {
 		for batch := range slices.Chunk(keys, deleteBatch) {
 			if err := s.Delete(ctx, batch...); err != nil {
 				return err

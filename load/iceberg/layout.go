@@ -15,11 +15,12 @@ import (
 
 // The keys of the objects that do not belong to one table.
 const (
-	settingsKey  = lake.IcebergPrefix + "settings.json"
-	publishedKey = lake.IcebergPrefix + "published.json"
+	settingsKey = lake.IcebergSettings
+	// PublishedKey is the key of the object that says what is published.
+	PublishedKey = lake.IcebergPrefix + "published.json"
 )
 
-// formatVersion is the version of the objects that only this package reads: settings, Published and states.
+// formatVersion is the version of the settings and of Published, which only this package reads.
 const formatVersion = 1
 
 // The namespaces of the tables.
@@ -150,14 +151,14 @@ func (t *PublishedTable) Metadata() string {
 // ReadPublished returns what is published; nil for nothing.
 func ReadPublished(ctx context.Context, s store.Store) (*Published, error) {
 	var p Published
-	err := readJSON(ctx, s, publishedKey, &p)
+	err := readJSON(ctx, s, PublishedKey, &p)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, nil //nolint:nilnil // nothing is published
 	case err != nil:
 		return nil, err
 	case p.FormatVersion > formatVersion:
-		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", publishedKey, p.FormatVersion, formatVersion)
+		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", PublishedKey, p.FormatVersion, formatVersion)
 	}
 	return &p, nil
 }

@@ -125,8 +125,8 @@ func schemaOfTable(t Table) (*tableSchema, error) {
 	return &tableSchema{string(text), keys[0].Number, keys[1].Number}, err
 }
 
-// manifest returns the bytes of a block's manifest.
-func (b *block) manifest(root string, table *tableSchema) ([]byte, error) {
+// manifestEntries returns the entries of a block's manifest.
+func (b *block) manifestEntries(root string, table *tableSchema) []manifestEntry {
 	entries := make([]manifestEntry, len(b.Entries))
 	one, order := int64(sequence), int32(0)
 	for i := range b.Entries {
@@ -143,6 +143,11 @@ func (b *block) manifest(root string, table *tableSchema) ([]byte, error) {
 		}
 		entries[i] = manifestEntry{Status: statusExisting, Snapshot: &b.Lo, Sequence: &one, FileSeq: &one, File: f}
 	}
+	return entries
+}
+
+// manifest returns the bytes of a block's manifest.
+func (b *block) manifest(root string, table *tableSchema) ([]byte, error) {
 	content := "data"
 	if b.Kind != dataFiles {
 		content = "deletes"
@@ -150,11 +155,11 @@ func (b *block) manifest(root string, table *tableSchema) ([]byte, error) {
 	return avroFile(manifestSchema, manifestText, []pair{
 		{"schema", table.text}, {"schema-id", strconv.Itoa(schemaID)}, {"partition-spec", "[]"}, {"partition-spec-id", "0"},
 		{"format-version", "2"}, {"content", content},
-	}, entries)
+	}, b.manifestEntries(root, table))
 }
 
-// list returns the bytes of the manifest list of blocks.
-func list(root string, blocks []*block) ([]byte, error) {
+// listEntries returns the entries of the manifest list of blocks.
+func listEntries(root string, blocks []*block) []listEntry {
 	entries := make([]listEntry, len(blocks))
 	for i, b := range blocks {
 		entries[i] = listEntry{
@@ -165,5 +170,10 @@ func list(root string, blocks []*block) ([]byte, error) {
 			entries[i].Content = contentDeletes
 		}
 	}
-	return avroFile(listSchema, listText, []pair{{"format-version", "2"}}, entries)
+	return entries
+}
+
+// list returns the bytes of the manifest list of blocks.
+func list(root string, blocks []*block) ([]byte, error) {
+	return avroFile(listSchema, listText, []pair{{"format-version", "2"}}, listEntries(root, blocks))
 }

@@ -51,6 +51,7 @@ type publication struct {
 	reader *versionReader
 	known  knowledge
 	puts   *errgroup.Group
+	dry    bool // nothing is put: objects have no keys, and entries have their positions
 
 	mu     sync.Mutex
 	result Result
@@ -86,7 +87,7 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 		before = &Published{}
 	}
 	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: newVersionReader(l, cfg.Memory)}
-	if before.Number > p.log.Number {
+	if before.Number > p.log.Number && !p.log.RecordsLoss(before.NamedCommit) {
 		later, err := l.HasCommit(ctx, before.Number)
 		if err == nil && !later {
 			err = fmt.Errorf("commit %d is published, but the lake does not have it; run `dealflow verify`", before.Number)
@@ -211,7 +212,7 @@ func (b *builder) make(ctx context.Context) (made putTable, err error) {
 
 // putState puts the state of all tables, and returns its key.
 func (p *publication) putState(ctx context.Context, tables []putTable) (string, error) {
-	s := &state{FormatVersion: formatVersion, Location: location(p.root, ""), Schema: lake.SchemaVersion, NamedCommit: p.log.Newest(), Tables: map[string]*tableState{}}
+	s := &state{FormatVersion: stateVersion, Location: location(p.root, ""), Schema: lake.SchemaVersion, NamedCommit: p.log.Newest(), Tables: map[string]*tableState{}}
 	for i := range tables {
 		s.Tables[tables[i].String()] = tables[i].state
 	}
@@ -253,7 +254,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 	for i := range tables {
 		now.Tables = append(now.Tables, tables[i].PublishedTable)
 	}
-	if err := putJSON(ctx, p.store, publishedKey, now); err != nil {
+	if err := putJSON(ctx, p.store, PublishedKey, now); err != nil {
 		return err
 	}
 	group, groupCtx = errgroup.WithContext(ctx)
@@ -349,4 +350,21 @@ func AfterCommit(ctx context.Context, l *load.Lake, cfg Config, rarely bool) (*R
 		}
 	}
 	return Publish(ctx, l, cfg)
+}
+
+// Follow publishes or removes the tables, as the settings say: for a lake that was made from another one, with its
+// settings. The result is nil if nothing was published. No other command may write to the lake.
+func Follow(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
+	on, _, err := IsOn(ctx, l)
+	switch {
+	case err != nil:
+		return nil, err
+	case on:
+		return Publish(ctx, l, cfg)
+	}
+	published, err := ReadPublished(ctx, l.Store())
+	if err != nil || published == nil {
+		return nil, err
+	}
+	return nil, Off(ctx, l.Store())
 }

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -54,42 +52,40 @@ const (
 	DeletePositionField = 2147483545
 )
 
+// deleteColumns are these columns. The path of all rows is one text of a dictionary.
+var deleteColumns = []lake.Column{
+	{Number: DeletePathField, Name: DeletePath, Type: lake.Text, NotNull: true},
+	{Number: DeletePositionField, Name: DeletePosition, Type: lake.Int64, NotNull: true, Distinct: true},
+}
+
 // deleteRows is the greatest number of rows in a row group of position deletes.
 const deleteRows = 1 << 20
 
 // PositionDeletes returns the bytes of a Parquet file of position deletes for one data file. target is the path of the
 // data file, as manifests name it. positions are sorted, and there is at least one. The same input gives the same bytes.
 func PositionDeletes(mem memory.Allocator, target string, positions []int64) (data []byte, err error) {
-	number := func(id int) arrow.Metadata {
-		return arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(id)})
-	}
-	paths := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: DeletePath, Type: paths, Metadata: number(DeletePathField)},
-		{Name: DeletePosition, Type: arrow.PrimitiveTypes.Int64, Metadata: number(DeletePositionField)},
-	}, nil)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("write position deletes of %s: %w", target, err)
 		}
 	}()
 	var out bytes.Buffer
-	w, err := pqarrow.NewFileWriter(schema, &out, writerProperties(mem, []lake.Column{{Name: DeletePosition, Distinct: true}}), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(mem)))
+	groups, err := newRowGroups(mem, &out, deleteColumns)
 	if err != nil {
 		return nil, err
 	}
 	for len(positions) > 0 && err == nil {
 		n := min(len(positions), deleteRows)
-		err = writeDeletes(mem, w, schema, target, positions[:n])
+		err = writeDeletes(mem, groups, target, positions[:n])
 		positions = positions[n:]
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
+	if err = errors.Join(err, groups.close()); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
 }
 
-func writeDeletes(mem memory.Allocator, w *pqarrow.FileWriter, schema *arrow.Schema, target string, positions []int64) error {
+func writeDeletes(mem memory.Allocator, groups *rowGroups, target string, positions []int64) error {
 	texts := array.NewStringBuilder(mem)
 	defer texts.Release()
 	texts.Append(target)
@@ -100,6 +96,7 @@ func writeDeletes(mem memory.Allocator, w *pqarrow.FileWriter, schema *arrow.Sch
 	zeros.AppendValues(make([]int32, len(positions)), nil)
 	indices := zeros.NewArray()
 	defer indices.Release()
+	schema := lake.BatchSchema(deleteColumns)
 	paths := array.NewDictionaryArray(schema.Field(0).Type, indices, dictionary)
 	defer paths.Release()
 	numbers := array.NewInt64Builder(mem)
@@ -109,5 +106,5 @@ func writeDeletes(mem memory.Allocator, w *pqarrow.FileWriter, schema *arrow.Sch
 	defer rows.Release()
 	record := array.NewRecord(schema, []arrow.Array{paths, rows}, int64(len(positions)))
 	defer record.Release()
-	return w.Write(record)
+	return groups.write(record)
 }

@@ -84,7 +84,7 @@ func (t *transfer) do(ctx context.Context) error {
 	if store.Overlap(t.From, t.To) {
 		return errors.New("one lake cannot be made inside the other, or in its place; name another folder or prefix")
 	}
-	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copyAttempts, t.putCommits, t.finish} {
+	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copySettings, t.copyAttempts, t.putCommits, t.finish} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -329,28 +329,43 @@ func (t *transfer) copyFiles(ctx context.Context) error {
 	return err
 }
 
-// copyUserFiles copies the user's files. A copy that is made again takes the source's present ones.
+// copyUserFiles copies the user's files.
 func (t *transfer) copyUserFiles(ctx context.Context) error {
 	for _, key := range lake.UserFiles() {
-		data, err := store.Read(ctx, t.From, key)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		old, err := store.Read(ctx, t.To, key)
-		if err == nil && (!t.refreshes || bytes.Equal(old, data)) {
-			continue
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if err := t.To.Put(ctx, key, bytes.NewReader(data), store.Replace); err != nil {
+		if err := t.copyOwn(ctx, key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copySettings copies how the lake's Iceberg tables are published. The tables themselves name files by their place, so
+// the caller publishes them again. In an older state of the lake no commit may say yet that it has tables.
+func (t *transfer) copySettings(ctx context.Context) error {
+	if t.result.Commits != t.from.Log().Number {
+		return nil
+	}
+	return t.copyOwn(ctx, lake.IcebergSettings)
+}
+
+// copyOwn copies an object that no commit names, if the source has it. A copy that is made again takes the source's
+// present one.
+func (t *transfer) copyOwn(ctx context.Context, key string) error {
+	data, err := store.Read(ctx, t.From, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	old, err := store.Read(ctx, t.To, key)
+	if err == nil && (!t.refreshes || bytes.Equal(old, data)) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return t.To.Put(ctx, key, bytes.NewReader(data), store.Replace)
 }
 
 // copyAttempts copies the records of attempts that the new lake lacks, so that it can say what happened before it was

@@ -88,6 +88,11 @@ const (
 	// SnapshotHistory: a table's snapshot has exactly the history rows of the versions that were current as of its
 	// commit.
 	SnapshotHistory Check = "snapshot-history"
+	// Tables: all that the published Iceberg tables name exists, and they are those of their commit. If all data is read,
+	// they have the rows of history as of each commit that they can be read as of.
+	Tables Check = "iceberg-tables"
+	// TablesMoved: the published Iceberg tables name files at the place where the lake is.
+	TablesMoved Check = "iceberg-moved"
 	// NotChecked: something could not be checked because of other damage, or because a newer program wrote it.
 	NotChecked Check = "not-checked"
 )
@@ -100,7 +105,7 @@ var checks = []Check{
 	FilePath, FilePresent, FileSize, FileHash, FileReadable, FileSchema, FileMetadata, FileRows, FileRange,
 	RowPartition, RowOrder, RowKey, RowOrdinal,
 	VersionNumbers, VersionIntervals, VersionKnownAt, VersionChange, VersionContent, VersionRemoval, PayloadHash,
-	HistoryRows, ChildParent, SnapshotCommit, SnapshotHistory, NotChecked,
+	HistoryRows, ChildParent, SnapshotCommit, SnapshotHistory, Tables, TablesMoved, NotChecked,
 }
 
 // rule is the severity of a check's findings, and what to do about them.
@@ -159,5 +164,7 @@ var rules = map[Check]rule{
 	ChildParent:     {Damage, wrongRows},
 	SnapshotCommit:  {Damage, "the log does not name the instant of this snapshot: keep the lake as it is and report the finding"},
 	SnapshotHistory: {Damage, wrongRows},
+	Tables:          {Damage, "run `dealflow iceberg off`, delete this object unless it is a file of history or snapshots, and run `dealflow iceberg on`, which publishes all tables from the commits; what other engines have answered since the last publication may be wrong"},
+	TablesMoved:     {Note, "run `dealflow iceberg publish` before other engines read the lake here; this program's answers do not depend on it"},
 	NotChecked:      {Note, "correct the other findings, or use a newer dealflow, then run `dealflow verify` again"},
 }

@@ -135,9 +135,16 @@ func (v *verifier) verify(ctx context.Context) error {
 	if err := v.checkFiles(ctx, files); err != nil {
 		return err
 	}
-	if !v.cfg.full() {
-		return nil
+	if v.cfg.full() {
+		if err := v.checkRows(ctx, files); err != nil {
+			return err
+		}
 	}
+	return v.checkTables(ctx)
+}
+
+// checkRows checks what the rows of files say about each other.
+func (v *verifier) checkRows(ctx context.Context, files []lake.File) error {
 	if err := v.startLifters(files); err != nil {
 		return err
 	}

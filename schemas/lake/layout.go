@@ -19,8 +19,9 @@ const (
 	WatchKey          = "_dealflow/watch.json" // of internal/watch; no answer depends on it
 	BegunKey          = "_dealflow/begun.json" // in a lake that was made from another one, by a copy or an upgrade
 	HeldPrefix        = "_dealflow/held/"
-	AttemptsPrefix    = "_dealflow/attempts/" // of internal/attempts; no answer depends on these objects
-	IcebergPrefix     = "_dealflow/iceberg/"  // of load/iceberg: tables for other engines, made from the commits
+	AttemptsPrefix    = "_dealflow/attempts/"           // of internal/attempts; no answer depends on these objects
+	IcebergPrefix     = "_dealflow/iceberg/"            // of load/iceberg: tables for other engines, made from the commits
+	IcebergSettings   = IcebergPrefix + "settings.json" // whether and how they are published
 	CatalogKey        = "catalog.duckdb"
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 

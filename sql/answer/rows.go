@@ -28,9 +28,9 @@ type Rows struct {
 	err     error
 }
 
-// Query runs one statement.
-func Query(ctx context.Context, db *stdsql.DB, statement string) (*Rows, error) {
-	rows, err := db.QueryContext(ctx, statement)
+// Query runs one statement. args are the values of its parameters.
+func Query(ctx context.Context, db *stdsql.DB, statement string, args ...any) (*Rows, error) {
+	rows, err := db.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +95,9 @@ func (r *Rows) Texts() []string {
 	}
 	return texts
 }
+
+// Null reports whether a column of the current row is NULL.
+func (r *Rows) Null(column int) bool { return r.current[column] == nil }
 
 // WriteCSV writes a heading and all remaining rows as RFC 4180 CSV with LF. NULL is an empty field, the empty text is "".
 // Binary values are \x and hexadecimal digits. PostgreSQL's COPY … (FORMAT csv, HEADER) reads that as it is.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+
+	"dealflow/internal/attempts"
+	"dealflow/internal/ui"
+	"dealflow/schemas/lake"
+)
+
+// TestExplorerSaysStatus compares the verdict of the explorer with what status finds: each kind of problem has its word, and
+// a run that waits for a person names what releases it.
+func TestExplorerSaysStatus(t *testing.T) {
+	verdict := func(kinds ...string) string {
+		h := &ui.Health{}
+		for _, kind := range kinds {
+			h.Findings = append(h.Findings, ui.Finding{Kind: kind})
+		}
+		return h.Verdict()
+	}
+	for kind, severity := range findingKinds {
+		bad := map[string]bool{"failed": true, "held": true, "stale": true}[verdict(kind)]
+		if bad != (severity == verdictProblem) {
+			t.Errorf("%s is a %s, and the verdict is %s", kind, severity, verdict(kind))
+		}
+	}
+	for _, c := range []struct {
+		kinds []string
+		want  string
+	}{
+		{nil, "good"}, {[]string{"drift"}, "warned"}, {[]string{"drift", "partial"}, "partial"}, {[]string{"stale", "held"}, "held"}, {[]string{"stale", "lost", "held"}, "failed"},
+	} {
+		if got := verdict(c.kinds...); got != c.want {
+			t.Errorf("%v: the verdict is %s, want %s", c.kinds, got, c.want)
+		}
+	}
+	failed := finding{Kind: "failed", Severity: verdictProblem, Reason: "why", Todo: todoAfterExit("run", 5)}
+	for _, c := range []struct {
+		name       string
+		failure    *statusAttempt
+		kind, todo string
+	}{
+		{"held by a check", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: "a quality check holds the run: emptied_columns: 3 columns; duplicate_deals"}, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
+		{"held by drift", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: "new drift"}, "held", failed.Todo},
+		{"failed", &statusAttempt{Outcome: lake.OutcomeFailed, ExitCode: new(1), Open: true, Error: "emptied_columns"}, "failed", failed.Todo},
+		{"killed", &statusAttempt{Outcome: attempts.OutcomeKilled, Open: true}, "failed", failed.Todo},
+		{"succeeded since", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5)}, "failed", failed.Todo},
+	} {
+		s := &statusResult{}
+		s.LastFailure = c.failure
+		if got := heldFinding(s, failed); got.Kind != c.kind || got.Todo != c.todo {
+			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
+		}
+	}
+}
+
+// TestListenUI checks that the explorer listens where other machines do not reach it, and nowhere else.
+func TestListenUI(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1:0": true, "[::1]:0": true, "localhost:0": true, "unix:" + t.TempDir() + "/s": true, "0.0.0.0:0": false, ":0": false, "192.0.2.1:0": false, "example.com:80": false, "x": false} {
+		l, err := listenUI(t.Context(), address)
+		if err == nil {
+			l.Close()
+		}
+		if (err == nil) != want && address != "[::1]:0" { // a machine may lack IPv6
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package chart
+
+// Bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, its
+// note right of it. Values below zero are not drawn.
+func Bars(c *Chart) *Drawing {
+	const rowHeight, thick, widestName, bottom px = 24, 15, 290, 24
+	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	top := d.legend(c.Series, nil) + 22
+	d.Height = top + rowHeight*px(len(c.Categories)) + bottom
+	left, right := px(40), px(14)
+	for i, category := range c.Categories {
+		left = max(left, min(textWidth(OneLine(category)), widestName)+14)
+		right = max(right, textWidth(c.note(i))+14)
+	}
+	right = min(right, 200)
+	x := newScale(0, c.highest(), left, d.Width-right)
+	d.drawHorizontalAxis(c, x, top, d.Height-bottom)
+	for i, category := range c.Categories {
+		y := top + rowHeight*px(i)
+		base := 0.0
+		for j := range c.Series {
+			v, ok := c.Series[j].ValueAt(i)
+			if !ok || v <= 0 {
+				continue
+			}
+			from, to := x.position(base), x.position(base+v)
+			base += v
+			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
+			d.Rects = append(d.Rects, rect{X: from, Y: y + (rowHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
+		}
+		name := label{X: left - 8, Y: y + rowHeight/2 + 4, Anchor: "end", Class: "name", Text: fit(category, widestName)}
+		if whole := OneLine(category); name.Text != whole {
+			name.Tip = whole
+		}
+		note := label{X: x.position(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
+		d.Labels = append(d.Labels, name, note)
+	}
+	return d
+}
+
+// note returns the text right of a bar; "" for none.
+func (c *Chart) note(i int) string {
+	if i >= len(c.Notes) {
+		return ""
+	}
+	return c.Notes[i]
+}
+
+// drawHorizontalAxis draws the grid of horizontal bars: lines with their ticks, and the unit.
+func (d *Drawing) drawHorizontalAxis(c *Chart, x *scale, top, bottom px) {
+	room := px(0)
+	for _, tick := range x.ticks {
+		class := "grid"
+		if tick == 0 {
+			class = "axis"
+		}
+		pos := x.position(tick)
+		d.Lines = append(d.Lines, line{pos, top, pos, bottom, class})
+		half := textWidth(x.text(tick)) / 2
+		if pos-half < room || pos+half > d.Width {
+			continue // the text would overlap
+		}
+		room = pos + half + 6
+		d.Labels = append(d.Labels, label{X: pos, Y: bottom + 16, Anchor: "middle", Class: "tick", Text: x.text(tick)})
+	}
+	d.Labels = append(d.Labels, label{X: x.from, Y: top - 7, Anchor: "start", Class: "unit", Text: c.Unit})
+}

@@ -1,0 +1,143 @@
+package chart
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dealflow/internal/testkit"
+)
+
+// draws are the kinds of charts by name.
+var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "lines": Lines}
+
+// TestChartsGolden compares charts with the SVG files in testdata.
+func TestChartsGolden(t *testing.T) {
+	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
+	for name, c := range map[string]*Chart{
+		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []Series{{"credit", "s0", []float64{12.5, 3}}}},
+		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
+		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
+	} {
+		svg, err := draws[name](c).SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		testkit.Golden(t, "testdata/"+name+".svg", []byte(svg+"\n"))
+	}
+}
+
+// TestChartsStayInside draws charts of random values: every shape is inside the drawing, and every finite value is
+// drawn.
+func TestChartsStayInside(t *testing.T) {
+	for name, draw := range draws {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 2))
+			for range 3000 {
+				c := anyChart(random)
+				if fault := outside(draw(c)); fault != "" {
+					t.Fatalf("%s in the drawing of %+v", fault, c)
+				}
+			}
+		})
+	}
+}
+
+func anyChart(random *rand.Rand) *Chart {
+	odd := []float64{0, -1, 1, 1e-9, 1e-300, 5e-324, 1e15, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1)}
+	names := []string{"", "a", "2026-01", "中文银行股份有限公司中文银行股份有限公司", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"}
+	c := &Chart{Title: "t", Unit: "u"}
+	for range random.IntN(30) {
+		c.Categories = append(c.Categories, names[random.IntN(len(names))])
+		c.Notes = append(c.Notes, names[random.IntN(len(names))])
+	}
+	for range random.IntN(7) {
+		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0"}
+		for range random.IntN(len(c.Categories) + 1) {
+			v := random.NormFloat64() * math.Pow(10, float64(random.IntN(12)))
+			if random.IntN(4) == 0 {
+				v = odd[random.IntN(len(odd))]
+			}
+			s.Values = append(s.Values, v)
+		}
+		c.Series = append(c.Series, s)
+	}
+	return c
+}
+
+// outside names a shape that is not inside its drawing or has no size; "" for none.
+func outside(d *Drawing) string {
+	in := func(points ...point) bool {
+		for _, p := range points {
+			if !(p.X >= -0.01 && p.X <= d.Width+0.01 && p.Y >= -0.01 && p.Y <= d.Height+0.01) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, l := range d.Lines {
+		if !in(point{l.X1, l.Y1}, point{l.X2, l.Y2}) {
+			return "a line is outside"
+		}
+	}
+	for _, r := range d.Rects {
+		if r.W < 0 || r.H < 0 || !in(point{r.X, r.Y}, point{r.X + r.W, r.Y + r.H}) {
+			return "a bar is outside"
+		}
+	}
+	for _, p := range d.Paths {
+		if !in(p.Points...) {
+			return "a path is outside"
+		}
+	}
+	for _, l := range d.Labels {
+		from := map[string]px{"start": 0, "middle": 0.5, "end": 1}[l.Anchor] * textWidth(l.Text)
+		if !in(point{l.X - from, l.Y}, point{l.X - from + textWidth(l.Text), l.Y}) {
+			return "the label " + l.Text + " is outside"
+		}
+	}
+	return ""
+}
+
+// TestBarsAreInProportion compares the lengths of bars with their values.
+func TestBarsAreInProportion(t *testing.T) {
+	c := &Chart{Categories: []string{"a", "b", "c"}, Series: []Series{{Name: "s", Values: []float64{1, 2, 4}}}}
+	for name, length := range map[string]func(rect) px{"bars": func(r rect) px { return r.W }, "stacked": func(r rect) px { return r.H }} {
+		d := draws[name](c)
+		if len(d.Rects) != 3 {
+			t.Fatalf("%s: %d bars, want 3", name, len(d.Rects))
+		}
+		unit := length(d.Rects[0]) + gap
+		for i, times := range []px{1, 2, 4} {
+			if got := length(d.Rects[i]) + gap; math.Abs(float64(got-times*unit)) > 1e-9 {
+				t.Errorf("%s: bar %d is %v long, want %v", name, i, got, times*unit)
+			}
+		}
+	}
+}
+
+// TestScale checks axes of many spans: their ticks are round and even, and the axis contains the span.
+func TestScale(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 10000 {
+		lo := random.NormFloat64() * math.Pow(10, float64(random.IntN(20)-8))
+		hi := lo + random.Float64()*math.Pow(10, float64(random.IntN(20)-8))
+		s := newScale(lo, hi, 0, 100)
+		if !(s.lo <= min(lo, 0)) || !(s.hi >= max(hi, 0)) {
+			t.Fatalf("the axis of %g to %g goes from %g to %g", lo, hi, s.lo, s.hi)
+		}
+		if n := len(s.ticks); n < 2 || n > 12 {
+			t.Fatalf("the axis of %g to %g has %d ticks", lo, hi, n)
+		}
+		texts := map[string]bool{}
+		for _, tick := range s.ticks {
+			if pos := s.position(tick); pos < 0 || pos > 100 {
+				t.Fatalf("the tick %g of %g to %g stands at %v", tick, lo, hi, pos)
+			}
+			texts[s.text(tick)] = true
+		}
+		if len(texts) != len(s.ticks) {
+			t.Fatalf("ticks of %g to %g have the same text: %v", lo, hi, texts)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package grid
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+)
+
+// Table is a table of a page.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    []Row
+	Sticky  int  // columns that stay when a narrow reader scrolls
+	Marks   bool // rows can be marked for a comparison
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name   string
+	Number bool
+	Sort   string // address of the table sorted by it; "" for none
+	Sorted string // ascending or descending; "" for not
+}
+
+// Row is a row of a table.
+type Row struct {
+	Cells []Cell
+	Class string
+}
+
+// Cell is a value in a table.
+type Cell struct {
+	Text  string
+	Title string // the whole value, if it was cut
+	Link  string
+	At    string // of an instant: its complete form
+	Null  bool
+	Class string
+}
+
+// Columns returns columns with these names. A name that starts with ">" is a column of numbers.
+func Columns(names ...string) []Column {
+	all := make([]Column, len(names))
+	for i, name := range names {
+		number := strings.HasPrefix(name, ">")
+		all[i] = Column{Name: strings.TrimPrefix(name, ">"), Number: number}
+	}
+	return all
+}
+
+// Add adds a row.
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
+
+// maxCell is the most characters of a text in a table: its title has the whole.
+const maxCell = 60
+
+// Words returns a text as a cell.
+func Words(text string) Cell {
+	if utf8.RuneCountInString(text) <= maxCell {
+		return Cell{Text: text}
+	}
+	return Cell{Text: string([]rune(text)[:maxCell-1]) + "…", Title: text}
+}
+
+// Value returns a value of an answer as a cell: NULL as a dash, an empty text as two quotation marks.
+func Value(c asof.Cell) Cell {
+	switch {
+	case c.Null:
+		return Cell{Text: chart.None, Title: "NULL", Null: true}
+	case c.Text == "":
+		return Cell{Text: "''", Title: "empty text"}
+	}
+	return Words(c.Text)
+}
+
+// Day returns a date of an answer as a cell.
+func Day(c asof.Cell) Cell {
+	d := Value(c)
+	d.Class = "day"
+	return d
+}
+
+// Whole returns a whole number as a cell.
+func Whole(n int64) Cell { return Cell{Text: chart.Count(n)} }
+
+// Moment returns an instant as a cell.
+func Moment(t time.Time) Cell {
+	if t.IsZero() {
+		return Cell{Text: chart.None, Title: "not known", Null: true}
+	}
+	return Cell{Text: ShortTime(t), At: t.UTC().Format("2006-01-02T15:04:05.999999Z")}
+}
+
+// MomentOf returns an instant of an answer as a cell.
+func MomentOf(c asof.Cell) Cell {
+	at, err := asof.ParseInstant(c.Text)
+	if c.Null || err != nil {
+		return Value(c)
+	}
+	return Moment(at.Time)
+}
+
+// ShortTime returns an instant in UTC to the minute.
+func ShortTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") }
+
+// Of returns an answer as a table, column by column.
+func Of(a *asof.Answer, caption string) *Table {
+	t := &Table{Caption: caption}
+	for _, c := range a.Columns {
+		t.Columns = append(t.Columns, Column{Name: c.Name, Number: c.Number})
+	}
+	for _, cells := range a.Rows {
+		r := Row{}
+		for i := range cells {
+			r.Cells = append(r.Cells, Value(cells[i]))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// Ago returns a duration in words, in its largest unit.
+func Ago(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "in the future"
+	case d < time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%s days ago", chart.Count(int64(d.Hours())/24))
+}
+
+// Plural formats a number of things.
+func Plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return chart.Count(n) + " " + many
+}
+
+// Bytes formats a number of bytes.
+func Bytes(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

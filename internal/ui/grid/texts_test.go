@@ -1,0 +1,58 @@
+package grid
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWordDiff compares texts: what is in both stays, and either text can be put together again.
+func TestWordDiff(t *testing.T) {
+	marked := func(parts []DiffPart) string {
+		var all []string
+		for _, p := range parts {
+			all = append(all, map[string]string{"": "", "del": "-", "ins": "+"}[p.Mark]+p.Text)
+		}
+		return strings.Join(all, "|")
+	}
+	for _, c := range []struct{ was, is, want string }{
+		{"a b c", "a b c", "a b c"},
+		{"sets size of 6NC5 at USD1bn", "sets size of 9NC3 at USD535m", "sets size of|-6NC5|+9NC3|at|-USD1bn|+USD535m"},
+		{"", "new", "+new"}, {"old text", "", "-old text"}, {"", "", ""},
+		{"<b>bold</b> a", "a", "-<b>bold</b>|a"},
+	} {
+		got := WordDiff(c.was, c.is)
+		if marked(got) != c.want {
+			t.Errorf("%q to %q: got %s, want %s", c.was, c.is, marked(got), c.want)
+		}
+		var was, is []string
+		for _, p := range got {
+			if p.Mark != "ins" {
+				was = append(was, p.Text)
+			}
+			if p.Mark != "del" {
+				is = append(is, p.Text)
+			}
+		}
+		if strings.Join(was, " ") != c.was || strings.Join(is, " ") != c.is {
+			t.Errorf("%q to %q: the parts make %q and %q", c.was, c.is, was, is)
+		}
+	}
+	if WordDiff(strings.Repeat("a ", longestWords+1), "a") != nil {
+		t.Error("a text that is too long is compared word by word")
+	}
+}
+
+// TestIndented checks that a payload keeps its numbers and texts, and that what is no JSON stays as it is.
+func TestIndented(t *testing.T) {
+	const text = `{"a":[1.50,1e2,{"b":"x, {y}: \\" z\\\\"}],"c":null}`
+	const want = "{\n  \"a\": [\n    1.50,\n    1e2,\n    {\n      \"b\": \"x, {y}: \\\" z\\\\\"\n    }\n  ],\n  \"c\": null\n}"
+	in := strings.ReplaceAll(text, `\\`, `\`)
+	if got := Indented(in); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, odd := range []string{`{"a":`, "no JSON", `{"a":1}}`} {
+		if got := Indented(odd); got != odd {
+			t.Errorf("%q became %q", odd, got)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package ui_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/internal/ui/asof"
+	"dealflow/serve/sim"
+)
+
+// TestExplorer serves a lake that gets three nights. As of each of them, all pages are the same right after the night and at
+// the end. The other tests ask the lake of all nights.
+func TestExplorer(t *testing.T) {
+	w := world.New(t, sim.Config{Seed: 1, Deals: 12})
+	w.Night(t, 0)
+	e := serve(t, w)
+	const most = 1
+	early := []map[string]string{}
+	for night := 1; night <= 3; night++ {
+		log := w.Log(t)
+		base := "/as-of/" + asof.Path(log.KnownAt) + "/"
+		if night < 3 {
+			early = append(early, e.crawl(t, base, most))
+			w.Night(t, night*2)
+		}
+	}
+	log := w.Log(t)
+	e.now = log.KnownAt.Add(9 * time.Hour)
+	t.Run("nothing learned later", func(t *testing.T) {
+		for i, before := range early {
+			if len(before) < 30 {
+				t.Errorf("night %d: %d pages: the crawl sees too little", i+1, len(before))
+			}
+			compare(t, before, e.crawl(t, "/as-of/"+asof.Path(log.Commits[i].KnownAt)+"/", most))
+		}
+	})
+	t.Run("links", func(t *testing.T) { testLinks(t, e) })
+	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
+	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
+	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
+	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
+}
+
+// testLinks checks the pages of the newest state: each link leads to something, nothing is inline, and headings and labels
+// are there.
+func testLinks(t *testing.T, e *explorer) {
+	pages := e.crawl(t, "/", 1)
+	seen := 0
+	for path, page := range pages {
+		if !strings.Contains(page, "<html") {
+			continue
+		}
+		seen++
+		root, err := html.Parse(strings.NewReader(page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, headings := map[string]bool{}, 0
+		for n := range root.Descendants() {
+			if n.Data == "h1" {
+				headings++
+			}
+			if n.Data == "style" || n.Data == "script" && n.FirstChild != nil {
+				t.Errorf("%s: an inline <%s>", path, n.Data)
+			}
+			for _, a := range n.Attr {
+				if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+					t.Errorf("%s: the attribute %s=%q", path, a.Key, a.Val)
+				}
+				if a.Key == "id" {
+					if ids[a.Val] {
+						t.Errorf("%s: two elements have the id %s", path, a.Val)
+					}
+					ids[a.Val] = true
+				}
+			}
+		}
+		if headings != 1 {
+			t.Errorf("%s: %d headings of the first level", path, headings)
+		}
+		if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "%!") {
+			t.Errorf("%s: the page has what no template should write", path)
+		}
+	}
+	if seen < 15 {
+		t.Errorf("%d pages: the crawl sees too little", seen)
+	}
+}
+
+// testRequests checks what the server answers to requests that are wrong, or special.
+func testRequests(t *testing.T, e *explorer, second string) {
+	for _, c := range []struct {
+		path, header, value string
+		status              int
+		want                string // in the body, or in Location of a redirect
+	}{
+		{"/", "Host", "example.com", 421, "example.com"},
+		{"/", "Host", "localhost:1", 200, "Health"},
+		{"/deals?marke=IG", "", "", 400, "marke"},
+		{"/deals?kind=price", "", "", 400, "priced, expected"},
+		{"/deals?priced_from=yesterday", "", "", 400, "2026-01-05"},
+		{"/deals?page=0", "", "", 400, "page=0"},
+		{"/deals?market=IG&market=HY", "", "", 400, "once"},
+		{"/deals?sort=name;drop", "", "", 400, "address cannot be read"},
+		{"/deals/bond/ig/priced/999999", "", "", 404, "No deal 999999"},
+		{"/deals/bond/ll/priced/1", "", "", 404, "no deal has this address"},
+		{"/nothing", "", "", 404, "no page has this address"},
+		{"/..%2f..%2fetc/passwd", "", "", 404, ""},
+		{"/as-of/2026-01-07/deals", "", "", 302, "../" + second + "/deals"},
+		{"/as-of/commit-2/", "", "", 302, "../" + second + "/"},
+		{"/as-of/commit-99/", "", "", 400, "commits 1 to 3"},
+		{"/as-of/soon/", "", "", 400, "want an instant"},
+		{"/as-of/2020-01-01T00:00:00Z/", "", "", 200, "before the first commit"},
+		{"/as-of/2036-01-01T00:00:00Z/", "", "", 200, "not final"},
+		{"/-/go?page=deals%3Fq%3Da&at=commit-2", "", "", 302, "../as-of/" + second + "/deals?q=a"},
+		{"/-/go?page=..%2F..%2Fx&at=commit-2", "", "", 400, "page"},
+		{"/-/go?page=%2F%2Fexample.com&at=", "", "", 400, "page"},
+		{"/-/newest", "", "", 200, `"commit": 3`},
+		{"/-/healthz", "", "", 200, `"verdict": "warned"`},
+		{"/runs/last", "", "", 302, "./3"},
+		{"/as-of/" + second + "/runs/3", "", "", 404, "No commit 3"},
+	} {
+		var headers []string
+		if c.header != "" {
+			headers = []string{c.header, c.value}
+		}
+		status, body, header := e.get(t, c.path, headers...)
+		if status != c.status || !strings.Contains(body, c.want) && header.Get("Location") != c.want {
+			t.Errorf("%s: got %d, Location %q and %.300s, want %d and %q", c.path, status, header.Get("Location"), body, c.status, c.want)
+		}
+		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"} {
+			if header.Get(name) == "" {
+				t.Errorf("%s: the header %s is not there", c.path, name)
+			}
+		}
+	}
+	post, err := http.Post(e.URL+"/deals", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post.Body.Close()
+	if post.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: status %d", post.StatusCode)
+	}
+	_, _, header := e.get(t, "/deals")
+	tag := header.Get("ETag")
+	if status, body, _ := e.get(t, "/deals", "If-None-Match", tag); tag == "" || status != http.StatusNotModified || body != "" {
+		t.Errorf("the same page again: status %d, %d bytes, want 304 and none", status, len(body))
+	}
+	if _, _, header := e.get(t, "/as-of/"+second+"/deals"); header.Get("ETag") == tag {
+		t.Error("a page as of an instant has the tag of the newest one")
+	}
+}
+
+// testDownloads checks that the table of a page and its files have the same deals.
+func testDownloads(t *testing.T, e *explorer) {
+	_, text, header := e.get(t, "/deals.csv?market=HY&kind=priced")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if got := header.Get("Content-Disposition"); got != `attachment; filename="deals.csv"` {
+		t.Errorf("Content-Disposition: %s", got)
+	}
+	page := e.page(t, "/deals?market=HY&kind=priced")
+	found := regexp.MustCompile(`deals/bond/hy/priced/(\d+)"`).FindAllStringSubmatch(page, -1)
+	if len(found) != len(rows)-1 {
+		t.Fatalf("the page has %d deals, the file %d", len(found), len(rows)-1)
+	}
+	for i := range found {
+		if found[i][1] != rows[i+1][3] {
+			t.Errorf("row %d: the page has deal %s, the file %s", i+1, found[i][1], rows[i+1][3])
+		}
+	}
+	if _, text, _ := e.get(t, "/deals.parquet?market=HY"); !strings.HasPrefix(text, "PAR1") || !strings.HasSuffix(text, "PAR1") {
+		t.Errorf("%d bytes that are no Parquet", len(text))
+	}
+	if status, _, header := e.get(t, "/deals/bond/hy/priced/"+found[0][1]+"/payload-1"); status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
+		t.Errorf("a payload: status %d, %s", status, header.Get("Content-Type"))
+	}
+}
+
+// testDiff compares what changed between neighbouring versions with the comparison of any two versions.
+func testDiff(t *testing.T, e *explorer) {
+	compared := 0
+	for _, row := range regexp.MustCompile(`deals/([a-z]+/[a-z]+/[a-z]+/\d+)\?tab=diff&amp;v=(\d+)"`).FindAllStringSubmatch(e.page(t, "/changes?from=commit-1"), -1) {
+		if compared == 8 {
+			break
+		}
+		want := e.page(t, "/deals/"+row[1]+"?tab=diff&v="+row[2])
+		if !strings.Contains(want, `<table class="diff`) {
+			continue
+		}
+		compared++
+		got, err := e.diffOf(t, row[1], row[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range got {
+			if !strings.Contains(want, html.EscapeString(line)) {
+				t.Errorf("deal %s, version %s: the page lacks %q", row[1], row[2], line)
+			}
+		}
+		if rows := strings.Count(want, "<tr><td><bdi>"); rows != len(got) {
+			t.Errorf("deal %s, version %s: %d differences, want %d", row[1], row[2], rows, len(got))
+		}
+	}
+	if compared < 4 {
+		t.Errorf("%d versions were compared", compared)
+	}
+}
+
+// testReaders asks for the same and for other pages at once.
+func testReaders(t *testing.T, e *explorer) {
+	done := make(chan int)
+	paths := []string{"/", "/deals?q=a", "/changes", "/runs", "/deals?market=IG", "/as-of/commit-2/deals"}
+	const readers = 40
+	for i := range readers {
+		go func() {
+			answer, err := http.Get(e.URL + paths[i%len(paths)])
+			if err != nil {
+				done <- 0
+				return
+			}
+			answer.Body.Close()
+			done <- answer.StatusCode
+		}()
+	}
+	for range readers {
+		if status := <-done; status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}

@@ -1,0 +1,299 @@
+package ui_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"dealflow/internal/catalog"
+	"dealflow/internal/testkit/world"
+	"dealflow/internal/ui"
+	"dealflow/internal/ui/asof"
+	"dealflow/load"
+	"dealflow/load/mirror"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+func TestMain(m *testing.M) { world.Main(m) }
+
+// explorer is the explorer of a World's lake.
+type explorer struct {
+	*httptest.Server
+	lake *asof.Lake
+	now  time.Time
+}
+
+// serve serves the explorer of a lake until the test ends, or until it is closed.
+func serve(t *testing.T, w *world.World) *explorer {
+	t.Helper()
+	e := &explorer{now: w.Clock.Now().Add(9 * time.Hour)}
+	var err error
+	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: newer(t, w), Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	server, err := ui.New(ui.Config{
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return e.now },
+		Health: func(context.Context) (*ui.Health, error) {
+			log := w.Log(t)
+			h := &ui.Health{Now: e.now, Findings: []ui.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
+			h.Checks = log.Commits[len(log.Commits)-1].Checks
+			return h, nil
+		},
+		Runs: func(_ context.Context, most int) (all []ui.Run, err error) {
+			log := w.Log(t)
+			for i := len(log.Commits) - 1; i >= 0; i-- {
+				all = append(all, ui.Run{Commit: log.Commits[i]})
+			}
+			return all, nil
+		},
+		Files: func(context.Context, int64) (ui.FileChange, error) { return ui.FileChange{Known: true, Added: 3}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Server = httptest.NewServer(server)
+	t.Cleanup(func() {
+		e.Close()
+		if err := e.lake.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// newer opens the newest edition of a World's lake.
+func newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edition, error) {
+	cache, err := mirror.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	return func(ctx context.Context, than int64) (*asof.Edition, error) {
+		l, err := load.Open(ctx, w.Store)
+		if err != nil || l.Log().Number <= than {
+			return nil, err
+		}
+		c, err := catalog.Open(ctx, l, work, cache)
+		if err != nil {
+			return nil, err
+		}
+		db, done, err := sql.OpenApart(ctx, c.Path, c.Root(), work)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		// Tests ask many small statements: DuckDB's threads cost more than they save.
+		if _, err := db.ExecContext(ctx, "SET threads = 1"); err != nil {
+			return nil, errors.Join(err, done(), c.Close())
+		}
+		return &asof.Edition{
+			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
+			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
+		}, nil
+	}
+}
+
+// get returns an answer.
+func (e *explorer) get(t *testing.T, path string, headers ...string) (status int, body string, header http.Header) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if request.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			request.Host = headers[i+1]
+		}
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(data), answer.Header
+}
+
+// said is what an answer says of an error.
+func said(body string) string {
+	if found := regexp.MustCompile(`(?s)<p class="empty">(.*?)</p>`).FindStringSubmatch(body); found != nil {
+		return found[1]
+	}
+	return body
+}
+
+// page returns a page that must be there.
+func (e *explorer) page(t *testing.T, path string) string {
+	t.Helper()
+	status, body, _ := e.get(t, path)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", path, status, said(body))
+	}
+	return body
+}
+
+// aside is what a page says of the time, and of what came after its instant: the strip, and how long statements took.
+var aside = regexp.MustCompile(`(?s)<section id="asof".*?</section>|\d+ ms`)
+
+// links returns the targets of a page's links, as paths with their parameters.
+func links(t *testing.T, at, page string) (all []string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(aside.ReplaceAllString(page, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		for _, a := range n.Attr {
+			if n.Data != "a" || a.Key != "href" || strings.HasPrefix(a.Val, "#") {
+				continue
+			}
+			to, err := from.Parse(a.Val)
+			if err != nil || to.Host != "" {
+				t.Errorf("%s: the link %s", at, a.Val)
+				continue
+			}
+			all = append(all, to.RequestURI())
+		}
+	}
+	return all
+}
+
+// shape is a path without what is special to a deal or a value: of each shape a crawl visits a few.
+func shape(path string) string {
+	bare, query, _ := strings.Cut(strings.TrimPrefix(path, "/"), "?")
+	bare = regexp.MustCompile(`^as-of/[^/]*/`).ReplaceAllString(bare, "")
+	bare = regexp.MustCompile(`/(bond|loan)/[a-z]+/`).ReplaceAllString(bare, "/feed/")
+	bare = regexp.MustCompile(`tables/[a-z0-9_]+`).ReplaceAllString(bare, "tables/name")
+	bare = regexp.MustCompile(`\d+`).ReplaceAllString(bare, "N")
+	return bare + regexp.MustCompile(`tab=[a-z]+`).FindString(query)
+}
+
+// crawl visits the pages that links lead to from a base, a few of each shape, and returns their texts. All links must stay
+// under the base, and lead to something.
+func (e *explorer) crawl(t *testing.T, base string, most int) map[string]string {
+	t.Helper()
+	found, waiting, shapes := map[string]string{}, []string{base}, map[string]int{}
+	for len(waiting) > 0 {
+		path := waiting[0]
+		waiting = waiting[1:]
+		if _, done := found[path]; done || shapes[shape(path)] >= most {
+			continue
+		}
+		shapes[shape(path)]++
+		status, body, header := e.get(t, path)
+		if status != http.StatusOK {
+			t.Errorf("%s: status %d: %s", path, status, said(body))
+			continue
+		}
+		if !strings.HasPrefix(header.Get("Content-Type"), "text/html") {
+			if !strings.HasSuffix(strings.Split(path, "?")[0], ".parquet") {
+				found[path] = body
+			}
+			continue
+		}
+		found[path] = aside.ReplaceAllString(body, "")
+		for _, to := range links(t, path, body) {
+			if !strings.HasPrefix(to, base) {
+				t.Errorf("%s: the link %s leaves %s", path, to, base)
+				continue
+			}
+			waiting = append(waiting, to)
+		}
+	}
+	return found
+}
+
+// compare fails for pages that are not the same as before.
+func compare(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	for path, was := range before {
+		is, ok := after[path]
+		if !ok {
+			t.Errorf("%s is not there any more", path)
+			continue
+		}
+		if was == is {
+			continue
+		}
+		a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
+		for i := range a {
+			if i >= len(b) || a[i] != b[i] {
+				t.Errorf("%s, line %d: was\n%.600s\nis\n%.600s", path, i+1, a[i], b[min(i, len(b)-1)])
+				break
+			}
+		}
+	}
+	for path := range after {
+		if _, ok := before[path]; !ok {
+			t.Errorf("%s was not there before", path)
+		}
+	}
+}
+
+// diffOf compares a version of a deal with the one before it by their payloads. Each line is what a difference says: the
+// name of its column, or the key of its row.
+func (e *explorer) diffOf(t *testing.T, deal, version string) ([]string, error) {
+	t.Helper()
+	v, err := e.lake.Newest(t.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer v.Release()
+	at := strings.LastIndex(deal, "/")
+	feed, err := api.ParseFeed(deal[:at])
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.Ask(t.Context(), asof.Query{Name: "deal_versions", Args: asof.Args{
+		"service": string(feed.Service), "market": string(feed.Market), "kind": string(feed.Kind), "deal_id": deal[at+1:],
+	}})
+	if err != nil {
+		return nil, err
+	}
+	var before, after asof.Version
+	for _, r := range found.All() {
+		if r.Text("change") == lake.Removed {
+			continue
+		}
+		before, after = after, asof.Version{Number: r.Int("version"), KnownAt: r.Text("known_at")}
+		if r.Text("version") == version {
+			break
+		}
+	}
+	id, err := strconv.ParseInt(deal[at+1:], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	changes, readable, err := v.Diff(t.Context(), feed, id, before, after)
+	if err != nil || !readable {
+		return nil, fmt.Errorf("%s: readable %v, %w", deal, readable, err)
+	}
+	var lines []string
+	for _, c := range changes {
+		lines = append(lines, cmp.Or(c.Field, c.RowKey))
+	}
+	return lines, nil
+}

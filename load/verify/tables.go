@@ -1,0 +1,56 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"dealflow/load"
+	"dealflow/load/iceberg"
+)
+
+// checkTables compares the published Iceberg tables with the lake. They are made from its log and files: if these are
+// damaged, the tables are not checked.
+func (v *verifier) checkTables(ctx context.Context) error {
+	watch := watchStore(v.store)
+	if published, err := iceberg.ReadPublished(ctx, watch); published == nil && err == nil {
+		return nil
+	}
+	if v.isDamaged() {
+		v.report(Finding{Check: NotChecked, Path: iceberg.PublishedKey, Detail: "the Iceberg tables were not checked: what they are made from is damaged"})
+		return nil
+	}
+	l, err := load.Open(ctx, watch)
+	if err != nil {
+		return err
+	}
+	faults, err := iceberg.Verify(ctx, l, v.cfg.Memory, v.cfg.full())
+	if err != nil {
+		return err
+	}
+	if fault := watch.fault(); fault != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.storeErrors = append(v.storeErrors, fmt.Errorf("check the Iceberg tables: %w", fault))
+		return nil
+	}
+	for _, f := range faults {
+		check := Tables
+		if f.Moved {
+			check = TablesMoved
+		}
+		v.report(Finding{Check: check, Path: f.Key, Table: f.Table, Detail: f.Detail})
+	}
+	return nil
+}
+
+// isDamaged says whether damage was found so far.
+func (v *verifier) isDamaged() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for check := range v.findings {
+		if rules[check].severity == Damage {
+			return true
+		}
+	}
+	return false
+}

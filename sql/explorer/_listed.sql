@@ -1,0 +1,46 @@
+WITH loan_tranches AS (
+  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
+         bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code
+  FROM loan_priced_tranches_as_of($as_of)
+  GROUP BY market, deal_id
+), expected_bond_tranches AS (
+  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(price_evolution, '; ' ORDER BY ordinal) AS price,
+         string_agg(volume, '; ' ORDER BY ordinal) AS volume, bool_or(upper(figi_code) = upper($q)) AS code
+  FROM bond_expected_tranches_as_of($as_of)
+  GROUP BY market, deal_id
+), expected_loan_tranches AS (
+  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
+         string_agg(volume, '; ' ORDER BY ordinal) AS volume, bool_or(upper(figi_code) = upper($q)) AS code
+  FROM loan_expected_tranches_as_of($as_of)
+  GROUP BY market, deal_id
+), listed AS (
+  SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, version, known_at, borrower_name AS borrower, borrower_ticker AS ticker,
+         borrower_sector AS sector, NULL::VARCHAR AS headline, pricing_date AS day, NULL::VARCHAR AS stage, currency, nominal_amount AS amount,
+         NULL::VARCHAR AS volume, nominal_usd AS usd, CASE market WHEN 'EM' THEN swap ELSE spread END AS price, grade,
+         upper($q) IN (upper(isin_code), upper(figi_code), upper(bloomberg_code)) AS code
+  FROM bond_priced_deals_as_of($as_of)
+  UNION ALL BY NAME
+  SELECT 'loan' AS service, d.market, 'priced' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
+         d.borrower_sector AS sector, d.headline, d.priced_date AS day, t.currency, d.deal_total_usd AS usd, t.price, d.borrower_grade AS grade, t.code
+  FROM loan_priced_deals_as_of($as_of) d
+  LEFT JOIN loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
+  UNION ALL BY NAME
+  SELECT 'bond' AS service, d.market, 'expected' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
+         d.borrower_sector AS sector, d.headline, t.currency, t.volume, t.price, t.code
+  FROM bond_expected_deals_as_of($as_of) d
+  LEFT JOIN expected_bond_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
+  UNION ALL BY NAME
+  SELECT 'loan' AS service, d.market, 'expected' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
+         d.borrower_sector AS sector, d.headline, d.stage, t.currency, t.volume, t.price, d.borrower_grade AS grade, t.code
+  FROM loan_expected_deals_as_of($as_of) d
+  LEFT JOIN expected_loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
+), found AS (
+  SELECT * EXCLUDE (code)
+  FROM listed
+  WHERE ($service = '' OR service = $service) AND ($market = '' OR market = $market) AND ($kind = '' OR kind = $kind)
+    AND ($currency = '' OR currency = $currency) AND ($sector = '' OR sector = $sector)
+    AND ($priced_from = '' OR day >= try_cast($priced_from AS DATE))
+    AND ($q = '' OR CASE WHEN try_cast($q AS BIGINT) IS NOT NULL THEN deal_id = try_cast($q AS BIGINT)
+           ELSE coalesce(code, false)
+             OR contains(strip_accents(lower(concat_ws(' ', borrower, ticker, headline))), strip_accents(lower($q))) END)
+)
