@@ -114,7 +114,7 @@ func (v *View) Statement(name string) (explorer.Statement, error) {
 // Diff compares two versions of a deal that have content: what changed with after, compared with before. It returns false if
 // one of the payloads can no longer be read.
 func (v *View) Diff(ctx context.Context, feed api.Feed, dealID int64, before, after Version) ([]lake.FieldChange, bool, error) {
-	bases := load.NewBases(v.commits, feed)
+	bases := lake.NewBases(v.commits, feed)
 	was, ok, err := v.content(ctx, bases, feed, dealID, before)
 	if err != nil || !ok {
 		return nil, false, err
@@ -136,7 +136,7 @@ type Version struct {
 	KnownAt string
 }
 
-func (v *View) content(ctx context.Context, bases *load.Bases, feed api.Feed, dealID int64, version Version) (transform.Content, bool, error) {
+func (v *View) content(ctx context.Context, bases *lake.Bases, feed api.Feed, dealID int64, version Version) (transform.Content, bool, error) {
 	args := Args{
 		"service": string(feed.Service), "market": string(feed.Market), "kind": string(feed.Kind), "deal_id": fmt.Sprint(dealID),
 		"version": fmt.Sprint(version.Number), "at": version.KnownAt,
