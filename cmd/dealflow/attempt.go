@@ -133,9 +133,9 @@ func (at *attempt) maintained(r *maintain.Result, shown any) {
 
 // endMaintenance takes over what a maintenance command reports, prints it, and returns the command's error. err is that
 // of the work, shown is what --json prints.
-func (a *app) endMaintenance(at *attempt, r *maintain.Result, shown any, err error, print func() error) error {
+func (a *app) endMaintenance(at *attempt, r *maintain.Result, shown any, err error, show func() error) error {
 	at.maintained(r, shown)
-	return afterCommit(r.Commit, errors.Join(err, skippedError(r.Outcome), print(), a.strictly(r.Warnings)))
+	return afterCommit(r.Commit, errors.Join(err, skippedError(r.Outcome), show(), a.strictly(r.Warnings)))
 }
 
 // conclude completes the result with the command's exit code and error.

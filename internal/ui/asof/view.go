@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql/explorer"
