@@ -217,6 +217,8 @@ def main(lake):
 
     def compare(what, query, keys, expected):
         nonlocal cells
+        if not expected and not con.execute(query).fetchall():
+            return  # in a short life, nothing of that kind has happened
         done.add(what)
         cells += compared(con, what, query, keys, expected)
 
@@ -238,14 +240,11 @@ def main(lake):
         by_market, by_field = restatements(state, feeds, edits, 1)
         query = f"SELECT service, market, deals, restated, edits, median_lag_days, left_censored, too_young FROM restatement_stats(1, {t})"
         compare("restatement_stats", query, 2, by_market)
-        if instant == runs[0]:
-            continue  # nothing has changed yet
         compare("changes", f"SELECT service, market, kind, deal_id, version, change FROM changes(make_timestamptz({runs[0]}), {t})", 5, changes(state, runs[0]))
         columns = ", ".join(f"'{c}'" for c in [*TEXTS, *AMOUNTS])
         query = f"SELECT market, deal_id, version, field, change FROM field_change({t}) WHERE table_name = 'bond_priced_deals' AND field IN ({columns})"
         compare("field_change", query, 4, field_changes(state))
-        if by_field:
-            compare("restatement_fields", f"SELECT service, market, table_name, field, deals_restated FROM restatement_fields(1, {t})", 4, by_field)
+        compare("restatement_fields", f"SELECT service, market, table_name, field, deals_restated FROM restatement_fields(1, {t})", 4, by_field)
     print(f"{cells} numbers of {len(done)} analyses of versions, computed again as of three instants, are those of the catalog")
 
 
