@@ -99,7 +99,7 @@ interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tes
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
-	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/chart ./internal/report ./internal/logs ./internal/metrics -update
+	$(GO) test ./transform ./transform/text ./schemas/lake ./internal/chart ./internal/logs ./internal/metrics -update
 	$(GO) test ./sql -run TestLayout -update
 	$(GO) test ./serve -run TestExamples -update
 	$(GO) test ./cmd/dealflow -run "TestReadme|TestCLIDoc|TestSettingsDoc" -update

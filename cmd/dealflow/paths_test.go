@@ -34,6 +34,10 @@ func TestPathWithNewline(t *testing.T) {
 			switch cmd.Name() {
 			case "copy":
 				args = append(args, filepath.Join(parent, "source"), filepath.Join(parent, "target"))
+			case "ddl":
+				args = append(args, "postgres")
+			case "export":
+				args = append(args, "--full", filepath.Join(parent, "target"))
 			case "quarantine":
 				args = append(args, "list")
 			case "lease":
