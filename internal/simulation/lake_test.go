@@ -89,7 +89,9 @@ func (g *ledger) follow(log *load.Log, s store.Store, mem memory.Allocator) ([]*
 			if err := json.Unmarshal([]byte(row), v); err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Path, err)
 			}
-			fresh = append(fresh, v)
+			if v.KnownAt.After(g.known) { // a file that merges others has earlier versions, too
+				fresh = append(fresh, v)
+			}
 		}
 	}
 	slices.SortFunc(fresh, func(a, b *version) int { return strings.Compare(a.key(), b.key()) })

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -50,9 +52,15 @@ type World struct {
 // one to a catalog, and the process binds their macros once.
 const firstID = "019b902c-9700-7000-8000-000000000001"
 
+// isEmpty says whether the lake has no commit. (A test may have filled the folder.)
+func (w *World) isEmpty() bool {
+	_, err := store.Read(context.Background(), w.Store, lake.CommitKey(1))
+	return errors.Is(err, store.ErrNotFound)
+}
+
 // runID returns the id of the next command.
 func (w *World) runID() string {
-	if w.commands.Add(1) == 1 && w.Store == w.empty {
+	if w.commands.Add(1) == 1 && w.Store == w.empty && w.isEmpty() {
 		return firstID
 	}
 	return uuid.Must(uuid.NewV7()).String()
