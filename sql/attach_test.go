@@ -18,7 +18,7 @@ import (
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	names := []string{"d", "the second's \"lake\""}
-	worlds := []*world.World{world.New(t, sim.Config{Seed: 1, Deals: 12, Expected: 6}), world.New(t, sim.Config{Seed: 2, Deals: 15, Expected: 5})}
+	worlds := []*world.World{world.New(t, sim.Config{Seed: 1, Deals: 12, Expected: 6}), world.New(t, sim.Config{Seed: 2, Deals: 15, Expected: 5}).Alone()}
 	attached := memory(t)
 	var before []string
 	answers := make([][]string, len(worlds))

@@ -52,6 +52,13 @@ type World struct {
 // one to a catalog, and the process binds their macros once.
 const firstID = "019b902c-9700-7000-8000-000000000001"
 
+// Alone gives the lake an identity of its own, before its first commit: of two lakes in one session of a reader, each must
+// have one. It returns w.
+func (w *World) Alone() *World {
+	w.empty = nil
+	return w
+}
+
 // isEmpty says whether the lake has no commit. (A test may have filled the folder.)
 func (w *World) isEmpty() bool {
 	_, err := store.Read(context.Background(), w.Store, lake.CommitKey(1))
