@@ -171,13 +171,13 @@ func life(t *testing.T, w *world.World, b *world.Book) []func() {
 // TestLoaderHasAsOf has a loader apply export after export of a lake that lives on: nights, syncs, removals,
 // reappearances, records that cannot be read, compaction, a forced replay, expiry. After each commit all tables of the
 // loader are exactly those of <table>_as_of. So are those of a second loader, which runs the statements of ddl, and whose
-// exports skip commits.
+// exports skip commits. A third loader begins again with a complete export.
 func TestLoaderHasAsOf(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
 	e := &exporter{World: w}
 	each := world.Folder(t, t.TempDir())
-	first, second := newLoader(t), newStatements(t)
+	first, second, third := newLoader(t), newStatements(t), newStatements(t)
 	steps := life(t, w, b)
 	var seen []lake.NamedCommit
 	for n, step := range steps {
@@ -207,9 +207,15 @@ func TestLoaderHasAsOf(t *testing.T) {
 				second.apply(t, e, since)
 				second.wantEqual(t, fmt.Sprintf("step %d, statements of ddl", n), want)
 			}
+			if n == 3 || n == len(steps)-1 { // deals are removed in between
+				third.target = world.Folder(t, t.TempDir())
+				third.apply(t, e, "")
+				third.wantEqual(t, fmt.Sprintf("step %d, a complete export", n), want)
+			}
 			seen = append(seen, m.To)
 			if n == len(steps)-1 {
-				second.wantVersions(t, e)
+				second.wantVersions(t, e, 3)
+				third.wantVersions(t, e, 1)
 				e.wantOlder(t, seen)
 				e.wantNDJSON(t, want)
 				e.wantKilled(t, seen)
