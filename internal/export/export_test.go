@@ -1,11 +1,14 @@
 package export_test
 
 import (
+	"context"
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -332,6 +335,19 @@ func (e *exporter) wantKilled(t *testing.T, seen []lake.NamedCommit) {
 	}
 }
 
+// readManifests counts the manifests that are read of a target.
+type readManifests struct {
+	store.Store
+	n atomic.Int64
+}
+
+func (r *readManifests) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if strings.HasPrefix(key, "manifests/") {
+		r.n.Add(1)
+	}
+	return r.Store.Get(ctx, key)
+}
+
 // wantRefusals asks for what cannot be exported.
 func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.NamedCommit) {
 	t.Helper()
@@ -339,6 +355,11 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 	before := world.Keys(t, done)
 	if r := e.mustExport(t, done, "last"); r.Outcome != lake.OutcomeUnchanged || r.Export != nil {
 		t.Errorf("without a new commit: %+v", r)
+	}
+	counted := &readManifests{Store: done}
+	e.mustExport(t, counted, "last")
+	if n, all := counted.n.Load(), len(seen); n > 3 {
+		t.Errorf("%d of %d manifests were read to continue, want those that end with the newest commit", n, all)
 	}
 	if r := e.mustExport(t, done, fmt.Sprint(seen[len(seen)-2].Number)); r.Outcome != lake.OutcomeUnchanged || r.Export.To.SHA256 != newest.SHA256 {
 		t.Errorf("the same export again: %+v", r)
