@@ -40,7 +40,8 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/ownschema"},
+	"sql":                   {"schemas/...", "sql/names", "sql/ownschema"},
+	"sql/names":             {},
 	"sql/ownschema":         {},
 	"sql/explorer":          {"schemas/..."},
 	"sql/answer":            {}, // only a database: it knows no catalog
@@ -51,7 +52,7 @@ var doors = map[string][]string{
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
-	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
+	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/ddl":      {"schemas/...", "internal/export"},
 	"internal/export":   {"schemas/...", "load/...", "sql/answer"},

@@ -1,24 +1,24 @@
-package sql_test
+package names_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"dealflow/sql"
+	"dealflow/sql/names"
 )
 
 func TestParseAliases(t *testing.T) {
-	got, err := sql.ParseAliases([]byte("\ufeffalias,canonical,valid_from\n\"Aspen, Birch\",Aspen,\nOld Oak,Oak,2024-02-29\n"), nil, nil)
-	want := []sql.Alias{{"Aspen, Birch", "Aspen", ""}, {"Old Oak", "Oak", "2024-02-29"}, {"Aspen", "Aspen", ""}, {"Oak", "Oak", ""}}
+	got, err := names.Parse([]byte("\ufeffalias,canonical,valid_from\n\"Aspen, Birch\",Aspen,\nOld Oak,Oak,2024-02-29\n"), nil, nil)
+	want := []names.Alias{{"Aspen, Birch", "Aspen", ""}, {"Old Oak", "Oak", "2024-02-29"}, {"Aspen", "Aspen", ""}, {"Oak", "Oak", ""}}
 	if err != nil || !slices.Equal(got.Banks, want) || len(got.Borrowers) > 0 || got.Version == "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	other, err := sql.ParseAliases(nil, []byte("alias,canonical,valid_from\n"), nil)
+	other, err := names.Parse(nil, []byte("alias,canonical,valid_from\n"), nil)
 	if err != nil || other.Version == got.Version {
 		t.Errorf("got %+v, %v", other, err)
 	}
-	if none, err := sql.ParseAliases(nil, nil, nil); err != nil || none.Version != "" {
+	if none, err := names.Parse(nil, nil, nil); err != nil || none.Version != "" {
 		t.Errorf("got %+v, %v", none, err)
 	}
 	for text, wrong := range map[string]string{
@@ -30,15 +30,15 @@ func TestParseAliases(t *testing.T) {
 		"alias,canonical,valid_from\nOak  plc,b,\noak plc,c,\n": `banks.csv line 3: alias "oak plc": it is "c" here, and "b" in an earlier line`,
 		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,":          "banks.csv line 2: not valid UTF-8",
 	} {
-		if _, err := sql.ParseAliases([]byte(text), nil, nil); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, err := names.Parse([]byte(text), nil, nil); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)
 		}
 	}
 }
 
 func TestParseRoles(t *testing.T) {
-	got, err := sql.ParseAliases(nil, nil, []byte("role,lead\nCo-Lead, TRUE\n\"Structurer\",false\n"))
-	if want := []sql.Role{{"Co-Lead", true}, {"Structurer", false}}; err != nil || !slices.Equal(got.Roles, want) || got.Version == "" {
+	got, err := names.Parse(nil, nil, []byte("role,lead\nCo-Lead, TRUE\n\"Structurer\",false\n"))
+	if want := []names.Role{{"Co-Lead", true}, {"Structurer", false}}; err != nil || !slices.Equal(got.Roles, want) || got.Version == "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for text, wrong := range map[string]string{
@@ -48,7 +48,7 @@ func TestParseRoles(t *testing.T) {
 		"role,lead\na,true,b\n":                         "roles.csv",
 		"role,lead\nSole lead,true\nsole  lead,false\n": `roles.csv line 3: role "sole  lead": it is "false" here, and "true" in an earlier line`,
 	} {
-		if _, err := sql.ParseAliases(nil, nil, []byte(text)); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, err := names.Parse(nil, nil, []byte(text)); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)
 		}
 	}
