@@ -100,4 +100,5 @@ DELETE FROM loan_priced_changes WHERE (`market`, `deal_id`, `version`) IN (SELEC
 INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM loan_priced_deletes;
 
 -- The lake's Iceberg tables in clickhouse. They are current until the lake publishes again.
+CREATE DATABASE IF NOT EXISTS `current`;
 CREATE TABLE `current`.`bond_priced_deals` ENGINE = IcebergS3('s3://bucket/deals/_dealflow/iceberg/current/bond_priced_deals');
