@@ -95,7 +95,7 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 interop: $(BIN) $(S3) ## Check with other programs, a small case of each: a generated client, DuckDB, pandas, polars, chDB, pyiceberg, a notebook, Chromium (needs Python)
 	.ci/interop/run
 
-interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, Spark, dbt, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
+interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, Spark, Trino, dbt, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
