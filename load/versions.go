@@ -22,20 +22,43 @@ import (
 // Latest returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
 // versions committed since, or, without a readable state, all of history.
 func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Latest, error) {
-	newest := newestVersions{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
-	if n := l.log.checkpoint; n > 0 {
-		if known, err := ReadState(ctx, l.store, n); err == nil {
-			newest.seed(known)
-			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.addedSince[f.Path] })
-		} else if ctx.Err() != nil {
-			return nil, err
+	if l.log.checkpoint == 0 {
+		newest, err := l.newestIn(ctx, mem, files)
+		return newest.latest(), err
+	}
+	var known map[api.Feed]lake.Latest
+	var stateErr error
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.Go(func() error {
+		known, stateErr = ReadState(readingCtx, l.store, l.log.checkpoint)
+		return nil
+	})
+	var newest newestVersions
+	reading.Go(func() (err error) { // side by side: mostly the state can be read
+		newest, err = l.newestIn(readingCtx, mem, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return !l.log.addedSince[f.Path] }))
+		return err
+	})
+	err := reading.Wait()
+	if err == nil && stateErr != nil {
+		if err = ctx.Err(); err == nil {
+			newest, err = l.newestIn(ctx, mem, files)
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	newest.seed(known)
+	return newest.latest(), nil
+}
+
+// newestIn returns the newest versions in files of deal_versions.
+func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.File) (newestVersions, error) {
+	newest := newestVersions{}
 	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
 	var mu sync.Mutex // of newest: the order of versions does not matter
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(sideBySide / 2) // an open file takes some megabytes
+	reading.SetLimit(sideBySide) // an open file takes some megabytes at most
 	for _, f := range files {
 		reading.Go(func() error {
 			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
@@ -46,10 +69,7 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 			})
 		})
 	}
-	if err := reading.Wait(); err != nil {
-		return nil, err
-	}
-	return newest.latest(), nil
+	return newest, reading.Wait()
 }
 
 // newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
@@ -75,11 +95,19 @@ func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
 	return deals
 }
 
+// seed adds the versions of a state. Rows that became known later were added before: what they say stays.
 func (n newestVersions) seed(known map[api.Feed]lake.Latest) {
 	for feed, known := range known {
 		deals := n.ofFeed(feed)
 		for id, latest := range known {
-			deals[id] = newestVersion{latest: latest, content: latest.Version}
+			v := deals[id]
+			if latest.Version > v.latest.Version {
+				v.latest.Version, v.latest.Removed = latest.Version, latest.Removed
+			}
+			if latest.Version > v.content { // the state has the hashes of the newest content up to its version
+				v.content, v.latest.ContentHash, v.latest.PayloadHash = latest.Version, latest.ContentHash, latest.PayloadHash
+			}
+			deals[id] = v
 		}
 	}
 }

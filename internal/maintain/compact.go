@@ -95,6 +95,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[a
 	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now}
 	if w.tx, err = l.Begin(load.TransactionConfig{
 		ID: cfg.RunID, Command: w.command, Started: w.started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
+		Keep: cfg.Cache.Keeper(),
 	}); err != nil {
 		return nil, err
 	}

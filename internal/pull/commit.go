@@ -70,6 +70,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	for _, f := range done {
 		f.decisions = nil // they are written
 	}
+	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
+		return err
+	}
 	debug.FreeOSMemory() // DuckDB runs next and needs the memory that flattening has freed
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err

@@ -28,7 +28,7 @@ import (
 var ErrNotCommitted = errors.New("the data differs from what was committed")
 
 // fetchers is the number of files that are fetched at once.
-const fetchers = 8
+const fetchers = 16
 
 // folderPrefix begins the names of the folders that Folder creates.
 const folderPrefix = "lake-"
@@ -102,6 +102,32 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder
 		}
 	}
 	return err
+}
+
+// Keep adds a complete local file to the cache, so that a Fetch on this machine need not download it. It is a hard link: if
+// that cannot be made, the file is downloaded when it is wanted.
+func (c *Cache) Keep(file lake.File, local string) {
+	cached := filepath.Join(c.dir, file.SHA256)
+	if os.Link(local, cached) != nil {
+		return
+	}
+	if info, err := os.Stat(cached); err == nil {
+		c.checked.Store(file.SHA256, info) // this process has just written its bytes
+	}
+}
+
+// Keeper returns Keep; nil for no cache.
+func (c *Cache) Keeper() func(file lake.File, local string) {
+	if c == nil {
+		return nil
+	}
+	return c.Keep
+}
+
+// has says whether there is a copy of a file.
+func (c *Cache) has(file *lake.File) bool {
+	_, err := os.Stat(filepath.Join(c.dir, file.SHA256))
+	return err == nil
 }
 
 // link links target to the copy of a file. found is false if there is no copy, or its bytes are not those that the
