@@ -165,7 +165,7 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 	if !slices.ContainsFunc(feeds, func(f api.Feed) bool { return len(days[f]) > 0 }) {
 		return nil
 	}
-	copied, err := copyFiles(ctx, p.lake, p.tx, versions)
+	copied, err := copyFiles(ctx, p.lake, p.tx, p.Cache, versions)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 			parts = append(parts, maintain.Part{File: file, Market: f.Feed.Market})
 		}
 	}
-	commit.Remove, err = maintain.TakeOut(ctx, r.lake, r.session.Transaction, parts)
+	commit.Remove, err = maintain.TakeOut(ctx, r.lake, r.session.Transaction, r.Cache, parts)
 	return err
 }
 
