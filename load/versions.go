@@ -193,13 +193,22 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	if len(versions) == 0 {
 		return found, nil
 	}
-	// The newest file first: most callers ask for each deal's last version.
-	for _, f := range slices.Backward(l.log.Files(lake.HistoryTable(lake.DealVersions))) {
-		if !f.HasMarket(feed.Market) {
-			continue
+	files := slices.DeleteFunc(l.log.Files(lake.HistoryTable(lake.DealVersions)), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
+	slices.Reverse(files) // the newest first: most callers ask for each deal's last version
+	for some := range slices.Chunk(files, payloadFiles) {
+		parts := make([]map[int64]Payload, len(some))
+		reading, readCtx := errgroup.WithContext(ctx)
+		for i, f := range some {
+			reading.Go(func() (err error) {
+				parts[i], err = l.payloadsIn(readCtx, mem, f, feed, versions, found)
+				return err
+			})
 		}
-		if err := l.payloadsIn(ctx, mem, f, feed, versions, found); err != nil {
+		if err := reading.Wait(); err != nil {
 			return nil, err
+		}
+		for _, part := range parts {
+			maps.Copy(found, part)
 		}
 		if len(found) == len(versions) {
 			break
@@ -213,15 +222,18 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	return found, nil
 }
 
-// payloadsIn adds the payloads that one file contains to found. It reads the keys of the row groups that may contain a
+// payloadFiles is the number of files whose payloads are read side by side.
+const payloadFiles = 8
+
+// payloadsIn returns the payloads that one file contains, of those that are not in found. It reads the keys of the row groups that may contain a
 // wanted version, then the payloads of those that do: payloads are nearly all of the file's bytes.
-func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) error {
+func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) (map[int64]Payload, error) {
 	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
 		_, have := found[id]
 		return have || id < f.MinDealID || id > f.MaxDealID
 	})
 	if len(missing) == 0 {
-		return nil
+		return nil, nil
 	}
 	wanted := func(rec arrow.Record, row int) (int64, bool) {
 		id := rec.Column(1).(*array.Int64).Value(row)
@@ -230,7 +242,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	}
 	file, err := parquet.Open(ctx, l.store, f.Path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	groups := []int{} // not nil: nil means all
@@ -244,12 +256,13 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 		return nil
 	})
 	if err != nil || len(groups) == 0 {
-		return err
+		return nil, err
 	}
-	return file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
+	here := map[int64]Payload{}
+	return here, file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
-				found[id] = Payload{
+				here[id] = Payload{
 					Bytes: []byte(rec.Column(3).(*array.String).Value(row)),
 					RunID: strings.Clone(rec.Column(4).(*array.String).Value(row)),
 				}

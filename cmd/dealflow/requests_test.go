@@ -58,14 +58,40 @@ func (l *requestLog) take() []storeRequest {
 	return all
 }
 
+// connections is the number of requests that the program sends at once, at most (s3store.Config.Parallel).
+const connections = 16
+
 // chain returns the greatest number of requests of which each began after the one before had ended. What depends on each
-// other is such a chain, so no number of connections makes it shorter.
+// other is such a chain. A request that began when another one ended, with all connections in use, had waited for a
+// connection: it counts as begun when they were all taken. So the chain is that of a program with any number of connections.
 func chain(requests []storeRequest) (longest []storeRequest) {
-	slices.SortFunc(requests, func(a, b storeRequest) int { return a.end.Compare(b.end) })
+	const together = 3 * time.Millisecond // an end and the begin that it allowed
+	slices.SortFunc(requests, func(a, b storeRequest) int { return a.begun.Compare(b.begun) })
+	ready := make([]time.Time, len(requests))
+	for i, r := range requests {
+		ready[i] = r.begun
+		inUse, first := 0, r.begun
+		for j := range i {
+			if requests[j].end.After(r.begun.Add(-together)) {
+				inUse++
+				if ready[j].Before(first) {
+					first = ready[j]
+				}
+			}
+		}
+		if inUse >= connections-1 {
+			ready[i] = first
+		}
+	}
+	order := make([]int, len(requests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return requests[a].end.Compare(requests[b].end) })
 	var last time.Time
-	for _, r := range requests {
-		if r.begun.After(last) {
-			longest, last = append(longest, r), r.end
+	for _, i := range order {
+		if ready[i].After(last) {
+			longest, last = append(longest, requests[i]), requests[i].end
 		}
 	}
 	return longest

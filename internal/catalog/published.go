@@ -143,6 +143,11 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 	if err := found.checkWAL(ctx, s); err != nil {
 		return c, err
 	}
+	if found.flaw == nil && !local.IsLake() {
+		if found.flaw, err = mirror.CheckPacked(ctx, s, found.path); err != nil {
+			return c, err
+		}
+	}
 	c.Published = Published{found.shown.Commit, found.flaw}
 	if !found.shown.Current {
 		return c, nil // its tables may be others

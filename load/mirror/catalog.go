@@ -59,13 +59,13 @@ func (m *Mirror) PublishedCatalog(ctx context.Context, end lake.CatalogEnd) (pat
 
 // KeepCatalog adds a complete catalog file to the cache, as Keep adds data files.
 func (c *Cache) KeepCatalog(local string) {
-	if end, err := catalogEnd(local); err == nil {
-		_ = os.Link(local, c.catalogPath(end.Checksum))
+	if end, err := catalogEnd(local); err == nil && os.Link(local, c.catalogPath(end.Checksum)) == nil {
+		_ = c.makeRoom() // the next Fetch tries again
 	}
 }
 
 // catalogPath is where the cache has the catalog with a checksum. Readers check the checksum before they use it.
-func (c *Cache) catalogPath(checksum string) string { return filepath.Join(c.dir, checksum+".duckdb") }
+func (c *Cache) catalogPath(checksum string) string { return filepath.Join(c.dir, checksum) }
 
 // catalogEnd reads the end of a local catalog file.
 func catalogEnd(path string) (end lake.CatalogEnd, err error) {
@@ -108,7 +108,10 @@ const (
 	skippableBytes = 8 // magic number and size
 )
 
-var errOtherCatalog = errors.New("the packed catalog is of another catalog")
+var (
+	errOtherCatalog = errors.New("the packed catalog is of another catalog")
+	errWrongBytes   = errors.New("its bytes are not those of the catalog that it names")
+)
 
 // PackCatalog writes the packed form of a local catalog file. A catalog that does not name its commit cannot be packed.
 func PackCatalog(path string, to io.Writer) (err error) {
@@ -135,6 +138,27 @@ func PackCatalog(path string, to io.Writer) (err error) {
 	return errors.Join(err, packer.Close())
 }
 
+// CheckPacked returns why the packed catalog is damaged; nil if it is not, is absent, or is of another catalog than the plain
+// one, which is a local file. In each of these cases commands read the right bytes. err is the store's.
+func CheckPacked(ctx context.Context, s store.Store, plain string) (damage, err error) {
+	end, err := catalogEnd(plain)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it names no commit, so no packed catalog is of it
+	}
+	packed, err := store.Read(ctx, s, lake.PackedCatalogKey)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	damage = unpackTo(io.Discard, bytes.NewReader(packed), end)
+	if damage == nil || errors.Is(damage, errOtherCatalog) {
+		return nil, nil
+	}
+	return fmt.Errorf("%s: %w; `dealflow catalog` puts it again", lake.PackedCatalogKey, damage), nil
+}
+
 // unpack downloads the packed catalog to a local file, if it is of the catalog with an end, and all bytes are right.
 func (m *Mirror) unpack(ctx context.Context, end lake.CatalogEnd, path string) (err error) {
 	from, err := m.store.Get(ctx, lake.PackedCatalogKey)
@@ -142,6 +166,20 @@ func (m *Mirror) unpack(ctx context.Context, end lake.CatalogEnd, path string) (
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, to.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
+	return unpackTo(to, from, end)
+}
+
+// unpackTo unpacks a packed catalog, if it is of the catalog with an end.
+func unpackTo(to io.Writer, from io.Reader, end lake.CatalogEnd) error {
 	head := make([]byte, skippableBytes+lake.CatalogEndSize)
 	if _, err := io.ReadFull(from, head); err != nil {
 		return err
@@ -154,15 +192,6 @@ func (m *Mirror) unpack(ctx context.Context, end lake.CatalogEnd, path string) (
 		return err
 	}
 	defer unpacker.Close()
-	to, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err = errors.Join(err, to.Close()); err != nil {
-			err = errors.Join(err, os.Remove(path))
-		}
-	}()
 	return copySealed(to, unpacker, end)
 }
 
@@ -189,7 +218,7 @@ func copySealed(to io.Writer, from io.Reader, end lake.CatalogEnd) error {
 		}
 	}
 	if !bytes.Equal(last, []byte(lake.ChecksumPrefix+end.Checksum)) || sumOf(sum) != end.Checksum {
-		return errOtherCatalog
+		return errWrongBytes
 	}
 	return nil
 }

@@ -147,7 +147,10 @@ func (v *verifier) verify(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.checkTables(ctx)
+	if err := v.checkTables(ctx); err != nil {
+		return err
+	}
+	return ctx.Err() // what is read of local copies does not fail
 }
 
 // checkRows checks what the rows of files say about each other.
