@@ -34,7 +34,7 @@ type Transaction struct {
 	work  string
 	fate  commitFate
 
-	puts puts
+	puts *store.Puts
 
 	mu    sync.Mutex
 	files []lake.File    // that were handed over to be put
@@ -82,7 +82,7 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: newPuts()}, nil
+	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: store.NewPuts(sideBySide)}, nil
 }
 
 // cleanTimeout bounds the removal of a failed run's files.
@@ -92,7 +92,7 @@ const cleanTimeout = 30 * time.Second
 // deletes them from the lake, even if ctx is cancelled. In any doubt they stay: then they are garbage, which no reader
 // opens and `expire` deletes. The same goes for files that could not be deleted; they are no error.
 func (t *Transaction) Close(ctx context.Context) error {
-	t.puts.abandon()
+	t.puts.Abandon()
 	if t.fate == notVisible {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 		defer cancel()
@@ -195,7 +195,7 @@ func (t *Transaction) putBody(ctx context.Context, file lake.File, body io.ReadS
 	t.mu.Lock()
 	t.files = append(t.files, file)
 	t.mu.Unlock()
-	return t.puts.begin(ctx, body, func(ctx context.Context) error {
+	return t.puts.Begin(ctx, body, func(ctx context.Context) error {
 		_, err := body.Seek(0, io.SeekStart)
 		if err == nil {
 			err = t.lake.store.Put(ctx, file.Path, body, store.CreateOnly)
@@ -214,7 +214,7 @@ func (t *Transaction) putBody(ctx context.Context, file lake.File, body io.ReadS
 
 // Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
 // the transaction can only be closed.
-func (t *Transaction) Settle(ctx context.Context) error { return t.puts.settle(ctx) }
+func (t *Transaction) Settle(ctx context.Context) error { return t.puts.Settle(ctx) }
 
 // CheckAge returns an error if the transaction began more than half of Grace ago: `expire` deletes files that no commit
 // names and that are older than Grace, so files of this transaction may soon be gone.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"dealflow/internal/workfolder"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/api"
@@ -51,7 +50,7 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, la
 			return fmt.Errorf("compact: %w", err)
 		}
 	}
-	fetched, err := w.fetchAhead(ctx, slices.Concat(history, snapshots))
+	fetched, err := w.Cache.FetchAhead(ctx, w.Store, slices.Concat(slices.Concat(history, snapshots)...))
 	if err != nil {
 		return fmt.Errorf("compact: %w", err)
 	}
@@ -83,34 +82,6 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, la
 		return errors.Join(faults...)
 	}
 	return errors.Join(append(faults, w.commit(ctx, remove, result))...)
-}
-
-// aheadBytes is 256 MiB: files of up to that size in all are fetched together before the first of them is merged, so that a
-// store far away takes as long for all groups as for one.
-const aheadBytes = 256 << 20
-
-// fetchAhead fetches the files of groups into the cache, if it has a cache and they are small. The folder keeps them there
-// until it is closed. A file that is damaged is left to the merge, which says so.
-func (w *work) fetchAhead(ctx context.Context, groups [][]lake.File) (*workfolder.Folder, error) {
-	var files []lake.File
-	var total int64
-	for _, group := range groups {
-		for i := range group {
-			total += group[i].Bytes
-		}
-		files = append(files, group...)
-	}
-	if w.Cache == nil || total > aheadBytes {
-		return nil, nil //nolint:nilnil // nothing is fetched ahead
-	}
-	folder, err := w.Cache.Folder()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Cache.Fetch(ctx, w.Store, files, folder.Path()); err != nil && ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), folder.Close())
-	}
-	return folder, nil
 }
 
 // CompactAfterRun merges history files if there are many, as its own commit after a run's and under that run's lease.

@@ -123,11 +123,11 @@ func (d *difference) apply(base *state) (*state, error) {
 		if t == nil {
 			return nil, fmt.Errorf("table %s is null", name)
 		}
-		of := base.Tables[name]
-		if of == nil {
-			of = &tableState{}
+		before := base.Tables[name]
+		if before == nil {
+			before = &tableState{}
 		}
-		made, err := t.apply(of)
+		made, err := t.apply(before)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", name, err)
 		}

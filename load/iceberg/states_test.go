@@ -60,7 +60,7 @@ func TestStateDifference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := new(memstore.Mem)
 	var before *stored
-	short, of := 0, map[string]bool{}
+	short, bases := 0, map[string]bool{}
 	for commit := int64(1); commit <= 150; commit++ {
 		var known *state
 		if before != nil {
@@ -85,11 +85,11 @@ func TestStateDifference(t *testing.T) {
 		if got.baseKey != key {
 			short++
 		}
-		of[got.baseKey] = true
+		bases[got.baseKey] = true
 		before = got
 	}
-	if short < 75 || len(of) < 2 {
-		t.Errorf("%d of 150 states are differences from %d others, want most of them, from a few", short, len(of))
+	if short < 75 || len(bases) < 2 {
+		t.Errorf("%d of 150 states are differences from %d others, want most of them, from a few", short, len(bases))
 	}
 	// A difference whose base is gone cannot be read: the next publication builds all tables again, and expire deletes nothing.
 	if before.baseKey == statesPrefix+"150" {

@@ -83,6 +83,30 @@ func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, fol
 	return c.makeRoom()
 }
 
+// aheadBytes is 256 MiB: the size of all files up to which FetchAhead fetches them.
+const aheadBytes = 256 << 20
+
+// FetchAhead fetches files together, which are needed one after another, so that a store far away takes as long for all as for
+// one. They are in the cache at least until the folder is closed. It fetches nothing and returns nil if there is no cache, or
+// the files are large. A file that cannot be fetched is left to the one who needs it.
+func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File) (*workfolder.Folder, error) {
+	var total int64
+	for i := range files {
+		total += files[i].Bytes
+	}
+	if c == nil || total > aheadBytes {
+		return nil, nil //nolint:nilnil // nothing is fetched ahead
+	}
+	folder, err := c.Folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Fetch(ctx, s, files, folder.Path()); err != nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), folder.Close())
+	}
+	return folder, nil
+}
+
 func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder string) error {
 	target := filepath.Join(folder, filepath.FromSlash(file.Path))
 	if _, err := os.Stat(target); err == nil {

@@ -98,7 +98,7 @@ func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer copied.close() // copies that nobody needs any more
+	defer copied.close() // the copies are needed no more
 	v := &verifier{store: s, files: copied, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", s.URL(), err)
