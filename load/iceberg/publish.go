@@ -210,11 +210,14 @@ func (b *builder) make(ctx context.Context) (made putTable, err error) {
 	return made, nil
 }
 
-// putState puts the state of all tables, and returns its key.
-func (p *publication) putState(ctx context.Context, tables []putTable) (string, error) {
+// putState puts the state of all tables, and returns its key. before is the key of the state that is continued from.
+func (p *publication) putState(ctx context.Context, tables []putTable, before string) (string, error) {
 	s := &state{FormatVersion: stateVersion, Location: location(p.root, ""), Schema: lake.SchemaVersion, NamedCommit: p.log.Newest(), Tables: map[string]*tableState{}}
 	for i := range tables {
 		s.Tables[tables[i].String()] = tables[i].state
+	}
+	if p.old != nil && s.isSame(p.old.state) {
+		return before, nil // of the same commit, with the same tables
 	}
 	packed, err := s.pack(p.old)
 	if err != nil {
@@ -228,7 +231,7 @@ func (p *publication) putState(ctx context.Context, tables []putTable) (string, 
 // putTables puts the state and the metadata of all tables, then what is published, then the hints.
 func (p *publication) putTables(ctx context.Context, before *Published, tables []putTable, clock func() time.Time) (err error) {
 	now := &Published{FormatVersion: formatVersion, NamedCommit: p.log.Newest(), At: lake.At(clock()), Location: location(p.root, ""), Kept: p.result.Kept}
-	if now.State, err = p.putState(ctx, tables); err != nil {
+	if now.State, err = p.putState(ctx, tables, before.State); err != nil {
 		return err
 	}
 	for i := range tables {

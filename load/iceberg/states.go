@@ -216,6 +216,16 @@ func (s *snapshot) isSame(kept *snapshot, numbers []int) bool {
 	return true
 }
 
+// isSame says whether two states say the same.
+func (s *state) isSame(other *state) bool {
+	if s.Number != other.Number || s.SHA256 != other.SHA256 {
+		return false
+	}
+	one, err1 := json.Marshal(s)
+	two, err2 := json.Marshal(other)
+	return errors.Join(err1, err2) == nil && bytes.Equal(one, two)
+}
+
 // pack returns the bytes of the state's object: whole, or if the one before is given and that is much shorter, as the
 // difference from the base of that.
 func (s *state) pack(before *stored) ([]byte, error) {

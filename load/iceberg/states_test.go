@@ -95,6 +95,18 @@ func TestStateDifference(t *testing.T) {
 	if before.baseKey == statesPrefix+"150" {
 		t.Fatal("the last state is whole: take another seed")
 	}
+	storetest.Overwrite(t, s, Table{Namespace: Current, Name: "t0"}.metadataKey(1), fmt.Appendf(nil, `{"properties":{%q:%q}}`, stateProperty, statesPrefix+"150"))
+	needed, err := FindNeeded(t.Context(), s, time.Now(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := map[string]bool{}
+	for _, o := range needed.Garbage(time.Now().Add(time.Hour)) {
+		garbage[o.Key] = true
+	}
+	if garbage[statesPrefix+"150"] || garbage[before.baseKey] || len(garbage) != 148 {
+		t.Errorf("%d of 150 states are garbage, the last one or its base among them: %t, want all but these", len(garbage), garbage[statesPrefix+"150"] || garbage[before.baseKey])
+	}
 	storetest.Remove(t, s, before.baseKey)
 	if _, err := readState(t.Context(), s, statesPrefix+"150"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("without its base: got %v, want store.ErrNotFound", err)
