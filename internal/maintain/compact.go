@@ -43,9 +43,8 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 
 // compact merges groups of files, each of them into one or two, and commits. latest are the latest versions of all deals;
 // nil means that it reads them.
-func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) error {
+func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) (err error) {
 	if len(history) > 0 && latest == nil {
-		var err error
 		if latest, err = w.lake.Latest(ctx, w.Memory); err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
@@ -54,7 +53,7 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, la
 	if err != nil {
 		return fmt.Errorf("compact: %w", err)
 	}
-	defer fetched.Close() // copies that go with the work folder anyway
+	defer func() { err = errors.Join(err, fetched.Close()) }()
 	var remove []string
 	var faults []error
 	for i, group := range slices.Concat(history, snapshots) {

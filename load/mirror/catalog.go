@@ -97,8 +97,7 @@ func isSealed(path string, end lake.CatalogEnd) bool {
 	if err != nil {
 		return false
 	}
-	defer file.Close() // read-only: a failing close loses nothing
-	return copySealed(io.Discard, file, end) == nil
+	return errors.Join(copySealed(io.Discard, file, end), file.Close()) == nil
 }
 
 // A packed catalog begins with a skippable frame (RFC 8878, 3.1.2), which every zstd ignores, with the end of the catalog:
