@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -31,12 +33,17 @@ func (e *aliasError) Unwrap() error { return e.err }
 
 func readAliases(ctx context.Context, l *load.Lake) (names.Declared, error) {
 	var files [3][]byte
+	reading, ctx := errgroup.WithContext(ctx)
 	for i, key := range lake.UserFiles() {
-		data, err := l.Object(ctx, key)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return names.Declared{}, err
-		}
-		files[i] = data
+		reading.Go(func() (err error) {
+			if files[i], err = l.Object(ctx, key); errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return names.Declared{}, err
 	}
 	aliases, err := names.Parse(files[0], files[1], files[2])
 	if err != nil {

@@ -1,4 +1,4 @@
-package load
+package parquet
 
 import (
 	"context"
@@ -6,16 +6,15 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
 
 // Output is a file that is created together with its first rows, so that no file is empty. It ends with Finish or
 // Abort; Abort after Finish does nothing. It is not safe for concurrent use.
 type Output struct {
-	Create func() (*parquet.Writer, error)
+	Create func() (*Writer, error)
 
-	writer *parquet.Writer // nil before the first rows, and after the end
+	writer *Writer // nil before the first rows, and after the end
 }
 
 // Write appends the rows of a batch as one row group. The caller keeps the batch and releases it.
@@ -77,10 +76,10 @@ type Tables struct {
 }
 
 // NewTables returns a writer of collected rows. create opens the file of a table when its first rows are written.
-func NewTables(rows Batches, create func(*lake.Table) (*parquet.Writer, error)) *Tables {
+func NewTables(rows Batches, create func(*lake.Table) (*Writer, error)) *Tables {
 	t := &Tables{rows: rows}
 	for i := range rows.Tables() {
-		t.outputs = append(t.outputs, Output{Create: func() (*parquet.Writer, error) { return create(rows.Table(i)) }})
+		t.outputs = append(t.outputs, Output{Create: func() (*Writer, error) { return create(rows.Table(i)) }})
 	}
 	return t
 }
@@ -88,7 +87,7 @@ func NewTables(rows Batches, create func(*lake.Table) (*parquet.Writer, error)) 
 // Drain writes the tables whose collected rows fill a row group.
 func (t *Tables) Drain() error {
 	for i := range t.outputs {
-		if t.rows.Bytes(i) >= parquet.RowGroupBytes {
+		if t.rows.Bytes(i) >= RowGroupBytes {
 			if err := t.flush(i); err != nil {
 				return err
 			}
