@@ -17,6 +17,8 @@ import (
 	"dealflow/internal/logs"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/operator"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -84,10 +86,10 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 		return err
 	}
 	e := explorer{app: a, where: where, options: o}
-	server, err := ui.New(ui.Config{
-		Lake: shown, URL: where.URL(), Version: version(), Health: e.health, Runs: e.runs, Files: e.files, Now: clock,
+	server, err := ui.New(frame.Config{
+		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Hosts: strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' }), AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	})
+	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -100,7 +102,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 }
 
 // serveUI answers requests until ctx ends, and then waits for those that are open.
-func serveUI(ctx context.Context, handler *ui.Server, listener net.Listener) error {
+func serveUI(ctx context.Context, handler *frame.Server, listener net.Listener) error {
 	server := serve.HTTPServer(handler)
 	server.WriteTimeout = 10 * time.Minute // a download of a large table over a slow line
 	ended := make(chan error, 1)
@@ -207,7 +209,7 @@ func (e *explorer) quiet() *app {
 }
 
 // health returns what status says, with the settings of status.
-func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
+func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	a := e.quiet()
 	o, err := a.statusSettings()
 	if err != nil {
@@ -227,13 +229,13 @@ func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &ui.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
+	h := &operator.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
 		h.Findings = append(h.Findings, heldFinding(s, f))
 	}
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
-		feed := ui.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
+		feed := operator.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
 		if f.SnapshotAt != nil {
 			feed.SnapshotAt = f.SnapshotAt.Time
 		}
@@ -254,8 +256,8 @@ func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
 // names the checks that hold it.
-func heldFinding(s *statusResult, f finding) ui.Finding {
-	found := ui.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
+func heldFinding(s *statusResult, f finding) operator.Finding {
+	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
 	if f.Kind != "failed" || t == nil || !t.Open || t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
 		return found
@@ -279,38 +281,38 @@ func namedChecks(message string) string {
 }
 
 // sizeFacts says what the lake has grown to.
-func sizeFacts(s *statusResult) []ui.Fact {
-	facts := []ui.Fact{
+func sizeFacts(s *statusResult) []frame.Fact {
+	facts := []frame.Fact{
 		{Name: "Files", Value: fmt.Sprintf("%d, %s", s.Files, size(s.Bytes))},
 		{Name: "Snapshot day", Value: s.SnapshotDate},
 		{Name: "Day zone", Value: s.DayZone},
 	}
 	switch flaw := catalogFlaw(s); flaw {
 	case "":
-		facts = append(facts, ui.Fact{Name: "Catalog", Value: "up to date"})
+		facts = append(facts, frame.Fact{Name: "Catalog", Value: "up to date"})
 	default:
-		facts = append(facts, ui.Fact{Name: "Catalog", Value: flaw})
+		facts = append(facts, frame.Fact{Name: "Catalog", Value: flaw})
 	}
 	if s.OlderFiles > 0 {
-		facts = append(facts, ui.Fact{Name: "Files of an older schema", Value: fmt.Sprint(s.OlderFiles)})
+		facts = append(facts, frame.Fact{Name: "Files of an older schema", Value: fmt.Sprint(s.OlderFiles)})
 	}
 	if s.Lease != nil {
-		facts = append(facts, ui.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
+		facts = append(facts, frame.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
 	}
 	if s.Watch != nil {
-		facts = append(facts, ui.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
+		facts = append(facts, frame.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
 	}
 	if len(s.Nights) > 0 {
 		n := &s.Nights[0]
-		facts = append(facts, ui.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
+		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
 	}
 	return facts
 }
 
-func runsOf(rows []runRow) []ui.Run {
-	runs := make([]ui.Run, 0, len(rows))
+func runsOf(rows []runRow) []operator.Run {
+	runs := make([]operator.Run, 0, len(rows))
 	for i := range rows {
-		r := ui.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
+		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
 			r.Todo = todoAfter(r.Attempt)
 		}
@@ -320,7 +322,7 @@ func runsOf(rows []runRow) []ui.Run {
 }
 
 // runs lists what `dealflow runs` lists.
-func (e *explorer) runs(ctx context.Context, most int) ([]ui.Run, error) {
+func (e *explorer) runs(ctx context.Context, most int) ([]operator.Run, error) {
 	a := e.quiet()
 	l, err := a.openToRead(ctx, e.where)
 	if err != nil {
@@ -338,24 +340,24 @@ func (e *explorer) runs(ctx context.Context, most int) ([]ui.Run, error) {
 }
 
 // files counts what a commit added and removed.
-func (e *explorer) files(ctx context.Context, number int64) (ui.FileChange, error) {
+func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange, error) {
 	a := e.quiet()
 	l, err := a.openToRead(ctx, e.where)
 	if err != nil {
-		return ui.FileChange{}, err
+		return operator.FileChange{}, err
 	}
 	data, err := l.Object(ctx, lake.CommitKey(number))
 	if errors.Is(err, store.ErrNotFound) {
-		return ui.FileChange{}, nil
+		return operator.FileChange{}, nil
 	}
 	if err != nil {
-		return ui.FileChange{}, err
+		return operator.FileChange{}, err
 	}
 	c, err := lake.DecodeCommit(data)
 	if err != nil {
-		return ui.FileChange{}, fmt.Errorf("%s: %w", lake.CommitKey(number), err)
+		return operator.FileChange{}, fmt.Errorf("%s: %w", lake.CommitKey(number), err)
 	}
-	f := ui.FileChange{Known: true, Added: len(c.Add), Removed: len(c.Remove)}
+	f := operator.FileChange{Known: true, Added: len(c.Add), Removed: len(c.Remove)}
 	for i := range c.Add {
 		f.AddedBytes += c.Add[i].Bytes
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"dealflow/internal/attempts"
-	"dealflow/internal/ui"
+	"dealflow/internal/ui/operator"
 	"dealflow/schemas/lake"
 )
 
@@ -12,9 +12,9 @@ import (
 // a run that waits for a person names what releases it.
 func TestExplorerSaysStatus(t *testing.T) {
 	verdict := func(kinds ...string) string {
-		h := &ui.Health{}
+		h := &operator.Health{}
 		for _, kind := range kinds {
-			h.Findings = append(h.Findings, ui.Finding{Kind: kind})
+			h.Findings = append(h.Findings, operator.Finding{Kind: kind})
 		}
 		return h.Verdict()
 	}

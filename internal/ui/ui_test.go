@@ -23,6 +23,8 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/operator"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/api"
@@ -47,22 +49,26 @@ func serve(t *testing.T, w *world.World) *explorer {
 	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: newer(t, w), Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
-	server, err := ui.New(ui.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return e.now },
-		Health: func(context.Context) (*ui.Health, error) {
+	server, err := ui.New(frame.Config{
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now },
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}, operator.Source{
+		Health: func(context.Context) (*operator.Health, error) {
 			log := w.Log(t)
-			h := &ui.Health{Now: e.now, Findings: []ui.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
+			h := &operator.Health{Now: e.now, Findings: []operator.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
 			h.Checks = log.Commits[len(log.Commits)-1].Checks
 			return h, nil
 		},
-		Runs: func(_ context.Context, most int) (all []ui.Run, err error) {
+		Runs: func(_ context.Context, most int) (all []operator.Run, err error) {
 			log := w.Log(t)
 			for i := len(log.Commits) - 1; i >= 0; i-- {
-				all = append(all, ui.Run{Commit: log.Commits[i]})
+				all = append(all, operator.Run{Commit: log.Commits[i]})
 			}
 			return all, nil
 		},
-		Files: func(context.Context, int64) (ui.FileChange, error) { return ui.FileChange{Known: true, Added: 3}, nil },
+		Files: func(context.Context, int64) (operator.FileChange, error) {
+			return operator.FileChange{Known: true, Added: 3}, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

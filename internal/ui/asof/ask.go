@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -264,8 +266,8 @@ func (v *View) bound(text string, q Query) ([]any, error) {
 		return nil, err
 	}
 	var args []any
-	for name, value := range values {
-		args = append(args, stdsql.Named(name, value))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		args = append(args, stdsql.Named(name, values[name]))
 	}
 	return args, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/lake"
 )
 
 // Table is a table of a page.
@@ -107,6 +108,9 @@ func MomentOf(c asof.Cell) Cell {
 
 // ShortTime returns an instant in UTC to the minute.
 func ShortTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") }
+
+// LongTime returns an instant in UTC to the minute, with the zone.
+func LongTime(at lake.Instant) string { return at.UTC().Format("2 Jan 2006 15:04 UTC") }
 
 // Of returns an answer as a table, column by column.
 func Of(a *asof.Answer, caption string) *Table {
