@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"encoding/csv"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -44,6 +45,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
 	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
+	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 }
@@ -184,6 +186,37 @@ func testDownloads(t *testing.T, e *explorer) {
 	}
 	if status, _, header := e.get(t, "/deals/bond/hy/priced/"+found[0][1]+"/payload-1"); status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
 		t.Errorf("a payload: status %d, %s", status, header.Get("Content-Type"))
+	}
+}
+
+// testPipeline checks that each deal to come is once on the board of its service, and that the table has each tranche.
+func testPipeline(t *testing.T, e *explorer) {
+	_, text, _ := e.get(t, "/pipeline.csv")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 10 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	want, tranches := map[string]map[string]int{}, map[string]int{}
+	for _, row := range rows[1:] {
+		if want[row[0]] == nil {
+			want[row[0]] = map[string]int{}
+		}
+		want[row[0]][strings.ToLower(row[0]+"/"+row[1])+"/expected/"+row[2]] = 1
+		tranches[row[0]]++
+	}
+	for service, deals := range want {
+		page := e.page(t, "/pipeline?service="+service)
+		got := map[string]int{}
+		for _, found := range regexp.MustCompile(`<li class="card"><p><a href="\./deals/([a-z]+/[a-z]+/expected/\d+)"`).FindAllStringSubmatch(page, -1) {
+			got[found[1]]++
+		}
+		if !maps.Equal(got, deals) {
+			t.Errorf("%s: the board has %v, the file %v", service, got, deals)
+		}
+		table := e.page(t, "/pipeline?view=table&service="+service)
+		if n := strings.Count(regexp.MustCompile(`(?s)<caption>Tranches.*?</table>`).FindString(table), "<tr"); n != tranches[service]+1 {
+			t.Errorf("%s: the table has %d rows, want %d and a heading", service, n, tranches[service])
+		}
 	}
 }
 

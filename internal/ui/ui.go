@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"io/fs"
+	"slices"
 
 	"dealflow/internal/ui/deals"
 	"dealflow/internal/ui/frame"
@@ -9,13 +11,16 @@ import (
 	"dealflow/internal/ui/study"
 )
 
+// words are those of the navigation, in its order.
+var words = []string{"Health", "Pipeline", "Deals", "Changes", "Analyses", "Tables", "Runs"}
+
 // New returns the server of the explorer. It adds the pages to config.
 func New(config frame.Config, now operator.Source) (*frame.Server, error) {
 	config.Templates = []fs.FS{operator.Templates, deals.Templates, study.Templates}
 	config.State = now.State
-	// The order of the navigation: how the lake is, what is in it, how to ask more.
-	for _, pages := range [][]frame.Page{operator.Pages(now), deals.Pages(), study.Pages()} {
-		config.Pages = append(config.Pages, pages...)
-	}
+	config.Pages = slices.Concat(operator.Pages(now), deals.Pages(), study.Pages())
+	slices.SortStableFunc(config.Pages, func(a, b frame.Page) int {
+		return cmp.Compare(slices.Index(words, a.Word), slices.Index(words, b.Word))
+	})
 	return frame.New(config)
 }
