@@ -19,6 +19,7 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/operator"
+	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -85,11 +86,15 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	described, err := describedAnalyses()
+	if err != nil {
+		return err
+	}
 	e := explorer{app: a, where: where, options: o}
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Hosts: strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' }), AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files})
+	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files}, described)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -157,11 +162,20 @@ func listenUI(ctx context.Context, address string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }
 
+// describedAnalyses returns what the analyses say of themselves.
+func describedAnalyses() (all []study.Analysis, err error) {
+	found, err := sql.Analyses()
+	for _, a := range found {
+		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
+	}
+	return all, err
+}
+
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
 type editions struct{ catalogs }
 
 // explorerMemory limits the memory of DuckDB for the statements of the explorer.
-const explorerMemory = "256MB"
+const explorerMemory = "512MB"
 
 // newer implements asof.Config.Newer.
 func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error) {

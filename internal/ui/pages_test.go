@@ -46,6 +46,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
+	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 }
@@ -113,6 +114,15 @@ func testRequests(t *testing.T, e *explorer, second string) {
 		{"/deals?sort=name;drop", "", "", 400, "address cannot be read"},
 		{"/deals/bond/ig/priced/999999", "", "", 404, "No deal 999999"},
 		{"/deals/bond/ll/priced/1", "", "", 404, "no deal has this address"},
+		{"/pipeline?since=soon", "", "", 400, "want an instant"},
+		{"/pipeline?sponsor=maybe", "", "", 400, "yes, no"},
+		{"/analyses/league_table?of_market=XX", "", "", 400, "of_market=XX"},
+		{"/analyses/league_table?from_date=1+May", "", "", 400, "from_date=1 May: want a day"},
+		{"/analyses/league_table?scope=lead%27)", "", "", 400, "lead, all"},
+		{"/analyses/pipeline_conversion?n=0", "", "", 400, "whole number from 1"},
+		{"/analyses/vintages_wide?of_deal_ids=1&of_fields=a]%27", "", "", 400, "names of columns"},
+		{"/analyses/vintages.csv", "", "", 400, "fill in Deal, Column"},
+		{"/analyses/nothing", "", "", 404, "no page has this address"},
 		{"/nothing", "", "", 404, "no page has this address"},
 		{"/..%2f..%2fetc/passwd", "", "", 404, ""},
 		{"/as-of/2026-01-07/deals", "", "", 302, "../" + second + "/deals"},

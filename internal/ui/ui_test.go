@@ -3,6 +3,7 @@ package ui_test
 import (
 	"cmp"
 	"context"
+	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/operator"
+	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/api"
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) { world.Main(m) }
 type explorer struct {
 	*httptest.Server
 	lake *asof.Lake
+	db   *stdsql.DB // of the newest edition
 	now  time.Time
 }
 
@@ -46,7 +49,7 @@ func serve(t *testing.T, w *world.World) *explorer {
 	t.Helper()
 	e := &explorer{now: w.Clock.Now().Add(9 * time.Hour)}
 	var err error
-	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: newer(t, w), Now: time.Now}); err != nil {
+	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: e.newer(t, w), Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
 	server, err := ui.New(frame.Config{
@@ -69,7 +72,7 @@ func serve(t *testing.T, w *world.World) *explorer {
 		Files: func(context.Context, int64) (operator.FileChange, error) {
 			return operator.FileChange{Known: true, Added: 3}, nil
 		},
-	})
+	}, described(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +86,20 @@ func serve(t *testing.T, w *world.World) *explorer {
 	return e
 }
 
+// described is what the analyses say of themselves.
+func described(t *testing.T) (all []study.Analysis) {
+	found, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range found {
+		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
+	}
+	return all
+}
+
 // newer opens the newest edition of a World's lake.
-func newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edition, error) {
+func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edition, error) {
 	cache, err := mirror.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +122,7 @@ func newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edi
 		if _, err := db.ExecContext(ctx, "SET threads = 1"); err != nil {
 			return nil, errors.Join(err, done(), c.Close())
 		}
+		e.db = db
 		return &asof.Edition{
 			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
 			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
@@ -192,6 +208,7 @@ func shape(path string) string {
 	bare, query, _ := strings.Cut(strings.TrimPrefix(path, "/"), "?")
 	bare = regexp.MustCompile(`^as-of/[^/]*/`).ReplaceAllString(bare, "")
 	bare = regexp.MustCompile(`/(bond|loan)/[a-z]+/`).ReplaceAllString(bare, "/feed/")
+	bare = regexp.MustCompile(`analyses/[a-z0-9_]+`).ReplaceAllString(bare, "analyses/name")
 	bare = regexp.MustCompile(`tables/[a-z0-9_]+`).ReplaceAllString(bare, "tables/name")
 	bare = regexp.MustCompile(`\d+`).ReplaceAllString(bare, "N")
 	return bare + regexp.MustCompile(`tab=[a-z]+`).FindString(query)

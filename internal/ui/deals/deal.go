@@ -188,7 +188,7 @@ func (d *subject) head(q *frame.Request, data *dealData, c *frame.Content, own *
 	}
 	for name, word := range map[string]string{"priced_deal_id": "priced as", "original_deal_id": "increase of"} {
 		if has(name) && r.Text(name) != fmt.Sprint(d.id) {
-			address := dealAddress(q, string(d.feed.Service), string(d.feed.Market), string(api.Priced), r.Int(name))
+			address := q.DealLink(string(d.feed.Service), string(d.feed.Market), string(api.Priced), r.Int(name))
 			data.Links = append(data.Links, frame.Choice{Text: word + " " + r.Text(name), Address: address})
 		}
 	}

@@ -147,17 +147,9 @@ func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
 	return all
 }
 
-// dealAddress returns the address of a deal's page. It returns "" for values that are no deal's.
-func dealAddress(q *frame.Request, service, market, kind string, id int64) string {
-	feed, err := api.ParseFeed(service + "/" + market + "/" + kind)
-	if err != nil {
-		return ""
-	}
-	return q.Link(fmt.Sprintf("deals/%s/%d", feed, id))
-}
-
+// dealOf returns the address of the page of a row's deal.
 func dealOf(q *frame.Request, r asof.Row) string {
-	return dealAddress(q, r.Text("service"), r.Text("market"), r.Text("kind"), r.Int("deal_id"))
+	return q.DealLink(r.Text("service"), r.Text("market"), r.Text("kind"), r.Int("deal_id"))
 }
 
 // amountText returns an amount in millions with its currency.

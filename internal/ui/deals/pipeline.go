@@ -252,7 +252,7 @@ func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
 
 func newCard(q *frame.Request, r asof.Row) *card {
 	c := &card{
-		Link: dealAddress(q, r.Text("service"), r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"),
+		Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"),
 		Headline: r.Text("headline"),
 	}
 	if r.Null("borrower_name") {
@@ -362,7 +362,7 @@ func pipelineTable(q *frame.Request, found *asof.Answer, service string, day tim
 		if r.Text("left_censored") == "true" {
 			listed.Title = "listed since before the first run"
 		}
-		t.Add(grid.Cell{Text: r.Text("market")}, grid.Cell{Text: r.Text("deal_id"), Link: dealAddress(q, service, r.Text("market"), "expected", r.Int("deal_id"))},
+		t.Add(grid.Cell{Text: r.Text("market")}, grid.Cell{Text: r.Text("deal_id"), Link: q.DealLink(service, r.Text("market"), "expected", r.Int("deal_id"))},
 			grid.Value(r.Cell("borrower_name")), grid.Cell{Text: column}, words, grid.Value(r.Cell("structure")), grid.Value(r.Cell("volume")), grid.Value(r.Cell("price")), listed, grid.Words(strings.Join(news, ", ")))
 	}
 	return t
@@ -376,10 +376,10 @@ func leftTable(q *frame.Request, found *asof.Answer) *grid.Table {
 		if first, _, _ := strings.Cut(r.Text("priced_deals"), " "); first != "" {
 			var id int64
 			if _, err := fmt.Sscan(first, &id); err == nil {
-				priced.Link = dealAddress(q, r.Text("service"), r.Text("market"), "priced", id)
+				priced.Link = q.DealLink(r.Text("service"), r.Text("market"), "priced", id)
 			}
 		}
-		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/expected")}, grid.Cell{Text: r.Text("deal_id"), Link: dealAddress(q, r.Text("service"), r.Text("market"), "expected", r.Int("deal_id"))},
+		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/expected")}, grid.Cell{Text: r.Text("deal_id"), Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id"))},
 			grid.Value(r.Cell("borrower_name")), grid.Value(r.Cell("left_as")), priced, grid.MomentOf(r.Cell("known_at")))
 	}
 	return t

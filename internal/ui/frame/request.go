@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -127,6 +128,15 @@ func (q *Request) site() string {
 
 // Link returns the address of a page below the base.
 func (q *Request) Link(below string) string { return q.base() + below }
+
+// DealLink returns the address of a deal's page. It returns "" for values that are no deal's.
+func (q *Request) DealLink(service, market, kind string, id int64) string {
+	feed, err := api.ParseFeed(service + "/" + market + "/" + kind)
+	if err != nil {
+		return ""
+	}
+	return q.Link(fmt.Sprintf("deals/%s/%d", feed, id))
+}
 
 // With returns the address of the same page with other values of its parameters; "" takes one away. The number of the page of
 // a list goes with any of them.
