@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -18,20 +21,27 @@ import (
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/login"
 	"dealflow/internal/ui/operator"
 	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
+	"dealflow/serve/limits"
 	"dealflow/sql"
 )
 
 type uiOptions struct {
-	listen string
-	hosts  string
-	now    string
-	maxAge time.Duration
+	listen       string
+	hosts        string
+	now          string
+	maxAge       time.Duration
+	tokenFile    string
+	tlsCert      string
+	tlsKey       string
+	proxy        string
+	insecureHTTP bool
 }
 
 func newUI(a *app) *cobra.Command {
@@ -45,20 +55,29 @@ did not, the deals with all their versions, what changed from day to day, and ev
 Each page can be as of any instant: its address has the instant, and then it shows nothing that was
 learned later. Each table can be saved as CSV, JSON or Parquet, and each page has its SQL statements.
 
-It changes nothing, and follows every commit. It listens on the loopback interface, or on a socket
-file (--listen unix:PATH) that only its owner can open. Every user of this machine can read the lake
-through the loopback interface; the file is for machines that several people use.`,
+It changes nothing, and follows every commit. It listens on the loopback interface, where every user
+of this machine can read the lake, or on a socket file (--listen unix:PATH) that only its owner can open.
+
+With --token-file the pages ask for the token in that file; programs send it in the header
+Authorization. With a token it can listen on any address: with --tls-cert, or with --behind-proxy if
+a proxy with TLS is in front of it, or with --insecure-http if all may be read on the way.`,
 		Example: `  dealflow ui
   dealflow ui --lake s3://bucket/deals --listen 127.0.0.1:8911
-  dealflow ui --lake demo-lake --now 2026-01-15T07:00:00Z`,
+  dealflow ui --lake demo-lake --now 2026-01-15T07:00:00Z
+  dealflow ui --token-file token --listen 0.0.0.0:8910 --host lake.example --tls-cert cert.pem --tls-key key.pem`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runUI(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8910", "address to listen on: one of the loopback interface, or unix:PATH")
-	flags.StringVar(&o.hosts, "host", "", "further names under which browsers ask this server, comma-separated, such as that of a proxy on this machine")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8910", "address to listen on: one of the loopback interface, or unix:PATH; with --token-file any other")
+	flags.StringVar(&o.hosts, "host", "", "further names under which browsers ask this server, comma-separated, such as the name of this machine")
 	flags.StringVar(&o.now, "now", "", "show ages as of this instant, such as 2026-11-01T06:00:00Z (default: this machine's clock)")
 	flags.DurationVar(&o.maxAge, "max-age", 0, "age from which a feed's snapshot is a problem (default: as `status` judges it)")
+	flags.StringVar(&o.tokenFile, "token-file", "", "file with the token that lets into the pages, of at least 32 bytes")
+	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate chain (PEM); turns https on")
+	flags.StringVar(&o.tlsKey, "tls-key", "", "key of the certificate (PEM)")
+	flags.StringVar(&o.proxy, "behind-proxy", "", "address by which browsers reach the proxy in front of this server, such as https://lake.example: all requests come through it, and clients are told apart by the last address of X-Forwarded-For")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "listen beyond loopback without TLS")
 	annotate(flags.Lookup("host"), listFlag)
 	return cmd
 }
@@ -82,7 +101,15 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, shown.Close()) }()
-	listener, err := listenUI(ctx, o.listen)
+	door, hosts, err := o.door(a)
+	if err != nil {
+		return err
+	}
+	secure, err := tlsOf(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return err
+	}
+	listener, err := listenUI(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -93,16 +120,30 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	e := explorer{app: a, where: where, options: o}
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
-		Hosts: strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' }), AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
+		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
 	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files}, described)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	url := "http://" + listener.Addr().String() + "/"
-	if strings.HasPrefix(o.listen, "unix:") {
-		url = o.listen
+	address := "http://" + listener.Addr().String() + "/"
+	switch {
+	case strings.HasPrefix(o.listen, "unix:"):
+		address = o.listen
+	case secure != nil:
+		address = "https://" + listener.Addr().String() + "/"
+		listener = tls.NewListener(listener, secure)
 	}
-	a.say().Info("explorer", "lake", where.URL(), "url", url, logs.Text("the explorer of %s is at %s; Ctrl-C ends it", where.URL(), url))
+	who := "all who know the token"
+	if door == nil {
+		who = "every user of this machine"
+		if strings.HasPrefix(o.listen, "unix:") {
+			who = "the owner of the file"
+		}
+	}
+	a.say().Info("explorer", "lake", where.URL(), "url", address, "readers", who, logs.Text("the explorer of %s is at %s, for %s; Ctrl-C ends it", where.URL(), address, who))
+	if o.insecureHTTP && secure == nil {
+		a.say().Warn("serving without TLS", logs.Text("--insecure-http: the token and the lake cross the network unencrypted"))
+	}
 	return serveUI(ctx, server, listener)
 }
 
@@ -139,8 +180,48 @@ func (o uiOptions) clock(a *app) (func() time.Time, error) {
 	return func() time.Time { return now }, nil
 }
 
-// listenUI opens the listener. It accepts only what other machines do not reach: there are no accounts.
-func listenUI(ctx context.Context, address string) (net.Listener, error) {
+// door returns what admits readers, nil without a token, and the names under which the server may be asked.
+func (o uiOptions) door(a *app) (*login.Door, []string, error) {
+	hosts := strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' })
+	client := func(r *http.Request) string { return limits.Client(r.RemoteAddr) }
+	if o.proxy != "" {
+		proxy, err := url.Parse(o.proxy)
+		if err != nil || proxy.Scheme != "https" || proxy.Hostname() == "" {
+			return nil, nil, usagef("--behind-proxy %q: want an address such as https://lake.example", o.proxy)
+		}
+		hosts = append(hosts, proxy.Hostname())
+		client = func(r *http.Request) string {
+			through := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
+			return limits.Client(strings.TrimSpace(through[len(through)-1]))
+		}
+	}
+	if host, _, err := net.SplitHostPort(o.listen); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
+			hosts = append(hosts, host) // no name of another site leads to an address
+		}
+	}
+	if o.tokenFile == "" {
+		return nil, hosts, nil
+	}
+	token, err := a.readSecretFile("token", o.tokenFile)
+	if err != nil {
+		return nil, nil, usagef("--token-file: %w", err)
+	}
+	style, err := frame.Style()
+	if err != nil {
+		return nil, nil, err
+	}
+	door, err := login.New(login.Config{Token: strings.TrimSpace(string(token)), Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
+	if err != nil {
+		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
+	}
+	return door, hosts, nil
+}
+
+// listenUI opens the listener. Without a token it accepts only what other machines do not reach; with one, other addresses
+// need TLS, or that its lack is asked for.
+func listenUI(ctx context.Context, o uiOptions) (net.Listener, error) {
+	address := o.listen
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 		if err != nil {
@@ -156,8 +237,12 @@ func listenUI(ctx context.Context, address string) (net.Listener, error) {
 		return nil, usagef("--listen %q: %w", address, err)
 	}
 	ip, err := netip.ParseAddr(host)
-	if host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-		return nil, usagef("--listen %s: want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH: the explorer has no accounts; put a proxy that has them in front of it", address)
+	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	switch {
+	case !loopback && o.tokenFile == "":
+		return nil, usagef("--listen %s: want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH; for another address, pass --token-file", address)
+	case !loopback && o.tlsCert == "" && o.proxy == "" && !o.insecureHTTP:
+		return nil, usagef("--listen %s: without TLS, the token and the lake would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", address)
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }

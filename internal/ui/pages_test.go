@@ -2,8 +2,11 @@ package ui_test
 
 import (
 	"encoding/csv"
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/login"
 	"dealflow/serve/sim"
 )
 
@@ -48,6 +52,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
+	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 }
 
@@ -260,19 +265,69 @@ func testDiff(t *testing.T, e *explorer) {
 	}
 }
 
-// testReaders asks for the same and for other pages at once.
+// testLogin checks that without the token there is nothing to see but the form and its style.
+func testLogin(t *testing.T, e *explorer, w *world.World) {
+	const token = "a token of thirty-two characters"
+	door, err := login.New(login.Config{Token: token, Now: time.Now, Client: func(*http.Request) string { return "" }, Style: "assets/style.css"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := &explorer{Server: httptest.NewServer(e.server(t, w, door)), lake: e.lake}
+	defer closed.Close()
+	style := regexp.MustCompile(`/-/assets/[0-9a-f]+/style.css`).FindString(e.page(t, "/runs"))
+	for path, want := range map[string]string{
+		"/": "./-/login?next=", "/deals?q=a": "./-/login?next=deals%3Fq%3Da", "/deals.csv": "./-/login?next=deals.csv", "/-/newest": "../-/login?next=-%2Fnewest", "/-/healthz": "../-/login?next=-%2Fhealthz",
+		"/as-of/commit-2/deals": "../../-/login?next=as-of%2Fcommit-2%2Fdeals", "/nothing": "./-/login?next=nothing", "/-/go?page=deals&at=": "../-/login?next=-%2Fgo%3Fpage%3Ddeals%26at%3D",
+	} {
+		if status, body, header := closed.get(t, path, "Accept", "text/html"); status != http.StatusSeeOther || header.Get("Location") != want || body != "" {
+			t.Errorf("%s: status %d, Location %q, want %q", path, status, header.Get("Location"), want)
+		}
+		if status, _, header := closed.get(t, path); status != http.StatusUnauthorized || header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s: a program gets status %d", path, status)
+		}
+		if status, _, _ := closed.get(t, path, "Authorization", "Bearer "+token); status == http.StatusUnauthorized {
+			t.Errorf("%s: the token is not admitted", path)
+		}
+	}
+	for path, want := range map[string]int{"/-/login": http.StatusOK, style: http.StatusOK} {
+		if status, _, header := closed.get(t, path, "Accept", "text/html"); status != want || header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.PostForm(closed.URL+"/-/login", url.Values{"token": {token}, "next": {"deals"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther || len(answer.Cookies()) != 1 {
+		t.Fatalf("the form: status %d, %d cookies", answer.StatusCode, len(answer.Cookies()))
+	}
+	if status, body, _ := closed.get(t, "/deals", "Cookie", answer.Cookies()[0].String()); status != http.StatusOK || !strings.Contains(body, "<h1>") {
+		t.Errorf("with the cookie: status %d", status)
+	}
+	if status, _, _ := closed.get(t, "/-/login", "Host", "example.com"); status != http.StatusMisdirectedRequest {
+		t.Errorf("the form under another name: status %d", status)
+	}
+}
+
+// testReaders asks for the same and for other pages at once, as 200 readers. Answers are kept within their bound.
 func testReaders(t *testing.T, e *explorer) {
+	const readers = 200
+	paths := []string{"/", "/deals?q=a", "/changes", "/runs", "/deals?market=IG", "/as-of/commit-2/deals", "/pipeline", "/tables", "/deals?sort=borrower", "/deals.csv"}
 	done := make(chan int)
-	paths := []string{"/", "/deals?q=a", "/changes", "/runs", "/deals?market=IG", "/as-of/commit-2/deals"}
-	const readers = 40
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readers}}
 	for i := range readers {
 		go func() {
-			answer, err := http.Get(e.URL + paths[i%len(paths)])
+			answer, err := client.Get(e.URL + paths[i%len(paths)])
 			if err != nil {
 				done <- 0
 				return
 			}
-			answer.Body.Close()
+			_, err = io.Copy(io.Discard, answer.Body)
+			if answer.Body.Close(); err != nil {
+				answer.StatusCode = 0
+			}
 			done <- answer.StatusCode
 		}()
 	}
@@ -281,5 +336,5 @@ func testReaders(t *testing.T, e *explorer) {
 			t.Errorf("status %d", status)
 		}
 	}
-	http.DefaultClient.CloseIdleConnections()
+	client.CloseIdleConnections()
 }

@@ -25,6 +25,7 @@ import (
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/login"
 	"dealflow/internal/ui/operator"
 	"dealflow/internal/ui/study"
 	"dealflow/load"
@@ -52,8 +53,21 @@ func serve(t *testing.T, w *world.World) *explorer {
 	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: e.newer(t, w), Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
+	e.Server = httptest.NewServer(e.server(t, w, nil))
+	t.Cleanup(func() {
+		e.Close()
+		if err := e.lake.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// server returns a server of the lake, with a door or without one.
+func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
+	t.Helper()
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now },
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {
@@ -76,14 +90,7 @@ func serve(t *testing.T, w *world.World) *explorer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Server = httptest.NewServer(server)
-	t.Cleanup(func() {
-		e.Close()
-		if err := e.lake.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return server
 }
 
 // described is what the analyses say of themselves.

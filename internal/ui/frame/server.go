@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/login"
 )
 
 // Config says what the explorer shows.
@@ -31,6 +33,8 @@ type Config struct {
 	// State says in a word whether the lake is well, for /-/healthz. said is what that answers as JSON. Required.
 	State func(context.Context) (good bool, said any)
 	Now   func() time.Time // clock for ages. Required.
+	// Login admits those who know a token; nil: all who reach the server.
+	Login *login.Door
 	// Hosts are names under which the server is asked, besides those of the loopback interface.
 	Hosts []string
 	// AnyHost accepts every name: the socket is a file, which no name leads to.
@@ -87,6 +91,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	counted := &statusWriter{ResponseWriter: w}
 	if refused := s.refuse(r); refused != nil {
 		http.Error(counted, refused.text, refused.status)
+	} else if r.URL.Path == loginPath && s.config.Login != nil {
+		s.config.Login.ServeHTTP(counted, r)
+	} else if !s.admits(r) {
+		s.turnAway(counted, r)
 	} else {
 		s.route(counted, r)
 	}
@@ -132,7 +140,7 @@ func (s *Server) refuse(r *http.Request) *pageError {
 	case !known:
 		// A page of another site can make its own name lead to this address: the name tells.
 		return Errorf(http.StatusMisdirectedRequest, "the explorer is not asked under the name %q; --host adds a name", r.Host)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || r.URL.Path != loginPath || s.config.Login == nil):
 		return Errorf(http.StatusMethodNotAllowed, "want GET or HEAD: the explorer changes nothing")
 	case len(r.RequestURI) > maxURL:
 		return Errorf(http.StatusRequestURITooLong, "the address has more than %d bytes", maxURL)
@@ -140,6 +148,39 @@ func (s *Server) refuse(r *http.Request) *pageError {
 		return Errorf(http.StatusNotFound, "no page has this address")
 	}
 	return nil
+}
+
+// loginPath is the address of the form, and assetsPath begins those of files, which the form has, too.
+const (
+	loginPath  = "/-/login"
+	assetsPath = "/-/assets/"
+)
+
+// admits says whether a request may see the lake.
+func (s *Server) admits(r *http.Request) bool {
+	return s.config.Login == nil || strings.HasPrefix(r.URL.Path, assetsPath) || s.config.Login.Admits(r)
+}
+
+// turnAway sends a browser to the form, and tells a program what is missing.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dealflow"`)
+		http.Error(w, "want the token: Authorization: Bearer …", http.StatusUnauthorized)
+		return
+	}
+	below := strings.TrimPrefix(r.URL.RequestURI(), "/")
+	path, _, _ := strings.Cut(below, "?")
+	w.Header().Set("Location", cmp.Or(strings.Repeat("../", strings.Count(path, "/")), "./")+"-/login?next="+url.QueryEscape(below))
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// Style returns the address of the style, relative to /-/.
+func Style() (string, error) {
+	a, err := newAssets()
+	if err != nil {
+		return "", err
+	}
+	return "assets/" + a.hash + "/style.css", nil
 }
 
 // route answers a request that is not refused.
@@ -209,7 +250,7 @@ func (s *Server) machinery(w http.ResponseWriter, r *http.Request, name string) 
 func (s *Server) move(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	page := values.Get("page")
-	if strings.ContainsAny(page, "\\\r\n\x00") || strings.HasPrefix(page, "/") || slices.Contains(strings.Split(page, "/"), "..") {
+	if !login.Local(page) {
 		http.Error(w, "page: want the address of a page", http.StatusBadRequest)
 		return
 	}
