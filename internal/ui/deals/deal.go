@@ -85,6 +85,7 @@ type dealData struct {
 	Diff     *diffData
 	Fields   []fieldGroup
 	Lists    []*grid.Table
+	Talk     []*chart.Drawing // price talk, a drawing for each benchmark
 	Payload  *payloadData
 }
 
@@ -135,7 +136,7 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 	case "fields":
 		data.Fields = fieldsOf(d.feed, own)
 	case "lists":
-		data.Lists, err = d.lists(q, shown)
+		data.Lists, err = d.lists(q, shown, data)
 	case "payload":
 		data.Payload, err = d.payload(q)
 	default:
@@ -444,7 +445,7 @@ func fieldsOf(feed api.Feed, own *asof.Answer) []fieldGroup {
 }
 
 // lists returns the tables of the deal's lists.
-func (d *subject) lists(q *frame.Request, shown *asof.Row) ([]*grid.Table, error) {
+func (d *subject) lists(q *frame.Request, shown *asof.Row, data *dealData) ([]*grid.Table, error) {
 	if shown == nil {
 		return nil, nil
 	}
@@ -453,6 +454,9 @@ func (d *subject) lists(q *frame.Request, shown *asof.Row) ([]*grid.Table, error
 		found, err := q.Ask(asof.Query{Name: "rows/" + declared.Name, Args: d.with("version", shown.Text("version"))})
 		if err != nil {
 			return nil, err
+		}
+		if declared.Name == "bond_priced_price_evolution" {
+			data.Talk = talkCharts(found)
 		}
 		t := grid.Of(found, declared.Name)
 		drop := map[string]bool{"market": true, "deal_id": true, "version": true}

@@ -14,7 +14,7 @@ import (
 	"dealflow/schemas/api"
 )
 
-var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "priced_from", "sort", "page", "state"}
+var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from", "sort", "page", "state"}
 
 // listRows is the number of rows on a page of a list.
 const listRows = 100
@@ -25,7 +25,7 @@ var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
 // dealArgs returns the search and the filters of the list of deals.
 func dealArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "priced_from"} {
+	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	args["market"] = strings.ToUpper(args["market"])
@@ -128,7 +128,7 @@ func stateFilter(q *frame.Request) frame.Filter {
 // facetFilters returns the filters with the number of deals of each value: the ten most frequent.
 func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
 	var all []frame.Filter
-	for _, name := range []string{"service", "market", "kind", "currency", "sector"} {
+	for _, name := range []string{"service", "market", "kind", "currency", "sector", "grade", "year", "esg"} {
 		f := frame.Filter{Name: name}
 		if q.Values.Get(name) != "" {
 			f.All = q.With(name, "")
