@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -41,6 +42,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
 	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
+	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
@@ -205,6 +207,23 @@ func testDownloads(t *testing.T, e *explorer) {
 	}
 	if status, _, header := e.get(t, "/deals/bond/hy/priced/"+found[0][1]+"/payload-1"); status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
 		t.Errorf("a payload: status %d, %s", status, header.Get("Content-Type"))
+	}
+}
+
+// testFilters checks that a filter of the list of deals leaves as many deals as its link says.
+func testFilters(t *testing.T, e *explorer) {
+	page := e.page(t, "/deals")
+	for _, name := range []string{"service", "market", "kind", "currency", "sector", "grade", "year"} {
+		found := regexp.MustCompile(`href="\./deals\?(` + name + `=[^"]+)"><bdi>[^<]*</bdi> <small>(\d+)</small>`).FindStringSubmatch(page)
+		if found == nil {
+			t.Errorf("no filter %s", name)
+			continue
+		}
+		_, text, _ := e.get(t, "/deals.csv?"+html.UnescapeString(found[1]))
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || fmt.Sprint(len(rows)-1) != found[2] {
+			t.Errorf("%s: the link says %s deals, the file has %d: %v", found[1], found[2], len(rows)-1, err)
+		}
 	}
 }
 
