@@ -60,7 +60,7 @@ func TestUpkeepKeepsPages(t *testing.T) {
 			before := map[string]map[string]string{}
 			for _, c := range w.Log(t).Commits {
 				base := "/as-of/" + asof.Path(c.KnownAt) + "/"
-				before[base] = e.crawl(t, base, 40)
+				before[base] = e.crawl(t, base, 5)
 			}
 			for _, one := range todo {
 				upkeep[one](t, w)
@@ -70,7 +70,7 @@ func TestUpkeepKeepsPages(t *testing.T) {
 				if len(was) < 60 {
 					t.Errorf("%s: %d pages: the crawl sees too little", base, len(was))
 				}
-				compare(t, was, e.crawl(t, base, 40))
+				compare(t, was, e.crawl(t, base, 5))
 			}
 		})
 	}

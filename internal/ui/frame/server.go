@@ -89,13 +89,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	counted := &statusWriter{ResponseWriter: w}
-	if refused := s.refuse(r); refused != nil {
+	refused := s.refuse(r)
+	switch {
+	case refused != nil:
 		http.Error(counted, refused.text, refused.status)
-	} else if r.URL.Path == loginPath && s.config.Login != nil {
+	case r.URL.Path == loginPath && s.config.Login != nil:
 		s.config.Login.ServeHTTP(counted, r)
-	} else if !s.admits(r) {
+	case !s.admits(r):
 		s.turnAway(counted, r)
-	} else {
+	default:
 		s.route(counted, r)
 	}
 	// Without the query: what a person searches for is no affair of the log.
@@ -124,7 +126,10 @@ type pageError struct {
 func (e *pageError) Error() string { return e.text }
 func (e *pageError) Unwrap() error { return e.err }
 
-func Errorf(status int, format string, args ...any) *pageError {
+// Errorf returns an error of a page, which says what is wrong with the request, with a status of HTTP.
+func Errorf(status int, format string, args ...any) error { return errorf(status, format, args...) }
+
+func errorf(status int, format string, args ...any) *pageError {
 	return &pageError{status: status, text: fmt.Sprintf(format, args...)}
 }
 
@@ -139,13 +144,13 @@ func (s *Server) refuse(r *http.Request) *pageError {
 	switch {
 	case !known:
 		// A page of another site can make its own name lead to this address: the name tells.
-		return Errorf(http.StatusMisdirectedRequest, "the explorer is not asked under the name %q; --host adds a name", r.Host)
+		return errorf(http.StatusMisdirectedRequest, "the explorer is not asked under the name %q; --host adds a name", r.Host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || r.URL.Path != loginPath || s.config.Login == nil):
-		return Errorf(http.StatusMethodNotAllowed, "want GET or HEAD: the explorer changes nothing")
+		return errorf(http.StatusMethodNotAllowed, "want GET or HEAD: the explorer changes nothing")
 	case len(r.RequestURI) > maxURL:
-		return Errorf(http.StatusRequestURITooLong, "the address has more than %d bytes", maxURL)
+		return errorf(http.StatusRequestURITooLong, "the address has more than %d bytes", maxURL)
 	case r.URL.Path == "" || strings.Contains(r.URL.Path, "//") || path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/":
-		return Errorf(http.StatusNotFound, "no page has this address")
+		return errorf(http.StatusNotFound, "no page has this address")
 	}
 	return nil
 }
