@@ -67,7 +67,7 @@ func serve(t *testing.T, w *world.World) *explorer {
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door,
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {

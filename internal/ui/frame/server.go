@@ -33,6 +33,8 @@ type Config struct {
 	// State says in a word whether the lake is well, for /-/healthz. said is what that answers as JSON. Required.
 	State func(context.Context) (good bool, said any)
 	Now   func() time.Time // clock for ages. Required.
+	// Timeout is for all statements of a page; 0: 30 seconds.
+	Timeout time.Duration
 	// Login admits those who know a token; nil: all who reach the server.
 	Login *login.Door
 	// Hosts are names under which the server is asked, besides those of the loopback interface.
@@ -65,11 +67,11 @@ func New(config Config) (*Server, error) {
 
 const (
 	maxURL     = 16 << 10
-	askTimeout = 30 * time.Second // of all statements of a page
+	askTimeout = 30 * time.Second // of all statements of a page, unless Config says otherwise
 	saveBudget = 5 * time.Minute  // of a download
 )
 
-var errDeadline = errors.New("the page took longer than 30 seconds")
+var errDeadline = errors.New("the page took too long; try again in a few seconds")
 
 // securityHeaders are in every answer. Nothing inline runs or styles, and no request leaves the host.
 var securityHeaders = map[string]string{
@@ -195,7 +197,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		s.machinery(w, r, machinery)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), askTimeout, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(r.Context(), cmp.Or(s.config.Timeout, askTimeout), errDeadline)
 	defer cancel()
 	q, redirect, err := s.read(ctx, r, below)
 	if q != nil && q.View != nil {
