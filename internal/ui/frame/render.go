@@ -1,4 +1,4 @@
-package ui
+package frame
 
 import (
 	"bytes"
@@ -21,43 +21,58 @@ import (
 //go:embed templates/*.html style.css ui.js
 var files embed.FS
 
-// templates are the pages' templates by name, each with the layout.
-var templates = parseTemplates()
-
-func parseTemplates() map[string]*template.Template {
-	shared := template.Must(template.New("").ParseFS(files, "templates/_*.html"))
-	all := map[string]*template.Template{}
-	names, err := fs.Glob(files, "templates/*.html")
+// parseTemplates returns the templates of pages by name, each with the layout. Those whose name begins with "_" are parts of
+// all others.
+func parseTemplates(from []fs.FS) (map[string]*template.Template, error) {
+	shared, err := template.New("").ParseFS(files, "templates/_*.html")
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	for _, name := range names {
-		if base := path.Base(name); !strings.HasPrefix(base, "_") {
-			all[strings.TrimSuffix(base, ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+	all := map[string]*template.Template{}
+	for _, folder := range append([]fs.FS{files}, from...) {
+		names, err := fs.Glob(folder, "templates/*.html")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			base := strings.TrimSuffix(path.Base(name), ".html")
+			if strings.HasPrefix(base, "_") {
+				continue
+			}
+			if all[base] != nil {
+				return nil, fmt.Errorf("two templates have the name %s", base)
+			}
+			own, err := shared.Clone()
+			if err == nil {
+				all[base], err = own.ParseFS(folder, name)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
-	return all
+	return all, nil
 }
 
-// content is what a page shows between the strip and the footer.
-type content struct {
+// Content is what a page shows between the strip and the footer.
+type Content struct {
 	Title    string // the heading
 	Lead     string // one sentence that answers the page's question; "" for none
 	Template string
 	Data     any
-	File     *file // in place of a page
+	File     *File // in place of a page
 }
 
-// file is an answer that is no page.
-type file struct {
+// File is an answer that is no page.
+type File struct {
 	Name, Type string
 	Data       []byte
 }
 
 // shell is the data of the layout. Templates of pages get it too, with their own in Data.
 type shell struct {
-	*request
-	*content
+	*Request
+	*Content
 	Strip   strip
 	Lake    string
 	Program string
@@ -75,18 +90,18 @@ type navigation struct {
 }
 
 // render writes a page.
-func render(out io.Writer, q *request, c *content) error {
+func render(out io.Writer, q *Request, c *Content) error {
 	s := shell{
-		request: q, content: c, Strip: q.strip(), Lake: q.server.config.URL, Program: q.server.config.Version, Asked: q.asked,
-		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.values.Get("q"),
+		Request: q, Content: c, Strip: q.strip(), Lake: q.server.config.URL, Program: q.server.config.Version, Asked: q.asked,
+		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"),
 	}
-	for _, p := range pages {
-		if p.key != "" {
-			s.Pages = append(s.Pages, navigation{p.word, p.key, q.Link(p.path), q.page != nil && q.page.word == p.word})
+	for _, p := range q.server.config.Pages {
+		if p.Key != "" {
+			s.Pages = append(s.Pages, navigation{p.Word, p.Key, q.Link(p.Path), q.page != nil && q.page.Word == p.Word})
 		}
 	}
 	s.Took = fmt.Sprintf("%d ms", time.Since(q.began).Milliseconds())
-	t, ok := templates[c.Template]
+	t, ok := q.server.templates[c.Template]
 	if !ok {
 		return fmt.Errorf("no template %q", c.Template)
 	}
@@ -174,9 +189,9 @@ func (s shell) Name() string {
 	return path.Base(s.Lake)
 }
 
-// View names the commit that the page is of; "" before the first.
-func (s shell) View() string {
-	c := s.view.Commit()
+// At names the commit that the page is of; "" before the first.
+func (s shell) At() string {
+	c := s.View.Commit()
 	if c == nil {
 		return ""
 	}

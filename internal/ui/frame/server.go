@@ -1,12 +1,15 @@
-package ui
+package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,20 +20,23 @@ import (
 	"time"
 
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/login"
 )
 
 // Config says what the explorer shows.
 type Config struct {
-	Lake    *asof.Lake // required; the caller closes it after the last request
-	URL     string     // of the lake, without credentials
-	Version string     // of the program
-	// Health says what `dealflow status` says. Required.
-	Health func(context.Context) (*Health, error)
-	// Runs lists commits and attempts, newest first, at most that number of them. Required.
-	Runs func(ctx context.Context, most int) ([]Run, error)
-	// Files counts what a commit added and removed. Required.
-	Files func(ctx context.Context, commit int64) (FileChange, error)
+	Lake      *asof.Lake // required; the caller closes it after the last request
+	URL       string     // of the lake, without credentials
+	Version   string     // of the program
+	Pages     []Page     // in the order of the navigation
+	Templates []fs.FS    // of the pages: each has a folder templates
+	// State says in a word whether the lake is well, for /-/healthz. said is what that answers as JSON. Required.
+	State func(context.Context) (good bool, said any)
 	Now   func() time.Time // clock for ages. Required.
+	// Timeout is for all statements of a page; 0: 30 seconds.
+	Timeout time.Duration
+	// Login admits those who know a token; nil: all who reach the server.
+	Login *login.Door
 	// Hosts are names under which the server is asked, besides those of the loopback interface.
 	Hosts []string
 	// AnyHost accepts every name: the socket is a file, which no name leads to.
@@ -41,8 +47,9 @@ type Config struct {
 
 // Server answers the requests of the explorer. It is safe for concurrent use.
 type Server struct {
-	config Config
-	assets *assets
+	config    Config
+	assets    *assets
+	templates map[string]*template.Template
 }
 
 // New returns a server.
@@ -51,16 +58,20 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explorer: %w", err)
 	}
-	return &Server{config: config, assets: assets}, nil
+	templates, err := parseTemplates(config.Templates)
+	if err != nil {
+		return nil, fmt.Errorf("explorer: %w", err)
+	}
+	return &Server{config: config, assets: assets, templates: templates}, nil
 }
 
 const (
 	maxURL     = 16 << 10
-	askTimeout = 30 * time.Second // of all statements of a page
+	askTimeout = 30 * time.Second // of all statements of a page, unless Config says otherwise
 	saveBudget = 5 * time.Minute  // of a download
 )
 
-var errDeadline = errors.New("the page took longer than 30 seconds")
+var errDeadline = errors.New("the page took too long; try again in a few seconds")
 
 // securityHeaders are in every answer. Nothing inline runs or styles, and no request leaves the host.
 var securityHeaders = map[string]string{
@@ -80,9 +91,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	counted := &statusWriter{ResponseWriter: w}
-	if refused := s.refuse(r); refused != nil {
+	refused := s.refuse(r)
+	switch {
+	case refused != nil:
 		http.Error(counted, refused.text, refused.status)
-	} else {
+	case r.URL.Path == loginPath && s.config.Login != nil:
+		s.config.Login.ServeHTTP(counted, r)
+	case !s.admits(r):
+		s.turnAway(counted, r)
+	default:
 		s.route(counted, r)
 	}
 	// Without the query: what a person searches for is no affair of the log.
@@ -111,6 +128,9 @@ type pageError struct {
 func (e *pageError) Error() string { return e.text }
 func (e *pageError) Unwrap() error { return e.err }
 
+// Errorf returns an error of a page, which says what is wrong with the request, with a status of HTTP.
+func Errorf(status int, format string, args ...any) error { return errorf(status, format, args...) }
+
 func errorf(status int, format string, args ...any) *pageError {
 	return &pageError{status: status, text: fmt.Sprintf(format, args...)}
 }
@@ -127,7 +147,7 @@ func (s *Server) refuse(r *http.Request) *pageError {
 	case !known:
 		// A page of another site can make its own name lead to this address: the name tells.
 		return errorf(http.StatusMisdirectedRequest, "the explorer is not asked under the name %q; --host adds a name", r.Host)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || r.URL.Path != loginPath || s.config.Login == nil):
 		return errorf(http.StatusMethodNotAllowed, "want GET or HEAD: the explorer changes nothing")
 	case len(r.RequestURI) > maxURL:
 		return errorf(http.StatusRequestURITooLong, "the address has more than %d bytes", maxURL)
@@ -137,6 +157,39 @@ func (s *Server) refuse(r *http.Request) *pageError {
 	return nil
 }
 
+// loginPath is the address of the form, and assetsPath begins those of files, which the form has, too.
+const (
+	loginPath  = "/-/login"
+	assetsPath = "/-/assets/"
+)
+
+// admits says whether a request may see the lake.
+func (s *Server) admits(r *http.Request) bool {
+	return s.config.Login == nil || strings.HasPrefix(r.URL.Path, assetsPath) || s.config.Login.Admits(r)
+}
+
+// turnAway sends a browser to the form, and tells a program what is missing.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dealflow"`)
+		http.Error(w, "want the token: Authorization: Bearer …", http.StatusUnauthorized)
+		return
+	}
+	below := strings.TrimPrefix(r.URL.RequestURI(), "/")
+	path, _, _ := strings.Cut(below, "?")
+	w.Header().Set("Location", cmp.Or(strings.Repeat("../", strings.Count(path, "/")), "./")+"-/login?next="+url.QueryEscape(below))
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// Style returns the address of the style, relative to /-/.
+func Style() (string, error) {
+	a, err := newAssets()
+	if err != nil {
+		return "", err
+	}
+	return "assets/" + a.hash + "/style.css", nil
+}
+
 // route answers a request that is not refused.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	below := strings.TrimPrefix(r.URL.Path, "/")
@@ -144,12 +197,12 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		s.machinery(w, r, machinery)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), askTimeout, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(r.Context(), cmp.Or(s.config.Timeout, askTimeout), errDeadline)
 	defer cancel()
 	q, redirect, err := s.read(ctx, r, below)
-	if q != nil && q.view != nil {
+	if q != nil && q.View != nil {
 		defer func() {
-			if err := q.view.Release(); err != nil {
+			if err := q.View.Release(); err != nil {
 				s.config.Log.Warn("an older catalog could not be closed", "error", err)
 			}
 		}()
@@ -187,17 +240,12 @@ func (s *Server) machinery(w http.ResponseWriter, r *http.Request, name string) 
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"commit": newest.NewestCommit, "known_at": newest.Newest})
 	case name == "healthz":
-		h, err := s.config.Health(r.Context())
-		if err != nil {
-			writeJSON(w, http.StatusServiceUnavailable, map[string]any{"verdict": verdictFailed, "error": err.Error()})
-			return
-		}
-		verdict := h.Verdict()
 		status := http.StatusOK
-		if verdict == verdictFailed || verdict == verdictHeld || verdict == verdictStale {
+		good, said := s.config.State(r.Context())
+		if !good {
 			status = http.StatusServiceUnavailable
 		}
-		writeJSON(w, status, map[string]any{"verdict": verdict, "now": h.Now, "findings": h.Findings})
+		writeJSON(w, status, said)
 	case name == "go":
 		s.move(w, r)
 	default:
@@ -209,7 +257,7 @@ func (s *Server) machinery(w http.ResponseWriter, r *http.Request, name string) 
 func (s *Server) move(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	page := values.Get("page")
-	if strings.ContainsAny(page, "\\\r\n\x00") || strings.HasPrefix(page, "/") || slices.Contains(strings.Split(page, "/"), "..") {
+	if !login.Local(page) {
 		http.Error(w, "page: want the address of a page", http.StatusBadRequest)
 		return
 	}
@@ -236,12 +284,12 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 }
 
 // save answers with the main table of a page as a file.
-func (s *Server) save(w http.ResponseWriter, r *http.Request, q *request) error {
-	query, err := q.page.main(q)
+func (s *Server) save(w http.ResponseWriter, r *http.Request, q *Request) error {
+	query, err := q.page.Main(q)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Ctx), saveBudget)
 	defer cancel()
 	defer context.AfterFunc(r.Context(), cancel)()
 	name := strings.NewReplacer("/", "-", " ", "-").Replace(strings.Trim(q.path, "/"))
@@ -256,7 +304,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, q *request) error 
 		w.Header().Set("Content-Disposition", `attachment; filename="`+name+"."+q.format+`"`)
 		w.WriteHeader(http.StatusOK)
 	}}
-	err = q.view.Write(ctx, query, q.format, s.config.WorkDir, out)
+	err = q.View.Write(ctx, query, q.format, s.config.WorkDir, out)
 	if err != nil && out.begun {
 		// A cut connection is the only way to say that what came is not all.
 		s.config.Log.Warn("a download was cut off", "error", err)
@@ -282,7 +330,7 @@ func (l *lateWriter) Write(p []byte) (int, error) {
 }
 
 // show answers with a page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, q *request) error {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error {
 	tag := s.tag(q)
 	if tag != "" {
 		w.Header().Set("ETag", tag)
@@ -291,7 +339,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *request) error 
 			return nil
 		}
 	}
-	content, err := q.page.show(q)
+	content, err := q.page.Show(q)
 	if err != nil {
 		w.Header().Del("ETag")
 		return err
@@ -307,16 +355,16 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *request) error 
 
 // tag identifies a page: the state of the lake, the program, the address, and what the strip says of the time. It returns
 // "" for a page that says what is so now.
-func (s *Server) tag(q *request) string {
-	if q.page.live && !q.view.Pinned() {
+func (s *Server) tag(q *Request) string {
+	if q.page.Live && !q.View.Pinned() {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s", s.config.Version, s.assets.hash, q.view.State(), q.view.Instant(), q.http.URL.RequestURI(), q.strip().Said))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s", s.config.Version, s.assets.hash, q.View.State(), q.View.Instant(), q.http.URL.RequestURI(), q.strip().Said))
 	return fmt.Sprintf(`W/"%x"`, sum[:12])
 }
 
 // write renders a page and writes it, compressed if the reader can read that.
-func (s *Server) write(w http.ResponseWriter, r *http.Request, q *request, c *content, status int) error {
+func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Content, status int) error {
 	var page bytes.Buffer
 	if err := render(&page, q, c); err != nil {
 		return err
@@ -340,27 +388,28 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q *request, c *co
 }
 
 // showError answers with a page that says what was wrong.
-func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *request, err error) {
+func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, err error) {
 	status, text := http.StatusInternalServerError, err.Error()
 	var page *pageError
 	var failed *asof.StatementError
 	switch {
 	case errors.As(err, &page):
 		status = page.status
-	case errors.Is(err, asof.ErrBusy):
+	case errors.Is(err, asof.ErrBusy), errors.Is(err, errDeadline):
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "5")
 	case r.Context().Err() != nil:
 		return // the reader has gone
 	case errors.As(err, &failed):
+		s.config.Log.Error("a statement of the explorer failed", "path", r.URL.Path, "error", err)
 	default:
 		s.config.Log.Error("a page of the explorer failed", "path", r.URL.Path, "error", err)
 	}
-	if q == nil || q.view == nil {
+	if q == nil || q.View == nil {
 		http.Error(w, text, status)
 		return
 	}
-	c := &content{Title: http.StatusText(status), Template: "error", Data: text}
+	c := &Content{Title: http.StatusText(status), Template: "error", Data: text}
 	if status == http.StatusNotFound {
 		c.Title = "Not found"
 	}
@@ -374,14 +423,14 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *request, e
 func query(r *http.Request, known []string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, errorf(http.StatusBadRequest, "the address cannot be read: %v", err)
+		return nil, Errorf(http.StatusBadRequest, "the address cannot be read: %v", err)
 	}
 	for name, all := range values {
 		if !slices.Contains(known, name) {
-			return nil, errorf(http.StatusBadRequest, "the parameter %q is none of this page: want %s", name, orNone(known))
+			return nil, Errorf(http.StatusBadRequest, "the parameter %q is none of this page: want %s", name, orNone(known))
 		}
 		if len(all) > 1 {
-			return nil, errorf(http.StatusBadRequest, "the parameter %q is there %d times, want it once", name, len(all))
+			return nil, Errorf(http.StatusBadRequest, "the parameter %q is there %d times, want it once", name, len(all))
 		}
 	}
 	return values, nil

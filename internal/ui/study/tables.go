@@ -1,4 +1,4 @@
-package ui
+package study
 
 import (
 	"fmt"
@@ -7,21 +7,23 @@ import (
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/lake"
 )
 
-func mainTables(*request) (asof.Query, error) { return asof.Query{Name: "tables"}, nil }
+func mainTables(*frame.Request) (asof.Query, error) { return asof.Query{Name: "tables"}, nil }
 
 // showTables lists the tables; with a search, the columns that match it.
-func showTables(q *request) (*content, error) {
-	counts, err := q.ask(asof.Query{Name: "tables"})
+func showTables(q *frame.Request) (*frame.Content, error) {
+	counts, err := q.Ask(asof.Query{Name: "tables"})
 	if err != nil {
 		return nil, err
 	}
-	data := &listData{Empty: "No column matches. Search for a part of a name, a meaning or a pointer.", Search: true}
-	c := &content{Title: "Tables", Template: "tables", Data: data}
-	search := strings.ToLower(strings.TrimSpace(q.values.Get("q")))
+	data := &tablesData{}
+	data.Empty = "No column matches. Search for a part of a name, a meaning or a pointer."
+	c := &frame.Content{Title: "Tables", Template: "tables", Data: data}
+	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
 	if search == "" {
 		c.Lead = "Each table has a row per deal, or per entry of a list of the deal."
 		data.Table = &grid.Table{Caption: "Tables", Sticky: 1, Columns: grid.Columns("table", ">rows", ">columns", "what a row is")}
@@ -44,7 +46,7 @@ func showTables(q *request) (*content, error) {
 			}
 		}
 	}
-	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.values.Get("q"))
+	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.Values.Get("q"))
 	return c, nil
 }
 
@@ -53,15 +55,15 @@ func matches(c *lake.Column, search string) bool {
 }
 
 // declaredTable returns the table that a path names.
-func declaredTable(q *request) (*lake.Table, error) {
-	declared, ok := lake.TableByName(q.vars["table"])
+func declaredTable(q *frame.Request) (*lake.Table, error) {
+	declared, ok := lake.TableByName(q.Vars["table"])
 	if !ok {
-		return nil, errorf(http.StatusNotFound, "No table %s; the list of tables has all.", q.vars["table"])
+		return nil, frame.Errorf(http.StatusNotFound, "No table %s; the list of tables has all.", q.Vars["table"])
 	}
 	return declared, nil
 }
 
-func mainDeclared(q *request) (asof.Query, error) {
+func mainDeclared(q *frame.Request) (asof.Query, error) {
 	declared, err := declaredTable(q)
 	if err != nil {
 		return asof.Query{}, err
@@ -72,29 +74,26 @@ func mainDeclared(q *request) (asof.Query, error) {
 // previewRows is the number of rows of a table that its page shows.
 const previewRows = 5
 
-type declaredData struct {
-	listData
-	First *grid.Table
+type tablesData struct {
+	frame.List
+	Preview *grid.Table // first rows; nil for none
 }
 
-// Preview is the first rows.
-func (d *declaredData) Preview() *grid.Table { return d.First }
-
 // showDeclared lists the columns of a table, with what they mean and how many rows have a value.
-func showDeclared(q *request) (*content, error) {
+func showDeclared(q *frame.Request) (*frame.Content, error) {
 	declared, err := declaredTable(q)
 	if err != nil {
 		return nil, err
 	}
-	filled, err := q.ask(asof.Query{Name: "filled/" + declared.Name})
+	filled, err := q.Ask(asof.Query{Name: "filled/" + declared.Name})
 	if err != nil {
 		return nil, err
 	}
-	counts, err := q.ask(asof.Query{Name: "tables"})
+	counts, err := q.Ask(asof.Query{Name: "tables"})
 	if err != nil {
 		return nil, err
 	}
-	preview, err := q.ask(asof.Query{Name: "preview/" + declared.Name, Rows: previewRows})
+	preview, err := q.Ask(asof.Query{Name: "preview/" + declared.Name, Rows: previewRows})
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +107,9 @@ func showDeclared(q *request) (*content, error) {
 	for _, r := range filled.All() {
 		values[r.Text("column_name")] = r.Int("filled")
 	}
-	search := strings.ToLower(strings.TrimSpace(q.values.Get("q")))
-	data := &declaredData{First: grid.Of(preview, "First rows")}
-	data.Empty, data.Search = "No column matches.", true
+	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	data := &tablesData{Preview: grid.Of(preview, "First rows")}
+	data.Empty = "No column matches."
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", "type", "unit", ">filled", ">of rows", "meaning", "in the record", ">since schema")}
 	for _, c := range declared.HistoryColumns() {
 		if search != "" && !matches(&c, search) {
@@ -126,5 +125,5 @@ func showDeclared(q *request) (*content, error) {
 		}
 		data.Table.Add(grid.Cell{Text: c.Name}, grid.Whole(int64(c.Number)), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit}, grid.Whole(n), share, grid.Cell{Text: c.Doc}, grid.Cell{Text: c.Pointer}, grid.Whole(int64(max(c.Since, 1))))
 	}
-	return &content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
+	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
 }

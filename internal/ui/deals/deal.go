@@ -1,4 +1,4 @@
-package ui
+package deals
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -27,19 +28,19 @@ type subject struct {
 }
 
 // findDeal reads the versions of the deal that a path names.
-func findDeal(q *request) (*subject, error) {
-	feed, err := api.ParseFeed(q.vars["service"] + "/" + q.vars["market"] + "/" + q.vars["kind"])
-	id, notID := strconv.ParseInt(q.vars["deal"], 10, 64)
+func findDeal(q *frame.Request) (*subject, error) {
+	feed, err := api.ParseFeed(q.Vars["service"] + "/" + q.Vars["market"] + "/" + q.Vars["kind"])
+	id, notID := strconv.ParseInt(q.Vars["deal"], 10, 64)
 	if err != nil || notID != nil {
-		return nil, errorf(http.StatusNotFound, "no deal has this address: want one such as deals/bond/em/priced/100600")
+		return nil, frame.Errorf(http.StatusNotFound, "no deal has this address: want one such as deals/bond/em/priced/100600")
 	}
 	d := &subject{feed: feed, id: id, args: asof.Args{"service": string(feed.Service), "market": string(feed.Market), "kind": string(feed.Kind), "deal_id": fmt.Sprint(id)}}
-	found, err := q.ask(asof.Query{Name: "deal_versions", Args: d.args, Rows: 10_000})
+	found, err := q.Ask(asof.Query{Name: "deal_versions", Args: d.args, Rows: 10_000})
 	if err != nil {
 		return nil, err
 	}
 	if d.versions = found.All(); len(d.versions) == 0 {
-		return nil, errorf(http.StatusNotFound, "No deal %d of %s is known as of this instant. Ids repeat from feed to feed: search for the number.", id, feed)
+		return nil, frame.Errorf(http.StatusNotFound, "No deal %d of %s is known as of this instant. Ids repeat from feed to feed: search for the number.", id, feed)
 	}
 	return d, nil
 }
@@ -73,10 +74,10 @@ type dealData struct {
 	Feed     string
 	ID       int64
 	Badges   []badge
-	Facts    []Fact
-	Tabs     []choice
+	Facts    []frame.Fact
+	Tabs     []frame.Choice
 	Tab      string
-	Links    []choice
+	Links    []frame.Choice
 	API      string // path of the deal in `dealflow serve`
 	Timeline *chart.Drawing
 	Events   *grid.Table
@@ -84,19 +85,20 @@ type dealData struct {
 	Diff     *diffData
 	Fields   []fieldGroup
 	Lists    []*grid.Table
+	Talk     []*chart.Drawing // price talk, a drawing for each benchmark
 	Payload  *payloadData
 }
 
 type badge struct{ Text, Class, Title string }
 
-func mainDeal(q *request) (asof.Query, error) {
+func mainDeal(q *frame.Request) (asof.Query, error) {
 	d, err := findDeal(q)
 	if err != nil {
 		return asof.Query{}, err
 	}
-	switch q.values.Get("tab") {
+	switch q.Values.Get("tab") {
 	case "diff":
-		return asof.Query{Name: "deal_changes", Args: d.with("version", q.values.Get("v"))}, nil
+		return asof.Query{Name: "deal_changes", Args: d.with("version", q.Values.Get("v"))}, nil
 	case "fields", "lists":
 		if r := d.readable(d.latest().Int("version")); r != nil {
 			return asof.Query{Name: "rows/" + lake.FeedTables(d.feed)[0].Name, Args: d.with("version", r.Text("version"))}, nil
@@ -105,25 +107,25 @@ func mainDeal(q *request) (asof.Query, error) {
 	return asof.Query{Name: "deal_events", Args: d.args}, nil
 }
 
-func showDeal(q *request) (*content, error) {
+func showDeal(q *frame.Request) (*frame.Content, error) {
 	d, err := findDeal(q)
 	if err != nil {
 		return nil, err
 	}
-	tab, err := q.choice("tab", dealTabs...)
+	tab, err := q.Choice("tab", dealTabs...)
 	if err != nil {
 		return nil, err
 	}
-	data := &dealData{Feed: d.feed.String(), ID: d.id, Tab: cmpOr(tab, dealTabs[0])}
-	c := &content{Title: fmt.Sprintf("%s %d", d.feed, d.id), Template: "deal", Data: data}
+	data := &dealData{Feed: d.feed.String(), ID: d.id, Tab: cmp.Or(tab, dealTabs[0])}
+	c := &frame.Content{Title: fmt.Sprintf("%s %d", d.feed, d.id), Template: "deal", Data: data}
 	for _, name := range dealTabs {
-		data.Tabs = append(data.Tabs, choice{Text: name, Address: q.With("tab", name, "v", "", "against", "", "all", ""), Current: name == data.Tab})
+		data.Tabs = append(data.Tabs, frame.Choice{Text: name, Address: q.With("tab", name, "v", "", "against", "", "all", ""), Current: name == data.Tab})
 	}
 	latest := d.latest()
 	shown := d.readable(latest.Int("version"))
 	var own *asof.Answer
 	if shown != nil {
-		if own, err = q.ask(asof.Query{Name: "rows/" + lake.FeedTables(d.feed)[0].Name, Args: d.with("version", shown.Text("version"))}); err != nil {
+		if own, err = q.Ask(asof.Query{Name: "rows/" + lake.FeedTables(d.feed)[0].Name, Args: d.with("version", shown.Text("version"))}); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +136,7 @@ func showDeal(q *request) (*content, error) {
 	case "fields":
 		data.Fields = fieldsOf(d.feed, own)
 	case "lists":
-		data.Lists, err = d.lists(q, shown)
+		data.Lists, err = d.lists(q, shown, data)
 	case "payload":
 		data.Payload, err = d.payload(q)
 	default:
@@ -144,9 +146,9 @@ func showDeal(q *request) (*content, error) {
 }
 
 // head fills the heading: who, what, and how it is now.
-func (d *subject) head(q *request, data *dealData, c *content, own *asof.Answer) {
+func (d *subject) head(q *frame.Request, data *dealData, c *frame.Content, own *asof.Answer) {
 	latest := d.latest()
-	data.API = "/as-of/" + asof.Path(q.view.Instant()) + d.feed.DealPath(d.id)
+	data.API = "/as-of/" + asof.Path(q.View.Instant()) + d.feed.DealPath(d.id)
 	if latest.Text("change") == lake.Removed {
 		data.Badges = append(data.Badges, badge{"removed: " + latest.Text("reason"), "cut", "since " + latest.Text("known_at")})
 	} else {
@@ -161,7 +163,7 @@ func (d *subject) head(q *request, data *dealData, c *content, own *asof.Answer)
 	}
 	fact := func(label, name string) {
 		if has(name) {
-			data.Facts = append(data.Facts, Fact{label, r.Text(name)})
+			data.Facts = append(data.Facts, frame.Fact{Name: label, Value: r.Text(name)})
 		}
 	}
 	if has("borrower_name") {
@@ -169,13 +171,13 @@ func (d *subject) head(q *request, data *dealData, c *content, own *asof.Answer)
 	}
 	c.Lead = fmt.Sprintf("%s %d: %s, the newest known %s.", d.feed, d.id, grid.Plural(int64(len(d.versions)), "version", "versions"), shortInstant(latest.Text("known_at")))
 	if has("headline") {
-		data.Facts = append(data.Facts, Fact{"Headline", r.Text("headline")})
+		data.Facts = append(data.Facts, frame.Fact{Name: "Headline", Value: r.Text("headline")})
 	}
 	fact("Stage", "stage")
 	fact("Priced", "pricing_date")
 	fact("Priced", "priced_date")
 	if has("nominal_amount") && has("currency") {
-		data.Facts = append(data.Facts, Fact{"Amount", millions(r.Text("nominal_amount")) + " m " + r.Text("currency")})
+		data.Facts = append(data.Facts, frame.Fact{Name: "Amount", Value: millions(r.Text("nominal_amount")) + " m " + r.Text("currency")})
 	}
 	for _, name := range []string{"spread", "swap", "yield", "cpn", "maturity", "isin_code", "rating_composite_grade", "borrower_sector", "borrower_country"} {
 		fact(strings.ReplaceAll(strings.TrimPrefix(name, "borrower_"), "_", " "), name)
@@ -187,15 +189,15 @@ func (d *subject) head(q *request, data *dealData, c *content, own *asof.Answer)
 	}
 	for name, word := range map[string]string{"priced_deal_id": "priced as", "original_deal_id": "increase of"} {
 		if has(name) && r.Text(name) != fmt.Sprint(d.id) {
-			address := dealAddress(q, string(d.feed.Service), string(d.feed.Market), string(api.Priced), r.Int(name))
-			data.Links = append(data.Links, choice{Text: word + " " + r.Text(name), Address: address})
+			address := q.DealLink(string(d.feed.Service), string(d.feed.Market), string(api.Priced), r.Int(name))
+			data.Links = append(data.Links, frame.Choice{Text: word + " " + r.Text(name), Address: address})
 		}
 	}
 }
 
 // timeline fills the two clocks: the source's, and what the lake knew.
-func (d *subject) timeline(q *request, data *dealData) error {
-	found, err := q.ask(asof.Query{Name: "deal_events", Args: d.args, Rows: 2000})
+func (d *subject) timeline(q *frame.Request, data *dealData) error {
+	found, err := q.Ask(asof.Query{Name: "deal_events", Args: d.args, Rows: 2000})
 	if err != nil {
 		return err
 	}
@@ -216,9 +218,9 @@ func (d *subject) timeline(q *request, data *dealData) error {
 		if err != nil {
 			return fmt.Errorf("version %d: %w", i+1, err)
 		}
-		until := q.view.Instant().Time
+		until := q.View.Instant().Time
 		end := grid.Cell{Text: "current at that time"}
-		if !q.view.Pinned() {
+		if !q.View.Pinned() {
 			end.Text = "current"
 		}
 		open := r.Null("valid_to")
@@ -247,8 +249,8 @@ func (d *subject) timeline(q *request, data *dealData) error {
 
 type diffData struct {
 	From, To     string
-	FromVersions []choice
-	ToVersions   []choice
+	FromVersions []frame.Choice
+	ToVersions   []frame.Choice
 	Changes      []diffTable
 	Said         string
 	Neighbours   bool
@@ -271,13 +273,13 @@ type diffRow struct {
 const diffShown = 500
 
 // diff compares two versions: by default the newest one that has content with the one before it.
-func (d *subject) diff(q *request) (*diffData, error) {
+func (d *subject) diff(q *frame.Request) (*diffData, error) {
 	newest := d.readable(d.latest().Int("version"))
 	if newest == nil {
 		return &diffData{Said: "No version of this deal has content."}, nil
 	}
 	last := d.latest().Int("version")
-	to, err := q.number("v", newest.Int("version"), last)
+	to, err := q.Number("v", newest.Int("version"), last)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +291,7 @@ func (d *subject) diff(q *request) (*diffData, error) {
 	if r := d.readable(to - 1); r != nil {
 		otherwise = r.Int("version")
 	}
-	from, err := q.number("against", otherwise, last)
+	from, err := q.Number("against", otherwise, last)
 	if err != nil {
 		return nil, err
 	}
@@ -299,8 +301,8 @@ func (d *subject) diff(q *request) (*diffData, error) {
 			continue
 		}
 		v := r.Int("version")
-		data.ToVersions = append(data.ToVersions, choice{Text: r.Text("version"), Current: v == to})
-		data.FromVersions = append(data.FromVersions, choice{Text: r.Text("version"), Current: v == from})
+		data.ToVersions = append(data.ToVersions, frame.Choice{Text: r.Text("version"), Current: v == to})
+		data.FromVersions = append(data.FromVersions, frame.Choice{Text: r.Text("version"), Current: v == from})
 	}
 	before := d.readable(from)
 	switch {
@@ -322,9 +324,9 @@ func (d *subject) diff(q *request) (*diffData, error) {
 
 // changesBetween returns what changed between two versions: of neighbours from field_change, of others by the same comparison
 // of their payloads.
-func (d *subject) changesBetween(q *request, neighbours bool, before, after *asof.Row) ([]difference, error) {
+func (d *subject) changesBetween(q *frame.Request, neighbours bool, before, after *asof.Row) ([]difference, error) {
 	if neighbours {
-		found, err := q.ask(asof.Query{Name: "deal_changes", Args: d.with("version", after.Text("version")), Rows: 10_000})
+		found, err := q.Ask(asof.Query{Name: "deal_changes", Args: d.with("version", after.Text("version")), Rows: 10_000})
 		if err != nil {
 			return nil, err
 		}
@@ -340,7 +342,7 @@ func (d *subject) changesBetween(q *request, neighbours bool, before, after *aso
 	version := func(r *asof.Row) asof.Version {
 		return asof.Version{Number: r.Int("version"), KnownAt: r.Text("known_at")}
 	}
-	found, readable, err := q.view.Diff(q.ctx, d.feed, d.id, version(before), version(after))
+	found, readable, err := q.View.Diff(q.Ctx, d.feed, d.id, version(before), version(after))
 	if err != nil {
 		return nil, err
 	}
@@ -443,15 +445,18 @@ func fieldsOf(feed api.Feed, own *asof.Answer) []fieldGroup {
 }
 
 // lists returns the tables of the deal's lists.
-func (d *subject) lists(q *request, shown *asof.Row) ([]*grid.Table, error) {
+func (d *subject) lists(q *frame.Request, shown *asof.Row, data *dealData) ([]*grid.Table, error) {
 	if shown == nil {
 		return nil, nil
 	}
 	var all []*grid.Table
 	for _, declared := range lake.FeedTables(d.feed)[1:] {
-		found, err := q.ask(asof.Query{Name: "rows/" + declared.Name, Args: d.with("version", shown.Text("version"))})
+		found, err := q.Ask(asof.Query{Name: "rows/" + declared.Name, Args: d.with("version", shown.Text("version"))})
 		if err != nil {
 			return nil, err
+		}
+		if declared.Name == "bond_priced_price_evolution" {
+			data.Talk = talkCharts(found)
 		}
 		t := grid.Of(found, declared.Name)
 		drop := map[string]bool{"market": true, "deal_id": true, "version": true}
@@ -480,7 +485,7 @@ func (d *subject) lists(q *request, shown *asof.Row) ([]*grid.Table, error) {
 
 type payloadData struct {
 	Version  int64
-	Versions []choice
+	Versions []frame.Choice
 	SHA256   string
 	Bytes    int
 	Text     string // indented, with its numbers as received; "" if it is too long, or cannot be read
@@ -491,23 +496,23 @@ type payloadData struct {
 const payloadShown = 1 << 20
 
 // payload returns the payload of a version.
-func (d *subject) payload(q *request) (*payloadData, error) {
+func (d *subject) payload(q *frame.Request) (*payloadData, error) {
 	newest := d.readable(d.latest().Int("version"))
 	if newest == nil {
 		return nil, nil
 	}
-	version, err := q.number("v", newest.Int("version"), d.latest().Int("version"))
+	version, err := q.Number("v", newest.Int("version"), d.latest().Int("version"))
 	if err != nil {
 		return nil, err
 	}
-	found, err := q.ask(asof.Query{Name: "deal_payload", Args: d.with("version", fmt.Sprint(version))})
+	found, err := q.Ask(asof.Query{Name: "deal_payload", Args: d.with("version", fmt.Sprint(version))})
 	if err != nil {
 		return nil, err
 	}
 	data := &payloadData{Version: version}
 	for _, r := range d.versions {
 		if r.Text("change") != lake.Removed {
-			data.Versions = append(data.Versions, choice{Text: r.Text("version"), Current: r.Int("version") == version})
+			data.Versions = append(data.Versions, frame.Choice{Text: r.Text("version"), Current: r.Int("version") == version})
 		}
 	}
 	if len(found.Rows) == 0 || found.Row(0).Null("payload") {
@@ -523,23 +528,23 @@ func (d *subject) payload(q *request) (*payloadData, error) {
 }
 
 // showPayload answers with the exact bytes of a payload, as a file: a browser never reads them as a page.
-func showPayload(q *request) (*content, error) {
+func showPayload(q *frame.Request) (*frame.Content, error) {
 	d, err := findDeal(q)
 	if err != nil {
 		return nil, err
 	}
-	version, notNumber := strconv.ParseInt(q.vars["version"], 10, 32)
+	version, notNumber := strconv.ParseInt(q.Vars["version"], 10, 32)
 	if notNumber != nil {
-		return nil, errorf(http.StatusNotFound, "no version %s", q.vars["version"])
+		return nil, frame.Errorf(http.StatusNotFound, "no version %s", q.Vars["version"])
 	}
-	found, err := q.ask(asof.Query{Name: "deal_payload", Args: d.with("version", fmt.Sprint(version))})
+	found, err := q.Ask(asof.Query{Name: "deal_payload", Args: d.with("version", fmt.Sprint(version))})
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Rows) == 0 || found.Row(0).Null("payload") {
-		return nil, errorf(http.StatusNotFound, "Version %d has no payload.", version)
+		return nil, frame.Errorf(http.StatusNotFound, "Version %d has no payload.", version)
 	}
-	return &content{File: &file{
+	return &frame.Content{File: &frame.File{
 		Name: strings.ReplaceAll(d.feed.String(), "/", "-") + fmt.Sprintf("-%d-v%d.json", d.id, version), Type: "text/plain; charset=utf-8", Data: []byte(found.Row(0).Text("payload")),
 	}}, nil
 }

@@ -1,6 +1,7 @@
-package ui
+package deals
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,11 +9,12 @@ import (
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/api"
 )
 
-var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "priced_from", "sort", "page", "state"}
+var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from", "sort", "page", "state"}
 
 // listRows is the number of rows on a page of a list.
 const listRows = 100
@@ -21,55 +23,55 @@ const listRows = 100
 var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
 
 // dealArgs returns the search and the filters of the list of deals.
-func dealArgs(q *request) (asof.Args, error) {
+func dealArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "priced_from"} {
-		args[name] = strings.TrimSpace(q.values.Get(name))
+	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
+		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	args["market"] = strings.ToUpper(args["market"])
-	if _, err := q.choice("service", "bond", "loan"); err != nil {
+	if _, err := q.Choice("service", "bond", "loan"); err != nil {
 		return nil, err
 	}
-	if _, err := q.choice("kind", "priced", "expected"); err != nil {
+	if _, err := q.Choice("kind", "priced", "expected"); err != nil {
 		return nil, err
 	}
-	if _, err := q.choice("state", "removed"); err != nil {
+	if _, err := q.Choice("state", "removed"); err != nil {
 		return nil, err
 	}
 	if text := args["priced_from"]; text != "" {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return nil, errorf(http.StatusBadRequest, "priced_from=%s: want a day such as 2026-01-05", text)
+			return nil, frame.Errorf(http.StatusBadRequest, "priced_from=%s: want a day such as 2026-01-05", text)
 		}
 	}
-	sort, err := q.choice("sort", dealSorts...)
-	args["sort"] = cmpOr(sort, dealSorts[0])
+	sort, err := q.Choice("sort", dealSorts...)
+	args["sort"] = cmp.Or(sort, dealSorts[0])
 	return args, err
 }
 
-func mainDeals(q *request) (asof.Query, error) {
+func mainDeals(q *frame.Request) (asof.Query, error) {
 	args, err := dealArgs(q)
-	if q.values.Get("state") == "removed" {
+	if q.Values.Get("state") == "removed" {
 		return asof.Query{Name: "removed_deals", Args: args}, err
 	}
 	return asof.Query{Name: "deals", Args: args}, err
 }
 
-func showDeals(q *request) (*content, error) {
+func showDeals(q *frame.Request) (*frame.Content, error) {
 	query, err := mainDeals(q)
 	if err != nil {
 		return nil, err
 	}
-	number, err := q.number("page", 1, 100_000)
+	number, err := q.Number("page", 1, 100_000)
 	if err != nil {
 		return nil, err
 	}
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
-	found, err := q.ask(query)
+	found, err := q.Ask(query)
 	if err != nil {
 		return nil, err
 	}
-	data := listData{Table: &grid.Table{Caption: "Deals", Sticky: 2}}
-	c := &content{Title: "Deals", Template: "deals", Data: &data}
+	data := frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}
+	c := &frame.Content{Title: "Deals", Template: "deals", Data: &data}
 	rows := found.All()
 	if len(rows) > listRows {
 		rows = rows[:listRows]
@@ -79,14 +81,14 @@ func showDeals(q *request) (*content, error) {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
 	as := "in the newest state"
-	if q.view.Pinned() {
-		as = "as of " + longTime(q.view.Instant())
+	if q.View.Pinned() {
+		as = "as of " + grid.LongTime(q.View.Instant())
 	}
 	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
 	if query.Name == "removed_deals" {
 		c.Lead = "Deals that had been removed, newest removal first. Search for a removed deal by its id."
 		removedRows(q, data.Table, rows)
-		data.Filters = []filter{stateFilter(q)}
+		data.Filters = []frame.Filter{stateFilter(q)}
 		return c, nil
 	}
 	var all int64
@@ -99,7 +101,7 @@ func showDeals(q *request) (*content, error) {
 	}
 	c.Lead += "."
 	dealRows(q, data.Table, rows)
-	facets, err := q.ask(asof.Query{Name: "deal_facets", Args: query.Args, Rows: 10_000})
+	facets, err := q.Ask(asof.Query{Name: "deal_facets", Args: query.Args, Rows: 10_000})
 	if err != nil {
 		return nil, err
 	}
@@ -108,27 +110,27 @@ func showDeals(q *request) (*content, error) {
 }
 
 // quoted returns what was searched for, in words.
-func quoted(q *request) string {
-	if text := q.values.Get("q"); text != "" {
+func quoted(q *frame.Request) string {
+	if text := q.Values.Get("q"); text != "" {
 		return "‘" + text + "’"
 	}
 	return "these filters"
 }
 
-func stateFilter(q *request) filter {
-	f := filter{Name: "state", Choices: []choice{{Text: "removed", Address: q.With("state", "removed"), Current: q.values.Get("state") == "removed"}}}
-	if q.values.Get("state") != "" {
+func stateFilter(q *frame.Request) frame.Filter {
+	f := frame.Filter{Name: "state", Choices: []frame.Choice{{Text: "removed", Address: q.With("state", "removed"), Current: q.Values.Get("state") == "removed"}}}
+	if q.Values.Get("state") != "" {
 		f.All = q.With("state", "")
 	}
 	return f
 }
 
 // facetFilters returns the filters with the number of deals of each value: the ten most frequent.
-func facetFilters(q *request, found *asof.Answer) []filter {
-	var all []filter
-	for _, name := range []string{"service", "market", "kind", "currency", "sector"} {
-		f := filter{Name: name}
-		if q.values.Get(name) != "" {
+func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
+	var all []frame.Filter
+	for _, name := range []string{"service", "market", "kind", "currency", "sector", "grade", "year", "esg"} {
+		f := frame.Filter{Name: name}
+		if q.Values.Get(name) != "" {
 			f.All = q.With(name, "")
 		}
 		for _, r := range found.All() {
@@ -136,7 +138,7 @@ func facetFilters(q *request, found *asof.Answer) []filter {
 				continue
 			}
 			value := r.Text("value")
-			f.Choices = append(f.Choices, choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.values.Get(name) == value})
+			f.Choices = append(f.Choices, frame.Choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.Values.Get(name) == value})
 		}
 		if len(f.Choices) > 0 {
 			all = append(all, f)
@@ -145,17 +147,9 @@ func facetFilters(q *request, found *asof.Answer) []filter {
 	return all
 }
 
-// dealAddress returns the address of a deal's page. It returns "" for values that are no deal's.
-func dealAddress(q *request, service, market, kind string, id int64) string {
-	feed, err := api.ParseFeed(service + "/" + market + "/" + kind)
-	if err != nil {
-		return ""
-	}
-	return q.Link(fmt.Sprintf("deals/%s/%d", feed, id))
-}
-
-func dealOf(q *request, r asof.Row) string {
-	return dealAddress(q, r.Text("service"), r.Text("market"), r.Text("kind"), r.Int("deal_id"))
+// dealOf returns the address of the page of a row's deal.
+func dealOf(q *frame.Request, r asof.Row) string {
+	return q.DealLink(r.Text("service"), r.Text("market"), r.Text("kind"), r.Int("deal_id"))
 }
 
 // amountText returns an amount in millions with its currency.
@@ -181,10 +175,10 @@ func millions(text string) string {
 	return chart.Decimals(v/1e6, 1)
 }
 
-func dealRows(q *request, t *grid.Table, rows []asof.Row) {
+func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 	t.Columns = grid.Columns("feed", ">deal", "borrower", "day or stage", ">amount", "price", "sector", ">version", "known")
 	for name, at := range map[string]int{"borrower": 2, "day": 3, "usd": 4, "known": 8} {
-		current, next := cmpOr(q.values.Get("sort"), dealSorts[0]), "-"+name
+		current, next := cmp.Or(q.Values.Get("sort"), dealSorts[0]), "-"+name
 		if name == "borrower" {
 			next = name
 		}
@@ -214,7 +208,7 @@ func dealRows(q *request, t *grid.Table, rows []asof.Row) {
 	}
 }
 
-func removedRows(q *request, t *grid.Table, rows []asof.Row) {
+func removedRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 	t.Columns = grid.Columns("feed", ">deal", "reason", ">version", "removed")
 	for _, r := range rows {
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: dealOf(q, r)},
@@ -226,41 +220,41 @@ var changeParams = []string{"from", "to", "service", "market", "kind", "change",
 
 // changeArgs returns the interval and the filters of the changes. Without an interval it is the newest snapshot day, and what
 // came after it.
-func changeArgs(q *request) (asof.Args, error) {
+func changeArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
 	for _, name := range []string{"service", "market", "kind", "change", "field", "quiet"} {
-		args[name] = strings.TrimSpace(q.values.Get(name))
+		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	args["market"] = strings.ToUpper(args["market"])
 	for name, words := range map[string][]string{
 		"service": {"bond", "loan"}, "kind": {"priced", "expected"}, "change": {"added", "changed", "removed", "reappeared"}, "quiet": {"1"},
 	} {
-		if _, err := q.choice(name, words...); err != nil {
+		if _, err := q.Choice(name, words...); err != nil {
 			return nil, err
 		}
 	}
 	args["from"], args["to"] = defaultInterval(q)
 	for _, name := range []string{"from", "to"} {
-		text := q.values.Get(name)
+		text := q.Values.Get(name)
 		if text == "" {
 			continue
 		}
-		at, err := q.server.config.Lake.Resolve(text)
+		at, err := q.Resolve(text)
 		if err != nil {
-			return nil, errorf(http.StatusBadRequest, "%s=%v", name, err)
+			return nil, frame.Errorf(http.StatusBadRequest, "%s=%v", name, err)
 		}
 		args[name] = at.String()
 	}
-	if args["to"] > q.view.Instant().String() { // both have one form
-		args["to"] = q.view.Instant().String()
+	if args["to"] > q.View.Instant().String() { // both have one form
+		args["to"] = q.View.Instant().String()
 	}
 	return args, nil
 }
 
 // defaultInterval returns the interval from the snapshot day before the newest one to the view's instant.
-func defaultInterval(q *request) (from, to string) {
-	from, to = "-infinity", q.view.Instant().String()
-	commits := q.view.Commits()
+func defaultInterval(q *frame.Request) (from, to string) {
+	from, to = "-infinity", q.View.Instant().String()
+	commits := q.View.Commits()
 	newest := ""
 	for i := len(commits) - 1; i >= 0; i-- {
 		switch c := &commits[i]; {
@@ -274,34 +268,34 @@ func defaultInterval(q *request) (from, to string) {
 	return from, to
 }
 
-func mainChanges(q *request) (asof.Query, error) {
+func mainChanges(q *frame.Request) (asof.Query, error) {
 	args, err := changeArgs(q)
 	return asof.Query{Name: "change_list", Args: args}, err
 }
 
 type changesData struct {
-	listData
+	frame.List
 	Matrix   *grid.Table
 	From, To string
 	Quiet    string // address with, or without, versions that only have another time of change
 	IsQuiet  bool
 }
 
-func showChanges(q *request) (*content, error) {
+func showChanges(q *frame.Request) (*frame.Content, error) {
 	query, err := mainChanges(q)
 	if err != nil {
 		return nil, err
 	}
-	number, err := q.number("page", 1, 100_000)
+	number, err := q.Number("page", 1, 100_000)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := q.ask(asof.Query{Name: "change_counts", Args: query.Args, Rows: 10_000})
+	counts, err := q.Ask(asof.Query{Name: "change_counts", Args: query.Args, Rows: 10_000})
 	if err != nil {
 		return nil, err
 	}
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
-	found, err := q.ask(query)
+	found, err := q.Ask(query)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +329,7 @@ func showChanges(q *request) (*content, error) {
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
 			grid.Value(r.Cell("borrower")), change, grid.Value(r.Cell("fields")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
-	return &content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
+	return &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
 }
 
 func shortInstant(text string) string {
@@ -343,11 +337,11 @@ func shortInstant(text string) string {
 	if err != nil {
 		return "the beginning"
 	}
-	return longTime(at)
+	return grid.LongTime(at)
 }
 
 // changeMatrix counts versions by feed and change; each count leads to its list.
-func changeMatrix(q *request, counts *asof.Answer) *grid.Table {
+func changeMatrix(q *frame.Request, counts *asof.Answer) *grid.Table {
 	kinds := []string{"added", "changed", "removed", "reappeared"}
 	t := &grid.Table{Caption: "Versions by feed", Sticky: 1, Columns: grid.Columns("feed", ">added", ">changed", ">removed", ">reappeared")}
 	byFeed := map[string]map[string]int64{}

@@ -1,6 +1,7 @@
-package ui
+package frame
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,41 +13,48 @@ import (
 	"time"
 
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
-// request is a request for a page, read.
-type request struct {
+// Request is a request for a page, read. Only the goroutine that answers it uses it.
+type Request struct {
+	Ctx    context.Context // ends when the reader has gone, or after the time of a page
+	View   *asof.View
+	Vars   map[string]string // of the page's path
+	Values url.Values        // parameters, each of them known to the page
 	server *Server
 	http   *http.Request
-	ctx    context.Context
 	began  time.Time
-	view   *asof.View
-	page   *page
-	path   string            // below the base, without the ending of a download
-	vars   map[string]string // of the page's path
-	values url.Values
+	page   *Page
+	path   string // below the base, without the ending of a download
 	format string // of a download; "" for a page
 	asked  []evidence
 }
 
+// Resolve returns the instant that a text names; see asof.Lake.
+func (q *Request) Resolve(text string) (lake.Instant, error) {
+	return q.server.config.Lake.Resolve(text)
+}
+
 // read reads a request: the base, which names the instant, then the page below it. It returns where to go instead, if the
 // instant is not in the form of paths.
-func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *request, redirect string, err error) {
-	q = &request{server: s, http: r, ctx: ctx, began: time.Now()}
+func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *Request, redirect string, err error) {
+	q = &Request{server: s, http: r, Ctx: ctx, began: time.Now()}
 	rest, pinned := strings.CutPrefix(below, "as-of/")
 	if !pinned {
-		if q.view, err = s.config.Lake.Newest(ctx); err != nil {
+		if q.View, err = s.config.Lake.Newest(ctx); err != nil {
 			return nil, "", err
 		}
 	} else {
 		named, page, found := strings.Cut(rest, "/")
 		at, err := s.config.Lake.Resolve(named)
 		if err != nil {
-			return nil, "", errorf(http.StatusBadRequest, "as-of/%v", err)
+			return nil, "", Errorf(http.StatusBadRequest, "as-of/%v", err)
 		}
 		if asof.Path(at) != named || !found {
 			up := strings.Repeat("../", strings.Count(rest, "/"))
-			redirect = cmpOr(up, "./") + asof.Path(at) + "/" + page
+			redirect = cmp.Or(up, "./") + asof.Path(at) + "/" + page
 			if !found {
 				redirect = "./" + asof.Path(at) + "/"
 			}
@@ -55,7 +63,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *re
 			}
 			return q, redirect, nil
 		}
-		if q.view, err = s.config.Lake.At(ctx, at); err != nil {
+		if q.View, err = s.config.Lake.At(ctx, at); err != nil {
 			return nil, "", err
 		}
 		rest = page
@@ -64,31 +72,24 @@ func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *re
 	if ending := strings.TrimPrefix(path.Ext(rest), "."); slices.Contains([]string{asof.CSV, asof.JSON, asof.Parquet}, ending) {
 		q.path, q.format = strings.TrimSuffix(rest, "."+ending), ending
 	}
-	for i := range pages {
-		vars, ok := pages[i].match(q.path)
-		if !ok || q.format != "" && pages[i].main == nil {
+	for i := range s.config.Pages {
+		vars, ok := s.config.Pages[i].match(q.path)
+		if !ok || q.format != "" && s.config.Pages[i].Main == nil {
 			continue
 		}
-		q.page, q.vars = &pages[i], vars
-		q.values, err = query(r, q.page.params)
-		if err == nil && q.page.move != nil {
-			redirect, err = q.page.move(q)
+		q.page, q.Vars = &s.config.Pages[i], vars
+		q.Values, err = query(r, q.page.Params)
+		if err == nil && q.page.Move != nil {
+			redirect, err = q.page.Move(q)
 		}
 		return q, redirect, err
 	}
-	return q, "", errorf(http.StatusNotFound, "no page has this address; the navigation has all")
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return q, "", Errorf(http.StatusNotFound, "no page has this address; the navigation has all")
 }
 
 // match compares a path with that of the page, and returns its variables.
-func (p *page) match(path string) (map[string]string, bool) {
-	want, got := strings.Split(p.path, "/"), strings.Split(path, "/")
+func (p *Page) match(path string) (map[string]string, bool) {
+	want, got := strings.Split(p.Path, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
 		return nil, false
 	}
@@ -109,30 +110,39 @@ func (p *page) match(path string) (map[string]string, bool) {
 }
 
 // base returns the way from the page to its base: all links are relative to it, so that a pinned reader stays pinned.
-func (q *request) base() string {
+func (q *Request) base() string {
 	_, below, _ := strings.Cut(strings.TrimPrefix(q.http.URL.Path, "/as-of/"), "/")
 	if !strings.HasPrefix(q.http.URL.Path, "/as-of/") {
 		below = strings.TrimPrefix(q.http.URL.Path, "/")
 	}
-	return cmpOr(strings.Repeat("../", strings.Count(below, "/")), "./")
+	return cmp.Or(strings.Repeat("../", strings.Count(below, "/")), "./")
 }
 
 // site returns the way from the page to the unpinned base.
-func (q *request) site() string {
-	if q.view != nil && q.view.Pinned() {
+func (q *Request) site() string {
+	if q.View != nil && q.View.Pinned() {
 		return strings.TrimPrefix(q.base(), "./") + "../../"
 	}
 	return q.base()
 }
 
 // Link returns the address of a page below the base.
-func (q *request) Link(below string) string { return q.base() + below }
+func (q *Request) Link(below string) string { return q.base() + below }
+
+// DealLink returns the address of a deal's page. It returns "" for values that are no deal's.
+func (q *Request) DealLink(service, market, kind string, id int64) string {
+	feed, err := api.ParseFeed(service + "/" + market + "/" + kind)
+	if err != nil {
+		return ""
+	}
+	return q.Link(fmt.Sprintf("deals/%s/%d", feed, id))
+}
 
 // With returns the address of the same page with other values of its parameters; "" takes one away. The number of the page of
 // a list goes with any of them.
-func (q *request) With(pairs ...string) string {
+func (q *Request) With(pairs ...string) string {
 	values := url.Values{}
-	for name, all := range q.values {
+	for name, all := range q.Values {
 		values[name] = all
 	}
 	values.Del("page")
@@ -155,7 +165,7 @@ func (q *request) With(pairs ...string) string {
 }
 
 // here returns the page below the base, with its parameters.
-func (q *request) here() string {
+func (q *Request) here() string {
 	if q.http.URL.RawQuery == "" {
 		return q.path
 	}
@@ -163,33 +173,33 @@ func (q *request) here() string {
 }
 
 // Save returns the address of the main table of the page as a file.
-func (q *request) Save(format string) string {
+func (q *Request) Save(format string) string {
 	last := path.Base(q.path)
 	address := "./" + last + "." + format
-	if values := q.values; len(values) > 0 {
+	if values := q.Values; len(values) > 0 {
 		address += "?" + values.Encode()
 	}
 	return address
 }
 
-// number returns a parameter that is a whole number from 1 to most; otherwise if it is absent.
-func (q *request) number(name string, otherwise, most int64) (int64, error) {
-	text := q.values.Get(name)
+// Number returns a parameter that is a whole number from 1 to most; otherwise if it is absent.
+func (q *Request) Number(name string, otherwise, most int64) (int64, error) {
+	text := q.Values.Get(name)
 	if text == "" {
 		return otherwise, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > most {
-		return 0, errorf(http.StatusBadRequest, "%s=%s: want a number from 1 to %d", name, text, most)
+		return 0, Errorf(http.StatusBadRequest, "%s=%s: want a number from 1 to %d", name, text, most)
 	}
 	return n, nil
 }
 
-// choice returns a parameter that is one of some words; "" if it is absent.
-func (q *request) choice(name string, words ...string) (string, error) {
-	text := q.values.Get(name)
+// Choice returns a parameter that is one of some words; "" if it is absent.
+func (q *Request) Choice(name string, words ...string) (string, error) {
+	text := q.Values.Get(name)
 	if text != "" && !slices.Contains(words, text) {
-		return "", errorf(http.StatusBadRequest, "%s=%s: want one of %s", name, text, strings.Join(words, ", "))
+		return "", Errorf(http.StatusBadRequest, "%s=%s: want one of %s", name, text, strings.Join(words, ", "))
 	}
 	return text, nil
 }
@@ -200,14 +210,14 @@ type evidence struct {
 	Took             time.Duration
 }
 
-// ask answers a query, and keeps it for the page's list of statements.
-func (q *request) ask(query asof.Query) (*asof.Answer, error) {
-	found, err := q.view.Ask(q.ctx, query)
-	if cause := context.Cause(q.ctx); err != nil && cause != nil {
+// Ask answers a query, and keeps it for the page's list of statements.
+func (q *Request) Ask(query asof.Query) (*asof.Answer, error) {
+	found, err := q.View.Ask(q.Ctx, query)
+	if cause := context.Cause(q.Ctx); err != nil && cause != nil {
 		err = fmt.Errorf("%s: %w", query.Name, cause)
 	}
-	statement, unknown := q.view.Statement(query.Name)
-	text, unbound := q.view.SQL(query)
+	statement, unknown := q.View.Statement(query.Name)
+	text, unbound := q.View.SQL(query)
 	if unknown == nil && unbound == nil {
 		e := evidence{Name: query.Name, Title: statement.Title, SQL: text}
 		if found != nil {

@@ -1,4 +1,4 @@
-package ui
+package operator
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -22,7 +23,7 @@ type Health struct {
 	Feeds    []FeedHealth  // of the lake
 	Attempts []Run         // the last ones, newest first
 	Checks   []lake.Check  // of the last pull
-	Size     []Fact        // what the lake has grown to, and the state of its catalog
+	Size     []frame.Fact  // what the lake has grown to, and the state of its catalog
 }
 
 // Finding is something that a person should know.
@@ -44,9 +45,6 @@ type FeedHealth struct {
 	Held       bool
 	Last       *lake.FeedRun
 }
-
-// Fact is a name with a value.
-type Fact struct{ Name, Value string }
 
 // The verdicts, the worst first.
 const (
@@ -102,7 +100,7 @@ type healthData struct {
 	Attempts             []attemptView
 	Checks               *grid.Table
 	Drift                *grid.Table
-	Size                 []Fact
+	Size                 []frame.Fact
 	MaxAge               string
 }
 
@@ -116,29 +114,29 @@ type attemptView struct {
 	Mark, Class, Command, Outcome, At, Said, Link string
 }
 
-func showHealth(q *request) (*content, error) {
+func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data := &healthData{}
-	c := &content{Title: "Health", Template: "health", Data: data}
-	feeds, err := q.ask(asof.Query{Name: "feeds"})
+	c := &frame.Content{Title: "Health", Template: "health", Data: data}
+	feeds, err := q.Ask(asof.Query{Name: "feeds"})
 	if err != nil {
 		return nil, err
 	}
-	last := lastPull(q.view.Commits())
+	last := lastPull(q.View.Commits())
 	if last == nil {
 		c.Lead = "The lake had no commit yet."
 		return c, nil
 	}
 	sums := sumsOf(last)
-	c.Lead = fmt.Sprintf("%s of %s, known %s: %s in %s; %s new, %s changed, %s removed.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), longTime(last.KnownAt),
+	c.Lead = fmt.Sprintf("%s of %s, known %s: %s in %s; %s new, %s changed, %s removed.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
 		grid.Plural(sums.deals, "deal", "deals"), grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed))
-	data.Chart = nightsChart(q.view.Commits())
+	data.Chart = nightsChart(q.View.Commits())
 	data.Drift = driftTable(last)
-	if q.view.Pinned() {
+	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
 		return c, nil
 	}
-	h, err := q.server.config.Health(q.ctx)
+	h, err := s.Health(q.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +262,7 @@ func driftTable(c *lake.Commit) *grid.Table {
 }
 
 // feedsNow lists the feeds with their ages.
-func feedsNow(q *request, h *Health) *grid.Table {
+func feedsNow(q *frame.Request, h *Health) *grid.Table {
 	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
 	for i := range h.Feeds {
 		f := &h.Feeds[i]
@@ -284,7 +282,7 @@ func feedsNow(q *request, h *Health) *grid.Table {
 			c := grid.Moment(at)
 			if !at.IsZero() {
 				c.Text = grid.Ago(h.Now.Sub(at))
-				c.Title = longTime(lake.At(at))
+				c.Title = grid.LongTime(lake.At(at))
 			}
 			return c
 		}
@@ -293,12 +291,12 @@ func feedsNow(q *request, h *Health) *grid.Table {
 	return t
 }
 
-func feedCell(q *request, feed api.Feed) grid.Cell {
+func feedCell(q *frame.Request, feed api.Feed) grid.Cell {
 	return grid.Cell{Text: feed.String(), Link: q.Link(fmt.Sprintf("deals?service=%s&market=%s&kind=%s", feed.Service, feed.Market, feed.Kind))}
 }
 
 // feedsThen lists the feeds as they were known at the instant.
-func feedsThen(q *request, found *asof.Answer) *grid.Table {
+func feedsThen(q *frame.Request, found *asof.Answer) *grid.Table {
 	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
 	for _, r := range found.All() {
 		feed := api.Feed{Service: api.Service(r.Text("service")), Market: api.Market(r.Text("market")), Kind: api.Kind(r.Text("kind"))}
@@ -309,37 +307,12 @@ func feedsThen(q *request, found *asof.Answer) *grid.Table {
 }
 
 // showFeeds is the table of feeds as a page of its own, which downloads come from.
-func showFeeds(q *request) (*content, error) {
-	found, err := q.ask(asof.Query{Name: "feeds"})
+func showFeeds(q *frame.Request) (*frame.Content, error) {
+	found, err := q.Ask(asof.Query{Name: "feeds"})
 	if err != nil {
 		return nil, err
 	}
-	return &content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: listData{Table: feedsThen(q, found)}}, nil
+	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found)}}, nil
 }
 
-func mainFeeds(*request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }
-
-// listData is the data of a page that is one table.
-type listData struct {
-	Table        *grid.Table
-	Empty        string
-	Before, Next string // addresses of the pages of the list; "" for none
-	Filters      []filter
-	Search       bool // the columns can be searched
-}
-
-// Preview is nil: a page that is one table has no other.
-func (listData) Preview() *grid.Table { return nil }
-
-// filter is a way to narrow a list: its values with their counts.
-type filter struct {
-	Name    string
-	Choices []choice
-	All     string // address without the filter; "" if it is not set
-}
-
-type choice struct {
-	Text, Address string
-	Count         string
-	Current       bool
-}
+func mainFeeds(*frame.Request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }

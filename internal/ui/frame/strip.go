@@ -1,4 +1,4 @@
-package ui
+package frame
 
 import (
 	"fmt"
@@ -38,15 +38,15 @@ type stop struct {
 }
 
 // as returns the address of the same page as of another instant.
-func (q *request) as(at lake.Instant) string {
+func (q *Request) as(at lake.Instant) string {
 	return q.site() + "as-of/" + asof.Path(at) + "/" + q.here()
 }
 
-func (q *request) strip() strip {
-	r, commit := q.view.Range(), q.view.Commit()
+func (q *Request) strip() strip {
+	r, commit := q.View.Range(), q.View.Commit()
 	s := strip{
-		Pinned: q.view.Pinned(), Newest: q.site() + q.here(), Pin: q.as(r.Newest), Go: q.site() + "-/go", Here: q.here(),
-		At: asof.Path(q.view.Instant()), NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
+		Pinned: q.View.Pinned(), Newest: q.site() + q.here(), Pin: q.as(r.Newest), Go: q.site() + "-/go", Here: q.here(),
+		At: asof.Path(q.View.Instant()), NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
 	}
 	if r.Before != nil {
 		s.Before = q.as(r.Before.KnownAt)
@@ -57,18 +57,18 @@ func (q *request) strip() strip {
 	q.addDays(&s, r)
 	switch {
 	case !s.Pinned:
-		s.Said = fmt.Sprintf("Newest: commit %d, %s (%s)", r.NewestCommit, longTime(r.Newest), grid.Ago(q.server.config.Now().Sub(r.Newest.Time)))
+		s.Said = fmt.Sprintf("Newest: commit %d, %s (%s)", r.NewestCommit, grid.LongTime(r.Newest), grid.Ago(q.server.config.Now().Sub(r.Newest.Time)))
 		return s
 	case commit == nil:
-		s.Said = "AS OF " + longTime(q.view.Instant()) + ", before the first commit"
+		s.Said = "AS OF " + grid.LongTime(q.View.Instant()) + ", before the first commit"
 		s.Note = "the lake begins at " + asof.Path(r.First)
 	default:
-		s.Said = fmt.Sprintf("AS OF %s, commit %d (known %s)", longTime(q.view.Instant()), commit.Number, longTime(commit.KnownAt))
+		s.Said = fmt.Sprintf("AS OF %s, commit %d (known %s)", grid.LongTime(q.View.Instant()), commit.Number, grid.LongTime(commit.KnownAt))
 	}
-	s.Title = "[" + q.view.Instant().UTC().Format("2006-01-02") + "] "
-	if later := q.view.Later(); later > 0 {
+	s.Title = "[" + q.View.Instant().UTC().Format("2006-01-02") + "] "
+	if later := q.View.Later(); later > 0 {
 		s.Note = strings.TrimPrefix(s.Note+" · "+grid.Plural(int64(later), "later commit exists, not shown", "later commits exist, not shown"), " · ")
-	} else if q.view.Instant().After(r.Newest.Time) {
+	} else if q.View.Instant().After(r.Newest.Time) {
 		s.Note = "not final: commits up to this instant may still come"
 	}
 	return s
@@ -76,10 +76,10 @@ func (q *request) strip() strip {
 
 // addDays adds the stops: the snapshot days of the instant's year, and the last one of each other year, so that a lake of
 // many years has a short list.
-func (q *request) addDays(s *strip, r asof.Range) {
+func (q *Request) addDays(s *strip, r asof.Range) {
 	current := -1
 	for i, day := range r.Days {
-		if !day.KnownAt.After(q.view.Instant().Time) {
+		if !day.KnownAt.After(q.View.Instant().Time) {
 			current = i
 		}
 	}
@@ -103,5 +103,3 @@ func (q *request) addDays(s *strip, r asof.Range) {
 		s.DayAfter = q.as(r.Days[current+1].KnownAt)
 	}
 }
-
-func longTime(at lake.Instant) string { return at.UTC().Format("2 Jan 2006 15:04 UTC") }

@@ -1,4 +1,4 @@
-package ui
+package operator
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/lake"
 )
@@ -34,12 +35,12 @@ type FileChange struct {
 const runsShown = 100
 
 // readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
-func readRuns(q *request) ([]Run, error) {
-	if !q.view.Pinned() {
-		return q.server.config.Runs(q.ctx, runsShown)
+func (s *source) readRuns(q *frame.Request) ([]Run, error) {
+	if !q.View.Pinned() {
+		return s.Runs(q.Ctx, runsShown)
 	}
 	var runs []Run
-	commits := q.view.Commits()
+	commits := q.View.Commits()
 	for i := len(commits) - 1; i >= 0 && len(runs) < runsShown; i-- {
 		runs = append(runs, Run{Commit: commits[i]})
 	}
@@ -47,7 +48,7 @@ func readRuns(q *request) ([]Run, error) {
 }
 
 // viewOf returns a run as the strip of attempts shows it.
-func viewOf(q *request, r *Run) attemptView {
+func viewOf(q *frame.Request, r *Run) attemptView {
 	v := attemptView{Command: r.Commit.Command, Outcome: r.Commit.Outcome, At: grid.ShortTime(r.Commit.StartedAt.Time), Mark: "✔", Class: "ok"}
 	if r.Commit.Number > 0 {
 		v.Link = q.Link(fmt.Sprintf("runs/%d", r.Commit.Number))
@@ -73,21 +74,21 @@ func firstLine(text string) string {
 	return line
 }
 
-func showRuns(q *request) (*content, error) {
-	runs, err := readRuns(q)
+func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
+	runs, err := s.readRuns(q)
 	if err != nil {
 		return nil, err
 	}
-	commands, outcomes := map[string]int{}, map[string]int{}
+	commands, outcomes := map[string]int64{}, map[string]int64{}
 	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
 	for i := range runs {
 		r := &runs[i]
 		commands[r.Commit.Command]++
 		outcomes[r.Commit.Outcome]++
-		if want := q.values.Get("command"); want != "" && want != r.Commit.Command {
+		if want := q.Values.Get("command"); want != "" && want != r.Commit.Command {
 			continue
 		}
-		if want := q.values.Get("outcome"); want != "" && want != r.Commit.Outcome {
+		if want := q.Values.Get("outcome"); want != "" && want != r.Commit.Outcome {
 			continue
 		}
 		t.Rows = append(t.Rows, runRow(q, r))
@@ -96,34 +97,16 @@ func showRuns(q *request) (*content, error) {
 	if len(runs) == runsShown {
 		lead = fmt.Sprintf("The last %d runs; the download has all commits.", runsShown)
 	}
-	if q.view.Pinned() {
+	if q.View.Pinned() {
 		lead += " A lake as of an instant has commits alone: attempts that made none are shown as of now."
 	}
-	return &content{Title: "Runs", Lead: lead, Template: "list", Data: listData{
+	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
 		Table: t, Empty: "No run matches. Take a filter away.",
-		Filters: []filter{q.filter("command", commands), q.filter("outcome", outcomes)},
+		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
 	}}, nil
 }
 
-// filter returns the choices of a parameter, the most frequent first.
-func (q *request) filter(name string, counts map[string]int) filter {
-	f := filter{Name: name}
-	current := q.values.Get(name)
-	if current != "" {
-		f.All = q.With(name, "")
-	}
-	for text, n := range counts {
-		if text != "" {
-			f.Choices = append(f.Choices, choice{Text: text, Address: q.With(name, text), Count: chart.Count(int64(n)), Current: text == current})
-		}
-	}
-	slices.SortFunc(f.Choices, func(a, b choice) int {
-		return cmp.Or(cmp.Compare(counts[b.Text], counts[a.Text]), cmp.Compare(a.Text, b.Text))
-	})
-	return f
-}
-
-func runRow(q *request, r *Run) grid.Row {
+func runRow(q *frame.Request, r *Run) grid.Row {
 	c := &r.Commit
 	s := sumsOf(c)
 	name, reason := grid.Cell{Text: chart.None, Title: "no commit", Null: true}, ""
@@ -158,19 +141,19 @@ func outcomeClass(outcome string) string {
 	return "bad"
 }
 
-func mainRuns(*request) (asof.Query, error) { return asof.Query{Name: "runs"}, nil }
+func mainRuns(*frame.Request) (asof.Query, error) { return asof.Query{Name: "runs"}, nil }
 
-func moveToLast(q *request) (string, error) {
-	c := lastPull(q.view.Commits())
+func moveToLast(q *frame.Request) (string, error) {
+	c := lastPull(q.View.Commits())
 	if c == nil {
-		return "", errorf(http.StatusNotFound, "the lake had no run yet")
+		return "", frame.Errorf(http.StatusNotFound, "the lake had no run yet")
 	}
 	return fmt.Sprintf("./%d", c.Number), nil
 }
 
 type runData struct {
 	Run            *Run
-	Facts          []Fact
+	Facts          []frame.Fact
 	Commands       []string
 	Error          string
 	Warnings       []string
@@ -181,18 +164,18 @@ type runData struct {
 }
 
 // findRun returns the run that a path names: by commit number, or by the id of an attempt.
-func findRun(q *request) (*Run, error) {
-	name := q.vars["commit"]
+func (s *source) findRun(q *frame.Request) (*Run, error) {
+	name := q.Vars["commit"]
 	number, err := strconv.ParseInt(name, 10, 64)
-	commits := q.view.Commits()
+	commits := q.View.Commits()
 	found := slices.IndexFunc(commits, func(c lake.Commit) bool { return err == nil && c.Number == number })
-	if q.view.Pinned() {
+	if q.View.Pinned() {
 		if found < 0 {
-			return nil, errorf(http.StatusNotFound, "No commit %s as of this instant.", name)
+			return nil, frame.Errorf(http.StatusNotFound, "No commit %s as of this instant.", name)
 		}
 		return &Run{Commit: commits[found]}, nil
 	}
-	runs, err := q.server.config.Runs(q.ctx, 0)
+	runs, err := s.Runs(q.Ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -201,16 +184,16 @@ func findRun(q *request) (*Run, error) {
 			return &runs[i], nil
 		}
 	}
-	return nil, errorf(http.StatusNotFound, "No commit or attempt %s.", name)
+	return nil, frame.Errorf(http.StatusNotFound, "No commit or attempt %s.", name)
 }
 
-func showRun(q *request) (*content, error) {
-	r, err := findRun(q)
+func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
+	r, err := s.findRun(q)
 	if err != nil {
 		return nil, err
 	}
 	data := &runData{Run: r, Commands: commandsIn(r.Todo)}
-	c := &content{Template: "run", Data: data, Title: fmt.Sprintf("Commit %d", r.Commit.Number)}
+	c := &frame.Content{Template: "run", Data: data, Title: fmt.Sprintf("Commit %d", r.Commit.Number)}
 	if a := r.Attempt; a != nil {
 		data.Error, data.Warnings = a.Error, a.Warnings
 	}
@@ -220,41 +203,41 @@ func showRun(q *request) (*content, error) {
 		data.Facts = attemptFacts(r.Attempt)
 		return c, nil
 	}
-	return c, data.fill(q, c, &r.Commit)
+	return c, s.fill(q, data, c, &r.Commit)
 }
 
-func attemptFacts(a *attempts.Attempt) []Fact {
-	facts := []Fact{{"Run", a.RunID}, {"By", a.Owner}, {"Program", "dealflow " + a.DealflowVersion}}
+func attemptFacts(a *attempts.Attempt) []frame.Fact {
+	facts := []frame.Fact{{Name: "Run", Value: a.RunID}, {Name: "By", Value: a.Owner}, {Name: "Program", Value: "dealflow " + a.DealflowVersion}}
 	if !a.EndedAt.IsZero() {
-		facts = append(facts, Fact{"Ended", longTime(a.EndedAt)})
+		facts = append(facts, frame.Fact{Name: "Ended", Value: grid.LongTime(a.EndedAt)})
 	}
 	if a.ExitCode != nil {
-		facts = append(facts, Fact{"Exit code", fmt.Sprint(*a.ExitCode)})
+		facts = append(facts, frame.Fact{Name: "Exit code", Value: fmt.Sprint(*a.ExitCode)})
 	}
 	return facts
 }
 
 // fill adds what a commit says.
-func (d *runData) fill(q *request, page *content, c *lake.Commit) error {
-	if _, err := q.ask(asof.Query{Name: "run_feeds", Args: asof.Args{"commit": fmt.Sprint(c.Number)}}); err != nil {
+func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake.Commit) error {
+	if _, err := q.Ask(asof.Query{Name: "run_feeds", Args: asof.Args{"commit": fmt.Sprint(c.Number)}}); err != nil {
 		return err
 	}
-	s := sumsOf(c)
-	page.Lead = fmt.Sprintf("%s, %s, known %s.", capital(c.Command), c.Outcome, longTime(c.KnownAt))
+	brought := sumsOf(c)
+	page.Lead = fmt.Sprintf("%s, %s, known %s.", capital(c.Command), c.Outcome, grid.LongTime(c.KnownAt))
 	if len(c.Feeds) > 0 {
-		page.Lead = fmt.Sprintf("%s, %s, known %s: %s new, %s changed, %s removed, %s back.", capital(c.Command), c.Outcome, longTime(c.KnownAt),
-			chart.Count(s.added), chart.Count(s.changed), chart.Count(s.removed), chart.Count(s.reappeared))
+		page.Lead = fmt.Sprintf("%s, %s, known %s: %s new, %s changed, %s removed, %s back.", capital(c.Command), c.Outcome, grid.LongTime(c.KnownAt),
+			chart.Count(brought.added), chart.Count(brought.changed), chart.Count(brought.removed), chart.Count(brought.reappeared))
 	}
-	d.Facts = []Fact{
-		{"Snapshot day", cmp.Or(c.SnapshotDate, "none")}, {"Started", longTime(c.StartedAt)}, {"Finished", longTime(c.FinishedAt)},
-		{"Run", c.RunID}, {"Program", "dealflow " + c.DealflowVersion},
+	d.Facts = []frame.Fact{
+		{Name: "Snapshot day", Value: cmp.Or(c.SnapshotDate, "none")}, {Name: "Started", Value: grid.LongTime(c.StartedAt)}, {Name: "Finished", Value: grid.LongTime(c.FinishedAt)},
+		{Name: "Run", Value: c.RunID}, {Name: "Program", Value: "dealflow " + c.DealflowVersion},
 	}
-	files, err := q.server.config.Files(q.ctx, c.Number)
+	files, err := s.Files(q.Ctx, c.Number)
 	if err != nil {
 		return err
 	}
 	if files.Known {
-		d.Facts = append(d.Facts, Fact{"Files added", fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, Fact{"Files removed", fmt.Sprint(files.Removed)})
+		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: fmt.Sprint(files.Removed)})
 	}
 	d.Feeds = &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "outcome", ">deals", ">new", ">changed", ">removed", ">not entitled", ">back", ">unchanged", ">quarantined", ">drift", "error")}
 	d.Traffic = &grid.Table{Caption: "Traffic", Sticky: 1, Columns: grid.Columns("feed", ">pages", ">requests", ">size", ">retries", ">waited", ">sweeps", ">asked by id", ">extract", ">write")}
@@ -266,7 +249,7 @@ func (d *runData) fill(q *request, page *content, c *lake.Commit) error {
 		d.Traffic.Add(grid.Cell{Text: f.Feed.String()}, grid.Whole(f.Pages), grid.Whole(f.Requests), grid.Cell{Text: grid.Bytes(f.Bytes)}, grid.Whole(f.Retries), seconds(f.WaitedMS), grid.Whole(f.Sweeps), grid.Whole(f.Confirmations), seconds(f.ExtractMS), seconds(f.WriteMS))
 	}
 	d.Checks, d.Drift = checksTable(c.Checks), driftTable(c)
-	commits := q.view.Commits()
+	commits := q.View.Commits()
 	at := slices.IndexFunc(commits, func(other lake.Commit) bool { return other.Number == c.Number })
 	if at > 0 {
 		d.Before = q.Link(fmt.Sprintf("runs/%d", commits[at-1].Number))
@@ -281,10 +264,10 @@ func (d *runData) fill(q *request, page *content, c *lake.Commit) error {
 	return nil
 }
 
-func mainRun(q *request) (asof.Query, error) {
-	number, err := strconv.ParseInt(q.vars["commit"], 10, 64)
+func mainRun(q *frame.Request) (asof.Query, error) {
+	number, err := strconv.ParseInt(q.Vars["commit"], 10, 64)
 	if err != nil {
-		return asof.Query{}, errorf(http.StatusNotFound, "an attempt without a commit has no table")
+		return asof.Query{}, frame.Errorf(http.StatusNotFound, "an attempt without a commit has no table")
 	}
 	return asof.Query{Name: "run_feeds", Args: asof.Args{"commit": fmt.Sprint(number)}}, nil
 }
