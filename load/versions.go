@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/parquet"
+	"dealflow/load/runs"
+	"dealflow/load/state"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -22,26 +24,26 @@ import (
 // Latest returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
 // versions committed since, or, without a readable state, all of history.
 func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Latest, error) {
-	newest := newestVersions{}
+	newest := state.Newest{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
 	if n := l.log.checkpoint; n > 0 {
 		if known, err := ReadState(ctx, l.store, n); err == nil {
-			newest.seed(known)
+			newest.Seed(known)
 			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.addedSince[f.Path] })
 		} else if ctx.Err() != nil {
 			return nil, err
 		}
 	}
-	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
+	columns := state.Columns()
 	var mu sync.Mutex // of newest: the order of versions does not matter
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(sideBySide / 2) // an open file takes some megabytes
+	reading.SetLimit(runs.SideBySide / 2) // an open file takes some megabytes
 	for _, f := range files {
 		reading.Go(func() error {
 			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
 				mu.Lock()
 				defer mu.Unlock()
-				newest.add(rec)
+				newest.Add(rec)
 				return nil
 			})
 		})
@@ -49,76 +51,7 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 	if err := reading.Wait(); err != nil {
 		return nil, err
 	}
-	return newest.latest(), nil
-}
-
-// newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
-// rows come in any order.
-type newestVersion struct {
-	latest  lake.LatestVersion
-	content int32 // the version whose hashes latest has; 0 for none
-}
-
-type newestVersions map[api.Feed]map[int64]newestVersion
-
-// ofFeed returns the versions of a feed. The feed's strings may point into a record's memory: they are copied.
-func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
-	if deals := n[feed]; deals != nil {
-		return deals
-	}
-	deals := map[int64]newestVersion{}
-	n[api.Feed{
-		Service: api.Service(strings.Clone(string(feed.Service))),
-		Market:  api.Market(strings.Clone(string(feed.Market))),
-		Kind:    api.Kind(strings.Clone(string(feed.Kind))),
-	}] = deals
-	return deals
-}
-
-func (n newestVersions) seed(known map[api.Feed]lake.Latest) {
-	for feed, known := range known {
-		deals := n.ofFeed(feed)
-		for id, latest := range known {
-			deals[id] = newestVersion{latest: latest, content: latest.Version}
-		}
-	}
-}
-
-// add adds rows of deal_versions with the columns that Latest reads, in that order.
-func (n newestVersions) add(rec arrow.Record) {
-	text := func(i int) *array.String { return rec.Column(i).(*array.String) }
-	ids := rec.Column(3).(*array.Int64)
-	versions := rec.Column(4).(*array.Int32)
-	contents := rec.Column(6).(*array.FixedSizeBinary)
-	payloads := rec.Column(7).(*array.FixedSizeBinary)
-	for row := range int(rec.NumRows()) {
-		feed := api.Feed{Service: api.Service(text(0).Value(row)), Market: api.Market(text(1).Value(row)), Kind: api.Kind(text(2).Value(row))}
-		deals := n.ofFeed(feed)
-		id, version := ids.Value(row), versions.Value(row)
-		v := deals[id]
-		if version > v.latest.Version {
-			v.latest.Version = version
-			v.latest.Removed = text(5).Value(row) == lake.Removed
-		}
-		if !contents.IsNull(row) && version > v.content {
-			v.content = version
-			copy(v.latest.ContentHash[:], contents.Value(row))
-			copy(v.latest.PayloadHash[:], payloads.Value(row))
-		}
-		deals[id] = v
-	}
-}
-
-func (n newestVersions) latest() map[api.Feed]lake.Latest {
-	all := map[api.Feed]lake.Latest{}
-	for feed, deals := range n {
-		latest := make(lake.Latest, len(deals))
-		for id, v := range deals {
-			latest[id] = v.latest
-		}
-		all[feed] = latest
-	}
-	return all
+	return newest.Latest(), nil
 }
 
 // ObservedAfter returns, for each deal with a version that became known after an instant, when the newest such version

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -27,7 +28,10 @@ type Catalog struct {
 	SHA256 string        // of that commit's bytes; "" for a commit that is not made yet: NameCommit adds it
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
-	Runs   []lake.Commit // all runs, oldest first
+	Runs   []lake.Commit // oldest first: all runs, or of a long log those that load.Log.Commits has
+
+	// RunsAfter yields the runs after a commit, oldest first; an error is the last that it yields. nil: Runs has all.
+	RunsAfter func(ctx context.Context, commit int64) iter.Seq2[*lake.Commit, error]
 
 	// Previous is a local file with an earlier catalog of the lake. The new catalog begins as a copy of it and adds
 	// only what is newer. If Previous is "" or cannot be extended, the catalog is built from scratch.

@@ -4,34 +4,72 @@ import (
 	"context"
 	stdsql "database/sql"
 	"encoding/json"
+	"iter"
 	"strings"
 
 	"dealflow/schemas/lake"
 )
 
+// runsAtOnce is the number of runs whose rows are inserted together: they are in memory as text.
+const runsAtOnce = 1000
+
 // fillRuns adds the commits after the baseline to the tables runs, feed_runs and checks. The rows are passed as JSON,
-// which DuckDB reads by name: one statement per table for any number of runs.
+// which DuckDB reads by name: one statement per table for many runs.
 func (c *Catalog) fillRuns(ctx context.Context, conn *stdsql.Conn, from baseline) error {
-	var runs, feedRuns, checks []map[string]any
-	for i := range c.Runs {
-		if c.Runs[i].Number <= from.commit {
-			continue
+	rows := runRows{conn: conn}
+	for run, err := range c.runsAfter(ctx, from.commit) {
+		if err != nil {
+			return err
 		}
-		runs = append(runs, lake.RunRow(&c.Runs[i]))
-		for j := range c.Runs[i].Feeds {
-			feedRuns = append(feedRuns, lake.FeedRunRow(&c.Runs[i], &c.Runs[i].Feeds[j]))
-		}
-		for j := range c.Runs[i].Checks {
-			checks = append(checks, lake.CheckRow(&c.Runs[i], &c.Runs[i].Checks[j]))
+		if rows.add(run); len(rows.runs) == runsAtOnce {
+			if err := rows.insert(ctx); err != nil {
+				return err
+			}
 		}
 	}
-	if err := insertRows(ctx, conn, "runs", lake.RunColumns(), runs); err != nil {
+	return rows.insert(ctx)
+}
+
+// runsAfter yields the runs after a commit, oldest first. An error is the last that it yields.
+func (c *Catalog) runsAfter(ctx context.Context, commit int64) iter.Seq2[*lake.Commit, error] {
+	if c.RunsAfter != nil {
+		return c.RunsAfter(ctx, commit)
+	}
+	return func(yield func(*lake.Commit, error) bool) {
+		for i := range c.Runs {
+			if c.Runs[i].Number > commit && !yield(&c.Runs[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+// runRows are rows of the tables runs, feed_runs and checks that are not inserted yet.
+type runRows struct {
+	conn                   *stdsql.Conn
+	runs, feedRuns, checks []map[string]any
+}
+
+func (r *runRows) add(run *lake.Commit) {
+	r.runs = append(r.runs, lake.RunRow(run))
+	for i := range run.Feeds {
+		r.feedRuns = append(r.feedRuns, lake.FeedRunRow(run, &run.Feeds[i]))
+	}
+	for i := range run.Checks {
+		r.checks = append(r.checks, lake.CheckRow(run, &run.Checks[i]))
+	}
+}
+
+func (r *runRows) insert(ctx context.Context) error {
+	if err := insertRows(ctx, r.conn, "runs", lake.RunColumns(), r.runs); err != nil {
 		return err
 	}
-	if err := insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), feedRuns); err != nil {
+	if err := insertRows(ctx, r.conn, "feed_runs", lake.FeedRunColumns(), r.feedRuns); err != nil {
 		return err
 	}
-	return insertRows(ctx, conn, "checks", lake.CheckColumns(), checks)
+	err := insertRows(ctx, r.conn, "checks", lake.CheckColumns(), r.checks)
+	r.runs, r.feedRuns, r.checks = nil, nil, nil
+	return err
 }
 
 func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []lake.Column, rows []map[string]any) error {

@@ -201,6 +201,9 @@ func findRun(q *request) (*Run, error) {
 			return &runs[i], nil
 		}
 	}
+	if found >= 0 {
+		return &Run{Commit: commits[found]}, nil // of a long log
+	}
 	return nil, errorf(http.StatusNotFound, "No commit or attempt %s.", name)
 }
 
