@@ -193,6 +193,7 @@ func (l *Lake) writeCheckpoint(ctx context.Context, latest map[api.Feed]lake.Lat
 	if log.segments, err = log.segments.Put(ctx, l.store); err != nil {
 		return err
 	}
+	log.all = nil
 	log.index()
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

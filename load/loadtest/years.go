@@ -1,14 +1,15 @@
 package loadtest
 
 import (
+	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dealflow/load/store"
+	"dealflow/load/store/memstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -16,20 +17,17 @@ import (
 // SyncsPerNight is the number of syncs between two nights of Years: one each five minutes.
 const SyncsPerNight = 288
 
-// Years writes the log of a lake that is synced every five minutes, with commits 1 to last: nights, syncs, and a
-// compaction after each night. There are no data files, and nothing that is derived from the commits. folder is that of
-// the lake.
-func Years(t testing.TB, folder string, last int64) {
+// Years makes the log of a lake that is synced every five minutes, with commits 1 to last: nights, syncs, and a compaction
+// after each night. It passes the key and the bytes of each to put. Each pull has the first feeds of api.Feeds, so many,
+// two of them with news in a sync. With files, commits name data files, which nobody makes.
+func Years(t testing.TB, last int64, feeds int, files bool, put func(key string, data []byte) error) {
 	t.Helper()
-	y := years{folder: filepath.Join(folder, filepath.FromSlash(lake.CommitsPrefix))}
-	if err := os.MkdirAll(y.folder, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	y := years{feeds: api.Feeds()[:feeds], files: files}
 	for n := int64(1); n <= last; n++ {
 		c := y.next()
 		data, err := c.Encode()
 		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, filepath.FromSlash(lake.CommitKey(n))), data, 0o600)
+			err = put(lake.CommitKey(n), data)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -38,9 +36,21 @@ func Years(t testing.TB, folder string, last int64) {
 	}
 }
 
+// LongYears returns a lake with the log of Years, of one feed and without data files. It has nothing that is derived from
+// the commits.
+func LongYears(t testing.TB, last int64) *memstore.Mem {
+	t.Helper()
+	s := new(memstore.Mem)
+	Years(t, last, 1, false, func(key string, data []byte) error {
+		return s.Put(t.Context(), key, bytes.NewReader(data), store.CreateOnly)
+	})
+	return s
+}
+
 // years makes the commits of a lake one after the other.
 type years struct {
-	folder   string
+	feeds    []api.Feed
+	files    bool
 	made     int64
 	previous string   // hash of the last commit
 	live     []string // files of history that a compaction merges
@@ -57,9 +67,9 @@ func (y *years) next() lake.Commit {
 	switch y.made % (SyncsPerNight + 2) {
 	case 1:
 		c.Command, c.SnapshotDate = "run", lake.DateOf(at.Time)
-		y.pull(&c, len(api.Feeds()))
+		y.pull(&c, len(y.feeds))
 	case 2:
-		c.Command, c.Feeds, c.Remove = "compact", []lake.FeedRun{}, y.live
+		c.Command, c.Feeds, c.Remove = "compact", []lake.FeedRun{}, append(c.Remove, y.live...)
 		y.live = nil
 		y.add(&c, lake.HistoryTable(lake.DealVersions), api.IG)
 	default:
@@ -70,7 +80,7 @@ func (y *years) next() lake.Commit {
 
 // pull adds the feeds to a commit. So many of them have news.
 func (y *years) pull(c *lake.Commit, news int) {
-	for i, feed := range api.Feeds() {
+	for i, feed := range y.feeds {
 		f := lake.FeedRun{
 			Feed: feed, Outcome: lake.OutcomeDone, BaseURL: "https://api.example.com/market", StartedAt: c.StartedAt, FinishedAt: c.FinishedAt,
 			UpdatedSince: "/v3/" + feed.String() + "-deal?updatedSince=" + c.KnownAt.Format(time.RFC3339), Deals: 5, Pages: 1, Requests: 2,
@@ -90,6 +100,9 @@ func (y *years) pull(c *lake.Commit, news int) {
 
 // add adds a file of history to a commit.
 func (y *years) add(c *lake.Commit, table string, market api.Market) {
+	if !y.files {
+		return
+	}
 	path := lake.HistoryKey(lake.DealVersions, market, c.StartedAt.UTC().Year(), c.RunID, len(c.Add))
 	c.Add = append(c.Add, lake.File{
 		Path: path, Table: table, Partition: map[string]string{"market": string(market), "year": c.StartedAt.UTC().Format("2006")},

@@ -44,7 +44,7 @@ func (n *need) commit(c *lake.Commit) bool {
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		if n.feeds[f.Feed] == nil {
-			n.feeds[f.Feed] = &feedNeed{outcomes: map[string]bool{}, bases: map[string]bool{}, drift: map[lake.Drift]bool{}}
+			n.feeds[f.Feed] = &feedNeed{outcomes: map[string]bool{}, bases: map[string]bool{}, since: map[string]bool{}, drift: map[lake.Drift]bool{}}
 		}
 		needed = n.feeds[f.Feed].run(f, c.SnapshotDate != "") || needed
 	}
@@ -55,6 +55,7 @@ func (n *need) commit(c *lake.Commit) bool {
 type feedNeed struct {
 	outcomes map[string]bool     // that they have
 	bases    map[string]bool     // base URLs
+	since    map[string]bool     // base URLs since the last complete snapshot
 	linked   bool                // one has a link for the next sync
 	dated    bool                // one has a link with an instant
 	snapshot bool                // one took a complete snapshot: what follows is about runs since it
@@ -78,7 +79,7 @@ func (n *feedNeed) run(f *lake.FeedRun, snapshot bool) bool {
 	if _, dated := api.UpdatedSinceTime(f.UpdatedSince); dated && !n.dated {
 		n.dated, needed = true, true
 	}
-	needed = needed || f.Quarantined > 0
+	needed = first(n.since, f.BaseURL) || needed || f.Quarantined > 0
 	for _, d := range f.Drift {
 		needed = first(n.drift, lake.Drift{Pointer: d.Pointer, Kind: d.Kind}) || needed
 	}
