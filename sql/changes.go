@@ -38,9 +38,9 @@ func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, added ne
 	return runDerivation(ctx, conn, "classify", nil)
 }
 
-// changedFeeds returns the feeds that have new versions, sorted by name.
+// changedFeeds returns the feeds that have new versions of deals that were known before, sorted by name.
 func changedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT service, market, kind FROM new_version ORDER BY ALL")
+	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT service, market, kind FROM new_version WHERE version > 1 ORDER BY ALL")
 	if err != nil {
 		return nil, err
 	}

@@ -232,21 +232,32 @@ func (c *Catalog) createViews(ctx context.Context, conn *stdsql.Conn, changes vi
 	if err != nil {
 		return err
 	}
+	var gone, made []string // rows of file_view
 	for i := range changes.replace {
 		view := &changes.replace[i]
-		name := literal(view.name)
 		create := "CREATE OR REPLACE VIEW _dealflow." + identifier(view.name) + " AS " + view.source
 		if ownName := ownschema.Name("_dealflow." + view.name); own[ownName] {
 			create += "; CREATE OR REPLACE VIEW " + identifier(c.ownSchema()) + "." + identifier(ownName) + " AS " + view.source
 		}
-		_, err := conn.ExecContext(ctx, create+"; DELETE FROM _dealflow.file_view WHERE name = "+name+"; INSERT INTO _dealflow.file_view VALUES ("+name+", "+literal(view.hash())+")")
-		if err != nil {
+		if _, err := conn.ExecContext(ctx, create); err != nil {
 			return fmt.Errorf("%s: %w", view.name, err)
 		}
+		gone, made = append(gone, literal(view.name)), append(made, "("+literal(view.name)+", "+literal(view.hash())+")")
 	}
 	for _, name := range changes.drop {
-		if _, err := conn.ExecContext(ctx, "DROP VIEW _dealflow."+identifier(name)+"; DELETE FROM _dealflow.file_view WHERE name = "+literal(name)); err != nil {
+		if _, err := conn.ExecContext(ctx, "DROP VIEW _dealflow."+identifier(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		gone = append(gone, literal(name))
+	}
+	if len(gone) > 0 {
+		if _, err := conn.ExecContext(ctx, "DELETE FROM _dealflow.file_view WHERE name IN ("+strings.Join(gone, ", ")+")"); err != nil {
+			return err
+		}
+	}
+	if len(made) > 0 {
+		if _, err := conn.ExecContext(ctx, "INSERT INTO _dealflow.file_view VALUES "+strings.Join(made, ", ")); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -32,12 +32,19 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 	return indexNew(ctx, conn, source, added)
 }
 
-// indexAll fills an empty index feed by feed, because DuckDB sorts and joins versions in memory. All versions are new,
-// so new_version is a view of the index instead of a copy.
+// indexAll fills an empty index; feed by feed if there are many rows, because DuckDB sorts and joins versions in memory.
+// All versions are new, so new_version is a view of the index instead of a copy.
 func indexAll(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
-	for _, feed := range api.Feeds() {
-		if err := insertVersions(ctx, conn, source, added, &feed, "_dealflow.version_index"); err != nil {
-			return fmt.Errorf("%s: %w", feed, err)
+	const index = "_dealflow.version_index"
+	if added.rows() <= fewRows {
+		if err := insertVersions(ctx, conn, source, added, nil, index); err != nil {
+			return err
+		}
+	} else {
+		for _, feed := range api.Feeds() {
+			if err := insertVersions(ctx, conn, source, added, &feed, index); err != nil {
+				return fmt.Errorf("%s: %w", feed, err)
+			}
 		}
 	}
 	_, err := conn.ExecContext(ctx, "CREATE TEMP VIEW new_version AS FROM _dealflow.version_index")

@@ -11,6 +11,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
+	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -25,10 +26,13 @@ type attempt struct {
 	record *attempts.Recorder // nil if the command leaves no trace
 }
 
-// newAttempt opens the store of the lake and chooses a run id.
+// newAttempt opens the store of the lake and chooses a run id. With --require-lake it fails if there is no lake.
 func (a *app) newAttempt(ctx context.Context) (*attempt, error) {
 	s, err := a.settings.store(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.checkRequired(ctx, s); err != nil {
 		return nil, err
 	}
 	id, err := uuid.NewV7()
@@ -36,6 +40,18 @@ func (a *app) newAttempt(ctx context.Context) (*attempt, error) {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
 	return &attempt{store: s, runID: id.String()}, nil
+}
+
+// checkRequired returns load.ErrNoLake if there must be a lake (--require-lake) and there is none. An attempt is not
+// recorded then: its record would be the first object at a wrong address.
+func (a *app) checkRequired(ctx context.Context, s store.Store) error {
+	if !a.settings.requireLake {
+		return nil
+	}
+	if _, err := a.openToRead(ctx, s); !errors.Is(err, load.ErrNoLake) {
+		return nil // the command meets any other error itself
+	}
+	return fmt.Errorf("%w: %s has no commit, and --require-lake says that there is a lake: correct --lake, or mount the disk; without --require-lake, a run begins a new lake", load.ErrNoLake, s.URL())
 }
 
 // unrecorded calls do for a command that leaves no trace.

@@ -113,6 +113,7 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	a.settings.addTelling(flags)
 	flags.StringVar(&o.snapshotDate, "snapshot-date", "", "day of the snapshot, YYYY-MM-DD (default: that of the start; a later day than tomorrow is refused)")
 	a.settings.addDayZone(flags)
+	a.settings.addRequireLake(flags)
 	flags.BoolVar(&o.acceptDayZone, "accept-day-zone", false, "count days in the time zone of --day-zone from now on, although the lake has another")
 	flags.BoolVar(&o.acceptRemovals, "accept-removals", false, "take missing deals for gone: ends a hold of the removal guard, and needs no evidence except a 404 or 403 by id")
 	flags.BoolVar(&o.singleWriter, "single-writer", false, "use a store that cannot refuse a second put of a commit; no other process may write to the lake")

@@ -32,14 +32,16 @@ type settings struct {
 	api     string
 	clock   string
 	dayZone string
-	workDir string
-	caching string // folder
-	cacheGB int
-	json    bool
-	verbose bool
-	quiet   bool
-	format  string // of lines on stderr
-	log     *slog.Logger
+
+	requireLake bool // the command does not begin a new lake
+	workDir     string
+	caching     string // folder
+	cacheGB     int
+	json        bool
+	verbose     bool
+	quiet       bool
+	format      string // of lines on stderr
+	log         *slog.Logger
 
 	pageMemory byteSize
 	tell       tellSettings
@@ -107,6 +109,13 @@ func (s *settings) addAPI(flags *pflag.FlagSet) {
 func (s *settings) addDayZone(flags *pflag.FlagSet) {
 	shared(flags, func(flags *pflag.FlagSet) {
 		flags.StringVar(&s.dayZone, "day-zone", "", "time zone of the days of snapshots, such as America/New_York (default: the lake's; of a new lake, UTC)")
+	})
+}
+
+// addRequireLake adds the flag of the commands that can begin a lake and that schedules call.
+func (s *settings) addRequireLake(flags *pflag.FlagSet) {
+	shared(flags, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&s.requireLake, "require-lake", false, "refuse to begin a new lake: without a lake at --lake (a wrong address, a disk that is not mounted) nothing is written, and the exit code is 10")
 	})
 }
 

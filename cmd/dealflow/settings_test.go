@@ -41,14 +41,14 @@ var flagClasses = map[string]map[string]string{
 	"query":           {"setting": "file format out"},
 	"replay":          {"setting": "snapshots", "once": "accept-lost-commit force"},
 	"report":          {"setting": "as-of out"},
-	"run":             {"setting": "day-zone keep-days keep-month-ends maintain single-writer wait-for-lease", "once": "accept-day-zone accept-removals dry-run snapshot-date"},
+	"run":             {"setting": "day-zone keep-days keep-month-ends maintain require-lake single-writer wait-for-lease", "once": "accept-day-zone accept-removals dry-run snapshot-date"},
 	"runs":            {"setting": "last"},
 	"serve":           {"setting": "access-log accounts as-of base-url behind-proxy deals faults insecure-http listen quirks retry-after seed sim speed start tls-cert tls-key years"},
 	"status":          {"setting": "feeds max-age timeout", "once": "now"},
 	"ui":              {"setting": "host listen max-age", "once": "now"},
 	"upgrade":         {"setting": "to"},
 	"verify":          {"setting": "read-data"},
-	"watch":           {"setting": "api clock command-limit day-zone feeds jitter listen maintain-at maintenance page-memory run-at sync-every"},
+	"watch":           {"setting": "api clock command-limit day-zone feeds jitter listen maintain-at maintenance page-memory require-lake run-at sync-every"},
 }
 
 var (

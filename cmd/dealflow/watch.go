@@ -83,6 +83,7 @@ it tells when it is ready, and feeds the watchdog.`,
 		annotate(flags.Lookup("feeds"), listFlag)
 	})
 	a.settings.addDayZone(flags)
+	a.settings.addRequireLake(flags)
 	flags.StringVar(&o.runAt, "run-at", "22:00", "time of the run, in the lake's day zone")
 	flags.DurationVar(&o.syncEvery, "sync-every", 5*time.Minute, "time between two syncs; 0 for no syncs")
 	flags.StringVar(&o.maintainAt, "maintain-at", "Sat 06:00", "weekday and time of maintenance, in the lake's day zone; none for no maintenance")
@@ -187,6 +188,9 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 		return p, err
 	}
 	if w.store, err = a.settings.store(ctx); err != nil {
+		return p, err
+	}
+	if err := a.checkRequired(ctx, w.store); err != nil {
 		return p, err
 	}
 	l, err := a.openToRead(ctx, w.store)

@@ -40,6 +40,17 @@ func Count(t testing.TB, variable string, otherwise int) int {
 	return n
 }
 
+// Sample returns what a test tries of independent cases: every nth from the first one, or all with TEST_FULL.
+func Sample[S ~[]E, E any](cases S, n int) (some S) {
+	if Full() {
+		return cases
+	}
+	for i := 0; i < len(cases); i += n {
+		some = append(some, cases[i])
+	}
+	return some
+}
+
 // Full reports whether tests try everything instead of a sample: TEST_FULL is set.
 func Full() bool {
 	return os.Getenv("TEST_FULL") != "" //nolint:forbidigo // test support: it sets how much is tried

@@ -3,6 +3,7 @@ package testkit_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"dealflow/internal/testkit"
@@ -17,6 +18,17 @@ func TestRoot(t *testing.T) {
 	t.Chdir(filepath.Join(root, "testdata"))
 	if got := testkit.Root(t); got != root {
 		t.Errorf("from testdata: got %s, want %s", got, root)
+	}
+}
+
+// TestSample tries every third case, and all with TEST_FULL.
+func TestSample(t *testing.T) {
+	cases := []int{0, 1, 2, 3, 4, 5, 6}
+	for full, want := range map[string][]int{"": {0, 3, 6}, "1": cases} {
+		t.Setenv("TEST_FULL", full)
+		if got := testkit.Sample(cases, 3); !slices.Equal(got, want) {
+			t.Errorf("TEST_FULL=%s: got %v, want %v", full, got, want)
+		}
 	}
 }
 
