@@ -127,9 +127,9 @@ func TestLongLog(t *testing.T) {
 		t.Error("the log from the checkpoint holds other commits than that from the commits")
 	}
 	// Each object that a program reads first says what it must know.
-	checkpoint, _, _ := bytes.Cut(uncompressed(t, s, lake.CheckpointKey(longLog)), []byte("\n"))
-	state, _, _ := bytes.Cut(uncompressed(t, s, lake.StateKey(longLog)), []byte("\n"))
-	segment, _, _ := bytes.Cut(uncompressed(t, s, lake.SegmentKey(runs.Size)), []byte("\n"))
+	checkpoint, _, _ := bytes.Cut(decompressed(t, s, lake.CheckpointKey(longLog)), []byte("\n"))
+	state, _, _ := bytes.Cut(decompressed(t, s, lake.StateKey(longLog)), []byte("\n"))
+	segment, _, _ := bytes.Cut(decompressed(t, s, lake.SegmentKey(runs.Size)), []byte("\n"))
 	for what, text := range map[string][]byte{"hint": storetest.Bytes(t, s, lake.LatestKey), "checkpoint": checkpoint, "state": state, "segment": segment} {
 		var first struct {
 			lake.Needs
@@ -153,7 +153,7 @@ func TestShortLog(t *testing.T) {
 	if err := derive(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	text := uncompressed(t, s, lake.CheckpointKey(2*runs.Size-1))
+	text := decompressed(t, s, lake.CheckpointKey(2*runs.Size-1))
 	if n := bytes.Count(text, []byte("\n")); n != 2*runs.Size || bytes.Contains(text, []byte("segment")) {
 		t.Errorf("the checkpoint has %d lines, want one for each commit and the first", n)
 	}
@@ -310,20 +310,6 @@ func TestForkBehindSegment(t *testing.T) {
 			t.Errorf("a hint that names commit 17 by %.12s: got %v, want it lost: %t", sha, err, lost)
 		}
 	}
-}
-
-func uncompressed(t *testing.T, s store.Store, key string) []byte {
-	t.Helper()
-	dec, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dec.Close()
-	text, err := dec.DecodeAll(storetest.Bytes(t, s, key), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 func compressed(t *testing.T, text []byte) []byte {
