@@ -113,15 +113,11 @@ func (l *Lake) Run(ctx context.Context, number int64) (*lake.Commit, error) {
 // Names names all runs, oldest first: run n is at n-1. Those that the log does not hold are read from segments, once. The
 // caller must not change the slice.
 func (l *Lake) Names(ctx context.Context) ([]runs.Name, error) {
-	return l.log.names(ctx, l.store, l.names)
+	return l.log.Names(ctx, l.store, l.names)
 }
 
-// Names names all runs of a log, as Lake.Names does.
-func (g *Log) Names(ctx context.Context, s store.Store) ([]runs.Name, error) {
-	return g.names(ctx, s, new(runs.Cache))
-}
-
-func (g *Log) names(ctx context.Context, s store.Store, cache *runs.Cache) ([]runs.Name, error) {
+// Names is Lake.Names for a log in a store.
+func (g *Log) Names(ctx context.Context, s store.Store, cache *runs.Cache) ([]runs.Name, error) {
 	old, err := cache.Read(ctx, s, g.segments)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/runrows"
 )
 
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
@@ -265,7 +266,13 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		sqlStep("SET threads = " + threadsFor(added)),
 		sqlStep("BEGIN"),
 		{"commit", c.recordCommit},
-		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
+		{"runs", func(ctx context.Context, conn *stdsql.Conn) error {
+			runs := runrows.After(c.Runs, from.commit)
+			if c.RunsAfter != nil {
+				runs = c.RunsAfter(ctx, from.commit)
+			}
+			return runrows.Insert(ctx, conn, runs)
+		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
 		releaseMemory,

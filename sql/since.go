@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/runrows"
 )
 
 // baseline is the commit up to which the previous catalog is complete.
@@ -65,25 +66,10 @@ func (c *Catalog) oldRuns(ctx context.Context, conn *stdsql.Conn) (map[string]bo
 	for i := range c.Files {
 		if id := c.Files[i].RunID(); !known[id] && isHistory(&c.Files[i]) {
 			known[id] = true
-			unknown = append(unknown, literal(id))
+			unknown = append(unknown, id)
 		}
 	}
-	if len(unknown) == 0 {
-		return nil, nil
-	}
-	rows, err := conn.QueryContext(ctx, "SELECT run_id FROM main.runs WHERE run_id IN ("+strings.Join(unknown, ", ")+")")
-	if err != nil {
-		return nil, err
-	}
-	old := map[string]bool{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		old[id] = true
-	}
-	return old, errors.Join(rows.Err(), rows.Close())
+	return runrows.Known(ctx, conn, unknown)
 }
 
 func isHistory(f *lake.File) bool { return strings.HasPrefix(f.Table, lake.HistoryTable("")) }

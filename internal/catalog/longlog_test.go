@@ -15,7 +15,7 @@ import (
 	"dealflow/serve"
 )
 
-// TestLakeOfALongLog lets nights and syncs go on in a lake with so many commits that its log is in segments. Its catalog is
+// TestLakeOfALongLog lets nights and syncs go on in a lake with a log of thousands of commits, most of them in segments. Its catalog is
 // extended, and is the one that is built from scratch: with all runs, and with what changed between versions of which the
 // first one is of a run in a segment, also from another address of the API. verify finds it sound.
 func TestLakeOfALongLog(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 const SyncsPerNight = 288
 
 // Years makes the log of a lake that is synced every five minutes, with commits 1 to last: nights, syncs, and a compaction
-// after each night. It passes the key and the bytes of each to put. Each pull has the first feeds of api.Feeds, so many,
-// two of them with news in a sync. With files, commits name data files, which nobody makes.
+// after each night. It passes the key and the bytes of each to put. Each pull has that number of feeds, the first of
+// api.Feeds; in a sync two of them have news. With files, commits name data files, which are not made.
 func Years(t testing.TB, last int64, feeds int, files bool, put func(key string, data []byte) error) {
 	t.Helper()
 	y := years{feeds: api.Feeds()[:feeds], files: files}
@@ -78,7 +78,7 @@ func (y *years) next() lake.Commit {
 	return c
 }
 
-// pull adds the feeds to a commit. So many of them have news.
+// pull adds the feeds to a commit. The first ones have news.
 func (y *years) pull(c *lake.Commit, news int) {
 	for i, feed := range y.feeds {
 		f := lake.FeedRun{

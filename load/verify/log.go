@@ -31,7 +31,7 @@ type verifiedLog struct {
 	checkpoints []int64              // numbers of those that were read and agree with the log, in order
 }
 
-// pathHash stands for a path: a lake of many years has had millions of files.
+// pathHash is in the place of a path: a lake of many years has had millions of files.
 type pathHash [16]byte
 
 func hashOf(path string) pathHash {
@@ -294,7 +294,7 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	summed, err := load.ReadCheckpoint(ctx, watch, n)
 	var named []runs.Name
 	if err == nil && g.broken {
-		named, err = summed.Names(ctx, watch) // they are all that is left of lost commits
+		named, err = summed.Names(ctx, watch, new(runs.Cache)) // they are all that is left of lost commits
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

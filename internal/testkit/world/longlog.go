@@ -8,7 +8,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Lengthen adds commits that change nothing, as years of maintenance do, so many that the log gets long. Each becomes known
+// Lengthen adds commits that change nothing, as years of maintenance do: the log gets long. Each becomes known
 // a microsecond after the one before it. It writes nothing that is derived from commits. The lake must be in a folder.
 func (w *World) Lengthen(t testing.TB, commits int) {
 	t.Helper()
