@@ -60,7 +60,7 @@ $(MINIO): .ci/s3minio/go.mod .ci/s3minio/go.sum
 	@touch $(MINIO)
 
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=20 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
+	TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=20 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 TEST_STRIDE=19 $(MEMORY) $(GO) test -vet off -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \

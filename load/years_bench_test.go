@@ -16,12 +16,12 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// BenchmarkYears opens a log of TEST_COMMITS commits (10,000; five years of syncs are 525,000): once from the commits
+// BenchmarkYears opens a log of TEST_COMMITS commits (2,500; five years of syncs are 525,000): once from the commits
 // alone, which writes a checkpoint, and then as every command does. It reports the seconds, the memory that the open log
 // holds, and how long it takes to name all runs, to read all, and to verify the log. There are no data files, so verify
 // misses those that are live. With TEST_LAKE the commits are kept in that folder.
 func BenchmarkYears(b *testing.B) {
-	commits := int64(10_000)
+	commits := int64(2_500)
 	if text := os.Getenv("TEST_COMMITS"); text != "" {
 		var err error
 		if commits, err = strconv.ParseInt(text, 10, 64); err != nil {

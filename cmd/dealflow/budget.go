@@ -58,8 +58,12 @@ func requestsOn(ctx context.Context, l *load.Lake, day string) (int64, error) {
 			counted[made[i].RunID] = true
 		}
 	}
-	for i := range l.Log().Commits {
-		c := &l.Log().Commits[i]
+	commits, err := runsSince(ctx, l, day)
+	if err != nil {
+		return 0, err
+	}
+	for i := range commits {
+		c := &commits[i]
 		if counted[c.RunID] || lake.DateOf(c.StartedAt.Time) != day {
 			continue
 		}
@@ -68,4 +72,15 @@ func requestsOn(ctx context.Context, l *load.Lake, day string) (int64, error) {
 		}
 	}
 	return sum, nil
+}
+
+// runsSince returns commits: at least those whose runs began on a day or later.
+func runsSince(ctx context.Context, l *load.Lake, day string) ([]lake.Commit, error) {
+	log := l.Log()
+	for i := range log.Commits {
+		if c := &log.Commits[i]; log.Whole(c.Number) && lake.DateOf(c.StartedAt.Time) < day {
+			return log.Commits[i:], nil // the usual case: a log has thousands of its newest commits
+		}
+	}
+	return lastRuns(ctx, l, 0)
 }

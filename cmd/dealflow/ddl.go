@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,11 @@ func runDDL(ctx context.Context, a *app, o ddlOptions, dialect string) (err erro
 	if !slices.Contains(ddl.Dialects(), dialect) {
 		return usagef("dialect %q: want %s", dialect, strings.Join(ddl.Dialects(), ", "))
 	}
-	if o.load != "" && o.iceberg {
+	switch {
+	case o.load != "" && o.iceberg:
 		return usagef("want one of --load and --iceberg")
+	case o.tables != "" && (o.load != "" || o.iceberg):
+		return usagef("--tables is for statements that create tables: a load has those of its manifest, and --iceberg all that are published")
 	}
 	var text string
 	switch {
@@ -91,11 +95,13 @@ func tablesOf(text string) ([]*lake.Table, error) {
 
 // loadStatements returns the statements that load the export with a manifest.
 func (a *app) loadStatements(ctx context.Context, dialect, manifest string) (string, error) {
-	target, name, ok := strings.Cut(manifest, "manifests/")
-	if !ok || target == "" {
+	i := strings.LastIndexByte(manifest, '/') + 1
+	folder, name := manifest[:i], manifest[i:]
+	target, ok := strings.CutSuffix(folder, "manifests/")
+	if !ok || target != "" && !strings.HasSuffix(target, "/") {
 		return "", usagef("--load %q: want the manifest of an export, such as out/manifests/00000000000000000001-00000000000000000002.json", manifest)
 	}
-	s, err := a.settings.storeAt(ctx, "--load", target)
+	s, err := a.settings.storeAt(ctx, "--load", cmp.Or(target, "."))
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +129,7 @@ func (a *app) icebergStatements(ctx context.Context, dialect string) (string, er
 	for i := range published.Tables {
 		t := &published.Tables[i]
 		address := strings.TrimSuffix(published.Location, "/") + "/" + t.Metadata()
-		folder, _, _ := strings.Cut(address, "/metadata/")
+		folder := address[:strings.LastIndex(address, "/metadata/")]
 		tables = append(tables, ddl.IcebergTable{Namespace: t.Namespace, Name: t.Name, Folder: folder, Metadata: address})
 	}
 	return ddl.Iceberg(dialect, tables)

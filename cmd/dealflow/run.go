@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -295,7 +294,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 		return cfg, who, err
 	}
 	if o.acceptChecks != "" {
-		cfg.AcceptChecks = strings.Split(o.acceptChecks, ",")
+		cfg.AcceptChecks = entriesOf(o.acceptChecks)
 	}
 	if err := catalog.KnowsChecks(cfg.AcceptChecks); err != nil {
 		return cfg, who, usagef("--accept-checks: %w", err)

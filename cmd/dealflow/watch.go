@@ -161,7 +161,7 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 		}
 		p.Maintain = &weekly
 	}
-	if w.maintenance = strings.Split(o.maintenance, ","); p.Maintain != nil {
+	if w.maintenance = entriesOf(o.maintenance); p.Maintain != nil {
 		for _, name := range w.maintenance {
 			if !slices.Contains(upkeep, name) {
 				return p, usagef("--maintenance %q: want some of %s", o.maintenance, strings.Join(upkeep, ","))

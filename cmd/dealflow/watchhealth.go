@@ -52,7 +52,7 @@ func newWatchHealth(a *app, s store.Store, w *watch.Watch) (*watchHealth, error)
 func (h *watchHealth) serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthz)
-	mux.HandleFunc("GET /status", h.status)
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { h.status(ctx, w) })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -79,12 +79,13 @@ func (h *watchHealth) healthz(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, code, data)
 }
 
-// status says what `dealflow status --json` says.
-func (h *watchHealth) status(w http.ResponseWriter, r *http.Request) {
+// status says what `dealflow status --json` says. ctx is the server's, not the request's: the answer is for all who ask,
+// also after the one who asked first has left.
+func (h *watchHealth) status(ctx context.Context, w http.ResponseWriter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.answer == nil || time.Since(h.asked) > statusKept {
-		h.answer, h.code = h.inspect(r.Context())
+		h.answer, h.code = h.inspect(ctx)
 		h.asked = time.Now()
 	}
 	answerJSON(w, h.code, h.answer)

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dealflow/internal/export"
@@ -17,6 +18,9 @@ func Load(name string, m *export.Manifest, target string) (string, error) {
 	if m.Format != d.format {
 		return "", fmt.Errorf("%s loads exports in the format %s, this one is in %s: run `dealflow export --format %s`", d.name, d.format, m.Format, d.format)
 	}
+	if m.SchemaVersion > lake.SchemaVersion {
+		return "", fmt.Errorf("the export has schema version %d, this program knows %d: use the program that made it, or a newer one", m.SchemaVersion, lake.SchemaVersion)
+	}
 	s := &script{dialect: d}
 	s.say("Loads %s.", m.Range())
 	s.say("%s", d.note)
@@ -30,20 +34,20 @@ func Load(name string, m *export.Manifest, target string) (string, error) {
 			staged[group] = true
 			s.stageFile(group+"_deletes", m.Tables[i].Deletes, target, changeColumns())
 		}
-		s.stageFile(t.Name+"_inserts", m.Tables[i].Inserts, target, loaded(t))
+		s.stageFile(t.Name+"_inserts", m.Tables[i].Inserts, target, loadedAt(t, m.SchemaVersion))
 	}
 	if s.begin != "" {
 		s.add("%s", s.begin)
 	}
-	kept := map[string]bool{}
+	if m.From == nil {
+		s.forget(m)
+	}
 	for i := range m.Tables {
-		entry := &m.Tables[i]
-		t, _ := lake.TableByName(entry.Table)
-		s.apply(t, entry)
-		if group := groupName(t.Service, t.Kind); !kept[group] {
-			kept[group] = true
-			s.keepChanges(group, t, entry)
-		}
+		t, _ := lake.TableByName(m.Tables[i].Table)
+		s.apply(t, &m.Tables[i], lake.ColumnNames(loadedAt(t, m.SchemaVersion)))
+	}
+	for _, g := range groupsIn(m) {
+		s.keepChanges(g, m)
 	}
 	if s.commit != "" {
 		s.add("%s", s.commit)
@@ -98,9 +102,8 @@ func (s *script) always() string {
 	return ""
 }
 
-// apply deletes the deals that changed, or all rows, and inserts the rows; into the history, too.
-func (s *script) apply(t *lake.Table, entry *export.Table) {
-	names := lake.ColumnNames(loaded(t))
+// apply deletes the deals that changed, or all rows, and inserts the rows, which have these columns; into the history, too.
+func (s *script) apply(t *lake.Table, entry *export.Table, names []string) {
 	if entry.Mode == export.ModeFull {
 		s.add("DELETE FROM %s%s", t.Name, s.always())
 	} else if entry.Deletes != nil {
@@ -136,18 +139,58 @@ func (s *script) removeDeals(table, other string, key []string) {
 	}
 }
 
-// keepChanges adds the versions of deals to the changes. A complete export has no deletes: then they come from the rows
-// of the deals, its first table.
-func (s *script) keepChanges(group string, deals *lake.Table, entry *export.Table) {
+// groupsIn groups the tables of a manifest.
+func groupsIn(m *export.Manifest) []group {
+	return groupsOf(slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return entryOf(m, t) == nil }))
+}
+
+// entryOf returns the entry of a table in a manifest; nil if there is none.
+func entryOf(m *export.Manifest, t *lake.Table) *export.Table {
+	i := slices.IndexFunc(m.Tables, func(entry export.Table) bool { return entry.Table == t.Name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Tables[i]
+}
+
+// forget deletes the versions of earlier exports before a complete one, which need not continue them: deals may have been
+// removed since, and the lake may have lost a commit. Changes stay where a table that is not exported needs them.
+func (s *script) forget(m *export.Manifest) {
+	whole := groupsOf(lake.Tables())
+	for _, g := range groupsIn(m) {
+		for _, t := range g.tables {
+			s.add("DELETE FROM %s_history%s", t.Name, s.always())
+		}
+		if slices.ContainsFunc(whole, func(all group) bool { return all.name == g.name && len(all.tables) == len(g.tables) }) {
+			s.add("DELETE FROM %s_changes%s", g.name, s.always())
+		}
+	}
+}
+
+// keepChanges adds versions of deals to the changes: those of the deals that changed, and those of rows in tables that are
+// exported completely, unless the changes have them.
+func (s *script) keepChanges(g group, m *export.Manifest) {
+	deletes := false
+	for _, t := range g.tables {
+		deletes = deletes || entryOf(m, t).Deletes != nil
+	}
 	key := []string{"market", "deal_id", "version"}
-	switch {
-	case entry.Deletes != nil:
+	if deletes {
 		names := s.list(lake.ColumnNames(changeColumns()))
-		s.removeDeals(group+"_changes", group+"_deletes", key)
-		s.add("INSERT INTO %s_changes (%s) SELECT %s FROM %s_deletes", group, names, names, group)
-	case entry.Mode == export.ModeFull && entry.Inserts != nil:
-		s.removeDeals(group+"_changes", deals.Name+"_inserts", key)
-		s.add("INSERT INTO %s_changes (%s) SELECT DISTINCT %s, 'added', %s FROM %s_inserts", group,
-			s.list([]string{"market", "deal_id", "version", "change", "known_at", "commit"}), s.list(key), s.list([]string{"known_at", "commit"}), deals.Name)
+		s.removeDeals(g.name+"_changes", g.name+"_deletes", key)
+		s.add("INSERT INTO %s_changes (%s) SELECT %s FROM %s_deletes", g.name, names, names, g.name)
+	}
+	var selected, same []string
+	for _, name := range key {
+		selected = append(selected, "i."+s.quote(name))
+		same = append(same, fmt.Sprintf("c.%[1]s = i.%[1]s", s.quote(name)))
+	}
+	for _, t := range g.tables {
+		if entry := entryOf(m, t); entry.Mode != export.ModeFull || entry.Inserts == nil {
+			continue
+		}
+		s.add("INSERT INTO %s_changes (%s) SELECT DISTINCT %s, 'added', i.%s, i.%s FROM %s_inserts i LEFT JOIN (SELECT %s, 1 AS kept FROM %s_changes) c ON %s WHERE COALESCE(c.kept, 0) = 0",
+			g.name, s.list([]string{"market", "deal_id", "version", "change", "known_at", "commit"}), strings.Join(selected, ", "),
+			s.quote("known_at"), s.quote("commit"), t.Name, s.list(key), g.name, strings.Join(same, " AND "))
 	}
 }

@@ -158,6 +158,11 @@ func rowKey(t *lake.Table) []string {
 // loaded returns the columns of a table's rows in an export.
 func loaded(t *lake.Table) []lake.Column { return append(t.HistoryColumns(), loadedColumns()...) }
 
+// loadedAt returns the columns of a table's rows in an export of a schema version. Columns that are newer stay NULL.
+func loadedAt(t *lake.Table, version int) []lake.Column {
+	return append(lake.ColumnsAt(t.HistoryColumns(), version), loadedColumns()...)
+}
+
 // Tables returns the statements that create, for each table: the table with the present rows, its history, the table into
 // which exports are loaded first, and a view with the interval of each version. names are tables; nil for all.
 func Tables(name string, tables []*lake.Table) (string, error) {

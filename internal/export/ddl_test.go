@@ -45,10 +45,10 @@ func (s *statements) apply(t *testing.T, e *exporter, since string) {
 	s.loaded = append(s.loaded, m.To)
 }
 
-// wantVersions asks the views of versions as of the last commit of each export.
-func (s *statements) wantVersions(t *testing.T, e *exporter) {
+// wantVersions asks the views of versions as of the last commit of each of the last exports.
+func (s *statements) wantVersions(t *testing.T, e *exporter, exports int) {
 	t.Helper()
-	for _, commit := range s.loaded[len(s.loaded)-3:] {
+	for _, commit := range s.loaded[len(s.loaded)-exports:] {
 		at := commit.KnownAt.String()
 		got := digests(t, s.db, func(table string) string {
 			return "(SELECT * EXCLUDE (valid_from, valid_to) FROM " + table + "_versions WHERE valid_from <= '" + at + "' AND (valid_to IS NULL OR valid_to > '" + at + "'))"

@@ -1,11 +1,14 @@
 package export_test
 
 import (
+	"context"
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,13 +174,13 @@ func life(t *testing.T, w *world.World, b *world.Book) []func() {
 // TestLoaderHasAsOf has a loader apply export after export of a lake that lives on: nights, syncs, removals,
 // reappearances, records that cannot be read, compaction, a forced replay, expiry. After each commit all tables of the
 // loader are exactly those of <table>_as_of. So are those of a second loader, which runs the statements of ddl, and whose
-// exports skip commits.
+// exports skip commits. A third loader begins again with a complete export.
 func TestLoaderHasAsOf(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
 	e := &exporter{World: w}
 	each := world.Folder(t, t.TempDir())
-	first, second := newLoader(t), newStatements(t)
+	first, second, third := newLoader(t), newStatements(t), newStatements(t)
 	steps := life(t, w, b)
 	var seen []lake.NamedCommit
 	for n, step := range steps {
@@ -207,9 +210,15 @@ func TestLoaderHasAsOf(t *testing.T) {
 				second.apply(t, e, since)
 				second.wantEqual(t, fmt.Sprintf("step %d, statements of ddl", n), want)
 			}
+			if n == 3 || n == len(steps)-1 { // deals are removed in between
+				third.target = world.Folder(t, t.TempDir())
+				third.apply(t, e, "")
+				third.wantEqual(t, fmt.Sprintf("step %d, a complete export", n), want)
+			}
 			seen = append(seen, m.To)
 			if n == len(steps)-1 {
-				second.wantVersions(t, e)
+				second.wantVersions(t, e, 3)
+				third.wantVersions(t, e, 1)
 				e.wantOlder(t, seen)
 				e.wantNDJSON(t, want)
 				e.wantKilled(t, seen)
@@ -326,6 +335,19 @@ func (e *exporter) wantKilled(t *testing.T, seen []lake.NamedCommit) {
 	}
 }
 
+// readManifests counts the manifests that are read of a target.
+type readManifests struct {
+	store.Store
+	n atomic.Int64
+}
+
+func (r *readManifests) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if strings.HasPrefix(key, "manifests/") {
+		r.n.Add(1)
+	}
+	return r.Store.Get(ctx, key)
+}
+
 // wantRefusals asks for what cannot be exported.
 func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.NamedCommit) {
 	t.Helper()
@@ -333,6 +355,11 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 	before := world.Keys(t, done)
 	if r := e.mustExport(t, done, "last"); r.Outcome != lake.OutcomeUnchanged || r.Export != nil {
 		t.Errorf("without a new commit: %+v", r)
+	}
+	counted := &readManifests{Store: done}
+	e.mustExport(t, counted, "last")
+	if n, all := counted.n.Load(), len(seen); n > 3 {
+		t.Errorf("%d of %d manifests were read to continue, want those that end with the newest commit", n, all)
 	}
 	if r := e.mustExport(t, done, fmt.Sprint(seen[len(seen)-2].Number)); r.Outcome != lake.OutcomeUnchanged || r.Export.To.SHA256 != newest.SHA256 {
 		t.Errorf("the same export again: %+v", r)

@@ -75,7 +75,9 @@ func (m *Manifest) fromNumber() int64 {
 	return m.From.Number
 }
 
-func (m *Manifest) key() string { return manifestKey(m.fromNumber(), m.To.Number) }
+func (m *Manifest) commits() commitRange { return commitRange{m.fromNumber(), m.To.Number} }
+
+func (m *Manifest) key() string { return m.commits().key() }
 
 // tableNames lists the tables in the order of the manifest.
 func (m *Manifest) tableNames() []string {
@@ -96,22 +98,6 @@ func (m *Manifest) isSame(other *Manifest) bool {
 func (m *Manifest) encode() ([]byte, error) {
 	data, err := json.MarshalIndent(m, "", "  ")
 	return append(data, '\n'), err
-}
-
-// readManifests reads the manifests of a target, in the order of their keys.
-func readManifests(ctx context.Context, target store.Store) ([]Manifest, error) {
-	var all []Manifest
-	for object, err := range target.List(ctx, manifestPrefix) {
-		if err != nil {
-			return nil, fmt.Errorf("list the exports in %s: %w", target.URL(), err)
-		}
-		m, err := readManifest(ctx, target, object.Key)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, *m)
-	}
-	return all, nil
 }
 
 // ReadManifest reads a manifest by its name in the folder of manifests.

@@ -59,7 +59,7 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		return nil, fmt.Errorf("%w: the target must be outside of the lake: name another folder or prefix than %s", ErrUsage, cfg.Target.URL())
 	}
 	e := &Export{cfg: cfg}
-	done, err := readManifests(ctx, cfg.Target)
+	done, err := listEarlier(ctx, cfg.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,20 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables, err := chooseTables(&cfg, done)
+	var last map[string]lake.NamedCommit
+	if cfg.Since.Last {
+		if last, err = done.lastCommits(ctx); err != nil {
+			return nil, err
+		}
+	}
+	tables, err := chooseTables(&cfg, last)
 	if err != nil {
 		return nil, err
 	}
-	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, done)
+	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
+	if err == nil && from != nil {
+		err = checkFork(ctx, *from, done)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,20 +107,24 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		e.manifest.Tables = append(e.manifest.Tables, t)
 	}
 	e.nothing = from != nil && from.Number == to.Number
-	return e, e.findExisting(done)
+	return e, e.findExisting(ctx, done)
 }
 
 // findExisting looks whether the export is there already.
-func (e *Export) findExisting(done []Manifest) error {
-	for i := range done {
-		switch m := &done[i]; {
-		case m.key() != e.manifest.key():
-		case m.isSame(&e.manifest):
-			e.existing = m
-		default:
-			return fmt.Errorf("%s of %s is an export of the same commits, with other tables, in another format, or of another lake; use another target", m.key(), e.cfg.Target.URL())
-		}
+func (e *Export) findExisting(ctx context.Context, done *earlier) error {
+	m, err := done.find(ctx, e.manifest.commits())
+	if err != nil || m == nil {
+		return err
 	}
+	return e.compareWith(m)
+}
+
+// compareWith takes an export of the same commits for the one that was planned, if it is the same.
+func (e *Export) compareWith(m *Manifest) error {
+	if !m.isSame(&e.manifest) {
+		return fmt.Errorf("%s of %s is an export of the same commits, with other tables, in another format, or of another lake; use another target", m.key(), e.cfg.Target.URL())
+	}
+	e.existing = m
 	return nil
 }
 
@@ -127,11 +140,11 @@ func commitNamed(ctx context.Context, l *load.Lake, number int64) (lake.NamedCom
 	return named, err
 }
 
-// chooseTables returns the tables to export, in their usual order.
-func chooseTables(cfg *Config, done []Manifest) ([]*lake.Table, error) {
+// chooseTables returns the tables to export, in their usual order. last is set for Since.Last.
+func chooseTables(cfg *Config, last map[string]lake.NamedCommit) ([]*lake.Table, error) {
 	names := cfg.Tables
 	if names == nil && cfg.Since.Last {
-		for name := range lastCommits(done) {
+		for name := range last {
 			names = append(names, name)
 		}
 	}
@@ -143,28 +156,15 @@ func chooseTables(cfg *Config, done []Manifest) ([]*lake.Table, error) {
 	return slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return names != nil && !slices.Contains(names, t.Name) }), nil
 }
 
-// lastCommits returns, for each table in manifests, the commit with which its newest export ended.
-func lastCommits(done []Manifest) map[string]lake.NamedCommit {
-	last := map[string]lake.NamedCommit{}
-	for i := range done {
-		for _, name := range done[i].tableNames() {
-			if done[i].To.Number > last[name].Number {
-				last[name] = done[i].To
-			}
-		}
-	}
-	return last
-}
-
-// begin returns the commit after which the export begins; nil for the beginning. It compares it with what was exported.
-func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table, done []Manifest) (*lake.NamedCommit, error) {
+// begin returns the commit after which the export begins; nil for the beginning. last is set for Since.Last.
+func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table, last map[string]lake.NamedCommit) (*lake.NamedCommit, error) {
 	if since.Full {
 		return nil, nil
 	}
 	wanted := lake.NamedCommit{Number: since.Number, SHA256: since.SHA256}
 	if since.Last {
 		var err error
-		if wanted, err = lastOf(tables, lastCommits(done)); err != nil {
+		if wanted, err = lastOf(tables, last); err != nil {
 			return nil, err
 		}
 	}
@@ -178,12 +178,18 @@ func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table,
 	if !ok || !strings.HasPrefix(found.SHA256, wanted.SHA256) {
 		return nil, forkError(wanted, found)
 	}
-	for i := range done {
-		if to := done[i].To; to.Number == found.Number && to.SHA256 != found.SHA256 {
-			return nil, forkError(to, found)
+	return &found, nil
+}
+
+// checkFork compares the commit after which an export begins with the exports that ended with it.
+func checkFork(ctx context.Context, from lake.NamedCommit, done *earlier) error {
+	manifests, err := done.endingWith(ctx, from.Number)
+	for _, m := range manifests {
+		if err == nil && m.To.SHA256 != from.SHA256 {
+			err = forkError(m.To, from)
 		}
 	}
-	return &found, nil
+	return err
 }
 
 // lastOf returns the commit with which the newest export of all the tables ended.

@@ -205,7 +205,7 @@ func (e *Export) putManifest(ctx context.Context) error {
 	}
 	other, err := readManifest(ctx, e.cfg.Target, key)
 	if err == nil {
-		err = e.findExisting([]Manifest{*other})
+		err = e.compareWith(other)
 	}
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/maintain"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/oracle"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
@@ -25,9 +26,9 @@ import (
 // TestCompact merges the files of nights and syncs: no answer changes, and a second compaction finds nothing to do.
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(testing.TB) *world.World{
+	for name, fill := range testkit.SampleOf(map[string]func(testing.TB) *world.World{
 		"removals, quarantine, two a day": world.EventfulNights, "syncs between nights": world.SyncedNights, "kinds in the other order": otherOrder,
-	} {
+	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fill(t)

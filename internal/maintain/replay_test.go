@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"dealflow/internal/maintain"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store/memstore"
@@ -37,10 +38,10 @@ func movedNights(t testing.TB) *world.World {
 // Force all files are replaced, and no answer changes.
 func TestReplayProvesEqual(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(testing.TB) *world.World{
+	for name, fill := range testkit.SampleOf(map[string]func(testing.TB) *world.World{
 		"nights of a market": world.NightsOfAMarket, "an API that stumbles": world.StumblingNights, "removals, quarantine, two a day": world.EventfulNights,
 		"syncs between nights": world.SyncedNights, "kinds in the other order": otherOrder,
-	} {
+	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fill(t)

@@ -67,13 +67,15 @@ func (w *work) tables(ctx context.Context, change func(*iceberg.Settings), resul
 			return err
 		}
 	}
+	if settings.On {
+		result.Published, err = iceberg.Publish(ctx, w.lake, iceberg.Config{Clock: w.Clock, Memory: w.Memory})
+		if err != nil {
+			return fmt.Errorf("publish Iceberg tables: %w", err)
+		}
+	} else if err := iceberg.Off(ctx, w.Store); err != nil {
+		return fmt.Errorf("remove Iceberg tables: %w", err)
+	}
 	result.Outcome = lake.OutcomeDone
-	if !settings.On {
-		return iceberg.Off(ctx, w.Store)
-	}
-	if result.Published, err = iceberg.Publish(ctx, w.lake, iceberg.Config{Clock: w.Clock, Memory: w.Memory}); err != nil {
-		return fmt.Errorf("publish Iceberg tables: %w", err)
-	}
 	return nil
 }
 

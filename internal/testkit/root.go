@@ -2,8 +2,11 @@ package testkit
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -49,6 +52,17 @@ func Sample[S ~[]E, E any](cases S, n int) (some S) {
 		some = append(some, cases[i])
 	}
 	return some
+}
+
+// SampleOf is Sample of cases with names, in the order of these: it yields the names and the cases.
+func SampleOf[E any](cases map[string]E, n int) iter.Seq2[string, E] {
+	return func(yield func(string, E) bool) {
+		for _, name := range Sample(slices.Sorted(maps.Keys(cases)), n) {
+			if !yield(name, cases[name]) {
+				return
+			}
+		}
+	}
 }
 
 // Full reports whether tests try everything instead of a sample: TEST_FULL is set.

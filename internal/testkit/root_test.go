@@ -29,6 +29,14 @@ func TestSample(t *testing.T) {
 		if got := testkit.Sample(cases, 3); !slices.Equal(got, want) {
 			t.Errorf("TEST_FULL=%s: got %v, want %v", full, got, want)
 		}
+		named := map[string]int{"a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
+		var got []int
+		for _, n := range testkit.SampleOf(named, 3) {
+			got = append(got, n)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("TEST_FULL=%s, by name: got %v, want %v", full, got, want)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func newOffice() *office {
 		if o.code != nil {
 			code = o.code(due)
 		}
-		if due.Command == schedule.Run && Settled(due.Command, code) {
+		if due.Command == schedule.Run && (code == codeDone || code == codeWarnings) { // others have committed nothing
 			o.set(Known{Has: true, Run: o.get().Run})
 		}
 		return code

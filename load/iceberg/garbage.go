@@ -139,7 +139,7 @@ func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableSta
 	return table, key, nil
 }
 
-// Off removes the tables: no reader finds them from then on. The hints go first, so that no hint names absent metadata.
+// Off removes the tables: no reader finds them from then on. What names metadata goes first, so that nothing names absent metadata.
 // expire deletes the other objects after their grace, because a reader may have begun.
 func Off(ctx context.Context, s store.Store) error {
 	var hints, metadata []string

@@ -1,6 +1,7 @@
 package iceberg_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -236,6 +237,18 @@ func TestExpireKeepsWhatIsPublished(t *testing.T) {
 	}
 }
 
+// undeletable is a store that refuses to delete objects of the tables.
+type undeletable struct{ store.Store }
+
+var errUndeletable = errors.New("not allowed to delete")
+
+func (u undeletable) Delete(ctx context.Context, keys ...string) error {
+	if slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, lake.IcebergPrefix) }) {
+		return errUndeletable
+	}
+	return u.Store.Delete(ctx, keys...)
+}
+
 // TestOff removes the tables: no hint, no metadata, and nothing of them after the grace. Programs that do not know the
 // tables can read the lake at all times, and cannot write to it from the first publication on.
 func TestOff(t *testing.T) {
@@ -260,6 +273,12 @@ func TestOff(t *testing.T) {
 	if p, err := iceberg.ReadPublished(t.Context(), s); err != nil || p == nil || p.Number != w.Log(t).Number {
 		t.Errorf("after a night %+v, %v is published, want its commit", p, err)
 	}
+	w.Store = undeletable{s}
+	failed, err := maintain.Tables(t.Context(), maintain.TablesConfig{Config: w.Upkeep(t, func(c *maintain.Config) { c.NoCatalog = true }), Change: off})
+	if !errors.Is(err, errUndeletable) || failed.Outcome == lake.OutcomeDone {
+		t.Errorf("off that cannot delete: %+v, %v, want an error, and not the outcome %s", failed, err, lake.OutcomeDone)
+	}
+	w.Store = s
 	turn(t, w, off)
 	night(t, w, b, 2)
 	for _, key := range world.Keys(t, s) {

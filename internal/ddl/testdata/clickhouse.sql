@@ -90,14 +90,15 @@ DELETE FROM bond_expected_deal_history WHERE (`market`, `deal_id`) IN (SELECT `m
 INSERT INTO bond_expected_deal_history (`market`, `deal_id`, `version`, `ordinal`, `changed`, `headline`, `message`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `ordinal`, `changed`, `headline`, `message`, `known_at`, `commit` FROM bond_expected_deal_history_inserts;
 DELETE FROM bond_expected_deal_history_history WHERE (`market`, `deal_id`, `version`, `ordinal`) IN (SELECT `market`, `deal_id`, `version`, `ordinal` FROM bond_expected_deal_history_inserts);
 INSERT INTO bond_expected_deal_history_history (`market`, `deal_id`, `version`, `ordinal`, `changed`, `headline`, `message`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `ordinal`, `changed`, `headline`, `message`, `known_at`, `commit` FROM bond_expected_deal_history_inserts;
-DELETE FROM bond_expected_changes WHERE (`market`, `deal_id`, `version`) IN (SELECT `market`, `deal_id`, `version` FROM bond_expected_deletes);
-INSERT INTO bond_expected_changes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM bond_expected_deletes;
 DELETE FROM loan_priced_deal_total_currencies WHERE true;
 INSERT INTO loan_priced_deal_total_currencies (`market`, `deal_id`, `version`, `ordinal`, `amount`, `currency`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `ordinal`, `amount`, `currency`, `known_at`, `commit` FROM loan_priced_deal_total_currencies_inserts;
 DELETE FROM loan_priced_deal_total_currencies_history WHERE (`market`, `deal_id`, `version`, `ordinal`) IN (SELECT `market`, `deal_id`, `version`, `ordinal` FROM loan_priced_deal_total_currencies_inserts);
 INSERT INTO loan_priced_deal_total_currencies_history (`market`, `deal_id`, `version`, `ordinal`, `amount`, `currency`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `ordinal`, `amount`, `currency`, `known_at`, `commit` FROM loan_priced_deal_total_currencies_inserts;
+DELETE FROM bond_expected_changes WHERE (`market`, `deal_id`, `version`) IN (SELECT `market`, `deal_id`, `version` FROM bond_expected_deletes);
+INSERT INTO bond_expected_changes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM bond_expected_deletes;
 DELETE FROM loan_priced_changes WHERE (`market`, `deal_id`, `version`) IN (SELECT `market`, `deal_id`, `version` FROM loan_priced_deletes);
 INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM loan_priced_deletes;
+INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `known_at`, `commit`) SELECT DISTINCT i.`market`, i.`deal_id`, i.`version`, 'added', i.`known_at`, i.`commit` FROM loan_priced_deal_total_currencies_inserts i LEFT JOIN (SELECT `market`, `deal_id`, `version`, 1 AS kept FROM loan_priced_changes) c ON c.`market` = i.`market` AND c.`deal_id` = i.`deal_id` AND c.`version` = i.`version` WHERE COALESCE(c.kept, 0) = 0;
 
 -- The lake's Iceberg tables in clickhouse. They are current until the lake publishes again.
 CREATE TABLE `current`.`bond_priced_deals` ENGINE = IcebergS3('s3://bucket/deals/_dealflow/iceberg/current/bond_priced_deals');

@@ -107,7 +107,12 @@ func (p *Progress) want(c Command, slot Slot, now time.Time, wake *time.Time) *D
 
 func (p *Plan) run(s *State, now time.Time, wake *time.Time) *Due {
 	if !s.Has {
-		// The first snapshot begins the lake: it is of today.
+		// The first snapshot begins the lake: it is of today. If a person must see first why nothing was committed, the next
+		// try is that of the night.
+		if !s.Run.Settled.IsZero() && !p.lastRun(now).At.After(s.Run.Settled) {
+			earlier(wake, p.nextRun(now).Start)
+			return nil
+		}
 		if s.Run.Retry.After(now) {
 			earlier(wake, s.Run.Retry)
 			return nil

@@ -1,0 +1,95 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
+)
+
+// earlier is the exports that are in a target. Their keys are listed at once; a manifest is read when it is asked for,
+// because after a year of syncs there may be a hundred thousand.
+type earlier struct {
+	target store.Store
+	keys   []commitRange // the newest end first
+}
+
+// commitRange is the commits of an export, by their numbers: after from, up to to.
+type commitRange struct{ from, to int64 }
+
+func (r commitRange) key() string { return manifestKey(r.from, r.to) }
+
+// sideBySide is the number of manifests that are read at a time.
+const sideBySide = 16
+
+func listEarlier(ctx context.Context, target store.Store) (*earlier, error) {
+	e := &earlier{target: target}
+	for object, err := range target.List(ctx, manifestPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list the exports in %s: %w", target.URL(), err)
+		}
+		var r commitRange
+		if _, err := fmt.Sscanf(object.Key, manifestPrefix+"%d-%d.json", &r.from, &r.to); err != nil || r.key() != object.Key {
+			return nil, fmt.Errorf("%s of %s is no manifest of an export: its name is not FROM-TO.json; use another target", object.Key, target.URL())
+		}
+		e.keys = append(e.keys, r)
+	}
+	slices.SortFunc(e.keys, func(a, b commitRange) int { return cmp.Or(cmp.Compare(b.to, a.to), cmp.Compare(b.from, a.from)) })
+	return e, nil
+}
+
+// read reads manifests, in the order of their keys.
+func (e *earlier) read(ctx context.Context, keys []commitRange) ([]*Manifest, error) {
+	found := make([]*Manifest, len(keys))
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(sideBySide)
+	for i, r := range keys {
+		reading.Go(func() (err error) {
+			found[i], err = readManifest(ctx, e.target, r.key())
+			return err
+		})
+	}
+	return found, reading.Wait()
+}
+
+// find returns the manifest of an export; nil if there is none.
+func (e *earlier) find(ctx context.Context, r commitRange) (*Manifest, error) {
+	if !slices.Contains(e.keys, r) {
+		return nil, nil
+	}
+	return readManifest(ctx, e.target, r.key())
+}
+
+// endingWith returns the manifests of the exports that end with a commit.
+func (e *earlier) endingWith(ctx context.Context, number int64) ([]*Manifest, error) {
+	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.to != number }))
+}
+
+// lastCommits returns, for each table that was exported, the commit with which its newest export ended. It reads the
+// newest manifests first, until it has met all tables: of a target with all tables, one.
+func (e *earlier) lastCommits(ctx context.Context) (map[string]lake.NamedCommit, error) {
+	last := map[string]lake.NamedCommit{}
+	all := len(lake.Tables())
+	step := 1
+	for rest := e.keys; len(rest) > 0 && len(last) < all; step = sideBySide {
+		some := rest[:min(step, len(rest))]
+		rest = rest[len(some):]
+		manifests, err := e.read(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range manifests {
+			for _, name := range m.tableNames() {
+				if _, met := last[name]; !met {
+					last[name] = m.To
+				}
+			}
+		}
+	}
+	return last, nil
+}
