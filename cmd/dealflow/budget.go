@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dealflow/extract"
@@ -77,10 +78,9 @@ func requestsOn(ctx context.Context, l *load.Lake, day string) (int64, error) {
 // runsSince returns commits: at least those whose runs began on a day or later.
 func runsSince(ctx context.Context, l *load.Lake, day string) ([]lake.Commit, error) {
 	log := l.Log()
-	for i := range log.Commits {
-		if c := &log.Commits[i]; log.Whole(c.Number) && lake.DateOf(c.StartedAt.Time) < day {
-			return log.Commits[i:], nil // the usual case: a log has thousands of its newest commits
-		}
+	held := slices.IndexFunc(log.Commits, func(c lake.Commit) bool { return log.Whole(c.Number) })
+	if held >= 0 && lake.DateOf(log.Commits[held].StartedAt.Time) < day {
+		return log.Commits[held:], nil // the usual case of a long log
 	}
 	return lastRuns(ctx, l, 0)
 }
