@@ -330,7 +330,7 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 // checkSegments compares the segments that a checkpoint names with the commits.
 func (v *verifier) checkSegments(ctx context.Context, stated runs.Segments) error {
 	own := v.log.Segments()
-	return v.each(ctx, len(stated), func(ctx context.Context, i int) error {
+	return v.each(ctx, min(len(stated), len(own)), func(ctx context.Context, i int) error {
 		watch := watchStore(v.store)
 		detail := ""
 		switch err := stated[i].Compare(ctx, watch, &own[i]); {
