@@ -64,6 +64,7 @@ func ParseAliases(banks, borrowers, roles []byte) (Aliases, error) {
 }
 
 func parseAliases(name string, data []byte) (all []Alias, err error) {
+	said := map[string]string{}
 	err = readCSV(name, aliasHeading, data, func(record []string) error {
 		a := Alias{Alias: record[0], Canonical: record[1], ValidFrom: record[2]}
 		if a.Alias == "" || a.Canonical == "" {
@@ -71,6 +72,9 @@ func parseAliases(name string, data []byte) (all []Alias, err error) {
 		}
 		if _, err := time.Parse(time.DateOnly, a.ValidFrom); a.ValidFrom != "" && err != nil {
 			return fmt.Errorf("valid_from %q: want YYYY-MM-DD, or nothing for always", a.ValidFrom)
+		}
+		if err := say(said, foldName(a.Alias)+" from "+a.ValidFrom, a.Canonical); err != nil {
+			return fmt.Errorf("alias %q: %w", a.Alias, err)
 		}
 		all = append(all, a)
 		return nil
@@ -81,11 +85,28 @@ func parseAliases(name string, data []byte) (all []Alias, err error) {
 	return withCanonical(all), nil
 }
 
+// say records what a file says of something. It fails if an earlier line says otherwise.
+func say(said map[string]string, of, what string) error {
+	before, ok := said[of]
+	if ok && before != what {
+		return fmt.Errorf("it is %q here, and %q in an earlier line: keep one of them", what, before)
+	}
+	said[of] = what
+	return nil
+}
+
+// foldName spells a name as analyses compare it: in lower case, with single spaces.
+func foldName(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
 func parseRoles(name string, data []byte) (all []Role, err error) {
+	said := map[string]string{}
 	err = readCSV(name, roleHeading, data, func(record []string) error {
 		lead := strings.ToLower(record[1])
 		if record[0] == "" || lead != "true" && lead != "false" {
 			return fmt.Errorf("role %q, lead %q: want a role, and true or false", record[0], record[1])
+		}
+		if err := say(said, foldName(record[0]), lead); err != nil {
+			return fmt.Errorf("role %q: %w", record[0], err)
 		}
 		all = append(all, Role{record[0], lead == "true"})
 		return nil

@@ -22,12 +22,13 @@ func TestParseAliases(t *testing.T) {
 		t.Errorf("got %+v, %v", none, err)
 	}
 	for text, wrong := range map[string]string{
-		"name,canonical,valid_from\n":                  "banks.csv: its first line is",
-		"alias,canonical,valid_from\na,b\n":            "banks.csv",
-		"alias,canonical,valid_from\na,,\n":            "banks.csv line 2",
-		"alias,canonical,valid_from\na,b,1.2.24\n":     `banks.csv line 2: valid_from "1.2.24"`,
-		"alias,canonical,valid_from\n\"a,b,\n":         "banks.csv",
-		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,": "banks.csv line 2: not valid UTF-8",
+		"name,canonical,valid_from\n":                           "banks.csv: its first line is",
+		"alias,canonical,valid_from\na,b\n":                     "banks.csv",
+		"alias,canonical,valid_from\na,,\n":                     "banks.csv line 2",
+		"alias,canonical,valid_from\na,b,1.2.24\n":              `banks.csv line 2: valid_from "1.2.24"`,
+		"alias,canonical,valid_from\n\"a,b,\n":                  "banks.csv",
+		"alias,canonical,valid_from\nOak  plc,b,\noak plc,c,\n": `banks.csv line 3: alias "oak plc": it is "c" here, and "b" in an earlier line`,
+		"alias,canonical,valid_from\nSoci\xe9t\xe9,b,":          "banks.csv line 2: not valid UTF-8",
 	} {
 		if _, err := sql.ParseAliases([]byte(text), nil, nil); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)
@@ -41,10 +42,11 @@ func TestParseRoles(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for text, wrong := range map[string]string{
-		"role,is_lead\n":        "roles.csv: its first line is",
-		"role,lead\na,yes\n":    `roles.csv line 2: role "a", lead "yes": want a role, and true or false`,
-		"role,lead\n,true\n":    "roles.csv line 2",
-		"role,lead\na,true,b\n": "roles.csv",
+		"role,is_lead\n":                                "roles.csv: its first line is",
+		"role,lead\na,yes\n":                            `roles.csv line 2: role "a", lead "yes": want a role, and true or false`,
+		"role,lead\n,true\n":                            "roles.csv line 2",
+		"role,lead\na,true,b\n":                         "roles.csv",
+		"role,lead\nSole lead,true\nsole  lead,false\n": `roles.csv line 3: role "sole  lead": it is "false" here, and "true" in an earlier line`,
 	} {
 		if _, err := sql.ParseAliases(nil, nil, []byte(text)); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q: got %v, want %s", text, err, wrong)

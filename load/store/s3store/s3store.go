@@ -169,6 +169,9 @@ var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9
 func parseURL(text string) (bucket, root string, err error) {
 	rest, ok := strings.CutPrefix(text, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
+	if strings.ContainsAny(bucket, "@:") {
+		return "", "", errors.New("the lake's URL has a user or password: want s3://bucket or s3://bucket/prefix, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
 	if !ok || !bucketName.MatchString(bucket) {
 		return "", "", fmt.Errorf("lake %q: want s3://bucket or s3://bucket/prefix", text)
 	}
