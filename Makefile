@@ -82,6 +82,9 @@ bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` b
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
+	TEST_COMMITS=525000 $(measure) -bench Years -benchtime 1x ./load > $(BENCH)/years.txt
+	TEST_NIGHTS=100 TEST_SYNCS=2 TEST_PAST=5250 TEST_KEEP_DAYS=35 TEST_GROWTH=$(abspath $(BENCH))/years.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth >> $(BENCH)/years.txt
+	$(GO) run ./internal/bench/growth/plot < $(BENCH)/years.csv > $(BENCH)/years.svg
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 bench-peers: ## Measure next to other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)

@@ -74,9 +74,12 @@ func (g *Log) LossText(lost *lake.LostCommit) string {
 }
 
 // has says whether the log has a commit that is named. A name without a hash is that of any commit with its number.
-func (g *Log) has(n lake.NamedCommit) bool {
-	have, found := g.Named(n.Number)
-	return n.Number <= g.Number && (n.SHA256 == "" || !found || have.SHA256 == n.SHA256) // not found: in a damaged log it cannot be told
+func (g *Log) has(ctx context.Context, s store.Store, n lake.NamedCommit) (bool, error) {
+	if n.Number > g.Number || n.SHA256 == "" {
+		return n.Number <= g.Number, nil
+	}
+	have, found, err := g.named(ctx, s, n.Number)
+	return err == nil && (!found || have.SHA256 == n.SHA256), err // not found: in a damaged log it cannot be told
 }
 
 // RecordsLoss says whether a commit of the log records a named commit as lost.
@@ -145,7 +148,11 @@ func readEnd(ctx context.Context, s store.Store) (text string, err error) {
 func findLost(ctx context.Context, s store.Store, log *Log, claims []claim) (lost []lake.LostCommit, appeared bool, err error) {
 	for i := range claims {
 		c := &claims[i]
-		if log.has(c.NamedCommit) || log.RecordsLoss(c.NamedCommit) {
+		has, err := log.has(ctx, s, c.NamedCommit)
+		if err != nil {
+			return nil, false, err
+		}
+		if has || log.RecordsLoss(c.NamedCommit) {
 			continue
 		}
 		exists, err := isCommitted(ctx, s, c.NamedCommit)

@@ -5,16 +5,19 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/runrows"
 )
 
 // baseline is the commit up to which the previous catalog is complete.
 type baseline struct {
-	commit  int64  // 0: there is no previous catalog
-	instant string // that commit's known_at; -infinity if there is none
+	commit  int64           // 0: there is no previous catalog
+	instant string          // that commit's known_at; -infinity if there is none
+	runs    map[string]bool // ids of the runs up to that commit that wrote live files, as far as Catalog.Runs does not have them
 }
 
 // errNotExtendable means that the previous catalog cannot be extended.
@@ -48,8 +51,28 @@ WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &f
 	if !ours {
 		return from, errNotExtendable
 	}
-	return from, nil
+	from.runs, err = c.oldRuns(ctx, conn)
+	return from, err
 }
+
+// oldRuns returns the ids of the runs that the opened catalog shows and that wrote files of history, of those that Runs
+// does not have: of a long log it has the newest.
+func (c *Catalog) oldRuns(ctx context.Context, conn *stdsql.Conn) (map[string]bool, error) {
+	known := map[string]bool{}
+	for i := range c.Runs {
+		known[c.Runs[i].RunID] = true
+	}
+	var unknown []string
+	for i := range c.Files {
+		if id := c.Files[i].RunID(); !known[id] && isHistory(&c.Files[i]) {
+			known[id] = true
+			unknown = append(unknown, id)
+		}
+	}
+	return runrows.Known(ctx, conn, unknown)
+}
+
+func isHistory(f *lake.File) bool { return strings.HasPrefix(f.Table, lake.HistoryTable("")) }
 
 // newFiles are the history files with versions that are newer than the baseline.
 type newFiles struct {
@@ -62,6 +85,7 @@ type newFiles struct {
 // run id is not in the log is always included: we cannot tell what it adds.
 func (c *Catalog) newFilesSince(from baseline) newFiles {
 	old := map[string]bool{}
+	maps.Copy(old, from.runs)
 	pulled := false
 	for i := range c.Runs {
 		run := &c.Runs[i]
@@ -77,7 +101,7 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	}
 	var files []lake.File
 	for i := range c.Files {
-		if !old[c.Files[i].RunID()] && strings.HasPrefix(c.Files[i].Table, lake.HistoryTable("")) {
+		if !old[c.Files[i].RunID()] && isHistory(&c.Files[i]) {
 			files = append(files, c.Files[i])
 		}
 	}
