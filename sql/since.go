@@ -51,25 +51,8 @@ WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &f
 	if !ours {
 		return from, errNotExtendable
 	}
-	from.runs, err = c.oldRuns(ctx, conn)
+	from.runs, err = runrows.Others(ctx, conn, c.Runs, c.Files)
 	return from, err
-}
-
-// oldRuns returns the ids of the runs that the opened catalog shows and that wrote files of history, of those that Runs
-// does not have: of a long log it has the newest.
-func (c *Catalog) oldRuns(ctx context.Context, conn *stdsql.Conn) (map[string]bool, error) {
-	known := map[string]bool{}
-	for i := range c.Runs {
-		known[c.Runs[i].RunID] = true
-	}
-	var unknown []string
-	for i := range c.Files {
-		if id := c.Files[i].RunID(); !known[id] && isHistory(&c.Files[i]) {
-			known[id] = true
-			unknown = append(unknown, id)
-		}
-	}
-	return runrows.Known(ctx, conn, unknown)
 }
 
 func isHistory(f *lake.File) bool { return strings.HasPrefix(f.Table, lake.HistoryTable("")) }

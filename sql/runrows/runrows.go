@@ -65,6 +65,23 @@ func Known(ctx context.Context, conn *stdsql.Conn, ids []string) (map[string]boo
 	return known, errors.Join(rows.Err(), rows.Close())
 }
 
+// Others returns the ids of the runs that the table runs has and that wrote files, of those that are not among some
+// commits: of a long log these are the newest.
+func Others(ctx context.Context, conn *stdsql.Conn, commits []lake.Commit, files []lake.File) (map[string]bool, error) {
+	known := map[string]bool{}
+	for i := range commits {
+		known[commits[i].RunID] = true
+	}
+	var unknown []string
+	for i := range files {
+		if id := files[i].RunID(); !known[id] {
+			known[id] = true
+			unknown = append(unknown, id)
+		}
+	}
+	return Known(ctx, conn, unknown)
+}
+
 // After yields those of some runs, oldest first, that come after a commit.
 func After(runs []lake.Commit, commit int64) iter.Seq2[*lake.Commit, error] {
 	return func(yield func(*lake.Commit, error) bool) {
