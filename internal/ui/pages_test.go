@@ -40,7 +40,7 @@ func TestExplorer(t *testing.T) {
 	log := w.Log(t)
 	e.now = log.KnownAt.Add(9 * time.Hour)
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
-	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
+	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
 	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
@@ -109,13 +109,14 @@ func testLinks(t *testing.T, e *explorer) {
 }
 
 // testRequests checks what the server answers to requests that are wrong, or special.
-func testRequests(t *testing.T, e *explorer, second string) {
+func testRequests(t *testing.T, e *explorer, first, second string) {
 	for _, c := range []struct {
 		path, header, value string
 		status              int
 		want                string // in the body, or in Location of a redirect
 	}{
 		{"/", "Host", "example.com", 421, "example.com"},
+		{"/", "Host", "127.0.0.2:8910", 200, "Health"},
 		{"/", "Host", "localhost:1", 200, "Health"},
 		{"/deals?marke=IG", "", "", 400, "marke"},
 		{"/deals?kind=price", "", "", 400, "priced, expected"},
@@ -148,6 +149,7 @@ func testRequests(t *testing.T, e *explorer, second string) {
 		{"/-/newest", "", "", 200, `"commit": 3`},
 		{"/-/healthz", "", "", 200, `"verdict": "warned"`},
 		{"/runs/last", "", "", 302, "./3"},
+		{"/as-of/" + first + "/changes?kind=priced", "", "", 200, `<input type="hidden" name="kind" value="priced"><label for="from">After</label><input id="from" name="from" value=""`},
 		{"/as-of/" + second + "/runs/3", "", "", 404, "No commit 3"},
 	} {
 		var headers []string

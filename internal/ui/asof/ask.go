@@ -31,8 +31,8 @@ type Query struct {
 }
 
 const (
-	defaultRows  = 1000
-	downloadRows = 1_000_000
+	defaultRows = 1000
+	allRows     = 1 << 40 // of a download
 )
 
 // Answer is the answer of a query. Many readers may share it: it never changes.
@@ -124,7 +124,7 @@ func (v *View) Ask(ctx context.Context, q Query) (*Answer, error) {
 	}
 	var a *Answer
 	err = v.run(ctx, q, func(rows *answer.Rows, began time.Time) error {
-		a = &Answer{}
+		a = &Answer{size: len(key) + 256} // an answer without rows is something, too
 		for i, name := range rows.Columns() {
 			a.Columns = append(a.Columns, Column{name, rows.Numeric(i)})
 		}
@@ -188,46 +188,18 @@ const (
 	Parquet = "parquet"
 )
 
-// Write writes the complete answer of a query in a format. Parquet goes through a file in folder.
-func (v *View) Write(ctx context.Context, q Query, format, folder string, out io.Writer) error {
-	q.Rows, q.Skip = downloadRows, 0
-	if format == Parquet {
-		return v.writeParquet(ctx, q, folder, out)
-	}
-	done, err := v.lake.turns.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return v.run(ctx, q, func(rows *answer.Rows, _ time.Time) error {
-		if format == CSV {
-			return rows.WriteCSV(out)
-		}
-		return rows.WriteJSON(out)
-	})
-}
-
-func (v *View) writeParquet(ctx context.Context, q Query, folder string, out io.Writer) (err error) {
-	text, err := v.SQL(q)
-	if err != nil {
-		return err
-	}
+// Write writes the complete answer of a query in a format. It goes through a file in folder: a reader who takes it slowly
+// keeps no turn.
+func (v *View) Write(ctx context.Context, q Query, format, folder string, out io.Writer) (err error) {
+	q.Rows, q.Skip = allRows, 0
 	own, err := os.MkdirTemp(folder, "explorer-*")
 	if err != nil {
 		return fmt.Errorf("work folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(own)) }()
-	done, err := v.lake.turns.take(ctx)
-	if err != nil {
+	path := filepath.Join(own, "answer")
+	if err := v.writeFile(ctx, q, format, path); err != nil {
 		return err
-	}
-	defer done()
-	if err := v.edition.Fetch(ctx, text); err != nil {
-		return v.failed(q, err)
-	}
-	path := filepath.Join(own, "answer.parquet")
-	if _, err := v.edition.DB.ExecContext(ctx, "COPY ("+text+") TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)"); err != nil {
-		return v.failed(q, err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -235,6 +207,44 @@ func (v *View) writeParquet(ctx context.Context, q Query, folder string, out io.
 	}
 	_, err = io.Copy(out, file)
 	return errors.Join(err, file.Close())
+}
+
+// writeFile writes the answer of a query to a new file.
+func (v *View) writeFile(ctx context.Context, q Query, format, path string) error {
+	done, err := v.lake.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if format == Parquet {
+		return v.copyTo(ctx, q, path)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = v.run(ctx, q, func(rows *answer.Rows, _ time.Time) error {
+		if format == CSV {
+			return rows.WriteCSV(file)
+		}
+		return rows.WriteJSON(file)
+	})
+	return errors.Join(err, file.Close())
+}
+
+// copyTo lets DuckDB write the answer of a query as Parquet. The caller has taken a turn.
+func (v *View) copyTo(ctx context.Context, q Query, path string) error {
+	text, err := v.SQL(q)
+	if err != nil {
+		return err
+	}
+	if err := v.edition.Fetch(ctx, text); err != nil {
+		return v.failed(q, err)
+	}
+	if _, err := v.edition.DB.ExecContext(ctx, "COPY ("+text+") TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)"); err != nil {
+		return v.failed(q, err)
+	}
+	return nil
 }
 
 // parameter is a parameter in the text of a statement.

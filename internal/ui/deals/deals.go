@@ -251,9 +251,22 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 	return args, nil
 }
 
+// fromBeginning is the start of an interval before all commits.
+const fromBeginning = "-infinity"
+
+// hidden returns the parameters of a request that a form keeps.
+func hidden(q *frame.Request, names ...string) (kept []frame.Fact) {
+	for _, name := range names {
+		if value := q.Values.Get(name); value != "" {
+			kept = append(kept, frame.Fact{Name: name, Value: value})
+		}
+	}
+	return kept
+}
+
 // defaultInterval returns the interval from the snapshot day before the newest one to the view's instant.
 func defaultInterval(q *frame.Request) (from, to string) {
-	from, to = "-infinity", q.View.Instant().String()
+	from, to = fromBeginning, q.View.Instant().String()
 	commits := q.View.Commits()
 	newest := ""
 	for i := len(commits) - 1; i >= 0; i-- {
@@ -277,7 +290,8 @@ type changesData struct {
 	frame.List
 	Matrix   *grid.Table
 	From, To string
-	Quiet    string // address with, or without, versions that only have another time of change
+	Hidden   []frame.Fact // parameters that the form of the interval keeps
+	Quiet    string       // address with, or without, versions that only have another time of change
 	IsQuiet  bool
 }
 
@@ -299,7 +313,10 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], IsQuiet: query.Args["quiet"] != ""}
+	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "field", "quiet"), IsQuiet: query.Args["quiet"] != ""}
+	if data.From == fromBeginning {
+		data.From = "" // which the form says for it
+	}
 	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
 	data.Matrix = changeMatrix(q, counts)
 	data.Empty = "Nothing became known in this time. Choose an earlier start, or take a filter away."

@@ -117,11 +117,7 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		data.Services = append(data.Services, frame.Choice{Text: s.word, Count: fmt.Sprint(len(perService[s.name])), Address: q.With("service", s.name), Current: wanted == s.name})
 	}
 	data.Filters = pipelineFilters(q, found, wanted)
-	for _, name := range []string{"service", "market", "currency", "sponsor", "view"} {
-		if value := q.Values.Get(name); value != "" {
-			data.Hidden = append(data.Hidden, frame.Fact{Name: name, Value: value})
-		}
-	}
+	data.Hidden = hidden(q, "service", "market", "currency", "sponsor", "view")
 	view := cmp.Or(q.Values.Get("view"), map[bool]string{true: "table", false: "board"}[len(found.Rows) > boardRows])
 	for _, name := range []string{"board", "table"} {
 		data.Views = append(data.Views, frame.Choice{Text: name, Address: q.With("view", name), Current: view == name})

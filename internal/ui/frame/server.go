@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -142,7 +143,9 @@ func (s *Server) refuse(r *http.Request) *pageError {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	known := s.config.AnyHost || slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host) || slices.Contains(s.config.Hosts, host)
+	ip, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	known := s.config.AnyHost || loopback || slices.Contains(s.config.Hosts, host)
 	switch {
 	case !known:
 		// A page of another site can make its own name lead to this address: the name tells.
