@@ -148,6 +148,24 @@ func TestRestatedKeepsChanges(t *testing.T) {
 	}
 }
 
+// TestAddressesAreQuoted has quotation marks in the address of an export and of a table: no statement ends there.
+func TestAddressesAreQuoted(t *testing.T) {
+	for _, dialect := range ddl.Dialects() {
+		load, err := ddl.Load(dialect, sample(formatOf(dialect)), "s3://bucket/o'brien`s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := "s3://o'brien/deals/_dealflow/iceberg/current/bond_priced_deals"
+		registered, _ := ddl.Iceberg(dialect, []ddl.IcebergTable{{Namespace: "current", Name: "bond_priced_deals", Folder: folder, Metadata: folder + "/metadata/v7.metadata.json"}})
+		for line := range strings.Lines(load + registered) {
+			quoted := strings.Contains(line, "o''brien") || strings.Contains(line, `o\'brien`) || strings.Contains(line, "o'brien``s")
+			if strings.Contains(line, "brien") && !quoted {
+				t.Errorf("%s: a statement ends in its address: %s", dialect, line)
+			}
+		}
+	}
+}
+
 // TestRefusals asks for what there is not.
 func TestRefusals(t *testing.T) {
 	_, err1 := ddl.Tables("oracle", nil)
@@ -155,8 +173,10 @@ func TestRefusals(t *testing.T) {
 	_, err3 := ddl.Load("trino", &export.Manifest{Format: "parquet", Tables: []export.Table{{Table: "bonds"}}}, "out")
 	_, err4 := ddl.Iceberg("postgres", nil)
 	_, err5 := ddl.Load("trino", &export.Manifest{Format: "parquet", SchemaVersion: lake.SchemaVersion + 1}, "out")
+	_, err6 := ddl.Iceberg("bigquery", []ddl.IcebergTable{{Namespace: "current", Name: "x", Folder: "file:///lake/_dealflow/iceberg/current/x", Metadata: "file:///lake/_dealflow/iceberg/current/x/metadata/v1.metadata.json"}})
 	for want, err := range map[string]error{
-		`no dialect "oracle": want snowflake`: err1, "run `dealflow export --format csv`": err2, `names the table "bonds"`: err3, "has no statement that registers": err4,
+		"bigquery reads no tables in a folder": err6,
+		`no dialect "oracle": want snowflake`:  err1, "run `dealflow export --format csv`": err2, `names the table "bonds"`: err3, "has no statement that registers": err4,
 		fmt.Sprintf("this program knows %d", lake.SchemaVersion): err5,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -30,12 +30,13 @@ type dialect struct {
 }
 
 // registration is what registers an Iceberg table where it is. In statements {table} is its quoted name, {namespace} and
-// {name} are the parts of that, {schema} is the quoted namespace, {folder} and {metadata} are addresses, {file} is the name
-// of the metadata's file.
+// {name} are the parts of that, {schema} is the quoted namespace, {folder} and {metadata} are addresses, {below} is the
+// path of the metadata in the lake, {file} is its name.
 type registration struct {
 	schema string // creates a namespace, unless it exists
 	table  string
 	local  string // table for a lake in a folder, {folder} without its scheme; "" if it is the same
+	remote bool   // the engine reads no folder
 	note   string // what to keep in mind; "" for nothing
 }
 
@@ -87,7 +88,9 @@ var dialects = []dialect{
 		stage: "COPY INTO %[1]s FROM '%[2]s' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE",
 		iceberg: &registration{
 			schema: "CREATE SCHEMA IF NOT EXISTS {schema}",
-			table:  "CREATE ICEBERG TABLE {table} EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = '{metadata}'",
+			table:  "CREATE ICEBERG TABLE {table} EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = '{below}'",
+			remote: true,
+			note:   "The external volume dealflow needs the lake's address as its STORAGE_BASE_URL: paths are below it.",
 		},
 		note: "Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.",
 	},
@@ -100,6 +103,7 @@ var dialects = []dialect{
 		iceberg: &registration{
 			schema: "CREATE SCHEMA IF NOT EXISTS {schema}",
 			table:  "CREATE EXTERNAL TABLE {table} OPTIONS (format = 'ICEBERG', uris = ['{metadata}'])",
+			remote: true,
 		},
 		note: "NUMERIC has nine digits after the point, so exchange rates, DECIMAL(20,10), are BIGNUMERIC. LOAD DATA reads gs:// only, or s3:// through BigQuery Omni.",
 	},

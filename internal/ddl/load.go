@@ -80,7 +80,11 @@ func (s *script) stageFile(table string, f *export.File, target string, columns 
 	if !strings.Contains(url, "://") {
 		stage = strings.Replace(stage, "FROM s3(", "FROM file(", 1) // of ClickHouse
 	}
-	fmt.Fprintf(s, stage+";\n", table, url, s.list(lake.ColumnNames(columns)), s.readings(columns))
+	address := s.inText(url)
+	if strings.Contains(stage, "`%[2]s`") { // a name, not a text
+		address = strings.ReplaceAll(url, "`", "``")
+	}
+	fmt.Fprintf(s, stage+";\n", table, address, s.list(lake.ColumnNames(columns)), s.readings(columns))
 }
 
 // hasLocalTimes says whether tables over files have instants without a time zone: Trino's Hive connector has no others.
@@ -113,10 +117,10 @@ func (s *script) fileTable(name, folder string, columns []lake.Column) {
 	}
 	s.add("DROP TABLE IF EXISTS %s", name)
 	if s.name == "athena" {
-		s.add("CREATE EXTERNAL TABLE %s (%s) STORED AS PARQUET LOCATION '%s'", name, strings.Join(lines, ", "), folder)
+		s.add("CREATE EXTERNAL TABLE %s (%s) STORED AS PARQUET LOCATION '%s'", name, strings.Join(lines, ", "), s.inText(folder))
 		return
 	}
-	s.add("CREATE TABLE %s (%s) WITH (external_location = '%s', format = 'PARQUET')", name, strings.Join(lines, ", "), folder)
+	s.add("CREATE TABLE %s (%s) WITH (external_location = '%s', format = 'PARQUET')", name, strings.Join(lines, ", "), s.inText(folder))
 }
 
 // always is the condition of a DELETE that has none.

@@ -78,6 +78,12 @@ func (s *script) text(value string) string {
 	return literal(value)
 }
 
+// inText spells an address for a place between quotation marks.
+func (s *script) inText(address string) string {
+	quoted := s.text(address)
+	return quoted[1 : len(quoted)-1]
+}
+
 func (s *script) list(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -215,6 +221,11 @@ WHERE c.%s <> 'removed'`,
 		same("market"), same("deal_id"), same("version"), s.quote("change"))
 }
 
+// belowLake returns the path of published metadata in its lake.
+func belowLake(address string) string {
+	return address[max(strings.LastIndex(address, lake.IcebergPrefix), 0):]
+}
+
 // IcebergTable is a table that a lake publishes in the Iceberg format.
 type IcebergTable struct {
 	Namespace, Name  string
@@ -238,12 +249,15 @@ func Iceberg(name string, tables []IcebergTable) (string, error) {
 	created := map[string]bool{}
 	for _, t := range tables {
 		register, folder := d.iceberg.table, t.Folder
+		if strings.HasPrefix(folder, "file://") && d.iceberg.remote {
+			return "", fmt.Errorf("%s reads no tables in a folder, and the lake is in %s: copy it to a bucket (dealflow copy), or load exports (docs/how-to/export.md)", d.name, folder)
+		}
 		if local, ok := strings.CutPrefix(folder, "file://"); ok && d.iceberg.local != "" {
 			register, folder = d.iceberg.local, local
 		}
 		schema := s.quote(t.Namespace)
 		values := strings.NewReplacer("{table}", schema+"."+s.quote(t.Name), "{schema}", schema, "{namespace}", t.Namespace, "{name}", t.Name,
-			"{folder}", folder, "{metadata}", t.Metadata, "{file}", path.Base(t.Metadata))
+			"{folder}", s.inText(folder), "{metadata}", s.inText(t.Metadata), "{below}", s.inText(belowLake(t.Metadata)), "{file}", path.Base(t.Metadata))
 		if !created[t.Namespace] {
 			created[t.Namespace] = true
 			s.add("%s", values.Replace(d.iceberg.schema))
