@@ -95,7 +95,7 @@ fuzz: ## Run each fuzz target for a while (FUZZTIME=1m)
 interop: $(BIN) $(S3) ## Check with other programs, a small case of each: a generated client, DuckDB, pandas, polars, chDB, pyiceberg, a notebook, Chromium (needs Python)
 	.ci/interop/run
 
-interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, Spark, dbt, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
+interop-full: $(BIN) $(S3) $(MINIO) ## The same with all their cases, the S3 tests on MinIO and S3Proxy, Spark, Trino, dbt, warehouses, and the recipes of docs/ops (needs Java 17 and Maven, too)
 	.ci/interop/run full
 
 generate: ## Rewrite golden files (look at the difference before you commit it)
@@ -107,6 +107,7 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
 	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
+	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run TestUpkeepKeepsPages ./internal/ui
 	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run 'TestKilledRun|TestStoreFaults|Stumbles' ./internal/pull ./internal/maintain
 	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
 	TEST_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pull

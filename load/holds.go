@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -57,12 +59,20 @@ func (l *Lake) Hold(ctx context.Context, feed api.Feed) (*Hold, error) {
 
 // Holds returns the holds of all feeds, in the order of api.Feeds.
 func (l *Lake) Holds(ctx context.Context) ([]Hold, error) {
+	feeds := api.Feeds()
+	found := make([]*Hold, len(feeds))
+	reading, ctx := errgroup.WithContext(ctx)
+	for i, feed := range feeds {
+		reading.Go(func() (err error) {
+			found[i], err = l.Hold(ctx, feed)
+			return err
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return nil, err
+	}
 	var all []Hold
-	for _, feed := range api.Feeds() {
-		hold, err := l.Hold(ctx, feed)
-		if err != nil {
-			return nil, err
-		}
+	for _, hold := range found {
 		if hold != nil {
 			all = append(all, *hold)
 		}

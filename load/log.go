@@ -48,6 +48,7 @@ type Lake struct {
 
 	lost       []lake.LostCommit // that no commit records; the next commit does
 	acceptLost bool              // a person has accepted that
+	published  lake.CatalogEnd   // of the catalog that was published when the log was read; zero for none
 }
 
 // Open reads the log of the lake in a store. For a store without a commit it returns ErrNoLake together with a Lake
@@ -107,8 +108,12 @@ func (l *Lake) Store() store.Store { return l.store }
 
 // Through returns the same lake, but with its files read through another store, such as one with local copies.
 func (l *Lake) Through(s store.Store) *Lake {
-	return &Lake{store: s, log: l.log, lost: l.lost, acceptLost: l.acceptLost}
+	return &Lake{store: s, log: l.log, lost: l.lost, acceptLost: l.acceptLost, published: l.published}
 }
+
+// PublishedCatalog returns the end of the catalog that was published when the log was read. It is zero for a lake without
+// one, or with one of an older program.
+func (l *Lake) PublishedCatalog() lake.CatalogEnd { return l.published }
 
 // Refresh reads the log again: another run may have committed.
 func (l *Lake) Refresh(ctx context.Context) error {
@@ -126,21 +131,17 @@ func (l *Lake) Refresh(ctx context.Context) error {
 //
 // Before it decodes anything else it looks at what the hint, the checkpoint and each commit say that a reader must know.
 func (l *Lake) refresh(ctx context.Context) error {
-	hint, err := checkedHint(ctx, l.store)
+	hint, published, named, err := hintAndClaims(ctx, l.store)
 	if err != nil {
 		return err
 	}
-	named, err := claims(ctx, l.store, hint)
-	if err != nil {
-		return err
-	}
-	log, err := l.newestCheckpoint(ctx, hint, math.MaxInt64)
+	log, ahead, err := l.checkpointAndTail(ctx, hint)
 	if err != nil {
 		return err
 	}
 	var lost []lake.LostCommit
-	for {
-		if err := l.readCommits(ctx, log, hint.Commit, math.MaxInt64); err != nil {
+	for ; ; ahead = nil { // what was read ahead is too old for a second look
+		if err := l.readCommits(ctx, log, ahead, hint.Commit, math.MaxInt64); err != nil {
 			return err
 		}
 		if log.Number == 0 {
@@ -148,7 +149,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 				return err
 			}
 		}
-		replaced, err := l.isReplaced(ctx, log)
+		replaced, err := l.isReplaced(ctx, log, ahead)
 		if err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 			}
 			continue
 		}
-		later, err := l.laterCommit(ctx, log.Number, named)
+		later, err := l.laterCommit(ctx, log.Number, named, ahead)
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 	if err := needs.CheckRead(log.writer()); err != nil {
 		return err
 	}
-	l.log, l.lost = *log, lost
+	l.log, l.lost, l.published = *log, lost, published
 	return nil
 }
 
@@ -235,15 +236,20 @@ func (g *Log) writer() string {
 // sideBySide is the number of objects that are requested at the same time: a store far away takes as long for one.
 const sideBySide = 16
 
-// readCommits adds to a log the commits that follow its last one, up to number last or until one is absent. Those up to
-// number named, which are probably there, are requested side by side.
-func (l *Lake) readCommits(ctx context.Context, log *Log, named, last int64) error {
+// readCommits adds to a log the commits that follow its last one, up to number last or until one is absent. It takes those
+// that were read ahead; ahead may be nil. Of the others, those up to number named, which are probably there, are requested
+// side by side.
+func (l *Lake) readCommits(ctx context.Context, log *Log, ahead *tail, named, last int64) error {
 	for log.Number < last {
 		next := log.Number + 1
-		found, err := readObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+sideBySide))))
-		if err != nil {
-			return err
+		found := ahead.from(next)
+		if found == nil {
+			var err error
+			if found, err = readObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+sideBySide)))); err != nil {
+				return err
+			}
 		}
+		found = found[:min(int64(len(found)), last-log.Number)]
 		for _, data := range found {
 			if data == nil {
 				return nil
@@ -274,13 +280,19 @@ func readObjects(ctx context.Context, s store.Store, first, last int64) ([][]byt
 
 // laterCommit checks for commits after a hole at number end+1: it tries the next number, and those that the hint and the
 // catalog name. It returns the number of the commit that it found; 0 for none.
-func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim) (int64, error) {
+func (l *Lake) laterCommit(ctx context.Context, end int64, named []claim, ahead *tail) (int64, error) {
 	numbers := []int64{end + 2}
 	for i := range named {
 		numbers = append(numbers, named[i].Number)
 	}
 	for _, number := range numbers {
 		if number <= end+1 {
+			continue
+		}
+		if found := ahead.from(number); found != nil {
+			if found[0] != nil {
+				return number, nil
+			}
 			continue
 		}
 		if found, err := l.HasCommit(ctx, number); err != nil || found {
@@ -316,7 +328,7 @@ func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.readCommits(ctx, log, number, number); err != nil {
+	if err := l.readCommits(ctx, log, nil, number, number); err != nil {
 		return nil, err
 	}
 	return log, nil

@@ -91,66 +91,53 @@ func (g *Log) RecordsLoss(n lake.NamedCommit) bool {
 // FindLost returns the commits that the hint and the published catalog in a store name, and that neither the log has nor
 // any commit records as lost. It asks the store for each of them, twice: the log may be older than the store.
 func FindLost(ctx context.Context, s store.Store, log *Log) ([]lake.LostCommit, error) {
-	var hint Hint
-	data, err := store.Read(ctx, s, lake.LatestKey)
-	if err == nil {
-		hint, err = parseHint(data)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	named, err := claims(ctx, s, hint)
+	hint, err := readHint(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	published, err := readCatalogEnd(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	named := append(hint.claims(), catalogClaims(published)...)
 	lost, _, err := findLost(ctx, s, log, named)
 	return lost, err
 }
 
-// claims lists what the hint and the published catalog name.
-func claims(ctx context.Context, s store.Store, hint Hint) ([]claim, error) {
-	var all []claim
-	if hint.Commit > 0 {
-		all = append(all, claim{lake.NamedCommit{Number: hint.Commit, SHA256: hint.SHA256, KnownAt: hint.KnownAt}, lake.LatestKey})
-	}
-	named, ok, err := catalogName(ctx, s)
-	if ok {
-		all = append(all, claim{named, lake.CatalogKey})
-	}
-	return all, err
-}
-
-// catalogName reads which commit the published catalog shows, from the end of its file. It returns false for a catalog
-// that is absent, has no such end, or is just being replaced.
-func catalogName(ctx context.Context, s store.Store) (named lake.NamedCommit, ok bool, err error) {
-	line, err := readCommitLine(ctx, s)
+// readCatalogEnd reads the end of the published catalog, which names the commit that it shows. It returns the zero value for
+// a catalog that is absent, has no such end, or is just being replaced.
+func readCatalogEnd(ctx context.Context, s store.Store) (end lake.CatalogEnd, err error) {
+	text, err := readEnd(ctx, s)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
-		return named, false, nil
+		return end, nil
 	}
 	if err != nil {
-		return named, false, fmt.Errorf("read the end of %s: %w", lake.CatalogKey, err)
+		return end, fmt.Errorf("read the end of %s: %w", lake.CatalogKey, err)
 	}
-	named, ok = lake.ParseCommitLine(line)
-	return named, ok, nil
+	end, ok := lake.ParseCatalogEnd(text)
+	if !ok {
+		return lake.CatalogEnd{}, nil
+	}
+	return end, nil
 }
 
-// readCommitLine reads what is where a published catalog has its commit line; "" for a file that is too short.
-func readCommitLine(ctx context.Context, s store.Store) (line string, err error) {
+// readEnd reads the last bytes of the published catalog; "" for a file that is too short.
+func readEnd(ctx context.Context, s store.Store) (text string, err error) {
 	file, err := store.OpenAt(ctx, s, lake.CatalogKey)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	size, err := file.Seek(0, io.SeekEnd)
-	start := size - int64(lake.CommitLineSize+lake.ChecksumSize)
+	start := size - int64(lake.CatalogEndSize)
 	if err != nil || start < 0 {
 		return "", err
 	}
-	text := make([]byte, lake.CommitLineSize)
-	if n, err := file.ReadAt(text, start); n < len(text) {
+	end := make([]byte, lake.CatalogEndSize)
+	if n, err := file.ReadAt(end, start); n < len(end) {
 		return "", err
 	}
-	return string(text), nil
+	return string(end), nil
 }
 
 // findLost returns the commits that claims name and that are lost. appeared says that the store has a named commit that
@@ -181,9 +168,12 @@ func findLost(ctx context.Context, s store.Store, log *Log, claims []claim) (los
 
 // isReplaced says whether a log ends with a checkpoint of a commit in whose place the store has another one: that commit
 // was lost, and a later run has taken its number. (If a commit follows, its chain hash tells.)
-func (l *Lake) isReplaced(ctx context.Context, log *Log) (bool, error) {
+func (l *Lake) isReplaced(ctx context.Context, log *Log, ahead *tail) (bool, error) {
 	if log.checkpoint == 0 || log.Number != log.checkpoint {
 		return false, nil
+	}
+	if found := ahead.from(log.Number); found != nil {
+		return found[0] != nil && lake.SHA256(found[0]) != log.SHA256, nil
 	}
 	data, err := store.Read(ctx, l.store, lake.CommitKey(log.Number))
 	if errors.Is(err, store.ErrNotFound) {

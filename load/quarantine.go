@@ -91,11 +91,16 @@ func (t *Transaction) Quarantine(ctx context.Context, feed api.Feed, records []Q
 	if err != nil {
 		return fmt.Errorf("quarantine %s: %w", feed, err)
 	}
-	return t.put(ctx, lake.File{
+	return t.putBody(ctx, lake.File{
 		Path: lake.QuarantineKey(feed, t.cfg.ID, t.number(lake.QuarantineTable+"/"+feed.String(), feed.Market)), Table: lake.QuarantineTable, Partition: map[string]string{"feed": feed.String()},
 		SchemaVersion: lake.SchemaVersion, Rows: int64(len(records)), Bytes: int64(len(packed)), SHA256: lake.SHA256(packed),
-	}, bytes.NewReader(packed))
+	}, inMemory{bytes.NewReader(packed)})
 }
+
+// inMemory is a body that need not be closed.
+type inMemory struct{ io.ReadSeeker }
+
+func (inMemory) Close() error { return nil }
 
 // Quarantined reads all records of a feed that were put into quarantine, oldest run first.
 func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, error) {

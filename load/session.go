@@ -25,8 +25,9 @@ type SessionConfig struct {
 	Memory  memory.Allocator
 	Log     *slog.Logger
 
-	SingleWriter bool // default: no; work on a store that cannot create an object only once
-	BesideOthers bool // default: no; work although another command holds the lease
+	Keep         func(file lake.File, local string) // as in TransactionConfig; default: none
+	SingleWriter bool                               // default: no; work on a store that cannot create an object only once
+	BesideOthers bool                               // default: no; work although another command holds the lease
 }
 
 // Session is a command at work on a lake: a lease, which it renews until DropLease, and a transaction. Close ends both.
@@ -63,7 +64,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{
 		ID: cfg.RunID, Command: cfg.Command, Started: cfg.Started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
-		Overwrites: cfg.SingleWriter,
+		Keep: cfg.Keep, Overwrites: cfg.SingleWriter,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.DropLease(ctx))

@@ -34,8 +34,10 @@ type Transaction struct {
 	work  string
 	fate  commitFate
 
+	puts *store.Puts
+
 	mu    sync.Mutex
-	files []lake.File
+	files []lake.File    // that were handed over to be put
 	count map[string]int // files begun, by table and market
 	sent  []string       // paths of the files that may be in the lake, discarded ones too
 }
@@ -53,7 +55,7 @@ const (
 	committed
 )
 
-// TransactionConfig describes the run that a transaction belongs to. All fields must be set.
+// TransactionConfig describes the run that a transaction belongs to. All fields but Keep must be set.
 type TransactionConfig struct {
 	ID      string           // UUIDv7
 	Command string           // for errors: run, sync, compact …
@@ -61,6 +63,9 @@ type TransactionConfig struct {
 	Clock   func() time.Time // the machine's
 	WorkDir string           // an existing local folder for unfinished files; "" means the system's
 	Memory  memory.Allocator
+
+	// Keep, if set, is called with each complete file before it is put. local is its path; the file is deleted after the put.
+	Keep func(file lake.File, local string)
 
 	// Overwrites says that the store may put an object although it exists: then reading back another run's commit does
 	// not prove that a put of ours can no longer take effect.
@@ -77,7 +82,7 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}}, nil
+	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: store.NewPuts(sideBySide)}, nil
 }
 
 // cleanTimeout bounds the removal of a failed run's files.
@@ -87,6 +92,7 @@ const cleanTimeout = 30 * time.Second
 // deletes them from the lake, even if ctx is cancelled. In any doubt they stay: then they are garbage, which no reader
 // opens and `expire` deletes. The same goes for files that could not be deleted; they are no error.
 func (t *Transaction) Close(ctx context.Context) error {
+	t.puts.Abandon()
 	if t.fate == notVisible {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 		defer cancel()
@@ -175,22 +181,40 @@ func (t *Transaction) WorkDir() string { return t.work }
 // Memory is the allocator of the transaction's files.
 func (t *Transaction) Memory() memory.Allocator { return t.cfg.Memory }
 
-// put puts a finished file into the lake and remembers it for the commit.
-func (t *Transaction) put(ctx context.Context, file lake.File, body io.ReadSeeker) error {
-	if _, err := body.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("put %s: %w", file.Path, err)
+// put begins to put a finished file into the lake, and remembers it for the commit. It returns before the file is in the
+// lake: Settle says whether all of them are.
+func (t *Transaction) put(ctx context.Context, file lake.File, body *parquet.Finished) error {
+	if t.cfg.Keep != nil {
+		t.cfg.Keep(file, body.Name())
 	}
-	err := t.lake.store.Put(ctx, file.Path, body, store.CreateOnly)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !errors.Is(err, store.ErrExists) { // after any other error the file may have been put
-		t.sent = append(t.sent, file.Path)
-	}
-	if err == nil {
-		t.files = append(t.files, file)
-	}
-	return err
+	return t.putBody(ctx, file, body)
 }
+
+// putBody is put for any body.
+func (t *Transaction) putBody(ctx context.Context, file lake.File, body io.ReadSeekCloser) error {
+	t.mu.Lock()
+	t.files = append(t.files, file)
+	t.mu.Unlock()
+	return t.puts.Begin(ctx, body, func(ctx context.Context) error {
+		_, err := body.Seek(0, io.SeekStart)
+		if err == nil {
+			err = t.lake.store.Put(ctx, file.Path, body, store.CreateOnly)
+		}
+		if !errors.Is(err, store.ErrExists) { // after any other error the file may have been put
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.sent = append(t.sent, file.Path)
+		}
+		if err != nil {
+			return fmt.Errorf("put %s: %w", file.Path, err)
+		}
+		return nil
+	})
+}
+
+// Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
+// the transaction can only be closed.
+func (t *Transaction) Settle(ctx context.Context) error { return t.puts.Settle(ctx) }
 
 // CheckAge returns an error if the transaction began more than half of Grace ago: `expire` deletes files that no commit
 // names and that are older than Grace, so files of this transaction may soon be gone.
@@ -214,10 +238,13 @@ func (t *Transaction) Prepare(c lake.Commit) lake.Commit {
 }
 
 // Commit makes the run's files visible, all at once, as the next commit, which it prepares from c. It checks the age
-// first (CheckAge). ErrConflict means that another run took the number; then nothing of this run is visible.
+// (CheckAge) and settles the files (Settle) first. ErrConflict means that another run took the number; then nothing of this run is visible.
 func (t *Transaction) Commit(ctx context.Context, c lake.Commit) (*lake.Commit, error) {
 	l := t.lake
 	if err := errors.Join(t.CheckAge(), l.CheckWritable()); err != nil {
+		return nil, err
+	}
+	if err := t.Settle(ctx); err != nil {
 		return nil, err
 	}
 	if floor := l.Floor(); !c.KnownAt.After(floor.Time) {

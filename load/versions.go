@@ -22,20 +22,43 @@ import (
 // Latest returns the newest known version of every deal of every feed. It reads the newest checkpoint's state and the
 // versions committed since, or, without a readable state, all of history.
 func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]lake.Latest, error) {
-	newest := newestVersions{}
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
-	if n := l.log.checkpoint; n > 0 {
-		if known, err := ReadState(ctx, l.store, n); err == nil {
-			newest.seed(known)
-			files = slices.DeleteFunc(files, func(f lake.File) bool { return !l.log.addedSince[f.Path] })
-		} else if ctx.Err() != nil {
-			return nil, err
+	if l.log.checkpoint == 0 {
+		newest, err := l.newestIn(ctx, mem, files)
+		return newest.latest(), err
+	}
+	var known map[api.Feed]lake.Latest
+	var stateErr error
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.Go(func() error {
+		known, stateErr = ReadState(readingCtx, l.store, l.log.checkpoint)
+		return nil
+	})
+	var newest newestVersions
+	reading.Go(func() (err error) { // side by side: mostly the state can be read
+		newest, err = l.newestIn(readingCtx, mem, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return !l.log.addedSince[f.Path] }))
+		return err
+	})
+	err := reading.Wait()
+	if err == nil && stateErr != nil {
+		if err = ctx.Err(); err == nil {
+			newest, err = l.newestIn(ctx, mem, files)
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	newest.seed(known)
+	return newest.latest(), nil
+}
+
+// newestIn returns the newest versions in files of deal_versions.
+func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.File) (newestVersions, error) {
+	newest := newestVersions{}
 	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
 	var mu sync.Mutex // of newest: the order of versions does not matter
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(sideBySide / 2) // an open file takes some megabytes
+	reading.SetLimit(sideBySide) // an open file takes some megabytes at most
 	for _, f := range files {
 		reading.Go(func() error {
 			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
@@ -46,10 +69,7 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 			})
 		})
 	}
-	if err := reading.Wait(); err != nil {
-		return nil, err
-	}
-	return newest.latest(), nil
+	return newest, reading.Wait()
 }
 
 // newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
@@ -75,11 +95,19 @@ func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
 	return deals
 }
 
+// seed adds the versions of a state. Rows that became known later were added before: what they say stays.
 func (n newestVersions) seed(known map[api.Feed]lake.Latest) {
 	for feed, known := range known {
 		deals := n.ofFeed(feed)
 		for id, latest := range known {
-			deals[id] = newestVersion{latest: latest, content: latest.Version}
+			v := deals[id]
+			if latest.Version > v.latest.Version {
+				v.latest.Version, v.latest.Removed = latest.Version, latest.Removed
+			}
+			if latest.Version > v.content { // the state has the hashes of the newest content up to its version
+				v.content, v.latest.ContentHash, v.latest.PayloadHash = latest.Version, latest.ContentHash, latest.PayloadHash
+			}
+			deals[id] = v
 		}
 	}
 }
@@ -165,13 +193,22 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	if len(versions) == 0 {
 		return found, nil
 	}
-	// The newest file first: most callers ask for each deal's last version.
-	for _, f := range slices.Backward(l.log.Files(lake.HistoryTable(lake.DealVersions))) {
-		if !f.HasMarket(feed.Market) {
-			continue
+	files := slices.DeleteFunc(l.log.Files(lake.HistoryTable(lake.DealVersions)), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
+	slices.Reverse(files) // the newest first: most callers ask for each deal's last version
+	for some := range slices.Chunk(files, payloadFiles) {
+		parts := make([]map[int64]Payload, len(some))
+		reading, readCtx := errgroup.WithContext(ctx)
+		for i, f := range some {
+			reading.Go(func() (err error) {
+				parts[i], err = l.payloadsIn(readCtx, mem, f, feed, versions, found)
+				return err
+			})
 		}
-		if err := l.payloadsIn(ctx, mem, f, feed, versions, found); err != nil {
+		if err := reading.Wait(); err != nil {
 			return nil, err
+		}
+		for _, part := range parts {
+			maps.Copy(found, part)
 		}
 		if len(found) == len(versions) {
 			break
@@ -185,15 +222,18 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	return found, nil
 }
 
-// payloadsIn adds the payloads that one file contains to found. It reads the keys of the row groups that may contain a
+// payloadFiles is the number of files whose payloads are read side by side.
+const payloadFiles = 8
+
+// payloadsIn returns the payloads that one file contains, of those that are not in found. It reads the keys of the row groups that may contain a
 // wanted version, then the payloads of those that do: payloads are nearly all of the file's bytes.
-func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) error {
+func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) (map[int64]Payload, error) {
 	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
 		_, have := found[id]
 		return have || id < f.MinDealID || id > f.MaxDealID
 	})
 	if len(missing) == 0 {
-		return nil
+		return nil, nil
 	}
 	wanted := func(rec arrow.Record, row int) (int64, bool) {
 		id := rec.Column(1).(*array.Int64).Value(row)
@@ -202,7 +242,7 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 	}
 	file, err := parquet.Open(ctx, l.store, f.Path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	groups := []int{} // not nil: nil means all
@@ -216,12 +256,13 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File
 		return nil
 	})
 	if err != nil || len(groups) == 0 {
-		return err
+		return nil, err
 	}
-	return file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
+	here := map[int64]Payload{}
+	return here, file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
 		for row := range int(rec.NumRows()) {
 			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
-				found[id] = Payload{
+				here[id] = Payload{
 					Bytes: []byte(rec.Column(3).(*array.String).Value(row)),
 					RunID: strings.Clone(rec.Column(4).(*array.String).Value(row)),
 				}

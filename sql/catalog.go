@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/names"
 )
 
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
@@ -35,7 +36,7 @@ type Catalog struct {
 	// Local provides the lake's files on this machine. It must be set.
 	Local LocalFiles
 	// Aliases are the user's names of banks and borrowers.
-	Aliases Aliases
+	Aliases names.Declared
 	// Diff compares versions. It is needed if a deal has a new version after another one.
 	Diff DiffFunc
 	// Log records why Previous could not be extended; nil: nothing is logged.

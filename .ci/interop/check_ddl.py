@@ -1,6 +1,7 @@
-"""Parses the statements of `dealflow ddl` with sqlglot, each in its dialect: all tables, and the load of an export.
+"""Parses the statements of `dealflow ddl` with sqlglot, each in its dialect: all tables, the load of an export, and the
+registration of Iceberg tables. A dialect without such a statement must say so.
 
-usage: check_ddl.py DEALFLOW LAKE WORK
+usage: check_ddl.py DEALFLOW LAKE ICEBERG-LAKE WORK
 """
 
 import json
@@ -10,11 +11,12 @@ import sys
 import sqlglot
 from sqlglot import expressions
 
+ICEBERG = {"snowflake", "bigquery", "trino", "clickhouse"}  # have a statement that registers an Iceberg table
 DIALECTS = ["snowflake", "bigquery", "redshift", "athena", "trino", "databricks", "clickhouse", "postgres"]
 
 
 def main() -> None:
-    dealflow, lake, work = sys.argv[1:]
+    dealflow, lake, published, work = sys.argv[1:]
     run = lambda *words: subprocess.run([dealflow, *words], check=True, capture_output=True, text=True).stdout
     manifests = {}
     for form in "parquet", "csv":
@@ -26,9 +28,16 @@ def main() -> None:
         created = [s for s in tables if isinstance(s, expressions.Create)]
         assert len(created) >= 4 * 17, f"{dialect}: {len(created)} tables and views"
         load = parse(run("ddl", dialect, "--load", manifests["csv" if dialect == "postgres" else "parquet"]), dialect)
-        unread = {s.name.upper() for s in tables + load if isinstance(s, expressions.Command)}
+        registered = []
+        if dialect in ICEBERG:
+            registered = parse(run("ddl", dialect, "--iceberg", "--lake", published), dialect)
+            assert len(registered) == 3 + 17 + 18 + 17, f"{dialect}: {len(registered)} schemas and Iceberg tables"
+        else:
+            refused = subprocess.run([dealflow, "ddl", dialect, "--iceberg", "--lake", published], capture_output=True, text=True)
+            assert refused.returncode != 0 and "no statement that registers" in refused.stderr, f"{dialect}: {refused.stderr}"
+        unread = {s.name.upper() for s in tables + load + registered if isinstance(s, expressions.Command)}
         assert unread <= UNKNOWN.get(dialect, set()), f"{dialect}: sqlglot does not know {unread}"
-        print(f"ddl {dialect}: {len(tables)} statements for tables and {len(load)} for a load are parsed")
+        print(f"ddl {dialect}: {len(tables)} statements for tables, {len(load)} for a load and {len(registered)} for Iceberg tables are parsed")
 
 
 def parse(text: str, dialect: str) -> list[expressions.Expression]:
@@ -36,6 +45,8 @@ def parse(text: str, dialect: str) -> list[expressions.Expression]:
     statements = []
     for part in text.split(";\n"):
         part = "\n".join(line for line in part.split("\n") if not line.startswith("--")).strip()
+        if part.startswith("CALL "):  # sqlglot knows the arguments of a function, and keeps a CALL as a text
+            part = "SELECT " + part.removeprefix("CALL ")
         if part:
             try:
                 statements.append(sqlglot.parse_one(part, dialect=dialect))

@@ -1,11 +1,13 @@
 """Runs the Python examples of a page, and compares what they print with what the page shows after them.
 
 An example is a block of Python, followed by a block of text. Those below the headings that are named are run in FOLDER,
-where the lake demo-lake is. With --update the page gets what they print.
+where the lake demo-lake is. With --update the page gets what they print. --replace replaces a text of examples before they
+run, such as a port.
 
-usage: check_page.py [--update] PAGE FOLDER HEADING …
+usage: check_page.py [--update] [--replace OLD NEW] PAGE FOLDER HEADING …
 """
 
+import argparse
 import os
 import re
 import sys
@@ -34,7 +36,7 @@ def printed(code: str) -> str:
     return "".join(line.rstrip() + "\n" for line in lines if line.strip())
 
 
-def main(page: Path, folder: Path, headings: list[str], update: bool) -> None:
+def main(page: Path, folder: Path, headings: list[str], update: bool, replaced: tuple[str, str]) -> None:
     text = page.read_text()
     found = list(SECTION.finditer(text))
     sections = {}
@@ -48,7 +50,7 @@ def main(page: Path, folder: Path, headings: list[str], update: bool) -> None:
         assert examples, f"{page}: no example below {heading}"
         began = time.monotonic()
         for example in examples:
-            got = printed(example["code"])
+            got = printed(example["code"].replace(*replaced))
             if got == example["shown"]:
                 continue
             if update:
@@ -63,5 +65,11 @@ def main(page: Path, folder: Path, headings: list[str], update: bool) -> None:
 
 
 if __name__ == "__main__":
-    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
-    main(Path(arguments[0]).resolve(), Path(arguments[1]).resolve(), arguments[2:], "--update" in sys.argv)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--replace", nargs=2, default=("", ""))
+    parser.add_argument("page", type=lambda path: Path(path).resolve())
+    parser.add_argument("folder", type=lambda path: Path(path).resolve())
+    parser.add_argument("headings", nargs="+")
+    given = parser.parse_args()
+    main(given.page, given.folder, given.headings, given.update, tuple(given.replace))

@@ -183,11 +183,42 @@ def without_script(b: Browser, url: str) -> None:
     b.clean("without a script")
 
 
+def asked_without_script(b: Browser, url: str) -> None:
+    """What the analyst asks, with no script: the pipeline of a service, a card's deal, the form of an analysis."""
+    b.call("Emulation.setScriptExecutionDisabled", value=True)
+
+    def click(selector: str) -> str:
+        root = b.call("DOM.getDocument")["root"]["nodeId"]
+        node = b.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        assert node, selector
+        b.call("DOM.scrollIntoViewIfNeeded", nodeId=node)
+        box = b.call("DOM.getContentQuads", nodeId=node)["quads"][0]
+        b.events.clear()
+        for kind in ("mousePressed", "mouseReleased"):
+            b.call("Input.dispatchMouseEvent", type=kind, x=(box[0] + box[4]) / 2, y=(box[1] + box[5]) / 2, button="left", clickCount=1)
+        b.wait("Page.loadEventFired")
+        history = b.call("Page.getNavigationHistory")
+        return history["entries"][history["currentIndex"]]["url"]
+
+    b.open(url + "/as-of/commit-3/pipeline?service=loan")
+    at = click(".board .card a")
+    assert "/as-of/" in at and "/deals/loan/" in at and "/expected/" in at, at
+    b.open(url + "/as-of/commit-3/analyses/league_table")
+    at = click("form.interval button")
+    assert "/as-of/" in at and "of_market=BOND" in at and "scope=lead" in at, at
+    b.call("Emulation.setScriptExecutionDisabled", value=False)
+    b.clean("asked without a script")
+
+
+# Pages of which the documentation has a picture.
+PICTURES = ("health", "deal", "pipeline", "analysis")
+
+
 def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, full: bool) -> int:
     seen = 0
     for place, (name, path) in enumerate(pages.items()):
         for turn, (width, scheme) in enumerate((w, s) for w in (1280, 390) for s in ("light", "dark")):
-            if not full and turn != (0 if name in ("health", "deal") else place % 4):
+            if not full and turn != (0 if name in PICTURES else place % 4):
                 continue
             where = f"{name} {width} {scheme}"
             b.shape(width, scheme)
@@ -198,7 +229,7 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             b.ask(axe + "; 0")
             found = b.ask("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' | ')))")
             assert not found, f"{where}: {found}"
-            if name in ("health", "deal") and scheme == "light" and width > 1000:
+            if name in PICTURES and scheme == "light" and width > 1000:
                 b.picture(folder / f"ui-{name}.png")
             b.clean(where)
             seen += 1
@@ -216,16 +247,20 @@ def main(chromium: str, axe: str, url: str, place: str, cases: str) -> None:
             b.said.clear()
             deal = by_keys(b, url)
             without_script(b, url)
+            asked_without_script(b, url)
             b.open(url + "/changes")
             diff = b.ask("[...document.querySelectorAll('main a')].map((a) => a.getAttribute('href')).find((h) => h.includes('tab=diff'))")
             diff = "/" + diff.removeprefix("./")
             pages = {
                 "health": "/", "deal": diff.split("?")[0], "deals": "/deals", "diff": diff, "changes": "/changes", "runs": "/runs",
                 "pinned": "/as-of/commit-2/deals", "fields": deal + "?tab=fields", "tables": "/tables/bond_priced_price_evolution",
+                "pipeline": "/pipeline?service=loan", "analysis": "/analyses/execution_by?market=IG&from_date=2024-01-01",
             }  # fmt: skip
             if cases == "full":
                 early = "/as-of/2020-01-01T00:00:00Z/"
                 pages |= {"lists": deal + "?tab=lists", "payload": deal + "?tab=payload", "run": "/runs/2", "early": early}
+                pages |= {"bonds": "/pipeline?service=bond", "tranches": "/pipeline?view=table&service=loan", "analyses": "/analyses"}
+                pages |= {"league": "/analyses/league_table?from_date=2024-01-01", "volume": "/analyses/issuance_volume", "form": "/analyses/vintages"}
             seen = look(b, url, pages, Path(axe).read_text(), folder, cases == "full")
             print(f"explorer: {seen} pages looked at; by keys, and without a script; nothing asked for elsewhere, nothing said")
         finally:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/notify"
+	"dealflow/schemas/api"
 )
 
 // shownSetting is a setting as `config show --json` prints it; fields are only ever added.
@@ -146,8 +146,8 @@ func (a *app) showFlag(shower *cobra.Command, s config.Setting, f *pflag.Flag) s
 		}
 		return shown
 	}
-	if address, err := url.Parse(shown.Value); err == nil && address.User != nil {
-		shown.Value = address.Redacted()
+	if strings.Contains(shown.Value, "://") {
+		shown.Value = api.ShownURL(shown.Value)
 	}
 	return shown
 }

@@ -242,16 +242,23 @@ func (a *app) diagnoseStore(ctx context.Context, now time.Time) []diagnosis {
 		}
 		break
 	}
-	all := []diagnosis{found("lake, list", "%s", s.URL()), diagnoseWrites(ctx, s)}
+	writes := make(chan diagnosis, 1)
+	go func() { writes <- diagnoseWrites(ctx, s) }() // its requests are one after another: so the rest is side by side
+	log := a.diagnoseLog(ctx, s, now)
+	return append([]diagnosis{found("lake, list", "%s", s.URL()), <-writes}, log...)
+}
+
+// diagnoseLog checks the lake's log, and what is derived from it.
+func (a *app) diagnoseLog(ctx context.Context, s store.Store, now time.Time) []diagnosis {
 	l, err := load.Open(ctx, s)
 	switch {
 	case errors.Is(err, load.ErrNoLake):
-		return append(all, found("lake, log", "no commit yet: the first run creates the lake"))
+		return []diagnosis{found("lake, log", "no commit yet: the first run creates the lake")}
 	case err != nil:
-		return append(all, problem("lake, log", "run `dealflow verify`", err))
+		return []diagnosis{problem("lake, log", "run `dealflow verify`", err)}
 	}
 	log := l.Log()
-	return append(all, found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(log, now), a.diagnoseCatalog(ctx, l))
+	return []diagnosis{found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(log, now), a.diagnoseCatalog(ctx, l)}
 }
 
 // diagnoseNextRun says whether the next run would be refused.

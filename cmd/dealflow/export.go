@@ -56,7 +56,7 @@ SQL has the same: changes_rows(from, to), and <table>_changes_rows(from, to) for
 	flags.Int64Var(&o.to, "to", 0, "number of the last commit to export; 0 for the newest")
 	flags.StringVar(&o.tables, "tables", "", "tables to export, comma-separated, such as bond_priced_deals (default: all seventeen; with --since last, those of the exports before)")
 	annotate(flags.Lookup("tables"), listFlag)
-	flags.StringVar(&o.format, "format", export.Formats[0], "format of the files: "+strings.Join(export.Formats, ", "))
+	flags.StringVar(&o.format, "format", "", "format of the files: "+strings.Join(export.Formats, ", ")+" (default: that of the newest export in the target, or "+export.Formats[0]+")")
 	flags.BoolVar(&o.restated, "include-restated", false, "export tables completely that a replay has restated")
 	return cmd
 }

@@ -95,11 +95,7 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		if o.out == "" {
 			return a.writeQuery(ctx, db, statement, o.format, a.Stdout)
 		}
-		file, err := os.Create(o.out)
-		if err != nil {
-			return err
-		}
-		return errors.Join(a.writeQuery(ctx, db, statement, o.format, file), file.Close())
+		return writeFile(o.out, func(w io.Writer) error { return a.writeQuery(ctx, db, statement, o.format, w) })
 	}, statement)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -87,7 +88,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		_, err := a.Stdout.Write(page.Bytes())
 		return err
 	}
-	if err := writeFile(o.out, page.Bytes()); err != nil {
+	if err := writeFile(o.out, func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }); err != nil {
 		return err
 	}
 	result := reportResult{
@@ -118,8 +119,16 @@ func (o reportOptions) check(json bool) (asOf string, err error) {
 	return instant.UTC().Format(time.RFC3339Nano), nil
 }
 
-// writeFile replaces the file at path by data. If it fails, the file is unchanged.
-func writeFile(path string, data []byte) (err error) {
+// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. What is no regular file,
+// such as a pipe, is written to as it is.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -129,8 +138,7 @@ func writeFile(path string, data []byte) (err error) {
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -55,13 +56,16 @@ func TestReportLinks(t *testing.T) {
 // TestReportKeepsFile fails to write a report in two ways: the folder keeps its files, and no temporary file remains.
 func TestReportKeepsFile(t *testing.T) {
 	folder := t.TempDir()
-	if err := writeFile(folder+"/report.html", []byte("first")); err != nil {
+	text := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	if err := writeFile(folder+"/report.html", text("first")); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(folder, []byte("second")); err == nil {
+	if err := writeFile(folder, text("second")); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	if err := writeFile(folder+"/nowhere/report.html", nil); err == nil {
+	if err := writeFile(folder+"/nowhere/report.html", text("")); err == nil {
 		t.Error("a report was written into a folder that is not there")
 	}
 	if names := listed(t, folder); names != "report.html" {

@@ -213,17 +213,23 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, er
 			return config, usagef("--accounts needs a signing key: set DEALFLOW_SIGNING_KEY, DEALFLOW_SIGNING_KEY_FILE or DEALFLOW_SIGNING_KEY_COMMAND (`openssl rand -base64 32` makes one)")
 		}
 	}
-	if (o.tlsCert == "") != (o.tlsKey == "") {
-		return config, usagef("want both --tls-cert and --tls-key, got only one")
+	config.TLS, err = tlsOf(o.tlsCert, o.tlsKey)
+	return config, err
+}
+
+// tlsOf reads a certificate and its key. It returns nil without them.
+func tlsOf(cert, key string) (*tls.Config, error) {
+	if (cert == "") != (key == "") {
+		return nil, usagef("want both --tls-cert and --tls-key, got only one")
 	}
-	if o.tlsCert != "" {
-		pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
-		if err != nil {
-			return config, usagef("--tls-cert, --tls-key: %w", err)
-		}
-		config.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	if cert == "" {
+		return nil, nil
 	}
-	return config, nil
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, usagef("--tls-cert, --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
 // openLakeMarket sets the lake as the market to serve, and returns its description.

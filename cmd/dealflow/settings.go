@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,9 @@ func (s *settings) store(ctx context.Context) (store.Store, error) {
 	return s.storeAt(ctx, "--lake", s.lake)
 }
 
+// looksRemote matches an address that is meant for another machine, with a slip: s3:/bucket, s3:bucket, bucket.s3:/x.
+var looksRemote = regexp.MustCompile(`^(?i)[a-z][a-z0-9+.-]+:`)
+
 // storeAt opens the store at an address; what names the address for errors.
 func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
 	scheme, _, remote := strings.Cut(address, "://")
@@ -135,7 +139,11 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 	case remote && scheme == "s3":
 		return s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
 	case remote || address == "":
-		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, address)
+		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, api.ShownURL(address))
+	case looksRemote.MatchString(address):
+		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", what, address, address)
+	case address == "~" || strings.HasPrefix(address, "~/"):
+		return nil, usagef("%s %q: only a shell knows ~: write the whole path", what, address)
 	}
 	local, err := dirstore.New(address)
 	if err != nil {

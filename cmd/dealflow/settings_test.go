@@ -45,7 +45,7 @@ var flagClasses = map[string]map[string]string{
 	"runs":            {"setting": "last"},
 	"serve":           {"setting": "access-log accounts as-of base-url behind-proxy deals faults insecure-http listen quirks retry-after seed sim speed start tls-cert tls-key years"},
 	"status":          {"setting": "feeds max-age timeout", "once": "now"},
-	"ui":              {"setting": "host listen max-age", "once": "now"},
+	"ui":              {"setting": "behind-proxy host insecure-http listen max-age tls-cert tls-key token-file", "once": "now"},
 	"upgrade":         {"setting": "to"},
 	"verify":          {"setting": "read-data"},
 	"watch":           {"setting": "api clock command-limit day-zone feeds jitter listen maintain-at maintenance page-memory require-lake run-at sync-every"},

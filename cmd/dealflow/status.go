@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
@@ -213,30 +214,31 @@ func (in *inspection) read(ctx context.Context, where store.Store) (*statusResul
 		return nil, err
 	}
 	in.lake, in.log = l, l.Log()
-	published, err := catalog.ReadPublished(ctx, l, a.workDir())
-	if err != nil {
-		return nil, err
-	}
 	s := statusOf(l, in.now)
-	s.CatalogCommit = published.Shows.Number
-	if published.Flaw != nil {
-		s.CatalogFlaw = published.Flaw.Error()
+	reading, readCtx := errgroup.WithContext(ctx) // each adds fields of its own
+	reading.Go(func() error {
+		published, err := catalog.ReadPublished(readCtx, l, a.workDir())
+		s.CatalogCommit = published.Shows.Number
+		if published.Flaw != nil {
+			s.CatalogFlaw = published.Flaw.Error()
+		}
+		return err
+	})
+	for i := range s.Feeds {
+		reading.Go(func() (err error) {
+			s.Feeds[i].Held, err = l.Hold(readCtx, s.Feeds[i].Feed)
+			return err
+		})
+	}
+	reading.Go(func() error { return in.addHistory(readCtx, s) })
+	reading.Go(func() error { return in.addTables(readCtx, s) })
+	if err := reading.Wait(); err != nil {
+		return nil, err
 	}
 	from, refusal := pull.NextRun(in.log, in.now, a.settings.dayZone, in.dated)
 	s.RefusedBefore = from
 	if refusal != nil {
 		s.Refused = refusal.Error()
-	}
-	for i := range s.Feeds {
-		if s.Feeds[i].Held, err = l.Hold(ctx, s.Feeds[i].Feed); err != nil {
-			return nil, err
-		}
-	}
-	if err := in.addHistory(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := in.addTables(ctx, s); err != nil {
-		return nil, err
 	}
 	in.judge(s)
 	return s, nil

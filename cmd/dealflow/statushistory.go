@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/internal/attempts"
 	"dealflow/internal/watch"
 	"dealflow/load"
@@ -67,25 +69,31 @@ const (
 // addHistory adds what became of the commands on the lake.
 func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 	a := in.app
-	lease, state, err := in.lake.StoredLease(ctx, a.Now())
-	if err != nil {
+	var entries []attempts.Entry
+	reading, readCtx := errgroup.WithContext(ctx)
+	reading.Go(func() error {
+		lease, state, err := in.lake.StoredLease(readCtx, a.Now())
+		if lease != nil {
+			s.Lease = &statusLease{state, lease}
+		}
+		return err
+	})
+	reading.Go(func() error {
+		presence, life, err := watch.ReadPresence(readCtx, in.lake.Store(), a.Now())
+		if presence != nil {
+			s.Watch = &statusWatch{life, presence}
+		}
+		return err
+	})
+	reading.Go(func() (err error) {
+		entries, err = attempts.List(readCtx, in.lake.Store())
+		return err
+	})
+	if err := reading.Wait(); err != nil {
 		return err
 	}
-	if lease != nil {
-		s.Lease = &statusLease{state, lease}
-	}
-	presence, life, err := watch.ReadPresence(ctx, in.lake.Store(), a.Now())
-	if err != nil {
-		return err
-	}
-	if presence != nil {
-		s.Watch = &statusWatch{life, presence}
-	}
+	var err error
 	s.Nights, s.Waiting = in.nights(), []statusAttempt{}
-	entries, err := attempts.List(ctx, in.lake.Store())
-	if err != nil {
-		return err
-	}
 	if s.made, err = a.resolve(ctx, in.lake, newestOfEach(entries)); err != nil {
 		return err
 	}

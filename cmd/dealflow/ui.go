@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -17,18 +20,28 @@ import (
 	"dealflow/internal/logs"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/login"
+	"dealflow/internal/ui/operator"
+	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
+	"dealflow/serve/limits"
 	"dealflow/sql"
 )
 
 type uiOptions struct {
-	listen string
-	hosts  string
-	now    string
-	maxAge time.Duration
+	listen       string
+	hosts        string
+	now          string
+	maxAge       time.Duration
+	tokenFile    string
+	tlsCert      string
+	tlsKey       string
+	proxy        string
+	insecureHTTP bool
 }
 
 func newUI(a *app) *cobra.Command {
@@ -42,20 +55,29 @@ did not, the deals with all their versions, what changed from day to day, and ev
 Each page can be as of any instant: its address has the instant, and then it shows nothing that was
 learned later. Each table can be saved as CSV, JSON or Parquet, and each page has its SQL statements.
 
-It changes nothing, and follows every commit. It listens on the loopback interface, or on a socket
-file (--listen unix:PATH) that only its owner can open. Every user of this machine can read the lake
-through the loopback interface; the file is for machines that several people use.`,
+It changes nothing, and follows every commit. It listens on the loopback interface, where every user
+of this machine can read the lake, or on a socket file (--listen unix:PATH) that only its owner can open.
+
+With --token-file the pages ask for the token in that file; programs send it in the header
+Authorization. With a token it can listen on any address: with --tls-cert, or with --behind-proxy if
+a proxy with TLS is in front of it, or with --insecure-http if all may be read on the way.`,
 		Example: `  dealflow ui
   dealflow ui --lake s3://bucket/deals --listen 127.0.0.1:8911
-  dealflow ui --lake demo-lake --now 2026-01-15T07:00:00Z`,
+  dealflow ui --lake demo-lake --now 2026-01-15T07:00:00Z
+  dealflow ui --token-file token --listen 0.0.0.0:8910 --host lake.example --tls-cert cert.pem --tls-key key.pem`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runUI(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8910", "address to listen on: one of the loopback interface, or unix:PATH")
-	flags.StringVar(&o.hosts, "host", "", "further names under which browsers ask this server, comma-separated, such as that of a proxy on this machine")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8910", "address to listen on: one of the loopback interface, or unix:PATH; with --token-file any other")
+	flags.StringVar(&o.hosts, "host", "", "further names under which browsers ask this server, comma-separated, such as the name of this machine")
 	flags.StringVar(&o.now, "now", "", "show ages as of this instant, such as 2026-11-01T06:00:00Z (default: this machine's clock)")
 	flags.DurationVar(&o.maxAge, "max-age", 0, "age from which a feed's snapshot is a problem (default: as `status` judges it)")
+	flags.StringVar(&o.tokenFile, "token-file", "", "file with the token that lets into the pages, of at least 32 bytes")
+	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate chain (PEM); turns https on")
+	flags.StringVar(&o.tlsKey, "tls-key", "", "key of the certificate (PEM)")
+	flags.StringVar(&o.proxy, "behind-proxy", "", "address by which browsers reach the proxy in front of this server, such as https://lake.example: all requests come through it, and clients are told apart by the last address of X-Forwarded-For")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "listen beyond loopback without TLS")
 	annotate(flags.Lookup("host"), listFlag)
 	return cmd
 }
@@ -79,28 +101,54 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, shown.Close()) }()
-	listener, err := listenUI(ctx, o.listen)
+	door, hosts, err := o.door(a)
+	if err != nil {
+		return err
+	}
+	secure, err := tlsOf(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return err
+	}
+	listener, err := listenUI(ctx, o)
+	if err != nil {
+		return err
+	}
+	described, err := describedAnalyses()
 	if err != nil {
 		return err
 	}
 	e := explorer{app: a, where: where, options: o}
-	server, err := ui.New(ui.Config{
-		Lake: shown, URL: where.URL(), Version: version(), Health: e.health, Runs: e.runs, Files: e.files, Now: clock,
-		Hosts: strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' }), AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	})
+	server, err := ui.New(frame.Config{
+		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
+		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
+	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files}, described)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	url := "http://" + listener.Addr().String() + "/"
-	if strings.HasPrefix(o.listen, "unix:") {
-		url = o.listen
+	address := "http://" + listener.Addr().String() + "/"
+	switch {
+	case strings.HasPrefix(o.listen, "unix:"):
+		address = o.listen
+	case secure != nil:
+		address = "https://" + listener.Addr().String() + "/"
+		listener = tls.NewListener(listener, secure)
 	}
-	a.say().Info("explorer", "lake", where.URL(), "url", url, logs.Text("the explorer of %s is at %s; Ctrl-C ends it", where.URL(), url))
+	who := "all who know the token"
+	if door == nil {
+		who = "every user of this machine"
+		if strings.HasPrefix(o.listen, "unix:") {
+			who = "the owner of the file"
+		}
+	}
+	a.say().Info("explorer", "lake", where.URL(), "url", address, "readers", who, logs.Text("the explorer of %s is at %s, for %s; Ctrl-C ends it", where.URL(), address, who))
+	if o.insecureHTTP && secure == nil {
+		a.say().Warn("serving without TLS", logs.Text("--insecure-http: the token and the lake cross the network unencrypted"))
+	}
 	return serveUI(ctx, server, listener)
 }
 
 // serveUI answers requests until ctx ends, and then waits for those that are open.
-func serveUI(ctx context.Context, handler *ui.Server, listener net.Listener) error {
+func serveUI(ctx context.Context, handler *frame.Server, listener net.Listener) error {
 	server := serve.HTTPServer(handler)
 	server.WriteTimeout = 10 * time.Minute // a download of a large table over a slow line
 	ended := make(chan error, 1)
@@ -132,8 +180,48 @@ func (o uiOptions) clock(a *app) (func() time.Time, error) {
 	return func() time.Time { return now }, nil
 }
 
-// listenUI opens the listener. It accepts only what other machines do not reach: there are no accounts.
-func listenUI(ctx context.Context, address string) (net.Listener, error) {
+// door returns what admits readers, nil without a token, and the names under which the server may be asked.
+func (o uiOptions) door(a *app) (*login.Door, []string, error) {
+	hosts := strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' })
+	client := func(r *http.Request) string { return limits.Client(r.RemoteAddr) }
+	if o.proxy != "" {
+		proxy, err := url.Parse(o.proxy)
+		if err != nil || proxy.Scheme != "https" || proxy.Hostname() == "" {
+			return nil, nil, usagef("--behind-proxy %q: want an address such as https://lake.example", o.proxy)
+		}
+		hosts = append(hosts, proxy.Hostname())
+		client = func(r *http.Request) string {
+			through := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
+			return limits.Client(strings.TrimSpace(through[len(through)-1]))
+		}
+	}
+	if host, _, err := net.SplitHostPort(o.listen); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
+			hosts = append(hosts, host) // no name of another site leads to an address
+		}
+	}
+	if o.tokenFile == "" {
+		return nil, hosts, nil
+	}
+	token, err := a.readSecretFile("token", o.tokenFile)
+	if err != nil {
+		return nil, nil, usagef("--token-file: %w", err)
+	}
+	style, err := frame.Style()
+	if err != nil {
+		return nil, nil, err
+	}
+	door, err := login.New(login.Config{Token: strings.TrimSpace(string(token)), Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
+	if err != nil {
+		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
+	}
+	return door, hosts, nil
+}
+
+// listenUI opens the listener. Without a token it accepts only what other machines do not reach; with one, other addresses
+// need TLS, or that its lack is asked for.
+func listenUI(ctx context.Context, o uiOptions) (net.Listener, error) {
+	address := o.listen
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 		if err != nil {
@@ -149,17 +237,30 @@ func listenUI(ctx context.Context, address string) (net.Listener, error) {
 		return nil, usagef("--listen %q: %w", address, err)
 	}
 	ip, err := netip.ParseAddr(host)
-	if host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-		return nil, usagef("--listen %s: want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH: the explorer has no accounts; put a proxy that has them in front of it", address)
+	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	switch {
+	case !loopback && o.tokenFile == "":
+		return nil, usagef("--listen %s: want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH; for another address, pass --token-file", address)
+	case !loopback && o.tlsCert == "" && o.proxy == "" && !o.insecureHTTP:
+		return nil, usagef("--listen %s: without TLS, the token and the lake would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", address)
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", address)
+}
+
+// describedAnalyses returns what the analyses say of themselves.
+func describedAnalyses() (all []study.Analysis, err error) {
+	found, err := sql.Analyses()
+	for _, a := range found {
+		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
+	}
+	return all, err
 }
 
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
 type editions struct{ catalogs }
 
 // explorerMemory limits the memory of DuckDB for the statements of the explorer.
-const explorerMemory = "256MB"
+const explorerMemory = "512MB"
 
 // newer implements asof.Config.Newer.
 func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error) {
@@ -207,7 +308,7 @@ func (e *explorer) quiet() *app {
 }
 
 // health returns what status says, with the settings of status.
-func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
+func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	a := e.quiet()
 	o, err := a.statusSettings()
 	if err != nil {
@@ -227,13 +328,13 @@ func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &ui.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
+	h := &operator.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
 		h.Findings = append(h.Findings, heldFinding(s, f))
 	}
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
-		feed := ui.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
+		feed := operator.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
 		if f.SnapshotAt != nil {
 			feed.SnapshotAt = f.SnapshotAt.Time
 		}
@@ -254,8 +355,8 @@ func (e *explorer) health(ctx context.Context) (*ui.Health, error) {
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
 // names the checks that hold it.
-func heldFinding(s *statusResult, f finding) ui.Finding {
-	found := ui.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
+func heldFinding(s *statusResult, f finding) operator.Finding {
+	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
 	if f.Kind != "failed" || t == nil || !t.Open || t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
 		return found
@@ -279,38 +380,38 @@ func namedChecks(message string) string {
 }
 
 // sizeFacts says what the lake has grown to.
-func sizeFacts(s *statusResult) []ui.Fact {
-	facts := []ui.Fact{
+func sizeFacts(s *statusResult) []frame.Fact {
+	facts := []frame.Fact{
 		{Name: "Files", Value: fmt.Sprintf("%d, %s", s.Files, size(s.Bytes))},
 		{Name: "Snapshot day", Value: s.SnapshotDate},
 		{Name: "Day zone", Value: s.DayZone},
 	}
 	switch flaw := catalogFlaw(s); flaw {
 	case "":
-		facts = append(facts, ui.Fact{Name: "Catalog", Value: "up to date"})
+		facts = append(facts, frame.Fact{Name: "Catalog", Value: "up to date"})
 	default:
-		facts = append(facts, ui.Fact{Name: "Catalog", Value: flaw})
+		facts = append(facts, frame.Fact{Name: "Catalog", Value: flaw})
 	}
 	if s.OlderFiles > 0 {
-		facts = append(facts, ui.Fact{Name: "Files of an older schema", Value: fmt.Sprint(s.OlderFiles)})
+		facts = append(facts, frame.Fact{Name: "Files of an older schema", Value: fmt.Sprint(s.OlderFiles)})
 	}
 	if s.Lease != nil {
-		facts = append(facts, ui.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
+		facts = append(facts, frame.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
 	}
 	if s.Watch != nil {
-		facts = append(facts, ui.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
+		facts = append(facts, frame.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
 	}
 	if len(s.Nights) > 0 {
 		n := &s.Nights[0]
-		facts = append(facts, ui.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
+		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
 	}
 	return facts
 }
 
-func runsOf(rows []runRow) []ui.Run {
-	runs := make([]ui.Run, 0, len(rows))
+func runsOf(rows []runRow) []operator.Run {
+	runs := make([]operator.Run, 0, len(rows))
 	for i := range rows {
-		r := ui.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
+		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
 			r.Todo = todoAfter(r.Attempt)
 		}
@@ -320,7 +421,7 @@ func runsOf(rows []runRow) []ui.Run {
 }
 
 // runs lists what `dealflow runs` lists.
-func (e *explorer) runs(ctx context.Context, most int) ([]ui.Run, error) {
+func (e *explorer) runs(ctx context.Context, most int) ([]operator.Run, error) {
 	a := e.quiet()
 	l, err := a.openToRead(ctx, e.where)
 	if err != nil {
@@ -338,24 +439,24 @@ func (e *explorer) runs(ctx context.Context, most int) ([]ui.Run, error) {
 }
 
 // files counts what a commit added and removed.
-func (e *explorer) files(ctx context.Context, number int64) (ui.FileChange, error) {
+func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange, error) {
 	a := e.quiet()
 	l, err := a.openToRead(ctx, e.where)
 	if err != nil {
-		return ui.FileChange{}, err
+		return operator.FileChange{}, err
 	}
 	data, err := l.Object(ctx, lake.CommitKey(number))
 	if errors.Is(err, store.ErrNotFound) {
-		return ui.FileChange{}, nil
+		return operator.FileChange{}, nil
 	}
 	if err != nil {
-		return ui.FileChange{}, err
+		return operator.FileChange{}, err
 	}
 	c, err := lake.DecodeCommit(data)
 	if err != nil {
-		return ui.FileChange{}, fmt.Errorf("%s: %w", lake.CommitKey(number), err)
+		return operator.FileChange{}, fmt.Errorf("%s: %w", lake.CommitKey(number), err)
 	}
-	f := ui.FileChange{Known: true, Added: len(c.Add), Removed: len(c.Remove)}
+	f := operator.FileChange{Known: true, Added: len(c.Add), Removed: len(c.Remove)}
 	for i := range c.Add {
 		f.AddedBytes += c.Add[i].Bytes
 	}

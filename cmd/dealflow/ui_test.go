@@ -1,10 +1,11 @@
 package main
 
 import (
+	"net"
 	"testing"
 
 	"dealflow/internal/attempts"
-	"dealflow/internal/ui"
+	"dealflow/internal/ui/operator"
 	"dealflow/schemas/lake"
 )
 
@@ -12,9 +13,9 @@ import (
 // a run that waits for a person names what releases it.
 func TestExplorerSaysStatus(t *testing.T) {
 	verdict := func(kinds ...string) string {
-		h := &ui.Health{}
+		h := &operator.Health{}
 		for _, kind := range kinds {
-			h.Findings = append(h.Findings, ui.Finding{Kind: kind})
+			h.Findings = append(h.Findings, operator.Finding{Kind: kind})
 		}
 		return h.Verdict()
 	}
@@ -54,10 +55,29 @@ func TestExplorerSaysStatus(t *testing.T) {
 	}
 }
 
-// TestListenUI checks that the explorer listens where other machines do not reach it, and nowhere else.
+// refused says whether a listener was refused, and closes it otherwise.
+func refused(l net.Listener, err error) bool {
+	if err == nil {
+		l.Close()
+	}
+	return err != nil
+}
+
+// TestListenUI checks that the explorer listens where other machines do not reach it, and nowhere else: with a token, and with TLS or without by wish, on any address.
 func TestListenUI(t *testing.T) {
+	l, err := listenUI(t.Context(), uiOptions{listen: "0.0.0.0:0", tokenFile: "token", insecureHTTP: true})
+	if err != nil {
+		t.Errorf("with a token: %v", err)
+	} else {
+		l.Close()
+	}
+	for _, o := range []uiOptions{{tokenFile: "token"}, {insecureHTTP: true}, {tlsCert: "cert"}, {proxy: "https://lake.example"}} {
+		if o.listen = "0.0.0.0:0"; !refused(listenUI(t.Context(), o)) {
+			t.Errorf("%+v listens", o)
+		}
+	}
 	for address, want := range map[string]bool{"127.0.0.1:0": true, "[::1]:0": true, "localhost:0": true, "unix:" + t.TempDir() + "/s": true, "0.0.0.0:0": false, ":0": false, "192.0.2.1:0": false, "example.com:80": false, "x": false} {
-		l, err := listenUI(t.Context(), address)
+		l, err := listenUI(t.Context(), uiOptions{listen: address})
 		if err == nil {
 			l.Close()
 		}

@@ -67,6 +67,7 @@ func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err e
 		defer func() { err = errors.Join(err, published.Close()) }()
 		cfg.Catalog = published
 	}
+	cfg.WorkDir = a.workDir()
 	report, err := verify.Lake(ctx, s, cfg)
 	if report == nil {
 		return err

@@ -40,7 +40,8 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/ownschema"},
+	"sql":                   {"schemas/...", "sql/names", "sql/ownschema"},
+	"sql/names":             {},
 	"sql/ownschema":         {},
 	"sql/explorer":          {"schemas/..."},
 	"sql/answer":            {}, // only a database: it knows no catalog
@@ -51,7 +52,7 @@ var doors = map[string][]string{
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
-	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql"},
+	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/ddl":      {"schemas/...", "internal/export"},
 	"internal/export":   {"schemas/...", "load/...", "sql/answer"},
@@ -61,11 +62,17 @@ var doors = map[string][]string{
 	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
 	"internal/chart":    {},
 	"internal/report":   {"schemas/...", "internal/chart"},
-	"internal/ui":       {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/grid"},
-	"internal/ui/grid":  {"internal/chart", "internal/ui/asof"},
-	"internal/ui/asof":  {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
-	"internal/watch":    {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
-	"cmd/dealflow":      {"*"},
+	"internal/ui":       {"internal/ui/..."},
+	"internal/ui/login": {},                                                                                             // it knows no page
+	"internal/ui/frame": {"schemas/...", "internal/chart", "internal/ui/login", "internal/ui/asof", "internal/ui/grid"}, // it knows no page
+	"internal/ui/grid":  {"schemas/...", "internal/chart", "internal/ui/asof"},
+	// The pages. They meet only in internal/ui.
+	"internal/ui/deals":    {"schemas/...", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
+	"internal/watch":       {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
+	"cmd/dealflow":         {"*"},
 
 	"internal/arch":             {},
 	"internal/watch/schedule":   {},

@@ -227,7 +227,7 @@ func TestStoreDown(t *testing.T) {
 	}
 	// The put of an end took effect, but its answer was lost: what waits is in the lake already.
 	before := len(d.recorded())
-	d.store = &faultstore.Store{Store: up, FailAt: 7, Applied: true}
+	d.store = &faultstore.Store{Store: up, FailAt: 6, Applied: true}
 	d.do("run", attempts.Both, 1)
 	d.store = up
 	d.wantWaiting("a lost answer", 1)

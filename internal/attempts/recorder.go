@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/internal/process"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -78,7 +80,19 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 	r.writeJournal()
 	ctx, cancel := context.WithTimeout(ctx, beginTimeout)
 	defer cancel()
-	found, after, err := findLake(ctx, cfg.Store)
+	var entries []Entry
+	var listErr error
+	listing := make(chan struct{})
+	if cfg.Policy == Both {
+		go func() { // side by side with findLake
+			defer close(listing)
+			entries, listErr = List(ctx, cfg.Store)
+		}()
+	} else {
+		close(listing)
+	}
+	found, after, err := findLake(ctx, cfg.Store, true)
+	<-listing
 	r.attempt.After = after
 	if err != nil || !found {
 		// The command finds that out for itself, and what it says is its end.
@@ -96,7 +110,7 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 		r.cfg.Log.Warn("earlier attempts still wait in the work folder", "error", r.mask(err.Error()))
 	}
 	if cfg.Policy == Both {
-		if err := r.findKilled(ctx); err != nil {
+		if err := errors.Join(listErr, r.findKilled(ctx, entries)); err != nil {
 			r.cfg.Log.Warn("attempts that were killed could not be looked for", "error", r.mask(err.Error()))
 		}
 		if err := r.put(ctx, &r.attempt); err != nil {
@@ -119,7 +133,16 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 	defer r.dropJournal()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	found, _, err := findLake(ctx, r.cfg.Store)
+	wanted := make(chan error, 1)
+	go func() { // side by side with findLake
+		is, err := r.wanted(ctx, &a)
+		if err == nil && !is {
+			err = errNotWanted
+		}
+		wanted <- err
+	}()
+	found, _, err := findLake(ctx, r.cfg.Store, false)
+	wantedErr := <-wanted
 	if err == nil && found && r.cfg.Policy != IfAllowed {
 		_ = r.waiting.putAll(ctx, r.cfg.Store) // of before the first commit; if it fails again, the next start warns again
 	}
@@ -131,11 +154,10 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 		}
 		err = errNoLake
 	case err == nil:
-		var wanted bool
-		if wanted, err = r.wanted(ctx, &a); err == nil && !wanted {
+		if errors.Is(wantedErr, errNotWanted) {
 			return
 		}
-		if err == nil {
+		if err = wantedErr; err == nil {
 			err = r.put(ctx, &a)
 		}
 	case r.cfg.Policy == OnFailure && !a.Failed():
@@ -159,7 +181,10 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 // firstCommand is the command that begins a lake.
 const firstCommand = "run"
 
-var errNoLake = errors.New("there is no lake yet")
+var (
+	errNoLake    = errors.New("there is no lake yet")
+	errNotWanted = errors.New("the policy does not want the end")
+)
 
 // wanted says whether the policy wants the end to be put.
 func (r *Recorder) wanted(ctx context.Context, a *Attempt) (bool, error) {
@@ -169,12 +194,20 @@ func (r *Recorder) wanted(ctx context.Context, a *Attempt) (bool, error) {
 	if a.Commit > 0 {
 		return false, nil // the commit says it
 	}
-	for _, day := range []time.Time{a.EndedAt.Time, a.EndedAt.AddDate(0, 0, -1)} {
-		entries, err := ListDay(ctx, r.cfg.Store, lake.DateOf(day))
-		if err != nil {
-			return false, err
-		}
-		for _, e := range entries {
+	days := []time.Time{a.EndedAt.Time, a.EndedAt.AddDate(0, 0, -1)}
+	entries := make([][]Entry, len(days))
+	listing, listCtx := errgroup.WithContext(ctx)
+	for i, day := range days {
+		listing.Go(func() (err error) {
+			entries[i], err = ListDay(listCtx, r.cfg.Store, lake.DateOf(day))
+			return err
+		})
+	}
+	if err := listing.Wait(); err != nil {
+		return false, err
+	}
+	for _, ofDay := range entries {
+		for _, e := range ofDay {
 			if e.Command != a.Command {
 				continue
 			}
@@ -185,12 +218,8 @@ func (r *Recorder) wanted(ctx context.Context, a *Attempt) (bool, error) {
 	return false, nil
 }
 
-// findKilled puts an object for each attempt that was killed: it began and has no end.
-func (r *Recorder) findKilled(ctx context.Context) error {
-	entries, err := List(ctx, r.cfg.Store)
-	if err != nil {
-		return err
-	}
+// findKilled puts an object for each attempt of a listing that was killed: it began and has no end.
+func (r *Recorder) findKilled(ctx context.Context, entries []Entry) error {
 	var open []Entry
 	for _, e := range entries {
 		if e.State == Started {
@@ -261,14 +290,17 @@ func (r *Recorder) mask(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// findLake says whether a store has a lake to which this program may write, and names its newest commit; nil if it is not
-// known. An attempt must not be the first object of a place.
-func findLake(ctx context.Context, s store.Store) (found bool, after *After, err error) {
+// findLake says whether a store has a lake to which this program may write. With name it names its newest commit, too; nil if
+// that is not known. An attempt must not be the first object of a place.
+func findLake(ctx context.Context, s store.Store, name bool) (found bool, after *After, err error) {
 	data, err := store.Read(ctx, s, lake.LatestKey)
 	var hint load.Hint
 	if err == nil && json.Unmarshal(data, &hint) == nil {
 		if hint.FormatVersion != lake.FormatVersion || hint.CheckWrite(hint.DealflowVersion) != nil {
 			return false, nil, nil //nolint:nilerr // this program must not write there
+		}
+		if !name {
+			return true, nil, nil
 		}
 		after, err = newest(ctx, s, After{hint.Commit, hint.SHA256})
 		return true, after, err

@@ -5,20 +5,22 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
+	"dealflow/sql/names"
 )
 
 // aliases reads the user's files of aliases. If they cannot be parsed, it warns and keeps the last catalog's aliases: a
 // typing error in them must not stop a run.
-func (m *Maker) aliases(ctx context.Context) (sql.Aliases, error) {
+func (m *Maker) aliases(ctx context.Context) (names.Declared, error) {
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {
 		m.Log.Warn("the aliases cannot be read; if the previous catalog can be extended, its aliases stay", "error", wrong)
-		return sql.Aliases{Keep: true}, nil
+		return names.Declared{Keep: true}, nil
 	}
 	return aliases, err
 }
@@ -29,16 +31,21 @@ type aliasError struct{ err error }
 func (e *aliasError) Error() string { return e.err.Error() }
 func (e *aliasError) Unwrap() error { return e.err }
 
-func readAliases(ctx context.Context, l *load.Lake) (sql.Aliases, error) {
+func readAliases(ctx context.Context, l *load.Lake) (names.Declared, error) {
 	var files [3][]byte
+	reading, ctx := errgroup.WithContext(ctx)
 	for i, key := range lake.UserFiles() {
-		data, err := l.Object(ctx, key)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return sql.Aliases{}, err
-		}
-		files[i] = data
+		reading.Go(func() (err error) {
+			if files[i], err = l.Object(ctx, key); errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
 	}
-	aliases, err := sql.ParseAliases(files[0], files[1], files[2])
+	if err := reading.Wait(); err != nil {
+		return names.Declared{}, err
+	}
+	aliases, err := names.Parse(files[0], files[1], files[2])
 	if err != nil {
 		return aliases, &aliasError{fmt.Errorf("aliases in %s: %w", l.Store().URL(), err)}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 	"dealflow/transform"
@@ -15,11 +16,17 @@ import (
 // pairChunk is the number of pairs of versions that are compared at a time: all their payloads are in memory together.
 const pairChunk = 2048
 
-// diff returns the function that compares the payloads of neighbouring versions of a state of the lake.
-func (m *Maker) diff(s state) sql.DiffFunc {
+// diff returns the function that compares the payloads of neighbouring versions of a state of the lake. It reads them through
+// the mirror.
+func (m *Maker) diff(s state, local *mirror.Mirror) sql.DiffFunc {
 	return func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error {
 		feed := pairs[0].Feed
-		contents, err := m.Lake.Contents(ctx, memory.DefaultAllocator, s.filesOf(pairs), feed)
+		files := slices.DeleteFunc(s.filesOf(pairs), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
+		near, err := local.Near(ctx, files)
+		if err != nil {
+			return err
+		}
+		contents, err := m.Lake.Through(near).Contents(ctx, memory.DefaultAllocator, files, feed)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"bytes"
 	"context"
 	stdsql "database/sql"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 	"dealflow/sql"
@@ -89,6 +91,62 @@ func TestFetchOnDemand(t *testing.T) {
 		if len(filepath.Base(name)) != 64 {
 			t.Errorf("left in the cache: %s", name)
 		}
+	}
+}
+
+// TestPackedAfterCrash reads a lake in which a command was killed between the puts of the catalog and of its packed copy: the
+// newer commit answers, and the next publication puts both.
+func TestPackedAfterCrash(t *testing.T) {
+	t.Parallel()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 5})
+	w.Store = new(memstore.Mem)
+	w.Night(t, 0)
+	before := storetest.Bytes(t, w.Store, lake.PackedCatalogKey)
+	w.Night(t, 1)
+	cache, err := mirror.NewCache(t.TempDir(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, commit int64) {
+		t.Helper()
+		l, err := load.Open(t.Context(), w.Store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := catalog.Open(t.Context(), l, t.TempDir(), cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := sql.ShownBy(t.Context(), c.Path)
+		if err != nil || c.Private || shown.Commit.Number != commit {
+			t.Errorf("%s: got commit %d, private %t, %v; want the published catalog of commit %d", what, shown.Commit.Number, c.Private, err, commit)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if state, err := catalog.ReadPublished(t.Context(), l, t.TempDir()); err != nil || state.Flaw != nil || state.Shows != l.Log().Newest() {
+			t.Errorf("%s: got %v, %v; want the newest commit", what, state, err)
+		}
+	}
+	storetest.Overwrite(t, w.Store, lake.PackedCatalogKey, before)
+	check("after the crash", 2)
+	w.Night(t, 2)
+	if bytes.Equal(storetest.Bytes(t, w.Store, lake.PackedCatalogKey), before) {
+		t.Error("the packed catalog was not put again")
+	}
+	check("after the next run", 3)
+	damaged := storetest.Bytes(t, w.Store, lake.PackedCatalogKey)
+	damaged[len(damaged)-10] ^= 1
+	storetest.Overwrite(t, w.Store, lake.PackedCatalogKey, damaged)
+	inspected, err := catalog.Inspect(t.Context(), w.Store, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, flaw := inspected.State(); flaw == nil || !strings.Contains(flaw.Error(), lake.PackedCatalogKey) {
+		t.Errorf("a damaged packed catalog: got %v, want its name", flaw)
+	}
+	if err := inspected.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/names"
 )
 
 // Maker builds catalogs of a lake. Lake and Log must be set. It is not safe for concurrent use.
@@ -29,6 +32,7 @@ type Made struct {
 	commit int64
 	named  bool // the file has the commit's hash
 	folder string
+	cache  *mirror.Cache // nil for none
 }
 
 // Close removes the file. It does nothing for nil.
@@ -56,30 +60,36 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, named: s.sha256 != "", folder: folder}
+	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, named: s.sha256 != "", folder: folder, cache: m.Cache}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, made.Close())
 			made = nil
 		}
 	}()
-	aliases, err := m.aliases(ctx)
-	if err != nil {
-		return made, err
-	}
 	local, err := mirror.Open(m.Lake.Store(), m.Cache, folder)
 	if err != nil {
 		return made, err
 	}
 	defer func() { err = errors.Join(err, local.Close()) }()
+	var aliases names.Declared
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.Go(func() (err error) {
+		aliases, err = m.aliases(readingCtx)
+		return err
+	})
 	if previous == "" && !m.FromScratch {
-		if previous, err = local.PublishedCatalog(ctx); err != nil {
-			return made, err
-		}
+		reading.Go(func() (err error) {
+			previous, err = local.PublishedCatalog(readingCtx, m.Lake.PublishedCatalog())
+			return err
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return made, err
 	}
 	c := &sql.Catalog{
 		Root: m.Lake.Store().URL(), Commit: s.commit, SHA256: s.sha256, Known: s.knownAt, Files: s.files, Runs: s.commits,
-		Previous: previous, Local: local, Aliases: aliases, Diff: m.diff(s), Log: m.Log,
+		Previous: previous, Local: local, Aliases: aliases, Diff: m.diff(s, local), Log: m.Log,
 	}
 	return made, build(c, ctx, made.path)
 }

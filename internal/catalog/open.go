@@ -42,7 +42,7 @@ func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache
 }
 
 func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache) error {
-	found, err := readPublished(ctx, c.local)
+	found, err := readPublished(ctx, c.local, c.lake.PublishedCatalog())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -76,42 +79,68 @@ func (m *Made) publish(ctx context.Context, l *load.Lake) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	p := publication{lake: l, plain: file}
+	if store.LocalPath(l.Store()) == "" {
+		if m.cache != nil {
+			m.cache.KeepCatalog(m.path)
+		}
+		var packed bytes.Buffer
+		if err := mirror.PackCatalog(m.path, &packed); err != nil {
+			return err
+		}
+		p.packed = packed.Bytes()
+	}
 	for range maxPublications {
-		if err = publishOnce(ctx, l, file); !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrExists) {
+		if err = p.try(ctx); !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrExists) {
 			return err
 		}
 	}
 	return fmt.Errorf("other runs replaced the catalog during every attempt; run `dealflow catalog`: %w", err)
 }
 
-// publishOnce replaces the published catalog only if it is still the one from before the check for a newer commit. The
+// publication is a catalog that is being put into a lake.
+type publication struct {
+	lake   *load.Lake
+	plain  io.ReadSeeker
+	packed []byte // nil for a lake that is a local folder
+}
+
+// try replaces the published catalog only if it is still the one from before the check for a newer commit. The
 // writer of a later commit publishes after that check, so its catalog is not overwritten. Before that it removes a
 // write-ahead log, which DuckDB would apply to the new catalog.
-func publishOnce(ctx context.Context, l *load.Lake, file io.ReadSeeker) error {
-	replacer, canReplaceIf := l.Store().(store.Replacer)
+func (p *publication) try(ctx context.Context) error {
+	s := p.lake.Store()
 	tag, tagErr := "", store.ErrNotFound
+	replacer, canReplaceIf := s.(store.Replacer)
+	looking, lookCtx := errgroup.WithContext(ctx)
+	looking.Go(func() error { return removeWAL(lookCtx, s) })
 	if canReplaceIf {
 		tag, tagErr = replacer.Tag(ctx, lake.CatalogKey)
 	}
-	newer, err := l.HasCommit(ctx, l.Log().Number+1)
-	if err != nil || newer {
+	newer, err := p.lake.HasCommit(ctx, p.lake.Log().Number+1)
+	if err := errors.Join(err, looking.Wait()); err != nil || newer {
 		return err
 	}
-	if err := removeWAL(ctx, l.Store()); err != nil {
+	if _, err := p.plain.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
+	putting, ctx := errgroup.WithContext(ctx)
+	if p.packed != nil {
+		// It names the plain one that it is of. If another command replaces one of them, readers go by the plain one.
+		putting.Go(func() error { return s.Put(ctx, lake.PackedCatalogKey, bytes.NewReader(p.packed), store.Replace) })
 	}
-	switch {
-	case !canReplaceIf, errors.Is(tagErr, store.ErrNoTag): // a catalog that may be replaced by an older one is better than none
-		return l.Store().Put(ctx, lake.CatalogKey, file, store.Replace)
-	case errors.Is(tagErr, store.ErrNotFound):
-		return l.Store().Put(ctx, lake.CatalogKey, file, store.CreateOnly)
-	case tagErr != nil:
-		return tagErr
-	}
-	return replacer.ReplaceIf(ctx, lake.CatalogKey, file, tag)
+	putting.Go(func() error {
+		switch {
+		case !canReplaceIf, errors.Is(tagErr, store.ErrNoTag): // a catalog that may be replaced by an older one is better than none
+			return s.Put(ctx, lake.CatalogKey, p.plain, store.Replace)
+		case errors.Is(tagErr, store.ErrNotFound):
+			return s.Put(ctx, lake.CatalogKey, p.plain, store.CreateOnly)
+		case tagErr != nil:
+			return tagErr
+		}
+		return replacer.ReplaceIf(ctx, lake.CatalogKey, p.plain, tag)
+	})
+	return putting.Wait()
 }
 
 // KnowsChecks returns an error for a name that no quality check has.

@@ -28,9 +28,9 @@ type published struct {
 	flaw  error // why it must not answer: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
 }
 
-// readPublished reads the state of the lake's catalog. It never opens one next to which a write-ahead log is.
-func readPublished(ctx context.Context, local *mirror.Mirror) (p published, err error) {
-	if p.path, err = local.PublishedCatalog(ctx); err != nil || p.path == "" {
+// readPublished reads the state of the lake's catalog. end is as in mirror.PublishedCatalog. It never opens one next to which a write-ahead log is.
+func readPublished(ctx context.Context, local *mirror.Mirror, end lake.CatalogEnd) (p published, err error) {
+	if p.path, err = local.PublishedCatalog(ctx, end); err != nil || p.path == "" {
 		return p, err
 	}
 	if _, err := os.Stat(p.path + walSuffix); err == nil {
@@ -66,15 +66,21 @@ type Published struct {
 	Flaw  error            // why it must not be used: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
 }
 
-// ReadPublished reads the state of the published catalog. workDir is a local folder for unfinished files; "" means the
+// ReadPublished reads the state of the published catalog. Of one that is no local file it reads the end alone: whether its
+// other bytes are as they were made is found by Inspect. workDir is a local folder for unfinished files; "" means the
 // system's.
 func ReadPublished(ctx context.Context, l *load.Lake, workDir string) (state Published, err error) {
+	if end := l.PublishedCatalog(); end.Checksum != "" && store.LocalPath(l.Store()) == "" {
+		p := published{shown: sql.Shown{Commit: end.NamedCommit}}
+		err := p.checkWAL(ctx, l.Store())
+		return Published{p.shown.Commit, p.flaw}, err
+	}
 	local, err := mirror.Open(l.Store(), nil, workDir)
 	if err != nil {
 		return state, err
 	}
 	defer func() { err = errors.Join(err, local.Close()) }()
-	found, err := readPublished(ctx, local)
+	found, err := readPublished(ctx, local, lake.CatalogEnd{})
 	if err == nil && found.path != "" {
 		err = found.checkWAL(ctx, l.Store())
 	}
@@ -127,7 +133,7 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 			c = nil
 		}
 	}()
-	found, err := readPublished(ctx, local)
+	found, err := readPublished(ctx, local, lake.CatalogEnd{})
 	if err != nil {
 		return c, err
 	}
@@ -136,6 +142,11 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 	}
 	if err := found.checkWAL(ctx, s); err != nil {
 		return c, err
+	}
+	if found.flaw == nil && !local.IsLake() {
+		if found.flaw, err = mirror.CheckPacked(ctx, s, found.path); err != nil {
+			return c, err
+		}
 	}
 	c.Published = Published{found.shown.Commit, found.flaw}
 	if !found.shown.Current {

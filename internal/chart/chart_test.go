@@ -99,6 +99,42 @@ func outside(d *Drawing) string {
 	return ""
 }
 
+// TestRangesGolden compares a chart of price talk with the SVG file in testdata.
+func TestRangesGolden(t *testing.T) {
+	svg, err := Ranges("Price talk", "Ranges.", "bp over UST", []Range{
+		{"14 Jan 17:31 IPG T+277 area", 277, 277, "277", false}, {"14 Jan 17:37 FPG T+272 (+/-5)", 267, 277, "267 to 277", false},
+		{"14 Jan 17:50 <b>whisper</b>", math.NaN(), math.NaN(), "", false}, {"14 Jan 18:31 Final T+270", 270, 270, "270", true},
+	}).SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Golden(t, "testdata/ranges.svg", []byte(svg+"\n"))
+}
+
+// TestRangesStayInside draws ranges of random values: every shape is inside the drawing, and a finite range has its mark.
+func TestRangesStayInside(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		c := anyChart(random)
+		var all []Range
+		finite := 0
+		for i, name := range c.Categories {
+			r := Range{Label: name, Note: c.Notes[i], Lo: math.NaN(), Hi: math.NaN()}
+			if len(c.Series) > 0 {
+				if v, ok := c.Series[0].ValueAt(i); ok && math.Abs(v) < 1e15 {
+					r.Lo, r.Hi = v, v+random.Float64()*100
+					finite++
+				}
+			}
+			all = append(all, r)
+		}
+		d := Ranges("t", "d", "u", all)
+		if fault := outside(d); fault != "" || len(d.Paths) != finite {
+			t.Fatalf("%s, %d marks of %d: %+v", fault, len(d.Paths), finite, all)
+		}
+	}
+}
+
 // TestBarsAreInProportion compares the lengths of bars with their values.
 func TestBarsAreInProportion(t *testing.T) {
 	c := &Chart{Categories: []string{"a", "b", "c"}, Series: []Series{{Name: "s", Values: []float64{1, 2, 4}}}}

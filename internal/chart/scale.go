@@ -38,9 +38,13 @@ func (s *scale) room() px {
 
 // newScale returns an axis that contains lo, hi and 0, with four to nine ticks at round values.
 func newScale(lo, hi float64, from, to px) *scale {
-	lo, hi = min(lo, 0), max(hi, 0)
-	if hi-lo < 1e-12 { // no span, or none that a screen can show
-		hi = lo + 1
+	return scaleOver(min(lo, 0), max(hi, 0), from, to)
+}
+
+// scaleOver returns an axis that contains lo and hi, with four to nine ticks at round values.
+func scaleOver(lo, hi float64, from, to px) *scale {
+	if least := 1e-12 * max(math.Abs(lo), 1); hi-lo < least { // no span, or none that a screen can show
+		hi = lo + max(1, least*4)
 	}
 	// Differences of larger values overflow.
 	lo, hi = max(lo, -1e300), min(hi, 1e300)

@@ -79,6 +79,29 @@ func TestAllTables(t *testing.T) {
 	}
 }
 
+// TestLocalAddresses reads an export and tables in folders: Trino finds files of the Hive connector through local:// alone,
+// and ClickHouse has another engine for tables in a folder.
+func TestLocalAddresses(t *testing.T) {
+	load, err := ddl.Load("trino", sample("parquet"), "/data/export")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "(external_location = 'local:///data/export/data/42/id/bond_expected.deletes/', format = 'PARQUET')"; !strings.Contains(load, want) {
+		t.Errorf("trino: the load lacks %s", want)
+	}
+	folder := "file:///data/lake/_dealflow/iceberg/current/bond_priced_deals"
+	tables := []ddl.IcebergTable{{Namespace: "current", Name: "bond_priced_deals", Folder: folder, Metadata: folder + "/metadata/v7.metadata.json"}}
+	for dialect, want := range map[string]string{
+		"clickhouse": "IcebergLocal('/data/lake/_dealflow/iceberg/current/bond_priced_deals')",
+		"trino":      "table_location => '" + folder + "', metadata_file_name => 'v7.metadata.json'",
+	} {
+		text, err := ddl.Iceberg(dialect, tables)
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: the statements lack %s (%v)", dialect, want, err)
+		}
+	}
+}
+
 // TestOlderSchema loads an export of schema version 3: it has no column of a later version.
 func TestOlderSchema(t *testing.T) {
 	m := &export.Manifest{Format: "csv", SchemaVersion: 3, Tables: []export.Table{{Table: "bond_priced_deals", Mode: export.ModeFull, Inserts: &export.File{Path: "x/y.csv"}}}}

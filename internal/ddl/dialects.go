@@ -18,13 +18,25 @@ type dialect struct {
 	key     string // a table's constraint, of its columns; "" for none
 	suffix  string // after a table's columns, of the key's columns
 	like    string // a table with the columns of another: new name, old name
-	stage   string // puts the rows of a file into a table: the table, the file's URL, the columns
+	stage   string // puts the rows of a file into a table: the table, the file's URL, the columns, what is read for them
+	files   string // the catalog and schema of tables over files, with a point at the end; "" if they are next to the other tables
+	session string // a statement before a load; "" for none
 	format  string // of exports that stage reads
 	remove  removeStyle
 	begin   string // of a transaction; "" if there is none over several statements
 	commit  string
-	iceberg string // registers an Iceberg table: {table} is its quoted name, {folder} and {metadata} are addresses
-	note    string // what is particular about values
+	iceberg *registration // nil if there is no such statement
+	note    string        // what is particular about values
+}
+
+// registration is what registers an Iceberg table where it is. In statements {table} is its quoted name, {namespace} and
+// {name} are the parts of that, {schema} is the quoted namespace, {folder} and {metadata} are addresses, {file} is the name
+// of the metadata's file.
+type registration struct {
+	schema string // creates a namespace, unless it exists
+	table  string
+	local  string // table for a lake in a folder, {folder} without its scheme; "" if it is the same
+	note   string // what to keep in mind; "" for nothing
 }
 
 // commentStyle says where a comment is written.
@@ -72,18 +84,24 @@ var dialects = []dialect{
 	{
 		name: "snowflake", types: typesOf("VARCHAR", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP_TZ(6)", "BINARY(32)"), quote: upperQuotes, comment: commentInline,
 		key: "PRIMARY KEY (%s)", like: "CREATE TABLE %s LIKE %s", format: "parquet", remove: removeMerge, begin: "BEGIN", commit: "COMMIT",
-		stage:   "COPY INTO %[1]s FROM '%[2]s' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE",
-		iceberg: "CREATE ICEBERG TABLE {table} EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = '{metadata}'",
-		note:    "Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.",
+		stage: "COPY INTO %[1]s FROM '%[2]s' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE",
+		iceberg: &registration{
+			schema: "CREATE SCHEMA IF NOT EXISTS {schema}",
+			table:  "CREATE ICEBERG TABLE {table} EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = '{metadata}'",
+		},
+		note: "Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.",
 	},
 	{
 		name: "bigquery", types: with(typesOf("STRING", "INT64", "INT64", "BOOL", "TIMESTAMP", "BYTES(32)"),
 			map[lake.Type]string{lake.Money: "NUMERIC(24,6)", lake.Rate: "BIGNUMERIC(20,10)", lake.Price: "NUMERIC(12,6)"}),
 		quote: backticks, comment: commentOptions, key: "PRIMARY KEY (%s) NOT ENFORCED", like: "CREATE TABLE %s LIKE %s", format: "parquet", remove: removeMerge,
 		begin: "BEGIN TRANSACTION", commit: "COMMIT TRANSACTION",
-		stage:   "LOAD DATA INTO %[1]s FROM FILES (format = 'PARQUET', uris = ['%[2]s'], decimal_target_types = ['NUMERIC', 'BIGNUMERIC'])",
-		iceberg: "CREATE EXTERNAL TABLE {table} OPTIONS (format = 'ICEBERG', uris = ['{metadata}'])",
-		note:    "NUMERIC has nine digits after the point, so exchange rates, DECIMAL(20,10), are BIGNUMERIC. LOAD DATA reads gs:// only, or s3:// through BigQuery Omni.",
+		stage: "LOAD DATA INTO %[1]s FROM FILES (format = 'PARQUET', uris = ['%[2]s'], decimal_target_types = ['NUMERIC', 'BIGNUMERIC'])",
+		iceberg: &registration{
+			schema: "CREATE SCHEMA IF NOT EXISTS {schema}",
+			table:  "CREATE EXTERNAL TABLE {table} OPTIONS (format = 'ICEBERG', uris = ['{metadata}'])",
+		},
+		note: "NUMERIC has nine digits after the point, so exchange rates, DECIMAL(20,10), are BIGNUMERIC. LOAD DATA reads gs:// only, or s3:// through BigQuery Omni.",
 	},
 	{
 		name: "redshift", types: typesOf("VARCHAR(65535)", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP", "VARBYTE(32)"), quote: doubleQuotes,
@@ -101,9 +119,15 @@ var dialects = []dialect{
 	{
 		name: "trino", types: typesOf("VARCHAR", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP(6) WITH TIME ZONE", "VARBINARY"), quote: doubleQuotes, comment: commentInline,
 		like: "CREATE TABLE %s (LIKE %s)", format: "parquet", remove: removeMerge,
-		stage:   insertFrom("%[1]s_file"),
-		iceberg: "CALL iceberg.system.register_table(schema_name => '{namespace}', table_name => '{name}', table_location => '{folder}')",
-		note:    "The statements are for the Iceberg connector. Each is a transaction of its own: repeat a load that ended early.",
+		files: "hive.dealflow.", session: "SET SESSION hive.timestamp_precision = 'MICROSECONDS'",
+		stage: "INSERT INTO %[1]s (%[3]s) SELECT %[4]s FROM hive.dealflow.%[1]s_file",
+		iceberg: &registration{
+			schema: "CREATE SCHEMA IF NOT EXISTS iceberg.{schema}",
+			table:  "CALL iceberg.system.register_table(schema_name => '{namespace}', table_name => '{name}', table_location => '{folder}', metadata_file_name => '{file}')",
+			note:   "A catalog named iceberg needs iceberg.register-table-procedure.enabled=true. Forget a table by unregister_table:\nDROP TABLE would delete the lake's metadata of it.",
+		},
+		note: "The statements are for the Iceberg connector. Each is a transaction of its own: repeat a load that ended early.\n" +
+			"A load reads files through a catalog named hive, of the Hive connector, with the schema dealflow and hive.parquet.time-zone=UTC.",
 	},
 	{
 		name: "databricks", types: typesOf("STRING", "INT", "BIGINT", "BOOLEAN", "TIMESTAMP", "BINARY"), quote: backticks, comment: commentInline,
@@ -115,9 +139,13 @@ var dialects = []dialect{
 		name: "clickhouse", types: with(typesOf("String", "Int32", "Int64", "Bool", "DateTime64(6, 'UTC')", "FixedString(32)"),
 			map[lake.Type]string{lake.Date: "Date32", lake.Money: "Decimal(24, 6)", lake.Rate: "Decimal(20, 10)", lake.Price: "Decimal(12, 6)"}),
 		quote: backticks, null: "Nullable(%s)", comment: commentInline, suffix: "ENGINE = MergeTree ORDER BY (%s)", like: "CREATE TABLE %s AS %s", format: "parquet", remove: removeIn,
-		stage:   insertFrom("s3('%[2]s', 'Parquet')"),
-		iceberg: "CREATE TABLE {table} ENGINE = IcebergS3('{folder}')",
-		note:    "Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.",
+		stage: insertFrom("s3('%[2]s', 'Parquet')"),
+		iceberg: &registration{
+			schema: "CREATE DATABASE IF NOT EXISTS {schema}",
+			table:  "CREATE TABLE {table} ENGINE = IcebergS3('{folder}')",
+			local:  "CREATE TABLE {table} ENGINE = IcebergLocal('{folder}')",
+		},
+		note: "Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.",
 	},
 	{
 		name: "postgres", types: typesOf("TEXT", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMPTZ", "BYTEA"), quote: doubleQuotes,

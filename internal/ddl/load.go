@@ -24,6 +24,9 @@ func Load(name string, m *export.Manifest, target string) (string, error) {
 	s := &script{dialect: d}
 	s.say("Loads %s.", m.Range())
 	s.say("%s", d.note)
+	if s.session != "" {
+		s.add("%s", s.session)
+	}
 	staged := map[string]bool{}
 	for i := range m.Tables {
 		t, err := tableOf(&m.Tables[i])
@@ -71,20 +74,42 @@ func (s *script) stageFile(table string, f *export.File, target string, columns 
 	}
 	url := strings.TrimSuffix(target, "/") + "/" + f.Path
 	if strings.Contains(s.stage, "_file") {
-		s.fileTable(table+"_file", url[:strings.LastIndexByte(url, '/')+1], columns)
+		s.fileTable(s.files+table+"_file", url[:strings.LastIndexByte(url, '/')+1], columns)
 	}
 	stage := s.stage
 	if !strings.Contains(url, "://") {
 		stage = strings.Replace(stage, "FROM s3(", "FROM file(", 1) // of ClickHouse
 	}
-	fmt.Fprintf(s, stage+";\n", table, url, s.list(lake.ColumnNames(columns)))
+	fmt.Fprintf(s, stage+";\n", table, url, s.list(lake.ColumnNames(columns)), s.readings(columns))
+}
+
+// hasLocalTimes says whether tables over files have instants without a time zone: Trino's Hive connector has no others.
+func (s *script) hasLocalTimes() bool { return s.name == "trino" }
+
+// readings returns what is read for columns from a table over a file.
+func (s *script) readings(columns []lake.Column) string {
+	read := make([]string, len(columns))
+	for i := range columns {
+		read[i] = s.quote(columns[i].Name)
+		if columns[i].Type == lake.Timestamp && s.hasLocalTimes() {
+			read[i] = "with_timezone(" + read[i] + ", 'UTC')"
+		}
+	}
+	return strings.Join(read, ", ")
 }
 
 // fileTable creates a table over the folder of a file.
 func (s *script) fileTable(name, folder string, columns []lake.Column) {
 	var lines []string
 	for i := range columns {
-		lines = append(lines, s.column(&columns[i]))
+		line := s.column(&columns[i])
+		if columns[i].Type == lake.Timestamp && s.hasLocalTimes() {
+			line = s.quote(columns[i].Name) + " TIMESTAMP(6)"
+		}
+		lines = append(lines, line)
+	}
+	if s.name == "trino" && !strings.Contains(folder, "://") {
+		folder = "local://" + folder // through file:// the Hive connector finds no file, and says nothing
 	}
 	s.add("DROP TABLE IF EXISTS %s", name)
 	if s.name == "athena" {

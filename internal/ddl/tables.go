@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"dealflow/schemas/api"
@@ -226,14 +227,28 @@ func Iceberg(name string, tables []IcebergTable) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if d.iceberg == "" {
+	if d.iceberg == nil {
 		return "", fmt.Errorf("%s has no statement that registers an Iceberg table by its metadata: use a catalog that it reads, or load exports (docs/how-to/export.md)", d.name)
 	}
 	s := &script{dialect: d}
 	s.say("The lake's Iceberg tables in %s. They are current until the lake publishes again.", d.name)
+	if d.iceberg.note != "" {
+		s.say("%s", d.iceberg.note)
+	}
+	created := map[string]bool{}
 	for _, t := range tables {
-		name := s.quote(t.Namespace) + "." + s.quote(t.Name)
-		fmt.Fprintln(s, strings.NewReplacer("{table}", name, "{namespace}", t.Namespace, "{name}", t.Name, "{folder}", t.Folder, "{metadata}", t.Metadata).Replace(d.iceberg)+";")
+		register, folder := d.iceberg.table, t.Folder
+		if local, ok := strings.CutPrefix(folder, "file://"); ok && d.iceberg.local != "" {
+			register, folder = d.iceberg.local, local
+		}
+		schema := s.quote(t.Namespace)
+		values := strings.NewReplacer("{table}", schema+"."+s.quote(t.Name), "{schema}", schema, "{namespace}", t.Namespace, "{name}", t.Name,
+			"{folder}", folder, "{metadata}", t.Metadata, "{file}", path.Base(t.Metadata))
+		if !created[t.Namespace] {
+			created[t.Namespace] = true
+			s.add("%s", values.Replace(d.iceberg.schema))
+		}
+		s.add("%s", values.Replace(register))
 	}
 	return s.String(), nil
 }

@@ -35,7 +35,11 @@ func newStatements(t *testing.T) *statements {
 // apply exports what is new as CSV, and loads it.
 func (s *statements) apply(t *testing.T, e *exporter, since string) {
 	t.Helper()
-	m := e.mustExport(t, s.target, since, func(c *export.Config) { c.Format = "csv" }).Export
+	m := e.mustExport(t, s.target, since, func(c *export.Config) {
+		if since == "" {
+			c.Format = "csv" // the exports that continue it have its format
+		}
+	}).Export
 	load, err := ddl.Load("postgres", m, s.target.URL())
 	if err != nil {
 		t.Fatal(err)

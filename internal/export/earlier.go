@@ -65,6 +65,14 @@ func (e *earlier) find(ctx context.Context, r commitRange) (*Manifest, error) {
 	return readManifest(ctx, e.target, r.key())
 }
 
+// newest returns the manifest of the newest export; nil if there is none.
+func (e *earlier) newest(ctx context.Context) (*Manifest, error) {
+	if len(e.keys) == 0 {
+		return nil, nil
+	}
+	return readManifest(ctx, e.target, e.keys[0].key())
+}
+
 // endingWith returns the manifests of the exports that end with a commit.
 func (e *earlier) endingWith(ctx context.Context, number int64) ([]*Manifest, error) {
 	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.to != number }))

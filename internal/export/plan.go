@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -23,7 +24,7 @@ type Config struct {
 	Since           Since
 	To              int64    // number of a commit; default: the newest
 	Tables          []string // default: all; of Since.Last, those of the earlier exports
-	Format          string   // one of Formats
+	Format          string   // one of Formats; default: that of the newest export in the target, or the first of Formats
 	IncludeRestated bool     // export tables completely that a replay has restated
 	ID              string   // UUIDv7
 	Version         string   // of this program
@@ -52,18 +53,28 @@ type Export struct {
 
 // Plan decides what to export. It only reads.
 func Plan(ctx context.Context, cfg Config) (*Export, error) {
-	if !slices.Contains(Formats, cfg.Format) {
+	if cfg.Format != "" && !slices.Contains(Formats, cfg.Format) {
 		return nil, fmt.Errorf("%w: format %q: want %s", ErrUsage, cfg.Format, strings.Join(Formats, ", "))
 	}
 	if store.Overlap(cfg.Lake.Store(), cfg.Target) {
 		return nil, fmt.Errorf("%w: the target must be outside of the lake: name another folder or prefix than %s", ErrUsage, cfg.Target.URL())
 	}
-	e := &Export{cfg: cfg}
 	done, err := listEarlier(ctx, cfg.Target)
 	if err != nil {
 		return nil, err
 	}
 	log := cfg.Lake.Log()
+	newest, err := done.newest(ctx)
+	if err == nil && newest != nil {
+		err = checkSameLake(log, newest)
+	}
+	if err == nil {
+		err = cfg.chooseFormat(newest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &Export{cfg: cfg}
 	to, err := commitNamed(log, cfg.To)
 	if err != nil {
 		return nil, err
@@ -105,6 +116,28 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	}
 	e.nothing = from != nil && from.Number == to.Number
 	return e, e.findExisting(ctx, done)
+}
+
+// checkSameLake compares the newest export of a target with the lake. A target has the exports of one lake: a loader takes
+// whatever manifest continues.
+func checkSameLake(log *load.Log, newest *Manifest) error {
+	if found, _ := log.Named(newest.To.Number); found.SHA256 != newest.To.SHA256 {
+		return forkError(newest.To, found)
+	}
+	return nil
+}
+
+// chooseFormat sets the format if there is none. An export that continues others has theirs, because a loader expects it.
+func (c *Config) chooseFormat(newest *Manifest) error {
+	switch {
+	case newest == nil || c.Format != "" && !c.Since.Last:
+		c.Format = cmp.Or(c.Format, Formats[0])
+	case c.Format == "":
+		c.Format = newest.Format
+	case c.Format != newest.Format:
+		return fmt.Errorf("%w: the exports in %s are in the format %s, not in %s; use another target", ErrUsage, c.Target.URL(), newest.Format, c.Format)
+	}
+	return nil
 }
 
 // findExisting looks whether the export is there already.

@@ -121,8 +121,9 @@ var Vocabulary = []Word{
 	{"connection", []string{"detail"}, "what the HTTP library says of a connection"},
 
 	// ui.
-	{"explorer", []string{"lake", "url"}, "the pages are ready"},
+	{"explorer", []string{"lake", "url", "readers"}, "the pages are ready"},
 	{"page of the explorer", []string{"method", "path", "status", "dur"}, "a request for a page that was answered, without what was searched for"},
+	{"a statement of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
 	{"a page of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
 	{"a download was cut off", []string{"error"}, "the reader's connection was closed, so that the file is seen to be incomplete"},
 	{"an older catalog could not be closed", []string{"error"}, "its files stay in the folder of `--work-dir` until the command ends"},

@@ -43,17 +43,21 @@ func Compact(ctx context.Context, cfg Config) (*Result, error) {
 
 // compact merges groups of files, each of them into one or two, and commits. latest are the latest versions of all deals;
 // nil means that it reads them.
-func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) error {
+func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, latest map[api.Feed]lake.Latest, result *Result) (err error) {
 	if len(history) > 0 && latest == nil {
-		var err error
 		if latest, err = w.lake.Latest(ctx, w.Memory); err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
 	}
+	fetched, err := w.Cache.FetchAhead(ctx, w.Store, slices.Concat(slices.Concat(history, snapshots)...))
+	if err != nil {
+		return fmt.Errorf("compact: %w", err)
+	}
+	defer func() { err = errors.Join(err, fetched.Close()) }()
 	var remove []string
 	var faults []error
 	for i, group := range slices.Concat(history, snapshots) {
-		m := merging{files: group, schema: group[0].SchemaVersion}
+		m := merging{files: group, schema: group[0].SchemaVersion, cache: w.Cache}
 		if i < len(history) {
 			m.latest = latest
 		}
@@ -95,6 +99,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[a
 	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now}
 	if w.tx, err = l.Begin(load.TransactionConfig{
 		ID: cfg.RunID, Command: w.command, Started: w.started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
+		Keep: cfg.Cache.Keeper(),
 	}); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (c *comparison) addBefore(ctx context.Context, l *load.Lake, tx *load.Trans
 }
 
 func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File) (err error) {
-	copied, err := copyFiles(ctx, l, tx, []lake.File{f})
+	copied, err := copyFiles(ctx, l, tx, nil, []lake.File{f})
 	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.damaged++
 		return nil

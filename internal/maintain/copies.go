@@ -35,13 +35,17 @@ type copies struct {
 
 // copyFiles fetches files into the transaction's work folder. Then reading costs the store only one request per file,
 // and the hash is checked before any row is used.
-func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) (*copies, error) {
+//
+// cache may be nil: then the files are fetched from the store.
+func copyFiles(ctx context.Context, l *load.Lake, tx *load.Transaction, cache *mirror.Cache, files []lake.File) (*copies, error) {
 	folder, err := os.MkdirTemp(tx.WorkDir(), "copies-*")
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
 	c := &copies{folder: folder, mem: tx.Memory(), files: files}
-	cache, err := mirror.NewCache(folder, 0)
+	if cache == nil {
+		cache, err = mirror.NewCache(folder, 0)
+	}
 	if err == nil {
 		c.fetched, err = cache.Folder()
 	}

@@ -159,7 +159,7 @@ func (w *work) takeOut(ctx context.Context, days []expiredDay) ([]string, error)
 	for i := range days {
 		parts = append(parts, days[i].parts()...)
 	}
-	return TakeOut(ctx, w.lake, w.tx, parts)
+	return TakeOut(ctx, w.lake, w.tx, w.Cache, parts)
 }
 
 // addDays adds days to the sums of their feeds. The days are sorted by feed.

@@ -56,6 +56,7 @@ func execute(ctx context.Context, cfg Config, command string, result *Result, do
 	}
 	session, busy, err := l.Start(ctx, load.SessionConfig{
 		RunID: cfg.RunID, Command: command, Lease: load.Lease{Owner: cfg.Owner}, Started: began, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory, Log: cfg.Log,
+		Keep: cfg.Cache.Keeper(),
 	})
 	if err != nil {
 		return false, err

@@ -35,12 +35,14 @@ type merging struct {
 	// latest are the latest versions of deals. Rows of other versions, and of removed deals, go to a file of their own: they
 	// will never be current again. nil means one file.
 	latest map[api.Feed]lake.Latest
+	// cache is where the files are read from if it has them; nil for none.
+	cache *mirror.Cache
 }
 
 // merge carries out a merging. A file whose bytes differ from what was committed is an error (mirror.ErrNotCommitted): its
 // damage must not get into a file that looks sound. Without rows, nothing is written.
 func merge(ctx context.Context, l *load.Lake, tx *load.Transaction, m merging) (err error) {
-	copied, err := copyFiles(ctx, l, tx, m.files)
+	copied, err := copyFiles(ctx, l, tx, m.cache, m.files)
 	if err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ type Part struct {
 
 // TakeOut returns the paths of the files that leave the lake together with parts of them, sorted. Of a shared file of which
 // some markets stay, it writes the rows that stay into a new file. The commit of tx must remove the paths.
-func TakeOut(ctx context.Context, l *load.Lake, tx *load.Transaction, parts []Part) (remove []string, err error) {
+func TakeOut(ctx context.Context, l *load.Lake, tx *load.Transaction, cache *mirror.Cache, parts []Part) (remove []string, err error) {
 	files := map[string]*lake.File{}
 	out := map[string][]api.Market{}
 	for i := range parts {
@@ -251,7 +253,7 @@ func TakeOut(ctx context.Context, l *load.Lake, tx *load.Transaction, parts []Pa
 		if len(stay) == 0 {
 			continue
 		}
-		if err := merge(ctx, l, tx, merging{files: []lake.File{*file}, schema: file.SchemaVersion, keep: stay}); err != nil {
+		if err := merge(ctx, l, tx, merging{files: []lake.File{*file}, schema: file.SchemaVersion, keep: stay, cache: cache}); err != nil {
 			return nil, fmt.Errorf("keep the rows of other markets in %s: %w; `dealflow replay --snapshots` replaces a damaged file", name, err)
 		}
 	}

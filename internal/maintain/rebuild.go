@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"dealflow/load"
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -26,7 +25,7 @@ type rebuilt struct {
 	lifter    *transform.Lifter // of rows of older schema versions; nil if there are none
 	bases     *lake.Bases
 	rows      *transform.Batches // of the last element of files
-	files     []*load.Tables     // one per portion of the versions
+	files     []*parquet.Tables  // one per portion of the versions
 }
 
 // rebuiltTable is one table of a rebuilt partition.
@@ -64,7 +63,7 @@ func (b *rebuilt) beginHistory(year int) {
 }
 
 func (b *rebuilt) beginFiles(rows *transform.Batches, create func(*lake.Table) (*parquet.Writer, error)) {
-	files := load.NewTables(rows, create)
+	files := parquet.NewTables(rows, create)
 	files.Seen = func(table int, rows arrow.Record) { b.tables[table].compare.addWritten(rows) }
 	b.rows, b.files = rows, append(b.files, files)
 }
@@ -165,7 +164,7 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 	if !slices.ContainsFunc(feeds, func(f api.Feed) bool { return len(days[f]) > 0 }) {
 		return nil
 	}
-	copied, err := copyFiles(ctx, p.lake, p.tx, versions)
+	copied, err := copyFiles(ctx, p.lake, p.tx, p.Cache, versions)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 			result.Outcome = lake.OutcomeUnchanged
 			return nil
 		}
-		remove, err := TakeOut(ctx, w.lake, w.tx, p.replaced)
+		remove, err := TakeOut(ctx, w.lake, w.tx, w.Cache, p.replaced)
 		if err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
@@ -195,7 +195,7 @@ func (p *replay) year(ctx context.Context, year string, versions []lake.File, fe
 }
 
 func (p *replay) portion(ctx context.Context, year int, versions []lake.File, parts []*rebuilt) (err error) {
-	copied, err := copyFiles(ctx, p.lake, p.tx, versions)
+	copied, err := copyFiles(ctx, p.lake, p.tx, p.Cache, versions)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (p *replay) portion(ctx context.Context, year int, versions []lake.File, pa
 
 // mergeVersions rewrites files of deal_versions under the current schema.
 func (p *replay) mergeVersions(ctx context.Context, files []lake.File) error {
-	if err := merge(ctx, p.lake, p.tx, merging{files: files, schema: lake.SchemaVersion}); err != nil {
+	if err := merge(ctx, p.lake, p.tx, merging{files: files, schema: lake.SchemaVersion, cache: p.Cache}); err != nil {
 		return err
 	}
 	p.mu.Lock()

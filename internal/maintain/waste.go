@@ -8,7 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
 	"dealflow/load/iceberg"
@@ -298,28 +301,39 @@ func oldAttempts(objects []store.Object, now time.Time) []store.Object {
 // listing gives the dates of all commits in few requests; only the young ones are read.
 func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[string]bool, error) {
 	removed := map[string]bool{}
+	var mu sync.Mutex
+	reading, readCtx := errgroup.WithContext(ctx)
+	reading.SetLimit(commitsAtOnce)
 	for object, err := range s.List(ctx, lake.CommitsPrefix) {
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, reading.Wait())
 		}
 		n, ok := lake.CommitNumber(object.Key)
 		if !ok || object.Key != lake.CommitKey(n) || object.Modified.Before(instant) {
 			continue
 		}
-		data, err := store.Read(ctx, s, object.Key)
-		if err != nil {
-			return nil, err
-		}
-		commit, err := lake.DecodeCommit(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", object.Key, err)
-		}
-		for _, path := range commit.Remove {
-			removed[path] = true
-		}
+		reading.Go(func() error {
+			data, err := store.Read(readCtx, s, object.Key)
+			if err != nil {
+				return err
+			}
+			commit, err := lake.DecodeCommit(data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", object.Key, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, path := range commit.Remove {
+				removed[path] = true
+			}
+			return nil
+		})
 	}
-	return removed, nil
+	return removed, reading.Wait()
 }
+
+// commitsAtOnce is the number of commits that are read side by side.
+const commitsAtOnce = 16
 
 // sweepBatch is the number of objects that one request deletes: S3's limit.
 const sweepBatch = 1000

@@ -70,6 +70,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	for _, f := range done {
 		f.decisions = nil // they are written
 	}
+	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
+		return err
+	}
 	debug.FreeOSMemory() // DuckDB runs next and needs the memory that flattening has freed
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
@@ -133,7 +136,7 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 			parts = append(parts, maintain.Part{File: file, Market: f.Feed.Market})
 		}
 	}
-	commit.Remove, err = maintain.TakeOut(ctx, r.lake, r.session.Transaction, parts)
+	commit.Remove, err = maintain.TakeOut(ctx, r.lake, r.session.Transaction, r.Cache, parts)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"dealflow/load"
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -31,7 +30,7 @@ func (r *run) writeVersions(ctx context.Context, feeds []*feedRun, known lake.In
 func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds []*feedRun, known lake.Instant) (err error) {
 	batches := transform.NewVersionBatches(r.Memory)
 	defer batches.Release()
-	out := load.Output{Create: func() (*parquet.Writer, error) { return r.session.History(lake.DealVersions, market) }}
+	out := parquet.Output{Create: func() (*parquet.Writer, error) { return r.session.History(lake.DealVersions, market) }}
 	defer func() { err = errors.Join(err, out.Abort()) }()
 	flush := func() error {
 		batch := batches.Take()

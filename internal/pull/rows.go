@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"dealflow/load"
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -87,15 +86,15 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 type feedRows struct {
 	snapshot      *transform.Batches // nil: no snapshot is written
 	history       *transform.Batches
-	snapshotFiles *load.Tables
-	historyFiles  *load.Tables
+	snapshotFiles *parquet.Tables
+	historyFiles  *parquet.Tables
 }
 
 // newFeedRows begins the files of a feed. With shared, all rows of the snapshot are rows of history too, and are built
 // once.
 func (r *run) newFeedRows(feed api.Feed, shared bool) (*feedRows, error) {
 	rows := &feedRows{history: transform.NewHistoryBatches(r.Memory, feed)}
-	rows.historyFiles = load.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return r.session.History(t.Name, feed.Market) })
+	rows.historyFiles = parquet.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return r.session.History(t.Name, feed.Market) })
 	if !r.command.complete {
 		return rows, nil
 	}
@@ -103,7 +102,7 @@ func (r *run) newFeedRows(feed api.Feed, shared bool) (*feedRows, error) {
 	if rows.snapshot, err = transform.NewSnapshotBatches(r.Memory, feed, r.day); err != nil {
 		return rows, errors.Join(err, rows.release())
 	}
-	rows.snapshotFiles = load.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return r.session.Snapshot(t.Name, feed.Market, r.day) })
+	rows.snapshotFiles = parquet.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return r.session.Snapshot(t.Name, feed.Market, r.day) })
 	if shared {
 		rows.snapshotFiles.History = rows.historyFiles
 	}

@@ -3,6 +3,7 @@ package pull_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestTrace(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		fmt.Fprintf(&got, "-- %s --\n", what)
-		for _, line := range s.Lines() {
+		for _, line := range inOrder(s.Lines()) {
 			got.WriteString(anonymous(line, cfg.RunID) + "\n")
 		}
 	}
@@ -72,6 +73,24 @@ func TestTrace(t *testing.T) {
 		return err
 	})
 	testkit.Golden(t, testkit.Root(t)+"/testdata/traces/commands.trace", []byte(got.String()))
+}
+
+// inOrder sorts lines that follow each other and of which the order may differ: those of data files, and of the catalog and
+// its packed copy.
+func inOrder(lines []string) []string {
+	sameKind := func(a, b string) bool {
+		data := func(line string) bool {
+			return strings.HasPrefix(line, "create snapshots/") || strings.HasPrefix(line, "create history/")
+		}
+		return data(a) && data(b) || strings.Contains(a, "catalog.duckdb") && strings.Contains(b, "catalog.duckdb")
+	}
+	for begin, i := 0, 1; i <= len(lines); i++ {
+		if i == len(lines) || !sameKind(lines[begin], lines[i]) {
+			slices.Sort(lines[begin:i])
+			begin = i
+		}
+	}
+	return lines
 }
 
 // upkeep returns the configuration of a maintenance command, with a run's store and run id.

@@ -2,7 +2,12 @@ package ui_test
 
 import (
 	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,11 +17,12 @@ import (
 
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/login"
 	"dealflow/serve/sim"
 )
 
-// TestExplorer serves a lake that gets three nights. As of each of them, all pages are the same right after the night and at
-// the end. The other tests ask the lake of all nights.
+// TestExplorer serves a lake that gets three nights. The other tests ask the lake of all nights. As of each of them, all pages
+// are the same right after the night and at the end, when the lake has been pulled again, compacted, replayed and expired.
 func TestExplorer(t *testing.T) {
 	w := world.New(t, sim.Config{Seed: 1, Deals: 12})
 	w.Night(t, 0)
@@ -33,6 +39,19 @@ func TestExplorer(t *testing.T) {
 	}
 	log := w.Log(t)
 	e.now = log.KnownAt.Add(9 * time.Hour)
+	t.Run("links", func(t *testing.T) { testLinks(t, e) })
+	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
+	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
+	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
+	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
+	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
+	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
+	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
+	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
+	// What is done to the files of a lake later changes no page, either.
+	for _, name := range []string{"pull again", "compact", "replay", "expire"} {
+		upkeep[name](t, w)
+	}
 	t.Run("nothing learned later", func(t *testing.T) {
 		for i, before := range early {
 			if len(before) < 30 {
@@ -41,11 +60,6 @@ func TestExplorer(t *testing.T) {
 			compare(t, before, e.crawl(t, "/as-of/"+asof.Path(log.Commits[i].KnownAt)+"/", most))
 		}
 	})
-	t.Run("links", func(t *testing.T) { testLinks(t, e) })
-	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[1].KnownAt)) })
-	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
-	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
-	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 }
 
 // testLinks checks the pages of the newest state: each link leads to something, nothing is inline, and headings and labels
@@ -111,6 +125,15 @@ func testRequests(t *testing.T, e *explorer, second string) {
 		{"/deals?sort=name;drop", "", "", 400, "address cannot be read"},
 		{"/deals/bond/ig/priced/999999", "", "", 404, "No deal 999999"},
 		{"/deals/bond/ll/priced/1", "", "", 404, "no deal has this address"},
+		{"/pipeline?since=soon", "", "", 400, "want an instant"},
+		{"/pipeline?sponsor=maybe", "", "", 400, "yes, no"},
+		{"/analyses/league_table?of_market=XX", "", "", 400, "of_market=XX"},
+		{"/analyses/league_table?from_date=1+May", "", "", 400, "from_date=1 May: want a day"},
+		{"/analyses/league_table?scope=lead%27)", "", "", 400, "lead, all"},
+		{"/analyses/pipeline_conversion?n=0", "", "", 400, "whole number from 1"},
+		{"/analyses/vintages_wide?of_deal_ids=1&of_fields=a]%27", "", "", 400, "names of columns"},
+		{"/analyses/vintages.csv", "", "", 400, "fill in Deal, Column"},
+		{"/analyses/nothing", "", "", 404, "no page has this address"},
 		{"/nothing", "", "", 404, "no page has this address"},
 		{"/..%2f..%2fetc/passwd", "", "", 404, ""},
 		{"/as-of/2026-01-07/deals", "", "", 302, "../" + second + "/deals"},
@@ -187,6 +210,54 @@ func testDownloads(t *testing.T, e *explorer) {
 	}
 }
 
+// testFilters checks that a filter of the list of deals leaves as many deals as its link says.
+func testFilters(t *testing.T, e *explorer) {
+	page := e.page(t, "/deals")
+	for _, name := range []string{"service", "market", "kind", "currency", "sector", "grade", "year"} {
+		found := regexp.MustCompile(`href="\./deals\?(` + name + `=[^"]+)"><bdi>[^<]*</bdi> <small>(\d+)</small>`).FindStringSubmatch(page)
+		if found == nil {
+			t.Errorf("no filter %s", name)
+			continue
+		}
+		_, text, _ := e.get(t, "/deals.csv?"+html.UnescapeString(found[1]))
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || fmt.Sprint(len(rows)-1) != found[2] {
+			t.Errorf("%s: the link says %s deals, the file has %d: %v", found[1], found[2], len(rows)-1, err)
+		}
+	}
+}
+
+// testPipeline checks that each deal to come is once on the board of its service, and that the table has each tranche.
+func testPipeline(t *testing.T, e *explorer) {
+	_, text, _ := e.get(t, "/pipeline.csv")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 10 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	want, tranches := map[string]map[string]int{}, map[string]int{}
+	for _, row := range rows[1:] {
+		if want[row[0]] == nil {
+			want[row[0]] = map[string]int{}
+		}
+		want[row[0]][strings.ToLower(row[0]+"/"+row[1])+"/expected/"+row[2]] = 1
+		tranches[row[0]]++
+	}
+	for service, deals := range want {
+		page := e.page(t, "/pipeline?service="+service)
+		got := map[string]int{}
+		for _, found := range regexp.MustCompile(`<li class="card"><p><a href="\./deals/([a-z]+/[a-z]+/expected/\d+)"`).FindAllStringSubmatch(page, -1) {
+			got[found[1]]++
+		}
+		if !maps.Equal(got, deals) {
+			t.Errorf("%s: the board has %v, the file %v", service, got, deals)
+		}
+		table := e.page(t, "/pipeline?view=table&service="+service)
+		if n := strings.Count(regexp.MustCompile(`(?s)<caption>Tranches.*?</table>`).FindString(table), "<tr"); n != tranches[service]+1 {
+			t.Errorf("%s: the table has %d rows, want %d and a heading", service, n, tranches[service])
+		}
+	}
+}
+
 // testDiff compares what changed between neighbouring versions with the comparison of any two versions.
 func testDiff(t *testing.T, e *explorer) {
 	compared := 0
@@ -217,19 +288,69 @@ func testDiff(t *testing.T, e *explorer) {
 	}
 }
 
-// testReaders asks for the same and for other pages at once.
+// testLogin checks that without the token there is nothing to see but the form and its style.
+func testLogin(t *testing.T, e *explorer, w *world.World) {
+	const token = "a token of thirty-two characters"
+	door, err := login.New(login.Config{Token: token, Now: time.Now, Client: func(*http.Request) string { return "" }, Style: "assets/style.css"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := &explorer{Server: httptest.NewServer(e.server(t, w, door)), lake: e.lake}
+	defer closed.Close()
+	style := regexp.MustCompile(`/-/assets/[0-9a-f]+/style.css`).FindString(e.page(t, "/runs"))
+	for path, want := range map[string]string{
+		"/": "./-/login?next=", "/deals?q=a": "./-/login?next=deals%3Fq%3Da", "/deals.csv": "./-/login?next=deals.csv", "/-/newest": "../-/login?next=-%2Fnewest", "/-/healthz": "../-/login?next=-%2Fhealthz",
+		"/as-of/commit-2/deals": "../../-/login?next=as-of%2Fcommit-2%2Fdeals", "/nothing": "./-/login?next=nothing", "/-/go?page=deals&at=": "../-/login?next=-%2Fgo%3Fpage%3Ddeals%26at%3D",
+	} {
+		if status, body, header := closed.get(t, path, "Accept", "text/html"); status != http.StatusSeeOther || header.Get("Location") != want || body != "" {
+			t.Errorf("%s: status %d, Location %q, want %q", path, status, header.Get("Location"), want)
+		}
+		if status, _, header := closed.get(t, path); status != http.StatusUnauthorized || header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s: a program gets status %d", path, status)
+		}
+		if status, _, _ := closed.get(t, path, "Authorization", "Bearer "+token); status == http.StatusUnauthorized {
+			t.Errorf("%s: the token is not admitted", path)
+		}
+	}
+	for path, want := range map[string]int{"/-/login": http.StatusOK, style: http.StatusOK} {
+		if status, _, header := closed.get(t, path, "Accept", "text/html"); status != want || header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.PostForm(closed.URL+"/-/login", url.Values{"token": {token}, "next": {"deals"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther || len(answer.Cookies()) != 1 {
+		t.Fatalf("the form: status %d, %d cookies", answer.StatusCode, len(answer.Cookies()))
+	}
+	if status, body, _ := closed.get(t, "/deals", "Cookie", answer.Cookies()[0].String()); status != http.StatusOK || !strings.Contains(body, "<h1>") {
+		t.Errorf("with the cookie: status %d", status)
+	}
+	if status, _, _ := closed.get(t, "/-/login", "Host", "example.com"); status != http.StatusMisdirectedRequest {
+		t.Errorf("the form under another name: status %d", status)
+	}
+}
+
+// testReaders asks for the same and for other pages at once, as 200 readers. Answers are kept within their bound.
 func testReaders(t *testing.T, e *explorer) {
+	const readers = 200
+	paths := []string{"/", "/deals?q=a", "/changes", "/runs", "/deals?market=IG", "/as-of/commit-2/deals", "/pipeline", "/tables", "/deals?sort=borrower", "/deals.csv"}
 	done := make(chan int)
-	paths := []string{"/", "/deals?q=a", "/changes", "/runs", "/deals?market=IG", "/as-of/commit-2/deals"}
-	const readers = 40
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readers}}
 	for i := range readers {
 		go func() {
-			answer, err := http.Get(e.URL + paths[i%len(paths)])
+			answer, err := client.Get(e.URL + paths[i%len(paths)])
 			if err != nil {
 				done <- 0
 				return
 			}
-			answer.Body.Close()
+			_, err = io.Copy(io.Discard, answer.Body)
+			if answer.Body.Close(); err != nil {
+				answer.StatusCode = 0
+			}
 			done <- answer.StatusCode
 		}()
 	}
@@ -238,5 +359,5 @@ func testReaders(t *testing.T, e *explorer) {
 			t.Errorf("status %d", status)
 		}
 	}
-	http.DefaultClient.CloseIdleConnections()
+	client.CloseIdleConnections()
 }

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"cmp"
 	"context"
+	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,10 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/login"
+	"dealflow/internal/ui/operator"
+	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/api"
@@ -36,6 +41,7 @@ func TestMain(m *testing.M) { world.Main(m) }
 type explorer struct {
 	*httptest.Server
 	lake *asof.Lake
+	db   *stdsql.DB // of the newest edition
 	now  time.Time
 }
 
@@ -44,30 +50,10 @@ func serve(t *testing.T, w *world.World) *explorer {
 	t.Helper()
 	e := &explorer{now: w.Clock.Now().Add(9 * time.Hour)}
 	var err error
-	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: newer(t, w), Now: time.Now}); err != nil {
+	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: e.newer(t, w), Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
-	server, err := ui.New(ui.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return e.now },
-		Health: func(context.Context) (*ui.Health, error) {
-			log := w.Log(t)
-			h := &ui.Health{Now: e.now, Findings: []ui.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
-			h.Checks = log.Commits[len(log.Commits)-1].Checks
-			return h, nil
-		},
-		Runs: func(_ context.Context, most int) (all []ui.Run, err error) {
-			log := w.Log(t)
-			for i := len(log.Commits) - 1; i >= 0; i-- {
-				all = append(all, ui.Run{Commit: log.Commits[i]})
-			}
-			return all, nil
-		},
-		Files: func(context.Context, int64) (ui.FileChange, error) { return ui.FileChange{Known: true, Added: 3}, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Server = httptest.NewServer(server)
+	e.Server = httptest.NewServer(e.server(t, w, nil))
 	t.Cleanup(func() {
 		e.Close()
 		if err := e.lake.Close(); err != nil {
@@ -77,8 +63,50 @@ func serve(t *testing.T, w *world.World) *explorer {
 	return e
 }
 
+// server returns a server of the lake, with a door or without one.
+func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
+	t.Helper()
+	server, err := ui.New(frame.Config{
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour,
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}, operator.Source{
+		Health: func(context.Context) (*operator.Health, error) {
+			log := w.Log(t)
+			h := &operator.Health{Now: e.now, Findings: []operator.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
+			h.Checks = log.Commits[len(log.Commits)-1].Checks
+			return h, nil
+		},
+		Runs: func(_ context.Context, most int) (all []operator.Run, err error) {
+			log := w.Log(t)
+			for i := len(log.Commits) - 1; i >= 0; i-- {
+				all = append(all, operator.Run{Commit: log.Commits[i]})
+			}
+			return all, nil
+		},
+		Files: func(context.Context, int64) (operator.FileChange, error) {
+			return operator.FileChange{Known: true, Added: 3}, nil
+		},
+	}, described(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// described is what the analyses say of themselves.
+func described(t *testing.T) (all []study.Analysis) {
+	found, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range found {
+		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
+	}
+	return all
+}
+
 // newer opens the newest edition of a World's lake.
-func newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edition, error) {
+func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edition, error) {
 	cache, err := mirror.NewCache(filepath.Join(t.TempDir(), "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +129,7 @@ func newer(t *testing.T, w *world.World) func(context.Context, int64) (*asof.Edi
 		if _, err := db.ExecContext(ctx, "SET threads = 1"); err != nil {
 			return nil, errors.Join(err, done(), c.Close())
 		}
+		e.db = db
 		return &asof.Edition{
 			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
 			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
@@ -186,6 +215,7 @@ func shape(path string) string {
 	bare, query, _ := strings.Cut(strings.TrimPrefix(path, "/"), "?")
 	bare = regexp.MustCompile(`^as-of/[^/]*/`).ReplaceAllString(bare, "")
 	bare = regexp.MustCompile(`/(bond|loan)/[a-z]+/`).ReplaceAllString(bare, "/feed/")
+	bare = regexp.MustCompile(`analyses/[a-z0-9_]+`).ReplaceAllString(bare, "analyses/name")
 	bare = regexp.MustCompile(`tables/[a-z0-9_]+`).ReplaceAllString(bare, "tables/name")
 	bare = regexp.MustCompile(`\d+`).ReplaceAllString(bare, "N")
 	return bare + regexp.MustCompile(`tab=[a-z]+`).FindString(query)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/transfer"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 // publish publishes a lake's tables.
@@ -61,13 +63,23 @@ func BenchmarkPublish(b *testing.B) {
 	copyUntil(b, whole, before, l.Log().Number-1)
 	first := publish(b, before)
 	var night *iceberg.Result
+	byKind := map[string]int64{}
 	for b.Loop() {
 		b.StopTimer()
 		clone := world.Folder(b, longlake.Clone(b, root))
 		publish(b, clone) // at its own place
 		copyUntil(b, whole, clone, 0)
+		old := objectSizes(b, clone)
 		b.StartTimer()
 		night = publish(b, clone)
+		b.StopTimer()
+		clear(byKind)
+		for key, size := range objectSizes(b, clone) {
+			if _, existed := old[key]; !existed {
+				byKind[objectKind(key)] += size
+			}
+		}
+		b.StartTimer()
 	}
 	if night.Rebuilt > 0 {
 		b.Errorf("%d tables were built again, want none", night.Rebuilt)
@@ -77,6 +89,32 @@ func BenchmarkPublish(b *testing.B) {
 	b.ReportMetric(float64(night.Bytes), "night-B")
 	b.ReportMetric(float64(night.Objects), "night-objects")
 	b.ReportMetric(float64(night.Kept), "kept")
+	for kind, size := range byKind {
+		b.ReportMetric(float64(size), "night-"+kind+"-B")
+	}
+}
+
+// objectSizes returns the sizes of the objects under lake.IcebergPrefix, by key.
+func objectSizes(b *testing.B, s store.Store) map[string]int64 {
+	b.Helper()
+	sizes := map[string]int64{}
+	for object, err := range s.List(b.Context(), lake.IcebergPrefix) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		sizes[object.Key] = object.Size
+	}
+	return sizes
+}
+
+// objectKind returns what an object of a publication is: the word in its name.
+func objectKind(key string) string {
+	for _, kind := range []string{"states", "metadata.json", "-snap-", "-data-", "-closed-", "-later-", "-rows-"} {
+		if strings.Contains(key, kind) {
+			return strings.Trim(strings.TrimSuffix(kind, ".json"), "-")
+		}
+	}
+	return "other"
 }
 
 // BenchmarkRetention publishes a small lake of many nights, compacted each month: 30 nights, under -short fewer, or with

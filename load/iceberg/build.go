@@ -1,9 +1,7 @@
 package iceberg
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +10,6 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/parquet"
-	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
 
@@ -43,31 +40,6 @@ type snapshot struct {
 	KnownAt lake.Instant `json:"known_at"`
 	List    object       `json:"list"`
 	Blocks  []int        `json:"blocks"` // indices in the state's
-}
-
-// readState reads a state.
-func readState(ctx context.Context, s store.Store, key string) (*state, error) {
-	packed, err := store.Read(ctx, s, key)
-	if err != nil {
-		return nil, err
-	}
-	data, err := parquet.Decompress(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
-	var st state
-	if err := json.Unmarshal(data, &st); err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
-	if st.FormatVersion > stateVersion {
-		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d", key, st.FormatVersion, stateVersion)
-	}
-	for name, t := range st.Tables {
-		if err := t.check(); err != nil {
-			return nil, fmt.Errorf("%s: table %s: %w", key, name, err)
-		}
-	}
-	return &st, nil
 }
 
 // check returns an error if a snapshot names a block that is not there.

@@ -46,19 +46,22 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 			named[published.Tables[i].Metadata()] = true
 		}
 	}
-	states := &stateCache{store: s, states: map[string]*state{}}
+	states := &stateCache{store: s, states: map[string]*stored{}}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(putsAtOnce)
 	for _, key := range keptMetadata(n.listed, named, now.Add(-grace)) {
 		group.Go(func() error {
-			table, stateKey, err := states.ofTable(ctx, key)
+			table, stateKeys, err := states.ofTable(ctx, key)
 			if err != nil {
 				return fmt.Errorf("what the Iceberg metadata %s needs cannot be read: %w; run `dealflow iceberg off`, or restore it", key, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			n.objects[key], n.objects[stateKey] = true, true
+			n.objects[key] = true
+			for _, stateKey := range stateKeys {
+				n.objects[stateKey] = true
+			}
 			n.objects[key[:strings.LastIndexByte(key, '/')+1]+hintName] = true
 			table.objects(func(o object) { n.objects[o.Key] = true })
 			for data := range table.dataFiles() {
@@ -106,20 +109,20 @@ func keptMetadata(listed []store.Object, named map[string]bool, since time.Time)
 type stateCache struct {
 	store  store.Store
 	mu     sync.Mutex
-	states map[string]*state
+	states map[string]*stored
 }
 
-// ofTable returns the state of the table whose metadata has a key, and the key of the object that contains it.
-func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableState, string, error) {
+// ofTable returns the state of the table whose metadata has a key, and the keys of the objects that it is read from.
+func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableState, []string, error) {
 	var m struct {
 		Properties map[string]string `json:"properties"`
 	}
 	if err := readJSON(ctx, c.store, metadataKey, &m); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	key := m.Properties[stateProperty]
 	if !strings.HasPrefix(key, lake.IcebergPrefix) {
-		return nil, "", fmt.Errorf("property %s is %q, want a key under %s", stateProperty, key, lake.IcebergPrefix)
+		return nil, nil, fmt.Errorf("property %s is %q, want a key under %s", stateProperty, key, lake.IcebergPrefix)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,16 +130,16 @@ func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableSta
 	if s == nil {
 		var err error
 		if s, err = readState(ctx, c.store, key); err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		c.states[key] = s
 	}
 	parts := strings.Split(strings.TrimPrefix(metadataKey, lake.IcebergPrefix), "/")
 	table := s.Tables[parts[0]+"."+parts[1]]
 	if table == nil {
-		return nil, "", fmt.Errorf("%s does not have the table", key)
+		return nil, nil, fmt.Errorf("%s does not have the table", key)
 	}
-	return table, key, nil
+	return table, []string{key, s.baseKey}, nil
 }
 
 // Off removes the tables: no reader finds them from then on. What names metadata goes first, so that nothing names absent metadata.

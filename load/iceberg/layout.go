@@ -20,6 +20,9 @@ const (
 	PublishedKey = lake.IcebergPrefix + "published.json"
 )
 
+// statesPrefix begins the keys of states.
+const statesPrefix = lake.IcebergPrefix + "states/"
+
 // formatVersion is the version of the settings and of Published, which only this package reads.
 const formatVersion = 1
 

@@ -3,7 +3,6 @@ package iceberg
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
-	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -49,6 +47,7 @@ type publication struct {
 	log    *load.Log
 	root   string
 	reader *versionReader
+	old    *stored // the state that is continued from; nil for none
 	known  knowledge
 	puts   *errgroup.Group
 	dry    bool // nothing is put: objects have no keys, and entries have their positions
@@ -141,7 +140,7 @@ func (p *publication) builders(ctx context.Context, before *Published, kept []in
 		}
 		files[file.Table][file.Path] = file
 	}
-	var old *state
+	var old *stored
 	if before.State != "" {
 		var err error
 		if old, err = readState(ctx, p.store, before.State); ctx.Err() != nil {
@@ -150,6 +149,7 @@ func (p *publication) builders(ctx context.Context, before *Published, kept []in
 		if err != nil || !old.isOf(p.log, p.root) {
 			old = nil // all tables are built again
 		}
+		p.old = old
 	}
 	for i, t := range Tables() {
 		schema, err := schemaOfTable(t)
@@ -210,21 +210,20 @@ func (b *builder) make(ctx context.Context) (made putTable, err error) {
 	return made, nil
 }
 
-// putState puts the state of all tables, and returns its key.
-func (p *publication) putState(ctx context.Context, tables []putTable) (string, error) {
+// putState puts the state of all tables, and returns its key. before is the key of the state that is continued from.
+func (p *publication) putState(ctx context.Context, tables []putTable, before string) (string, error) {
 	s := &state{FormatVersion: stateVersion, Location: location(p.root, ""), Schema: lake.SchemaVersion, NamedCommit: p.log.Newest(), Tables: map[string]*tableState{}}
 	for i := range tables {
 		s.Tables[tables[i].String()] = tables[i].state
 	}
-	data, err := json.Marshal(s)
+	if p.old != nil && s.isSame(p.old.state) {
+		return before, nil // of the same commit, with the same tables
+	}
+	packed, err := s.pack(p.old)
 	if err != nil {
 		return "", err
 	}
-	packed, err := parquet.Compress(data)
-	if err != nil {
-		return "", err
-	}
-	key := fmt.Sprintf("%sstates/%d-%.24s.json.zst", lake.IcebergPrefix, p.log.Number, lake.SHA256(packed))
+	key := fmt.Sprintf("%s%d-%.24s.json.zst", statesPrefix, p.log.Number, lake.SHA256(packed))
 	p.count(len(packed))
 	return key, putOnce(ctx, p.store, key, packed)
 }
@@ -232,7 +231,7 @@ func (p *publication) putState(ctx context.Context, tables []putTable) (string, 
 // putTables puts the state and the metadata of all tables, then what is published, then the hints.
 func (p *publication) putTables(ctx context.Context, before *Published, tables []putTable, clock func() time.Time) (err error) {
 	now := &Published{FormatVersion: formatVersion, NamedCommit: p.log.Newest(), At: lake.At(clock()), Location: location(p.root, ""), Kept: p.result.Kept}
-	if now.State, err = p.putState(ctx, tables); err != nil {
+	if now.State, err = p.putState(ctx, tables, before.State); err != nil {
 		return err
 	}
 	for i := range tables {

@@ -91,10 +91,12 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, hashOf(v.log, published.Number))
 		return nil
 	}
-	if v.state, err = readState(ctx, v.store, published.State); err != nil {
+	read, err := readState(ctx, v.store, published.State)
+	if err != nil {
 		v.fault(published.State, "", "%v", err)
 		return nil
 	}
+	v.state = read.state
 	if err := v.list(ctx); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ import (
 var ErrNotCommitted = errors.New("the data differs from what was committed")
 
 // fetchers is the number of files that are fetched at once.
-const fetchers = 8
+const fetchers = 16
 
 // folderPrefix begins the names of the folders that Folder creates.
 const folderPrefix = "lake-"
@@ -83,6 +83,30 @@ func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, fol
 	return c.makeRoom()
 }
 
+// aheadBytes is 256 MiB: the size of all files up to which FetchAhead fetches them.
+const aheadBytes = 256 << 20
+
+// FetchAhead fetches files together, which are needed one after another, so that a store far away takes as long for all as for
+// one. They are in the cache at least until the folder is closed. It fetches nothing and returns nil if there is no cache, or
+// the files are large. A file that cannot be fetched is left to the one who needs it.
+func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File) (*workfolder.Folder, error) {
+	var total int64
+	for i := range files {
+		total += files[i].Bytes
+	}
+	if c == nil || total > aheadBytes {
+		return nil, nil //nolint:nilnil // nothing is fetched ahead
+	}
+	folder, err := c.Folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Fetch(ctx, s, files, folder.Path()); err != nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), folder.Close())
+	}
+	return folder, nil
+}
+
 func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder string) error {
 	target := filepath.Join(folder, filepath.FromSlash(file.Path))
 	if _, err := os.Stat(target); err == nil {
@@ -102,6 +126,32 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder
 		}
 	}
 	return err
+}
+
+// Keep adds a complete local file to the cache, so that a Fetch on this machine need not download it. It is a hard link: if
+// that cannot be made, the file is downloaded when it is wanted.
+func (c *Cache) Keep(file lake.File, local string) {
+	cached := filepath.Join(c.dir, file.SHA256)
+	if os.Link(local, cached) != nil {
+		return
+	}
+	if info, err := os.Stat(cached); err == nil {
+		c.checked.Store(file.SHA256, info) // this process has just written its bytes
+	}
+}
+
+// Keeper returns Keep; nil for no cache.
+func (c *Cache) Keeper() func(file lake.File, local string) {
+	if c == nil {
+		return nil
+	}
+	return c.Keep
+}
+
+// has says whether there is a copy of a file.
+func (c *Cache) has(file *lake.File) bool {
+	_, err := os.Stat(filepath.Join(c.dir, file.SHA256))
+	return err == nil
 }
 
 // link links target to the copy of a file. found is false if there is no copy, or its bytes are not those that the

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -64,6 +64,37 @@ func (m *Mirror) Fetch(ctx context.Context, files []lake.File) error {
 	return m.cache.Fetch(ctx, m.store, files, m.root)
 }
 
+// nearBytes is 8 MiB: a file up to that size is fetched completely, of which only some columns or row groups are needed. It
+// takes less time than the requests for its parts.
+const nearBytes = 8 << 20
+
+// Near returns a store through which the lake's files can be read in parts. Those of files that are small, or of which the
+// cache has a copy, are read from the folder: they are fetched side by side.
+func (m *Mirror) Near(ctx context.Context, files []lake.File) (store.Store, error) {
+	if m.IsLake() {
+		return m.store, nil
+	}
+	small := slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Bytes > nearBytes && !m.cache.has(&f) })
+	if err := m.Fetch(ctx, small); err != nil {
+		return nil, err
+	}
+	return &near{m.store, m.root}, nil
+}
+
+// near is a store of which some objects are in a local folder, too.
+type near struct {
+	store.Store
+	folder string
+}
+
+// OpenAt implements store.RandomReader.
+func (n *near) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+	if file, err := os.Open(filepath.Join(n.folder, filepath.FromSlash(key))); err == nil {
+		return file, nil
+	}
+	return store.OpenAt(ctx, n.Store, key)
+}
+
 // Placeholders returns a folder that contains each of the files under its path: the file itself if the lake is a local
 // folder, else an empty file with the same columns. That is enough for programs that need only presence and columns.
 func (m *Mirror) Placeholders(ctx context.Context, files []lake.File) (root string, err error) {
@@ -112,44 +143,14 @@ func (m *Mirror) Index(ctx context.Context, files []lake.File) (path string, err
 		return "", nil
 	}
 	path = filepath.Join(m.work, "index.parquet")
-	if err := parquet.Project(ctx, m.store, memory.DefaultAllocator, files, indexColumns, path); err != nil {
+	from, err := m.Near(ctx, files)
+	if err == nil {
+		err = parquet.Project(ctx, from, memory.DefaultAllocator, files, indexColumns, path)
+	}
+	if err != nil {
 		return "", fmt.Errorf("version index: %w", err)
 	}
 	return path, nil
-}
-
-// PublishedCatalog returns a local file with the lake's published catalog; "" if none is published. The file is valid
-// until the next call or Close.
-func (m *Mirror) PublishedCatalog(ctx context.Context) (path string, err error) {
-	path = filepath.Join(m.root, lake.CatalogKey)
-	if !m.IsLake() {
-		path = filepath.Join(m.work, lake.CatalogKey)
-		if err := m.download(ctx, lake.CatalogKey, path); errors.Is(err, store.ErrNotFound) {
-			return "", nil
-		} else if err != nil {
-			return "", err
-		}
-	}
-	_, err = os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	return path, err
-}
-
-// download copies an object to a local file.
-func (m *Mirror) download(ctx context.Context, key, path string) (err error) {
-	from, err := m.store.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
 }
 
 // Close removes the folder, unless it is the lake.

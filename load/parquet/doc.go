@@ -1,4 +1,4 @@
-// Package parquet writes and reads one Parquet file of a lake.
+// Package parquet writes and reads Parquet files of a lake, each for itself.
 // Takes: Arrow records of one table, in the order of the file; for reading, a store and a key.
 // Gives: a finished file, with its size, SHA-256 and range of deal_ids, to the caller's put function. For reading:
 // records, footers, and the keys and cells of rows in a form that can be compared and hashed.

@@ -27,8 +27,15 @@ const RowGroupBytes = 8 << 20
 // rows give the same bytes.
 const createdBy = "dealflow lake format 1"
 
-// PutFunc stores a finished file. It reads body from its start.
-type PutFunc func(ctx context.Context, file lake.File, body io.ReadSeeker) error
+// PutFunc stores a finished file. It reads body from its start, and closes it when it needs it no more: that may be after it
+// has returned.
+type PutFunc func(ctx context.Context, file lake.File, body *Finished) error
+
+// Finished is a complete local file. Close deletes it.
+type Finished struct{ *os.File }
+
+// Close closes and deletes the file.
+func (f *Finished) Close() error { return errors.Join(f.File.Close(), os.Remove(f.Name())) }
 
 // Writer writes one Parquet file to a local folder, then hands it to its PutFunc. It ends in exactly one of Finish or
 // Abort. It is not safe for concurrent use.
@@ -112,7 +119,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 	}
 	w.file.Bytes = w.counter.n
 	w.file.SHA256 = hex.EncodeToString(w.counter.hash.Sum(nil))
-	return errors.Join(w.put(ctx, w.file, w.disk), w.discard())
+	return w.put(ctx, w.file, &Finished{w.disk})
 }
 
 // Abort deletes the file.
@@ -122,9 +129,7 @@ func (w *Writer) Abort() error {
 	return w.discard()
 }
 
-func (w *Writer) discard() error {
-	return errors.Join(w.disk.Close(), os.Remove(w.disk.Name()))
-}
+func (w *Writer) discard() error { return (&Finished{w.disk}).Close() }
 
 // countingWriter counts and hashes the bytes that it writes, up to the first error. It keeps that error from the
 // Parquet writer, which does not return some errors, and after others panics when it is closed. It also hides the

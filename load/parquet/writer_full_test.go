@@ -33,7 +33,7 @@ func (f *fullOnce) Write(p []byte) (int, error) {
 func TestEveryFailedWriteIsSeen(t *testing.T) {
 	mem := testkit.Allocator(t)
 	work := t.TempDir()
-	put := func(context.Context, lake.File, io.ReadSeeker) error { return nil }
+	put := func(_ context.Context, _ lake.File, body *Finished) error { return body.Close() }
 	table := lake.Tables()[1] // a small one
 	builder := array.NewRecordBuilder(mem, lake.BatchSchema(table.SnapshotColumns()))
 	defer builder.Release()

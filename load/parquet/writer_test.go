@@ -100,7 +100,8 @@ func (o *output) create(t *testing.T, table string, columns []lake.Column) *parq
 	return w
 }
 
-func (o *output) put(_ context.Context, file lake.File, body io.ReadSeeker) error {
+func (o *output) put(_ context.Context, file lake.File, body *parquet.Finished) error {
+	defer body.Close()
 	size, err := body.Seek(0, io.SeekEnd)
 	if err == nil && size != file.Bytes {
 		err = fmt.Errorf("the body has %d bytes, the file says %d", size, file.Bytes)

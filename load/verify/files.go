@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 
@@ -17,12 +15,13 @@ import (
 // counts the other files in the data folders as garbage.
 func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
 	// The listing comes after the log: a file that is committed in between is not missing.
+	listed, err := v.listFiles(ctx)
+	if err != nil {
+		return err
+	}
 	sizes := map[string]int64{}
-	for _, prefix := range lake.DataPrefixes() {
-		for object, err := range v.store.List(ctx, prefix) {
-			if err != nil {
-				return err
-			}
+	for _, objects := range listed {
+		for _, object := range objects {
 			if _, live := v.log.files[object.Key]; live {
 				sizes[object.Key] = object.Size
 				continue
@@ -31,9 +30,32 @@ func (v *verifier) checkFiles(ctx context.Context, files []lake.File) error {
 			v.garbage.Bytes += object.Size
 		}
 	}
-	return v.each(ctx, len(files), func(ctx context.Context, i int) error {
+	return eachOf(ctx, len(files), v.filesAtOnce(), func(ctx context.Context, i int) error {
 		size, present := sizes[files[i].Path]
 		return v.checkFile(ctx, files[i], size, present)
+	})
+}
+
+// filesAtOnce is the number of files that are checked at once: more of a store that may be far away.
+func (v *verifier) filesAtOnce() int {
+	if store.LocalPath(v.store) != "" {
+		return v.cfg.Workers
+	}
+	return max(v.cfg.Workers, 16)
+}
+
+// listFiles lists the data folders, side by side.
+func (v *verifier) listFiles(ctx context.Context) ([][]store.Object, error) {
+	prefixes := lake.DataPrefixes()
+	listed := make([][]store.Object, len(prefixes))
+	return listed, eachOf(ctx, len(prefixes), len(prefixes), func(ctx context.Context, i int) error {
+		for object, err := range v.store.List(ctx, prefixes[i]) {
+			if err != nil {
+				return err
+			}
+			listed[i] = append(listed[i], object)
+		}
+		return nil
 	})
 }
 
@@ -54,18 +76,19 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 		fault(FileSize, "got %d bytes, want %d as in the commit", size, f.Bytes)
 		return nil
 	}
+	if v.cfg.reads(f.Path) {
+		if err := v.checkBytes(ctx, f); err != nil { // first: from then on there may be a local copy
+			return err
+		}
+	}
 	if err == nil && f.Table != lake.QuarantineTable {
 		if err := v.checkFooter(ctx, f, shape); err != nil {
 			return err
 		}
 	}
-	if !v.cfg.reads(f.Path) {
-		return nil
-	}
-	if err := v.checkBytes(ctx, f); err != nil {
-		return err
-	}
 	switch {
+	case !v.cfg.reads(f.Path):
+		return nil
 	case !v.isSound(f):
 		return nil
 	case f.Table == lake.QuarantineTable:
@@ -79,8 +102,8 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 // checkBytes compares the SHA-256 of a file's bytes with its commit.
 func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 	watch := watchStore(v.store)
-	sum, n, err := hashObject(ctx, watch, f.Path)
-	v.files.Add(1)
+	sum, n, err := v.files.hash(ctx, watch, &f)
+	v.whole.Add(1)
 	v.bytes.Add(n)
 	if err != nil {
 		return v.recordReadError(ctx, f, watch, err)
@@ -90,17 +113,6 @@ func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got SHA-256 %.12s, want %.12s as in the commit", sum, f.SHA256)})
 	}
 	return nil
-}
-
-func hashObject(ctx context.Context, s store.Store, key string) (sum string, n int64, err error) {
-	r, err := s.Get(ctx, key)
-	if err != nil {
-		return "", 0, err
-	}
-	defer r.Close() // read-only: a failing close loses nothing
-	hash := sha256.New()
-	n, err = io.Copy(hash, contextReader{ctx, r})
-	return hex.EncodeToString(hash.Sum(nil)), n, err
 }
 
 // contextReader fails with the context's error after the context has ended.
@@ -118,7 +130,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 
 // checkQuarantine checks the records of a quarantine file.
 func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
-	watch := watchStore(v.store)
+	watch := watchStore(v.files)
 	records, err := load.ReadQuarantine(ctx, watch, f.Path)
 	if err != nil {
 		return v.recordReadError(ctx, f, watch, err)
@@ -137,7 +149,7 @@ func (v *verifier) checkQuarantine(ctx context.Context, f lake.File) error {
 
 // checkFooter compares a file's footer with its commit and its table.
 func (v *verifier) checkFooter(ctx context.Context, f lake.File, shape *shape) error {
-	watch := watchStore(v.store)
+	watch := watchStore(v.files)
 	foot, err := parquet.ReadFooter(ctx, watch, f.Path)
 	if err != nil {
 		return v.recordReadError(ctx, f, watch, err)

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -45,9 +47,10 @@ func (v *verifier) readLog(ctx context.Context) error {
 		return fmt.Errorf("%w: it has no commit; `dealflow run` or `dealflow demo` creates one", load.ErrNoLake)
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))
+	ahead := &commitReader{store: v.store, numbers: commits}
 	for _, n := range all {
 		if _, made := slices.BinarySearch(commits, n); made {
-			if err := v.readCommit(ctx, n, n == commits[len(commits)-1]); err != nil {
+			if err := v.readCommit(ctx, ahead, n, n == commits[len(commits)-1]); err != nil {
 				return err
 			}
 		} else if n >= v.log.next {
@@ -93,6 +96,44 @@ func (v *verifier) numbers(ctx context.Context, prefix string, key func(int64) s
 	return found, nil
 }
 
+// commitReader reads the objects of commits in order, readAhead of them side by side. It is used by one goroutine.
+type commitReader struct {
+	store   store.Store
+	numbers []int64 // of the commits that are still to be read, sorted
+	objects map[int64]commitObject
+}
+
+type commitObject struct {
+	data []byte
+	err  error
+}
+
+const readAhead = 64
+
+func (r *commitReader) read(ctx context.Context, n int64) ([]byte, error) {
+	if _, ok := r.objects[n]; !ok {
+		for len(r.numbers) > 0 && r.numbers[0] < n {
+			r.numbers = r.numbers[1:]
+		}
+		next := r.numbers[:min(len(r.numbers), readAhead)]
+		r.numbers = r.numbers[len(next):]
+		found := make([]commitObject, len(next))
+		var reading errgroup.Group
+		for i, number := range next {
+			reading.Go(func() error {
+				found[i].data, found[i].err = store.Read(ctx, r.store, lake.CommitKey(number))
+				return nil
+			})
+		}
+		_ = reading.Wait() // each object has its own error
+		r.objects = map[int64]commitObject{}
+		for i, number := range next {
+			r.objects[number] = found[i]
+		}
+	}
+	return r.objects[n].data, r.objects[n].err
+}
+
 // reportMissing reports that the commits from the next number up to last are absent.
 func (v *verifier) reportMissing(last int64) {
 	g := &v.log
@@ -106,13 +147,12 @@ func (v *verifier) reportMissing(last int64) {
 }
 
 // readCommit checks one commit and adds it to the log. newest says that no commit comes after it.
-func (v *verifier) readCommit(ctx context.Context, n int64, newest bool) error {
+func (v *verifier) readCommit(ctx context.Context, ahead *commitReader, n int64, newest bool) error {
 	g := &v.log
 	if n > g.next {
 		v.reportMissing(n - 1)
 	}
-	key := lake.CommitKey(n)
-	data, err := store.Read(ctx, v.store, key)
+	data, err := ahead.read(ctx, n)
 	if errors.Is(err, store.ErrNotFound) {
 		v.reportMissing(n)
 		return nil

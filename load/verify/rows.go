@@ -61,7 +61,7 @@ func (v *verifier) walkRows(ctx context.Context, f lake.File, market api.Market,
 // scanFile reads columns of a market's rows in a file whose footer is right. It returns only the context's error; it
 // records any other.
 func (v *verifier) scanFile(ctx context.Context, f lake.File, market api.Market, columns []string, row func(arrow.Record)) error {
-	watch := watchStore(v.store)
+	watch := watchStore(v.files)
 	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, parquet.GroupsOf(&f, market, nil), func(record arrow.Record) error {
 		v.rows.Add(record.NumRows())
 		row(record)

@@ -36,7 +36,8 @@ type Config struct {
 	// Catalog is the published catalog; nil: none is checked.
 	Catalog PublishedCatalog
 
-	Workers int              // files that are checked at once; default 4
+	Workers int              // feeds and markets whose rows are checked at once; default 4
+	WorkDir string           // local folder for copies of a remote lake's files; default: the system's
 	Memory  memory.Allocator // default: Go's
 
 	// Lifter returns what brings the rows of a feed's older files under the present rules. It is needed where rows of
@@ -93,7 +94,12 @@ func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{store: s, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
+	copied, err := copiesOf(s, cfg.WorkDir, cfg.ReadData)
+	if err != nil {
+		return nil, err
+	}
+	defer copied.close() // the copies are needed no more
+	v := &verifier{store: s, files: copied, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", s.URL(), err)
 	}
@@ -110,9 +116,10 @@ type verifier struct {
 	store store.Store
 	cfg   Config
 	log   verifiedLog
+	files *copies // the store of data files
 	bytes atomic.Int64
 	rows  atomic.Int64
-	files atomic.Int64 // whose bytes were read
+	whole atomic.Int64 // files whose bytes were read
 
 	versions int64
 	garbage  load.Garbage
@@ -140,7 +147,10 @@ func (v *verifier) verify(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.checkTables(ctx)
+	if err := v.checkTables(ctx); err != nil {
+		return err
+	}
+	return ctx.Err() // what is read of local copies does not fail
 }
 
 // checkRows checks what the rows of files say about each other.
@@ -164,8 +174,12 @@ func (v *verifier) checkRows(ctx context.Context, files []lake.File) error {
 
 // each calls work(i) for i in [0, n), on up to cfg.Workers goroutines. It returns the first error.
 func (v *verifier) each(ctx context.Context, n int, work func(context.Context, int) error) error {
+	return eachOf(ctx, n, v.cfg.Workers, work)
+}
+
+func eachOf(ctx context.Context, n, workers int, work func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(v.cfg.Workers)
+	group.SetLimit(workers)
 	for i := range n {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
@@ -226,7 +240,7 @@ func (v *verifier) summary() *Report {
 	r := &Report{
 		Lake: v.store.URL(), Commit: v.log.Number, KnownAt: v.log.KnownAt, ReadData: v.cfg.ReadData, Slice: v.cfg.Slice, Slices: v.cfg.Slices,
 		Checked: Checked{
-			Commits: v.log.read, Files: int64(len(v.log.files)), FilesRead: v.files.Load(), BytesRead: v.bytes.Load(), RowsRead: v.rows.Load(), Versions: v.versions,
+			Commits: v.log.read, Files: int64(len(v.log.files)), FilesRead: v.whole.Load(), BytesRead: v.bytes.Load(), RowsRead: v.rows.Load(), Versions: v.versions,
 		},
 		Garbage: v.garbage,
 	}

@@ -42,22 +42,38 @@ type Base struct {
 // ParseBase parses a base URL: absolute, http or https, without query, fragment and credentials.
 func ParseBase(text string) (Base, error) {
 	u, err := url.Parse(text)
-	if err != nil {
-		return Base{}, err
+	if err != nil { // it may contain a part of a password
+		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errNotAbsolute}
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return Base{}, &url.Error{Op: "parse", URL: text, Err: errNotAbsolute}
+		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errNotAbsolute}
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return Base{}, &url.Error{Op: "parse", URL: text, Err: errNotBase}
+		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errNotBase}
 	}
 	if u.User != nil {
-		return Base{}, &url.Error{Op: "parse", URL: u.Redacted(), Err: errUserInfo}
+		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errUserInfo}
 	}
 	scheme := strings.ToLower(u.Scheme)
 	b := Base{scheme: scheme, host: canonicalHost(scheme, u.Host), path: strings.TrimRight(u.EscapedPath(), "/")}
 	b.prefix = b.scheme + "://" + b.host + b.path
 	return b, nil
+}
+
+// ShownURL returns an address for people, without the parts that may be secrets: user and password, query, fragment. It
+// takes any text, also one that is no URL.
+func ShownURL(text string) string {
+	if i := strings.IndexAny(text, "?#"); i >= 0 {
+		text = text[:i+1] + "…"
+	}
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return text
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 { // a password may have a slash
+		return scheme + "://…" + rest[i:]
+	}
+	return text
 }
 
 // String returns the base URL in its canonical spelling, without a trailing slash.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"dealflow/schemas/api"
@@ -25,6 +26,25 @@ func TestParseBase(t *testing.T) {
 	for _, url := range []string{"", "api.example.test", "/deals", "ftp://api.example.test", "https://", "https:///v3", "https://user:secret@api.example.test", "https://api.example.test:x"} {
 		if base, err := api.ParseBase(url); err == nil {
 			t.Errorf("ParseBase(%q): got %s, want an error", url, base)
+		}
+	}
+}
+
+// TestSecretsInURLs refuses addresses with a secret, without saying it.
+func TestSecretsInURLs(t *testing.T) {
+	for _, url := range []string{
+		"https://host/?token=canary", "https://host/deals?canary#x", "https://host#canary", "https://user:canary@host", "https://user:can/canary@host",
+		"https://user:canary%zz@host/", "ftp://user:canary@host", "https://host:port/?canary",
+	} {
+		if _, err := api.ParseBase(url); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("ParseBase(%q): %v, want an error without the secret", url, err)
+		}
+	}
+	for url, want := range map[string]string{
+		"https://user:x@host/a": "https://…@host/a", "s3://key:x@bucket/a": "s3://…@bucket/a", "https://host/a?x=y#z": "https://host/a?…", "a folder": "a folder",
+	} {
+		if got := api.ShownURL(url); got != want {
+			t.Errorf("ShownURL(%q) = %q, want %q", url, got, want)
 		}
 	}
 }

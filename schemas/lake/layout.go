@@ -23,6 +23,7 @@ const (
 	IcebergPrefix     = "_dealflow/iceberg/"            // of load/iceberg: tables for other engines, made from the commits
 	IcebergSettings   = IcebergPrefix + "settings.json" // whether and how they are published
 	CatalogKey        = "catalog.duckdb"
+	PackedCatalogKey  = CatalogKey + ".zst" // a copy of it for this program's own commands, in a lake that is no local folder
 	CatalogWALKey     = CatalogKey + ".wal" // DuckDB's name for the changes of a program that writes into a catalog
 
 	// Files of the user: which names mean the same bank, or the same borrower, and which roles of banks are a lead's. No

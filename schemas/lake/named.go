@@ -58,6 +58,28 @@ const (
 	ChecksumSize   = len(ChecksumPrefix) + 64
 )
 
+// CatalogEnd is what the end of a published catalog says: its commit, and the SHA-256 of all bytes before the checksum, by
+// which a copy of the catalog is recognized.
+type CatalogEnd struct {
+	NamedCommit
+	Checksum string // 64 hexadecimal digits
+}
+
+// CatalogEndSize is the size in bytes of the end of a published catalog.
+const CatalogEndSize = CommitLineSize + ChecksumSize
+
+// ParseCatalogEnd parses the last CatalogEndSize bytes of a catalog; false if they have another form.
+func ParseCatalogEnd(text string) (end CatalogEnd, ok bool) {
+	if len(text) != CatalogEndSize {
+		return end, false
+	}
+	if end.NamedCommit, ok = ParseCommitLine(text[:CommitLineSize]); !ok {
+		return end, false
+	}
+	end.Checksum, ok = strings.CutPrefix(text[CommitLineSize:], ChecksumPrefix)
+	return end, ok && IsSHA256(end.Checksum)
+}
+
 // LostCommit is a commit that an object names and that the log does not have: its object was lost. A later commit
 // records it, because a person has accepted the loss.
 type LostCommit struct {

@@ -1,6 +1,7 @@
 WITH loan_tranches AS (
   SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
-         bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code
+         bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code,
+         CASE WHEN bool_or(green_loan) THEN 'green' WHEN bool_or(sustainability_linked) THEN 'sustainability-linked' END AS esg
   FROM loan_priced_tranches_as_of($as_of)
   GROUP BY market, deal_id
 ), expected_bond_tranches AS (
@@ -17,11 +18,12 @@ WITH loan_tranches AS (
   SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, version, known_at, borrower_name AS borrower, borrower_ticker AS ticker,
          borrower_sector AS sector, NULL::VARCHAR AS headline, pricing_date AS day, NULL::VARCHAR AS stage, currency, nominal_amount AS amount,
          NULL::VARCHAR AS volume, nominal_usd AS usd, CASE market WHEN 'EM' THEN swap ELSE spread END AS price, grade,
+         CASE WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainable' WHEN sustainability_linked THEN 'sustainability-linked' END AS esg,
          upper($q) IN (upper(isin_code), upper(figi_code), upper(bloomberg_code)) AS code
   FROM bond_priced_deals_as_of($as_of)
   UNION ALL BY NAME
   SELECT 'loan' AS service, d.market, 'priced' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
-         d.borrower_sector AS sector, d.headline, d.priced_date AS day, t.currency, d.deal_total_usd AS usd, t.price, d.borrower_grade AS grade, t.code
+         d.borrower_sector AS sector, d.headline, d.priced_date AS day, t.currency, d.deal_total_usd AS usd, t.price, d.borrower_grade AS grade, t.esg, t.code
   FROM loan_priced_deals_as_of($as_of) d
   LEFT JOIN loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
   UNION ALL BY NAME
@@ -39,6 +41,7 @@ WITH loan_tranches AS (
   FROM listed
   WHERE ($service = '' OR service = $service) AND ($market = '' OR market = $market) AND ($kind = '' OR kind = $kind)
     AND ($currency = '' OR currency = $currency) AND ($sector = '' OR sector = $sector)
+    AND ($grade = '' OR grade = $grade) AND ($esg = '' OR esg = $esg) AND ($year = '' OR strftime(day, '%Y') = $year)
     AND ($priced_from = '' OR day >= try_cast($priced_from AS DATE))
     AND ($q = '' OR CASE WHEN try_cast($q AS BIGINT) IS NOT NULL THEN deal_id = try_cast($q AS BIGINT)
            ELSE coalesce(code, false)

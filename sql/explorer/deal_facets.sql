@@ -1,8 +1,9 @@
--- The number of those deals by service, market, kind, currency and sector.
+-- The number of those deals by service, market, kind, currency, sector, grade, year of pricing and ESG label.
 {{template "_listed.sql"}}
 SELECT facet, value, count(*) AS deals
 FROM (
-  SELECT unnest(['service', 'market', 'kind', 'currency', 'sector']) AS facet, unnest([service, market, kind, currency, sector]) AS value
+  SELECT unnest(['service', 'market', 'kind', 'currency', 'sector', 'grade', 'year', 'esg']) AS facet,
+         unnest([service, market, kind, currency, sector, grade, strftime(day, '%Y'), esg]) AS value
   FROM found
 )
 WHERE value IS NOT NULL

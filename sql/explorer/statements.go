@@ -66,6 +66,11 @@ func Statements() (map[string]Statement, error) {
 			}
 		}
 	}
+	for _, a := range Analyses() {
+		if !a.file {
+			all[a.Statement()] = Statement{Name: a.Statement(), Title: "The analysis " + a.Name + ".", Text: a.statement()}
+		}
+	}
 	return all, nil
 }
 

@@ -103,4 +103,5 @@ INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `know
 COMMIT TRANSACTION;
 
 -- The lake's Iceberg tables in bigquery. They are current until the lake publishes again.
+CREATE SCHEMA IF NOT EXISTS `current`;
 CREATE EXTERNAL TABLE `current`.`bond_priced_deals` OPTIONS (format = 'ICEBERG', uris = ['s3://bucket/deals/_dealflow/iceberg/current/bond_priced_deals/metadata/v7.metadata.json']);

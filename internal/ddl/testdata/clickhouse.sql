@@ -101,4 +101,5 @@ INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `reas
 INSERT INTO loan_priced_changes (`market`, `deal_id`, `version`, `change`, `known_at`, `commit`) SELECT DISTINCT i.`market`, i.`deal_id`, i.`version`, 'added', i.`known_at`, i.`commit` FROM loan_priced_deal_total_currencies_inserts i LEFT JOIN (SELECT `market`, `deal_id`, `version`, 1 AS kept FROM loan_priced_changes) c ON c.`market` = i.`market` AND c.`deal_id` = i.`deal_id` AND c.`version` = i.`version` WHERE COALESCE(c.kept, 0) = 0;
 
 -- The lake's Iceberg tables in clickhouse. They are current until the lake publishes again.
+CREATE DATABASE IF NOT EXISTS `current`;
 CREATE TABLE `current`.`bond_priced_deals` ENGINE = IcebergS3('s3://bucket/deals/_dealflow/iceberg/current/bond_priced_deals');

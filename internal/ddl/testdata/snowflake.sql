@@ -103,4 +103,5 @@ INSERT INTO loan_priced_changes ("MARKET", "DEAL_ID", "VERSION", "CHANGE", "KNOW
 COMMIT;
 
 -- The lake's Iceberg tables in snowflake. They are current until the lake publishes again.
+CREATE SCHEMA IF NOT EXISTS "CURRENT";
 CREATE ICEBERG TABLE "CURRENT"."BOND_PRICED_DEALS" EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = 's3://bucket/deals/_dealflow/iceberg/current/bond_priced_deals/metadata/v7.metadata.json';

@@ -18,13 +18,13 @@ import (
 func (f *feed) writeRows(ctx context.Context, run *load.Transaction, night Night) (err error) {
 	market := f.feed.Market
 	rows := &nightRows{history: transform.NewHistoryBatches(memory.DefaultAllocator, f.feed)}
-	rows.historyFiles = load.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
+	rows.historyFiles = parquet.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
 	defer func() { err = errors.Join(err, rows.historyFiles.Release()) }()
 	if night.Snapshot {
 		if rows.snapshot, err = transform.NewSnapshotBatches(memory.DefaultAllocator, f.feed, night.Day); err != nil {
 			return err
 		}
-		rows.snapshotFiles = load.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t.Name, market, night.Day) })
+		rows.snapshotFiles = parquet.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return run.Snapshot(t.Name, market, night.Day) })
 		defer func() { err = errors.Join(err, rows.snapshotFiles.Release()) }()
 	}
 	if err := f.flatten(ctx, rows); err != nil {
@@ -39,7 +39,7 @@ func (f *feed) writeRows(ctx context.Context, run *load.Transaction, night Night
 // nightRows are the rows of a feed's night before they are written to files.
 type nightRows struct {
 	history, snapshot           *transform.Batches // snapshot is nil if the night has none
-	historyFiles, snapshotFiles *load.Tables
+	historyFiles, snapshotFiles *parquet.Tables
 }
 
 // flatten flattens the deals that have rows to write.

@@ -17,7 +17,7 @@ import (
 func writeVersions(ctx context.Context, run *load.Transaction, market api.Market, feeds []*feed, night Night) (err error) {
 	batches := transform.NewVersionBatches(memory.DefaultAllocator)
 	defer batches.Release()
-	out := load.Output{Create: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
+	out := parquet.Output{Create: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
 	defer func() { err = errors.Join(err, out.Abort()) }()
 	flush := func() error {
 		batch := batches.Take()

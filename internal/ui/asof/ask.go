@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,8 +113,17 @@ func (v *View) Ask(ctx context.Context, q Query) (*Answer, error) {
 	if a := v.lake.answers.get(v.edition, key); a != nil {
 		return a, nil
 	}
+	done, err := v.lake.turns.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	// Another reader may have asked the same while this one waited.
+	if a := v.lake.answers.get(v.edition, key); a != nil {
+		return a, nil
+	}
 	var a *Answer
-	err := v.run(ctx, q, func(rows *answer.Rows, began time.Time) error {
+	err = v.run(ctx, q, func(rows *answer.Rows, began time.Time) error {
 		a = &Answer{}
 		for i, name := range rows.Columns() {
 			a.Columns = append(a.Columns, Column{name, rows.Numeric(i)})
@@ -138,17 +149,12 @@ func (v *View) Ask(ctx context.Context, q Query) (*Answer, error) {
 	return a, nil
 }
 
-// run runs a query when its turn has come.
+// run runs a query. The caller has taken a turn.
 func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Time) error) (err error) {
 	s, err := v.Statement(q.Name)
 	if err != nil {
 		return err
 	}
-	done, err := v.lake.turns.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	began := time.Now()
 	if err := v.edition.Fetch(ctx, s.Text); err != nil {
 		return v.failed(q, err)
@@ -188,6 +194,11 @@ func (v *View) Write(ctx context.Context, q Query, format, folder string, out io
 	if format == Parquet {
 		return v.writeParquet(ctx, q, folder, out)
 	}
+	done, err := v.lake.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	return v.run(ctx, q, func(rows *answer.Rows, _ time.Time) error {
 		if format == CSV {
 			return rows.WriteCSV(out)
@@ -264,8 +275,8 @@ func (v *View) bound(text string, q Query) ([]any, error) {
 		return nil, err
 	}
 	var args []any
-	for name, value := range values {
-		args = append(args, stdsql.Named(name, value))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		args = append(args, stdsql.Named(name, values[name]))
 	}
 	return args, nil
 }

@@ -2,12 +2,14 @@ package grid
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/lake"
 )
 
 // Table is a table of a page.
@@ -108,6 +110,9 @@ func MomentOf(c asof.Cell) Cell {
 // ShortTime returns an instant in UTC to the minute.
 func ShortTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") }
 
+// LongTime returns an instant in UTC to the minute, with the zone.
+func LongTime(at lake.Instant) string { return at.UTC().Format("2 Jan 2006 15:04 UTC") }
+
 // Of returns an answer as a table, column by column.
 func Of(a *asof.Answer, caption string) *Table {
 	t := &Table{Caption: caption}
@@ -117,11 +122,32 @@ func Of(a *asof.Answer, caption string) *Table {
 	for _, cells := range a.Rows {
 		r := Row{}
 		for i := range cells {
-			r.Cells = append(r.Cells, Value(cells[i]))
+			cell := Value(cells[i])
+			if a.Columns[i].Number && strings.Contains(cell.Text, ".") {
+				cell = Amount(cell)
+			}
+			r.Cells = append(r.Cells, cell)
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	return t
+}
+
+// Amount returns a decimal number with its thousands apart and without zeros at its end. The title has it as it is.
+func Amount(c Cell) Cell {
+	whole, fraction, isDecimal := strings.Cut(c.Text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if !isDecimal || err != nil || strings.ContainsAny(fraction, "eE") {
+		return c
+	}
+	text := chart.Count(n)
+	if n == 0 && strings.HasPrefix(whole, "-") {
+		text = "-" + text
+	}
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		text += "." + fraction
+	}
+	return Cell{Text: text, Title: c.Text}
 }
 
 // Ago returns a duration in words, in its largest unit.

@@ -42,6 +42,19 @@ func TestWordDiff(t *testing.T) {
 	}
 }
 
+// TestAmount checks that a number keeps its value, and that its title has all digits.
+func TestAmount(t *testing.T) {
+	for in, want := range map[string]string{
+		"3115000000.000000": "3,115,000,000", "-1234.500000": "-1,234.5", "0.000000": "0", "-0.250000": "-0.25", "22.891": "22.891", "0.05": "0.05",
+		"1.5e20": "1.5e20", "123456789012345678901234.5": "123456789012345678901234.5", "100600": "100600", "–": "–",
+	} {
+		got := Amount(Cell{Text: in})
+		if got.Text != want || got.Text != in && got.Title != in {
+			t.Errorf("%s: got %q with the title %q, want %q", in, got.Text, got.Title, want)
+		}
+	}
+}
+
 // TestIndented checks that a payload keeps its numbers and texts, and that what is no JSON stays as it is.
 func TestIndented(t *testing.T) {
 	const text = `{"a":[1.50,1e2,{"b":"x, {y}: \\" z\\\\"}],"c":null}`

@@ -50,7 +50,7 @@ type Config struct {
 	// Checksums adds a checksum to every upload, next to the signature over the body, and validates the checksums of
 	// downloads. Auto: only with AWS, because others refuse how it is sent.
 	Checksums Choice
-	// Parallel is the greatest number of requests at once. Default 8.
+	// Parallel is the greatest number of requests at once. Default 16.
 	Parallel int
 	// Attempts is how often a request is sent before it fails for good. Default 8.
 	Attempts int
@@ -169,6 +169,9 @@ var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9
 func parseURL(text string) (bucket, root string, err error) {
 	rest, ok := strings.CutPrefix(text, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
+	if strings.ContainsAny(bucket, "@:") {
+		return "", "", errors.New("the lake's URL has a user or password: want s3://bucket or s3://bucket/prefix, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
 	if !ok || !bucketName.MatchString(bucket) {
 		return "", "", fmt.Errorf("lake %q: want s3://bucket or s3://bucket/prefix", text)
 	}
@@ -182,7 +185,7 @@ func parseURL(text string) (bucket, root string, err error) {
 }
 
 func (c *Config) setDefaults() {
-	c.Parallel = orDefault(c.Parallel, 8)
+	c.Parallel = orDefault(c.Parallel, 16)
 	c.Attempts = orDefault(c.Attempts, 8)
 	c.Wait = orDefault(c.Wait, 200*time.Millisecond)
 	c.LongestWait = orDefault(c.LongestWait, 30*time.Second)

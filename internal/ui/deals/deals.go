@@ -1,0 +1,372 @@
+package deals
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+	"dealflow/schemas/api"
+)
+
+var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from", "sort", "page", "state"}
+
+// listRows is the number of rows on a page of a list.
+const listRows = 100
+
+// dealSorts are the orders of the list of deals. The first is the one of a list that names none.
+var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
+
+// dealArgs returns the search and the filters of the list of deals.
+func dealArgs(q *frame.Request) (asof.Args, error) {
+	args := asof.Args{}
+	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
+		args[name] = strings.TrimSpace(q.Values.Get(name))
+	}
+	args["market"] = strings.ToUpper(args["market"])
+	if _, err := q.Choice("service", "bond", "loan"); err != nil {
+		return nil, err
+	}
+	if _, err := q.Choice("kind", "priced", "expected"); err != nil {
+		return nil, err
+	}
+	if _, err := q.Choice("state", "removed"); err != nil {
+		return nil, err
+	}
+	if text := args["priced_from"]; text != "" {
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return nil, frame.Errorf(http.StatusBadRequest, "priced_from=%s: want a day such as 2026-01-05", text)
+		}
+	}
+	sort, err := q.Choice("sort", dealSorts...)
+	args["sort"] = cmp.Or(sort, dealSorts[0])
+	return args, err
+}
+
+func mainDeals(q *frame.Request) (asof.Query, error) {
+	args, err := dealArgs(q)
+	if q.Values.Get("state") == "removed" {
+		return asof.Query{Name: "removed_deals", Args: args}, err
+	}
+	return asof.Query{Name: "deals", Args: args}, err
+}
+
+func showDeals(q *frame.Request) (*frame.Content, error) {
+	query, err := mainDeals(q)
+	if err != nil {
+		return nil, err
+	}
+	number, err := q.Number("page", 1, 100_000)
+	if err != nil {
+		return nil, err
+	}
+	query.Rows, query.Skip = listRows+1, (number-1)*listRows
+	found, err := q.Ask(query)
+	if err != nil {
+		return nil, err
+	}
+	data := frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}
+	c := &frame.Content{Title: "Deals", Template: "deals", Data: &data}
+	rows := found.All()
+	if len(rows) > listRows {
+		rows = rows[:listRows]
+		data.Next = q.With("page", fmt.Sprint(number+1))
+	}
+	if number > 1 {
+		data.Before = q.With("page", fmt.Sprint(number-1))
+	}
+	as := "in the newest state"
+	if q.View.Pinned() {
+		as = "as of " + grid.LongTime(q.View.Instant())
+	}
+	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
+	if query.Name == "removed_deals" {
+		c.Lead = "Deals that had been removed, newest removal first. Search for a removed deal by its id."
+		removedRows(q, data.Table, rows)
+		data.Filters = []frame.Filter{stateFilter(q)}
+		return c, nil
+	}
+	var all int64
+	if len(rows) > 0 {
+		all = rows[0].Int("all_deals")
+	}
+	c.Lead = fmt.Sprintf("%s %s", grid.Plural(all, "deal", "deals"), as)
+	if what := quoted(q); what != "these filters" {
+		c.Lead += " for " + what
+	}
+	c.Lead += "."
+	dealRows(q, data.Table, rows)
+	facets, err := q.Ask(asof.Query{Name: "deal_facets", Args: query.Args, Rows: 10_000})
+	if err != nil {
+		return nil, err
+	}
+	data.Filters = append(facetFilters(q, facets), stateFilter(q))
+	return c, nil
+}
+
+// quoted returns what was searched for, in words.
+func quoted(q *frame.Request) string {
+	if text := q.Values.Get("q"); text != "" {
+		return "‘" + text + "’"
+	}
+	return "these filters"
+}
+
+func stateFilter(q *frame.Request) frame.Filter {
+	f := frame.Filter{Name: "state", Choices: []frame.Choice{{Text: "removed", Address: q.With("state", "removed"), Current: q.Values.Get("state") == "removed"}}}
+	if q.Values.Get("state") != "" {
+		f.All = q.With("state", "")
+	}
+	return f
+}
+
+// facetFilters returns the filters with the number of deals of each value: the ten most frequent.
+func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
+	var all []frame.Filter
+	for _, name := range []string{"service", "market", "kind", "currency", "sector", "grade", "year", "esg"} {
+		f := frame.Filter{Name: name}
+		if q.Values.Get(name) != "" {
+			f.All = q.With(name, "")
+		}
+		for _, r := range found.All() {
+			if r.Text("facet") != name || len(f.Choices) == 10 {
+				continue
+			}
+			value := r.Text("value")
+			f.Choices = append(f.Choices, frame.Choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.Values.Get(name) == value})
+		}
+		if len(f.Choices) > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// dealOf returns the address of the page of a row's deal.
+func dealOf(q *frame.Request, r asof.Row) string {
+	return q.DealLink(r.Text("service"), r.Text("market"), r.Text("kind"), r.Int("deal_id"))
+}
+
+// amountText returns an amount in millions with its currency.
+func amountText(r asof.Row) grid.Cell {
+	if r.Null("amount") {
+		if !r.Null("volume") {
+			return grid.Value(r.Cell("volume"))
+		}
+		if r.Null("usd") {
+			return grid.Value(r.Cell("usd"))
+		}
+		return grid.Cell{Text: millions(r.Text("usd")) + " m USD"}
+	}
+	return grid.Cell{Text: millions(r.Text("amount")) + " m " + r.Text("currency")}
+}
+
+// millions divides a decimal number by a million, to one digit.
+func millions(text string) string {
+	var v float64
+	if _, err := fmt.Sscan(text, &v); err != nil {
+		return text
+	}
+	return chart.Decimals(v/1e6, 1)
+}
+
+func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
+	t.Columns = grid.Columns("feed", ">deal", "borrower", "day or stage", ">amount", "price", "sector", ">version", "known")
+	for name, at := range map[string]int{"borrower": 2, "day": 3, "usd": 4, "known": 8} {
+		current, next := cmp.Or(q.Values.Get("sort"), dealSorts[0]), "-"+name
+		if name == "borrower" {
+			next = name
+		}
+		switch current {
+		case "-" + name:
+			t.Columns[at].Sorted = "descending"
+			next = name
+			if name == "known" {
+				next = "-known"
+			}
+		case name:
+			t.Columns[at].Sorted = "ascending"
+		}
+		t.Columns[at].Sort = q.With("sort", next)
+	}
+	for _, r := range rows {
+		when := grid.Value(r.Cell("day"))
+		if r.Null("day") {
+			when = grid.Value(r.Cell("stage"))
+			if r.Null("stage") && !r.Null("headline") {
+				when = grid.Value(r.Cell("headline"))
+			}
+		}
+		address := dealOf(q, r)
+		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
+			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+	}
+}
+
+func removedRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
+	t.Columns = grid.Columns("feed", ">deal", "reason", ">version", "removed")
+	for _, r := range rows {
+		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: dealOf(q, r)},
+			grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+	}
+}
+
+var changeParams = []string{"from", "to", "service", "market", "kind", "change", "field", "quiet", "page"}
+
+// changeArgs returns the interval and the filters of the changes. Without an interval it is the newest snapshot day, and what
+// came after it.
+func changeArgs(q *frame.Request) (asof.Args, error) {
+	args := asof.Args{}
+	for _, name := range []string{"service", "market", "kind", "change", "field", "quiet"} {
+		args[name] = strings.TrimSpace(q.Values.Get(name))
+	}
+	args["market"] = strings.ToUpper(args["market"])
+	for name, words := range map[string][]string{
+		"service": {"bond", "loan"}, "kind": {"priced", "expected"}, "change": {"added", "changed", "removed", "reappeared"}, "quiet": {"1"},
+	} {
+		if _, err := q.Choice(name, words...); err != nil {
+			return nil, err
+		}
+	}
+	args["from"], args["to"] = defaultInterval(q)
+	for _, name := range []string{"from", "to"} {
+		text := q.Values.Get(name)
+		if text == "" {
+			continue
+		}
+		at, err := q.Resolve(text)
+		if err != nil {
+			return nil, frame.Errorf(http.StatusBadRequest, "%s=%v", name, err)
+		}
+		args[name] = at.String()
+	}
+	if args["to"] > q.View.Instant().String() { // both have one form
+		args["to"] = q.View.Instant().String()
+	}
+	return args, nil
+}
+
+// defaultInterval returns the interval from the snapshot day before the newest one to the view's instant.
+func defaultInterval(q *frame.Request) (from, to string) {
+	from, to = "-infinity", q.View.Instant().String()
+	commits := q.View.Commits()
+	newest := ""
+	for i := len(commits) - 1; i >= 0; i-- {
+		switch c := &commits[i]; {
+		case c.SnapshotDate == "":
+		case newest == "":
+			newest = c.SnapshotDate
+		case c.SnapshotDate != newest:
+			return c.KnownAt.String(), to
+		}
+	}
+	return from, to
+}
+
+func mainChanges(q *frame.Request) (asof.Query, error) {
+	args, err := changeArgs(q)
+	return asof.Query{Name: "change_list", Args: args}, err
+}
+
+type changesData struct {
+	frame.List
+	Matrix   *grid.Table
+	From, To string
+	Quiet    string // address with, or without, versions that only have another time of change
+	IsQuiet  bool
+}
+
+func showChanges(q *frame.Request) (*frame.Content, error) {
+	query, err := mainChanges(q)
+	if err != nil {
+		return nil, err
+	}
+	number, err := q.Number("page", 1, 100_000)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := q.Ask(asof.Query{Name: "change_counts", Args: query.Args, Rows: 10_000})
+	if err != nil {
+		return nil, err
+	}
+	query.Rows, query.Skip = listRows+1, (number-1)*listRows
+	found, err := q.Ask(query)
+	if err != nil {
+		return nil, err
+	}
+	data := &changesData{From: query.Args["from"], To: query.Args["to"], IsQuiet: query.Args["quiet"] != ""}
+	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
+	data.Matrix = changeMatrix(q, counts)
+	data.Empty = "Nothing became known in this time. Choose an earlier start, or take a filter away."
+	rows := found.All()
+	if len(rows) > listRows {
+		rows = rows[:listRows]
+		data.Next = q.With("page", fmt.Sprint(number+1))
+	}
+	if number > 1 {
+		data.Before = q.With("page", fmt.Sprint(number-1))
+	}
+	var all int64
+	for _, r := range counts.All() {
+		all += r.Int("versions")
+	}
+	lead := fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
+	data.Table = &grid.Table{Caption: "Versions", Sticky: 2, Columns: grid.Columns("feed", ">deal", "borrower", "change", "fields", ">version", "known")}
+	for _, r := range rows {
+		address := dealOf(q, r)
+		change := grid.Cell{Text: r.Text("change"), Class: r.Text("change")}
+		if !r.Null("reason") {
+			change.Text += " (" + r.Text("reason") + ")"
+		}
+		if address != "" && r.Text("change") == "changed" {
+			change.Link = address + "?tab=diff&v=" + r.Text("version")
+		}
+		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
+			grid.Value(r.Cell("borrower")), change, grid.Value(r.Cell("fields")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+	}
+	return &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
+}
+
+func shortInstant(text string) string {
+	at, err := asof.ParseInstant(text)
+	if err != nil {
+		return "the beginning"
+	}
+	return grid.LongTime(at)
+}
+
+// changeMatrix counts versions by feed and change; each count leads to its list.
+func changeMatrix(q *frame.Request, counts *asof.Answer) *grid.Table {
+	kinds := []string{"added", "changed", "removed", "reappeared"}
+	t := &grid.Table{Caption: "Versions by feed", Sticky: 1, Columns: grid.Columns("feed", ">added", ">changed", ">removed", ">reappeared")}
+	byFeed := map[string]map[string]int64{}
+	for _, r := range counts.All() {
+		name := strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))
+		if byFeed[name] == nil {
+			byFeed[name] = map[string]int64{}
+		}
+		byFeed[name][r.Text("change")] += r.Int("versions")
+	}
+	for _, feed := range api.Feeds() {
+		counted := byFeed[feed.String()]
+		if counted == nil {
+			continue
+		}
+		narrow := []string{"service", string(feed.Service), "market", string(feed.Market), "kind", string(feed.Kind)}
+		r := grid.Row{Cells: []grid.Cell{{Text: feed.String(), Link: q.With(narrow...)}}}
+		for _, kind := range kinds {
+			c := grid.Whole(counted[kind])
+			if counted[kind] > 0 {
+				c.Link = q.With(append(narrow, "change", kind)...)
+			}
+			r.Cells = append(r.Cells, c)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}

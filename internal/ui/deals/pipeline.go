@@ -1,0 +1,386 @@
+package deals
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+)
+
+var pipelineParams = []string{"service", "market", "currency", "sponsor", "since", "view"}
+
+const (
+	pipelineRows = 10_000 // tranches that the page reads
+	boardRows    = 2000   // tranches from which the table is the default
+	columnCards  = 60     // cards of a column; the table has the others
+	cardTranches = 4      // tranches of a card; the deal's page has the others
+)
+
+// pipelineArgs returns the filters of the pipeline, and the instant since which something is new.
+func pipelineArgs(q *frame.Request) (asof.Args, error) {
+	args := asof.Args{}
+	for _, name := range []string{"service", "market", "currency", "sponsor"} {
+		args[name] = strings.TrimSpace(q.Values.Get(name))
+	}
+	args["market"] = strings.ToUpper(args["market"])
+	for name, words := range map[string][]string{"service": {"bond", "loan"}, "sponsor": {"yes", "no"}, "view": {"board", "table"}} {
+		if _, err := q.Choice(name, words...); err != nil {
+			return nil, err
+		}
+	}
+	args["since"], _ = defaultInterval(q)
+	if text := q.Values.Get("since"); text != "" {
+		at, err := q.Resolve(text)
+		if err != nil {
+			return nil, frame.Errorf(http.StatusBadRequest, "since=%v", err)
+		}
+		args["since"] = at.String()
+	}
+	return args, nil
+}
+
+func mainPipeline(q *frame.Request) (asof.Query, error) {
+	args, err := pipelineArgs(q)
+	return asof.Query{Name: "pipeline", Args: args}, err
+}
+
+type pipelineData struct {
+	Services []frame.Choice
+	Filters  []frame.Filter
+	Views    []frame.Choice
+	Hidden   []frame.Fact // parameters that the form of since keeps
+	Since    string
+	Columns  []boardColumn // of the board; empty for the table
+	Table    *grid.Table   // nil for the board
+	Left     *grid.Table
+	Empty    string
+}
+
+// boardColumn is a column of the board.
+type boardColumn struct {
+	Name  string
+	Cards []card
+	Deals int    // all of them
+	Table string // address of the table, if there are more than the cards
+}
+
+// card is a deal on the board.
+type card struct {
+	Link, Borrower, Market, Headline string
+	Tranches                         []string
+	More                             int // tranches that are not shown
+	Badges                           []badge
+	Changed                          string // columns
+	Listed                           string // for how long
+	column                           string
+}
+
+func showPipeline(q *frame.Request) (*frame.Content, error) {
+	query, err := mainPipeline(q)
+	if err != nil {
+		return nil, err
+	}
+	// The counts of the filters are of both services, and the page shows one of them.
+	wanted := query.Args["service"]
+	query.Args["service"], query.Rows = "", pipelineRows
+	found, err := q.Ask(query)
+	if err != nil {
+		return nil, err
+	}
+	left, err := q.Ask(asof.Query{Name: "pipeline_left", Args: query.Args})
+	if err != nil {
+		return nil, err
+	}
+	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left)}
+	c := &frame.Content{Title: "Pipeline", Template: "pipeline", Data: data}
+	all := cardsOf(q, found)
+	perService := map[string][]card{}
+	for service, cards := range all {
+		for i := range cards {
+			perService[service] = append(perService[service], *cards[i])
+		}
+	}
+	if wanted == "" {
+		wanted = "bond"
+		if len(perService["bond"]) == 0 {
+			wanted = "loan"
+		}
+	}
+	c.Lead = pipelineLead(perService, found, left, query.Args["since"])
+	for _, s := range []struct{ name, word string }{{"bond", "Bonds"}, {"loan", "Loans"}} {
+		data.Services = append(data.Services, frame.Choice{Text: s.word, Count: fmt.Sprint(len(perService[s.name])), Address: q.With("service", s.name), Current: wanted == s.name})
+	}
+	data.Filters = pipelineFilters(q, found, wanted)
+	for _, name := range []string{"service", "market", "currency", "sponsor", "view"} {
+		if value := q.Values.Get(name); value != "" {
+			data.Hidden = append(data.Hidden, frame.Fact{Name: name, Value: value})
+		}
+	}
+	view := cmp.Or(q.Values.Get("view"), map[bool]string{true: "table", false: "board"}[len(found.Rows) > boardRows])
+	for _, name := range []string{"board", "table"} {
+		data.Views = append(data.Views, frame.Choice{Text: name, Address: q.With("view", name), Current: view == name})
+	}
+	if len(perService[wanted]) == 0 {
+		data.Empty = "No expected " + wanted + " matches. Take a filter away, or look at the other tab."
+		return c, nil
+	}
+	if view == "table" {
+		data.Table = pipelineTable(q, found, wanted, today(q))
+		return c, nil
+	}
+	data.Columns = boardOf(q, perService[wanted], map[string][]string{"bond": bondColumns, "loan": loanColumns}[wanted])
+	return c, nil
+}
+
+// today is the day of the view's instant.
+func today(q *frame.Request) time.Time {
+	at := q.View.Instant().UTC()
+	if c := q.View.Commit(); c != nil && !q.View.Pinned() {
+		at = c.KnownAt.UTC()
+	}
+	return at.Truncate(24 * time.Hour)
+}
+
+func pipelineLead(cards map[string][]card, found, left *asof.Answer, since string) string {
+	deals, isNew, changed, tranches := len(cards["bond"])+len(cards["loan"]), 0, 0, int64(0)
+	for _, all := range cards {
+		for i := range all {
+			has := func(text string) bool {
+				return slices.ContainsFunc(all[i].Badges, func(b badge) bool { return b.Text == text })
+			}
+			switch {
+			case has("new") || has("back"):
+				isNew++
+			case has("changed"):
+				changed++
+			}
+		}
+	}
+	for _, r := range found.All() {
+		if !r.Null("ordinal") {
+			tranches++
+		}
+	}
+	priced, gone := 0, 0
+	for _, r := range left.All() {
+		if strings.HasPrefix(r.Text("left_as"), "priced") {
+			priced++
+		} else {
+			gone++
+		}
+	}
+	return fmt.Sprintf("%s to come, with %s. Since %s: %d new, %d changed, %d left (%d priced, %d gone).",
+		grid.Plural(int64(deals), "deal", "deals"), grid.Plural(tranches, "tranche", "tranches"), shortInstant(since), isNew, changed, priced+gone, priced, gone)
+}
+
+// pipelineFilters counts the deals of a service by the values of the filters.
+func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []frame.Filter {
+	names := []string{"market", "currency", "sponsor"}
+	counts, seen := map[string]map[string]int64{}, map[string]bool{}
+	for _, name := range names {
+		counts[name] = map[string]int64{}
+	}
+	for _, r := range found.All() {
+		if r.Text("service") != service {
+			continue
+		}
+		sponsor := ""
+		if !r.Null("sponsor_backed") {
+			sponsor = map[bool]string{true: "yes", false: "no"}[r.Text("sponsor_backed") == "true"]
+		}
+		for i, value := range []string{r.Text("market"), r.Text("currency"), sponsor} {
+			// A deal counts once for each of its currencies.
+			key := strings.Join([]string{names[i], value, r.Text("market"), r.Text("deal_id")}, "\x00")
+			if !seen[key] {
+				seen[key] = true
+				counts[names[i]][value]++
+			}
+		}
+	}
+	var filters []frame.Filter
+	for _, name := range names {
+		f := q.Filter(name, counts[name], 10)
+		if name == "sponsor" {
+			f.Name = "sponsor-backed"
+		}
+		if len(f.Choices) > 0 {
+			filters = append(filters, f)
+		}
+	}
+	return filters
+}
+
+// cardsOf returns the deals of a pipeline by service, in the order of the rows.
+func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
+	all, byDeal, day := map[string][]*card{}, map[string]*card{}, today(q)
+	for _, r := range found.All() {
+		service := r.Text("service")
+		key := service + "/" + r.Text("market") + "/" + r.Text("deal_id")
+		c := byDeal[key]
+		if c == nil {
+			c = newCard(q, r)
+			byDeal[key] = c
+			all[service] = append(all[service], c)
+		}
+		column, note := loanColumn(r), ""
+		columns := loanColumns
+		if service == "bond" {
+			columns = bondColumns
+			column, note = bondColumn(r, day)
+		}
+		// A deal is in the column of its tranche that comes first.
+		if c.column == "" || slices.Index(columns, column) < slices.Index(columns, c.column) {
+			c.column = column
+		}
+		if r.Null("ordinal") {
+			continue
+		}
+		if len(c.Tranches) == cardTranches {
+			c.More++
+			continue
+		}
+		c.Tranches = append(c.Tranches, trancheLine(r, note))
+	}
+	return all
+}
+
+func newCard(q *frame.Request, r asof.Row) *card {
+	c := &card{
+		Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"),
+		Headline: r.Text("headline"),
+	}
+	if r.Null("borrower_name") {
+		c.Borrower = "deal " + r.Text("deal_id")
+	}
+	switch {
+	case r.Text("left_censored") == "true":
+		c.Listed = "since before the first run"
+	case !r.Null("days_listed"):
+		c.Listed = grid.Plural(r.Int("days_listed"), "day listed", "days listed")
+	}
+	switch {
+	case r.Text("is_new") == "true":
+		c.Badges = append(c.Badges, badge{Text: "new", Class: "ok"})
+	case r.Text("is_back") == "true":
+		c.Badges = append(c.Badges, badge{Text: "back", Class: "ok", Title: "it had been removed"})
+	case r.Text("is_changed") == "true":
+		c.Badges = append(c.Badges, badge{Text: "changed", Class: "warn"})
+		c.Changed = shortFields(r.Text("fields"))
+	}
+	if !r.Null("moved_from") {
+		c.Badges = append(c.Badges, badge{Text: "moved from " + cmp.Or(r.Text("moved_from"), "no stage"), Class: "warn"})
+	}
+	if r.Text("service") == "loan" && loanColumn(r) == otherWords {
+		c.Badges = append(c.Badges, badge{Text: "“" + cmp.Or(r.Text("stage"), "no stage") + "”", Class: "plain", Title: "the stage as the source spells it"})
+	}
+	return c
+}
+
+// shortFields returns columns without their tables: three, and the number of the others.
+func shortFields(text string) string {
+	var names []string
+	for _, field := range strings.Split(text, ", ") {
+		if _, column, ok := strings.Cut(field, "."); ok && !slices.Contains(names, column) {
+			names = append(names, column)
+		}
+	}
+	if len(names) > 4 {
+		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
+	}
+	return strings.Join(names, ", ")
+}
+
+// trancheLine returns a tranche in a line: what, how much, at which price, when.
+func trancheLine(r asof.Row, note string) string {
+	parts := []string{}
+	for _, name := range []string{"structure", "volume", "price", "timing"} {
+		if text := strings.TrimSpace(r.Text(name)); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if r.Null("volume") && !r.Null("currency") {
+		parts = slices.Insert(parts, min(1, len(parts)), r.Text("currency"))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, cmp.Or(r.Text("tranche_name"), "tranche "+r.Text("ordinal")))
+	}
+	if note != "" {
+		parts[len(parts)-1] += " (" + note + ")"
+	}
+	return strings.Join(parts, " · ")
+}
+
+// boardOf puts deals into columns. A column without deals is left out, except those that every board has.
+func boardOf(q *frame.Request, cards []card, columns []string) []boardColumn {
+	var board []boardColumn
+	for _, name := range columns {
+		column := boardColumn{Name: name}
+		for i := range cards {
+			if cards[i].column != name {
+				continue
+			}
+			column.Deals++
+			if len(column.Cards) < columnCards {
+				column.Cards = append(column.Cards, cards[i])
+			} else {
+				column.Table = q.With("view", "table")
+			}
+		}
+		if column.Deals > 0 {
+			board = append(board, column)
+		}
+	}
+	return board
+}
+
+// pipelineTable lists the tranches of a service.
+func pipelineTable(q *frame.Request, found *asof.Answer, service string, day time.Time) *grid.Table {
+	t := &grid.Table{Caption: "Tranches", Sticky: 2, Columns: grid.Columns("market", ">deal", "borrower", "column", "stage or timing", "structure", "volume", "price", ">days listed", "news")}
+	for _, r := range found.All() {
+		if r.Text("service") != service {
+			continue
+		}
+		column, words := loanColumn(r), grid.Value(r.Cell("stage"))
+		if service == "bond" {
+			var note string
+			column, note = bondColumn(r, day)
+			if words = grid.Value(r.Cell("timing")); note != "" {
+				words.Text += " (" + note + ")"
+			}
+		}
+		var news []string
+		for _, b := range newCard(q, r).Badges {
+			news = append(news, b.Text)
+		}
+		listed := grid.Value(r.Cell("days_listed"))
+		if r.Text("left_censored") == "true" {
+			listed.Title = "listed since before the first run"
+		}
+		t.Add(grid.Cell{Text: r.Text("market")}, grid.Cell{Text: r.Text("deal_id"), Link: q.DealLink(service, r.Text("market"), "expected", r.Int("deal_id"))},
+			grid.Value(r.Cell("borrower_name")), grid.Cell{Text: column}, words, grid.Value(r.Cell("structure")), grid.Value(r.Cell("volume")), grid.Value(r.Cell("price")), listed, grid.Words(strings.Join(news, ", ")))
+	}
+	return t
+}
+
+// leftTable lists the deals that left the pipeline, with the deals that they priced as.
+func leftTable(q *frame.Request, found *asof.Answer) *grid.Table {
+	t := &grid.Table{Caption: "Deals that left", Sticky: 2, Columns: grid.Columns("feed", ">deal", "borrower", "left as", "priced deal", "known")}
+	for _, r := range found.All() {
+		priced := grid.Value(r.Cell("priced_deals"))
+		if first, _, _ := strings.Cut(r.Text("priced_deals"), " "); first != "" {
+			var id int64
+			if _, err := fmt.Sscan(first, &id); err == nil {
+				priced.Link = q.DealLink(r.Text("service"), r.Text("market"), "priced", id)
+			}
+		}
+		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/expected")}, grid.Cell{Text: r.Text("deal_id"), Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id"))},
+			grid.Value(r.Cell("borrower_name")), grid.Value(r.Cell("left_as")), priced, grid.MomentOf(r.Cell("known_at")))
+	}
+	return t
+}

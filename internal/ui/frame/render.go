@@ -1,0 +1,199 @@
+package frame
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"dealflow/internal/chart"
+)
+
+//go:embed templates/*.html style.css ui.js
+var files embed.FS
+
+// parseTemplates returns the templates of pages by name, each with the layout. Those whose name begins with "_" are parts of
+// all others.
+func parseTemplates(from []fs.FS) (map[string]*template.Template, error) {
+	shared, err := template.New("").ParseFS(files, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*template.Template{}
+	for _, folder := range append([]fs.FS{files}, from...) {
+		names, err := fs.Glob(folder, "templates/*.html")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			base := strings.TrimSuffix(path.Base(name), ".html")
+			if strings.HasPrefix(base, "_") {
+				continue
+			}
+			if all[base] != nil {
+				return nil, fmt.Errorf("two templates have the name %s", base)
+			}
+			own, err := shared.Clone()
+			if err == nil {
+				all[base], err = own.ParseFS(folder, name)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// Content is what a page shows between the strip and the footer.
+type Content struct {
+	Title    string // the heading
+	Lead     string // one sentence that answers the page's question; "" for none
+	Template string
+	Data     any
+	File     *File // in place of a page
+}
+
+// File is an answer that is no page.
+type File struct {
+	Name, Type string
+	Data       []byte
+}
+
+// shell is the data of the layout. Templates of pages get it too, with their own in Data.
+type shell struct {
+	*Request
+	*Content
+	Strip   strip
+	Lake    string
+	Program string
+	Pages   []navigation
+	Asked   []evidence
+	Assets  string // address of the files, without their name
+	Took    string // time of the page on the server
+	Search  string
+}
+
+// navigation is a word of the navigation.
+type navigation struct {
+	Word, Key, Address string
+	Current            bool
+}
+
+// render writes a page.
+func render(out io.Writer, q *Request, c *Content) error {
+	s := shell{
+		Request: q, Content: c, Strip: q.strip(), Lake: q.server.config.URL, Program: q.server.config.Version, Asked: q.asked,
+		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"),
+	}
+	for _, p := range q.server.config.Pages {
+		if p.Key != "" {
+			s.Pages = append(s.Pages, navigation{p.Word, p.Key, q.Link(p.Path), q.page != nil && q.page.Word == p.Word})
+		}
+	}
+	s.Took = fmt.Sprintf("%d ms", time.Since(q.began).Milliseconds())
+	t, ok := q.server.templates[c.Template]
+	if !ok {
+		return fmt.Errorf("no template %q", c.Template)
+	}
+	var page bytes.Buffer
+	if err := t.ExecuteTemplate(&page, "layout", s); err != nil {
+		return err
+	}
+	// Control characters and those that turn the direction of writing would be obeyed, not shown.
+	_, err := out.Write(bytes.Map(chart.Visible, page.Bytes()))
+	return err
+}
+
+// assets are the files that all pages share. Their address has their hash, so that browsers keep them.
+type assets struct {
+	hash   string
+	files  map[string][]byte
+	packed map[string][]byte // by gzip
+}
+
+func newAssets() (*assets, error) {
+	a := &assets{files: map[string][]byte{}, packed: map[string][]byte{}}
+	own, err := files.ReadFile("style.css")
+	if err != nil {
+		return nil, err
+	}
+	script, err := files.ReadFile("ui.js")
+	if err != nil {
+		return nil, err
+	}
+	a.files["style.css"] = append([]byte(themes(chart.Style)), themes(string(own))...)
+	a.files["ui.js"] = script
+	for name, data := range a.files {
+		if a.packed[name], err = packed(data); err != nil {
+			return nil, err
+		}
+	}
+	a.hash = fmt.Sprintf("%x", sha256.Sum256(append(a.files["style.css"], script...)))[:16]
+	return a, nil
+}
+
+// packed compresses by gzip.
+func packed(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(data)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
+}
+
+// darkScheme begins the colours for readers whose system is dark.
+const darkScheme = "@media screen and (prefers-color-scheme: dark) {\n  :root {"
+
+// themes lets a reader choose the scheme of a style: the attribute data-theme of the page goes before the system's.
+func themes(style string) string {
+	before, rest, found := strings.Cut(style, darkScheme)
+	if !found {
+		return style
+	}
+	dark, after, _ := strings.Cut(rest, "}\n}\n")
+	return before + "@media screen and (prefers-color-scheme: dark) {\n  :root:not([data-theme=light]) {" + dark + "}\n}\n" +
+		"@media screen {\n  :root[data-theme=dark] {" + dark + "}\n}\n" + after
+}
+
+func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
+	hash, file, _ := strings.Cut(name, "/")
+	data, ok := a.files[file]
+	if !ok || hash != a.hash {
+		http.Error(w, "no file has this address", http.StatusNotFound)
+		return
+	}
+	if packed := a.packed[file]; strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		data = packed
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	w.Header().Set("Vary", "Accept-Encoding")
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	http.ServeContent(w, r, file, time.Time{}, bytes.NewReader(data))
+}
+
+// Name is the lake's name in short: of one in a folder, the name of that.
+func (s shell) Name() string {
+	if strings.Contains(s.Lake, "://") {
+		return s.Lake
+	}
+	return path.Base(s.Lake)
+}
+
+// At names the commit that the page is of; "" before the first.
+func (s shell) At() string {
+	c := s.View.Commit()
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprint(c.Number)
+}

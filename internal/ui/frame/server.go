@@ -1,0 +1,444 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/login"
+)
+
+// Config says what the explorer shows.
+type Config struct {
+	Lake      *asof.Lake // required; the caller closes it after the last request
+	URL       string     // of the lake, without credentials
+	Version   string     // of the program
+	Pages     []Page     // in the order of the navigation
+	Templates []fs.FS    // of the pages: each has a folder templates
+	// State says in a word whether the lake is well, for /-/healthz. said is what that answers as JSON. Required.
+	State func(context.Context) (good bool, said any)
+	Now   func() time.Time // clock for ages. Required.
+	// Timeout is for all statements of a page; 0: 30 seconds.
+	Timeout time.Duration
+	// Login admits those who know a token; nil: all who reach the server.
+	Login *login.Door
+	// Hosts are names under which the server is asked, besides those of the loopback interface.
+	Hosts []string
+	// AnyHost accepts every name: the socket is a file, which no name leads to.
+	AnyHost bool
+	WorkDir string       // for downloads as Parquet; "" means the system's
+	Log     *slog.Logger // required
+}
+
+// Server answers the requests of the explorer. It is safe for concurrent use.
+type Server struct {
+	config    Config
+	assets    *assets
+	templates map[string]*template.Template
+}
+
+// New returns a server.
+func New(config Config) (*Server, error) {
+	assets, err := newAssets()
+	if err != nil {
+		return nil, fmt.Errorf("explorer: %w", err)
+	}
+	templates, err := parseTemplates(config.Templates)
+	if err != nil {
+		return nil, fmt.Errorf("explorer: %w", err)
+	}
+	return &Server{config: config, assets: assets, templates: templates}, nil
+}
+
+const (
+	maxURL     = 16 << 10
+	askTimeout = 30 * time.Second // of all statements of a page, unless Config says otherwise
+	saveBudget = 5 * time.Minute  // of a download
+)
+
+var errDeadline = errors.New("the page took too long; try again in a few seconds")
+
+// securityHeaders are in every answer. Nothing inline runs or styles, and no request leaves the host.
+var securityHeaders = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
+		"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cache-Control":                "private, no-cache",
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	for name, value := range securityHeaders {
+		w.Header().Set(name, value)
+	}
+	counted := &statusWriter{ResponseWriter: w}
+	refused := s.refuse(r)
+	switch {
+	case refused != nil:
+		http.Error(counted, refused.text, refused.status)
+	case r.URL.Path == loginPath && s.config.Login != nil:
+		s.config.Login.ServeHTTP(counted, r)
+	case !s.admits(r):
+		s.turnAway(counted, r)
+	default:
+		s.route(counted, r)
+	}
+	// Without the query: what a person searches for is no affair of the log.
+	s.config.Log.Debug("page of the explorer", "method", r.Method, "path", r.URL.Path, "status", counted.status, "dur", time.Since(began))
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// pageError is an answer that is no page of the lake.
+type pageError struct {
+	status int
+	text   string
+	err    error // the reason, if it is more than the text
+}
+
+func (e *pageError) Error() string { return e.text }
+func (e *pageError) Unwrap() error { return e.err }
+
+// Errorf returns an error of a page, which says what is wrong with the request, with a status of HTTP.
+func Errorf(status int, format string, args ...any) error { return errorf(status, format, args...) }
+
+func errorf(status int, format string, args ...any) *pageError {
+	return &pageError{status: status, text: fmt.Sprintf(format, args...)}
+}
+
+// refuse returns why a request is refused before it is looked at; nil if it is not.
+func (s *Server) refuse(r *http.Request) *pageError {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	known := s.config.AnyHost || slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host) || slices.Contains(s.config.Hosts, host)
+	switch {
+	case !known:
+		// A page of another site can make its own name lead to this address: the name tells.
+		return errorf(http.StatusMisdirectedRequest, "the explorer is not asked under the name %q; --host adds a name", r.Host)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || r.URL.Path != loginPath || s.config.Login == nil):
+		return errorf(http.StatusMethodNotAllowed, "want GET or HEAD: the explorer changes nothing")
+	case len(r.RequestURI) > maxURL:
+		return errorf(http.StatusRequestURITooLong, "the address has more than %d bytes", maxURL)
+	case r.URL.Path == "" || strings.Contains(r.URL.Path, "//") || path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/":
+		return errorf(http.StatusNotFound, "no page has this address")
+	}
+	return nil
+}
+
+// loginPath is the address of the form, and assetsPath begins those of files, which the form has, too.
+const (
+	loginPath  = "/-/login"
+	assetsPath = "/-/assets/"
+)
+
+// admits says whether a request may see the lake.
+func (s *Server) admits(r *http.Request) bool {
+	return s.config.Login == nil || strings.HasPrefix(r.URL.Path, assetsPath) || s.config.Login.Admits(r)
+}
+
+// turnAway sends a browser to the form, and tells a program what is missing.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dealflow"`)
+		http.Error(w, "want the token: Authorization: Bearer …", http.StatusUnauthorized)
+		return
+	}
+	below := strings.TrimPrefix(r.URL.RequestURI(), "/")
+	path, _, _ := strings.Cut(below, "?")
+	w.Header().Set("Location", cmp.Or(strings.Repeat("../", strings.Count(path, "/")), "./")+"-/login?next="+url.QueryEscape(below))
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// Style returns the address of the style, relative to /-/.
+func Style() (string, error) {
+	a, err := newAssets()
+	if err != nil {
+		return "", err
+	}
+	return "assets/" + a.hash + "/style.css", nil
+}
+
+// route answers a request that is not refused.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	below := strings.TrimPrefix(r.URL.Path, "/")
+	if machinery, ok := strings.CutPrefix(below, "-/"); ok {
+		s.machinery(w, r, machinery)
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), cmp.Or(s.config.Timeout, askTimeout), errDeadline)
+	defer cancel()
+	q, redirect, err := s.read(ctx, r, below)
+	if q != nil && q.View != nil {
+		defer func() {
+			if err := q.View.Release(); err != nil {
+				s.config.Log.Warn("an older catalog could not be closed", "error", err)
+			}
+		}()
+	}
+	switch {
+	case err != nil:
+	case redirect != "":
+		w.Header().Set("Location", redirect) // relative: the server may be under a path of a proxy
+		w.WriteHeader(http.StatusFound)
+		return
+	case q.format != "":
+		err = s.save(w, r, q)
+	default:
+		err = s.show(w, r, q)
+	}
+	if err != nil {
+		s.showError(w, r, q, err)
+	}
+}
+
+// machinery answers what is no page: files, the newest commit, the verdict, the as-of control.
+func (s *Server) machinery(w http.ResponseWriter, r *http.Request, name string) {
+	switch {
+	case strings.HasPrefix(name, "assets/"):
+		s.assets.serve(w, r, strings.TrimPrefix(name, "assets/"))
+	case name == "newest":
+		v, err := s.config.Lake.Newest(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		newest := v.Range()
+		if err := v.Release(); err != nil {
+			s.config.Log.Warn("an older catalog could not be closed", "error", err)
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"commit": newest.NewestCommit, "known_at": newest.Newest})
+	case name == "healthz":
+		status := http.StatusOK
+		good, said := s.config.State(r.Context())
+		if !good {
+			status = http.StatusServiceUnavailable
+		}
+		writeJSON(w, status, said)
+	case name == "go":
+		s.move(w, r)
+	default:
+		http.Error(w, "no page has this address", http.StatusNotFound)
+	}
+}
+
+// move redirects from the form of the as-of control to the page as of the instant that it names.
+func (s *Server) move(w http.ResponseWriter, r *http.Request) {
+	values := r.URL.Query()
+	page := values.Get("page")
+	if !login.Local(page) {
+		http.Error(w, "page: want the address of a page", http.StatusBadRequest)
+		return
+	}
+	if values.Get("at") == "" {
+		w.Header().Set("Location", "../"+page)
+		w.WriteHeader(http.StatusFound)
+		return
+	}
+	at, err := s.config.Lake.Resolve(values.Get("at"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Location", "../as-of/"+asof.Path(at)+"/"+page)
+	w.WriteHeader(http.StatusFound)
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(value) // the reader has gone
+}
+
+// save answers with the main table of a page as a file.
+func (s *Server) save(w http.ResponseWriter, r *http.Request, q *Request) error {
+	query, err := q.page.Main(q)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Ctx), saveBudget)
+	defer cancel()
+	defer context.AfterFunc(r.Context(), cancel)()
+	name := strings.NewReplacer("/", "-", " ", "-").Replace(strings.Trim(q.path, "/"))
+	types := map[string]string{asof.CSV: "text/csv; charset=utf-8", asof.JSON: "application/json", asof.Parquet: "application/vnd.apache.parquet"}
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", types[q.format])
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	out := &lateWriter{w: w, begin: func() {
+		w.Header().Set("Content-Type", types[q.format])
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+"."+q.format+`"`)
+		w.WriteHeader(http.StatusOK)
+	}}
+	err = q.View.Write(ctx, query, q.format, s.config.WorkDir, out)
+	if err != nil && out.begun {
+		// A cut connection is the only way to say that what came is not all.
+		s.config.Log.Warn("a download was cut off", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+// lateWriter calls begin before the first byte, so that an error before it can still have a status.
+type lateWriter struct {
+	w     http.ResponseWriter
+	begin func()
+	begun bool
+}
+
+// Write implements io.Writer.
+func (l *lateWriter) Write(p []byte) (int, error) {
+	if !l.begun {
+		l.begun = true
+		l.begin()
+	}
+	return l.w.Write(p)
+}
+
+// show answers with a page.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error {
+	tag := s.tag(q)
+	if tag != "" {
+		w.Header().Set("ETag", tag)
+		if slices.Contains(strings.Split(r.Header.Get("If-None-Match"), ", "), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	content, err := q.page.Show(q)
+	if err != nil {
+		w.Header().Del("ETag")
+		return err
+	}
+	if f := content.File; f != nil {
+		w.Header().Set("Content-Type", f.Type)
+		w.Header().Set("Content-Disposition", `attachment; filename="`+f.Name+`"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Data))
+		return nil
+	}
+	return s.write(w, r, q, content, http.StatusOK)
+}
+
+// tag identifies a page: the state of the lake, the program, the address, and what the strip says of the time. It returns
+// "" for a page that says what is so now.
+func (s *Server) tag(q *Request) string {
+	if q.page.Live && !q.View.Pinned() {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s", s.config.Version, s.assets.hash, q.View.State(), q.View.Instant(), q.http.URL.RequestURI(), q.strip().Said))
+	return fmt.Sprintf(`W/"%x"`, sum[:12])
+}
+
+// write renders a page and writes it, compressed if the reader can read that.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Content, status int) error {
+	var page bytes.Buffer
+	if err := render(&page, q, c); err != nil {
+		return err
+	}
+	body := page.Bytes()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(body) > 1<<10 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var err error
+		if body, err = packed(body); err != nil {
+			return err
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the reader has gone
+	}
+	return nil
+}
+
+// showError answers with a page that says what was wrong.
+func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, err error) {
+	status, text := http.StatusInternalServerError, err.Error()
+	var page *pageError
+	var failed *asof.StatementError
+	switch {
+	case errors.As(err, &page):
+		status = page.status
+	case errors.Is(err, asof.ErrBusy), errors.Is(err, errDeadline):
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "5")
+	case r.Context().Err() != nil:
+		return // the reader has gone
+	case errors.As(err, &failed):
+		s.config.Log.Error("a statement of the explorer failed", "path", r.URL.Path, "error", err)
+	default:
+		s.config.Log.Error("a page of the explorer failed", "path", r.URL.Path, "error", err)
+	}
+	if q == nil || q.View == nil {
+		http.Error(w, text, status)
+		return
+	}
+	c := &Content{Title: http.StatusText(status), Template: "error", Data: text}
+	if status == http.StatusNotFound {
+		c.Title = "Not found"
+	}
+	if err := s.write(w, r, q, c, status); err != nil {
+		http.Error(w, text, status)
+	}
+}
+
+// query returns the parameters of a request. A parameter that the page does not know is an error: it would show the answer
+// to another question.
+func query(r *http.Request, known []string) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, Errorf(http.StatusBadRequest, "the address cannot be read: %v", err)
+	}
+	for name, all := range values {
+		if !slices.Contains(known, name) {
+			return nil, Errorf(http.StatusBadRequest, "the parameter %q is none of this page: want %s", name, orNone(known))
+		}
+		if len(all) > 1 {
+			return nil, Errorf(http.StatusBadRequest, "the parameter %q is there %d times, want it once", name, len(all))
+		}
+	}
+	return values, nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

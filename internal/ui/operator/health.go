@@ -1,0 +1,318 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// Health is what `dealflow status` says of a lake.
+type Health struct {
+	Now      time.Time
+	MaxAge   time.Duration // greatest age of a feed's snapshot that is no problem; 0: ages are not judged
+	Findings []Finding     // problems first
+	Feeds    []FeedHealth  // of the lake
+	Attempts []Run         // the last ones, newest first
+	Checks   []lake.Check  // of the last pull
+	Size     []frame.Fact  // what the lake has grown to, and the state of its catalog
+}
+
+// Finding is something that a person should know.
+type Finding struct {
+	Kind     string `json:"kind"` // of docs/reference/status.md
+	Severity string `json:"severity"`
+	Feed     string `json:"feed"`
+	Reason   string `json:"reason"`
+	Todo     string `json:"todo"` // with the command in backquotes
+}
+
+// FeedHealth is the state of a feed.
+type FeedHealth struct {
+	Feed       api.Feed
+	Deals      int64
+	SnapshotAt time.Time // zero for none
+	KnownAt    time.Time // of the newest run or sync; zero for none
+	Stale      bool
+	Held       bool
+	Last       *lake.FeedRun
+}
+
+// The verdicts, the worst first.
+const (
+	verdictFailed  = "failed"
+	verdictHeld    = "held"
+	verdictStale   = "stale"
+	verdictPartial = "partial"
+	verdictWarned  = "warned"
+	verdictGood    = "good"
+)
+
+var verdicts = []string{verdictFailed, verdictHeld, verdictStale, verdictPartial, verdictWarned, verdictGood}
+
+// verdictOf is the verdict of a finding by its kind. All others are warnings.
+var verdictOf = map[string]string{
+	"failed": verdictFailed, "refused": verdictFailed, "lost": verdictFailed, "damaged": verdictFailed, "unreadable": verdictFailed,
+	"held": verdictHeld, "stale": verdictStale, "partial": verdictPartial,
+}
+
+// Verdict is the state in one word: that of the worst finding.
+func (h *Health) Verdict() string {
+	worst := verdictGood
+	for _, f := range h.Findings {
+		if v := cmp.Or(verdictOf[f.Kind], verdictWarned); slices.Index(verdicts, v) < slices.Index(verdicts, worst) {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// verdictSaid is what the page says first.
+var verdictSaid = map[string]struct{ Mark, Class, Said string }{
+	verdictFailed:  {"✖", "bad", "The last run failed, or the lake has lost something."},
+	verdictHeld:    {"■", "bad", "A run or a feed waits for a person."},
+	verdictStale:   {"◷", "bad", "The newest snapshot is too old."},
+	verdictPartial: {"◐", "warn", "Some feeds are missing from the last run."},
+	verdictWarned:  {"▲", "warn", "The last run is complete, with warnings."},
+	verdictGood:    {"✔", "ok", "The last run is complete."},
+}
+
+// Limits of the page: what is beyond them is on the pages that it leads to.
+const (
+	attemptsShown = 14
+	driftShown    = 50
+)
+
+type healthData struct {
+	Verdict, Mark, Class string
+	Known                bool // it says what is so now
+	Findings             []findingView
+	Feeds                *grid.Table
+	Chart                *chart.Drawing
+	Attempts             []attemptView
+	Checks               *grid.Table
+	Drift                *grid.Table
+	Size                 []frame.Fact
+	MaxAge               string
+}
+
+// findingView is a finding with its command apart, to be copied.
+type findingView struct {
+	Finding
+	Commands []string
+}
+
+type attemptView struct {
+	Mark, Class, Command, Outcome, At, Said, Link string
+}
+
+func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
+	data := &healthData{}
+	c := &frame.Content{Title: "Health", Template: "health", Data: data}
+	feeds, err := q.Ask(asof.Query{Name: "feeds"})
+	if err != nil {
+		return nil, err
+	}
+	last := lastPull(q.View.Commits())
+	if last == nil {
+		c.Lead = "The lake had no commit yet."
+		return c, nil
+	}
+	sums := sumsOf(last)
+	c.Lead = fmt.Sprintf("%s of %s, known %s: %s in %s; %s new, %s changed, %s removed.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
+		grid.Plural(sums.deals, "deal", "deals"), grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed))
+	data.Chart = nightsChart(q.View.Commits())
+	data.Drift = driftTable(last)
+	if q.View.Pinned() {
+		data.Feeds = feedsThen(q, feeds)
+		data.Checks = checksTable(last.Checks)
+		return c, nil
+	}
+	h, err := s.Health(q.Ctx)
+	if err != nil {
+		return nil, err
+	}
+	data.Known, data.Verdict = true, h.Verdict()
+	said := verdictSaid[data.Verdict]
+	data.Mark, data.Class = said.Mark, said.Class
+	c.Lead = said.Said + " " + c.Lead
+	for _, f := range h.Findings {
+		commands := commandsIn(f.Todo)
+		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
+		data.Findings = append(data.Findings, findingView{f, commands})
+	}
+	data.Feeds = feedsNow(q, h)
+	data.Checks = checksTable(h.Checks)
+	data.Size = h.Size
+	if h.MaxAge > 0 {
+		data.MaxAge = fmt.Sprintf("%d h", int(h.MaxAge.Hours()))
+	}
+	for i := range h.Attempts[:min(len(h.Attempts), attemptsShown)] {
+		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
+	}
+	return c, nil
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// commandsIn returns the command lines that a text has in backquotes, if they are plain: they are made to be copied.
+func commandsIn(todo string) (commands []string) {
+	for i, part := range strings.Split(todo, "`") {
+		plain := !strings.ContainsFunc(part, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789 _/=,.\"()", r) && (r < 'A' || r > 'Z') && r != '-'
+		})
+		if i%2 == 1 && plain && strings.HasPrefix(part, "dealflow ") {
+			commands = append(commands, part)
+		}
+	}
+	return commands
+}
+
+// lastPull returns the newest commit that pulled a feed; nil for none.
+func lastPull(commits []lake.Commit) *lake.Commit {
+	for i := len(commits) - 1; i >= 0; i-- {
+		if len(commits[i].Feeds) > 0 {
+			return &commits[i]
+		}
+	}
+	return nil
+}
+
+type sums struct{ deals, added, changed, removed, reappeared int64 }
+
+func sumsOf(c *lake.Commit) (s sums) {
+	for i := range c.Feeds {
+		f := &c.Feeds[i]
+		s.deals += f.Deals
+		s.added += f.Added
+		s.changed += f.Changed
+		s.removed += f.Removed
+		s.reappeared += f.Reappeared
+	}
+	return s
+}
+
+// nightsChart draws what the last runs that took a snapshot brought.
+func nightsChart(commits []lake.Commit) *chart.Drawing {
+	c := &chart.Chart{
+		Title: "Versions by night", Desc: "Vertical bars: the deals that each of the last nights found new, changed or removed.", Unit: "versions",
+		Series: []chart.Series{{Name: "new", Class: "add"}, {Name: "changed", Class: "edit"}, {Name: "removed", Class: "cut"}},
+	}
+	var nights []*lake.Commit
+	for i := len(commits) - 1; i >= 0 && len(nights) < 30; i-- {
+		if commits[i].SnapshotDate != "" {
+			nights = append(nights, &commits[i])
+		}
+	}
+	slices.Reverse(nights)
+	if len(nights) > 1 && len(commits) == int(nights[len(nights)-1].Number) && nights[0].Number == 1 {
+		nights = nights[1:] // the first commit has every deal: its bar would hide the others
+	}
+	for _, night := range nights {
+		s := sumsOf(night)
+		c.Categories = append(c.Categories, night.SnapshotDate[5:])
+		for i, n := range []int64{s.added + s.reappeared, s.changed, s.removed} {
+			c.Series[i].Values = append(c.Series[i].Values, float64(n))
+		}
+	}
+	if !c.HasValues() {
+		return nil
+	}
+	return chart.Stacked(c)
+}
+
+func checksTable(checks []lake.Check) *grid.Table {
+	t := &grid.Table{Caption: "Checks", Columns: grid.Columns("check", "severity", "outcome", ">found", "what")}
+	for _, c := range checks {
+		outcome := grid.Cell{Text: c.Outcome, Class: map[string]string{lake.CheckPassed: "ok", lake.CheckHeld: "bad"}[c.Outcome]}
+		if c.Outcome != lake.CheckPassed && outcome.Class == "" {
+			outcome.Class = "warn"
+		}
+		t.Add(grid.Cell{Text: c.Name}, grid.Cell{Text: c.Severity}, outcome, grid.Whole(c.Count), grid.Words(c.Detail))
+	}
+	return t
+}
+
+// driftTable lists what values of the last pull are other than the API document says, the most frequent first.
+func driftTable(c *lake.Commit) *grid.Table {
+	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", ">values", "example")}
+	type pair struct {
+		feed  api.Feed
+		drift lake.Drift
+	}
+	var all []pair
+	for i := range c.Feeds {
+		for _, d := range c.Feeds[i].Drift {
+			all = append(all, pair{c.Feeds[i].Feed, d})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.drift.Count, a.drift.Count) })
+	for _, p := range all[:min(len(all), driftShown)] {
+		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
+	}
+	return t
+}
+
+// feedsNow lists the feeds with their ages.
+func feedsNow(q *frame.Request, h *Health) *grid.Table {
+	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
+	for i := range h.Feeds {
+		f := &h.Feeds[i]
+		if f.Last == nil {
+			continue
+		}
+		state := grid.Cell{Text: f.Last.Outcome, Class: "ok"}
+		switch {
+		case f.Held:
+			state = grid.Cell{Text: "held", Class: "bad"}
+		case f.Stale:
+			state = grid.Cell{Text: "stale", Class: "bad"}
+		case f.Last.Outcome != lake.OutcomeDone:
+			state.Class = "warn"
+		}
+		age := func(at time.Time) grid.Cell {
+			c := grid.Moment(at)
+			if !at.IsZero() {
+				c.Text = grid.Ago(h.Now.Sub(at))
+				c.Title = grid.LongTime(lake.At(at))
+			}
+			return c
+		}
+		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state)
+	}
+	return t
+}
+
+func feedCell(q *frame.Request, feed api.Feed) grid.Cell {
+	return grid.Cell{Text: feed.String(), Link: q.Link(fmt.Sprintf("deals?service=%s&market=%s&kind=%s", feed.Service, feed.Market, feed.Kind))}
+}
+
+// feedsThen lists the feeds as they were known at the instant.
+func feedsThen(q *frame.Request, found *asof.Answer) *grid.Table {
+	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
+	for _, r := range found.All() {
+		feed := api.Feed{Service: api.Service(r.Text("service")), Market: api.Market(r.Text("market")), Kind: api.Kind(r.Text("kind"))}
+		t.Add(feedCell(q, feed), grid.Day(r.Cell("snapshot_date")), grid.MomentOf(r.Cell("known_at")), grid.Whole(r.Int("deals")),
+			grid.Whole(r.Int("added")+r.Int("reappeared")), grid.Whole(r.Int("changed")), grid.Whole(r.Int("removed")), grid.Whole(r.Int("quarantined")), grid.Cell{Text: r.Text("outcome")})
+	}
+	return t
+}
+
+// showFeeds is the table of feeds as a page of its own, which downloads come from.
+func showFeeds(q *frame.Request) (*frame.Content, error) {
+	found, err := q.Ask(asof.Query{Name: "feeds"})
+	if err != nil {
+		return nil, err
+	}
+	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found)}}, nil
+}
+
+func mainFeeds(*frame.Request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }

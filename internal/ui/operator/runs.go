@@ -1,0 +1,273 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dealflow/internal/attempts"
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+	"dealflow/schemas/lake"
+)
+
+// Run is a commit, an attempt that made none, or both.
+type Run struct {
+	Commit  lake.Commit       // of an attempt without a commit, Number is 0
+	Attempt *attempts.Attempt // nil if none was recorded
+	Todo    string            // what mends it, with the command in backquotes
+}
+
+// FileChange is what a commit added and removed.
+type FileChange struct {
+	Known          bool // false if the commit's object is lost
+	Added, Removed int
+	AddedBytes     int64
+}
+
+// runsShown is the number of runs on a page.
+const runsShown = 100
+
+// readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
+func (s *source) readRuns(q *frame.Request) ([]Run, error) {
+	if !q.View.Pinned() {
+		return s.Runs(q.Ctx, runsShown)
+	}
+	var runs []Run
+	commits := q.View.Commits()
+	for i := len(commits) - 1; i >= 0 && len(runs) < runsShown; i-- {
+		runs = append(runs, Run{Commit: commits[i]})
+	}
+	return runs, nil
+}
+
+// viewOf returns a run as the strip of attempts shows it.
+func viewOf(q *frame.Request, r *Run) attemptView {
+	v := attemptView{Command: r.Commit.Command, Outcome: r.Commit.Outcome, At: grid.ShortTime(r.Commit.StartedAt.Time), Mark: "✔", Class: "ok"}
+	if r.Commit.Number > 0 {
+		v.Link = q.Link(fmt.Sprintf("runs/%d", r.Commit.Number))
+	}
+	switch {
+	case r.Attempt != nil && r.Commit.Number == 0 && r.Attempt.Failed():
+		v.Mark, v.Class = "✖", "bad"
+		if r.Attempt.Outcome == lake.OutcomeHeld {
+			v.Mark = "■"
+		}
+		v.Said = firstLine(r.Attempt.Error)
+		v.Link = q.Link("runs/" + r.Attempt.RunID)
+	case r.Commit.Outcome == lake.OutcomePartial:
+		v.Mark, v.Class = "◐", "warn"
+	case r.Commit.Number == 0:
+		v.Mark, v.Class = "·", ""
+	}
+	return v
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
+	runs, err := s.readRuns(q)
+	if err != nil {
+		return nil, err
+	}
+	commands, outcomes := map[string]int64{}, map[string]int64{}
+	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
+	for i := range runs {
+		r := &runs[i]
+		commands[r.Commit.Command]++
+		outcomes[r.Commit.Outcome]++
+		if want := q.Values.Get("command"); want != "" && want != r.Commit.Command {
+			continue
+		}
+		if want := q.Values.Get("outcome"); want != "" && want != r.Commit.Outcome {
+			continue
+		}
+		t.Rows = append(t.Rows, runRow(q, r))
+	}
+	lead := fmt.Sprintf("The last %s.", grid.Plural(int64(len(runs)), "run", "runs"))
+	if len(runs) == runsShown {
+		lead = fmt.Sprintf("The last %d runs; the download has all commits.", runsShown)
+	}
+	if q.View.Pinned() {
+		lead += " A lake as of an instant has commits alone: attempts that made none are shown as of now."
+	}
+	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
+		Table: t, Empty: "No run matches. Take a filter away.",
+		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
+	}}, nil
+}
+
+func runRow(q *frame.Request, r *Run) grid.Row {
+	c := &r.Commit
+	s := sumsOf(c)
+	name, reason := grid.Cell{Text: chart.None, Title: "no commit", Null: true}, ""
+	if c.Number > 0 {
+		name = grid.Cell{Text: fmt.Sprint(c.Number), Link: q.Link(fmt.Sprintf("runs/%d", c.Number))}
+	} else if r.Attempt != nil {
+		name.Link, name.Text = q.Link("runs/"+r.Attempt.RunID), "attempt"
+		reason = firstLine(r.Attempt.Error)
+	}
+	outcome := grid.Cell{Text: c.Outcome, Class: outcomeClass(c.Outcome)}
+	if c.Number == 0 {
+		return grid.Row{Cells: []grid.Cell{name, grid.Moment(c.StartedAt.Time), {Text: ""}, {Text: c.Command}, {Text: c.SnapshotDate}, outcome, {}, {}, {}, {}, {}, {}, grid.Words(reason)}}
+	}
+	var quarantined, drift int64
+	for i := range c.Feeds {
+		quarantined += c.Feeds[i].Quarantined
+		drift += c.Feeds[i].DriftCount()
+	}
+	return grid.Row{Cells: []grid.Cell{
+		name, grid.Moment(c.StartedAt.Time), grid.Moment(c.KnownAt.Time), {Text: c.Command}, {Text: c.SnapshotDate}, outcome,
+		grid.Whole(s.added), grid.Whole(s.changed), grid.Whole(s.removed), grid.Whole(s.reappeared), grid.Whole(quarantined), grid.Whole(drift), grid.Words(reason),
+	}}
+}
+
+func outcomeClass(outcome string) string {
+	switch outcome {
+	case lake.OutcomeDone, lake.OutcomeUnchanged:
+		return "ok"
+	case lake.OutcomePartial, lake.OutcomeSkipped, attempts.OutcomeRunning:
+		return "warn"
+	}
+	return "bad"
+}
+
+func mainRuns(*frame.Request) (asof.Query, error) { return asof.Query{Name: "runs"}, nil }
+
+func moveToLast(q *frame.Request) (string, error) {
+	c := lastPull(q.View.Commits())
+	if c == nil {
+		return "", frame.Errorf(http.StatusNotFound, "the lake had no run yet")
+	}
+	return fmt.Sprintf("./%d", c.Number), nil
+}
+
+type runData struct {
+	Run            *Run
+	Facts          []frame.Fact
+	Commands       []string
+	Error          string
+	Warnings       []string
+	Feeds, Traffic *grid.Table
+	Checks, Drift  *grid.Table
+	Changes        string // address of what it brought; "" for nothing
+	Before, Next   string
+}
+
+// findRun returns the run that a path names: by commit number, or by the id of an attempt.
+func (s *source) findRun(q *frame.Request) (*Run, error) {
+	name := q.Vars["commit"]
+	number, err := strconv.ParseInt(name, 10, 64)
+	commits := q.View.Commits()
+	found := slices.IndexFunc(commits, func(c lake.Commit) bool { return err == nil && c.Number == number })
+	if q.View.Pinned() {
+		if found < 0 {
+			return nil, frame.Errorf(http.StatusNotFound, "No commit %s as of this instant.", name)
+		}
+		return &Run{Commit: commits[found]}, nil
+	}
+	runs, err := s.Runs(q.Ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if runs[i].Commit.Number > 0 && fmt.Sprint(runs[i].Commit.Number) == name || runs[i].Attempt != nil && runs[i].Attempt.RunID == name {
+			return &runs[i], nil
+		}
+	}
+	return nil, frame.Errorf(http.StatusNotFound, "No commit or attempt %s.", name)
+}
+
+func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
+	r, err := s.findRun(q)
+	if err != nil {
+		return nil, err
+	}
+	data := &runData{Run: r, Commands: commandsIn(r.Todo)}
+	c := &frame.Content{Template: "run", Data: data, Title: fmt.Sprintf("Commit %d", r.Commit.Number)}
+	if a := r.Attempt; a != nil {
+		data.Error, data.Warnings = a.Error, a.Warnings
+	}
+	if r.Commit.Number == 0 {
+		c.Title = "Attempt of " + r.Commit.Command
+		c.Lead = fmt.Sprintf("%s started %s: %s. It made no commit.", capital(r.Commit.Command), grid.ShortTime(r.Commit.StartedAt.Time), r.Attempt.Outcome)
+		data.Facts = attemptFacts(r.Attempt)
+		return c, nil
+	}
+	return c, s.fill(q, data, c, &r.Commit)
+}
+
+func attemptFacts(a *attempts.Attempt) []frame.Fact {
+	facts := []frame.Fact{{Name: "Run", Value: a.RunID}, {Name: "By", Value: a.Owner}, {Name: "Program", Value: "dealflow " + a.DealflowVersion}}
+	if !a.EndedAt.IsZero() {
+		facts = append(facts, frame.Fact{Name: "Ended", Value: grid.LongTime(a.EndedAt)})
+	}
+	if a.ExitCode != nil {
+		facts = append(facts, frame.Fact{Name: "Exit code", Value: fmt.Sprint(*a.ExitCode)})
+	}
+	return facts
+}
+
+// fill adds what a commit says.
+func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake.Commit) error {
+	if _, err := q.Ask(asof.Query{Name: "run_feeds", Args: asof.Args{"commit": fmt.Sprint(c.Number)}}); err != nil {
+		return err
+	}
+	brought := sumsOf(c)
+	page.Lead = fmt.Sprintf("%s, %s, known %s.", capital(c.Command), c.Outcome, grid.LongTime(c.KnownAt))
+	if len(c.Feeds) > 0 {
+		page.Lead = fmt.Sprintf("%s, %s, known %s: %s new, %s changed, %s removed, %s back.", capital(c.Command), c.Outcome, grid.LongTime(c.KnownAt),
+			chart.Count(brought.added), chart.Count(brought.changed), chart.Count(brought.removed), chart.Count(brought.reappeared))
+	}
+	d.Facts = []frame.Fact{
+		{Name: "Snapshot day", Value: cmp.Or(c.SnapshotDate, "none")}, {Name: "Started", Value: grid.LongTime(c.StartedAt)}, {Name: "Finished", Value: grid.LongTime(c.FinishedAt)},
+		{Name: "Run", Value: c.RunID}, {Name: "Program", Value: "dealflow " + c.DealflowVersion},
+	}
+	files, err := s.Files(q.Ctx, c.Number)
+	if err != nil {
+		return err
+	}
+	if files.Known {
+		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: fmt.Sprint(files.Removed)})
+	}
+	d.Feeds = &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "outcome", ">deals", ">new", ">changed", ">removed", ">not entitled", ">back", ">unchanged", ">quarantined", ">drift", "error")}
+	d.Traffic = &grid.Table{Caption: "Traffic", Sticky: 1, Columns: grid.Columns("feed", ">pages", ">requests", ">size", ">retries", ">waited", ">sweeps", ">asked by id", ">extract", ">write")}
+	seconds := func(ms int64) grid.Cell { return grid.Cell{Text: fmt.Sprintf("%.1f s", float64(ms)/1000)} }
+	for i := range c.Feeds {
+		f := &c.Feeds[i]
+		d.Feeds.Add(feedCell(q, f.Feed), grid.Cell{Text: f.Outcome, Class: outcomeClass(f.Outcome)}, grid.Whole(f.Deals), grid.Whole(f.Added), grid.Whole(f.Changed), grid.Whole(f.Removed), grid.Whole(f.NotEntitled),
+			grid.Whole(f.Reappeared), grid.Whole(f.Unchanged), grid.Whole(f.Quarantined), grid.Whole(f.DriftCount()), grid.Words(f.Error))
+		d.Traffic.Add(grid.Cell{Text: f.Feed.String()}, grid.Whole(f.Pages), grid.Whole(f.Requests), grid.Cell{Text: grid.Bytes(f.Bytes)}, grid.Whole(f.Retries), seconds(f.WaitedMS), grid.Whole(f.Sweeps), grid.Whole(f.Confirmations), seconds(f.ExtractMS), seconds(f.WriteMS))
+	}
+	d.Checks, d.Drift = checksTable(c.Checks), driftTable(c)
+	commits := q.View.Commits()
+	at := slices.IndexFunc(commits, func(other lake.Commit) bool { return other.Number == c.Number })
+	if at > 0 {
+		d.Before = q.Link(fmt.Sprintf("runs/%d", commits[at-1].Number))
+	}
+	if at+1 < len(commits) {
+		d.Next = q.Link(fmt.Sprintf("runs/%d", commits[at+1].Number))
+	}
+	if len(c.Feeds) > 0 {
+		from := lake.At(c.KnownAt.Add(-time.Microsecond))
+		d.Changes = q.Link("changes?from=" + asof.Path(from) + "&to=" + asof.Path(c.KnownAt))
+	}
+	return nil
+}
+
+func mainRun(q *frame.Request) (asof.Query, error) {
+	number, err := strconv.ParseInt(q.Vars["commit"], 10, 64)
+	if err != nil {
+		return asof.Query{}, frame.Errorf(http.StatusNotFound, "an attempt without a commit has no table")
+	}
+	return asof.Query{Name: "run_feeds", Args: asof.Args{"commit": fmt.Sprint(number)}}, nil
+}

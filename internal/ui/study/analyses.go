@@ -1,0 +1,283 @@
+package study
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+	"dealflow/sql/explorer"
+)
+
+// Analysis is what an analysis says of itself, each a paragraph; the items of a list are on lines that begin with "- ".
+type Analysis struct {
+	Name, Title, Definition, Parameters, Units, Caveats string
+}
+
+// ownAnalyses are cuts of an analysis that are no macro.
+var ownAnalyses = []Analysis{{
+	Name: "execution_by", Title: "How bonds reached their price, by sector, rating, month or another cut.",
+	Definition: "One row per value of the cut. The deals are those of execution_metrics that priced from the first day to the last one, both included.\n" +
+		"- tightening: first talk − final spread; cover: final books ÷ nominal; premium: the new-issue premium; window: the time from the first talk to the last.\n" +
+		"- n: the deals that have the measure. mean, median and the quartiles are of these.",
+	Units:   "tightening and premium: basis points. cover: a multiple. window: minutes.",
+	Caveats: "A mean of few deals says little: bars of fewer than 5 are paler. See execution_metrics for what each measure leaves out.",
+}}
+
+const (
+	chartedRows = 5000 // rows that a chart is drawn from
+	pageRows    = 100  // rows of a table on a page
+)
+
+// analysisPages returns the pages: one that lists the analyses, and one for each of them.
+func analysisPages(described []Analysis) []frame.Page {
+	described = append(slices.Clone(described), ownAnalyses...)
+	pages := []frame.Page{{Path: "analyses", Word: "Analyses", Key: "a", Show: func(q *frame.Request) (*frame.Content, error) { return showAnalyses(q, described) }}}
+	for _, a := range explorer.Analyses() {
+		p := &analysisPage{Analysis: Analysis{Name: a.Name}, asked: a, plot: plots[a.Name]}
+		if i := slices.IndexFunc(described, func(d Analysis) bool { return d.Name == a.Name }); i >= 0 {
+			p.Analysis = described[i]
+		}
+		params := []string{"page"}
+		for i := range a.Params {
+			params = append(params, a.Params[i].Name)
+		}
+		pages = append(pages, frame.Page{Path: "analyses/" + a.Name, Word: "Analyses", Params: params, Show: p.show, Main: p.main})
+	}
+	return pages
+}
+
+// showAnalyses lists the analyses.
+func showAnalyses(q *frame.Request, described []Analysis) (*frame.Content, error) {
+	t := &grid.Table{Caption: "Analyses", Sticky: 1, Columns: grid.Columns("analysis", "what it returns", "chart")}
+	for _, a := range explorer.Analyses() {
+		title, drawn := grid.Cell{}, grid.Cell{Text: chart.None, Null: true}
+		if i := slices.IndexFunc(described, func(d Analysis) bool { return d.Name == a.Name }); i >= 0 {
+			title.Text = described[i].Title
+		}
+		if _, ok := plots[a.Name]; ok {
+			drawn = grid.Cell{Text: "yes"}
+		}
+		t.Add(grid.Cell{Text: a.Name, Link: q.Link("analyses/" + a.Name)}, title, drawn)
+	}
+	return &frame.Content{Title: "Analyses", Lead: fmt.Sprintf("%d analyses of the lake, each as of the instant above.", len(t.Rows)), Template: "analyses", Data: t}, nil
+}
+
+// analysisPage is the page of an analysis.
+type analysisPage struct {
+	Analysis
+	asked explorer.Analysis
+	plot  plot
+}
+
+// args reads the form. complete is false if a value is missing that has no default.
+func (p *analysisPage) args(q *frame.Request) (args asof.Args, complete bool, err error) {
+	args, complete = asof.Args{}, true
+	for i := range p.asked.Params {
+		param := &p.asked.Params[i]
+		text := strings.TrimSpace(q.Values.Get(param.Name))
+		if text == "" {
+			text = defaultOf(q, param)
+		}
+		if text == "" && !param.Optional {
+			complete = false
+			continue
+		}
+		if args[param.Name], err = valueOf(param, text); err != nil {
+			return nil, false, err
+		}
+	}
+	return args, complete, nil
+}
+
+// defaultOf returns the value of a parameter that the form does not have.
+func defaultOf(q *frame.Request, param *explorer.Param) string {
+	if param.Kind != explorer.Day || param.Default == "" {
+		return param.Default
+	}
+	days, err := strconv.Atoi(param.Default)
+	if err != nil {
+		return ""
+	}
+	return q.View.Instant().UTC().AddDate(0, 0, -days).Format(time.DateOnly)
+}
+
+// valueOf checks the value of a parameter, and returns it as the statement wants it.
+func valueOf(param *explorer.Param, text string) (string, error) {
+	wrong := func(want string) error {
+		return frame.Errorf(http.StatusBadRequest, "%s=%s: want %s", param.Name, text, want)
+	}
+	switch param.Kind {
+	case explorer.Choice:
+		if !slices.Contains(param.Choices, text) {
+			return "", wrong("one of " + strings.Trim(strings.Join(param.Choices, ", "), ", "))
+		}
+	case explorer.Day:
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return "", wrong("a day such as 2026-01-05")
+		}
+	case explorer.Number:
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
+			return "", wrong("a whole number from 1")
+		}
+	case explorer.Numbers, explorer.Words:
+		parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+		for _, part := range parts {
+			if _, err := strconv.ParseInt(part, 10, 64); err != nil && param.Kind == explorer.Numbers {
+				return "", wrong("whole numbers with commas")
+			}
+			if strings.ContainsAny(part, `[]'"\{}`) {
+				return "", wrong("names of columns with commas")
+			}
+		}
+		return "[" + strings.Join(parts, ", ") + "]", nil
+	}
+	return text, nil
+}
+
+func (p *analysisPage) main(q *frame.Request) (asof.Query, error) {
+	args, complete, err := p.args(q)
+	if err == nil && !complete {
+		err = frame.Errorf(http.StatusBadRequest, "the form of %s is not complete: fill in %s", p.Name, strings.Join(p.missing(q), ", "))
+	}
+	return asof.Query{Name: p.asked.Statement(), Args: args}, err
+}
+
+// missing returns the labels of the fields that must be filled in.
+func (p *analysisPage) missing(q *frame.Request) (labels []string) {
+	for i := range p.asked.Params {
+		if param := &p.asked.Params[i]; !param.Optional && defaultOf(q, param) == "" && q.Values.Get(param.Name) == "" {
+			labels = append(labels, param.Label)
+		}
+	}
+	return labels
+}
+
+type analysisData struct {
+	Analysis
+	frame.List
+	Fields []formField
+	Chart  *chart.Drawing
+	Said   string // what the chart leaves out; "" for nothing
+	Needs  string // fields that must be filled in; "" for none
+}
+
+// part is a paragraph of what an analysis says of itself, with its list.
+type part struct {
+	Name, First string
+	Items       []string
+}
+
+// Parts returns what the analysis says of itself.
+func (a Analysis) Parts() (parts []part) {
+	for _, p := range []frame.Fact{{Name: "Definition", Value: a.Definition}, {Name: "Parameters", Value: a.Parameters}, {Name: "Units", Value: a.Units}, {Name: "Caveats", Value: a.Caveats}} {
+		if p.Value == "" {
+			continue
+		}
+		lines := strings.Split(p.Value, "\n- ")
+		parts = append(parts, part{p.Name, lines[0], lines[1:]})
+	}
+	return parts
+}
+
+// formField is a field of a form.
+type formField struct {
+	ID, Name, Label, Type, Value string
+	Choices                      []frame.Choice // of a select
+}
+
+func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
+	args, complete, err := p.args(q)
+	if err != nil {
+		return nil, err
+	}
+	data := &analysisData{Analysis: p.Analysis, Fields: p.fields(q)}
+	data.Empty = "The answer has no row: nothing of the lake matches the form."
+	c := &frame.Content{Title: p.Name, Lead: p.Title, Template: "analysis", Data: data}
+	if !complete {
+		data.Needs = strings.Join(p.missing(q), ", ")
+		return c, nil
+	}
+	number, err := q.Number("page", 1, 100_000)
+	if err != nil {
+		return nil, err
+	}
+	query := asof.Query{Name: p.asked.Statement(), Args: args, Rows: pageRows + 1, Skip: (number - 1) * pageRows}
+	if p.plot.kind != nil {
+		query.Rows, query.Skip = chartedRows, 0
+	}
+	found, err := q.Ask(query)
+	if err != nil {
+		return nil, err
+	}
+	data.Table = grid.Of(found, p.Name)
+	data.Table.Sticky = 1
+	if p.plot.kind != nil {
+		data.Chart, data.Said = p.plot.draw(p.Name, found, args)
+		if len(found.Rows) == chartedRows {
+			data.Said = strings.TrimSpace(data.Said + fmt.Sprintf(" It is of the first %s rows.", chart.Count(chartedRows)))
+		}
+		data.Table.Rows = data.Table.Rows[min(int(number-1)*pageRows, len(data.Table.Rows)):]
+	}
+	if len(data.Table.Rows) > pageRows {
+		data.Table.Rows = data.Table.Rows[:pageRows]
+		data.Next = q.With("page", fmt.Sprint(number+1))
+	}
+	if number > 1 {
+		data.Before = q.With("page", fmt.Sprint(number-1))
+	}
+	linkDeals(q, data.Table)
+	return c, nil
+}
+
+// fields returns the form, filled in as it was sent, else with the defaults.
+func (p *analysisPage) fields(q *frame.Request) []formField {
+	var all []formField
+	for i := range p.asked.Params {
+		param := &p.asked.Params[i]
+		value := q.Values.Get(param.Name)
+		if value == "" {
+			value = defaultOf(q, param)
+		}
+		f := formField{ID: "form-" + strings.ReplaceAll(param.Name, "_", "-"), Name: param.Name, Label: param.Label, Type: "text", Value: value}
+		switch param.Kind {
+		case explorer.Day:
+			f.Type = "date"
+		case explorer.Number:
+			f.Type = "number"
+		case explorer.Choice:
+			for _, c := range param.Choices {
+				choice := frame.Choice{Text: c, Address: c, Current: c == value}
+				if c == "" {
+					choice.Text = "all"
+				}
+				f.Choices = append(f.Choices, choice)
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// linkDeals makes links of the ids of deals in a table that says of which feed they are.
+func linkDeals(q *frame.Request, t *grid.Table) {
+	at := func(name string) int {
+		return slices.IndexFunc(t.Columns, func(c grid.Column) bool { return c.Name == name })
+	}
+	service, market, kind, deal := at("service"), at("market"), at("kind"), at("deal_id")
+	if service < 0 || market < 0 || kind < 0 || deal < 0 {
+		return
+	}
+	for i := range t.Rows {
+		cells := t.Rows[i].Cells
+		if id, err := strconv.ParseInt(cells[deal].Text, 10, 64); err == nil {
+			cells[deal].Link = q.DealLink(cells[service].Text, cells[market].Text, cells[kind].Text, id)
+		}
+	}
+}

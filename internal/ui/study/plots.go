@@ -1,0 +1,159 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/schemas/api"
+)
+
+// plot says how an answer is drawn. Values of the same category and series add up, so a column that does not add up must have
+// one row for each.
+type plot struct {
+	kind       func(*chart.Chart) *chart.Drawing // nil: no chart
+	categories []string                          // columns
+	series     string                            // column; "" for one series
+	value      string                            // column
+	divide     float64                           // by which values are divided; 0: 1
+	unit       string
+	count      string // column with the number of deals that a value is of, which bars show; "" for none
+	few        bool   // bars of fewer than 5 deals are paler
+	ascending  bool   // the categories are in ascending order, not in that of the rows
+	most       int    // categories; 0: all
+}
+
+// plots are the charts of analyses, by name. Those that are not in it have a table alone.
+var plots = map[string]plot{
+	"execution_by":        {kind: chart.Bars, categories: []string{"cut"}, value: "mean", count: "n", few: true, most: 30},
+	"execution_summary":   {kind: chart.Bars, categories: []string{"market", "rating"}, value: "tightening_bp_mean", unit: "bp of tightening, mean", count: "tightening_bp_n", few: true},
+	"issuance_growth":     {kind: chart.Lines, categories: []string{"period"}, series: "market", value: "growth_pct", unit: "% against the year before", ascending: true},
+	"issuance_volume":     {kind: chart.Stacked, categories: []string{"period"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true},
+	"league_table":        {kind: chart.Bars, categories: []string{"bank"}, value: "credit_usd", divide: 1e6, unit: "USD m", count: "deals", most: 25},
+	"loan_terms_summary":  {kind: chart.Lines, categories: []string{"year"}, series: "market", value: "leverage_median", unit: "total leverage, median", ascending: true},
+	"maturity_wall":       {kind: chart.Stacked, categories: []string{"year"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true},
+	"pipeline_conversion": {kind: chart.Bars, categories: []string{"service", "market"}, value: "conversion_pct", unit: "% priced", count: "tranches", few: true},
+	"restatement_fields":  {kind: chart.Bars, categories: []string{"service", "market", "field"}, value: "share", divide: 0.01, unit: "% of deals", count: "deals_restated", most: 30},
+	"restatement_stats":   {kind: chart.Bars, categories: []string{"service", "market"}, value: "restated_pct", unit: "% restated", count: "deals", few: true},
+}
+
+// units are those of the measures of execution_by.
+var units = map[string]string{"tightening": "bp of tightening, mean", "cover": "times covered, mean", "premium": "bp of premium, mean", "window": "minutes, mean"}
+
+// fewDeals is the number of deals below which a mean says little.
+const fewDeals = 5
+
+// draw draws an answer. It returns nil if there is nothing to draw, and what the chart leaves out.
+func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Drawing, string) {
+	c := &chart.Chart{Title: name, Desc: fmt.Sprintf("%s by %s. The table has the numbers.", p.value, strings.Join(p.categories, ", ")), Unit: p.unit}
+	if measure, ok := args["measure"]; ok {
+		c.Unit = units[measure]
+	}
+	counts := map[string]int64{}
+	values := map[string]map[string]float64{} // by series, then category
+	missing, all := 0, []string{}
+	for _, r := range found.All() {
+		var parts []string
+		for _, column := range p.categories {
+			if !r.Null(column) {
+				parts = append(parts, r.Text(column))
+			}
+		}
+		category := strings.Join(parts, " ")
+		v, err := strconv.ParseFloat(r.Text(p.value), 64)
+		if err != nil || category == "" {
+			missing++
+			continue
+		}
+		if !slices.Contains(all, category) {
+			all = append(all, category)
+		}
+		series := ""
+		if p.series != "" {
+			series = r.Text(p.series)
+		}
+		if p.count != "" {
+			counts[category] += r.Int(p.count)
+		}
+		if p.few && r.Int(p.count) < fewDeals {
+			series = fewSeries
+		}
+		if values[series] == nil {
+			values[series] = map[string]float64{}
+		}
+		values[series][category] += v / cmp.Or(p.divide, 1)
+	}
+	if p.ascending {
+		slices.Sort(all)
+	}
+	said := ""
+	if p.most > 0 && len(all) > p.most {
+		said = fmt.Sprintf("The chart has the first %d of %d.", p.most, len(all))
+		all = all[:p.most]
+	}
+	if missing > 0 {
+		said = strings.TrimSpace(said + fmt.Sprintf(" %s without a value or a category: the table has them.", plural(missing)))
+	}
+	c.Categories = all
+	if p.count != "" {
+		for _, category := range all {
+			c.Notes = append(c.Notes, p.note(values, category)+"n "+chart.Count(counts[category]))
+		}
+	}
+	c.Series = p.seriesOf(values, all)
+	if !c.HasValues() {
+		return nil, said
+	}
+	return p.kind(c), said
+}
+
+func plural(rows int) string {
+	if rows == 1 {
+		return "1 row is"
+	}
+	return chart.Count(int64(rows)) + " rows are"
+}
+
+// note is the value at the end of a bar.
+func (p plot) note(values map[string]map[string]float64, category string) string {
+	for _, series := range []string{"", fewSeries} {
+		if v, ok := values[series][category]; ok {
+			return chart.Decimals(v, 1) + ", "
+		}
+	}
+	return ""
+}
+
+const fewSeries = "fewer than 5 deals"
+
+// seriesOf returns the series in the order of markets, which have one colour each on all pages.
+func (p plot) seriesOf(values map[string]map[string]float64, categories []string) []chart.Series {
+	names := []string{""}
+	classes := map[string]string{"": "s0", fewSeries: "s0 few"}
+	for i, market := range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
+		names = append(names, string(market))
+		classes[string(market)] = fmt.Sprintf("s%d", i%6)
+	}
+	var all []chart.Series
+	for _, name := range append(names, fewSeries) {
+		byCategory, ok := values[name]
+		if !ok {
+			continue
+		}
+		s := chart.Series{Name: cmp.Or(name, p.value), Class: classes[name]}
+		for _, category := range categories {
+			v, ok := byCategory[category]
+			if !ok {
+				v = math.NaN()
+			}
+			s.Values = append(s.Values, v)
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,129 @@
+package study
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/grid"
+	"dealflow/schemas/lake"
+)
+
+func mainTables(*frame.Request) (asof.Query, error) { return asof.Query{Name: "tables"}, nil }
+
+// showTables lists the tables; with a search, the columns that match it.
+func showTables(q *frame.Request) (*frame.Content, error) {
+	counts, err := q.Ask(asof.Query{Name: "tables"})
+	if err != nil {
+		return nil, err
+	}
+	data := &tablesData{}
+	data.Empty = "No column matches. Search for a part of a name, a meaning or a pointer."
+	c := &frame.Content{Title: "Tables", Template: "tables", Data: data}
+	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	if search == "" {
+		c.Lead = "Each table has a row per deal, or per entry of a list of the deal."
+		data.Table = &grid.Table{Caption: "Tables", Sticky: 1, Columns: grid.Columns("table", ">rows", ">columns", "what a row is")}
+		for _, declared := range lake.Tables() {
+			rows := grid.Cell{Text: chart.None}
+			for _, r := range counts.All() {
+				if r.Text("table_name") == declared.Name {
+					rows = grid.Whole(r.Int("rows"))
+				}
+			}
+			data.Table.Add(grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, rows, grid.Whole(int64(len(declared.HistoryColumns()))), grid.Cell{Text: declared.Doc})
+		}
+		return c, nil
+	}
+	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "table", "type", "meaning", "in the record")}
+	for _, declared := range lake.Tables() {
+		for _, column := range declared.HistoryColumns() {
+			if matches(&column, search) {
+				data.Table.Add(grid.Cell{Text: column.Name}, grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Cell{Text: column.Type.SQL()}, grid.Cell{Text: column.Doc}, grid.Cell{Text: column.Pointer})
+			}
+		}
+	}
+	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.Values.Get("q"))
+	return c, nil
+}
+
+func matches(c *lake.Column, search string) bool {
+	return strings.Contains(strings.ToLower(c.Name+" "+c.Doc+" "+c.Pointer), search)
+}
+
+// declaredTable returns the table that a path names.
+func declaredTable(q *frame.Request) (*lake.Table, error) {
+	declared, ok := lake.TableByName(q.Vars["table"])
+	if !ok {
+		return nil, frame.Errorf(http.StatusNotFound, "No table %s; the list of tables has all.", q.Vars["table"])
+	}
+	return declared, nil
+}
+
+func mainDeclared(q *frame.Request) (asof.Query, error) {
+	declared, err := declaredTable(q)
+	if err != nil {
+		return asof.Query{}, err
+	}
+	return asof.Query{Name: "preview/" + declared.Name}, nil
+}
+
+// previewRows is the number of rows of a table that its page shows.
+const previewRows = 5
+
+type tablesData struct {
+	frame.List
+	Preview *grid.Table // first rows; nil for none
+}
+
+// showDeclared lists the columns of a table, with what they mean and how many rows have a value.
+func showDeclared(q *frame.Request) (*frame.Content, error) {
+	declared, err := declaredTable(q)
+	if err != nil {
+		return nil, err
+	}
+	filled, err := q.Ask(asof.Query{Name: "filled/" + declared.Name})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := q.Ask(asof.Query{Name: "tables"})
+	if err != nil {
+		return nil, err
+	}
+	preview, err := q.Ask(asof.Query{Name: "preview/" + declared.Name, Rows: previewRows})
+	if err != nil {
+		return nil, err
+	}
+	rows := int64(0)
+	for _, r := range counts.All() {
+		if r.Text("table_name") == declared.Name {
+			rows = r.Int("rows")
+		}
+	}
+	values := map[string]int64{}
+	for _, r := range filled.All() {
+		values[r.Text("column_name")] = r.Int("filled")
+	}
+	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	data := &tablesData{Preview: grid.Of(preview, "First rows")}
+	data.Empty = "No column matches."
+	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", "type", "unit", ">filled", ">of rows", "meaning", "in the record", ">since schema")}
+	for _, c := range declared.HistoryColumns() {
+		if search != "" && !matches(&c, search) {
+			continue
+		}
+		n, counted := values[c.Name]
+		if !counted && c.NotNull {
+			n = rows
+		}
+		share := grid.Cell{Text: chart.None}
+		if rows > 0 {
+			share = grid.Cell{Text: chart.Decimals(100*float64(n)/float64(rows), 1) + " %"}
+		}
+		data.Table.Add(grid.Cell{Text: c.Name}, grid.Whole(int64(c.Number)), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit}, grid.Whole(n), share, grid.Cell{Text: c.Doc}, grid.Cell{Text: c.Pointer}, grid.Whole(int64(max(c.Since, 1))))
+	}
+	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
+}

@@ -1,0 +1,27 @@
+package ui
+
+import (
+	"cmp"
+	"io/fs"
+	"slices"
+
+	"dealflow/internal/ui/deals"
+	"dealflow/internal/ui/frame"
+	"dealflow/internal/ui/operator"
+	"dealflow/internal/ui/study"
+)
+
+// words are those of the navigation, in its order.
+var words = []string{"Health", "Pipeline", "Deals", "Changes", "Analyses", "Tables", "Runs"}
+
+// New returns the server of the explorer. It adds the pages to config. described is what the analyses say of
+// themselves.
+func New(config frame.Config, now operator.Source, described []study.Analysis) (*frame.Server, error) {
+	config.Templates = []fs.FS{operator.Templates, deals.Templates, study.Templates}
+	config.State = now.State
+	config.Pages = slices.Concat(operator.Pages(now), deals.Pages(), study.Pages(described))
+	slices.SortStableFunc(config.Pages, func(a, b frame.Page) int {
+		return cmp.Compare(slices.Index(words, a.Word), slices.Index(words, b.Word))
+	})
+	return frame.New(config)
+}

@@ -1,0 +1,157 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"dealflow/schemas/lake"
+)
+
+// Output is a file that is created together with its first rows, so that no file is empty. It ends with Finish or
+// Abort; Abort after Finish does nothing. It is not safe for concurrent use.
+type Output struct {
+	Create func() (*Writer, error)
+
+	writer *Writer // nil before the first rows, and after the end
+}
+
+// Write appends the rows of a batch as one row group. The caller keeps the batch and releases it.
+func (o *Output) Write(batch lake.Batch) (err error) {
+	if batch.Record.NumRows() == 0 {
+		return nil
+	}
+	if o.writer == nil {
+		if o.writer, err = o.Create(); err != nil {
+			return err
+		}
+	}
+	return o.writer.Write(batch.Record, batch.MinDealID, batch.MaxDealID)
+}
+
+// Finish puts the file into the lake, if there is one.
+func (o *Output) Finish(ctx context.Context) error {
+	if o.writer == nil {
+		return nil
+	}
+	writer := o.writer
+	o.writer = nil
+	return writer.Finish(ctx)
+}
+
+// Abort drops a file that was not finished.
+func (o *Output) Abort() error {
+	if o.writer == nil {
+		return nil
+	}
+	writer := o.writer
+	o.writer = nil
+	return writer.Abort()
+}
+
+// Batches is the rows of a feed's tables that were collected and not yet taken. transform.Batches implements it.
+type Batches interface {
+	// Tables is the number of tables; the other methods take an index less than it.
+	Tables() int
+	Table(table int) *lake.Table
+	// Bytes is the approximate size of a table's collected rows in memory.
+	Bytes(table int) int
+	Rows(table int) int
+	// Take returns a table's collected rows and starts again without rows. The caller releases the record.
+	Take(table int) lake.Batch
+	Release()
+}
+
+// Tables writes the tables of one feed, one file per table. Release must be called at the end. It is not safe for
+// concurrent use.
+type Tables struct {
+	// Seen is called with rows before they are written. It may be nil.
+	Seen func(table int, rows arrow.Record)
+	// History receives every row of a snapshot again, as history files have it. It may be nil.
+	History *Tables
+
+	rows    Batches
+	outputs []Output
+}
+
+// NewTables returns a writer of collected rows. create opens the file of a table when its first rows are written.
+func NewTables(rows Batches, create func(*lake.Table) (*Writer, error)) *Tables {
+	t := &Tables{rows: rows}
+	for i := range rows.Tables() {
+		t.outputs = append(t.outputs, Output{Create: func() (*Writer, error) { return create(rows.Table(i)) }})
+	}
+	return t
+}
+
+// Drain writes the tables whose collected rows fill a row group.
+func (t *Tables) Drain() error {
+	for i := range t.outputs {
+		if t.rows.Bytes(i) >= RowGroupBytes {
+			if err := t.flush(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Flush writes all collected rows.
+func (t *Tables) Flush() error {
+	for i := range t.outputs {
+		if err := t.flush(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes a table's collected rows as one row group.
+func (t *Tables) flush(i int) error {
+	if t.rows.Rows(i) == 0 {
+		return nil
+	}
+	batch := t.rows.Take(i)
+	defer batch.Record.Release()
+	if t.History != nil {
+		history := batch.History()
+		defer history.Record.Release()
+		if err := t.History.write(i, history); err != nil {
+			return err
+		}
+	}
+	return t.write(i, batch)
+}
+
+func (t *Tables) write(i int, batch lake.Batch) error {
+	if t.Seen != nil {
+		t.Seen(i, batch.Record)
+	}
+	return t.outputs[i].Write(batch)
+}
+
+// Finish writes the remaining rows of each table and puts its file into the lake.
+func (t *Tables) Finish(ctx context.Context) error {
+	for i := range t.outputs {
+		if err := t.flush(i); err != nil {
+			return err
+		}
+		if err := t.FinishTable(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FinishTable puts one table's file into the lake. It does not write collected rows: call Flush first.
+func (t *Tables) FinishTable(ctx context.Context, i int) error { return t.outputs[i].Finish(ctx) }
+
+// Release drops the files that were not finished, and frees the rows.
+func (t *Tables) Release() error {
+	var errs []error
+	for i := range t.outputs {
+		errs = append(errs, t.outputs[i].Abort())
+	}
+	t.rows.Release()
+	return errors.Join(errs...)
+}

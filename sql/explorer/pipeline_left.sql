@@ -1,0 +1,43 @@
+-- The expected deals that left the pipeline after "since" and up to the instant: removed, or priced and still listed.
+WITH gone AS (
+  SELECT service, market, deal_id, version, reason AS left_as, known_at
+  FROM changes(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ), $as_of::TIMESTAMPTZ)
+  WHERE kind = 'expected' AND change = 'removed'
+  QUALIFY row_number() OVER (PARTITION BY service, market, deal_id ORDER BY version DESC) = 1
+), listed AS (
+  SELECT service, market, deal_id, any_value(borrower_name) AS borrower_name, any_value(headline) AS headline, bool_and(is_priced) AS all_priced,
+         array_to_string(list_sort(list_distinct(list(priced_deal_id))), ' ') AS priced_deals
+  FROM pipeline_as_of($as_of)
+  GROUP BY service, market, deal_id
+), then_listed AS (
+  SELECT service, market, deal_id, any_value(borrower_name) AS borrower_name, any_value(headline) AS headline, bool_and(is_priced) AS all_priced
+  FROM pipeline_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+  GROUP BY service, market, deal_id
+), bond_links AS (
+  SELECT market, deal_id, version, array_to_string(list_sort(list(DISTINCT priced_deal_id)), ' ') AS priced_deals
+  FROM history.bond_expected_tranches
+  WHERE valid_from <= $as_of::TIMESTAMPTZ AND priced_deal_id IS NOT NULL
+  GROUP BY market, deal_id, version
+), loan_links AS (
+  SELECT market, deal_id, version, priced_deal_id::VARCHAR AS priced_deals
+  FROM history.loan_expected_deals
+  WHERE valid_from <= $as_of::TIMESTAMPTZ AND priced_deal_id IS NOT NULL
+), found AS (
+  SELECT g.service, g.market, g.deal_id, g.left_as, g.known_at, t.borrower_name, t.headline, coalesce(b.priced_deals, l.priced_deals) AS priced_deals
+  FROM gone g
+  JOIN then_listed t ON t.service = g.service AND t.market = g.market AND t.deal_id = g.deal_id
+  LEFT JOIN listed i ON i.service = g.service AND i.market = g.market AND i.deal_id = g.deal_id
+  LEFT JOIN bond_links b ON g.service = 'bond' AND b.market = g.market AND b.deal_id = g.deal_id AND b.version = g.version - 1
+  LEFT JOIN loan_links l ON g.service = 'loan' AND l.market = g.market AND l.deal_id = g.deal_id AND l.version = g.version - 1
+  WHERE i.deal_id IS NULL AND NOT t.all_priced
+  UNION ALL BY NAME
+  SELECT i.service, i.market, i.deal_id, 'priced, still listed' AS left_as, i.borrower_name, i.headline, nullif(i.priced_deals, '') AS priced_deals
+  FROM listed i
+  JOIN then_listed t ON t.service = i.service AND t.market = i.market AND t.deal_id = i.deal_id
+  WHERE i.all_priced AND NOT t.all_priced
+)
+SELECT service, market, deal_id, borrower_name, headline, left_as, known_at, priced_deals
+FROM found
+WHERE ($service = '' OR service = $service) AND ($market = '' OR market = $market)
+ORDER BY service, market, deal_id
+LIMIT $rows::BIGINT OFFSET $skip::BIGINT
