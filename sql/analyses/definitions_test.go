@@ -48,8 +48,8 @@ func TestDefinitions(t *testing.T) {
 	} {
 		b.Write(hy, id, members)
 	}
-	tap := func(id, of int64) {
-		b.Write(hy, id, fmt.Sprintf(`"pricingDate":"2026-01-05","dealType":"INCREASE","nominal":{"amount":%d},"_links":{"self":{"href":%q},"original":{"href":%q}}`, id, hy.DealPath(id), hy.DealPath(of)))
+	tap := func(id, original int64) {
+		b.Write(hy, id, fmt.Sprintf(`"pricingDate":"2026-01-05","dealType":"INCREASE","nominal":{"amount":%d},"_links":{"self":{"href":%q},"original":{"href":%q}}`, id, hy.DealPath(id), hy.DealPath(original)))
 	}
 	b.Write(hy, 30, `"pricingDate":"2026-01-05","dealType":"INCREASE","nominal":{"amount":30}`)
 	tap(31, 30)
