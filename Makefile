@@ -82,6 +82,9 @@ bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` b
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
+	TEST_COMMITS=525000 $(measure) -bench Years -benchtime 1x ./load > $(BENCH)/years.txt
+	TEST_NIGHTS=100 TEST_SYNCS=2 TEST_PAST=5250 TEST_KEEP_DAYS=35 TEST_GROWTH=$(abspath $(BENCH))/years.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth >> $(BENCH)/years.txt
+	$(GO) run ./internal/bench/growth/plot < $(BENCH)/years.csv > $(BENCH)/years.svg
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 bench-peers: ## Measure next to other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
@@ -107,7 +110,6 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
 	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
-	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run TestUpkeepKeepsPages ./internal/ui
 	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run 'TestKilledRun|TestStoreFaults|Stumbles' ./internal/pull ./internal/maintain
 	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve
 	TEST_RACES=340 $(GO) test -count=1 -timeout 0 -run TestRaces ./internal/pull

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
+	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -27,12 +25,16 @@ var (
 
 // Log is the sum of a lake's commits up to the newest one that the Lake has read or made.
 type Log struct {
-	Number  int64         // of the newest commit; 0 for a lake without a commit
-	KnownAt lake.Instant  // of the newest commit
-	SHA256  string        // of the newest commit's bytes: the next commit names it
-	Format  int           // format version of all commits; that of this program for a lake without a commit
-	Commits []lake.Commit // all commits, those of maintenance too, oldest first; Add and Remove are nil
+	Number  int64        // of the newest commit; 0 for a lake without a commit
+	KnownAt lake.Instant // of the newest commit
+	SHA256  string       // of the newest commit's bytes: the next commit names it
+	Format  int          // format version of all commits; that of this program for a lake without a commit
 
+	// Commits are the commits, those of maintenance too, oldest first; Add and Remove are nil. A long log has all of the
+	// newest, and of those before only the ones that decisions need: Lake.Runs and Lake.Names have all.
+	Commits []lake.Commit
+
+	segments   runs.Segments        // of the commits that Commits need not have, without a gap
 	files      map[string]lake.File // live files, by path
 	sorted     []lake.File          // the same sorted by path; nil before index
 	needs      lake.Needs           // of the commits, without those of their files
@@ -46,6 +48,7 @@ type Lake struct {
 	store store.Store
 	log   Log
 
+	names      *runs.Cache
 	lost       []lake.LostCommit // that no commit records; the next commit does
 	acceptLost bool              // a person has accepted that
 	published  lake.CatalogEnd   // of the catalog that was published when the log was read; zero for none
@@ -55,7 +58,7 @@ type Lake struct {
 // that a first run may use. For a lake that has lost commits it returns ErrLostCommit together with a Lake that can be
 // read up to the newest commit that is there.
 func Open(ctx context.Context, s store.Store) (*Lake, error) {
-	l := &Lake{store: s}
+	l := &Lake{store: s, names: new(runs.Cache)}
 	if err := l.refresh(ctx); err != nil {
 		return nil, fmt.Errorf("open lake %s: %w", s.URL(), err)
 	}
@@ -108,7 +111,7 @@ func (l *Lake) Store() store.Store { return l.store }
 
 // Through returns the same lake, but with its files read through another store, such as one with local copies.
 func (l *Lake) Through(s store.Store) *Lake {
-	return &Lake{store: s, log: l.log, lost: l.lost, acceptLost: l.acceptLost, published: l.published}
+	return &Lake{store: s, log: l.log, names: l.names, lost: l.lost, acceptLost: l.acceptLost, published: l.published}
 }
 
 // PublishedCatalog returns the end of the catalog that was published when the log was read. It is zero for a lake without
@@ -217,6 +220,7 @@ func (g *Log) Needs() lake.Needs {
 		return *g.all
 	}
 	needs := g.needs
+	needs.Merge(g.segments.Needs())
 	for _, file := range g.files {
 		if file.Requires != nil || file.RequiresToWrite != nil {
 			needs.Merge(file.Needs)
@@ -233,9 +237,6 @@ func (g *Log) writer() string {
 	return g.Commits[len(g.Commits)-1].DealflowVersion
 }
 
-// sideBySide is the number of objects that are requested at the same time: a store far away takes as long for one.
-const sideBySide = 16
-
 // readCommits adds to a log the commits that follow its last one, up to number last or until one is absent. It takes those
 // that were read ahead; ahead may be nil. Of the others, those up to number named, which are probably there, are requested
 // side by side.
@@ -245,7 +246,7 @@ func (l *Lake) readCommits(ctx context.Context, log *Log, ahead *tail, named, la
 		found := ahead.from(next)
 		if found == nil {
 			var err error
-			if found, err = readObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+sideBySide)))); err != nil {
+			if found, err = runs.ReadObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+runs.SideBySide)))); err != nil {
 				return err
 			}
 		}
@@ -260,22 +261,6 @@ func (l *Lake) readCommits(ctx context.Context, log *Log, ahead *tail, named, la
 		}
 	}
 	return nil
-}
-
-// readObjects reads the objects of the commits first to last; nil for one that is absent.
-func readObjects(ctx context.Context, s store.Store, first, last int64) ([][]byte, error) {
-	found := make([][]byte, last-first+1)
-	reading, ctx := errgroup.WithContext(ctx)
-	for i := range found {
-		reading.Go(func() (err error) {
-			found[i], err = store.Read(ctx, s, lake.CommitKey(first+int64(i)))
-			if errors.Is(err, store.ErrNotFound) {
-				return nil
-			}
-			return err
-		})
-	}
-	return found, reading.Wait()
 }
 
 // laterCommit checks for commits after a hole at number end+1: it tries the next number, and those that the hint and the
@@ -307,13 +292,14 @@ func (g *Log) Newest() lake.NamedCommit {
 	return lake.NamedCommit{Number: g.Number, SHA256: g.SHA256, KnownAt: g.KnownAt}
 }
 
-// Named names a commit of the log by its number and its hash; false if the log does not have it.
+// Named names a commit of the log by its number and its hash; false if the log does not have it. Lake.Named has the
+// oldest ones of a long log, too.
 func (g *Log) Named(number int64) (lake.NamedCommit, bool) {
 	if number == g.Number && number > 0 {
 		return g.Newest(), true
 	}
-	i, found := slices.BinarySearchFunc(g.Commits, number, func(c lake.Commit, number int64) int { return cmp.Compare(c.Number, number) })
-	if !found || i+1 == len(g.Commits) {
+	i := g.placeOf(number)
+	if i+1 >= len(g.Commits) || g.Commits[i].Number != number || g.Commits[i+1].Number != number+1 {
 		return lake.NamedCommit{}, false
 	}
 	return lake.NamedCommit{Number: number, SHA256: g.Commits[i+1].PreviousSHA256, KnownAt: g.Commits[i].KnownAt}, true
@@ -321,7 +307,7 @@ func (g *Log) Named(number int64) (lake.NamedCommit, bool) {
 
 // LogAt returns the log as it was after a commit of the lake. Its files may be deleted since.
 func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
-	if _, found := l.log.Named(number); !found {
+	if number < 1 || number > l.log.Number {
 		return nil, fmt.Errorf("commit %d does not exist: want one from 1 to %d", number, l.log.Number)
 	}
 	log, err := l.newestCheckpoint(ctx, ReadHint(ctx, l.store), number+1)
@@ -374,7 +360,7 @@ func (g *Log) append(data []byte) error {
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, lake.SHA256(data)
 	commit.Add, commit.Remove = nil, nil
 	g.Commits = append(g.Commits, *commit)
-	return nil
+	return g.fold()
 }
 
 // Files returns the live files of a table, sorted by path. The table is named as in a commit:
@@ -617,7 +603,7 @@ func checkedHint(ctx context.Context, s store.Store) (Hint, error) {
 
 // parseHint is checkedHint for the bytes of a hint.
 func parseHint(data []byte) (Hint, error) {
-	if err := lake.CheckPreface(data); refuses(err) {
+	if err := lake.CheckPreface(data); lake.IsLater(err) {
 		return Hint{}, fmt.Errorf("%s: %w", lake.LatestKey, err)
 	}
 	var h Hint
@@ -626,11 +612,4 @@ func parseHint(data []byte) (Hint, error) {
 		return Hint{}, nil //nolint:nilerr // a damaged hint says nothing
 	}
 	return h, nil
-}
-
-// refuses says whether an error means that a later program wrote an object, so that its damage proves nothing.
-func refuses(err error) bool {
-	var format *lake.FormatError
-	var needs *lake.NeedsError
-	return errors.As(err, &format) || errors.As(err, &needs)
 }

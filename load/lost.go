@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -74,9 +73,12 @@ func (g *Log) LossText(lost *lake.LostCommit) string {
 }
 
 // has says whether the log has a commit that is named. A name without a hash is that of any commit with its number.
-func (g *Log) has(n lake.NamedCommit) bool {
-	have, found := g.Named(n.Number)
-	return n.Number <= g.Number && (n.SHA256 == "" || !found || have.SHA256 == n.SHA256) // not found: in a damaged log it cannot be told
+func (g *Log) has(ctx context.Context, s store.Store, n lake.NamedCommit) (bool, error) {
+	if n.Number > g.Number || n.SHA256 == "" {
+		return n.Number <= g.Number, nil
+	}
+	have, found, err := g.named(ctx, s, n.Number)
+	return err == nil && (!found || have.SHA256 == n.SHA256), err // not found: in a damaged log it cannot be told
 }
 
 // RecordsLoss says whether a commit of the log records a named commit as lost.
@@ -107,37 +109,18 @@ func FindLost(ctx context.Context, s store.Store, log *Log) ([]lake.LostCommit, 
 // readCatalogEnd reads the end of the published catalog, which names the commit that it shows. It returns the zero value for
 // a catalog that is absent, has no such end, or is just being replaced.
 func readCatalogEnd(ctx context.Context, s store.Store) (end lake.CatalogEnd, err error) {
-	text, err := readEnd(ctx, s)
+	text, err := store.ReadEnd(ctx, s, lake.CatalogKey, int64(lake.CatalogEndSize))
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
 		return end, nil
 	}
 	if err != nil {
 		return end, fmt.Errorf("read the end of %s: %w", lake.CatalogKey, err)
 	}
-	end, ok := lake.ParseCatalogEnd(text)
+	end, ok := lake.ParseCatalogEnd(string(text))
 	if !ok {
 		return lake.CatalogEnd{}, nil
 	}
 	return end, nil
-}
-
-// readEnd reads the last bytes of the published catalog; "" for a file that is too short.
-func readEnd(ctx context.Context, s store.Store) (text string, err error) {
-	file, err := store.OpenAt(ctx, s, lake.CatalogKey)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	size, err := file.Seek(0, io.SeekEnd)
-	start := size - int64(lake.CatalogEndSize)
-	if err != nil || start < 0 {
-		return "", err
-	}
-	end := make([]byte, lake.CatalogEndSize)
-	if n, err := file.ReadAt(end, start); n < len(end) {
-		return "", err
-	}
-	return string(end), nil
 }
 
 // findLost returns the commits that claims name and that are lost. appeared says that the store has a named commit that
@@ -145,7 +128,11 @@ func readEnd(ctx context.Context, s store.Store) (text string, err error) {
 func findLost(ctx context.Context, s store.Store, log *Log, claims []claim) (lost []lake.LostCommit, appeared bool, err error) {
 	for i := range claims {
 		c := &claims[i]
-		if log.has(c.NamedCommit) || log.RecordsLoss(c.NamedCommit) {
+		has, err := log.has(ctx, s, c.NamedCommit)
+		if err != nil {
+			return nil, false, err
+		}
+		if has || log.RecordsLoss(c.NamedCommit) {
 			continue
 		}
 		exists, err := isCommitted(ctx, s, c.NamedCommit)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -55,7 +56,7 @@ func (l *Lake) checkpointAndTail(ctx context.Context, hint Hint) (log *Log, ahea
 		return err
 	})
 	reading.Go(func() (err error) {
-		ahead.objects, err = readObjects(ctx, l.store, ahead.first, min(last, ahead.first+mostAhead))
+		ahead.objects, err = runs.ReadObjects(ctx, l.store, ahead.first, min(last, ahead.first+mostAhead))
 		return err
 	})
 	err = reading.Wait()

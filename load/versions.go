@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/parquet"
+	"dealflow/load/runs"
+	"dealflow/load/state"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -25,7 +27,7 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 	files := l.log.Files(lake.HistoryTable(lake.DealVersions))
 	if l.log.checkpoint == 0 {
 		newest, err := l.newestIn(ctx, mem, files)
-		return newest.latest(), err
+		return newest.Latest(), err
 	}
 	var known map[api.Feed]lake.Latest
 	var stateErr error
@@ -34,7 +36,7 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 		known, stateErr = ReadState(readingCtx, l.store, l.log.checkpoint)
 		return nil
 	})
-	var newest newestVersions
+	var newest state.Newest
 	reading.Go(func() (err error) { // side by side: mostly the state can be read
 		newest, err = l.newestIn(readingCtx, mem, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return !l.log.addedSince[f.Path] }))
 		return err
@@ -48,105 +50,28 @@ func (l *Lake) Latest(ctx context.Context, mem memory.Allocator) (map[api.Feed]l
 	if err != nil {
 		return nil, err
 	}
-	newest.seed(known)
-	return newest.latest(), nil
+	newest.Seed(known)
+	return newest.Latest(), nil
 }
 
 // newestIn returns the newest versions in files of deal_versions.
-func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.File) (newestVersions, error) {
-	newest := newestVersions{}
-	columns := []string{"service", "market", "kind", "deal_id", "version", "change", "content_hash", "payload_hash"}
+func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.File) (state.Newest, error) {
+	newest := state.Newest{}
+	columns := state.Columns()
 	var mu sync.Mutex // of newest: the order of versions does not matter
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(sideBySide) // an open file takes some megabytes at most
+	reading.SetLimit(runs.SideBySide) // an open file takes some megabytes at most
 	for _, f := range files {
 		reading.Go(func() error {
 			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
 				mu.Lock()
 				defer mu.Unlock()
-				newest.add(rec)
+				newest.Add(rec)
 				return nil
 			})
 		})
 	}
 	return newest, reading.Wait()
-}
-
-// newestVersion is the newest version of a deal found up to now, with the hashes of the newest one that has a payload:
-// rows come in any order.
-type newestVersion struct {
-	latest  lake.LatestVersion
-	content int32 // the version whose hashes latest has; 0 for none
-}
-
-type newestVersions map[api.Feed]map[int64]newestVersion
-
-// ofFeed returns the versions of a feed. The feed's strings may point into a record's memory: they are copied.
-func (n newestVersions) ofFeed(feed api.Feed) map[int64]newestVersion {
-	if deals := n[feed]; deals != nil {
-		return deals
-	}
-	deals := map[int64]newestVersion{}
-	n[api.Feed{
-		Service: api.Service(strings.Clone(string(feed.Service))),
-		Market:  api.Market(strings.Clone(string(feed.Market))),
-		Kind:    api.Kind(strings.Clone(string(feed.Kind))),
-	}] = deals
-	return deals
-}
-
-// seed adds the versions of a state. Rows that became known later were added before: what they say stays.
-func (n newestVersions) seed(known map[api.Feed]lake.Latest) {
-	for feed, known := range known {
-		deals := n.ofFeed(feed)
-		for id, latest := range known {
-			v := deals[id]
-			if latest.Version > v.latest.Version {
-				v.latest.Version, v.latest.Removed = latest.Version, latest.Removed
-			}
-			if latest.Version > v.content { // the state has the hashes of the newest content up to its version
-				v.content, v.latest.ContentHash, v.latest.PayloadHash = latest.Version, latest.ContentHash, latest.PayloadHash
-			}
-			deals[id] = v
-		}
-	}
-}
-
-// add adds rows of deal_versions with the columns that Latest reads, in that order.
-func (n newestVersions) add(rec arrow.Record) {
-	text := func(i int) *array.String { return rec.Column(i).(*array.String) }
-	ids := rec.Column(3).(*array.Int64)
-	versions := rec.Column(4).(*array.Int32)
-	contents := rec.Column(6).(*array.FixedSizeBinary)
-	payloads := rec.Column(7).(*array.FixedSizeBinary)
-	for row := range int(rec.NumRows()) {
-		feed := api.Feed{Service: api.Service(text(0).Value(row)), Market: api.Market(text(1).Value(row)), Kind: api.Kind(text(2).Value(row))}
-		deals := n.ofFeed(feed)
-		id, version := ids.Value(row), versions.Value(row)
-		v := deals[id]
-		if version > v.latest.Version {
-			v.latest.Version = version
-			v.latest.Removed = text(5).Value(row) == lake.Removed
-		}
-		if !contents.IsNull(row) && version > v.content {
-			v.content = version
-			copy(v.latest.ContentHash[:], contents.Value(row))
-			copy(v.latest.PayloadHash[:], payloads.Value(row))
-		}
-		deals[id] = v
-	}
-}
-
-func (n newestVersions) latest() map[api.Feed]lake.Latest {
-	all := map[api.Feed]lake.Latest{}
-	for feed, deals := range n {
-		latest := make(lake.Latest, len(deals))
-		for id, v := range deals {
-			latest[id] = v.latest
-		}
-		all[feed] = latest
-	}
-	return all
 }
 
 // ObservedAfter returns, for each deal with a version that became known after an instant, when the newest such version

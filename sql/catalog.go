@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"dealflow/schemas/lake"
 	"dealflow/sql/names"
+	"dealflow/sql/runrows"
 )
 
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
@@ -28,7 +30,10 @@ type Catalog struct {
 	SHA256 string        // of that commit's bytes; "" for a commit that is not made yet: NameCommit adds it
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
-	Runs   []lake.Commit // all runs, oldest first
+	Runs   []lake.Commit // oldest first: all runs, or of a long log those that load.Log.Commits has
+
+	// RunsAfter yields the runs after a commit, oldest first; an error is the last that it yields. nil: Runs has all.
+	RunsAfter func(ctx context.Context, commit int64) iter.Seq2[*lake.Commit, error]
 
 	// Previous is a local file with an earlier catalog of the lake. The new catalog begins as a copy of it and adds
 	// only what is newer. If Previous is "" or cannot be extended, the catalog is built from scratch.
@@ -262,7 +267,13 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		sqlStep("SET threads = " + threadsFor(added)),
 		sqlStep("BEGIN"),
 		{"commit", c.recordCommit},
-		{"runs", func(ctx context.Context, conn *stdsql.Conn) error { return c.fillRuns(ctx, conn, from) }},
+		{"runs", func(ctx context.Context, conn *stdsql.Conn) error {
+			runs := runrows.After(c.Runs, from.commit)
+			if c.RunsAfter != nil {
+				runs = c.RunsAfter(ctx, from.commit)
+			}
+			return runrows.Insert(ctx, conn, runs)
+		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
 		releaseMemory,

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/runrows"
 )
 
 //go:embed checks/*.sql
@@ -166,5 +167,5 @@ func recordChecks(ctx context.Context, conn *stdsql.Conn, results []lake.Check) 
 	for i := range results {
 		rows = append(rows, lake.CheckRow(&commit, &results[i]))
 	}
-	return insertRows(ctx, conn, "checks", lake.CheckColumns(), rows)
+	return runrows.InsertChecks(ctx, conn, rows)
 }

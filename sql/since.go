@@ -5,16 +5,19 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/runrows"
 )
 
 // baseline is the commit up to which the previous catalog is complete.
 type baseline struct {
-	commit  int64  // 0: there is no previous catalog
-	instant string // that commit's known_at; -infinity if there is none
+	commit  int64           // 0: there is no previous catalog
+	instant string          // that commit's known_at; -infinity if there is none
+	runs    map[string]bool // ids of the runs up to that commit that wrote live files, as far as Catalog.Runs does not have them
 }
 
 // errNotExtendable means that the previous catalog cannot be extended.
@@ -48,8 +51,11 @@ WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &f
 	if !ours {
 		return from, errNotExtendable
 	}
-	return from, nil
+	from.runs, err = runrows.Others(ctx, conn, c.Runs, c.Files)
+	return from, err
 }
+
+func isHistory(f *lake.File) bool { return strings.HasPrefix(f.Table, lake.HistoryTable("")) }
 
 // newFiles are the history files with versions that are newer than the baseline.
 type newFiles struct {
@@ -62,6 +68,7 @@ type newFiles struct {
 // run id is not in the log is always included: we cannot tell what it adds.
 func (c *Catalog) newFilesSince(from baseline) newFiles {
 	old := map[string]bool{}
+	maps.Copy(old, from.runs)
 	pulled := false
 	for i := range c.Runs {
 		run := &c.Runs[i]
@@ -77,7 +84,7 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	}
 	var files []lake.File
 	for i := range c.Files {
-		if !old[c.Files[i].RunID()] && strings.HasPrefix(c.Files[i].Table, lake.HistoryTable("")) {
+		if !old[c.Files[i].RunID()] && isHistory(&c.Files[i]) {
 			files = append(files, c.Files[i])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dealflow/extract"
@@ -58,8 +59,12 @@ func requestsOn(ctx context.Context, l *load.Lake, day string) (int64, error) {
 			counted[made[i].RunID] = true
 		}
 	}
-	for i := range l.Log().Commits {
-		c := &l.Log().Commits[i]
+	commits, err := runsSince(ctx, l, day)
+	if err != nil {
+		return 0, err
+	}
+	for i := range commits {
+		c := &commits[i]
 		if counted[c.RunID] || lake.DateOf(c.StartedAt.Time) != day {
 			continue
 		}
@@ -68,4 +73,14 @@ func requestsOn(ctx context.Context, l *load.Lake, day string) (int64, error) {
 		}
 	}
 	return sum, nil
+}
+
+// runsSince returns commits: at least those whose runs began on a day or later.
+func runsSince(ctx context.Context, l *load.Lake, day string) ([]lake.Commit, error) {
+	log := l.Log()
+	held := slices.IndexFunc(log.Commits, func(c lake.Commit) bool { return log.Whole(c.Number) })
+	if held >= 0 && lake.DateOf(log.Commits[held].StartedAt.Time) < day {
+		return log.Commits[held:], nil // the usual case of a long log
+	}
+	return lastRuns(ctx, l, 0)
 }

@@ -85,7 +85,7 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 	if err != nil {
 		return err
 	}
-	since, err := sinceCommit(l.Log(), o.since)
+	since, err := sinceCommit(ctx, l, o.since)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,10 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 			return err
 		}
 	}
-	files := listFiles(l, log, tables, o.day, since)
+	files, err := listFiles(ctx, l, log, tables, o.day, since)
+	if err != nil {
+		return err
+	}
 	gone := 0
 	for i := range files {
 		if !files[i].Live {
@@ -134,13 +137,13 @@ func fileTables(text string) ([]string, error) {
 }
 
 // sinceCommit returns the number of the commit that a flag names by its number or by an instant; 0 for the beginning.
-func sinceCommit(log *load.Log, text string) (int64, error) {
+func sinceCommit(ctx context.Context, l *load.Lake, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if number < 0 || number > log.Number {
-			return 0, usagef("--since %s: want a commit from 1 to %d", text, log.Number)
+		if number < 0 || number > l.Log().Number {
+			return 0, usagef("--since %s: want a commit from 1 to %d", text, l.Log().Number)
 		}
 		return number, nil
 	}
@@ -148,19 +151,27 @@ func sinceCommit(log *load.Log, text string) (int64, error) {
 	if err != nil {
 		return 0, usagef("--since %q: want the number of a commit, or an instant such as 2026-11-01T06:00:00Z", text)
 	}
-	for i := range slices.Backward(log.Commits) {
-		if !log.Commits[i].KnownAt.After(instant) {
-			return log.Commits[i].Number, nil
+	names, err := l.Names(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i := range slices.Backward(names) {
+		if !names[i].KnownAt.After(instant) {
+			return names[i].Number, nil
 		}
 	}
 	return 0, nil
 }
 
 // listFiles returns the files of a log by path. A file whose name does not say which commit added it is always listed.
-func listFiles(l *load.Lake, log *load.Log, tables []string, day string, since int64) []listedFile {
+func listFiles(ctx context.Context, l *load.Lake, log *load.Log, tables []string, day string, since int64) ([]listedFile, error) {
 	commits := map[string]int64{}
-	for i := range log.Commits {
-		commits[log.Commits[i].RunID] = log.Commits[i].Number
+	names, err := l.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range names[:log.Number] {
+		commits[names[i].RunID] = names[i].Number
 	}
 	files := []listedFile{}
 	for _, f := range log.AllFiles() {
@@ -173,7 +184,7 @@ func listFiles(l *load.Lake, log *load.Log, tables []string, day string, since i
 			files = append(files, listedFile{Location: l.Store().URL() + "/" + f.Path, Commit: commit, Live: l.Log().Live(f.Path), File: f})
 		}
 	}
-	return files
+	return files, nil
 }
 
 // runOf returns the id of the run that wrote a file; of a quarantine file its name is that id.

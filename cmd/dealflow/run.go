@@ -220,7 +220,7 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 	a.saveMemory()
 	show := newProgress(a, cfg.Feeds)
 	defer show.end()
-	if show.bars == nil {
+	if show.bars == nil && !a.settings.quiet {
 		ticks := time.NewTicker(heartbeat)
 		defer ticks.Stop()
 		show.beat(ctx, ticks.C, func(ctx context.Context) map[api.Feed]int64 { return sizesOf(ctx, cfg.Store) })

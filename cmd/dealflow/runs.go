@@ -52,7 +52,11 @@ func runRuns(ctx context.Context, a *app, last int) error {
 		// The log has every commit: what is lacking is what made none.
 		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
-	rows := rowsOf(l.Log(), made)
+	commits, err := lastRuns(ctx, l, last)
+	if err != nil {
+		return err
+	}
+	rows := rowsOf(commits, l.Log(), made)
 	if last > 0 && len(rows) > last {
 		rows = rows[:last]
 	}
@@ -124,9 +128,9 @@ func (a *app) resolve(ctx context.Context, l *load.Lake, entries []attempts.Entr
 	if err != nil {
 		return nil, err
 	}
-	numbers := map[string]int64{}
-	for i := range l.Log().Commits {
-		numbers[l.Log().Commits[i].RunID] = l.Log().Commits[i].Number
+	numbers, err := numbersOf(ctx, l, found)
+	if err != nil {
+		return nil, err
 	}
 	judge := attempts.Judge{Store: l.Store(), Now: a.Now()}
 	for i := range found {
@@ -138,13 +142,54 @@ func (a *app) resolve(ctx context.Context, l *load.Lake, entries []attempts.Entr
 	return found, nil
 }
 
-// rowsOf merges commits and attempts, newest first.
-func rowsOf(log *load.Log, made []attempts.Attempt) []runRow {
-	rows := make([]runRow, 0, len(log.Commits)+len(made))
-	index := map[string]int{} // in rows, by run id
+// numbersOf returns the commits of runs by run id, at least those of attempts that do not know theirs.
+func numbersOf(ctx context.Context, l *load.Lake, made []attempts.Attempt) (map[string]int64, error) {
+	log, numbers := l.Log(), map[string]int64{}
 	for i := range log.Commits {
-		index[log.Commits[i].RunID] = len(rows)
-		rows = append(rows, runRow{Commit: log.Commits[i]})
+		numbers[log.Commits[i].RunID] = log.Commits[i].Number
+	}
+	old := func(a attempts.Attempt) bool {
+		return a.Commit == 0 && numbers[a.RunID] == 0 && !log.Whole(1) && (a.After == nil || !log.Whole(a.After.Commit+1))
+	}
+	if !slices.ContainsFunc(made, old) {
+		return numbers, nil
+	}
+	names, err := l.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range names {
+		numbers[names[i].RunID] = names[i].Number
+	}
+	return numbers, nil
+}
+
+// lastRuns returns the last commits without their files, at least that number of them; 0 for all.
+func lastRuns(ctx context.Context, l *load.Lake, last int) ([]lake.Commit, error) {
+	log, from := l.Log(), int64(1)
+	if last > 0 {
+		from = log.Number - int64(last) + 1
+	}
+	if log.Whole(from) {
+		return log.Commits, nil
+	}
+	var commits []lake.Commit
+	for run, err := range l.Runs(ctx, from) {
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, *run)
+	}
+	return commits, nil
+}
+
+// rowsOf merges commits of a log and attempts, newest first.
+func rowsOf(commits []lake.Commit, log *load.Log, made []attempts.Attempt) []runRow {
+	rows := make([]runRow, 0, len(commits)+len(made))
+	index := map[string]int{} // in rows, by run id
+	for i := range commits {
+		index[commits[i].RunID] = len(rows)
+		rows = append(rows, runRow{Commit: commits[i]})
 	}
 	after := make([]int64, len(rows), cap(rows)) // place of a row: the commit that it is, or that it comes after
 	for i := range rows {
@@ -179,7 +224,7 @@ func rowsOf(log *load.Log, made []attempts.Attempt) []runRow {
 func placeOf(log *load.Log, a *attempts.Attempt) int64 {
 	if a.After != nil {
 		place := min(a.After.Commit, log.Number)
-		if named, _ := log.Named(a.After.Commit); a.After.SHA256 != "" && named.SHA256 != a.After.SHA256 {
+		if named, known := log.Named(a.After.Commit); known && a.After.SHA256 != "" && named.SHA256 != a.After.SHA256 {
 			place-- // that commit was lost, and another one has its number
 		}
 		return place

@@ -61,22 +61,27 @@ func runRunsShow(ctx context.Context, a *app, name string) error {
 // findRun returns a run by commit number, id, or beginning of its id. It returns a usage error unless exactly one run
 // matches.
 func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, error) {
-	commits := l.Log().Commits
 	entries, err := attempts.List(ctx, l.Store())
 	if err != nil {
 		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
 	if name == "last" {
-		return a.runRow(ctx, l, commits[len(commits)-1].RunID, entries)
+		return a.runRow(ctx, l, l.Log().Number, "", entries)
 	}
 	number, notNumber := strconv.ParseInt(name, 10, 64)
+	if notNumber == nil && number >= 1 && number <= l.Log().Number {
+		return a.runRow(ctx, l, number, "", entries)
+	}
+	names, err := l.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var ids []string
-	for i := range commits {
-		if notNumber == nil && commits[i].Number == number {
-			return a.runRow(ctx, l, commits[i].RunID, entries)
-		}
-		if name != "" && strings.HasPrefix(commits[i].RunID, name) {
-			ids = append(ids, commits[i].RunID)
+	numbers := map[string]int64{}
+	for i := range names {
+		if name != "" && strings.HasPrefix(names[i].RunID, name) {
+			ids = append(ids, names[i].RunID)
+			numbers[names[i].RunID] = names[i].Number
 		}
 	}
 	for _, e := range entries {
@@ -88,18 +93,26 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 	case 0:
 		return nil, usagef("no committed run or attempt %q; `dealflow runs --last 0` lists all runs", name)
 	case 1:
-		return a.runRow(ctx, l, ids[0], entries)
+		return a.runRow(ctx, l, numbers[ids[0]], ids[0], entries)
 	}
 	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(ids), name)
 }
 
-// runRow returns the commit or the attempt with a run id, or both.
-func (a *app) runRow(ctx context.Context, l *load.Lake, id string, entries []attempts.Entry) (*runRow, error) {
+// runRow returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit.
+func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry) (*runRow, error) {
+	var commits []lake.Commit
+	run, err := l.Run(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	if run != nil {
+		commits, id = []lake.Commit{*run}, run.RunID
+	}
 	made, err := a.resolve(ctx, l, slices.DeleteFunc(slices.Clone(entries), func(e attempts.Entry) bool { return e.RunID != id }))
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range rowsOf(l.Log(), made) {
+	for _, row := range rowsOf(commits, l.Log(), made) {
 		if row.RunID == id {
 			return &row, nil
 		}

@@ -84,7 +84,7 @@ func (in *inspection) judge(s *statusResult) {
 
 // judgeRuns adds findings about the last attempts.
 func (in *inspection) judgeRuns(s *statusResult) {
-	rows := rowsOf(in.log, s.made)
+	rows := rowsOf(in.log.Commits, in.log, s.made)
 	judged := map[string]bool{} // commands whose newest attempt was judged
 	for i := range rows {
 		r := &rows[i]

@@ -106,7 +106,7 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 		s.Waiting = append(s.Waiting, shortOf(&waiting[i]))
 	}
 	s.made = append(s.made, waiting...)
-	rows := rowsOf(in.log, s.made)
+	rows := rowsOf(in.log.Commits, in.log, s.made)
 	s.succeeded = successes(rows)
 	in.addSuccess(s, rows)
 	in.addFailures(s, rows)

@@ -34,7 +34,11 @@ func (in *inspection) addTables(ctx context.Context, s *statusResult) error {
 	if s.Iceberg.Commit >= in.log.Number {
 		return nil
 	}
-	s.Iceberg.BehindSince = &in.log.Commits[s.Iceberg.Commit].KnownAt
+	behind, _, err := in.lake.Named(ctx, s.Iceberg.Commit+1)
+	if err != nil {
+		return err
+	}
+	s.Iceberg.BehindSince = &behind.KnownAt
 	if in.tablesOverdue(s) {
 		s.Iceberg.PinnedBytes, err = iceberg.PinnedBytes(ctx, in.lake, in.now)
 	}

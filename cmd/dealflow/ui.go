@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	opener := editions{catalogs{app: a, lake: l}}
+	opener := editions{catalogs: catalogs{app: a, lake: l}}
 	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
 	if err != nil {
 		return err
@@ -257,7 +258,51 @@ func describedAnalyses() (all []study.Analysis, err error) {
 }
 
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
-type editions struct{ catalogs }
+type editions struct {
+	catalogs
+	past pastRuns
+}
+
+// pastRuns are the old runs of a long log, as pages show them. They are kept from one edition to the next.
+type pastRuns struct {
+	commits []lake.Commit
+	until   lake.NamedCommit // the last of them
+}
+
+// all returns all commits of a log. Of the syncs of long ago it has only the feeds with news, and what failed: there are
+// half a million syncs in five years.
+func (p *pastRuns) all(ctx context.Context, l *load.Lake) ([]lake.Commit, error) {
+	log := l.Log()
+	if log.Whole(1) {
+		return log.Commits, nil
+	}
+	if known, ok, err := l.Named(ctx, p.until.Number); err != nil || !ok || known.SHA256 != p.until.SHA256 {
+		*p = pastRuns{}
+	}
+	var newest []lake.Commit
+	for run, err := range l.Runs(ctx, p.until.Number+1) {
+		if err != nil {
+			return nil, err
+		}
+		c := *run
+		if log.Whole(c.Number) {
+			newest = append(newest, c)
+			continue
+		}
+		if c.Command == "sync" {
+			c.Feeds = slices.DeleteFunc(slices.Clone(c.Feeds), isQuiet)
+		}
+		p.commits = append(p.commits, c)
+	}
+	var err error
+	p.until, _, err = l.Named(ctx, int64(len(p.commits)))
+	return slices.Concat(p.commits, newest), err
+}
+
+// isQuiet says whether a run of a feed brought nothing and lacked nothing.
+func isQuiet(f lake.FeedRun) bool {
+	return f.Outcome == lake.OutcomeDone && f.Added+f.Changed+f.Removed+f.Reappeared+f.Quarantined == 0 && len(f.Drift) == 0
+}
 
 // explorerMemory limits the memory of DuckDB for the statements of the explorer.
 const explorerMemory = "512MB"
@@ -287,8 +332,12 @@ func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error
 	if err != nil || commit != l.Log().Number {
 		return nil, errors.Join(err, closeAll())
 	}
+	runs, err := e.past.all(ctx, l)
+	if err != nil {
+		return nil, errors.Join(err, closeAll())
+	}
 	return &asof.Edition{
-		Log: l.Log(), DB: db, Close: closeAll,
+		Log: l.Log(), Runs: runs, DB: db, Close: closeAll,
 		Fetch: func(ctx context.Context, statement string) error { return file.Fetch(ctx, db, statement) },
 	}, nil
 }
@@ -348,7 +397,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 			h.Checks = c.Checks
 		}
 	}
-	h.Attempts = runsOf(rowsOf(in.log, s.made))
+	h.Attempts = runsOf(rowsOf(in.log.Commits, in.log, s.made))
 	h.Size = sizeFacts(s)
 	return h, nil
 }
@@ -431,7 +480,13 @@ func (e *explorer) runs(ctx context.Context, most int) ([]operator.Run, error) {
 	if err != nil {
 		made = []attempts.Attempt{} // the log has every commit
 	}
-	rows := rowsOf(l.Log(), made)
+	commits := l.Log().Commits // of a long log not all: the pages have the others from the edition
+	if most > 0 {
+		if commits, err = lastRuns(ctx, l, most); err != nil {
+			return nil, err
+		}
+	}
+	rows := rowsOf(commits, l.Log(), made)
 	if most > 0 && len(rows) > most {
 		rows = rows[:most]
 	}

@@ -42,7 +42,7 @@ func (w *watcher) known(ctx context.Context) (k watch.Known, err error) {
 	if err != nil {
 		return k, err
 	}
-	rows := rowsOf(log, made)
+	rows := rowsOf(log.Commits, log, made)
 	if len(log.Commits) > 0 && w.app.settings.clock != "server" {
 		k.Maintain = log.Commits[0].StartedAt.Time // a lake that begins needs no maintenance
 	}

@@ -34,14 +34,17 @@ var doors = map[string][]string{
 	"load/store":    {},
 	"load/parquet":  {"load/store", "schemas/..."},
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
-	"load":          {"load/store", "load/parquet", "schemas/...", "internal/process"},
+	"load/runs":     {"load/store", "load/parquet", "schemas/..."}, // what a log says of its old runs
+	"load/state":    {"schemas/..."},
+	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "schemas/..."},
-	"load/verify":   {"load/store", "load/parquet", "load", "load/iceberg", "schemas/..."},
-	"load/iceberg":  {"load/store", "load/parquet", "load", "schemas/..."},
+	"load/verify":   {"load/store", "load/parquet", "load/runs", "load", "load/iceberg", "schemas/..."},
+	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/names", "sql/ownschema"},
+	"sql":                   {"schemas/...", "sql/names", "sql/ownschema", "sql/runrows"},
 	"sql/names":             {},
+	"sql/runrows":           {"schemas/..."},
 	"sql/ownschema":         {},
 	"sql/explorer":          {"schemas/..."},
 	"sql/answer":            {}, // only a database: it knows no catalog

@@ -33,6 +33,7 @@ var largeStructs = map[string]string{
 	"schemas/lake.FeedRun":          "mirrors a commit's JSON",
 	"transform/text.Reading":        "mirrors the helper columns, a part for each",
 	"internal/pull.Config":          "settings",
+	"internal/bench/growth.Row":     "mirrors the columns of a table",
 	"serve/sim.Quirks":              "settings",
 	"serve/sim.bondLine":            "a plan that is made again for each rendering",
 }

@@ -30,7 +30,12 @@ func (m *Maker) diff(s state, local *mirror.Mirror) sql.DiffFunc {
 		if err != nil {
 			return err
 		}
-		d := pairDiffer{differ: transform.NewDiffer(feed), bases: lake.NewBases(s.commits, feed)}
+		bases, err := m.Lake.Bases(ctx, feed)
+		if err != nil {
+			return err
+		}
+		bases.AddRuns(s.pending, feed)
+		d := pairDiffer{differ: transform.NewDiffer(feed), bases: bases}
 		for chunk := range slices.Chunk(pairs, pairChunk) {
 			var keys []load.VersionKey
 			for i := range chunk {

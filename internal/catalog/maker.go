@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -89,6 +90,9 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 	}
 	c := &sql.Catalog{
 		Root: m.Lake.Store().URL(), Commit: s.commit, SHA256: s.sha256, Known: s.knownAt, Files: s.files, Runs: s.commits,
+		RunsAfter: func(ctx context.Context, commit int64) iter.Seq2[*lake.Commit, error] {
+			return s.runsAfter(ctx, m.Lake, commit)
+		},
 		Previous: previous, Local: local, Aliases: aliases, Diff: m.diff(s, local), Log: m.Log,
 	}
 	return made, build(c, ctx, made.path)

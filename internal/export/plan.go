@@ -63,10 +63,9 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := cfg.Lake.Log()
 	newest, err := done.newest(ctx)
 	if err == nil && newest != nil {
-		err = checkSameLake(log, newest)
+		err = checkSameLake(ctx, cfg.Lake, newest)
 	}
 	if err == nil {
 		err = cfg.chooseFormat(newest)
@@ -75,7 +74,7 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		return nil, err
 	}
 	e := &Export{cfg: cfg}
-	to, err := commitNamed(log, cfg.To)
+	to, err := commitNamed(ctx, cfg.Lake, cfg.To)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := begin(log, cfg.Since, tables, last)
+	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
 	if err == nil && from != nil {
 		err = checkFork(ctx, *from, done)
 	}
@@ -99,9 +98,13 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if from != nil && from.Number > to.Number {
 		return nil, fmt.Errorf("%w: it begins after commit %d and ends with commit %d: want a later end", ErrUsage, from.Number, to.Number)
 	}
+	feeds, err := feedsOf(ctx, cfg.Lake, tables, to.Number)
+	if err != nil {
+		return nil, err
+	}
 	e.manifest = Manifest{
 		FormatVersion: ManifestVersion, DealflowVersion: cfg.Version, ID: cfg.ID, Lake: cfg.Lake.Store().URL(), From: from, To: to,
-		Format: cfg.Format, SchemaVersion: lake.SchemaVersion, Tables: []Table{}, Feeds: feedsOf(log, tables, to.Number),
+		Format: cfg.Format, SchemaVersion: lake.SchemaVersion, Tables: []Table{}, Feeds: feeds,
 	}
 	restated, err := e.restated(ctx, tables)
 	if err != nil {
@@ -120,11 +123,12 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 
 // checkSameLake compares the newest export of a target with the lake. A target has the exports of one lake: a loader takes
 // whatever manifest continues.
-func checkSameLake(log *load.Log, newest *Manifest) error {
-	if found, _ := log.Named(newest.To.Number); found.SHA256 != newest.To.SHA256 {
-		return forkError(newest.To, found)
+func checkSameLake(ctx context.Context, l *load.Lake, newest *Manifest) error {
+	found, _, err := l.Named(ctx, newest.To.Number)
+	if err == nil && found.SHA256 != newest.To.SHA256 {
+		err = forkError(newest.To, found)
 	}
-	return nil
+	return err
 }
 
 // chooseFormat sets the format if there is none. An export that continues others has theirs, because a loader expects it.
@@ -159,15 +163,15 @@ func (e *Export) compareWith(m *Manifest) error {
 }
 
 // commitNamed names a commit of the log; 0 means the newest.
-func commitNamed(log *load.Log, number int64) (lake.NamedCommit, error) {
+func commitNamed(ctx context.Context, l *load.Lake, number int64) (lake.NamedCommit, error) {
 	if number == 0 {
-		return log.Newest(), nil
+		return l.Log().Newest(), nil
 	}
-	named, ok := log.Named(number)
-	if !ok {
-		return named, fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, number, log.Number)
+	named, ok, err := l.Named(ctx, number)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, number, l.Log().Number)
 	}
-	return named, nil
+	return named, err
 }
 
 // chooseTables returns the tables to export, in their usual order. last is set for Since.Last.
@@ -187,7 +191,7 @@ func chooseTables(cfg *Config, last map[string]lake.NamedCommit) ([]*lake.Table,
 }
 
 // begin returns the commit after which the export begins; nil for the beginning. last is set for Since.Last.
-func begin(log *load.Log, since Since, tables []*lake.Table, last map[string]lake.NamedCommit) (*lake.NamedCommit, error) {
+func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table, last map[string]lake.NamedCommit) (*lake.NamedCommit, error) {
 	if since.Full {
 		return nil, nil
 	}
@@ -198,9 +202,12 @@ func begin(log *load.Log, since Since, tables []*lake.Table, last map[string]lak
 			return nil, err
 		}
 	}
-	found, ok := log.Named(wanted.Number)
+	found, ok, err := l.Named(ctx, wanted.Number)
+	if err != nil {
+		return nil, err
+	}
 	if !ok && wanted.SHA256 == "" {
-		return nil, fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, wanted.Number, log.Number)
+		return nil, fmt.Errorf("%w: commit %d does not exist: want one from 1 to %d", ErrUsage, wanted.Number, l.Log().Number)
 	}
 	if !ok || !strings.HasPrefix(found.SHA256, wanted.SHA256) {
 		return nil, forkError(wanted, found)
@@ -295,18 +302,22 @@ func restatedBy(ctx context.Context, s store.Store, c *lake.Commit) ([]string, e
 }
 
 // feedsOf returns the feeds of tables, each with its last complete snapshot up to a commit.
-func feedsOf(log *load.Log, tables []*lake.Table, to int64) []Feed {
+func feedsOf(ctx context.Context, l *load.Lake, tables []*lake.Table, to int64) ([]Feed, error) {
 	feeds := []Feed{}
 	for _, feed := range api.Feeds() {
 		if !slices.ContainsFunc(tables, func(t *lake.Table) bool { return t.Service == feed.Service && t.Kind == feed.Kind }) {
 			continue
 		}
 		f := Feed{Feed: feed}
-		for n := range slices.Backward(log.Commits) {
-			c := &log.Commits[n]
+		for n := range slices.Backward(l.Log().Commits) { // a long log has all commits with a snapshot, too
+			c := &l.Log().Commits[n]
 			run := c.Feed(feed)
 			if c.Number <= to && c.SnapshotDate != "" && run != nil && run.Outcome == lake.OutcomeDone {
-				if named, ok := log.Named(c.Number); ok {
+				named, ok, err := l.Named(ctx, c.Number)
+				if err != nil {
+					return nil, err
+				}
+				if ok {
 					f.Complete = &named
 				}
 				break
@@ -314,5 +325,5 @@ func feedsOf(log *load.Log, tables []*lake.Table, to int64) []Feed {
 		}
 		feeds = append(feeds, f)
 	}
-	return feeds
+	return feeds, nil
 }

@@ -36,8 +36,12 @@ type rebuiltTable struct {
 }
 
 // newRebuilt begins a partition. before returns a table's name, as in commits, and its previous files.
-func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) *rebuilt {
-	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: lake.NewBases(p.lake.Log().Commits, feed)}
+func (p *replay) newRebuilt(ctx context.Context, feed api.Feed, where string, before func(*lake.Table) (string, []lake.File)) (*rebuilt, error) {
+	bases, err := p.lake.Bases(ctx, feed)
+	if err != nil {
+		return nil, err
+	}
+	b := &rebuilt{replay: p, feed: feed, where: where, flattener: transform.NewFlattener(feed, api.Base{}), bases: bases}
 	for _, table := range lake.FeedTables(feed) {
 		name, files := before(table)
 		if b.lifter == nil && slices.ContainsFunc(files, isOutdated) {
@@ -49,7 +53,7 @@ func (p *replay) newRebuilt(feed api.Feed, where string, before func(*lake.Table
 		}
 		b.tables = append(b.tables, t)
 	}
-	return b
+	return b, nil
 }
 
 // isOutdated reports whether a file has an older schema version.
@@ -194,10 +198,13 @@ func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, da
 	if err != nil {
 		return err
 	}
-	b := p.newRebuilt(feed, "market="+string(feed.Market)+"/snapshot_date="+day, func(table *lake.Table) (string, []lake.File) {
+	b, err := p.newRebuilt(ctx, feed, "market="+string(feed.Market)+"/snapshot_date="+day, func(table *lake.Table) (string, []lake.File) {
 		name := lake.SnapshotTable(table.Name)
 		return name, slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.Table != name })
 	})
+	if err != nil {
+		return err
+	}
 	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.tx.Snapshot(t.Name, feed.Market, day) })
 	defer func() { err = errors.Join(err, b.end()) }()
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(current)), payloadChunk) {

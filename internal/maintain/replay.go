@@ -167,18 +167,22 @@ func (p *replay) year(ctx context.Context, year string, versions []lake.File, fe
 	if err != nil {
 		return fmt.Errorf("a commit names year %q, want a number; run `dealflow verify`", year)
 	}
-	parts := make([]*rebuilt, len(feeds))
-	for i, feed := range feeds {
-		parts[i] = p.newRebuilt(feed, "market="+string(feed.Market)+"/year="+year, func(table *lake.Table) (string, []lake.File) {
-			name := lake.HistoryTable(table.Name)
-			return name, inYear(p.files(name, feed.Market), year)
-		})
-	}
+	parts := make([]*rebuilt, 0, len(feeds))
 	defer func() {
 		for _, part := range parts {
 			err = errors.Join(err, part.end())
 		}
 	}()
+	for _, feed := range feeds {
+		part, err := p.newRebuilt(ctx, feed, "market="+string(feed.Market)+"/year="+year, func(table *lake.Table) (string, []lake.File) {
+			name := lake.HistoryTable(table.Name)
+			return name, inYear(p.files(name, feed.Market), year)
+		})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
 	// Each portion of the versions becomes one file in every table: a merge of all of them would have too many files
 	// open.
 	for portion := range slices.Chunk(versions, compactFiles) {

@@ -70,7 +70,10 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if err != nil {
 		return nil, err
 	}
-	bases := lake.NewBases(r.lake.Log().Commits, f.Feed)
+	bases, err := r.lake.Bases(ctx, f.Feed)
+	if err != nil {
+		return nil, err
+	}
 	var deals []liveDeal
 	for id, payload := range old {
 		base, err := bases.Of(payload.RunID)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"dealflow/load"
 	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
@@ -113,8 +112,8 @@ type builder struct {
 }
 
 // isOf says whether a state is of this lake, where it is now, and of this program's columns.
-func (s *state) isOf(log *load.Log, root string) bool {
-	return s.FormatVersion == stateVersion && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= log.Number && s.SHA256 == hashOf(log, s.Number)
+func (s *state) isOf(r *versionReader, root string) bool {
+	return s.FormatVersion == stateVersion && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= int64(len(r.names)) && s.SHA256 == r.hashOf(s.Number)
 }
 
 // canContinue says whether the state of a commit can be continued from: no file was removed since, and each new file has
@@ -353,7 +352,7 @@ func (b *builder) build(ctx context.Context) (*tableState, error) {
 			return nil, err
 		}
 		s.Snapshots = append(s.Snapshots, snapshot{
-			Commit: commit, SHA256: hashOf(b.log, commit), KnownAt: b.log.Commits[commit-1].KnownAt, List: b.put("snap", ".avro", data), Blocks: use(blocks),
+			Commit: commit, SHA256: b.reader.hashOf(commit), KnownAt: b.reader.knownAt(commit), List: b.put("snap", ".avro", data), Blocks: use(blocks),
 		})
 	}
 	return s, nil

@@ -3,7 +3,7 @@ package iceberg
 import (
 	"time"
 
-	"dealflow/load"
+	"dealflow/load/runs"
 	"dealflow/schemas/lake"
 )
 
@@ -16,22 +16,19 @@ const (
 // keptCommits returns the numbers of the commits that stay readable in the tables of Current, oldest first: those of
 // runs of the last 35 days, those of other pulls of the last two, the last pull of each UTC month, and the newest commit.
 // With all, each pull and the newest commit. Commits of maintenance change no row, so that only the newest counts.
-func keptCommits(log *load.Log, all bool) []int64 {
+func keptCommits(names []runs.Name, all bool) []int64 {
 	var kept []int64
-	last := len(log.Commits) - 1
-	for i := range log.Commits {
-		c := &log.Commits[i]
-		if i == last || isPull(c) && (all || isRecent(c, log.KnownAt) || endsMonth(log.Commits, i)) {
+	last := len(names) - 1
+	for i := range names {
+		c := &names[i]
+		if i == last || c.Pulled && (all || isRecent(c, names[last].KnownAt) || endsMonth(names, i)) {
 			kept = append(kept, c.Number)
 		}
 	}
 	return kept
 }
 
-// isPull says whether a commit may add versions.
-func isPull(c *lake.Commit) bool { return len(c.Feeds) > 0 }
-
-func isRecent(c *lake.Commit, newest lake.Instant) bool {
+func isRecent(c *runs.Name, newest lake.Instant) bool {
 	limit := keepOther
 	if c.Command == "run" {
 		limit = keepRuns
@@ -40,21 +37,13 @@ func isRecent(c *lake.Commit, newest lake.Instant) bool {
 }
 
 // endsMonth says whether no later pull is of the same UTC month as commit i.
-func endsMonth(commits []lake.Commit, i int) bool {
-	for later := i + 1; later < len(commits); later++ {
-		if isPull(&commits[later]) {
-			return month(commits[later].KnownAt) != month(commits[i].KnownAt)
+func endsMonth(names []runs.Name, i int) bool {
+	for later := i + 1; later < len(names); later++ {
+		if names[later].Pulled {
+			return month(names[later].KnownAt) != month(names[i].KnownAt)
 		}
 	}
 	return true
 }
 
 func month(i lake.Instant) string { return i.UTC().Format("2006-01") }
-
-// hashOf returns the SHA-256 of a commit's bytes.
-func hashOf(log *load.Log, number int64) string {
-	if number < log.Number {
-		return log.Commits[number].PreviousSHA256 // of the commit after it
-	}
-	return log.SHA256
-}

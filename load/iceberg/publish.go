@@ -85,7 +85,11 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if before == nil {
 		before = &Published{}
 	}
-	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: newVersionReader(l, cfg.Memory)}
+	reader, err := newVersionReader(ctx, l, cfg.Memory)
+	if err != nil {
+		return nil, err
+	}
+	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: reader}
 	if before.Number > p.log.Number && !p.log.RecordsLoss(before.NamedCommit) {
 		later, err := l.HasCommit(ctx, before.Number)
 		if err == nil && !later {
@@ -93,7 +97,7 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 		}
 		return nil, err // another command has published its later commit
 	}
-	tables, err := p.tables(ctx, before, keptCommits(p.log, settings.KeepAll))
+	tables, err := p.tables(ctx, before, keptCommits(reader.names, settings.KeepAll))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +150,7 @@ func (p *publication) builders(ctx context.Context, before *Published, kept []in
 		if old, err = readState(ctx, p.store, before.State); ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err != nil || !old.isOf(p.log, p.root) {
+		if err != nil || !old.isOf(p.reader, p.root) {
 			old = nil // all tables are built again
 		}
 		p.old = old
@@ -236,7 +240,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 	}
 	for i := range tables {
 		t := &tables[i]
-		if t.metadata, err = t.Table.metadata(p.root, hashOf(p.log, 1), t.state, now.State); err != nil {
+		if t.metadata, err = t.Table.metadata(p.root, p.reader.hashOf(1), t.state, now.State); err != nil {
 			return fmt.Errorf("table %s: %w", t.Table, err)
 		}
 		t.Objects++

@@ -74,7 +74,7 @@ func (r *versionReader) readMarket(ctx context.Context, file *lake.File, market 
 
 // isPull says whether a commit pulled feeds: then all versions in its files became known at it.
 func (r *versionReader) isPull(commit int64) bool {
-	return commit > 0 && isPull(&r.lake.Log().Commits[commit-1])
+	return commit > 0 && r.names[commit-1].Pulled
 }
 
 // readClosed finds the rows of a file of a table's history whose versions were replaced or removed after a commit.

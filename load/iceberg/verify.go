@@ -54,7 +54,11 @@ type verification struct {
 //
 // What cannot be read is a fault. The error is the context's.
 func Verify(ctx context.Context, l *load.Lake, mem memory.Allocator, rows bool) ([]Fault, error) {
-	v := &verification{store: l.Store(), log: l.Log(), reader: newVersionReader(l, mem), root: l.Store().URL(), present: map[string]int64{}, rows: rows}
+	reader, err := newVersionReader(ctx, l, mem)
+	if err != nil {
+		return nil, err
+	}
+	v := &verification{store: l.Store(), log: l.Log(), reader: reader, root: l.Store().URL(), present: map[string]int64{}, rows: rows}
 	published, err := ReadPublished(ctx, v.store)
 	if err != nil {
 		v.fault(PublishedKey, "", "%v", err)
@@ -87,8 +91,8 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 		return nil
 	case published.Number > v.log.Number:
 		return nil // another command has published its commit since the log was read
-	case published.SHA256 != hashOf(v.log, published.Number):
-		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, hashOf(v.log, published.Number))
+	case published.SHA256 != v.reader.hashOf(published.Number):
+		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, v.reader.hashOf(published.Number))
 		return nil
 	}
 	read, err := readState(ctx, v.store, published.State)
@@ -119,7 +123,7 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 }
 
 // isOurs says whether this program publishes the same tables for these commits.
-func (v *verification) isOurs() bool { return v.state.isOf(v.log, v.root) }
+func (v *verification) isOurs() bool { return v.state.isOf(v.reader, v.root) }
 
 // list finds the objects that exist: those of the tables, and data files.
 func (v *verification) list(ctx context.Context) error {
@@ -143,9 +147,9 @@ func (v *verification) checkTable(ctx context.Context, t Table, at *PublishedTab
 		switch {
 		case kept.Commit < 1 || kept.Commit > v.log.Number:
 			v.fault(stateKey, t.String(), "the table can be read as of commit %d, which the lake does not have", kept.Commit)
-		case kept.SHA256 != hashOf(v.log, kept.Commit) || !kept.KnownAt.Equal(v.log.Commits[kept.Commit-1].KnownAt.Time):
+		case kept.SHA256 != v.reader.hashOf(kept.Commit) || !kept.KnownAt.Equal(v.reader.knownAt(kept.Commit).Time):
 			v.fault(stateKey, t.String(), "commit %d is named by SHA-256 %.12s and known_at %s, but has %.12s and %s",
-				kept.Commit, kept.SHA256, kept.KnownAt, hashOf(v.log, kept.Commit), v.log.Commits[kept.Commit-1].KnownAt)
+				kept.Commit, kept.SHA256, kept.KnownAt, v.reader.hashOf(kept.Commit), v.reader.knownAt(kept.Commit))
 		}
 	}
 	var objects []object
@@ -169,7 +173,7 @@ func (v *verification) checkMetadata(ctx context.Context, t Table, at *Published
 		v.fault(at.Metadata(), t.String(), "published metadata: %v", err)
 		return ctx.Err()
 	}
-	want, err := t.metadata(v.root, hashOf(v.log, 1), s, stateKey)
+	want, err := t.metadata(v.root, v.reader.hashOf(1), s, stateKey)
 	if v.isOurs() && (err != nil || !equalJSON(found, want)) {
 		v.fault(at.Metadata(), t.String(), "the metadata is not what the state %s says", stateKey)
 	}

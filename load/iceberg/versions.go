@@ -13,6 +13,7 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/parquet"
+	"dealflow/load/runs"
 	"dealflow/schemas/lake"
 )
 
@@ -32,25 +33,33 @@ type knowledge map[feedKey][]knownVersion
 
 // versionReader reads when versions became known.
 type versionReader struct {
-	lake     *load.Lake
-	mem      memory.Allocator
-	instants []int64          // known_at of each commit in µs; commit n is at n-1
-	adders   map[string]int64 // number of the commit of each run
+	lake   *load.Lake
+	mem    memory.Allocator
+	names  []runs.Name      // of all runs; that of commit n is at n-1
+	adders map[string]int64 // number of the commit of each run
 }
 
-func newVersionReader(l *load.Lake, mem memory.Allocator) *versionReader {
-	r := &versionReader{lake: l, mem: mem, adders: map[string]int64{}}
-	for i := range l.Log().Commits {
-		c := &l.Log().Commits[i]
-		r.instants = append(r.instants, c.KnownAt.UnixMicro())
-		r.adders[c.RunID] = c.Number
+func newVersionReader(ctx context.Context, l *load.Lake, mem memory.Allocator) (*versionReader, error) {
+	names, err := l.Names(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("names of the runs: %w", err)
 	}
-	return r
+	r := &versionReader{lake: l, mem: mem, names: names, adders: map[string]int64{}}
+	for i := range names {
+		r.adders[names[i].RunID] = names[i].Number
+	}
+	return r, nil
 }
+
+// hashOf returns the SHA-256 of a commit's bytes.
+func (r *versionReader) hashOf(number int64) string { return r.names[number-1].SHA256 }
+
+// knownAt returns the instant of a commit.
+func (r *versionReader) knownAt(number int64) lake.Instant { return r.names[number-1].KnownAt }
 
 // commitOf returns the number of the commit at which an instant was known.
 func (r *versionReader) commitOf(instant int64) (int32, error) {
-	i, found := slices.BinarySearch(r.instants, instant)
+	i, found := slices.BinarySearchFunc(r.names, instant, func(n runs.Name, instant int64) int { return cmp.Compare(n.KnownAt.UnixMicro(), instant) })
 	if !found {
 		return 0, fmt.Errorf("deal_versions names the instant %s, which no commit has; run `dealflow verify`", lake.At(microTime(instant)))
 	}

@@ -3,8 +3,10 @@ package parquet
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 
 	libzstd "github.com/DataDog/zstd"
@@ -81,6 +83,30 @@ func (c cZstd) EncodeLevel(_, src []byte, level int) []byte {
 		}
 	}
 	return c.Codec.EncodeLevel(make([]byte, c.Codec.CompressBound(int64(len(src)))), src, level)
+}
+
+// Lines yields the lines of a text that is compressed with zstd, each with its line feed. It holds one line at a time. An
+// error is the last that it yields.
+func Lines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		dec, err := zstd.NewReader(bufio.NewReader(r), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer dec.Close()
+		text := bufio.NewReader(dec)
+		for {
+			line, err := text.ReadBytes('\n')
+			if len(line) > 0 && !yield(line, nil) || errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
 }
 
 // Decompress reads all of r, which is compressed with zstd.

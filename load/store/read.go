@@ -70,3 +70,21 @@ func OpenAt(ctx context.Context, s Store, key string) (ReaderAtCloser, error) {
 type bytesReader struct{ *bytes.Reader }
 
 func (bytesReader) Close() error { return nil }
+
+// ReadEnd reads the last bytes of an object; nil for an object that is shorter.
+func ReadEnd(ctx context.Context, s Store, key string, length int64) (end []byte, err error) {
+	file, err := OpenAt(ctx, s, key)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil || size < length {
+		return nil, err
+	}
+	end = make([]byte, length)
+	if n, err := file.ReadAt(end, size-length); n < len(end) {
+		return nil, err
+	}
+	return end, nil
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -38,8 +37,7 @@ func (v *verifier) checkVersionIndex(ctx context.Context, indexes map[api.Feed]v
 		return nil
 	}
 	shows, _ := v.cfg.Catalog.State()
-	i := slices.IndexFunc(v.log.Commits, func(c lake.Commit) bool { return c.Number == shows.Number })
-	if i < 0 || !v.log.Commits[i].KnownAt.Equal(shows.KnownAt.Time) {
+	if known := v.log.known; shows.Number < 1 || shows.Number >= int64(len(known)) || known[shows.Number] != shows.KnownAt.UnixMicro() {
 		return nil // it shows a later commit than the log that was read, or none of it
 	}
 	for _, feed := range allFeeds {

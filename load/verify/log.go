@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -23,14 +25,23 @@ type verifiedLog struct {
 	next        int64                // the first number that was not yet checked
 	intact      bool                 // the commit before next was read, so the next one's chain hash can be checked
 	broken      bool                 // a commit is missing or unreadable, and no checkpoint has replaced it
-	added       map[string]int64     // commit by path, of all files ever added
+	added       map[pathHash]int64   // commit by path, of all files ever added
 	runs        map[string]int64     // commit by run id
+	known       []int64              // known_at of commit n in µs, at n; 0 for none
 	checkpoints []int64              // numbers of those that were read and agree with the log, in order
+}
+
+// pathHash is in the place of a path: a lake of many years has had millions of files.
+type pathHash [16]byte
+
+func hashOf(path string) pathHash {
+	sum := sha256.Sum256([]byte(path))
+	return pathHash(sum[:16])
 }
 
 // readLog reads the log from its commits, also after gaps, and compares checkpoints with it.
 func (v *verifier) readLog(ctx context.Context) error {
-	v.log = verifiedLog{next: 1, intact: true, files: map[string]lake.File{}, added: map[string]int64{}, runs: map[string]int64{}}
+	v.log = verifiedLog{next: 1, intact: true, files: map[string]lake.File{}, added: map[pathHash]int64{}, runs: map[string]int64{}}
 	before := load.ReadHint(ctx, v.store) // before the listing: then a hint that names a later commit is wrong
 	commits, err := v.numbers(ctx, lake.CommitsPrefix, lake.CommitKey)
 	if err != nil {
@@ -46,11 +57,11 @@ func (v *verifier) readLog(ctx context.Context) error {
 		}
 		return fmt.Errorf("%w: it has no commit; `dealflow run` or `dealflow demo` creates one", load.ErrNoLake)
 	}
+	objects := objectReader{store: v.store, numbers: commits}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))
-	ahead := &commitReader{store: v.store, numbers: commits}
 	for _, n := range all {
 		if _, made := slices.BinarySearch(commits, n); made {
-			if err := v.readCommit(ctx, ahead, n, n == commits[len(commits)-1]); err != nil {
+			if err := v.readCommit(ctx, n, n == commits[len(commits)-1], &objects); err != nil {
 				return err
 			}
 		} else if n >= v.log.next {
@@ -96,44 +107,6 @@ func (v *verifier) numbers(ctx context.Context, prefix string, key func(int64) s
 	return found, nil
 }
 
-// commitReader reads the objects of commits in order, readAhead of them side by side. It is used by one goroutine.
-type commitReader struct {
-	store   store.Store
-	numbers []int64 // of the commits that are still to be read, sorted
-	objects map[int64]commitObject
-}
-
-type commitObject struct {
-	data []byte
-	err  error
-}
-
-const readAhead = 64
-
-func (r *commitReader) read(ctx context.Context, n int64) ([]byte, error) {
-	if _, ok := r.objects[n]; !ok {
-		for len(r.numbers) > 0 && r.numbers[0] < n {
-			r.numbers = r.numbers[1:]
-		}
-		next := r.numbers[:min(len(r.numbers), readAhead)]
-		r.numbers = r.numbers[len(next):]
-		found := make([]commitObject, len(next))
-		var reading errgroup.Group
-		for i, number := range next {
-			reading.Go(func() error {
-				found[i].data, found[i].err = store.Read(ctx, r.store, lake.CommitKey(number))
-				return nil
-			})
-		}
-		_ = reading.Wait() // each object has its own error
-		r.objects = map[int64]commitObject{}
-		for i, number := range next {
-			r.objects[number] = found[i]
-		}
-	}
-	return r.objects[n].data, r.objects[n].err
-}
-
 // reportMissing reports that the commits from the next number up to last are absent.
 func (v *verifier) reportMissing(last int64) {
 	g := &v.log
@@ -147,28 +120,82 @@ func (v *verifier) reportMissing(last int64) {
 }
 
 // readCommit checks one commit and adds it to the log. newest says that no commit comes after it.
-func (v *verifier) readCommit(ctx context.Context, ahead *commitReader, n int64, newest bool) error {
+func (v *verifier) readCommit(ctx context.Context, n int64, newest bool, objects *objectReader) error {
 	g := &v.log
 	if n > g.next {
 		v.reportMissing(n - 1)
 	}
-	data, err := ahead.read(ctx, n)
-	if errors.Is(err, store.ErrNotFound) {
-		v.reportMissing(n)
-		return nil
-	}
+	read, err := objects.read(ctx, n)
 	if err != nil {
 		return err
 	}
+	if read.absent {
+		v.reportMissing(n)
+		return nil
+	}
 	g.next = n + 1
-	commit, err := lake.DecodeCommit(data)
-	if err != nil {
-		return v.reportUnreadable(n, newest, err)
+	if read.err != nil {
+		return v.reportUnreadable(n, newest, read.err)
 	}
 	g.read++
-	v.checkCommit(n, commit)
-	v.apply(n, commit, lake.SHA256(data))
-	return nil
+	v.checkCommit(n, read.commit)
+	return v.apply(n, read.commit, read.sha256)
+}
+
+// readObject is a commit's object as it was found.
+type readObject struct {
+	absent bool
+	commit *lake.Commit
+	sha256 string
+	err    error // why it is no commit
+}
+
+// objectReader reads the objects of commits by number, many side by side.
+type objectReader struct {
+	store   store.Store
+	numbers []int64 // that are not read yet
+	ahead   map[int64]readObject
+}
+
+// readAhead is the number of commits that are read together.
+const readAhead = 4 * runs.SideBySide
+
+// read returns the object of the next number.
+func (r *objectReader) read(ctx context.Context, n int64) (readObject, error) {
+	if _, read := r.ahead[n]; !read {
+		next := r.numbers[:min(len(r.numbers), readAhead)]
+		r.numbers = r.numbers[len(next):]
+		found := make([]readObject, len(next))
+		reading, ctx := errgroup.WithContext(ctx)
+		reading.SetLimit(runs.SideBySide)
+		for i, number := range next {
+			reading.Go(func() (err error) {
+				found[i], err = r.readOne(ctx, number)
+				return err
+			})
+		}
+		if err := reading.Wait(); err != nil {
+			return readObject{}, err
+		}
+		r.ahead = make(map[int64]readObject, len(next))
+		for i, number := range next {
+			r.ahead[number] = found[i]
+		}
+	}
+	return r.ahead[n], nil
+}
+
+func (r *objectReader) readOne(ctx context.Context, number int64) (o readObject, err error) {
+	data, err := store.Read(ctx, r.store, lake.CommitKey(number))
+	if errors.Is(err, store.ErrNotFound) {
+		return readObject{absent: true}, nil
+	}
+	if err != nil {
+		return o, err
+	}
+	o.sha256 = lake.SHA256(data)
+	o.commit, o.err = lake.DecodeCommit(data)
+	return o, nil
 }
 
 // reportUnreadable reports a commit that cannot be read. If a later program wrote the newest
@@ -221,15 +248,16 @@ func (v *verifier) checkCommit(n int64, c *lake.Commit) {
 		removed[path] = true
 	}
 	for _, f := range c.Add {
-		if other, twice := g.added[f.Path]; twice {
+		hash := hashOf(f.Path)
+		if other, twice := g.added[hash]; twice {
 			fault(LogFiles, "it adds %s, which commit %d added before", f.Path, other)
 		}
-		g.added[f.Path] = n
+		g.added[hash] = n
 	}
 }
 
 // apply adds a commit to the log, as Log.append does with a sound one.
-func (v *verifier) apply(n int64, c *lake.Commit, sha string) {
+func (v *verifier) apply(n int64, c *lake.Commit, sha string) error {
 	g := &v.log
 	for _, path := range c.Remove {
 		delete(g.files, path)
@@ -237,10 +265,19 @@ func (v *verifier) apply(n int64, c *lake.Commit, sha string) {
 	for _, f := range c.Add {
 		g.files[f.Path] = f
 	}
-	g.runs[c.RunID] = n
+	g.name(n, c.RunID, c.KnownAt)
 	g.Number, g.KnownAt, g.SHA256, g.Format, g.intact = n, c.KnownAt, sha, c.FormatVersion, true
 	c.Add, c.Remove = nil, nil
-	g.Commits = append(g.Commits, *c)
+	return g.AppendRun(c)
+}
+
+// name remembers a run of a commit.
+func (g *verifiedLog) name(n int64, runID string, known lake.Instant) {
+	g.runs[runID] = n
+	if missing := n + 1 - int64(len(g.known)); missing > 0 {
+		g.known = append(g.known, make([]int64, missing)...)
+	}
+	g.known[n] = known.UnixMicro()
 }
 
 // wantsCheckpoint says whether to check a checkpoint: those that readers start from, and all of them if all data is
@@ -255,6 +292,10 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	g := &v.log
 	watch := watchStore(v.store)
 	summed, err := load.ReadCheckpoint(ctx, watch, n)
+	var named []runs.Name
+	if err == nil && g.broken {
+		named, err = summed.Names(ctx, watch, new(runs.Cache)) // they are all that is left of lost commits
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -274,19 +315,41 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 		f.Detail = g.difference(summed)
 		v.report(f)
 	case g.broken:
-		g.replaceLostCommits(n, summed)
+		g.replaceLostCommits(n, summed, named)
 	default:
 		if f.Detail = g.difference(summed); f.Detail != "" {
 			v.report(f)
 			return nil
 		}
 		g.checkpoints = append(g.checkpoints, n)
+		return v.checkSegments(ctx, summed.Segments())
 	}
 	return nil
 }
 
+// checkSegments compares the segments that a checkpoint names with the commits.
+func (v *verifier) checkSegments(ctx context.Context, stated runs.Segments) error {
+	own := v.log.Segments()
+	return v.each(ctx, min(len(stated), len(own)), func(ctx context.Context, i int) error {
+		watch := watchStore(v.store)
+		detail := ""
+		switch err := stated[i].Compare(ctx, watch, &own[i]); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case watch.fault() != nil:
+			return watch.fault()
+		case err != nil:
+			detail = err.Error()
+		}
+		if detail != "" {
+			v.report(Finding{Check: Checkpoint, Path: lake.SegmentKey(stated[i].Last), Detail: detail})
+		}
+		return nil
+	})
+}
+
 // replaceLostCommits makes the log what a checkpoint says, because a commit before it is lost.
-func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log) {
+func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log, named []runs.Name) {
 	g.Log, g.broken = *summed, false
 	clear(g.files)
 	for _, f := range summed.AllFiles() {
@@ -294,8 +357,8 @@ func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log) {
 	}
 	g.next, g.intact = n+1, true
 	g.checkpoints = append(g.checkpoints, n)
-	for i := range g.Commits {
-		g.runs[g.Commits[i].RunID] = g.Commits[i].Number
+	for i := range named {
+		g.name(named[i].Number, named[i].RunID, named[i].KnownAt)
 	}
 }
 
@@ -357,11 +420,11 @@ func (g *verifiedLog) liveFiles() []lake.File {
 	return files
 }
 
-// instants returns known_at of each run's commit, in microseconds.
-func (g *verifiedLog) instants() map[string]int64 {
-	instants := make(map[string]int64, len(g.Commits))
-	for i := range g.Commits {
-		instants[g.Commits[i].RunID] = g.Commits[i].KnownAt.UnixMicro()
+// instantOf returns known_at of a run's commit, in microseconds; false for a run without a commit.
+func (g *verifiedLog) instantOf(runID string) (int64, bool) {
+	n, ok := g.runs[runID]
+	if !ok {
+		return 0, false
 	}
-	return instants
+	return g.known[n], true
 }

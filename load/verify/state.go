@@ -13,10 +13,6 @@ import (
 
 // checkStates compares the state files of the checkpoints with history.
 func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]versionIndex) error {
-	known := map[int64]lake.Instant{}
-	for i := range v.log.Commits {
-		known[v.log.Commits[i].Number] = v.log.Commits[i].KnownAt
-	}
 	for _, n := range v.log.checkpoints {
 		watch := watchStore(v.store)
 		latest, err := load.ReadState(ctx, watch, n)
@@ -30,7 +26,7 @@ func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]version
 			v.report(Finding{Check: State, Path: lake.StateKey(n), Detail: err.Error()})
 		default:
 			for feed, index := range indexes {
-				v.checkState(n, feed, latest[feed], index.latestAt(known[n].UnixMicro()))
+				v.checkState(n, feed, latest[feed], index.latestAt(v.log.known[n]))
 			}
 		}
 	}

@@ -126,7 +126,6 @@ type versionFile struct {
 	v        *verifier
 	file     lake.File
 	market   api.Market
-	instants map[string]int64 // known_at by run
 	last     map[api.Kind]parquet.RowKey
 	rows     int64
 	min, max int64
@@ -135,7 +134,7 @@ type versionFile struct {
 // readVersions checks the rows of a market in a file of deal_versions by themselves, and adds them to the index. The index
 // may be nil.
 func (v *verifier) readVersions(ctx context.Context, f lake.File, market api.Market, index map[api.Feed]versionIndex) error {
-	rows := &versionFile{v: v, file: f, market: market, instants: v.log.instants(), last: map[api.Kind]parquet.RowKey{}}
+	rows := &versionFile{v: v, file: f, market: market, last: map[api.Kind]parquet.RowKey{}}
 	err := v.scanFile(ctx, f, market, versionColumns, func(record arrow.Record) {
 		c := versionRecord{record}
 		for i := range int(record.NumRows()) {
@@ -230,7 +229,7 @@ func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntr
 	}
 	r.checkOrder(feed, e, fault)
 	runID := c.text(8, i)
-	switch known, ok := r.instants[runID]; {
+	switch known, ok := r.v.log.instantOf(runID); {
 	case !ok && !r.v.log.broken:
 		fault(VersionKnownAt, "run %s of the version has no commit", runID)
 	case ok && known != e.knownAt:

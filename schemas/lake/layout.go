@@ -14,6 +14,7 @@ import (
 const (
 	CommitsPrefix     = "_dealflow/commits/"
 	CheckpointsPrefix = "_dealflow/checkpoints/"
+	SegmentsPrefix    = "_dealflow/runs/"
 	LatestKey         = "_dealflow/latest.json"
 	LeaseKey          = "_dealflow/lease.json"
 	WatchKey          = "_dealflow/watch.json" // of internal/watch; no answer depends on it
@@ -46,6 +47,9 @@ func CommitKey(number int64) string { return fmt.Sprintf("%s%020d.json", Commits
 func CheckpointKey(number int64) string {
 	return fmt.Sprintf("%s%020d.ndjson.zst", CheckpointsPrefix, number)
 }
+
+// SegmentKey returns the key of the segment of runs that ends with commit last.
+func SegmentKey(last int64) string { return fmt.Sprintf("%s%020d.ndjson.zst", SegmentsPrefix, last) }
 
 // StateKey returns the key of the state file of a checkpoint: the latest version of every deal.
 func StateKey(number int64) string {

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,9 +41,14 @@ func SchemaNeeds(version int) Needs {
 // it would delete files that the published tables still name. It is only needed to write.
 const NeedIceberg = "iceberg"
 
+// NeedRunSegments is the name of the ability to read the runs of a long log from its segments (docs/reference/lake-format.md).
+// A program without it would take a checkpoint for incomplete. No commit has this name: it is what the derived objects need
+// that begin with such a checkpoint.
+const NeedRunSegments = "run-segments"
+
 // abilities returns the names that this program knows.
 func abilities() []string {
-	known := []string{NeedIceberg, NeedMultiPartition}
+	known := []string{NeedIceberg, NeedMultiPartition, NeedRunSegments}
 	for version := firstSchema + 1; version <= SchemaVersion; version++ {
 		known = append(known, SchemaNeeds(version).RequiresToWrite...)
 	}
@@ -123,4 +129,11 @@ func CheckPreface(data []byte) error {
 		needs.Merge(file.Needs)
 	}
 	return needs.CheckRead(p.DealflowVersion)
+}
+
+// IsLater says whether an error means that a later program wrote an object, so that its damage proves nothing.
+func IsLater(err error) bool {
+	var format *FormatError
+	var needs *NeedsError
+	return errors.As(err, &format) || errors.As(err, &needs)
 }

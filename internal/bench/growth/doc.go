@@ -11,4 +11,6 @@
 //
 //	TEST_NIGHTS=365 TEST_GROWTH=/tmp/growth.csv go test -run '^$' -bench Growth -benchtime 1x -timeout 1h ./internal/bench/growth
 //	go run ./internal/bench/growth/plot < /tmp/growth.csv > /tmp/growth.svg
+//
+// With TEST_SYNCS=2 TEST_PAST=1440 these are five years of nights and syncs, of which most are only in the log.
 package growth

@@ -38,19 +38,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // BenchmarkGrowth takes a lake through TEST_NIGHTS nights (5) of a market of constant size, with as many syncs
 // a day as TEST_SYNCS says (none), and reports what a night costs at the beginning and at the end. With TEST_KEEP_DAYS each
-// night is maintained as by `run --maintain --keep-days`. The figures of each night go to the file that TEST_GROWTH names.
+// night is maintained as by `run --maintain --keep-days`. With TEST_PAST the log gets that number of commits of quiet syncs before
+// each night as if that much time had passed: 365 nights and 1,440 are five years of nights and syncs. The figures of each night go to the file that TEST_GROWTH names.
 func BenchmarkGrowth(b *testing.B) {
-	nights, syncs, keep := setting(b, "TEST_NIGHTS", 5), setting(b, "TEST_SYNCS", 0), setting(b, "TEST_KEEP_DAYS", 0)
+	nights, syncs, keep, past := setting(b, "TEST_NIGHTS", 5), setting(b, "TEST_SYNCS", 0), setting(b, "TEST_KEEP_DAYS", 0), setting(b, "TEST_PAST", 0)
 	for b.Loop() {
 		w := newWorld(b)
 		var rows []Row
 		for night := range nights {
-			for i := range syncs {
-				w.clock.Set(epoch.AddDate(0, 0, night).Add(8*time.Hour + time.Duration(i)*12*time.Hour/time.Duration(syncs)))
-				w.sync(b)
+			sync := math.NaN()
+			if night > 0 { // before, there is no lake
+				w.lengthen(b, past)
+				for i := range syncs {
+					w.clock.Set(epoch.AddDate(0, 0, night).Add(8*time.Hour + time.Duration(i)*12*time.Hour/time.Duration(syncs)))
+					sync = w.sync(b)
+				}
 			}
 			w.clock.Set(epoch.AddDate(0, 0, night).Add(22 * time.Hour))
-			rows = append(rows, w.night(b, night+1, keep, night%max(nights/20, 1) == 0 || night == nights-1))
+			row := w.night(b, night+1, keep, night%max(nights/20, 1) == 0 || night == nights-1)
+			row.Sync = sync
+			rows = append(rows, row)
 			writeRows(b, rows)
 		}
 		report(b, rows)
@@ -179,7 +186,43 @@ func (w *world) execute(b *testing.B, do func(context.Context, pull.Config) (*pu
 	return result
 }
 
-func (w *world) sync(b *testing.B) { w.execute(b, pull.Sync) }
+// sync does a sync, and returns the seconds.
+func (w *world) sync(b *testing.B) float64 {
+	begin := time.Now()
+	w.execute(b, pull.Sync)
+	return time.Since(begin).Seconds()
+}
+
+// lengthen adds commits of syncs without news to the log. It writes nothing that is derived from commits.
+func (w *world) lengthen(b *testing.B, commits int) {
+	b.Helper()
+	if commits == 0 {
+		return
+	}
+	l, err := load.Open(b.Context(), w.store)
+	if err != nil {
+		b.Fatal(err)
+	}
+	last, known := l.Log().Newest(), l.Log().KnownAt
+	for range commits {
+		known = known.Next()
+		c := lake.Commit{
+			FormatVersion: lake.FormatVersion, Number: last.Number + 1, RunID: uuid.Must(uuid.NewV7()).String(), Command: "sync", KnownAt: known, PreviousSHA256: last.SHA256,
+			DealflowVersion: "test", StartedAt: known, FinishedAt: known, Outcome: lake.OutcomeDone, Add: []lake.File{}, Remove: []string{}, Checks: []lake.Check{},
+		}
+		for _, feed := range api.Feeds() {
+			c.Feeds = append(c.Feeds, lake.FeedRun{Feed: feed, Outcome: lake.OutcomeDone, BaseURL: w.url, StartedAt: known, FinishedAt: known, Requests: 1, Drift: []lake.Drift{}})
+		}
+		data, err := c.Encode()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(w.store.URL(), lake.CommitKey(c.Number)), data, 0o600) // without the store's care, which takes time
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		last.Number, last.SHA256 = c.Number, lake.SHA256(data)
+	}
+}
 
 // maintain does what `run --maintain --keep-days` does after the run's commit, and returns the seconds.
 func (w *world) maintain(b *testing.B, keep int) float64 {
@@ -279,7 +322,9 @@ func (w *world) questions(b *testing.B, l *load.Lake, row *Row) {
 	if err := os.Link(w.catalog(), grown); err != nil {
 		b.Fatal(err)
 	}
-	row.ScratchCatalog = seconds(func() error { return catalog.Publish(b.Context(), l, b.TempDir(), nil) }, b)
+	if l.Log().Whole(1) { // of a long log it takes minutes
+		row.ScratchCatalog = seconds(func() error { return catalog.Publish(b.Context(), l, b.TempDir(), nil) }, b)
+	}
 	if err := os.Rename(grown, w.catalog()); err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type curve struct {
 // curves are drawn in this order, each in a colour that readers who do not see red from green can tell.
 var curves = []curve{
 	{"run_s", "run", "#0072b2"},
+	{"sync_s", "sync", "#f0e442"},
 	{"commit_s", "commit, its catalog and checks included", "#d55e00"},
 	{"catalog_s", "publishing, compaction included", "#009e73"},
 	{"log_open_s", "reading the log", "#cc79a7"},

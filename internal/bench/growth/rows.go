@@ -17,6 +17,7 @@ type Row struct {
 
 	Run, Open, Feeds, Commit, Catalog float64 // seconds of the run, and of its stages
 	CPU                               float64 // seconds of all processors during the run, the market's server included
+	Sync                              float64 // seconds of the last sync before the run
 	Compaction                        float64 // seconds, within Catalog, and of maintenance after the run; 0 if nothing was merged
 
 	CommitBytes    float64 // of the commit's object
@@ -48,6 +49,7 @@ var columns = []column{
 	{"commit_s", func(r *Row) *float64 { return &r.Commit }},
 	{"catalog_s", func(r *Row) *float64 { return &r.Catalog }},
 	{"cpu_s", func(r *Row) *float64 { return &r.CPU }},
+	{"sync_s", func(r *Row) *float64 { return &r.Sync }},
 	{"compaction_s", func(r *Row) *float64 { return &r.Compaction }},
 	{"commit_bytes", func(r *Row) *float64 { return &r.CommitBytes }},
 	{"history_bytes", func(r *Row) *float64 { return &r.HistoryBytes }},

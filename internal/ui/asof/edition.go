@@ -15,8 +15,9 @@ import (
 
 // Edition is a lake at one commit, with its catalog open. Nothing of it changes.
 type Edition struct {
-	Log *load.Log
-	DB  *stdsql.DB
+	Log  *load.Log
+	Runs []lake.Commit // all commits, oldest first; nil: Log has them
+	DB   *stdsql.DB
 	// Fetch makes the lake's files that a statement reads local. It may be called concurrently.
 	Fetch func(ctx context.Context, statement string) error
 	// Close closes DB and releases all that was opened with it.
@@ -120,6 +121,9 @@ func (l *Lake) follow(ctx context.Context) error {
 	found, err := l.config.Newer(ctx, than)
 	if err != nil || found == nil {
 		return err
+	}
+	if found.Runs == nil {
+		found.Runs = found.Log.Commits
 	}
 	next := &edition{Edition: *found, users: 1, days: daysOf(found.Log)}
 	l.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
@@ -19,18 +18,18 @@ func (l *Lake) Resolve(text string) (lake.Instant, error) {
 	if l.newest == nil {
 		return lake.Instant{}, errClosed
 	}
-	return resolve(l.newest.Log, l.newest.days, strings.TrimSpace(text))
+	return resolve(&l.newest.Edition, l.newest.days, strings.TrimSpace(text))
 }
 
-func resolve(log *load.Log, days []Day, text string) (lake.Instant, error) {
+func resolve(e *Edition, days []Day, text string) (lake.Instant, error) {
 	if number, ok := strings.CutPrefix(text, "commit-"); ok {
 		n, err := strconv.ParseInt(number, 10, 64)
-		for i := range log.Commits {
-			if err == nil && log.Commits[i].Number == n {
-				return log.Commits[i].KnownAt, nil
+		for i := range e.Runs {
+			if err == nil && e.Runs[i].Number == n {
+				return e.Runs[i].KnownAt, nil
 			}
 		}
-		return lake.Instant{}, fmt.Errorf("%q: the lake has the commits 1 to %d", text, log.Number)
+		return lake.Instant{}, fmt.Errorf("%q: the lake has the commits 1 to %d", text, e.Log.Number)
 	}
 	if _, err := time.Parse(time.DateOnly, text); err == nil {
 		for _, day := range days {
@@ -38,7 +37,7 @@ func resolve(log *load.Log, days []Day, text string) (lake.Instant, error) {
 				return day.KnownAt, nil
 			}
 		}
-		zone, err := time.LoadLocation(log.DayZone())
+		zone, err := time.LoadLocation(e.Log.DayZone())
 		if err != nil {
 			return lake.Instant{}, fmt.Errorf("the lake's time zone: %w", err)
 		}

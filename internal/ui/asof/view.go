@@ -26,7 +26,7 @@ func (l *Lake) Newest(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{lake: l, edition: e, instant: e.Log.KnownAt, commits: slices.Clip(e.Log.Commits)}, nil
+	return &View{lake: l, edition: e, instant: e.Log.KnownAt, commits: slices.Clip(e.Runs)}, nil
 }
 
 // At returns the lake as of an instant.
@@ -35,7 +35,7 @@ func (l *Lake) At(ctx context.Context, instant lake.Instant) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := e.Log.Commits
+	known := e.Runs
 	n := len(known)
 	for n > 0 && known[n-1].KnownAt.After(instant.Time) {
 		n--
@@ -64,7 +64,7 @@ func (v *View) Commit() *lake.Commit {
 }
 
 // Later is the number of commits after the instant. It is all that a view says of them.
-func (v *View) Later() int { return len(v.edition.Log.Commits) - len(v.commits) }
+func (v *View) Later() int { return len(v.edition.Runs) - len(v.commits) }
 
 // Range is what the as-of control moves in: the lake's first commit, its newest one, the days of all snapshots, and the
 // commits before and after the view's. It is about the lake, not about what was known.
@@ -77,7 +77,7 @@ type Range struct {
 
 // Range returns the range of the as-of control.
 func (v *View) Range() Range {
-	all := v.edition.Log.Commits
+	all := v.edition.Runs
 	r := Range{First: all[0].KnownAt, Newest: v.edition.Log.KnownAt, NewestCommit: v.edition.Log.Number, Days: v.edition.days}
 	if n := len(v.commits); n > 1 {
 		r.Before = &all[n-2]

@@ -184,6 +184,9 @@ func (s *source) findRun(q *frame.Request) (*Run, error) {
 			return &runs[i], nil
 		}
 	}
+	if found >= 0 {
+		return &Run{Commit: commits[found]}, nil // of a long log
+	}
 	return nil, frame.Errorf(http.StatusNotFound, "No commit or attempt %s.", name)
 }
 

@@ -1,0 +1,143 @@
+// Package runrows fills the tables of a catalog that have a row for each run, feed of a run, and quality check.
+// Takes: commits, and a connection to the catalog. Gives: Insert, InsertChecks and Known.
+// Keeps: rows are those of schemas/lake (RunRow, FeedRunRow, CheckRow); memory is bounded, for any number of runs.
+// Fails: the database's errors, and those of the runs.
+// May change here: how rows get into DuckDB.
+package runrows
+
+import (
+	"context"
+	stdsql "database/sql"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+
+	"dealflow/schemas/lake"
+)
+
+// atOnce is the number of runs whose rows are inserted together: they are in memory as text.
+const atOnce = 1000
+
+// Insert adds runs to the tables runs, feed_runs and checks. The rows are passed as JSON, which DuckDB reads by name: one
+// statement per table for many runs. An error in the sequence is returned.
+func Insert(ctx context.Context, conn *stdsql.Conn, runs iter.Seq2[*lake.Commit, error]) error {
+	var rows rows
+	for run, err := range runs {
+		if err != nil {
+			return err
+		}
+		if rows.add(run); len(rows.runs) == atOnce {
+			if err := rows.insert(ctx, conn); err != nil {
+				return err
+			}
+		}
+	}
+	return rows.insert(ctx, conn)
+}
+
+// InsertChecks adds rows of lake.CheckRow to the table checks.
+func InsertChecks(ctx context.Context, conn *stdsql.Conn, checks []map[string]any) error {
+	return insertRows(ctx, conn, "checks", lake.CheckColumns(), checks)
+}
+
+// Known returns those of the ids that the table runs has.
+func Known(ctx context.Context, conn *stdsql.Conn, ids []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	asked, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.QueryContext(ctx, "SELECT run_id FROM main.runs SEMI JOIN (SELECT unnest(from_json(?::JSON, '[\"VARCHAR\"]')) AS run_id) USING (run_id)", string(asked))
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		known[id] = true
+	}
+	return known, errors.Join(rows.Err(), rows.Close())
+}
+
+// Others returns the ids of the runs that the table runs has and that wrote files, of those that are not among some
+// commits: of a long log these are the newest.
+func Others(ctx context.Context, conn *stdsql.Conn, commits []lake.Commit, files []lake.File) (map[string]bool, error) {
+	known := map[string]bool{}
+	for i := range commits {
+		known[commits[i].RunID] = true
+	}
+	var unknown []string
+	for i := range files {
+		if id := files[i].RunID(); !known[id] {
+			known[id] = true
+			unknown = append(unknown, id)
+		}
+	}
+	return Known(ctx, conn, unknown)
+}
+
+// After yields those of some runs, oldest first, that come after a commit.
+func After(runs []lake.Commit, commit int64) iter.Seq2[*lake.Commit, error] {
+	return func(yield func(*lake.Commit, error) bool) {
+		for i := range runs {
+			if runs[i].Number > commit && !yield(&runs[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+// rows are not inserted yet.
+type rows struct {
+	runs, feedRuns, checks []map[string]any
+}
+
+func (r *rows) add(run *lake.Commit) {
+	r.runs = append(r.runs, lake.RunRow(run))
+	for i := range run.Feeds {
+		r.feedRuns = append(r.feedRuns, lake.FeedRunRow(run, &run.Feeds[i]))
+	}
+	for i := range run.Checks {
+		r.checks = append(r.checks, lake.CheckRow(run, &run.Checks[i]))
+	}
+}
+
+func (r *rows) insert(ctx context.Context, conn *stdsql.Conn) error {
+	if err := insertRows(ctx, conn, "runs", lake.RunColumns(), r.runs); err != nil {
+		return err
+	}
+	if err := insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), r.feedRuns); err != nil {
+		return err
+	}
+	err := InsertChecks(ctx, conn, r.checks)
+	*r = rows{}
+	return err
+}
+
+func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []lake.Column, rows []map[string]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "INSERT INTO main."+table+
+		" SELECT unnest(from_json(?::JSON, '[{"+jsonStructure(columns)+"}]'), max_depth := 2)", string(data))
+	return err
+}
+
+// jsonStructure writes columns as the structure argument of from_json.
+func jsonStructure(columns []lake.Column) string {
+	parts := make([]string, len(columns))
+	for i := range columns {
+		parts[i] = `"` + columns[i].Name + `": "` + columns[i].Type.SQL() + `"`
+	}
+	return strings.Join(parts, ", ")
+}
