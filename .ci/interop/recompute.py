@@ -79,7 +79,19 @@ STAGES = [
     (r"revised price guidance|revised guidance|revised price talk|revised talk|revised ipts|revised", "REVISED"),
     (r"ipts|ipt|ipg", "IPT"), (r"final", "FINAL"), (r"whisper", "WHISPER"), (r"price talk|talk", "TALK"),
 ]  # fmt: skip
-BENCHMARKS = {"T": "UST", "UST": "UST", "MS": "MS", "SARON MS": "MS", "SOFR MS": "MS", "B": "BUND", "DBR": "BUND", "UKT": "UKT", "GOC": "GOC", "ACGB": "ACGB", "JGB": "JGB", "BBSW": "BBSW", "SOFR": "SOFR", "SONIA": "SONIA"}
+BENCHMARKS = {"T": "UST", "UST": "UST", "MS": "MS", "SARON MS": "MS", "SOFR MS": "MS", "DBR": "BUND", "UKT": "UKT", "GOC": "GOC", "ACGB": "ACGB", "JGB": "JGB", "BBSW": "BBSW", "SOFR": "SOFR", "SONIA": "SONIA"}
+
+
+# The letters of bonds whose meaning the currency settles; "" is any other currency.
+LETTERS = {
+    "G": {"GBP": "UKT", None: "UKT", "": "G_SPREAD"}, "B": {"AUD": None, "NZD": None, "": "BUND"},
+    "S": {"USD": "SOFR", "GBP": "SONIA", "": None}, "SMS": {"": "MS"},
+}  # fmt: skip
+
+
+def benchmark_of(name, currency):
+    meanings = LETTERS.get(name)
+    return meanings.get(currency, meanings[""]) if meanings else BENCHMARKS[name]
 
 
 def clean(text):
@@ -88,13 +100,13 @@ def clean(text):
     return " ".join(text.replace("\u2013", "-").split())
 
 
-def spread_of(text):
+def spread_of(text, currency):
     """(benchmark, lo, hi) of T+95, MS+105-110, MS+98bp (+/-2); None if the text gives none."""
     found = re.fullmatch(rf"([A-Z]+(?: MS)?)\s?\+\s?{NUMBER}(?:-{NUMBER})?\s?(?:bp)?", text or "")
-    if found and found[1] in BENCHMARKS:
+    if found and (found[1] in BENCHMARKS or found[1] in LETTERS):
         lo = Fraction(found[2])
         hi = Fraction(found[3]) if found[3] else lo
-        return (BENCHMARKS[found[1]], lo, hi) if lo <= hi else None
+        return (benchmark_of(found[1], currency), lo, hi) if lo <= hi else None
     found = re.fullmatch(rf"(DBR|UKT) \d+(?:\.\d+)?% [A-Z][a-z]{{2}}-\d\d\+{NUMBER}", text or "")
     return (BENCHMARKS[found[1]], Fraction(found[2]), Fraction(found[2])) if found else None
 
@@ -111,7 +123,7 @@ def percent_of(text):
 class Talk:
     """A step of price talk."""
 
-    def __init__(self, text):
+    def __init__(self, text, currency):
         rest, self.stage, self.spread, self.rate, self.remark = clean(text) or "", None, None, None, None
         for words, stage in STAGES:
             found = re.match(rf"(?i)(?:{words})\s+", rest)
@@ -128,7 +140,7 @@ class Talk:
         found = re.search(r"\s+area$", rest)
         if found:
             rest, self.remark = rest[: found.start()], self.remark or "AREA"
-        self.spread = spread_of(rest)
+        self.spread = spread_of(rest, currency)
         if not self.spread and rest.endswith("%"):
             self.rate = percent_of(rest)
         self.point = (self.spread and self.spread[1] == self.spread[2]) or (self.rate and self.rate[0] == self.rate[1])
@@ -183,6 +195,8 @@ def due_of(text):
     found = re.fullmatch(r"([A-Z][a-z]{2})-(\d\d)", text)
     if found and found[1] in MONTHS:
         return 2000 + int(found[2]), MONTHS.index(found[1]) + 1, None
+    if re.fullmatch(r"20\d\d", text):
+        return int(text), None, None
     found = re.fullmatch(r"(\d+)(yr| months)", text)
     if found:
         return None, None, int(found[1]) * (12 if found[2] == "yr" else 1)
@@ -251,13 +265,16 @@ def mean(numbers):
     return sum(numbers) / len(numbers) if numbers else None
 
 
+UNRATED = {"nr", "n/r", "wr", "wd", "pif", "unrated", "not rated", "withdrawn", "", "-", "n/a", "tbc"}
+
+
 def execution(state):
     rows = {}
     for key in state.counted:
         d, market = state.bonds[key], key[0]
         steps = entries(d.get("priceEvolution"))
         order = sorted(range(len(steps)), key=lambda i: (instant_of(steps[i].get("date")) or datetime.max.replace(tzinfo=timezone.utc), i))
-        talk = [Talk(steps[i].get("value")) for i in order]
+        talk = [Talk(steps[i].get("value"), d.get("currency")) for i in order]
         for i, t in enumerate(talk):
             t.final = t.stage == "FINAL" or t.stage is None and t.remark is None and i == len(talk) - 1 and bool(t.point)
             t.guides = t.stage in ("GUIDANCE", "REVISED")
@@ -268,13 +285,13 @@ def execution(state):
         guidance = next((t for t in reversed(talk) if t.spread and t.guides), None)
         stated = {}
         for field in ("spread", "swap", "gov"):
-            level = spread_of(clean(d.get(field)))
+            level = spread_of(clean(d.get(field)), d.get("currency"))
             if level and level[1] == level[2]:
                 stated[field] = (field, level[0], level[1])
         final = stated.get("spread")
         if market == "EM":
-            said = next((t for t in reversed(talk) if t.final and t.spread and first and t.spread[0] == first.spread[0] and t.point), None)
-            choices = [stated.get(f) for f in ("swap", "gov") if first and f in stated and stated[f][1] == first.spread[0]]
+            said = next((t for t in reversed(talk) if t.final and t.spread and first and first.spread[0] and t.spread[0] == first.spread[0] and t.point), None)
+            choices = [stated.get(f) for f in ("swap", "gov") if first and first.spread[0] and f in stated and stated[f][1] == first.spread[0]]
             choices += [("final talk", said.spread[0], said.mid)] if said else []
             choices += [stated[f] for f in ("swap", "gov") if f in stated]
             final = choices[0] if choices else None
@@ -282,7 +299,7 @@ def execution(state):
         tightening, basis = None, None
         if market == "HY" and first_rate and rate and rate[0] == rate[1]:
             tightening, basis = 100 * (first_rate.rate_mid - rate[0]), "yield"
-        elif first and final and first.spread[0] == final[1]:
+        elif first and final and first.spread[0] and first.spread[0] == final[1]:
             tightening, basis = first.mid - final[2], "spread"
         books, nominal = amount(d, "stats", "finalBooks"), amount(d, "nominal", "amount")
         cover = books / nominal if books and nominal and books > 0 and nominal > 0 else None
@@ -291,8 +308,10 @@ def execution(state):
         if market == "EM" and premium_of(at(d, "premium", "nip")) is not None:
             nip = premium_of(at(d, "premium", "nip"))
         says = [t for t in talk if t.spread or t.rate]
+        rating = [at(d, "rating", agency) for agency in ("moodys", "standardAndPoors", "fitch")]
+        unrated = all(clean(text) is None or clean(text).lower() in UNRATED for text in rating)
         rows[key] = {
-            "first_talk_benchmark": first.spread[0] if first else None, "first_talk_mid_bp": first.mid if first else None,
+            "unrated": unrated, "first_talk_benchmark": first.spread[0] if first else None, "first_talk_mid_bp": first.mid if first else None,
             "first_talk_yield_mid_pct": first_rate.rate_mid if first_rate else None, "ipt_mid_bp": ipt.mid if ipt else None,
             "guidance_mid_bp": guidance.mid if guidance else None, "final_source": final[0] if final else None,
             "final_bp": final[2] if final else None, "tightening_bp": tightening, "tightening_basis": basis,
@@ -395,9 +414,11 @@ def lines(state):
 def families(state):
     rows = {}
     for line, members in lines(state).items():
+        original = state.bonds.get(line)
+        known = original is not None and original.get("dealType") != "INCREASE"
         nominals = [n for n in (amount(state.bonds[k], "nominal", "amount") for k in members) if n is not None]
         rows[line] = {
-            "increases": sum(k[1] != line[1] for k in members), "line_size": sum(nominals) if nominals else None,
+            "increases": sum(k[1] != line[1] or not known for k in members), "original_known": known, "line_size": sum(nominals) if nominals else None,
             "line_size_usd": sum(usd_of(state.bonds[k]) or 0 for k in members),
         }  # fmt: skip
     return rows
@@ -489,14 +510,20 @@ def quality(state):
         check("bond", key[0], "duplicate_in_two_markets", key not in state.counted)
         check("bond", key[0], "pricing_date_missing", day(d.get("pricingDate")) is None)
     for key, t in state.tranches.items():
-        year, month, _ = due_of(t.get("maturity"))
+        year, month, stated = due_of(t.get("maturity"))
         tenor = t.get("tenor") if isinstance(t.get("tenor"), int) else None
         start = day(t.get("pricingDate")) or day(state.loans[key[:2]].get("pricedDate"))
         readable = tenor is not None and 12 <= tenor <= 480
         check("loan", key[0], "usd_zero", usd_of(t) is None)
         check("loan", key[0], "duplicate_in_two_markets", key not in state.counted_tranches)
         check("loan", key[0], "tenor_unit", None if tenor is None else not readable)
-        check("loan", key[0], "maturity_off_tenor", abs(months_after(start, tenor) - (year * 12 + month - 1)) > 6 if readable and start and year else None)
+        off = None
+        if readable and year and start:
+            due = months_after(start, tenor)
+            off = not year * 12 + (month or 1) - 7 <= due <= year * 12 + (month or 12) + 5
+        elif readable and stated and not year:
+            off = abs(stated - tenor) > 6
+        check("loan", key[0], "maturity_off_tenor", off)
     return checks
 
 
@@ -605,7 +632,7 @@ def main(lake):
     for instant in (runs[0], runs[len(runs) // 2], runs[-1]):
         t = f"make_timestamptz({instant})"
         state = State(versions, instant, datetime.fromtimestamp(instant / 1e6, timezone.utc).date())
-        talk = "first_talk_benchmark, first_talk_mid_bp, first_talk_yield_mid_pct, ipt_mid_bp, guidance_mid_bp, final_source, final_bp, tightening_bp, tightening_basis, cover, cover_flagged, nip_bp, only_final_talk"
+        talk = "rating IS NOT DISTINCT FROM 'unrated' AS unrated, first_talk_benchmark, first_talk_mid_bp, first_talk_yield_mid_pct, ipt_mid_bp, guidance_mid_bp, final_source, final_bp, tightening_bp, tightening_basis, cover, cover_flagged, nip_bp, only_final_talk"
         cells += compare(con, "execution_metrics", f"SELECT market, deal_id, {talk} FROM execution_metrics({t})", 2, execution(state))
         cells += compare(con, "execution_summary", f"SELECT market, * EXCLUDE (market) FROM execution_summary({t}) WHERE rating = 'all'", 1, summary(state))
         cells += compare(con, "issuance_volume", f"SELECT period, service, market, currency, * EXCLUDE (period, service, market, currency) FROM issuance_volume('quarter', {t})", 4, volume(state))
@@ -613,7 +640,7 @@ def main(lake):
             for scope, credit in (("lead", "split"), ("all", "split"), ("all", "full"), ("all", "lead")):
                 query = f"SELECT bank, credit_usd, deals FROM league_table('{service}', DATE '1900-01-01', DATE '2999-12-31', {t}, scope := '{scope}', credit := '{credit}')"
                 cells += compare(con, f"league_table {service} {scope} {credit}", query, 1, league(state, service, scope, credit), tolerance=1)
-        cells += compare(con, "tap_family", f"SELECT market, root_deal_id, increases, line_size, line_size_usd FROM tap_family({t})", 2, families(state))
+        cells += compare(con, "tap_family", f"SELECT market, root_deal_id, increases, original_known, line_size, line_size_usd FROM tap_family({t})", 2, families(state))
         cells += compare(con, "maturity_wall", f"SELECT year, basis, service, market, lines, usd, unconverted FROM maturity_wall({t})", 4, wall(state))
         cells += compare(con, "loan_flex_and_terms", f"SELECT market, deal_id, ordinal, margin_mid_bp, oid_mid, yield_bp, yield_flex_bp, flex FROM loan_flex_and_terms({t})", 3, terms(state))
         names = "('usd_zero', 'unit_outlier_books', 'duplicate_in_two_markets', 'pricing_date_missing', 'tenor_unit', 'maturity_off_tenor')"

@@ -99,7 +99,7 @@ type Execution struct {
 // ExecutionSummary is Execution over all bonds of a market, or over those with a rating, with two more measures.
 type ExecutionSummary struct {
 	Market       string
-	Rating       string // all, a letter such as BBB, or unrated
+	Rating       string // all, a letter such as BBB, unrated, or unread
 	Deals        int64
 	Talk         int64 // deals with a talk that gives a level
 	OnlyFinal    int64 // of them, those of which only the final talk is known

@@ -133,6 +133,7 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/analyses/league_table?scope=lead%27)", "", "", 400, "lead, all"},
 		{"/analyses/pipeline_conversion?n=0", "", "", 400, "whole number from 1"},
 		{"/analyses/vintages_wide?of_deal_ids=1&of_fields=a]%27", "", "", 400, "names of columns"},
+		{"/analyses/deal_timeline?of_service=loan&of_market=IG&of_deal_id=1", "", "", 400, "LL CF AF"},
 		{"/analyses/vintages.csv", "", "", 400, "fill in Deal, Column"},
 		{"/analyses/nothing", "", "", 404, "no page has this address"},
 		{"/nothing", "", "", 404, "no page has this address"},

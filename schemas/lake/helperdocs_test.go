@@ -72,6 +72,9 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
+- The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read without a currency, because its table has
+  none: ` + "`value_benchmark`" + ` is then UKT for ` + "`G+`, BUND for `B+`, and NULL for `S+`. [execution_metrics](analyses.md#execution_metrics)" + `
+  reads these letters with the currency of the deal.
 - Swaps of every kind have the benchmark MS; an index that the text names is in ` + "`benchmark_index`" + `.
 - ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
   JPY, CNY or CNH.

@@ -13,7 +13,7 @@ FROM (VALUES
   ('duplicate_banks', 'A bank has two entries in a deal (loans: in a tranche), by name; it may have two roles. Total: deals with banks.'),
   ('unknown_banks', 'A bank''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
   ('unknown_roles', 'A bank''s role is in no list of roles, so it counts as no lead. Total: distinct roles; the examples are deals with such a role.'),
-  ('maturity_off_tenor', 'The maturity is more than six months off the tenor, counted from pricing. Total: loan tranches that state both.'),
+  ('maturity_off_tenor', 'The maturity (a day, a month, a year or a tenor as text) is more than six months off the tenor, counted from pricing. Total: loan tranches that state both.'),
   ('tenor_unit', 'The tenor is less than 12 or more than 480: its unit is not months, and it is not read. Total: loan tranches with a tenor.'),
   ('unknown_borrowers', 'A borrower''s name is not in the table of aliases. Total: distinct names; the examples are deals with such a name.'),
   ('pricing_date_missing', 'The pricing date is missing. Total: all deals.'),
@@ -27,6 +27,13 @@ CREATE MACRO _dealflow.usd_off(amount, usd, rate) AS CASE WHEN amount IS NOT NUL
   abs(amount::DOUBLE / rate::DOUBLE - usd::DOUBLE) > abs(usd::DOUBLE) / 100 END;
 CREATE MACRO _dealflow.usd_outlier(usd) AS
   CASE WHEN usd <> 0 THEN usd >= 100000000000 OR usd > 0 AND usd < 100000 END;
+
+-- Whether a loan's maturity is more than six months off its tenor in months. A maturity without a month can be any month of
+-- its year; one without a year is a tenor too.
+CREATE MACRO _dealflow.off_tenor(priced, months, maturity_year, maturity_month, maturity_tenor_years) AS
+  CASE WHEN maturity_year IS NULL THEN abs(_dealflow.tenor_months(maturity_tenor_years, NULL) - months) > 6
+       ELSE 12 * year(priced) + month(priced) + months
+            NOT BETWEEN 12 * maturity_year + coalesce(maturity_month, 1) - 6 AND 12 * maturity_year + coalesce(maturity_month, 12) + 6 END;
 
 -- data_quality: Checks of the data as known: what is missing, odd or contradictory, with examples.
 -- after: parse_coverage
@@ -115,9 +122,8 @@ WITH today AS (
            {name: 'missing_currency', failed: coalesce(trim(t.currency), '') = ''},
            {name: 'duplicate_in_two_markets', failed: t.duplicate_of IS NOT NULL},
            {name: 'tenor_unit', failed: CASE WHEN t.tenor IS NOT NULL THEN t.tenor NOT BETWEEN 12 AND 480 END},
-           {name: 'maturity_off_tenor', failed: abs(datediff('month',
-              coalesce(t.pricing_date, t.priced_date) + to_months(_dealflow.tenor_months(NULL, t.tenor)),
-              coalesce(t.maturity_date, make_date(t.maturity_year, t.maturity_month, 1)))) > 6}])
+           {name: 'maturity_off_tenor', failed: _dealflow.off_tenor(coalesce(t.pricing_date, t.priced_date),
+              _dealflow.tenor_months(NULL, t.tenor), t.maturity_year, t.maturity_month, t.maturity_tenor_years)}])
   FROM _dealflow.loan_tranches(as_of) t
   UNION ALL
   SELECT l.service, l.market, 'expected', l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL}

@@ -1,29 +1,5 @@
--- deal_timeline: Everything known about one deal and the deals that it is linked to, in order of time.
--- as of: deal_timeline({feed}, {deal_id}, {as_of})
---
--- Definition: One row per event of the deal's family. The family is all deals that links reach from the deal in at
---   most five steps, in both directions. Links lead from an expected deal to its priced deals, and from an increase
---   to its original. Each event is on one of two clocks:
---   - announced (source): an expected deal's created.
---   - talk (source): a dated step of price talk. detail is its text.
---   - priced (source): date and time of pricing, or midnight UTC if only the date is known. detail is the spread and
---     yield as text; for loans, the margins.
---   - listed (known): the first version of an expected deal.
---   - pricing known, increase (known): the first version of a priced deal, and of one that increases another.
---   - update (known): a later version. detail lists what changed, at most ten fields.
---   - removed, reappeared (known): detail of a removal is its reason.
--- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected'
---   or 'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
--- Units: event_at is an instant. clock is 'source' for the source's clock, and 'known' for the instant at which
---   the lake came to know.
--- Caveats: Events on the source's clock are those of each record's latest version known at as_of. If a deal was in
---   its feed's first commit, its first version says when reading began, not when the deal was listed. A pricing
---   without a time comes before the talk of its day.
--- Example: What happened to the newest increase of an investment-grade bond?
---   SELECT event_at, clock, kind, deal_id, version, event, detail
---   FROM deal_timeline('bond', 'IG', 'priced',
---     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
-CREATE MACRO main.deal_timeline(of_service, of_market, of_kind, of_deal_id, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+-- The events of deal_timeline: of_service, of_market and of_kind are spelled as in the tables.
+CREATE MACRO _dealflow.timeline(of_service, of_market, of_kind, of_deal_id, as_of) AS TABLE
 WITH RECURSIVE known AS (
   SELECT v.kind, v.deal_id, v.version, v.change, v.reason, v.valid_from
   FROM _dealflow.version_index v
@@ -143,6 +119,35 @@ WITH RECURSIVE known AS (
 )
 SELECT e.event_at, e.clock, of_service AS service, of_market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
 FROM events e
-WHERE e.event_at IS NOT NULL
-ORDER BY e.event_at, e.kind, e.deal_id, e.version, e.event, e.detail;
+WHERE e.event_at IS NOT NULL;
+
+-- deal_timeline: Everything known about one deal and the deals that it is linked to, in order of time.
+-- as of: deal_timeline({feed}, {deal_id}, {as_of})
+--
+-- Definition: One row per event of the deal's family. The family is all deals that links reach from the deal in at
+--   most five steps, in both directions. Links lead from an expected deal to its priced deals, and from an increase
+--   to its original. Each event is on one of two clocks:
+--   - announced (source): an expected deal's created.
+--   - talk (source): a dated step of price talk. detail is its text.
+--   - priced (source): date and time of pricing, or midnight UTC if only the date is known. detail is the spread and
+--     yield as text; for loans, the margins.
+--   - listed (known): the first version of an expected deal.
+--   - pricing known, increase (known): the first version of a priced deal, and of one that increases another.
+--   - update (known): a later version. detail lists what changed, at most ten fields.
+--   - removed, reappeared (known): detail of a removal is its reason.
+-- Parameters: of_service: 'bond' or 'loan'. of_market: 'IG', 'HY', 'EM', 'LL', 'CF' or 'AF'. of_kind: 'expected'
+--   or 'priced'. of_deal_id. as_of: only what was known at that instant (default: all).
+-- Units: event_at is an instant. clock is 'source' for the source's clock, and 'known' for the instant at which
+--   the lake came to know.
+-- Caveats: Events on the source's clock are those of each record's latest version known at as_of. If a deal was in
+--   its feed's first commit, its first version says when reading began, not when the deal was listed. A pricing
+--   without a time comes before the talk of its day.
+-- Example: What happened to the newest increase of an investment-grade bond?
+--   SELECT event_at, clock, kind, deal_id, version, event, detail
+--   FROM deal_timeline('bond', 'IG', 'priced',
+--     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
+CREATE MACRO main.deal_timeline(of_service, of_market, of_kind, of_deal_id, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+FROM _dealflow.timeline(lower(of_service), upper(of_market), lower(of_kind), of_deal_id, as_of)
+WHERE NOT EXISTS (FROM _dealflow.unknown_feed(of_service, of_market, of_kind))
+ORDER BY event_at, kind, deal_id, version, event, detail;
 COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything known at as_of about one deal and the deals that it is linked to, in order of time.';

@@ -3,7 +3,9 @@
 --
 -- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Price talk is in the order of its
 --   dates, then of ordinal. A talk is final if its stage is FINAL, or if it is the last one, names no stage and gives one
---   number without a remark such as area. Of a range, the middle counts. The benchmark of all swap curves is MS.
+--   number without a remark such as area. Of a range, the middle counts. The benchmark of all swap curves is MS. A letter
+--   such as G, B or S is the benchmark that it means in the deal's currency, as in the columns of the spread; NULL if that
+--   settles none.
 --   - first_talk_stage, first_talk_text: the talk from which tightening_bp is measured; else the first talk that is not
 --     final and gives a spread or yield. The stage is NULL if the text names none.
 --   - first_talk_benchmark, first_talk_mid_bp: the first talk that is not final and gives a spread.
@@ -13,7 +15,7 @@
 --     gives a spread; for the yield, that gives a yield.
 --   - last_talk_stage, last_talk_text: the last talk that is not final and gives a spread or yield.
 --   - rating: the letter of the composite rating (rating_composite_notch of bond_priced_deals): AAA, AA, A, BBB, BB, B, CCC
---     (and below) or unrated.
+--     (and below), or unrated if the agencies have no rating. NULL if a rating's text was not read: it is not known then.
 --   - final_benchmark, final_benchmark_index, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
 --     the one of swap and gov with the benchmark of the first talk, else the last final talk with that benchmark, else
 --     swap, else gov. final_source names it: spread, swap, gov or final talk.
@@ -42,7 +44,11 @@
 CREATE MACRO main.execution_metrics(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH deals AS (
   SELECT market, deal_id, pricing_date, currency, borrower_name, nominal_amount, stats_final_books,
-         _dealflow.rating_cohort(rating_composite_notch) AS rating,
+         CASE WHEN rating_composite_notch IS NOT NULL
+                OR _dealflow.says_unrated(rating_moodys, rating_moodys_status)
+                   AND _dealflow.says_unrated(rating_standard_and_poors, rating_standard_and_poors_status)
+                   AND _dealflow.says_unrated(rating_fitch, rating_fitch_status)
+              THEN _dealflow.rating_cohort(rating_composite_notch) END AS rating,
          CASE WHEN spread_status = 'OK' THEN {source: 'spread', benchmark: _dealflow.curve(spread_benchmark), rate_index: spread_benchmark_index, bp: spread_bp} END AS spread,
          CASE WHEN swap_status = 'OK' THEN {source: 'swap', benchmark: _dealflow.curve(swap_benchmark), rate_index: swap_benchmark_index, bp: swap_bp} END AS swap,
          CASE WHEN gov_status = 'OK' THEN {source: 'gov', benchmark: _dealflow.curve(gov_benchmark), rate_index: gov_benchmark_index, bp: gov_bp} END AS gov,
@@ -53,7 +59,8 @@ WITH deals AS (
   WHERE duplicate_of IS NULL
 ), steps AS (
   SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
-         _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
+         _dealflow.curve(value_benchmark) AS benchmark,
+         _dealflow.benchmark_letter(value, value_benchmark, value_benchmark_index, value_basis, value_lo_bp) AS letter, value_status AS status, value_quality AS quality,
          (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
          value_yield_lo_pct IS NOT NULL AS gives_yield,
@@ -61,10 +68,18 @@ WITH deals AS (
          row_number() OVER (PARTITION BY market, deal_id ORDER BY date NULLS LAST, ordinal) AS step,
          count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
+), settled AS ( -- only talk over a letter needs the currency of its deal
+  SELECT * EXCLUDE (letter) FROM steps WHERE letter IS NULL
+  UNION ALL
+  SELECT s.* EXCLUDE (letter) REPLACE (_dealflow.lettered_benchmark(s.letter, upper(d.currency)) AS benchmark,
+                                       _dealflow.lettered_index(s.letter, upper(d.currency)) AS rate_index)
+  FROM steps s
+  JOIN deals d ON d.market = s.market AND d.deal_id = s.deal_id
+  WHERE s.letter IS NOT NULL
 ), talk AS (
   SELECT *, {stage: stage, text: value, benchmark: benchmark, mid: (lo + hi) / 2, yield: yield, step: step} AS said,
          coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
-  FROM steps
+  FROM settled
 ), path AS (
   SELECT market, deal_id, min(date) AS first_talk, max(date) AS last_talk,
          min_by(said, step) FILTER (gives_spread AND NOT is_final) AS first_spread,
@@ -146,7 +161,7 @@ COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the dea
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
-COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
+COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; NULL if a rating was not read.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_stage IS 'Stage of the talk from which tightening_bp is measured, else of the first talk that is not final: IPT, WHISPER, TALK, GUIDANCE or REVISED; NULL if the text names none.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_benchmark IS 'Benchmark of the first spread in the talk that is not final.';
@@ -183,6 +198,7 @@ COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earlie
 -- as of: execution_summary({as_of})
 --
 -- Definition: One row per market over all its deals that count, with rating 'all', and one row per market and rating.
+--   - rating: as of execution_metrics. The deals whose rating is not known have the row 'unread'.
 --   - tightening_bp, cover, nip_bp and window_minutes each have three columns: the number of deals that have a value
 --     (_n), and the mean and median over those deals.
 --   - cover_flagged: deals without a cover because the units of books and nominal seem to differ.
@@ -202,7 +218,7 @@ CREATE MACRO main.execution_summary(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH weights AS (
   SELECT market, deal_id, nominal_usd AS usd FROM main.bond_priced_deals_as_of(as_of) WHERE nominal_usd <> 0
 )
-SELECT m.market, coalesce(m.rating, 'all') AS rating, count(*) AS deals,
+SELECT m.market, CASE WHEN grouping(m.rating) = 1 THEN 'all' ELSE coalesce(m.rating, 'unread') END AS rating, count(*) AS deals,
        count(m.tightening_bp) AS tightening_bp_n, _dealflow.mean(m.tightening_bp) AS tightening_bp_mean,
        _dealflow.number(median(m.tightening_bp)) AS tightening_bp_median,
        count(m.cover) AS cover_n, _dealflow.mean(m.cover) AS cover_mean, _dealflow.number(median(m.cover)) AS cover_median,
@@ -223,7 +239,7 @@ COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics 
 CREATE VIEW main.execution_summary AS FROM main.execution_summary();
 COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals. As of now.';
 COMMENT ON COLUMN main.execution_summary.market IS 'IG, HY or EM.';
-COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.';
+COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; unread if a rating was not read.';
 COMMENT ON COLUMN main.execution_summary.deals IS 'Number of priced deals that count.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Number of deals with a tightening_bp.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_mean IS 'Mean of their tightening_bp. Unit: basis points.';

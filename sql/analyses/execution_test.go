@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dealflow/schemas/lake"
+	"dealflow/transform/text"
 )
 
 var _ = expect(executionAnalyses)
@@ -39,6 +42,7 @@ func talkOf(b bond) (all []talkStep) {
 	})
 	for i, f := range talk {
 		status := f.text("value_status")
+		f = f.with(benchmarkIn(b.text("currency"), f))
 		step := talkStep{fact: f, benchmark: curve(f.text("value_benchmark")), yield: middle(f.rat("value_yield_lo_pct"), f.rat("value_yield_hi_pct"))}
 		if status == "OK" || status == "RANGE" {
 			step.mid = middle(f.rat("value_lo_bp"), f.rat("value_hi_bp"))
@@ -51,6 +55,17 @@ func talkOf(b bond) (all []talkStep) {
 		all = append(all, step)
 	}
 	return all
+}
+
+// benchmarkIn reads the benchmark of talk as the texts of spreads are read: with the deal's currency.
+func benchmarkIn(currency string, step fact) fact {
+	if step["value"] == nil {
+		return nil
+	}
+	value, _ := text.Normalise(nil, []byte(step.text("value")))
+	var r text.Reading
+	text.Parser(lake.ParseEvolution)(value, text.Siblings{Currency: []byte(currency)}, &r)
+	return fact{"value_benchmark": textOrNil(string(r.Benchmark)), "value_benchmark_index": textOrNil(string(r.Index))}
 }
 
 // curve is the benchmark without the index of a swap: SOFR MS is MS.
@@ -80,7 +95,7 @@ func backwards(talk []talkStep) []talkStep {
 func executionOf(b bond) fact {
 	talk := talkOf(b)
 	row := b.only("market", "deal_id", "pricing_date", "currency", "borrower").with(fact{
-		"rating": ratingLetter(b.fact["rating_composite_notch"]), "final_yield_pct": nil, "nip_bp": b.fact["nip_primary_bp"], "cover": nil, "cover_flagged": nil,
+		"rating": ratingOf(b.fact), "final_yield_pct": nil, "nip_bp": b.fact["nip_primary_bp"], "cover": nil, "cover_flagged": nil,
 	})
 	if b.fact["yield_status"] == "OK" {
 		row["final_yield_pct"] = b.fact["yield_pct"]
@@ -269,7 +284,7 @@ func executionSummary(v view) []fact {
 	for _, b := range countedBonds(v) {
 		row := executionOf(b)
 		row["nominal_usd"] = b.fact["nominal_usd"]
-		for _, rating := range []string{"all", row.text("rating")} {
+		for _, rating := range []string{"all", cmp.Or(row.text("rating"), "unread")} {
 			cohort := fact{"market": row["market"], "rating": rating}.key("market", "rating")
 			deals[cohort] = append(deals[cohort], row.with(fact{"rating": rating}))
 		}
@@ -324,10 +339,15 @@ func talkCounts(bonds []fact) fact {
 	}
 }
 
-// ratingLetter is the letter of a notch.
-func ratingLetter(notch any) any {
-	n, ok := notch.(int64)
+// ratingOf is the letter of the composite rating; NULL if there is none, and a text was not read.
+func ratingOf(row fact) any {
+	n, ok := row["rating_composite_notch"].(int64)
 	if !ok {
+		for _, column := range lake.RatingColumns("rating") {
+			if row[column] != nil && row[column+"_status"] != lake.ParsedNoNumber {
+				return nil
+			}
+		}
 		return "unrated"
 	}
 	for _, letter := range []struct {

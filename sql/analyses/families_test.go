@@ -58,7 +58,7 @@ func bondLines(v view) (all []*family) {
 		key := place(b.fact["market"], root)
 		if families[key] == nil {
 			families[key] = &family{market: b.fact["market"], root: root}
-			if exists {
+			if exists && at.text("deal_type") != "INCREASE" {
 				families[key].original = &at
 			}
 			all = append(all, families[key])
@@ -80,7 +80,7 @@ func (f *family) row(v view) fact {
 	var size, usd *big.Rat
 	for i := range f.members {
 		b := &f.members[i]
-		if b.id != f.root {
+		if b.id != f.root || original == nil {
 			taps = append(taps, *b)
 		}
 		if nominal := b.rat("nominal_amount"); nominal != nil {

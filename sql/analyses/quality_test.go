@@ -179,12 +179,21 @@ func (i *inspection) lookAtTenor(l *loan, tranche *loanTranche) {
 	months := tenorMonths(nil, tranche.fact["tenor"])
 	i.look(l.deal, "tenor_unit", months == nil)
 	day := cmp.Or(tranche.text("pricing_date"), l.date)
-	year, month := tranche.fact["maturity_year"], tranche.fact["maturity_month"]
-	if months == nil || day == "" || year == nil || month == nil {
-		return
+	year, isYear := tranche.fact["maturity_year"].(int64)
+	month, isMonth := tranche.fact["maturity_month"].(int64)
+	stated := tenorMonths(tranche.rat("maturity_tenor_years"), nil)
+	switch {
+	case months == nil:
+	case isYear && day != "":
+		earliest, latest := year*12, year*12+11 // months since the year 0
+		if isMonth {
+			earliest, latest = year*12+month-1, year*12+month-1
+		}
+		due := monthsAfter(day, *months)
+		i.look(l.deal, "maturity_off_tenor", earliest-due > 6 || due-latest > 6)
+	case !isYear && stated != nil:
+		i.look(l.deal, "maturity_off_tenor", max(*stated-*months, *months-*stated) > 6)
 	}
-	apart := year.(int64)*12 + month.(int64) - 1 - monthsAfter(day, *months)
-	i.look(l.deal, "maturity_off_tenor", max(apart, -apart) > 6)
 }
 
 func (i *inspection) lookAtLinks(v view) {

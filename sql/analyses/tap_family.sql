@@ -5,7 +5,8 @@
 --   that name it as their original, directly or through each other. Its members are the deals that count (see
 --   bond_priced_as_of).
 --   - increases: number of members other than the original.
---   - original_*: values of the original. If the original is not known, they are NULL and original_known is false;
+--   - original_*: values of the original. If the original is not known, or what the deals name as their original is an
+--     increase itself, they are NULL and original_known is false;
 --     borrower, currency and isin_code are then those of the earliest increase.
 --   - line_size, line_size_usd: sum of the members' nominals.
 --   - source_total: nominal of the line as its latest member states it. mismatch: source_total − line_size.
@@ -28,7 +29,7 @@ WITH deals AS (
          _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS spread_bp
   FROM _dealflow.bond_deals(as_of)
 ), members AS (
-  SELECT d.*, l.root_deal_id, l.root_known, d.deal_id <> l.root_deal_id AS increase,
+  SELECT d.*, l.root_deal_id, l.root_known, d.deal_id <> l.root_deal_id OR NOT l.root_known AS increase,
          row_number() OVER (PARTITION BY d.market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id) AS place
   FROM deals d
   JOIN _dealflow.bond_lines(as_of) l ON l.market = d.market AND l.deal_id = d.deal_id
@@ -67,7 +68,7 @@ COMMENT ON MACRO TABLE main.tap_family IS 'Bond lines with their increases: how 
 CREATE VIEW main.tap_family AS FROM main.tap_family();
 COMMENT ON VIEW main.tap_family IS 'Bond lines with their increases: how large each is, and whether the source''s total agrees. As of now.';
 COMMENT ON COLUMN main.tap_family.market IS 'IG, HY or EM.';
-COMMENT ON COLUMN main.tap_family.root_deal_id IS 'deal_id of the original.';
+COMMENT ON COLUMN main.tap_family.root_deal_id IS 'deal_id of the original; if original_known is false, the deal_id at which the links end.';
 COMMENT ON COLUMN main.tap_family.borrower IS 'Canonical name of the borrower.';
 COMMENT ON COLUMN main.tap_family.currency IS 'Currency of the line.';
 COMMENT ON COLUMN main.tap_family.isin_code IS 'ISIN of the original.';
@@ -83,4 +84,4 @@ COMMENT ON COLUMN main.tap_family.original_spread_bp IS 'Spread of the original 
 COMMENT ON COLUMN main.tap_family.last_tap_spread_bp IS 'Spread of the last increase. Unit: basis points.';
 COMMENT ON COLUMN main.tap_family.tap_spread_change_bp IS 'Last increase minus original, over the same benchmark; negative is tighter. Unit: basis points.';
 COMMENT ON COLUMN main.tap_family.taps_12m IS 'Number of increases priced in the 365 days up to the latest run.';
-COMMENT ON COLUMN main.tap_family.original_known IS 'Whether the original is current.';
+COMMENT ON COLUMN main.tap_family.original_known IS 'Whether the original is current, and is no increase itself.';

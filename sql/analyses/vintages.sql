@@ -20,6 +20,24 @@ FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VA
       WHERE of_service = 'loan' AND of_kind = 'expected' AND market = of_market AND deal_id IN (SELECT unnest(of_deal_ids)))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)));
 
+-- The rows of vintages: of_service, of_market and of_kind are spelled as in the tables.
+CREATE MACRO _dealflow.vintages_of(of_service, of_market, of_deal_id, of_field, of_kind, as_of) AS TABLE
+WITH found AS MATERIALIZED (
+  FROM _dealflow.values_of(of_service, of_market, of_kind, [of_deal_id])
+), versions AS (
+  SELECT v.deal_id, v.version, v.valid_from, v.change, f.value,
+         lag(f.value) OVER (ORDER BY v.version) AS before, v.version = min(v.version) OVER () AS is_first
+  FROM _dealflow.version_index v
+  LEFT JOIN found f ON f.deal_id = v.deal_id AND f.version = v.version AND f.field = of_field
+  WHERE v.service = of_service AND v.market = of_market AND v.kind = of_kind AND v.deal_id = of_deal_id
+    AND v.valid_from <= as_of::TIMESTAMPTZ
+    AND CASE WHEN EXISTS (FROM found WHERE field = of_field) OR NOT EXISTS (FROM found) THEN true
+             ELSE error('vintages: ' || of_field || ' is no column of the deals: want one of ' || of_service || '_' || of_kind || '_deals') END
+)
+SELECT valid_from AS known_at, lead(valid_from) OVER (ORDER BY version) AS known_until, version, change, value
+FROM versions
+WHERE is_first OR change IN ('removed', 'reappeared') OR value IS DISTINCT FROM before;
+
 -- vintages: Each value that a column of a deal had, and from when it was known: for studies without look-ahead.
 -- as of: vintages('bond', 'IG', (SELECT min(deal_id) FROM deals_as_of({as_of}) WHERE market = 'IG' AND kind = 'priced'), 'nominal_usd', as_of := {as_of})
 --
@@ -36,38 +54,13 @@ UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)));
 --   SELECT known_at, known_until, change, value
 --   FROM vintages('bond', 'IG', (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG'), 'nominal_usd')
 CREATE MACRO main.vintages(of_service, of_market, of_deal_id, of_field, of_kind := 'priced', as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH found AS MATERIALIZED (
-  FROM _dealflow.values_of(of_service, of_market, of_kind, [of_deal_id])
-), versions AS (
-  SELECT v.deal_id, v.version, v.valid_from, v.change, f.value,
-         lag(f.value) OVER (ORDER BY v.version) AS before, v.version = min(v.version) OVER () AS is_first
-  FROM _dealflow.version_index v
-  LEFT JOIN found f ON f.deal_id = v.deal_id AND f.version = v.version AND f.field = of_field
-  WHERE v.service = of_service AND v.market = of_market AND v.kind = of_kind AND v.deal_id = of_deal_id
-    AND v.valid_from <= as_of::TIMESTAMPTZ
-    AND CASE WHEN EXISTS (FROM found WHERE field = of_field) OR NOT EXISTS (FROM found) THEN true
-             ELSE error('vintages: ' || of_field || ' is no column of the deals: want one of ' || of_service || '_' || of_kind || '_deals') END
-)
-SELECT valid_from AS known_at, lead(valid_from) OVER (ORDER BY version) AS known_until, version, change, value
-FROM versions
-WHERE is_first OR change IN ('removed', 'reappeared') OR value IS DISTINCT FROM before
+FROM _dealflow.vintages_of(lower(of_service), upper(of_market), of_deal_id, of_field, lower(of_kind), as_of)
+WHERE NOT EXISTS (FROM _dealflow.unknown_feed(of_service, of_market, of_kind))
 ORDER BY version;
 COMMENT ON MACRO TABLE main.vintages IS 'Each value that a column of a deal had, and from when it was known.';
 
--- vintages_wide: The vintages of several columns of several deals: one row per deal and column, its values by known_at.
--- as of: vintages_wide('bond', 'IG', (SELECT list(deal_id ORDER BY deal_id)[:5] FROM deals_as_of({as_of}) WHERE market = 'IG' AND kind = 'priced'), ['nominal_usd', 'isin_code'], as_of := {as_of})
---
--- Definition: One row per deal and column, field × known_at.
---   - by_known_at: a map from each known_at at which the value changed (or the deal was removed) to the value, as text.
--- Parameters: of_service, of_market: as of vintages. of_deal_ids: a list of deal_ids. of_fields: a list of columns. of_kind:
---   'priced', the default, or 'expected'. as_of: only what was known at that instant (default: all).
--- Units: as of vintages.
--- Caveats: as of vintages. A column that does not exist has no row. PIVOT makes columns of the instants: see the example.
--- Example: How did size and ISIN of three bonds become known?
---   SELECT deal_id, field, by_known_at
---   FROM vintages_wide('bond', 'IG', (SELECT list(deal_id ORDER BY deal_id DESC)[:3] FROM bond_priced_deals WHERE market = 'IG'),
---                      ['nominal_usd', 'isin_code'])
-CREATE MACRO main.vintages_wide(of_service, of_market, of_deal_ids, of_fields, of_kind := 'priced', as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+-- The rows of vintages_wide: of_service, of_market and of_kind are spelled as in the tables.
+CREATE MACRO _dealflow.vintages_wide_of(of_service, of_market, of_deal_ids, of_fields, of_kind, as_of) AS TABLE
 WITH found AS MATERIALIZED (
   FROM _dealflow.values_of(of_service, of_market, of_kind, of_deal_ids) WHERE field IN (SELECT unnest(of_fields))
 ), wanted AS (
@@ -84,6 +77,23 @@ WITH found AS MATERIALIZED (
 SELECT deal_id, field, map(list(valid_from ORDER BY version), list(value ORDER BY version)) AS by_known_at
 FROM versions
 WHERE is_first OR change IN ('removed', 'reappeared') OR value IS DISTINCT FROM before
-GROUP BY deal_id, field
+GROUP BY deal_id, field;
+
+-- vintages_wide: The vintages of several columns of several deals: one row per deal and column, its values by known_at.
+-- as of: vintages_wide('bond', 'IG', (SELECT list(deal_id ORDER BY deal_id)[:5] FROM deals_as_of({as_of}) WHERE market = 'IG' AND kind = 'priced'), ['nominal_usd', 'isin_code'], as_of := {as_of})
+--
+-- Definition: One row per deal and column, field × known_at.
+--   - by_known_at: a map from each known_at at which the value changed (or the deal was removed) to the value, as text.
+-- Parameters: of_service, of_market: as of vintages. of_deal_ids: a list of deal_ids. of_fields: a list of columns. of_kind:
+--   'priced', the default, or 'expected'. as_of: only what was known at that instant (default: all).
+-- Units: as of vintages.
+-- Caveats: as of vintages. A column that does not exist has no row. PIVOT makes columns of the instants: see the example.
+-- Example: How did size and ISIN of three bonds become known?
+--   SELECT deal_id, field, by_known_at
+--   FROM vintages_wide('bond', 'IG', (SELECT list(deal_id ORDER BY deal_id DESC)[:3] FROM bond_priced_deals WHERE market = 'IG'),
+--                      ['nominal_usd', 'isin_code'])
+CREATE MACRO main.vintages_wide(of_service, of_market, of_deal_ids, of_fields, of_kind := 'priced', as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+FROM _dealflow.vintages_wide_of(lower(of_service), upper(of_market), of_deal_ids, of_fields, lower(of_kind), as_of)
+WHERE NOT EXISTS (FROM _dealflow.unknown_feed(of_service, of_market, of_kind))
 ORDER BY deal_id, field;
 COMMENT ON MACRO TABLE main.vintages_wide IS 'The vintages of several columns of several deals: one row per deal and column.';

@@ -154,11 +154,11 @@ func (s *scribe) money(amounts ...any) any {
 }
 
 func (s *scribe) spread() any {
-	return s.pick("T+95", "MS+95", "MS+100", "T+90-95", "7.125%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
+	return s.pick("T+95", "MS+95", "MS+100", "T+90-95", "G+90", "B+90", "S+90", "SMS+90", "7.125%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
 }
 
 func (s *scribe) talk() any {
-	return s.pick("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "T+95", "7.125%", "low 200s", "nonsense")
+	return s.pick("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "IPTs G+110 area", "B+95-100", "IPTs S+95 area", "S+90", "SMS+110", "T+95", "7.125%", "low 200s", "nonsense")
 }
 
 func (s *scribe) margin() any {
@@ -207,7 +207,8 @@ func linkToPriced(feed api.Feed, id int64) members {
 func (s *scribe) priceBond(m members) {
 	shares := func() members { return members{"FM": s.pick(50, 60.5), "HF": s.pick(40, 50), "": 3} }
 	maps.Copy(m, members{
-		"dealType": s.pick("ORIGINAL", "INCREASE"), "pricingDate": s.day(), "pricingTime": s.pick("14:35+01:00", "14:35"), "currency": s.pick("EUR", "USD", ""),
+		"dealType": s.pick("ORIGINAL", "INCREASE"), "pricingDate": s.day(), "pricingTime": s.pick("14:35+01:00", "14:35"), "currency": s.pick("EUR", "USD", "GBP", "AUD", "nzd ", "x", ""),
+		"rating":  members{"moodys": s.pick("Baa2", "NR", "Baa"), "fitch": s.pick("BB+", "WR", "x")},
 		"nominal": s.money(100, 50000000, 500000000, 200000000000), "total": members{"nominal": s.money(100, 600000000)}, "grade": s.pick("HIGH_YIELD", "investment", "UNRATED"),
 		"spread": s.spread(), "swap": s.spread(), "yield": s.pick("7.125%", "7.00-7.25%", "x"), "nip": s.pick("3", "3-5", "flat", "x"), "premium": members{"nip": s.pick("5", "5-8", "n/a")},
 		"firstCallDate": s.maturity(), "maturity": s.maturity(), "perpetual": s.flag(), "fxRate": members{"usd": s.pick(1, 1.25, 0)}, "isinCode": s.pick("ZZ1", "ZZ2", ""),
@@ -234,7 +235,7 @@ func (s *scribe) bondTranche(feed api.Feed) members {
 func (s *scribe) loanTranche() members {
 	return members{
 		"id": s.Int64N(1000), "name": s.pick("TLB", "tlb ", "RCF", ""), "status": s.pick("Launched", "PRICED", "Priced", "Priced "), "shortType": s.pick("TLB", "tlb", "RCF"), "currency": s.pick("EUR", "USD"),
-		"volume": s.pick("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.pick("Feb-31", "2025-12-01", "2026-12-01", "7yr", "x"), "tenor": s.pick(7, 11, 12, 61, 84, 480, 481), "pricingDate": s.day(), "margin": s.margin(), "oid": s.oid(), "figiCode": s.pick("F1", "", "", ""),
+		"volume": s.pick("EUR500m", "EUR300-500m", "500m", "TBC"), "maturity": s.pick("Feb-31", "2025-12-01", "2026-12-01", "7yr", "2031", "2033", "x"), "tenor": s.pick(7, 11, 12, 61, 84, 480, 481), "pricingDate": s.day(), "margin": s.margin(), "oid": s.oid(), "figiCode": s.pick("F1", "", "", ""),
 		"nominal": s.money(500000000, 50000, 7), "fxRate": members{"usd": s.pick(1, 1.25)}, "covenantLight": s.flag(), "greenLoan": s.flag(), "sustainabilityLinked": s.flag(),
 		"banks": s.list(3, func() members {
 			return members{"name": s.name(), "type": members{"mla": s.flag(), "bookrunner": s.flag(), "participant": s.flag()}}

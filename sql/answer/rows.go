@@ -209,6 +209,8 @@ func text(value any, typ string) string {
 		return v.Format("2006-01-02T15:04:05.999999")
 	case duckdb.Decimal:
 		return decimalText(v)
+	case duckdb.Interval:
+		return intervalText(v)
 	case []any, map[string]any, duckdb.Map:
 		data, err := json.Marshal(jsonValue(v, typ))
 		if err != nil {
@@ -222,7 +224,7 @@ func text(value any, typ string) string {
 // jsonValue converts a value to one that encoding/json writes exactly.
 func jsonValue(value any, typ string) any {
 	switch v := value.(type) {
-	case time.Time:
+	case time.Time, duckdb.Interval:
 		return text(v, typ)
 	case duckdb.Decimal:
 		return json.Number(decimalText(v))
@@ -231,25 +233,56 @@ func jsonValue(value any, typ string) any {
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
 	case []any:
-		list := make([]any, len(v))
+		list, element := make([]any, len(v)), elementType(typ)
 		for i := range v {
-			list[i] = jsonValue(v[i], "")
+			list[i] = jsonValue(v[i], element)
 		}
 		return list
 	case map[string]any:
-		object := make(map[string]any, len(v))
+		object, types := make(map[string]any, len(v)), memberTypes(typ)
 		for k := range v {
-			object[k] = jsonValue(v[k], "")
+			object[k] = jsonValue(v[k], types[k])
 		}
 		return object
 	case duckdb.Map:
 		object := make(map[string]any, len(v))
+		ofKey, ofElement := mapTypes(typ)
 		for k, element := range v {
-			object[fmt.Sprint(k)] = jsonValue(element, "")
+			object[text(k, ofKey)] = jsonValue(element, ofElement)
 		}
 		return object
 	}
 	return value
+}
+
+// intervalText writes an interval as DuckDB does: 1 year 2 months 3 days 04:05:06.5.
+func intervalText(v duckdb.Interval) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		unit string
+	}{{v.Months / 12, "year"}, {v.Months % 12, "month"}, {v.Days, "day"}} {
+		switch part.n {
+		case 0:
+		case 1, -1:
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.unit))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.unit))
+		}
+	}
+	if v.Micros != 0 || len(parts) == 0 {
+		sign, micros := "", uint64(v.Micros)
+		if v.Micros < 0 {
+			sign, micros = "-", -micros
+		}
+		seconds := micros / 1e6
+		clock := fmt.Sprintf("%s%02d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
+		if rest := micros % 1e6; rest != 0 {
+			clock += strings.TrimRight(fmt.Sprintf(".%06d", rest), "0")
+		}
+		parts = append(parts, clock)
+	}
+	return strings.Join(parts, " ")
 }
 
 // decimalText writes a decimal with all digits of its scale.

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	stdsql "database/sql"
+	"errors"
 	"strings"
 	"testing"
 
@@ -10,9 +11,9 @@ import (
 	"dealflow/sql/answer"
 )
 
-// TestRowsAsText writes values that need care in CSV and in JSON lines: NULL and the empty text, what must be quoted, and
-// binary values. CSV is what PostgreSQL's COPY … (FORMAT csv, HEADER) reads.
-func TestRowsAsText(t *testing.T) {
+// open opens a database whose connection runs in UTC.
+func open(t *testing.T) *stdsql.DB {
+	t.Helper()
 	db, err := stdsql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +27,61 @@ func TestRowsAsText(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "SET TimeZone = 'UTC'"); err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+// TestNestedValues writes instants, days and intervals inside lists, arrays, structs and maps as at top level, and
+// intervals as DuckDB writes them.
+func TestNestedValues(t *testing.T) {
+	db := open(t)
+	const at, want = "TIMESTAMPTZ '2026-03-02 22:00:00.5Z'", `"2026-03-02T22:00:00.5Z"`
+	for _, test := range []struct{ value, want string }{
+		{"[" + at + ", NULL]", "[" + want + ",null]"},
+		{"array_value(" + at + ", " + at + ")", "[" + want + "," + want + "]"},
+		{"[[DATE '2026-03-02']]", `[["2026-03-02"]]`},
+		{"[TIMESTAMP '2026-03-02 22:00:00']", `["2026-03-02T22:00:00"]`},
+		{"{'a': " + at + ", 'b \"(, c': [{'d': " + at + "}], 'e': DATE '2026-03-02', 'f': 1.50::DECIMAL(6, 2)}",
+			`{"a":` + want + `,"b \"(, c":[{"d":` + want + `}],"e":"2026-03-02","f":1.50}`},
+		{"MAP {" + at + ": {'a': " + at + "}}", `{` + want + `:{"a":` + want + `}}`},
+		{"MAP {DATE '2026-03-02': MAP {1.50::DECIMAL(6, 2): [" + at + "]}}", `{"2026-03-02":{"1.50":[` + want + `]}}`},
+		{"[INTERVAL 1 DAY]", `["1 day"]`},
+	} {
+		var got strings.Builder
+		rows, err := answer.Query(t.Context(), db, "SELECT "+test.value+" AS v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(rows.WriteNDJSON(&got), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if want := `{"v":` + test.want + "}\n"; got.String() != want {
+			t.Errorf("%s: got %s, want %s", test.value, got.String(), want)
+		}
+	}
+	for _, value := range []string{
+		"INTERVAL 1 DAY", "INTERVAL 36 HOUR", "INTERVAL '-1 day 2 hours'", "INTERVAL '14 months 3 days 04:05:06.0709'", "INTERVAL 0 DAY",
+		"INTERVAL '-90 seconds'", "INTERVAL '-1 month'", "INTERVAL '-14 months'", "INTERVAL '300 hours'", "INTERVAL '-1 microsecond'",
+	} {
+		rows, err := answer.Query(t.Context(), db, "SELECT "+value+", ("+value+")::VARCHAR")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !rows.Next() {
+			t.Fatal(rows.Err())
+		}
+		if cells := rows.Texts(); cells[0] != cells[1] {
+			t.Errorf("%s: got %s, want %s", value, cells[0], cells[1])
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRowsAsText writes values that need care in CSV and in JSON lines: NULL and the empty text, what must be quoted, and
+// binary values. CSV is what PostgreSQL's COPY … (FORMAT csv, HEADER) reads.
+func TestRowsAsText(t *testing.T) {
+	db := open(t)
 	const question = `SELECT * FROM (VALUES
 		(1, NULL, '\x00\xff'::BLOB, 1.50::DECIMAL(6,2), TIMESTAMPTZ '2026-03-02 22:00:00.000001Z'),
 		(2, '', NULL, NULL, NULL),

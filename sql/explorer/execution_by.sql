@@ -5,7 +5,7 @@ WITH deals AS (
   JOIN bond_priced_deals_as_of($as_of) b ON b.market = m.market AND b.deal_id = m.deal_id
   WHERE ($market = '' OR m.market = $market) AND m.pricing_date BETWEEN $from_date::DATE AND $to_date::DATE
 ), measured AS (
-  SELECT CASE $cut WHEN 'sector' THEN borrower_sector WHEN 'country' THEN borrower_country WHEN 'rating' THEN rating WHEN 'market' THEN market
+  SELECT CASE $cut WHEN 'sector' THEN borrower_sector WHEN 'country' THEN borrower_country WHEN 'rating' THEN coalesce(rating, 'unread') WHEN 'market' THEN market
            WHEN 'currency' THEN currency WHEN 'first talk' THEN first_talk_stage WHEN 'month' THEN strftime(pricing_date, '%Y-%m')
            WHEN 'year' THEN strftime(pricing_date, '%Y') END AS cut,
          CASE $measure WHEN 'tightening' THEN tightening_bp WHEN 'cover' THEN cover WHEN 'premium' THEN nip_bp WHEN 'window' THEN window_minutes END AS measure

@@ -15,6 +15,16 @@ JOIN main.runs r USING (run_id)
 WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
 GROUP BY f.service, f.market, f.kind;
 
+-- No row if a lake can have the feed that an analysis is asked for, and an error otherwise. Letter case does not matter.
+-- A macro with such parameters is a door, which says NOT EXISTS (FROM _dealflow.unknown_feed(…)), and what it asks then.
+CREATE MACRO _dealflow.unknown_feed(of_service, of_market, of_kind) AS TABLE
+SELECT 1 AS unknown
+FROM main.markets
+WHERE CASE WHEN lower(of_service) || ' ' || upper(of_market) IN (SELECT service || ' ' || market FROM main.markets)
+             AND lower(of_kind) IN ('priced', 'expected') THEN false
+           ELSE error('service and market are one of ' || (SELECT string_agg(service || ' ' || market, ', ' ORDER BY precedence) FROM main.markets)
+             || ', and kind is priced or expected, not ' || concat_ws(' ', coalesce(of_service, 'NULL'), coalesce(of_market, 'NULL'), coalesce(of_kind, 'NULL'))) END;
+
 -- Names are compared in this form: NFC, lower case, one space for each run of white space, control characters and U+FFFD,
 -- which is in a column where the payload has U+0000. (NUL itself, in files of schema version 2 and before, is replaced
 -- first, because nfc_normalize cuts a text there.)
@@ -152,11 +162,11 @@ CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
   OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
 
 -- The line of each priced bond deal, as known at t. Its root is found by following original_deal_id within the market to
--- a deal without one, or to an id that is not known (root_known is then false). A deal that names itself has no
--- original. A chain is followed over at most 20 deals, so that a circle ends too.
+-- a deal without one, or to an id that is not known. A deal that names itself has no original. root_known is false if
+-- the root is not known, or is an increase itself: the original is then not known. A chain is followed over at most 20 deals, so that a circle ends too.
 CREATE MACRO _dealflow.bond_lines(t) AS TABLE
 WITH RECURSIVE links AS MATERIALIZED (
-  SELECT market, deal_id, nullif(original_deal_id, deal_id) AS original_deal_id
+  SELECT market, deal_id, nullif(original_deal_id, deal_id) AS original_deal_id, coalesce(deal_type = 'INCREASE', false) AS increase
   FROM main.bond_priced_deals_as_of(t)
 ), chain AS (
   SELECT market, deal_id, original_deal_id AS reached, 1 AS steps
@@ -173,7 +183,7 @@ WITH RECURSIVE links AS MATERIALIZED (
   GROUP BY market, deal_id
 )
 SELECT d.market, d.deal_id, coalesce(r.root_deal_id, d.deal_id) AS root_deal_id,
-       r.root_deal_id IS NULL OR o.deal_id IS NOT NULL AS root_known
+       coalesce(NOT CASE WHEN r.root_deal_id IS NULL THEN d.increase ELSE o.increase END, false) AS root_known
 FROM links d
 LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
 LEFT JOIN links o ON o.market = r.market AND o.deal_id = r.root_deal_id;
@@ -244,6 +254,31 @@ CREATE MACRO _dealflow.number(x) AS round(x::DOUBLE, 6);
 
 -- The curve of a benchmark: MS for the swaps of any index, such as SOFR MS.
 CREATE MACRO _dealflow.curve(benchmark) AS CASE WHEN benchmark LIKE '% MS' THEN 'MS' ELSE benchmark END;
+
+-- The letter that is the benchmark in a text of a priced bond's talk, and whose meaning its currency settles: G, B, S or SMS;
+-- NULL for any other benchmark. Talk is read without a currency: a G is then UKT, a B is BUND, and an S nothing. So only
+-- texts with such a benchmark are looked at, and the first of its words in a text is the one that was read.
+CREATE MACRO _dealflow.first_word(text, words) AS
+  lower(regexp_extract(text, '(?:^|[^a-z])(?:[0-9]+ ?-?m ?)?(' || words || ')(?:[^a-z]|$)', 1, 'i'));
+CREATE MACRO _dealflow.benchmark_letter(text, benchmark, rate_index, basis, lo_bp) AS
+  CASE WHEN benchmark = 'UKT' THEN CASE _dealflow.first_word(text, 'g|ukts?|gilts?') WHEN 'g' THEN 'G' END
+       WHEN benchmark = 'BUND' THEN CASE _dealflow.first_word(text, 'b|dbr|bunds?|obl|bobls?|bko|schatz') WHEN 'b' THEN 'B' END
+       WHEN benchmark = 'MS' AND rate_index IS NULL AND contains(lower(text), 'sms') THEN 'SMS'
+       WHEN benchmark IS NULL AND basis IS NULL AND lo_bp IS NOT NULL THEN CASE _dealflow.first_word(text, 's') WHEN 's' THEN 'S' END END;
+
+-- What such a letter means in a currency, as the texts of spreads are read (benchmarkLetters of transform/text): its
+-- benchmark, and its rate index. code is a code of three letters in upper case; any other text counts as no currency.
+CREATE MACRO _dealflow.lettered_index(letter, code) AS
+  CASE WHEN letter IN ('S', 'SMS') THEN CASE code WHEN 'USD' THEN 'SOFR' WHEN 'GBP' THEN 'SONIA' END END;
+CREATE MACRO _dealflow.lettered_benchmark(letter, code) AS
+  CASE letter WHEN 'G' THEN CASE WHEN code <> 'GBP' AND regexp_full_match(code, '[A-Z]{3}') THEN 'G_SPREAD' ELSE 'UKT' END
+              WHEN 'B' THEN CASE WHEN code IN ('AUD', 'NZD') THEN NULL ELSE 'BUND' END
+              WHEN 'SMS' THEN 'MS'
+              WHEN 'S' THEN _dealflow.lettered_index(letter, code) END;
+
+-- Whether a text of a rating says that there is none, or is missing. A text that was not read says nothing: that of a row
+-- which an older program wrote has no status before a replay.
+CREATE MACRO _dealflow.says_unrated(text, status) AS (text IS NULL OR coalesce(status = 'NO_NUMBER', false));
 
 -- The cohort of a composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated.
 CREATE MACRO _dealflow.rating_cohort(notch) AS

@@ -12,6 +12,7 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
+	"dealflow/schemas/api"
 	"dealflow/sql/explorer"
 )
 
@@ -91,6 +92,12 @@ func (p *analysisPage) args(q *frame.Request) (args asof.Args, complete bool, er
 		}
 		if args[param.Name], err = valueOf(param, text); err != nil {
 			return nil, false, err
+		}
+	}
+	if service, ok := args["of_service"]; ok {
+		markets := api.Markets(api.Service(service))
+		if market := args["of_market"]; !slices.Contains(markets, api.Market(market)) {
+			return nil, false, frame.Errorf(http.StatusBadRequest, "of_market=%s: the markets of the service %s are %v", market, service, markets)
 		}
 	}
 	return args, complete, nil
