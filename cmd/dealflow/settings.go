@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -137,7 +138,14 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 	scheme, _, remote := strings.Cut(address, "://")
 	switch {
 	case remote && scheme == "s3":
-		return s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
+		remote, err := s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
+		if errors.Is(err, s3store.ErrURL) {
+			return nil, usagef("%s: %w", what, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return remote, nil
 	case remote || address == "":
 		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, api.ShownURL(address))
 	case looksRemote.MatchString(address):

@@ -164,22 +164,25 @@ func (s *Store) Close() error {
 // key is the object's name in the bucket.
 func (s *Store) key(key string) *string { return aws.String(s.root + key) }
 
+// ErrURL means that a URL is none of a lake on S3.
+var ErrURL = errors.New("the URL is none of a lake")
+
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$`)
 
 func parseURL(text string) (bucket, root string, err error) {
 	rest, ok := strings.CutPrefix(text, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
 	if strings.ContainsAny(bucket, "@:") {
-		return "", "", errors.New("the lake's URL has a user or password: want s3://bucket or s3://bucket/prefix, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return "", "", fmt.Errorf("%w: it has a user or password: want s3://bucket or s3://bucket/prefix, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", ErrURL)
 	}
 	if !ok || !bucketName.MatchString(bucket) {
-		return "", "", fmt.Errorf("lake %q: want s3://bucket or s3://bucket/prefix", text)
+		return "", "", fmt.Errorf("%w: %q: want s3://bucket or s3://bucket/prefix", ErrURL, text)
 	}
 	if prefix = strings.TrimSuffix(prefix, "/"); prefix == "" {
 		return bucket, "", nil
 	}
 	if err := store.CheckKey(prefix); err != nil {
-		return "", "", fmt.Errorf("lake %q: %w", text, err)
+		return "", "", fmt.Errorf("%w: %q: %w", ErrURL, text, err)
 	}
 	return bucket, prefix + "/", nil
 }
