@@ -25,6 +25,7 @@ type SessionConfig struct {
 	Memory  memory.Allocator
 	Log     *slog.Logger
 
+	OneByOne     bool                               // as in TransactionConfig; default: no
 	Keep         func(file lake.File, local string) // as in TransactionConfig; default: none
 	SingleWriter bool                               // default: no; work on a store that cannot create an object only once
 	BesideOthers bool                               // default: no; work although another command holds the lease
@@ -64,7 +65,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{
 		ID: cfg.RunID, Command: cfg.Command, Started: cfg.Started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
-		Keep: cfg.Keep, Overwrites: cfg.SingleWriter,
+		OneByOne: cfg.OneByOne, Keep: cfg.Keep, Overwrites: cfg.SingleWriter,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.DropLease(ctx))

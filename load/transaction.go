@@ -56,7 +56,7 @@ const (
 	committed
 )
 
-// TransactionConfig describes the run that a transaction belongs to. All fields but Keep must be set.
+// TransactionConfig describes the run that a transaction belongs to. All fields but OneByOne and Keep must be set.
 type TransactionConfig struct {
 	ID      string           // UUIDv7
 	Command string           // for errors: run, sync, compact …
@@ -64,6 +64,10 @@ type TransactionConfig struct {
 	Clock   func() time.Time // the machine's
 	WorkDir string           // an existing local folder for unfinished files; "" means the system's
 	Memory  memory.Allocator
+
+	// OneByOne says that each file is put before the next call to the store. Otherwise files are put side by side while
+	// rows are written.
+	OneByOne bool
 
 	// Keep, if set, is called with each complete file before it is put. local is its path; the file is deleted after the put.
 	Keep func(file lake.File, local string)
@@ -83,7 +87,11 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: store.NewPuts(runs.SideBySide)}, nil
+	puts := store.NewPuts(runs.SideBySide)
+	if cfg.OneByOne {
+		puts = store.OneByOne()
+	}
+	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: puts}, nil
 }
 
 // cleanTimeout bounds the removal of a failed run's files.

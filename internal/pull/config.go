@@ -53,6 +53,7 @@ type Config struct {
 	AcceptLost     bool             // continue after a lost commit; this one records it
 	SingleWriter   bool             // run on a store that cannot create an object only once; the caller ensures that no other process writes
 	Workers        int              // feeds flattened at once; default 2
+	OneByOne       bool             // put one file after the other, so that the calls to the store have one order; default: side by side
 	WorkDir        string           // local folder for unfinished files; default: the system's
 	Owner          string           // for people who read the lease; default "dealflow"
 	Version        string           // of this program

@@ -143,7 +143,7 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 	}
 	r.session, busy, err = r.lake.Start(ctx, load.SessionConfig{
 		RunID: r.RunID, Command: r.command.name, Lease: r.lease(), Started: r.started, Clock: r.Clock, WorkDir: r.WorkDir, Memory: r.Memory, Log: r.Log,
-		Keep: r.Cache.Keeper(), SingleWriter: r.SingleWriter, BesideOthers: r.command.complete,
+		OneByOne: r.OneByOne, Keep: r.Cache.Keeper(), SingleWriter: r.SingleWriter, BesideOthers: r.command.complete,
 	})
 	if err != nil || busy != nil {
 		return busy, err

@@ -12,7 +12,7 @@ import (
 // Puts is puts that are under way: a store far away takes as long for many of them as for one, and the writer of one object
 // continues with the next. All methods are safe for concurrent use, except that Abandon is the last call.
 type Puts struct {
-	slots *semaphore.Weighted
+	slots *semaphore.Weighted // nil: one by one
 	all   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -23,9 +23,15 @@ type Puts struct {
 // NewPuts returns puts of which at most limit are under way at once.
 func NewPuts(limit int64) *Puts { return &Puts{slots: semaphore.NewWeighted(limit)} }
 
+// OneByOne returns puts of which each ends before Begin returns.
+func OneByOne() *Puts { return &Puts{} }
+
 // Begin calls put on a goroutine of its own, and then closes the body. It waits while too many others are under way. The
 // context of put ends with Abandon, not with ctx: that may belong to a part of the command that ends before.
 func (p *Puts) Begin(ctx context.Context, body io.Closer, put func(context.Context) error) error {
+	if p.slots == nil {
+		return errors.Join(put(ctx), body.Close())
+	}
 	if err := p.slots.Acquire(ctx, 1); err != nil {
 		return errors.Join(err, body.Close())
 	}
