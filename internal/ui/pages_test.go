@@ -40,7 +40,9 @@ func TestExplorer(t *testing.T) {
 	log := w.Log(t)
 	e.now = log.KnownAt.Add(9 * time.Hour)
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
-	t.Run("requests", func(t *testing.T) { testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt)) })
+	t.Run("requests", func(t *testing.T) {
+		testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt))
+	})
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
 	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
