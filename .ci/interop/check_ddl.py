@@ -11,7 +11,7 @@ import sys
 import sqlglot
 from sqlglot import expressions
 
-ICEBERG = {"snowflake", "bigquery", "trino", "clickhouse"}  # have a statement that registers an Iceberg table
+ICEBERG = {"trino": "", "clickhouse": "", "snowflake": "reads no tables in a folder", "bigquery": "reads no tables in a folder"}  # the others have no statement
 DIALECTS = ["snowflake", "bigquery", "redshift", "athena", "trino", "databricks", "clickhouse", "postgres"]
 
 
@@ -29,12 +29,13 @@ def main() -> None:
         assert len(created) >= 4 * 17, f"{dialect}: {len(created)} tables and views"
         load = parse(run("ddl", dialect, "--load", manifests["csv" if dialect == "postgres" else "parquet"]), dialect)
         registered = []
-        if dialect in ICEBERG:
+        refusal = ICEBERG.get(dialect, "no statement that registers")
+        if not refusal:
             registered = parse(run("ddl", dialect, "--iceberg", "--lake", published), dialect)
             assert len(registered) == 3 + 17 + 18 + 17, f"{dialect}: {len(registered)} schemas and Iceberg tables"
         else:
             refused = subprocess.run([dealflow, "ddl", dialect, "--iceberg", "--lake", published], capture_output=True, text=True)
-            assert refused.returncode != 0 and "no statement that registers" in refused.stderr, f"{dialect}: {refused.stderr}"
+            assert refused.returncode != 0 and refusal in refused.stderr, f"{dialect}: {refused.stderr}"
         unread = {s.name.upper() for s in tables + load + registered if isinstance(s, expressions.Command)}
         assert unread <= UNKNOWN.get(dialect, set()), f"{dialect}: sqlglot does not know {unread}"
         print(f"ddl {dialect}: {len(tables)} statements for tables, {len(load)} for a load and {len(registered)} for Iceberg tables are parsed")

@@ -111,7 +111,7 @@ func declareNames(t testing.TB, w *world.World, h *history) {
 	b, c := mostly(banks), mostly(companies)
 	h.bankNames = declare(t, w, lake.BankAliasesKey,
 		alias{strings.ToUpper(b[0]), "First House", ""}, alias{"  " + b[1], "First House", "2025-06-30"},
-		alias{b[2], "Old Name", ""}, alias{b[2], "New Name", "2024-11-15"}, alias{b[2], "Newer Name", "2024-11-15"}, alias{b[3], "Late & Co, Ltd", "2099-01-01"})
+		alias{b[2], "Old Name", ""}, alias{b[2], "New Name", "2024-11-15"}, alias{b[3], "Late & Co, Ltd", "2099-01-01"})
 	h.companyNames = declare(t, w, lake.BorrowerAliasesKey,
 		alias{c[0], "Group", ""}, alias{c[1], "Group", "2024-06-01"}, alias{c[2], "Group", "2026-01-07"})
 }
