@@ -24,11 +24,14 @@ import (
 	"dealflow/sql"
 )
 
-// BenchmarkFilesOfAYear takes a small lake of all feeds through TEST_NIGHTS nights (365), each maintained as by
-// `run --maintain --keep-days 35`, and reports how many files are part of it at the end. Their number does not depend on the
+// BenchmarkFilesOfAYear takes a small lake of all feeds through TEST_NIGHTS nights (365; 5 with -short), each maintained as
+// by `run --maintain --keep-days 35`, and reports how many files are part of it at the end. Their number does not depend on the
 // number of deals.
 func BenchmarkFilesOfAYear(b *testing.B) {
 	nights := 365
+	if testing.Short() {
+		nights = 5
+	}
 	if text := os.Getenv("TEST_NIGHTS"); text != "" {
 		var err error
 		if nights, err = strconv.Atoi(text); err != nil {

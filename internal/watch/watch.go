@@ -174,9 +174,14 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 			w.learn(known)
 		}
 	}
-	if due.Command != schedule.Sync {
-		return w.beat(ctx, true)
+	if due.Command == schedule.Sync {
+		return nil
 	}
+	if err := w.beat(ctx, true); err != nil {
+		return err
+	}
+	// Last, so that the lake has been told when the service manager is.
+	w.cfg.Notify("STATUS=waiting; the next run is of " + w.cfg.Plan.Upcoming(w.cfg.Now())[schedule.Run].In(w.cfg.Plan.Zone).Format("2006-01-02 15:04 MST"))
 	return nil
 }
 
@@ -236,7 +241,6 @@ func (w *Watch) record(due schedule.Due, code int, started time.Time) {
 	if due.Command == schedule.Sync {
 		return
 	}
-	w.cfg.Notify("STATUS=waiting; the next run is of " + w.cfg.Plan.Upcoming(now)[schedule.Run].In(w.cfg.Plan.Zone).Format("2006-01-02 15:04 MST"))
 	text := fmt.Sprintf("%s of %s ended with exit code %d", due.Command, due.Slot.Day, code)
 	if !failed {
 		w.cfg.Log.Info("command ended", "command", string(due.Command), "day", due.Slot.Day, "exit_code", code, logs.Text("%s", text))
