@@ -57,7 +57,7 @@ type RecordID struct {
 // Records are sub-slices of body: copy what must outlive it. SplitPage never panics and is safe for concurrent use.
 func SplitPage(body []byte, feed Feed) (Page, error) {
 	var page Page
-	s := scanner{data: body}
+	s := scanner{data: body, strict: true}
 	var embedded, links bool
 	err := s.document(func(name []byte) error {
 		switch string(name) {
@@ -250,6 +250,9 @@ func (s *scanner) recordLinks(found *RecordID) error {
 			return s.strictValue()
 		}
 		found.UpdatedSince, err = s.lenientHref()
+		if hasControl(found.UpdatedSince) {
+			found.UpdatedSince = "" // damaged on the way: the record's reader finds it, and it is asked for again
+		}
 		return err
 	})
 }

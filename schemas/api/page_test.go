@@ -68,6 +68,8 @@ func TestSplitPageRefuses(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"more after it":    whole + `{}`,
+		"a damaged name":   "{\"_embed\x00<ded\":{\"pricedDeals\":[]},\"_links\":{}}",
+		"a damaged link":   "{\"_links\":{\"next\":{\"href\":\"/n\x00<\"}}}",
 		"no object":        `[]`,
 		"HTML":             `<html>`,
 		"other list":       `{"_embedded":{"expectedDeals":[]},"_links":{}}`,

@@ -32,9 +32,10 @@ var class = [256]uint8{
 //   - What they share is short: white space, commas, colons and closing brackets. Finding the end of a
 //     string or of nested brackets without reading what is inside has no part in jsonread.
 type scanner struct {
-	data  []byte
-	pos   int
-	depth int // number of open objects and arrays
+	data   []byte
+	pos    int
+	depth  int  // number of open objects and arrays
+	strict bool // names and texts that are read have no control characters
 }
 
 // fault adds the position and the kind of value to an error.
@@ -140,6 +141,9 @@ func (s *scanner) text() ([]byte, error) {
 		return nil, err
 	}
 	raw := s.data[start+1 : s.pos-1]
+	if s.strict && hasControl(raw) {
+		return nil, fmt.Errorf("byte %d: string: a control character", start)
+	}
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw, nil
 	}
@@ -148,6 +152,16 @@ func (s *scanner) text() ([]byte, error) {
 		return nil, fmt.Errorf("byte %d: %w", start, err)
 	}
 	return []byte(text), nil
+}
+
+// hasControl says whether a text has a control character: no string of JSON has one unescaped, and no address has one.
+func hasControl[T []byte | string](text T) bool {
+	for i := range len(text) {
+		if text[i] < ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // skipString skips a string.
