@@ -65,7 +65,7 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 			n.objects[key], n.objects[state.baseKey] = true, true
 			for _, m := range metadata {
 				if err := n.add(state, m); err != nil {
-					return unreadable(m, err)
+					return unreadable(m, fmt.Errorf("%s: %w", key, err))
 				}
 			}
 			return nil
@@ -82,7 +82,7 @@ func (n *Needed) add(state *stored, metadataKey string) error {
 	parts := strings.Split(strings.TrimPrefix(metadataKey, lake.IcebergPrefix), "/")
 	table := state.Tables[parts[0]+"."+parts[1]]
 	if table == nil {
-		return errors.New("its state does not have the table")
+		return errors.New("the state does not have the table")
 	}
 	n.objects[metadataKey] = true
 	n.objects[metadataKey[:strings.LastIndexByte(metadataKey, '/')+1]+hintName] = true

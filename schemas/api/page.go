@@ -251,7 +251,7 @@ func (s *scanner) recordLinks(found *RecordID) error {
 		}
 		found.UpdatedSince, err = s.lenientHref()
 		if hasControl(found.UpdatedSince) {
-			found.UpdatedSince = "" // damaged on the way: the record's reader finds it, and it is asked for again
+			found.UpdatedSince = "" // if it was damaged on the way, the record's reader finds it, and it is asked for again
 		}
 		return err
 	})

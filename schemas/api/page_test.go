@@ -123,6 +123,7 @@ func TestReadRecordID(t *testing.T) {
 		{record: `{"id":7}`, reason: RejectNoID},
 		{record: `{}`, reason: RejectNoID},
 		{record: `{"dealId":07}`, reason: RejectInvalidJSON},
+		{record: "{\"dealId\":7,\"_links\":{\"updatedSince\":{\"href\":\"http://h\x00<:1/\"}}}", want: RecordID{ID: 7, HasID: true}},
 		{record: `{"dealId":7,}`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
 		{record: `{"dealId":7`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
 		{record: `{"dealId":7} 8`, want: RecordID{ID: 7, HasID: true}, reason: RejectInvalidJSON},
