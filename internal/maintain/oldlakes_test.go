@@ -32,11 +32,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3.
+// format version 2 and schema version 3, v4 of format version 2 and schema version 4.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
 // writes refuses a lake of an older format before any work, with the command that makes one of the present format.
@@ -324,8 +324,8 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v3 (v2 without deal 9, v1 without the LL and NUL deals, either). A program writes a lake with it as its last
-// act before the format or the schema version rises.
+// TestWriteOldLake wrote lake v4 (v3 without deal 10, v2 without deal 9, either, v1 without the LL and NUL deals, either).
+// A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
 		t.Skip("a written lake is never written again")
@@ -358,6 +358,11 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Priced, 9, `"currency":"USD","spread":"SOFR MS+78","rating":{"moodys":"(P)Baa2","standardAndPoors":"BBB+ (stable)"},`+
 		`"priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.25% (+/- 12.5)"},{"date":"2026-01-05T10:00:00Z","value":"Launch T+95"}]`)
 	b.Write(world.LoanPriced, 9, `"tranches":[{"id":91,"currency":"USD","margin":"S+90/99.5","maturity":"750m"},{"id":92,"currency":"USD","margin":"Term SOFR+325","maturity":"60m"}]`)
+	b.Write(world.Priced, 10, `"currency":"USD","spread":"G+85","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"IPTs G+110 area"},`+
+		`{"date":"2026-01-05T10:00:00Z","value":"Guidance S+95"},{"date":"2026-01-05T11:00:00Z","value":"SMS+60"},{"date":"2026-01-05T12:00:00Z","value":"G+T+62.5"}]`)
+	b.Write(world.Expected, 10, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"EUR1.500m","structure":"5yr","books":"EUR3/4bn"}]}`)
+	b.Write(world.LoanPriced, 10, `"borrower":{"name":"Tenth","leveragedMultiple":"5.25x-5.5x"},`+
+		`"tranches":[{"id":101,"currency":"EUR","margin":"E+4.25"},{"id":102,"currency":"USD","margin":"S+3.25-3.50"},{"id":103,"currency":"EUR","margin":"E+12.5"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)
