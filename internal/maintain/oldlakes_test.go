@@ -261,21 +261,79 @@ func TestReplaySchema3(t *testing.T) {
 		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
 	}
 	after := []string{
-		"MS SOFR 78 Baa2 9 STABLE 9 WORST 2",
+		"MS SOFR 78 Baa2 9 STABLE 9 WORST 3",
 		"- - 7.125 7.375 OK_YIELD", "FINAL 95 - - OK",
 		"90 90 99.5 OK - UNPARSED", "325 325 - OK 5 OK",
 	}
 	if got := readings(); !slices.Equal(got, after) {
 		t.Errorf("after replay: got %q, want %q", got, after)
 	}
-	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
-		t.Errorf("after replay the lake needs %v, want schema-4 to write", needs)
+	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-5"}) {
+		t.Errorf("after replay the lake needs %v, want schema-5 to write", needs)
 	}
 	world.WantSound(t, w.Store)
 	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
 	b.WriteAll(world.Priced, 1, 3, `"message":"years later"`)
 	if _, err := w.Run(t, world.Feeds(world.Priced)); err != nil {
 		t.Errorf("run: %v", err)
+	}
+	world.WantSound(t, w.Store)
+}
+
+// TestReplaySchema4 replays the lake of schema version 4, whose parsers read the talk of priced bonds without a currency, and
+// small margins, sizes with a point or a slash, and ranges of leverage in another way. First history has the present
+// readings and snapshots have the old ones, then both have the present ones: each time the lake is sound. An older
+// program may read the lake, and may not write to it.
+func TestReplaySchema4(t *testing.T) {
+	t.Parallel()
+	w, _ := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, "v4")), w.Store)
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
+		t.Errorf("the old lake needs %v, want schema-4 to write, and to read only what shared files need", needs)
+	}
+	readings := func() (all []string) {
+		w.Ask(t, func(db *stdsql.DB) {
+			for _, query := range []string{
+				"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
+				"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
+				"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
+				"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
+				"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10",
+			} {
+				all = append(all, world.Lines(t, db, query)...)
+			}
+		})
+		return all
+	}
+	before := []string{
+		"UKT - SPREAD 110 2", "- - - 95 2", "MS - SPREAD 60 2", "UST - SPREAD 62.5 2",
+		"1500000 OK 3000000000 4000000000 RANGE",
+		"4.25 4.25 OK", "3.25 3.5 RANGE", "12.5 12.5 OK",
+		"- - - UNPARSED",
+		"UKT 110 G_SPREAD 85 -",
+	}
+	if got := readings(); !slices.Equal(got, before) {
+		t.Errorf("before replay: got %q, want %q", got, before)
+	}
+	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	after := []string{
+		"G_SPREAD - SPREAD 110 3", "SOFR SOFR MARGIN 95 3", "MS SOFR SPREAD 60 3", "G_SPREAD - SPREAD 62.5 3",
+		"- AMBIGUOUS - - AMBIGUOUS",
+		"425 425 OK", "325 350 RANGE", "- - AMBIGUOUS",
+		"- 5.25 5.5 RANGE",
+		"G_SPREAD 110 G_SPREAD 85 25",
+	}
+	if got := readings(); !slices.Equal(got, after) {
+		t.Errorf("after replay: got %q, want %q", got, after)
+	}
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-5") {
+		t.Errorf("after replay the lake needs %v, want schema-5 to write, and to read what it needed before", needs)
+	}
+	world.WantSound(t, w.Store)
+	if result := w.MustReplay(t, "snapshots"); !result.Equal {
+		t.Errorf("replay of snapshots: %+v", result.Tables)
 	}
 	world.WantSound(t, w.Store)
 }
