@@ -35,13 +35,13 @@ type helperPlan struct {
 	derivations []derivation
 	composite   *composition // nil for none
 	version     int          // index of the column that contains the parsers' version; -1 for none
-	besides     []int        // columns of the deal's own row with which texts are read
+	dealColumns []int        // columns of the deal's own row with which texts are read
 }
 
 // compileHelpers compiles the helpers of a table: one derivation for each text column that has helpers.
 func compileHelpers(table *lake.Table) helperPlan {
 	var all []derivation
-	var besides []int
+	var dealColumns []int
 	var composite *composition
 	version := -1
 	for h := range table.Helpers {
@@ -64,12 +64,12 @@ func compileHelpers(table *lake.Table) helperPlan {
 			all = append(all, derivation{parse: text.Parser(helper.Parse.Parser), from: from, currency: -1, date: -1})
 			all[i].readWith(table, &helper.Parse)
 			if all[i].ofDeal {
-				besides = append(besides, all[i].currency)
+				dealColumns = append(dealColumns, all[i].currency)
 			}
 		}
 		all[i].outcomes = append(all[i].outcomes, outcome{column, outcomes[helper.Parse.Part]})
 	}
-	return helperPlan{all, composite, version, besides}
+	return helperPlan{all, composite, version, dealColumns}
 }
 
 // readWith sets the column that helps to read the text.

@@ -153,18 +153,12 @@ func TestReplaySchema2(t *testing.T) {
 	t.Parallel()
 	w, _ := world.NewBook(t)
 	upgradeTo(t, "v2", w.Store)
-	values := func() (all []string) {
-		w.Ask(t, func(db *stdsql.DB) {
-			for _, query := range []string{
-				"SELECT replace(message, chr(0), 'NUL') FROM bond_priced_deals WHERE deal_id = 8",
-				"SELECT investor_type, value FROM bond_priced_investor_types WHERE deal_id = 8 ORDER BY ordinal",
-				"SELECT geography, value FROM bond_priced_geographies WHERE deal_id = 8 ORDER BY ordinal",
-				"SELECT typeof(value) FROM snapshots.bond_priced_geographies LIMIT 1",
-			} {
-				all = append(all, world.Lines(t, db, query)...)
-			}
-		})
-		return all
+	values := func() []string {
+		return linesOf(t, w,
+			"SELECT replace(message, chr(0), 'NUL') FROM bond_priced_deals WHERE deal_id = 8",
+			"SELECT investor_type, value FROM bond_priced_investor_types WHERE deal_id = 8 ORDER BY ordinal",
+			"SELECT geography, value FROM bond_priced_geographies WHERE deal_id = 8 ORDER BY ordinal",
+			"SELECT typeof(value) FROM snapshots.bond_priced_geographies LIMIT 1")
 	}
 	// As they were written in TestWriteOldLake, in the order of names.
 	if got, want := values(), []string{"a NUL NUL in a text", "Banks 0.123457", "Fund Managers -", "Benelux 40", "Nordics -", "DECIMAL(24,6)"}; !slices.Equal(got, want) {
@@ -236,17 +230,11 @@ func TestReplaySchema3(t *testing.T) {
 	if needs := w.Log(t).Needs(); len(needs.Requires)+len(needs.RequiresToWrite) > 0 {
 		t.Errorf("the old lake needs %v, want nothing", needs)
 	}
-	readings := func() (all []string) {
-		w.Ask(t, func(db *stdsql.DB) {
-			for _, query := range []string{
-				"SELECT spread_benchmark, spread_benchmark_index, spread_bp::INT, rating_moodys_grade, rating_moodys_notch, rating_standard_and_poors_outlook, rating_composite_notch, rating_composite_rule, parser_version FROM bond_priced_deals WHERE deal_id = 9",
-				"SELECT value_stage, value_bp::INT, value_yield_lo_pct::DOUBLE, value_yield_hi_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 9 ORDER BY ordinal",
-				"SELECT margin_lo_bp::INT, margin_hi_bp::DOUBLE, margin_oid::DOUBLE, margin_status, maturity_tenor_years::DOUBLE, maturity_status FROM loan_priced_tranches WHERE deal_id = 9 ORDER BY ordinal",
-			} {
-				all = append(all, world.Lines(t, db, query)...)
-			}
-		})
-		return all
+	readings := func() []string {
+		return linesOf(t, w,
+			"SELECT spread_benchmark, spread_benchmark_index, spread_bp::INT, rating_moodys_grade, rating_moodys_notch, rating_standard_and_poors_outlook, rating_composite_notch, rating_composite_rule, parser_version FROM bond_priced_deals WHERE deal_id = 9",
+			"SELECT value_stage, value_bp::INT, value_yield_lo_pct::DOUBLE, value_yield_hi_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 9 ORDER BY ordinal",
+			"SELECT margin_lo_bp::INT, margin_hi_bp::DOUBLE, margin_oid::DOUBLE, margin_status, maturity_tenor_years::DOUBLE, maturity_status FROM loan_priced_tranches WHERE deal_id = 9 ORDER BY ordinal")
 	}
 	before := []string{
 		"SOFR - 78 - - - - - 1",
@@ -291,19 +279,13 @@ func TestReplaySchema4(t *testing.T) {
 	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
 		t.Errorf("the old lake needs %v, want schema-4 to write, and to read only what shared files need", needs)
 	}
-	readings := func() (all []string) {
-		w.Ask(t, func(db *stdsql.DB) {
-			for _, query := range []string{
-				"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
-				"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
-				"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
-				"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
-				"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10",
-			} {
-				all = append(all, world.Lines(t, db, query)...)
-			}
-		})
-		return all
+	readings := func() []string {
+		return linesOf(t, w,
+			"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
+			"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
+			"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
+			"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
+			"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10")
 	}
 	before := []string{
 		"UKT - SPREAD 110 2", "- - - 95 2", "MS - SPREAD 60 2", "UST - SPREAD 62.5 2",
@@ -336,6 +318,17 @@ func TestReplaySchema4(t *testing.T) {
 		t.Errorf("replay of snapshots: %+v", result.Tables)
 	}
 	world.WantSound(t, w.Store)
+}
+
+// linesOf returns the lines of the queries' results in the present catalog.
+func linesOf(t *testing.T, w *world.World, queries ...string) (all []string) {
+	t.Helper()
+	w.Ask(t, func(db *stdsql.DB) {
+		for _, query := range queries {
+			all = append(all, world.Lines(t, db, query)...)
+		}
+	})
+	return all
 }
 
 // oldLakeQueries are queries of a lake: its runs, its deals and versions, and each of its tables now, in snapshots, and as
