@@ -152,7 +152,7 @@ func (s *scanner) upperMultiple(m *multiple) verdict {
 	if !ok || !ahead.times() {
 		return yes
 	}
-	if hi.less(m.Lo) || !leverageWidth.contain(hi.minus(m.Lo)) {
+	if !leverageWidth.contain(hi.minus(m.Lo)) {
 		return ambiguous
 	}
 	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, true

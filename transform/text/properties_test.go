@@ -283,7 +283,7 @@ func TestMarginUnits(t *testing.T) {
 // point, too. No spelling of thousands in the continental way is read as another number.
 func TestSizesWithAPoint(t *testing.T) {
 	for _, whole := range []string{"1", "12", "99", "101", "500", "947"} {
-		for unit, millions := range map[string]int64{"m": 1, " million": 1, "bn": 1_000, "trn": 1_000_000} {
+		for unit, millions := range map[string]int64{"m": 1, "mn": 1, "bn": 1_000, "trn": 1_000_000} {
 			for currency, most := range map[string]int64{"EUR": 100_000, "SEK": 100_000, "JPY": 1_000_000_000, "IDR": 1_000_000_000} {
 				n, _ := new(big.Rat).SetString(whole + ".250")
 				without := new(big.Rat).Mul(n, big.NewRat(1_000*millions, 1))
