@@ -84,8 +84,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	return result, err
 }
 
-// storedBytes is 1 GiB: the files that replay keeps in the work folder, to compare them with what it rebuilds. Those that
-// do not fit are fetched for each market.
+// storedBytes limits the files that replay keeps in the work folder to 1 GiB. It fetches the others for each market.
 const storedBytes = 1 << 30
 
 // replay is one execution of Replay.
