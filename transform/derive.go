@@ -10,9 +10,10 @@ import (
 // derivation fills the helper columns of one text column.
 type derivation struct {
 	parse    text.Func
-	from     int // index of the text column
-	currency int // index of the column whose currency helps to read the text; -1 for none
-	date     int // index of the column whose date helps to read the text; -1 for none
+	from     int  // index of the text column
+	currency int  // index of the column whose currency helps to read the text; -1 for none
+	date     int  // index of the column whose date helps to read the text; -1 for none
+	ofDeal   bool // currency is a column of the deal's own row
 	outcomes []outcome
 }
 
@@ -34,16 +35,15 @@ type helperPlan struct {
 	derivations []derivation
 	composite   *composition // nil for none
 	version     int          // index of the column that contains the parsers' version; -1 for none
+	dealColumns []int        // columns of the deal's own row with which texts are read
 }
 
 // compileHelpers compiles the helpers of a table: one derivation for each text column that has helpers.
 func compileHelpers(table *lake.Table) helperPlan {
 	var all []derivation
+	var dealColumns []int
 	var composite *composition
 	version := -1
-	columnOf := func(name string) int {
-		return slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
-	}
 	for h := range table.Helpers {
 		helper, column := &table.Helpers[h], len(table.Columns)+h
 		if helper.IsParserVersion() {
@@ -57,25 +57,41 @@ func compileHelpers(table *lake.Table) helperPlan {
 			composite.outcomes = append(composite.outcomes, outcome{column, outcomes[helper.Parse.Part]})
 			continue
 		}
-		from := columnOf(helper.Parse.From)
+		from := columnOf(table, helper.Parse.From)
 		i := slices.IndexFunc(all, func(d derivation) bool { return d.from == from })
 		if i < 0 {
 			i = len(all)
 			all = append(all, derivation{parse: text.Parser(helper.Parse.Parser), from: from, currency: -1, date: -1})
-			if with := columnOf(helper.Parse.With); with >= 0 && table.Columns[with].Type == lake.Date {
-				all[i].date = with
-			} else {
-				all[i].currency = with
+			all[i].readWith(table, &helper.Parse)
+			if all[i].ofDeal {
+				dealColumns = append(dealColumns, all[i].currency)
 			}
 		}
 		all[i].outcomes = append(all[i].outcomes, outcome{column, outcomes[helper.Parse.Part]})
 	}
-	return helperPlan{all, composite, version}
+	return helperPlan{all, composite, version, dealColumns}
+}
+
+// readWith sets the column that helps to read the text.
+func (d *derivation) readWith(table *lake.Table, parse *lake.Parse) {
+	if d.ofDeal = parse.OfDeal; d.ofDeal {
+		table = table.DealsTable()
+	}
+	if with := columnOf(table, parse.With); with >= 0 && table.Columns[with].Type == lake.Date {
+		d.date = with
+	} else {
+		d.currency = with
+	}
+}
+
+// columnOf returns the index of a documented column; -1 for none.
+func columnOf(table *lake.Table, name string) int {
+	return slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == name })
 }
 
 // compileComposite finds the columns that a composite joins. helper is any of its columns.
 func compileComposite(table *lake.Table, helper *lake.Column) *composition {
-	c := &composition{grade: slices.IndexFunc(table.Columns, func(c lake.Column) bool { return c.Name == helper.Parse.With })}
+	c := &composition{grade: columnOf(table, helper.Parse.With)}
 	for i, name := range lake.RatingColumns(helper.Parse.From) {
 		c.notches[i] = len(table.Columns) + slices.IndexFunc(table.Helpers, func(h lake.Column) bool {
 			return h.Parse.From == name && h.Parse.Part == lake.PartNotch
@@ -84,8 +100,9 @@ func compileComposite(table *lake.Table, helper *lake.Column) *composition {
 	return c
 }
 
-// deriveAll fills the helper columns of all staged rows. A text that a parser cannot read is not drift.
-func (f *Flattener) deriveAll() {
+// deriveAll fills the helper columns of all staged rows. deal is the deal's own row. A text that a parser cannot read is
+// not drift.
+func (f *Flattener) deriveAll(deal []cell) {
 	for t := range f.tables {
 		staged, helpers := &f.tables[t], &f.plan.helpers[t]
 		if helpers.version < 0 {
@@ -95,7 +112,7 @@ func (f *Flattener) deriveAll() {
 			row := staged.cells[start : start+staged.width]
 			row[helpers.version].Set, row[helpers.version].N = true, lake.ParserVersion
 			for i := range helpers.derivations {
-				staged.textSize += f.derive(&helpers.derivations[i], row)
+				staged.textSize += f.derive(&helpers.derivations[i], row, deal)
 			}
 			if helpers.composite != nil {
 				staged.textSize += f.join(helpers.composite, row)
@@ -104,15 +121,19 @@ func (f *Flattener) deriveAll() {
 	}
 }
 
-// derive reads one text of a row and returns the bytes of text in its helper columns. If the text is NULL, so are its
-// helpers, the status included.
-func (f *Flattener) derive(d *derivation, row []cell) (textSize int) {
+// derive reads one text of a row of a deal and returns the bytes of text in its helper columns. If the text is NULL, so are
+// its helpers, the status included.
+func (f *Flattener) derive(d *derivation, row, deal []cell) (textSize int) {
 	from := &row[d.from]
 	if !from.Set {
 		return 0
 	}
 	var beside text.Siblings
-	if d.currency >= 0 {
+	switch {
+	case d.currency < 0:
+	case d.ofDeal:
+		beside.Currency = deal[d.currency].Text
+	default:
 		beside.Currency = row[d.currency].Text
 	}
 	if d.date >= 0 {

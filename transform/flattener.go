@@ -98,7 +98,7 @@ func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 		f.reset()
 		return 0, err
 	}
-	f.deriveAll()
+	f.deriveAll(f.tables[0].cells)
 	for _, d := range f.pending {
 		f.drift.add(d.pointer, d.kind, d.example)
 	}

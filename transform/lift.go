@@ -18,15 +18,26 @@ import (
 //   - U+0000 in a text is U+FFFD;
 //   - a column that got a wider type has that type; a NULL in it is the payload's value, if that did not fit;
 //   - a documented column that the file lacks has the payload's values;
-//   - helper columns are read by the present parsers from the row's own texts.
+//   - helper columns are read by the present parsers from the row's own texts, and from the payload's currency where a
+//     text is read with the currency of its deal.
 //
 // All other values stay as the file has them. Remember every payload before Lift. A Lifter is for the tables of one
 // feed and is not safe for concurrent use. The owner calls Release.
 type Lifter struct {
-	mem    memory.Allocator
-	reader *Flattener
-	tables map[*lake.Table]*tableLift
-	values map[valueKey]cell // by column: values of the payloads that older files do not have
+	mem       memory.Allocator
+	reader    *Flattener
+	tables    map[*lake.Table]*tableLift
+	values    map[valueKey]cell // by column: values of the payloads that older files do not have
+	dealTexts map[dealTextKey][]byte
+	texts     map[string][]byte // of dealTexts, so that equal ones share memory
+}
+
+// dealTextKey is a text of a deal's own row with which rows of other tables are read. The column is an index in Table.Columns
+// of the deal's table.
+type dealTextKey struct {
+	id      int64
+	version int32
+	column  int32
 }
 
 // valueKey is one cell of a table. The column is an index in Table.Columns.
@@ -40,15 +51,18 @@ type valueKey struct {
 
 // tableLift lifts the rows of one table.
 type tableLift struct {
-	table   *lake.Table
-	reader  *Flattener // of this table alone, for its helpers
-	batch   tableBatch
-	changed []string // documented columns that Lift has changed
+	table       *lake.Table
+	reader      *Flattener // of this table alone, for its helpers
+	batch       tableBatch
+	deal        []cell   // the deal's own row: only the columns in dealColumns are set
+	dealColumns []int    // columns of the deal's own row with which the texts are read
+	changed     []string // documented columns that Lift has changed
 }
 
 // NewLifter returns a Lifter for the tables of a feed.
 func NewLifter(mem memory.Allocator, feed api.Feed) *Lifter {
-	return &Lifter{mem: mem, reader: NewFlattener(feed, api.Base{}), tables: map[*lake.Table]*tableLift{}, values: map[valueKey]cell{}}
+	return &Lifter{mem: mem, reader: NewFlattener(feed, api.Base{}), tables: map[*lake.Table]*tableLift{}, values: map[valueKey]cell{},
+		dealTexts: map[dealTextKey][]byte{}, texts: map[string][]byte{}}
 }
 
 // Remember reads a version's payload and keeps the values that files of older schema versions do not have. A payload
@@ -67,7 +81,22 @@ func (l *Lifter) RememberRows(f *Flattener, dealID int64, version int32) {
 				l.rememberColumn(&f.tables[t], valueKey{table: table, column: c, id: dealID, version: version})
 			}
 		}
+		for _, c := range f.plan.helpers[t].dealColumns {
+			if value := &f.tables[0].cells[c]; value.Set {
+				l.dealTexts[dealTextKey{dealID, version, int32(c)}] = l.shared(value.Text)
+			}
+		}
 	}
+}
+
+// shared returns a text. Equal texts share their memory.
+func (l *Lifter) shared(text []byte) []byte {
+	known, ok := l.texts[string(text)]
+	if !ok {
+		known = bytes.Clone(text)
+		l.texts[string(known)] = known
+	}
+	return known
 }
 
 // isLater reports whether files of older schema versions may lack values of a column.
@@ -121,7 +150,8 @@ func newTableLift(mem memory.Allocator, table *lake.Table) *tableLift {
 	p := &plan{tables: []*lake.Table{table}}
 	p.addHelpers(table)
 	reader := &Flattener{plan: p, tables: []rows{{width: len(table.Columns) + len(table.Helpers)}}}
-	return &tableLift{table: table, reader: reader, batch: newTableBatch(mem, table, table.HistoryColumns())}
+	return &tableLift{table: table, reader: reader, batch: newTableBatch(mem, table, table.HistoryColumns()),
+		deal: make([]cell, len(table.DealsTable().Columns)), dealColumns: p.helpers[0].dealColumns}
 }
 
 // liftRow adds row i of a record to the batch. from are the record's documented columns; nil where it has none.
@@ -147,7 +177,11 @@ func (l *Lifter) liftRow(t *tableLift, keys []cell, from []arrow.Array, i int) {
 		t.recordChange(c, len(text) != len(row[c].Text))
 		row[c].Text = text
 	}
-	f.deriveAll()
+	for _, c := range t.dealColumns {
+		value, ok := l.dealTexts[dealTextKey{keys[1].N, int32(keys[2].N), int32(c)}]
+		t.deal[c] = cell{Set: ok, Text: value}
+	}
+	f.deriveAll(t.deal)
 	next := t.batch.put(0, keys)
 	t.batch.put(next, f.tables[0].cells)
 	t.batch.rows++

@@ -32,11 +32,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3.
+// format version 2 and schema version 3, v4 of format version 2 and schema version 4.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
 // writes refuses a lake of an older format before any work, with the command that makes one of the present format.
@@ -153,18 +153,12 @@ func TestReplaySchema2(t *testing.T) {
 	t.Parallel()
 	w, _ := world.NewBook(t)
 	upgradeTo(t, "v2", w.Store)
-	values := func() (all []string) {
-		w.Ask(t, func(db *stdsql.DB) {
-			for _, query := range []string{
-				"SELECT replace(message, chr(0), 'NUL') FROM bond_priced_deals WHERE deal_id = 8",
-				"SELECT investor_type, value FROM bond_priced_investor_types WHERE deal_id = 8 ORDER BY ordinal",
-				"SELECT geography, value FROM bond_priced_geographies WHERE deal_id = 8 ORDER BY ordinal",
-				"SELECT typeof(value) FROM snapshots.bond_priced_geographies LIMIT 1",
-			} {
-				all = append(all, world.Lines(t, db, query)...)
-			}
-		})
-		return all
+	values := func() []string {
+		return linesOf(t, w,
+			"SELECT replace(message, chr(0), 'NUL') FROM bond_priced_deals WHERE deal_id = 8",
+			"SELECT investor_type, value FROM bond_priced_investor_types WHERE deal_id = 8 ORDER BY ordinal",
+			"SELECT geography, value FROM bond_priced_geographies WHERE deal_id = 8 ORDER BY ordinal",
+			"SELECT typeof(value) FROM snapshots.bond_priced_geographies LIMIT 1")
 	}
 	// As they were written in TestWriteOldLake, in the order of names.
 	if got, want := values(), []string{"a NUL NUL in a text", "Banks 0.123457", "Fund Managers -", "Benelux 40", "Nordics -", "DECIMAL(24,6)"}; !slices.Equal(got, want) {
@@ -236,17 +230,11 @@ func TestReplaySchema3(t *testing.T) {
 	if needs := w.Log(t).Needs(); len(needs.Requires)+len(needs.RequiresToWrite) > 0 {
 		t.Errorf("the old lake needs %v, want nothing", needs)
 	}
-	readings := func() (all []string) {
-		w.Ask(t, func(db *stdsql.DB) {
-			for _, query := range []string{
-				"SELECT spread_benchmark, spread_benchmark_index, spread_bp::INT, rating_moodys_grade, rating_moodys_notch, rating_standard_and_poors_outlook, rating_composite_notch, rating_composite_rule, parser_version FROM bond_priced_deals WHERE deal_id = 9",
-				"SELECT value_stage, value_bp::INT, value_yield_lo_pct::DOUBLE, value_yield_hi_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 9 ORDER BY ordinal",
-				"SELECT margin_lo_bp::INT, margin_hi_bp::DOUBLE, margin_oid::DOUBLE, margin_status, maturity_tenor_years::DOUBLE, maturity_status FROM loan_priced_tranches WHERE deal_id = 9 ORDER BY ordinal",
-			} {
-				all = append(all, world.Lines(t, db, query)...)
-			}
-		})
-		return all
+	readings := func() []string {
+		return linesOf(t, w,
+			"SELECT spread_benchmark, spread_benchmark_index, spread_bp::INT, rating_moodys_grade, rating_moodys_notch, rating_standard_and_poors_outlook, rating_composite_notch, rating_composite_rule, parser_version FROM bond_priced_deals WHERE deal_id = 9",
+			"SELECT value_stage, value_bp::INT, value_yield_lo_pct::DOUBLE, value_yield_hi_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 9 ORDER BY ordinal",
+			"SELECT margin_lo_bp::INT, margin_hi_bp::DOUBLE, margin_oid::DOUBLE, margin_status, maturity_tenor_years::DOUBLE, maturity_status FROM loan_priced_tranches WHERE deal_id = 9 ORDER BY ordinal")
 	}
 	before := []string{
 		"SOFR - 78 - - - - - 1",
@@ -261,15 +249,15 @@ func TestReplaySchema3(t *testing.T) {
 		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
 	}
 	after := []string{
-		"MS SOFR 78 Baa2 9 STABLE 9 WORST 2",
+		"MS SOFR 78 Baa2 9 STABLE 9 WORST 3",
 		"- - 7.125 7.375 OK_YIELD", "FINAL 95 - - OK",
 		"90 90 99.5 OK - UNPARSED", "325 325 - OK 5 OK",
 	}
 	if got := readings(); !slices.Equal(got, after) {
 		t.Errorf("after replay: got %q, want %q", got, after)
 	}
-	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
-		t.Errorf("after replay the lake needs %v, want schema-4 to write", needs)
+	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-5"}) {
+		t.Errorf("after replay the lake needs %v, want schema-5 to write", needs)
 	}
 	world.WantSound(t, w.Store)
 	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
@@ -278,6 +266,69 @@ func TestReplaySchema3(t *testing.T) {
 		t.Errorf("run: %v", err)
 	}
 	world.WantSound(t, w.Store)
+}
+
+// TestReplaySchema4 replays the lake of schema version 4, whose parsers read the talk of priced bonds without a currency, and
+// small margins, sizes with a point or a slash, and ranges of leverage in another way. First history has the present
+// readings and snapshots have the old ones, then both have the present ones: each time the lake is sound. An older
+// program may read the lake, and may not write to it.
+func TestReplaySchema4(t *testing.T) {
+	t.Parallel()
+	w, _ := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, "v4")), w.Store)
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
+		t.Errorf("the old lake needs %v, want schema-4 to write, and to read only what shared files need", needs)
+	}
+	readings := func() []string {
+		return linesOf(t, w,
+			"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
+			"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
+			"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
+			"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
+			"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10")
+	}
+	before := []string{
+		"UKT - SPREAD 110 2", "- - - 95 2", "MS - SPREAD 60 2", "UST - SPREAD 62.5 2",
+		"1500000 OK 3000000000 4000000000 RANGE",
+		"4.25 4.25 OK", "3.25 3.5 RANGE", "12.5 12.5 OK",
+		"- - - UNPARSED",
+		"UKT 110 G_SPREAD 85 -",
+	}
+	if got := readings(); !slices.Equal(got, before) {
+		t.Errorf("before replay: got %q, want %q", got, before)
+	}
+	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	after := []string{
+		"G_SPREAD - SPREAD 110 3", "SOFR SOFR MARGIN 95 3", "MS SOFR SPREAD 60 3", "G_SPREAD - SPREAD 62.5 3",
+		"- AMBIGUOUS - - AMBIGUOUS",
+		"425 425 OK", "325 350 RANGE", "- - AMBIGUOUS",
+		"- 5.25 5.5 RANGE",
+		"G_SPREAD 110 G_SPREAD 85 25",
+	}
+	if got := readings(); !slices.Equal(got, after) {
+		t.Errorf("after replay: got %q, want %q", got, after)
+	}
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-5") {
+		t.Errorf("after replay the lake needs %v, want schema-5 to write, and to read what it needed before", needs)
+	}
+	world.WantSound(t, w.Store)
+	if result := w.MustReplay(t, "snapshots"); !result.Equal {
+		t.Errorf("replay of snapshots: %+v", result.Tables)
+	}
+	world.WantSound(t, w.Store)
+}
+
+// linesOf returns the lines of the queries' results in the present catalog.
+func linesOf(t *testing.T, w *world.World, queries ...string) (all []string) {
+	t.Helper()
+	w.Ask(t, func(db *stdsql.DB) {
+		for _, query := range queries {
+			all = append(all, world.Lines(t, db, query)...)
+		}
+	})
+	return all
 }
 
 // oldLakeQueries are queries of a lake: its runs, its deals and versions, and each of its tables now, in snapshots, and as
@@ -324,8 +375,8 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v3 (v2 without deal 9, v1 without the LL and NUL deals, either). A program writes a lake with it as its last
-// act before the format or the schema version rises.
+// TestWriteOldLake wrote lake v4 (v3 without deal 10, v2 without deal 9, either, v1 without the LL and NUL deals, either).
+// A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
 		t.Skip("a written lake is never written again")
@@ -358,6 +409,11 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Priced, 9, `"currency":"USD","spread":"SOFR MS+78","rating":{"moodys":"(P)Baa2","standardAndPoors":"BBB+ (stable)"},`+
 		`"priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.25% (+/- 12.5)"},{"date":"2026-01-05T10:00:00Z","value":"Launch T+95"}]`)
 	b.Write(world.LoanPriced, 9, `"tranches":[{"id":91,"currency":"USD","margin":"S+90/99.5","maturity":"750m"},{"id":92,"currency":"USD","margin":"Term SOFR+325","maturity":"60m"}]`)
+	b.Write(world.Priced, 10, `"currency":"USD","spread":"G+85","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"IPTs G+110 area"},`+
+		`{"date":"2026-01-05T10:00:00Z","value":"Guidance S+95"},{"date":"2026-01-05T11:00:00Z","value":"SMS+60"},{"date":"2026-01-05T12:00:00Z","value":"G+T+62.5"}]`)
+	b.Write(world.Expected, 10, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"EUR1.500m","structure":"5yr","books":"EUR3/4bn"}]}`)
+	b.Write(world.LoanPriced, 10, `"borrower":{"name":"Tenth","leveragedMultiple":"5.25x-5.5x"},`+
+		`"tranches":[{"id":101,"currency":"EUR","margin":"E+4.25"},{"id":102,"currency":"USD","margin":"S+3.25-3.50"},{"id":103,"currency":"EUR","margin":"E+12.5"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)

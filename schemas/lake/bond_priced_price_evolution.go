@@ -13,7 +13,7 @@ func bondPricedPriceEvolution() *Table {
 			{Number: 12, Name: "value", Type: Text, Pointer: "/priceEvolution/*/value", Doc: "The price talk, free text."},
 		},
 		Helpers: helperColumns(
-			helpers(1, ParseEvolution, "value", "", evolutionParts),
+			readWithDeal(helpers(1, ParseEvolution, "value", "", evolutionParts), "currency"),
 		),
 	}
 }

@@ -58,12 +58,21 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Spreads and margins are positive over the benchmark. New-issue premiums are positive over fair
   value; "5bp inside FV" is −5.
 - A number that is not in the text follows from a rule. The rules are: the unit (m, bn), x−y and x+y,
-  fractions (7/8), flat = 0, par = 100, basis points as percent, two-digit years in this century, months
+  fractions (7/8), flat = 0, par = 100, basis points as percent, percent as basis points, two-digit years in this century, months
   as years if that is exact, and options to extend as a sum.
 - A bare ` + "`m`" + ` after a number is months up to 60. More of them are not read: 750m may be a size.
 - A range that falls (7.25-7%) is read, unless its second number may be short for a longer one (105-10) or
   it is written like a quote (238/235).
 - Commas group digits: 1,025. ` + "`1,250bn`" + ` is ambiguous, because that comma may be a decimal one.
+- A point in a size is a decimal one. If three digits follow it, it may group digits: ` + "`EUR1.500m`" + ` is ambiguous, because it may
+  be 1,500m. Except if a size without the point is not plausible, as in ` + "`EUR947.625m` and `USD1.375bn`" + `: more than 100bn,
+  or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR.
+- ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4.
+- A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
+  below 5, and below 10 if it is no multiple of 2.5, because margins are not quoted so finely: ` + "`E+4.25`" + ` is 425. Other
+  margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
+  are ambiguous. Both ends of a range have one unit.
+- A range of leverage is at most 1 wide. ` + "`4.5x-6x`" + ` is ambiguous, because it may be senior and total.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
@@ -72,9 +81,9 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
-- The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read without a currency, because its table has
-  none: ` + "`value_benchmark`" + ` is then UKT for ` + "`G+`, BUND for `B+`, and NULL for `S+`. [execution_metrics](analyses.md#execution_metrics)" + `
-  reads these letters with the currency of the deal.
+- The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read with the currency of its deal, as are the
+  texts of ` + "`bond_priced_deals`" + `. Parsers before version 3 read it without a currency: a replay reads it again.
+- ` + "`G+T+62.5`" + ` is a G-spread over Treasuries, next to any currency.
 - Swaps of every kind have the benchmark MS; an index that the text names is in ` + "`benchmark_index`" + `.
 - ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
   JPY, CNY or CNH.

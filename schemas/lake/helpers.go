@@ -4,7 +4,7 @@ import "slices"
 
 // ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser reads a text
 // differently. SchemaVersion rises with it, so that the log shows which files need a replay.
-const ParserVersion = 2
+const ParserVersion = 3
 
 // Parser names a parser of free text. Each text column with helpers has one.
 type Parser string
@@ -22,7 +22,7 @@ const (
 	ParseMargin      Parser = "margin"       // S+CSA+350, E+400-425, 325bp
 	ParseOID         Parser = "oid"          // 99-99.5, par, 0.5% UF
 	ParseMaturity    Parser = "maturity"     // 2031-02-15, Feb-31, 7yr
-	ParseLeverage    Parser = "leverage"     // 5.2x, 4.5x/6.0x
+	ParseLeverage    Parser = "leverage"     // 5.2x, 4.5x/6.0x, 5-5.5x
 	ParsePricingTime Parser = "pricing_time" // 14:35+01:00, with the date of another column
 
 	ParseMoodys           Parser = "rating_moodys"             // (P)Baa2, Baa2 (neg)
@@ -54,6 +54,7 @@ type Parse struct {
 	Parser Parser
 	From   string // name of the text column
 	With   string // name of the column that helps to read the text: the currency or the pricing date; "" for none
+	OfDeal bool   // With is a column of the deal's own table, Table.DealsTable, and not of the text's
 	Part   string // the part of the parser's reading that the column contains
 	Sign   string // the meaning of a positive number; "" if that is obvious
 }
@@ -118,6 +119,14 @@ const (
 	PartExtendedYears  = "extended_years"
 	PartNet            = "net"
 	PartNetSenior      = "net_senior"
+	PartSeniorLo       = "senior_lo"
+	PartSeniorHi       = "senior_hi"
+	PartTotalLo        = "total_lo"
+	PartTotalHi        = "total_hi"
+	PartNetLo          = "net_lo"
+	PartNetHi          = "net_hi"
+	PartNetSeniorLo    = "net_senior_lo"
+	PartNetSeniorHi    = "net_senior_hi"
 	PartGrade          = "grade"
 	PartNotch          = "notch"
 	PartOutlook        = "outlook"
@@ -265,11 +274,19 @@ var maturityParts = []outcome{
 }
 
 var leverageParts = []outcome{
-	{1, PartSenior, Price, "times EBITDA", "", "Senior or senior secured leverage, if the text gives it. Gross, or not said to be net.", 2},
-	{2, PartTotal, Price, "times EBITDA", "", "Total leverage, also if the text gives only one figure. Gross, or not said to be net.", 2},
-	{3, PartNet, Price, "times EBITDA", "", "Net leverage: total debt less cash.", 4},
-	{4, PartNetSenior, Price, "times EBITDA", "", "Net senior leverage.", 4},
+	{1, PartSenior, Price, "times EBITDA", "", "Senior or senior secured leverage, if the text gives one number for it; NULL for a range. Gross, or not said to be net.", 2},
+	{2, PartTotal, Price, "times EBITDA", "", "Total leverage, also if the text gives only one figure; NULL for a range. Gross, or not said to be net.", 2},
+	{3, PartNet, Price, "times EBITDA", "", "Net leverage: total debt less cash; NULL for a range.", 4},
+	{4, PartNetSenior, Price, "times EBITDA", "", "Net senior leverage; NULL for a range.", 4},
 	{5, PartQuality, Text, "", "", "APPROXIMATE, MIN or MAX; NULL if none applies.", 4},
+	{6, PartSeniorLo, Price, "times EBITDA", "", "Lower end of the senior leverage; the leverage itself if the text gives one number.", 5},
+	{7, PartSeniorHi, Price, "times EBITDA", "", "Upper end of the senior leverage; the leverage itself if the text gives one number.", 5},
+	{8, PartTotalLo, Price, "times EBITDA", "", "Lower end of the total leverage; the leverage itself if the text gives one number.", 5},
+	{9, PartTotalHi, Price, "times EBITDA", "", "Upper end of the total leverage; the leverage itself if the text gives one number.", 5},
+	{10, PartNetLo, Price, "times EBITDA", "", "Lower end of the net leverage; the leverage itself if the text gives one number.", 5},
+	{11, PartNetHi, Price, "times EBITDA", "", "Upper end of the net leverage; the leverage itself if the text gives one number.", 5},
+	{12, PartNetSeniorLo, Price, "times EBITDA", "", "Lower end of the net senior leverage; the leverage itself if the text gives one number.", 5},
+	{13, PartNetSeniorHi, Price, "times EBITDA", "", "Upper end of the net senior leverage; the leverage itself if the text gives one number.", 5},
 }
 
 var pricingTimeParts = []outcome{
@@ -312,6 +329,14 @@ func helpers(block int32, parser Parser, from, with string, parts []outcome, onl
 		Doc:   "How the text of " + from + " was read: OK, OK_YIELD, RANGE, VERBAL, NO_NUMBER, AMBIGUOUS or UNPARSED; NULL if there is no text.",
 		Parse: Parse{Parser: parser, From: from, With: with, Part: PartStatus},
 	})
+}
+
+// readWithDeal makes the columns of a text be read with a column of the deal's own table.
+func readWithDeal(columns []Column, with string) []Column {
+	for i := range columns {
+		columns[i].Parse.With, columns[i].Parse.OfDeal = with, true
+	}
+	return columns
 }
 
 // ratings returns the helper columns of the ratings of three agencies: those of each, and their composite. They take four

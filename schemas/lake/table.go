@@ -11,7 +11,7 @@ import (
 
 // SchemaVersion is the version of the flattened tables' columns and of the rules that fill them. It rises when a column
 // is added or gets a wider type, and when a rule or a parser changes. Files of every version stay readable.
-const SchemaVersion = 4
+const SchemaVersion = 5
 
 // Table is one flattened table: its rows, and the source of each column.
 type Table struct {
@@ -47,6 +47,12 @@ var (
 // Depth returns the number of ordinals in the table's key: 0 for one row per deal, 1 for a list of the deal, 2 for a
 // list inside a list.
 func (t *Table) Depth() int { return pointerDepth(t.Rows) }
+
+// DealsTable returns the table with one row for each deal of the table's service and kind. It may be the table itself.
+func (t *Table) DealsTable() *Table {
+	i := slices.IndexFunc(tables, func(d *Table) bool { return d.Service == t.Service && d.Kind == t.Kind && d.Rows == "" })
+	return tables[i]
+}
 
 // KeyColumns returns the columns of the table's key, in order. The caller owns the slice.
 func (t *Table) KeyColumns() []Column {

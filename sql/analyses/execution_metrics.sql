@@ -3,9 +3,7 @@
 --
 -- Definition: One row per priced bond deal that counts (see bond_priced_as_of). Price talk is in the order of its
 --   dates, then of ordinal. A talk is final if its stage is FINAL, or if it is the last one, names no stage and gives one
---   number without a remark such as area. Of a range, the middle counts. The benchmark of all swap curves is MS. A letter
---   such as G, B or S is the benchmark that it means in the deal's currency, as in the columns of the spread; NULL if that
---   settles none.
+--   number without a remark such as area. Of a range, the middle counts. The benchmark of all swap curves is MS.
 --   - first_talk_stage, first_talk_text: the talk from which tightening_bp is measured; else the first talk that is not
 --     final and gives a spread or yield. The stage is NULL if the text names none.
 --   - first_talk_benchmark, first_talk_mid_bp: the first talk that is not final and gives a spread.
@@ -59,8 +57,7 @@ WITH deals AS (
   WHERE duplicate_of IS NULL
 ), steps AS (
   SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
-         _dealflow.curve(value_benchmark) AS benchmark,
-         _dealflow.benchmark_letter(value, value_benchmark, value_benchmark_index, value_basis, value_lo_bp) AS letter, value_status AS status, value_quality AS quality,
+         _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
          (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
          value_yield_lo_pct IS NOT NULL AS gives_yield,
@@ -68,18 +65,10 @@ WITH deals AS (
          row_number() OVER (PARTITION BY market, deal_id ORDER BY date NULLS LAST, ordinal) AS step,
          count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
-), settled AS ( -- only talk over a letter needs the currency of its deal
-  SELECT * EXCLUDE (letter) FROM steps WHERE letter IS NULL
-  UNION ALL
-  SELECT s.* EXCLUDE (letter) REPLACE (_dealflow.lettered_benchmark(s.letter, upper(d.currency)) AS benchmark,
-                                       _dealflow.lettered_index(s.letter, upper(d.currency)) AS rate_index)
-  FROM steps s
-  JOIN deals d ON d.market = s.market AND d.deal_id = s.deal_id
-  WHERE s.letter IS NOT NULL
 ), talk AS (
   SELECT *, {stage: stage, text: value, benchmark: benchmark, mid: (lo + hi) / 2, yield: yield, step: step} AS said,
          coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
-  FROM settled
+  FROM steps
 ), path AS (
   SELECT market, deal_id, min(date) AS first_talk, max(date) AS last_talk,
          min_by(said, step) FILTER (gives_spread AND NOT is_final) AS first_spread,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dealflow/schemas/lake"
-	"dealflow/transform/text"
 )
 
 var _ = expect(executionAnalyses)
@@ -42,7 +41,6 @@ func talkOf(b bond) (all []talkStep) {
 	})
 	for i, f := range talk {
 		status := f.text("value_status")
-		f = f.with(benchmarkIn(b.text("currency"), f))
 		step := talkStep{fact: f, benchmark: curve(f.text("value_benchmark")), yield: middle(f.rat("value_yield_lo_pct"), f.rat("value_yield_hi_pct"))}
 		if status == "OK" || status == "RANGE" {
 			step.mid = middle(f.rat("value_lo_bp"), f.rat("value_hi_bp"))
@@ -55,17 +53,6 @@ func talkOf(b bond) (all []talkStep) {
 		all = append(all, step)
 	}
 	return all
-}
-
-// benchmarkIn reads the benchmark of talk as the texts of spreads are read: with the deal's currency.
-func benchmarkIn(currency string, step fact) fact {
-	if step["value"] == nil {
-		return nil
-	}
-	value, _ := text.Normalise(nil, []byte(step.text("value")))
-	var r text.Reading
-	text.Parser(lake.ParseEvolution)(value, text.Siblings{Currency: []byte(currency)}, &r)
-	return fact{"value_benchmark": textOrNil(string(r.Benchmark)), "value_benchmark_index": textOrNil(string(r.Index))}
 }
 
 // curve is the benchmark without the index of a swap: SOFR MS is MS.

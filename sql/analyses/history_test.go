@@ -149,15 +149,19 @@ func (h *history) flatten(t testing.TB, url string, feed api.Feed, body []byte) 
 	for _, table := range lake.FeedTables(feed) {
 		for _, row := range rows[table.Name] {
 			f := typed(row, h.tables[table.Name])
-			readTexts(table, f)
+			deal := f
+			if table.DealsTable() != table {
+				deal = all[table.DealsTable().Name][0]
+			}
+			readTexts(table, f, deal)
 			all[table.Name] = append(all[table.Name], f)
 		}
 	}
 	return all
 }
 
-// readTexts fills the helper columns of a row. The parsers have tests of their own.
-func readTexts(table *lake.Table, row fact) {
+// readTexts fills the helper columns of a row. deal is the row of its deal. The parsers have tests of their own.
+func readTexts(table *lake.Table, row, deal fact) {
 	for i := range table.Helpers {
 		helper := &table.Helpers[i]
 		if helper.IsParserVersion() {
@@ -170,7 +174,11 @@ func readTexts(table *lake.Table, row fact) {
 			continue
 		}
 		if raw, ok := row[helper.Parse.From].(string); ok {
-			beside := besideOf(row[helper.Parse.With])
+			with := row
+			if helper.Parse.OfDeal {
+				with = deal
+			}
+			beside := besideOf(with[helper.Parse.With])
 			normal, _ := text.Normalise(nil, []byte(raw))
 			var reading text.Reading
 			text.Parser(helper.Parse.Parser)(normal, beside, &reading)
@@ -239,7 +247,7 @@ func partOf(r *text.Reading, part string) any {
 	case lake.PartYieldHiPct:
 		return number(r.Yield.Hi)
 	case lake.PartTotal:
-		return number(r.Total)
+		return number(r.Total.Point)
 	case lake.PartYear:
 		if r.Year.Set {
 			return r.Year.Value

@@ -255,27 +255,6 @@ CREATE MACRO _dealflow.number(x) AS round(x::DOUBLE, 6);
 -- The curve of a benchmark: MS for the swaps of any index, such as SOFR MS.
 CREATE MACRO _dealflow.curve(benchmark) AS CASE WHEN benchmark LIKE '% MS' THEN 'MS' ELSE benchmark END;
 
--- The letter that is the benchmark in a text of a priced bond's talk, and whose meaning its currency settles: G, B, S or SMS;
--- NULL for any other benchmark. Talk is read without a currency: a G is then UKT, a B is BUND, and an S nothing. So only
--- texts with such a benchmark are looked at, and the first of its words in a text is the one that was read.
-CREATE MACRO _dealflow.first_word(text, words) AS
-  lower(regexp_extract(text, '(?:^|[^a-z])(?:[0-9]+ ?-?m ?)?(' || words || ')(?:[^a-z]|$)', 1, 'i'));
-CREATE MACRO _dealflow.benchmark_letter(text, benchmark, rate_index, basis, lo_bp) AS
-  CASE WHEN benchmark = 'UKT' THEN CASE _dealflow.first_word(text, 'g|ukts?|gilts?') WHEN 'g' THEN 'G' END
-       WHEN benchmark = 'BUND' THEN CASE _dealflow.first_word(text, 'b|dbr|bunds?|obl|bobls?|bko|schatz') WHEN 'b' THEN 'B' END
-       WHEN benchmark = 'MS' AND rate_index IS NULL AND contains(lower(text), 'sms') THEN 'SMS'
-       WHEN benchmark IS NULL AND basis IS NULL AND lo_bp IS NOT NULL THEN CASE _dealflow.first_word(text, 's') WHEN 's' THEN 'S' END END;
-
--- What such a letter means in a currency, as the texts of spreads are read (benchmarkLetters of transform/text): its
--- benchmark, and its rate index. code is a code of three letters in upper case; any other text counts as no currency.
-CREATE MACRO _dealflow.lettered_index(letter, code) AS
-  CASE WHEN letter IN ('S', 'SMS') THEN CASE code WHEN 'USD' THEN 'SOFR' WHEN 'GBP' THEN 'SONIA' END END;
-CREATE MACRO _dealflow.lettered_benchmark(letter, code) AS
-  CASE letter WHEN 'G' THEN CASE WHEN code <> 'GBP' AND regexp_full_match(code, '[A-Z]{3}') THEN 'G_SPREAD' ELSE 'UKT' END
-              WHEN 'B' THEN CASE WHEN code IN ('AUD', 'NZD') THEN NULL ELSE 'BUND' END
-              WHEN 'SMS' THEN 'MS'
-              WHEN 'S' THEN _dealflow.lettered_index(letter, code) END;
-
 -- Whether a text of a rating says that there is none, or is missing. A text that was not read says nothing: that of a row
 -- which an older program wrote has no status before a replay.
 CREATE MACRO _dealflow.says_unrated(text, status) AS (text IS NULL OR coalesce(status = 'NO_NUMBER', false));

@@ -38,12 +38,12 @@ func (s *scanner) amount() (a amount, ok bool) {
 
 // number returns the size in units of its currency. A number without a unit is a size only if it has at least two groups
 // of three digits: 500,000,000. A number of one group with a unit of a billion or more is ambiguous: the comma of 1,250bn
-// may be a decimal one.
-func (a amount) number() (n Number, v verdict) {
+// may be a decimal one. So is a number whose point may group digits: EUR1.500m. currency is that of the size; nil for none.
+func (a amount) number(currency []byte) (n Number, v verdict) {
 	switch {
 	case !a.unit && (!a.grouped || a.mantissa < leastWritten):
 		return n, no
-	case a.unit && a.grouped && a.power > magnitudes[0].power:
+	case a.unit && a.grouped && a.power > magnitudes[0].power, a.unit && a.mayGroup(currency):
 		return n, ambiguous
 	}
 	n, ok := a.times(a.power)
@@ -51,6 +51,33 @@ func (a amount) number() (n Number, v verdict) {
 		return n, no
 	}
 	return n, yes
+}
+
+// mayGroup reports whether the point of an amount may group digits, as in some countries: it is the only one, three digits
+// follow, and the size is plausible without it.
+func (a amount) mayGroup(currency []byte) bool {
+	if a.grouped || a.fraction != groupDigits || a.mantissa < powers[groupDigits] || a.mantissa >= powers[2*groupDigits] {
+		return false
+	}
+	most := &largeBounds
+	if currency == nil || smallUnits[string(currency)] {
+		most = &amountBounds
+	}
+	without, ok := digits{mantissa: a.mantissa}.times(a.power)
+	return ok && most.contain(without)
+}
+
+// groupDigits is the number of digits of a group.
+const groupDigits = 3
+
+// mayBeFractionOf reports whether an amount and the one after a slash may be a fraction: 3/4bn.
+func (a amount) mayBeFractionOf(b amount) bool {
+	if a.fraction > 0 || b.fraction > 0 || a.grouped || b.grouped {
+		return false
+	}
+	above, ok1 := a.times(0)
+	below, ok2 := b.times(0)
+	return ok1 && ok2 && isFraction(above, below)
 }
 
 // leastWritten is the least number of three groups of digits.
@@ -67,16 +94,27 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if !ok {
 		return currency, no
 	}
+	slash := s.slashNext()
 	second, isRange := s.secondAmount(currency, column)
+	if currency == nil {
+		currency = s.currencyAfter(column)
+	}
+	in := currency
+	if in == nil {
+		in = currencyOf(column)
+	}
+	if isRange && slash && !first.unit && first.mayBeFractionOf(second) {
+		return currency, ambiguous
+	}
 	if isRange && !first.unit && !first.grouped {
 		first.power, first.unit = second.power, second.unit
 	}
-	lo, v := first.number()
+	lo, v := first.number(in)
 	if v != yes {
 		return currency, v
 	}
 	if *r = exactly(lo); isRange {
-		hi, v := second.number()
+		hi, v := second.number(in)
 		switch {
 		case v != yes:
 			return currency, v
@@ -84,9 +122,6 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 			return currency, ambiguous
 		}
 		*r = Range{Lo: lo, Hi: hi}
-	}
-	if currency == nil {
-		currency = s.currencyAfter(column)
 	}
 	return currency, yes
 }

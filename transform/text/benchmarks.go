@@ -78,8 +78,8 @@ var benchmarkPhrases = []struct {
 	name  string
 }{
 	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s"}, "midswaps"},
-	{[]string{"us treasuries", "us treasury", "g+t"}, "treasuries"}, // G+T+62.5 is a G-spread over Treasuries
-	{[]string{"g-spread", "g spread"}, "gspread"},
+	{[]string{"us treasuries", "us treasury"}, "treasuries"},
+	{[]string{"g-spread", "g spread", "g+t", "g + t"}, "gspread"}, // G+T+62.5 is a G-spread over Treasuries, in any currency
 	{[]string{"i-spread", "i spread"}, "ispread"},
 	{[]string{"z-spread", "z spread"}, "zspread"},
 	{[]string{"s/q asw", "sq asw", "asset swaps", "asset swap"}, "asw"},

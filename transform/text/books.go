@@ -162,7 +162,7 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 			if v != yes || leads != nil && string(leads) != string(r.Currency) {
 				return false
 			}
-			if jlm, v = a.number(); v != yes {
+			if jlm, v = a.number(r.Currency); v != yes {
 				return false
 			}
 			amounts.space()

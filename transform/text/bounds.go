@@ -11,7 +11,10 @@ func within(least, most int64) bounds {
 	return bounds{decimal128.FromI64(least).Mul(million), decimal128.FromI64(most).Mul(million)}
 }
 
-var million = decimal128.FromI64(1_000_000)
+var (
+	hundred = decimal128.FromI64(100)
+	million = decimal128.FromI64(1_000_000)
+)
 
 var (
 	// Spreads and margins, basis points. Distressed borrowers have paid more than 2,000.
@@ -28,12 +31,17 @@ var (
 	feeBounds = within(0, 10)
 	// Sizes and orders, units of any currency. Below a thousand the unit is wrong; no deal reaches a thousand trillion.
 	amountBounds = within(1_000, 1_000_000_000_000_000)
+	// Sizes and orders in currencies that are not in smallUnits. The greatest bonds had books of some 200 billion; more than
+	// half of that without a decimal point is a typing error.
+	largeBounds = within(1_000, 100_000_000_000)
 	// How often orders cover the size, times.
 	coverBounds = within(0, 200)
 	// Tenors, years: more than zero. The longest bonds run for a century.
 	tenorBounds = bounds{decimal128.FromI64(1), within(0, 100).max}
 	// Debt over EBITDA, times.
 	leverageBounds = within(0, 25)
+	// The width of a range of leverage, times. 4.5x-6x may as well be senior and total.
+	leverageWidth = within(0, 1)
 )
 
 // Years of maturities. Placeholders such as 9999 are outside.

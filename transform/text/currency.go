@@ -27,6 +27,16 @@ func currencyOf(code []byte) []byte {
 	return currencies[[3]byte{lower(code[0]), lower(code[1]), lower(code[2])}]
 }
 
+// smallUnits are the currencies of which fifty or more make a dollar. Sizes in them reach thousands of billions.
+var smallUnits = func() map[string]bool {
+	all := map[string]bool{}
+	for _, code := range strings.Fields(`AFN ALL AMD AOA ARS BDT BIF CDF CLP COP CRC CVE DJF DOP DZD EGP ETB GMD GNF GYD HTG HUF IDR INR IQD IRR ISK JMD JPY
+KES KGS KHR KMF KPW KRW KZT LAK LBP LKR LRD MGA MKD MMK MNT MUR MWK MZN NGN NPR PHP PKR PYG RSD RUB RWF SDG SOS SSP SYP TZS UGX UZS VND VUV XAF XOF XPF YER`) {
+		all[code] = true
+	}
+	return all
+}()
+
 // currencySigns are the signs and short names of currencies, in lower case. Of two with a common start the longer one
 // comes first.
 var currencySigns = []struct{ sign, code string }{

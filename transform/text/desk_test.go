@@ -173,12 +173,12 @@ var deskParts = map[string]func(*text.Reading) string{
 	"oid_low":        func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
 	"oid_high":       func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
 	"fee_pct":        func(r *text.Reading) string { return renderNumber(r.Fee) },
-	"senior_x":       func(r *text.Reading) string { return renderNumber(r.Senior) },
-	"first_lien_x":   func(r *text.Reading) string { return renderNumber(r.Senior) },
-	"total_x":        func(r *text.Reading) string { return renderNumber(r.Total) },
-	"leverage_x":     func(r *text.Reading) string { return renderNumber(r.Total) },
-	"net_x":          func(r *text.Reading) string { return renderNumber(r.Net) },
-	"senior_net_x":   func(r *text.Reading) string { return renderNumber(r.NetSenior) },
+	"senior_x":       func(r *text.Reading) string { return renderNumber(r.Senior.Point) },
+	"first_lien_x":   func(r *text.Reading) string { return renderNumber(r.Senior.Point) },
+	"total_x":        func(r *text.Reading) string { return renderNumber(r.Total.Point) },
+	"leverage_x":     func(r *text.Reading) string { return renderNumber(r.Total.Point) },
+	"net_x":          func(r *text.Reading) string { return renderNumber(r.Net.Point) },
+	"senior_net_x":   func(r *text.Reading) string { return renderNumber(r.NetSenior.Point) },
 	"extensions": func(r *text.Reading) string {
 		by := text.Number{Millionths: r.Extended.Millionths.Sub(r.Tenor.Millionths), Set: r.Extended.Set}
 		return renderNumber(by)

@@ -15,17 +15,21 @@ var figureWords = []struct {
 	{[]string{"through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
 }
 
-// parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total.
+// parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total,
+// 4.5-4.75x senior.
 func parseLeverage(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.multiples(r)
 	if v == yes && s.end() {
 		plausible := true
-		for _, n := range []*Number{&r.Senior, &r.Total, &r.Net, &r.NetSenior} {
-			plausible = plausible && (!n.Set || leverageBounds.contain(*n))
+		r.Status = statusOK
+		for _, found := range []*Range{&r.Senior, &r.Total, &r.Net, &r.NetSenior} {
+			plausible = plausible && leverageBounds.containAll(found)
+			if found.isRange() {
+				r.Status = statusRange
+			}
 		}
 		if plausible {
-			r.Status = statusOK
 			return
 		}
 	}
@@ -34,27 +38,30 @@ func parseLeverage(text []byte, _ Siblings, r *Reading) {
 
 // multiple is one figure of a text, and what words say which one it is.
 type multiple struct {
-	n     Number
+	Range
 	times bool // it has an x
 	is    figure
 }
 
 // multiples reads one or two figures. Two without words are senior and total, and senior debt is a part of all debt.
 func (s *scanner) multiples(r *Reading) verdict {
-	first, ok := s.multiple(r)
-	if !ok {
-		return no
+	first, v := s.multiple(r)
+	if v != yes {
+		return v
 	}
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
 	separated := inside || ahead.char('/') || ahead.char(',') || ahead.char(';') || ahead.oneOf("and", "&")
 	ahead.space()
-	second, isPair := multiple{}, false
+	second, v := multiple{}, no
 	if separated {
-		second, isPair = ahead.multiple(r)
+		second, v = ahead.multiple(r)
 	}
-	if !isPair {
+	if v == ambiguous {
+		return v
+	}
+	if v == no {
 		if !first.times {
 			return no
 		}
@@ -80,7 +87,7 @@ func (s *scanner) multiples(r *Reading) verdict {
 	if v := r.putMultiple(&second); v != yes {
 		return v
 	}
-	if r.Senior.Set && r.Total.Set && r.Total.less(r.Senior) || r.NetSenior.Set && r.Net.Set && r.Net.less(r.NetSenior) {
+	if r.Total.isLessThan(&r.Senior) || r.Net.isLessThan(&r.NetSenior) {
 		return ambiguous
 	}
 	return yes
@@ -99,34 +106,64 @@ func (r *Reading) putMultiple(m *multiple) verdict {
 	case m.is.senior:
 		place = &r.Senior
 	}
-	if place.Set {
+	if place.Lo.Set {
 		return ambiguous
 	}
-	*place = m.n
+	*place = m.Range
 	return yes
 }
 
-// multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x.
-func (s *scanner) multiple(r *Reading) (m multiple, ok bool) {
+// isLessThan reports whether an end of a figure is less than that of a part of it. A figure that is not set is not less.
+func (r *Range) isLessThan(part *Range) bool {
+	return r.Lo.Set && part.Lo.Set && (r.Lo.less(part.Lo) || r.Hi.less(part.Hi))
+}
+
+// multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x.
+func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
 	s.char(':')
 	s.space()
 	if s.about() {
 		r.Quality = qualityApproximate
 	}
-	if m.n, ok = s.number(decimal); !ok {
-		return m, false
+	n, ok := s.number(decimal)
+	if !ok {
+		return m, no
 	}
-	ahead := *s
-	ahead.space()
-	if ahead.oneOf("x", "times") {
-		*s, m.times = ahead, true
+	m.Range, m.times = exactly(n), s.times()
+	if v = s.upperMultiple(&m); v != yes {
+		return m, v
 	}
 	if s.noted("senior/total", "snr/total", "sr/total", "secured/total", "first lien/total", "1l/total", "senior / total") {
-		return m, true // names both figures of a pair
+		return m, yes // names both figures of a pair
 	}
 	s.figures(&m.is)
-	return m, true
+	return m, yes
+}
+
+// upperMultiple reads the upper end of a range, if there is one. A slash is not between its ends. A range that falls or is
+// wide is ambiguous: its ends may be two figures.
+func (s *scanner) upperMultiple(m *multiple) verdict {
+	ahead := *s
+	if ahead.slashNext() || !ahead.until() {
+		return yes
+	}
+	hi, ok := ahead.number(decimal)
+	if !ok || !ahead.times() {
+		return yes
+	}
+	if !leverageWidth.contain(hi.minus(m.Lo)) {
+		return ambiguous
+	}
+	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, true
+	return yes
+}
+
+// times skips the unit of a multiple.
+func (s *scanner) times() bool {
+	ahead := *s
+	ahead.space()
+	return ahead.oneOf("x", "times") && s.skipTo(ahead)
 }
 
 // figures reads the words of a figure, in any order.

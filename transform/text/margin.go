@@ -30,32 +30,70 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 
 // marginSize reads the number or range after the index. A second number after a slash may be a margin or an issue price.
 // It is a price if it says OID, if it is less than the margin, or if margins are not quoted so finely; then the margin is
-// one number, and the price is left for afterMargin. If it may be either, the text is ambiguous.
+// one number, and the price is left for afterMargin. If it may be either, the text is ambiguous. putMargin says what the unit
+// of a margin without one is.
 func (s *scanner) marginSize(r *Reading) verdict {
 	ahead := *s
 	first, ok := ahead.signedNumber(decimal)
 	if !ok || !first.signed {
 		return no
 	}
-	ahead.unit(basisPoints)
+	alone := spanned{Range: exactly(first.n), unit: ahead.unit(basisPoints), pointed: first.pointed}
 	after := ahead
 	after.space()
 	if after.char('/') {
 		after.space()
 		if second, ok := after.number(decimal); ok && issueBounds.contain(second) && !after.unit(basisPoints) {
-			if !after.noted("oid") && !second.less(first.n) && second.isMultipleOf(marginStep) {
+			v := r.putMargin(&alone)
+			if v == yes && !after.noted("oid") && !second.less(r.Main.Point) && second.isMultipleOf(marginStep) {
 				return ambiguous
 			}
-			*s, r.Main = ahead, exactly(first.n)
-			return yes
+			*s = ahead
+			return v
 		}
 	}
 	if s.marginInPercent(r) {
 		return yes
 	}
 	found, v := s.span(decimal, basisPoints)
-	r.Main = found.Range
-	return v
+	if v != yes {
+		return v
+	}
+	if !found.unit && s.unit(percent) {
+		r.Main = found.hundredfold()
+		return yes
+	}
+	return r.putMargin(&found)
+}
+
+// The bounds of margins that have no unit. leastMargin is the least margin in basis points, and leastFineMargin the least
+// one that is no multiple of marginStep. mostPercent is the greatest margin in percent.
+var (
+	leastMargin     = whole(5)
+	leastFineMargin = whole(10)
+	mostPercent     = whole(15)
+)
+
+// putMargin sets a margin. Without a unit it is in basis points. But a margin with digits after a point is in percent if
+// it is too small for basis points: E+4.25. If it may be either, or is neither, the text is ambiguous: E+12.5, E+4.
+func (r *Reading) putMargin(found *spanned) verdict {
+	if r.Main = found.Range; found.unit || found.Lo.isZero() && found.Hi.isZero() {
+		return yes
+	}
+	inBP, inPercent := true, found.pointed
+	for _, n := range []Number{found.Lo, found.Hi} {
+		size := n.abs()
+		fine := found.pointed && !size.isMultipleOf(marginStep)
+		inBP = inBP && (n.isZero() || !size.less(leastMargin) && (!fine || !size.less(leastFineMargin)))
+		inPercent = inPercent && !n.less(whole(0)) && !mostPercent.less(n)
+	}
+	switch {
+	case inBP == inPercent:
+		return ambiguous
+	case inPercent:
+		r.Main = found.hundredfold()
+	}
+	return yes
 }
 
 // marginInPercent reads a margin that is written in percent: +1.50%.

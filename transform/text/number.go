@@ -110,6 +110,12 @@ func (s *scanner) number(as notation) (n Number, ok bool) {
 // denominators are those of the fractions in prices. Each such fraction is exact in six digits.
 var denominators = map[uint64]bool{2: true, 4: true, 8: true, 16: true, 32: true, 64: true}
 
+// isFraction reports whether two numbers around a slash may be a fraction of which one writes 3/4bn for 750m.
+func isFraction(above, below Number) bool {
+	n := below.Millionths.LowBits() / powers[scale]
+	return whole(0).less(above) && above.less(below) && whole(int64(n)) == below && (n == 3 || denominators[n])
+}
+
 // fraction reads a space and a fraction less than one, such as 7/8.
 func (s *scanner) fraction() (n Number, ok bool) {
 	if !s.char(' ') {
@@ -142,6 +148,8 @@ func (n Number) signed(negative bool) Number {
 	}
 	return n
 }
+
+func (n Number) abs() Number { return Number{n.Millionths.Abs(), n.Set} }
 
 func (n Number) plus(m Number) Number { return Number{n.Millionths.Add(m.Millionths), true} }
 

@@ -31,17 +31,23 @@ func checkReading(t *testing.T, parser lake.Parser, raw []byte, siblings text.Si
 		t.Fatalf("%s %q: normalised to %q, again to %q:\n%s\n%s", parser, raw, normal, twice, render(&r), render(&again))
 	}
 	checkStatus(t, parser, normal, &r)
-	checkRange(t, parser, normal, &r.Main)
-	checkRange(t, parser, normal, &r.Yield)
-	checkRange(t, parser, normal, &r.Issue)
+	for _, part := range append(rangesOf(&r), &r.Yield, &r.Issue) {
+		checkRange(t, parser, normal, part)
+	}
 	checkRating(t, parser, normal, &r)
 	checkJustified(t, parser, normal, siblings, &r)
 }
 
+// rangesOf returns the parts of a reading that may be a range, and then make it one.
+func rangesOf(r *text.Reading) []*text.Range {
+	return []*text.Range{&r.Main, &r.Senior, &r.Total, &r.Net, &r.NetSenior}
+}
+
 // numbersOf returns all numbers of a reading.
 func numbersOf(r *text.Reading) []text.Number {
-	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call, r.Senior, r.Total,
-		r.Issue.Point, r.Issue.Lo, r.Issue.Hi, r.BenchmarkTenor, r.Extended, r.Net, r.NetSenior}
+	return []text.Number{r.Main.Point, r.Main.Lo, r.Main.Hi, r.Yield.Point, r.Yield.Lo, r.Yield.Hi, r.PIK, r.Margin, r.Fee, r.JLM, r.Cover, r.Tenor, r.Call,
+		r.Senior.Point, r.Senior.Lo, r.Senior.Hi, r.Total.Point, r.Total.Lo, r.Total.Hi, r.Net.Point, r.Net.Lo, r.Net.Hi, r.NetSenior.Point, r.NetSenior.Lo, r.NetSenior.Hi,
+		r.Issue.Point, r.Issue.Lo, r.Issue.Hi, r.BenchmarkTenor, r.Extended}
 }
 
 // checkStatus checks that the status is declared and fits the parts that are set.
@@ -54,7 +60,10 @@ func checkStatus(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 	anything := slices.ContainsFunc(numbersOf(r), func(n text.Number) bool { return n.Set }) || r.Date.Set || r.Year.Set || r.Month.Set || r.Instant.Set || r.Notch.Set
 	flagged := r.CSA != text.Unknown || r.Perpetual != text.Unknown || r.WillNotGrow != text.Unknown ||
 		r.Increase != text.Unknown || r.Equivalent != text.Unknown || r.Reconciled != text.Unknown || r.IncludesJLM != text.Unknown
-	open := r.Main.Lo.Set && r.Main.Hi.Set && !r.Main.Point.Set
+	open := false
+	for _, part := range rangesOf(r) {
+		open = open || part.Lo.Set && part.Hi.Set && !part.Point.Set
+	}
 	var sound bool
 	switch status {
 	case lake.ParsedOK:
@@ -243,4 +252,52 @@ func justified(n *big.Rat, sources []*big.Rat) bool {
 		}
 	}
 	return false
+}
+
+// TestMarginUnits reads margins of all sizes that have no unit, and wants the reading that the definition allows: the number
+// itself as basis points, or one hundred times a small number with digits after its point. A unit settles every case.
+func TestMarginUnits(t *testing.T) {
+	for quarters := range 4*50 + 1 {
+		n := big.NewRat(int64(quarters), 4)
+		for _, written := range []string{n.FloatString(2), strings.TrimSuffix(strings.TrimRight(n.FloatString(2), "0"), ".")} {
+			pointed := strings.Contains(written, ".")
+			r := parse(lake.ParseMargin, "E+"+written, text.Siblings{})
+			hundredfold := new(big.Rat).Mul(n, big.NewRat(100, 1))
+			switch status := string(r.Status); {
+			case status == lake.ParsedAmbiguous && (pointed && quarters >= 20 && quarters <= 60 || !pointed && quarters < 20):
+			case status == lake.ParsedOK && rational(r.Main.Point).Cmp(n) == 0 && (quarters == 0 || quarters > 60 || !pointed && quarters >= 20):
+			case status == lake.ParsedOK && rational(r.Main.Point).Cmp(hundredfold) == 0 && pointed && quarters < 40:
+			default:
+				t.Errorf("E+%s: %s", written, render(&r))
+			}
+			for unit, want := range map[string]*big.Rat{"bp": n, "%": hundredfold} {
+				if r := parse(lake.ParseMargin, "E+"+written+unit, text.Siblings{}); string(r.Status) != lake.ParsedOK || rational(r.Main.Point).Cmp(want) != 0 {
+					t.Errorf("E+%s%s: %s", written, unit, render(&r))
+				}
+			}
+		}
+	}
+}
+
+// TestSizesWithAPoint reads sizes with three digits after a point, and wants none of them if they are plausible without the
+// point, too. No spelling of thousands in the continental way is read as another number.
+func TestSizesWithAPoint(t *testing.T) {
+	for _, whole := range []string{"1", "12", "99", "101", "500", "947"} {
+		for unit, millions := range map[string]int64{"m": 1, "mn": 1, "bn": 1_000, "trn": 1_000_000} {
+			for currency, most := range map[string]int64{"EUR": 100_000, "SEK": 100_000, "JPY": 1_000_000_000, "IDR": 1_000_000_000} {
+				n, _ := new(big.Rat).SetString(whole + ".250")
+				without := new(big.Rat).Mul(n, big.NewRat(1_000*millions, 1))
+				r := parse(lake.ParseVolume, currency+whole+".250"+unit, text.Siblings{})
+				read := new(big.Rat).Mul(n, big.NewRat(1_000_000*millions, 1))
+				if plausible := without.Cmp(big.NewRat(most, 1)) <= 0; plausible != (string(r.Status) == lake.ParsedAmbiguous) || !plausible && (string(r.Status) != lake.ParsedOK || rational(r.Main.Point).Cmp(read) != 0) {
+					t.Errorf("%s%s.250%s: %s", currency, whole, unit, render(&r))
+				}
+			}
+		}
+	}
+	for _, written := range []string{"EUR1.500.000", "EUR1.500,5m", "EUR1,5bn", "EUR1.500.000k", "EUR 500.000.000", "EUR1.500,50", "EUR2,25m-2,5m"} {
+		if r := parse(lake.ParseVolume, written, text.Siblings{}); string(r.Status) != lake.ParsedNot && string(r.Status) != lake.ParsedAmbiguous {
+			t.Errorf("%s: %s", written, render(&r))
+		}
+	}
 }

@@ -20,8 +20,6 @@ type Reading struct {
 	Cover   Number // times the size
 	Tenor   Number // years
 	Call    Number // years
-	Senior  Number // times
-	Total   Number // times
 	Date    Integer
 	Year    Integer
 	Month   Integer
@@ -31,8 +29,11 @@ type Reading struct {
 	Issue          Range  // issue price after a margin, percent of nominal
 	BenchmarkTenor Number // years
 	Extended       Number // years, with all options to extend
-	Net            Number // times
-	NetSenior      Number // times
+
+	Senior    Range // times
+	Total     Range // times
+	Net       Range // times
+	NetSenior Range // times
 
 	Benchmark []byte
 	Reference []byte
@@ -95,6 +96,12 @@ type Range struct{ Point, Lo, Hi Number }
 
 // exactly returns the range of a single number.
 func exactly(n Number) Range { return Range{n, n, n} }
+
+// hundredfold returns a range in percent as basis points.
+func (r *Range) hundredfold() Range {
+	times := func(n Number) Number { return Number{n.Millionths.Mul(hundred), n.Set} }
+	return Range{times(r.Point), times(r.Lo), times(r.Hi)}
+}
 
 // isRange reports whether the range is an interval: two ends and no point.
 func (r *Range) isRange() bool { return r.Lo.Set && r.Hi.Set && !r.Point.Set }

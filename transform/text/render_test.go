@@ -37,10 +37,12 @@ func render(r *text.Reading) string {
 		n    text.Number
 	}{
 		{"pik", r.PIK}, {"margin", r.Margin}, {"fee", r.Fee}, {"jlm", r.JLM}, {"cover", r.Cover}, {"tenor", r.Tenor},
-		{"call", r.Call}, {"senior", r.Senior}, {"total", r.Total},
+		{"call", r.Call},
 	} {
 		add(n.name, renderNumber(n.n))
 	}
+	add("senior", renderRange(&r.Senior))
+	add("total", renderRange(&r.Total))
 	add("tenor_quality", string(r.Length))
 	add("perpetual", raised(r.Perpetual))
 	add("rate_type", string(r.RateType))
@@ -57,8 +59,8 @@ func render(r *text.Reading) string {
 	add("label", string(r.Label))
 	add("issue", renderRange(&r.Issue))
 	add("extended", renderNumber(r.Extended))
-	add("net", renderNumber(r.Net))
-	add("net_senior", renderNumber(r.NetSenior))
+	add("net", renderRange(&r.Net))
+	add("net_senior", renderRange(&r.NetSenior))
 	add("increase", raised(r.Increase))
 	add("equivalent", raised(r.Equivalent))
 	add("reconciled", yesOrNo(r.Reconciled))

@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // unit is the unit of a number.
 type unit uint8
 
@@ -47,6 +49,7 @@ type signedNumber struct {
 	negative bool
 	worded   bool // the sign is the word negative, which counts for both ends of a range
 	digits   int  // before the point
+	pointed  bool // it has a point
 }
 
 // signedNumber reads a number with an optional sign. flat is 0.
@@ -68,8 +71,10 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 	for n := 0; n < len(ahead.rest) && isDigit(ahead.rest[n]); n++ {
 		b.digits++
 	}
+	begin := ahead.rest
 	if b.n, ok = ahead.number(as); ok {
 		b.n = b.n.signed(b.negative)
+		b.pointed = bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0
 		*s = ahead
 	}
 	return b, ok
@@ -78,13 +83,14 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 // spanned is a number or a range, and how it is written.
 type spanned struct {
 	Range
-	unit   bool // a unit follows one of the numbers
-	signed bool // the first number has a sign
+	unit    bool // a unit follows one of the numbers
+	signed  bool // the first number has a sign
+	pointed bool // one of the numbers has a point
 }
 
 // span reads a number or a range. A range is ambiguous if its first number is negative and its second has no sign
 // (MS-5-7), or if it falls and the second number may be short for a longer one (105-10 for 105-110), or if it falls at a
-// slash: 238/235 may be the two sides of a quote. Signs settle both.
+// slash: 238/235 may be the two sides of a quote. Signs settle both. 3/4 percent may be a fraction.
 //
 // In basis points 1.025 is ambiguous: a point between groups of three digits is usual in some countries, and thousandths
 // of a basis point are not.
@@ -94,7 +100,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if !ok {
 		return r, no
 	}
-	r.signed = first.signed
+	r.signed, r.pointed = first.signed, first.pointed
 	if read := begin[:len(begin)-len(s.rest)]; after == basisPoints && first.digits == 1 && len(read) > 4 && read[len(read)-4] == '.' && read[len(read)-5] != '0' {
 		return r, ambiguous
 	}
@@ -110,8 +116,12 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 		return r, yes
 	}
 	*s = ahead
+	unitBefore := r.unit
 	r.unit = s.unit(after) || r.unit
 	if dash && first.digits == 0 && as == decimal && !second.signed { // flat-2: minus 2?
+		return r, ambiguous
+	}
+	if r.pointed = r.pointed || second.pointed; slash && after == percent && !unitBefore && !r.pointed && isFraction(first.n, second.n) {
 		return r, ambiguous
 	}
 	if first.worded && !second.signed { // neg 2-3bp
