@@ -54,6 +54,8 @@ var doors = map[string][]string{
 	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
+	"internal/confine":  {}, // of a machine: it knows no statement
+	"internal/safesql":  {"internal/confine", "sql", "sql/answer"},
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},

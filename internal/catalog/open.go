@@ -96,6 +96,18 @@ func (c *Catalog) DB(ctx context.Context, statements ...string) (*stdsql.DB, err
 	return db, nil
 }
 
+// FetchFor is Fetch for a caller that has not opened the catalog.
+func (c *Catalog) FetchFor(ctx context.Context, statements ...string) error {
+	if c.local.IsLake() {
+		return nil
+	}
+	db, err := c.DB(ctx, statements...)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
 // Fetch adds the files that statements may read to Root. db is the catalog, opened with this Root.
 func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string) error {
 	if c.local.IsLake() {
