@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	stdsql "database/sql"
 	"fmt"
@@ -100,7 +101,7 @@ func runExport(ctx context.Context, a *app, o exportOptions, target string) erro
 	if err != nil {
 		return err
 	}
-	return a.printExport(result, cfg.Lake.Log().Number)
+	return a.printExport(result, cmp.Or(o.to, cfg.Lake.Log().Number))
 }
 
 // entriesOf returns the entries of a flag with commas; nil for an empty one.
@@ -115,13 +116,13 @@ func entriesOf(text string) []string {
 	return entries
 }
 
-func (a *app) printExport(r *export.Result, newest int64) error {
+func (a *app) printExport(r *export.Result, last int64) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
 	switch m := r.Export; {
 	case m == nil:
-		a.say().Info("nothing to export", "target", r.Target, "commit", newest, logs.Text("nothing to export: %s has everything up to commit %d", r.Target, newest))
+		a.say().Info("nothing to export", "target", r.Target, "commit", last, logs.Text("nothing to export: it would begin and end with commit %d", last))
 	case r.Outcome == lake.OutcomeUnchanged:
 		a.say().Info("nothing to export", "target", r.Target, "manifest", r.Manifest, "commit", m.To.Number,
 			logs.Text("nothing to export: %s/%s is the same export", r.Target, r.Manifest))

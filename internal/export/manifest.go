@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"dealflow/load/store"
@@ -61,6 +62,9 @@ type Feed struct {
 }
 
 const manifestPrefix = "manifests/"
+
+// dataPrefix begins the keys of the files of an export up to a commit.
+func dataPrefix(to int64, id string) string { return fmt.Sprintf("data/%020d/%s/", to, id) }
 
 // manifestKey returns the key of the manifest of an export from a commit (0: the beginning) to another.
 func manifestKey(from, to int64) string {
@@ -125,20 +129,32 @@ func readManifest(ctx context.Context, target store.Store, key string) (*Manifes
 
 // Sums returns the number of files, the number of rows to insert, and the bytes of all files.
 func (m *Manifest) Sums() (files int, rows, bytes int64) {
-	counted := map[string]bool{}
+	for f := range m.files() {
+		files, bytes = files+1, bytes+f.Bytes
+	}
 	for i := range m.Tables {
-		for _, f := range []*File{m.Tables[i].Deletes, m.Tables[i].Inserts} {
-			if f == nil || counted[f.Path] {
-				continue
-			}
-			counted[f.Path] = true
-			files, bytes = files+1, bytes+f.Bytes
-		}
 		if f := m.Tables[i].Inserts; f != nil {
 			rows += f.Rows
 		}
 	}
 	return files, rows, bytes
+}
+
+// files yields each file of the export once.
+func (m *Manifest) files() iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		met := map[string]bool{}
+		for i := range m.Tables {
+			for _, f := range []*File{m.Tables[i].Deletes, m.Tables[i].Inserts} {
+				if f == nil || met[f.Path] {
+					continue
+				}
+				if met[f.Path] = true; !yield(f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Range names the commits of the export for people.

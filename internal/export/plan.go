@@ -150,7 +150,27 @@ func (e *Export) findExisting(ctx context.Context, done *earlier) error {
 	if err != nil || m == nil {
 		return err
 	}
-	return e.compareWith(m)
+	if err := e.compareWith(m); err != nil {
+		return err
+	}
+	return e.checkFiles(ctx, m)
+}
+
+// checkFiles looks whether the files of an export are there, with the size that its manifest says.
+func (e *Export) checkFiles(ctx context.Context, m *Manifest) error {
+	sizes := map[string]int64{}
+	for object, err := range e.cfg.Target.List(ctx, dataPrefix(m.To.Number, m.ID)) {
+		if err != nil {
+			return fmt.Errorf("list the files of %s of %s: %w", m.key(), e.cfg.Target.URL(), err)
+		}
+		sizes[object.Key] = object.Size
+	}
+	for f := range m.files() {
+		if size, ok := sizes[f.Path]; !ok || size != f.Bytes {
+			return fmt.Errorf("%s of %s names %s, which is absent or not of %d bytes; delete that manifest, and export the same again", m.key(), e.cfg.Target.URL(), f.Path, f.Bytes)
+		}
+	}
+	return nil
 }
 
 // compareWith takes an export of the same commits for the one that was planned, if it is the same.

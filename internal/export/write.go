@@ -134,7 +134,7 @@ func (e *Export) writeFile(ctx context.Context, db *stdsql.DB, name, statement s
 		return nil, err
 	}
 	// A folder for each: Athena, Trino and others read folders.
-	key := fmt.Sprintf("data/%020d/%s/%s/rows.%s", e.manifest.To.Number, e.cfg.ID, name, e.cfg.Format)
+	key := fmt.Sprintf("%s%s/rows.%s", dataPrefix(e.manifest.To.Number, e.cfg.ID), name, e.cfg.Format)
 	return put(ctx, e.cfg.Target, key, local, rows)
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
@@ -68,17 +67,17 @@ func (c *comparison) addWritten(record arrow.Record) {
 }
 
 // addBefore reads the previous files and adds their rows.
-func (c *comparison) addBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, files []lake.File) error {
+func (c *comparison) addBefore(ctx context.Context, p *replay, files []lake.File) error {
 	for _, f := range files {
-		if err := c.addFileBefore(ctx, l, tx, f); err != nil {
+		if err := c.addFileBefore(ctx, p, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) addFileBefore(ctx context.Context, l *load.Lake, tx *load.Transaction, f lake.File) (err error) {
-	copied, err := copyFiles(ctx, l, tx, nil, []lake.File{f})
+func (c *comparison) addFileBefore(ctx context.Context, p *replay, f lake.File) (err error) {
+	copied, err := copyFiles(ctx, p.lake, p.tx, p.stored, []lake.File{f})
 	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.damaged++
 		return nil

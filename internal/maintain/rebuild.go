@@ -1,6 +1,7 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (b *rebuilt) compareTables(ctx context.Context) error {
 
 func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 	t := &b.tables[i]
-	if err := t.compare.addBefore(ctx, b.lake, b.tx, t.before); err != nil {
+	if err := t.compare.addBefore(ctx, b.replay, t.before); err != nil {
 		return err
 	}
 	different := t.compare.different()
@@ -168,7 +169,7 @@ func (p *replay) snapshots(ctx context.Context, versions []lake.File, feeds []ap
 	if !slices.ContainsFunc(feeds, func(f api.Feed) bool { return len(days[f]) > 0 }) {
 		return nil
 	}
-	copied, err := copyFiles(ctx, p.lake, p.tx, p.Cache, versions)
+	copied, err := copyFiles(ctx, p.lake, p.tx, cmp.Or(p.Cache, p.stored), versions)
 	if err != nil {
 		return err
 	}

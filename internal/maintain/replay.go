@@ -1,10 +1,12 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/mirror"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -56,7 +59,11 @@ type ReplayedTable struct {
 func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	result := &ReplayResult{Tables: []ReplayedTable{}}
 	begun, err := execute(ctx, cfg.Config, "replay", &result.Result, func(ctx context.Context, w *work) error {
-		p := &replay{work: w, cfg: cfg, live: liveFiles(w.lake.Log()), tables: map[string]*ReplayedTable{}}
+		stored, err := mirror.NewCache(filepath.Join(w.tx.WorkDir(), "stored"), storedBytes)
+		if err != nil {
+			return err
+		}
+		p := &replay{work: w, cfg: cfg, live: liveFiles(w.lake.Log()), stored: stored, tables: map[string]*ReplayedTable{}}
 		if err := p.rebuildAll(ctx); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
@@ -77,11 +84,18 @@ func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	return result, err
 }
 
+// storedBytes is 1 GiB: the files that replay keeps in the work folder, to compare them with what it rebuilds. Those that
+// do not fit are fetched for each market.
+const storedBytes = 1 << 30
+
 // replay is one execution of Replay.
 type replay struct {
 	*work
 	cfg  ReplayConfig
 	live map[tableKey][]lake.File
+	// stored has files as the store has them now: several markets compare the same ones. Cache may have copies of earlier
+	// commands, which would hide damage.
+	stored *mirror.Cache
 
 	mu       sync.Mutex // guards what follows
 	replaced []Part
@@ -199,7 +213,7 @@ func (p *replay) year(ctx context.Context, year string, versions []lake.File, fe
 }
 
 func (p *replay) portion(ctx context.Context, year int, versions []lake.File, parts []*rebuilt) (err error) {
-	copied, err := copyFiles(ctx, p.lake, p.tx, p.Cache, versions)
+	copied, err := copyFiles(ctx, p.lake, p.tx, cmp.Or(p.Cache, p.stored), versions)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package maintain_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,6 +17,7 @@ import (
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/parquet"
+	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -252,6 +256,47 @@ func TestReplaySharedFiles(t *testing.T) {
 			}
 			world.WantSound(t, w.Store)
 		})
+	}
+}
+
+// gets counts how often each object is read.
+type gets struct {
+	store.Store
+	mu    sync.Mutex
+	count map[string]int
+}
+
+// Get implements store.Store.
+func (g *gets) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	g.mu.Lock()
+	g.count[key]++
+	g.mu.Unlock()
+	return g.Store.Get(ctx, key)
+}
+
+// TestReplayReadsSharedFilesOnce replays a lake with shared files, one market after the other. Each file is read from the
+// store once for all markets; one of deal_versions for the payloads, others to be compared.
+func TestReplayReadsSharedFilesOnce(t *testing.T) {
+	t.Parallel()
+	w, _ := severalMarkets(t)
+	w.MustCompact(t)
+	counted := &gets{Store: w.Store, count: map[string]int{}}
+	w.Store = counted
+	result, err := maintain.Replay(t.Context(), maintain.ReplayConfig{Config: w.Upkeep(t, quietly, func(c *maintain.Config) { c.Workers = 1 }), Snapshots: true})
+	if err != nil || !result.Equal {
+		t.Fatalf("got %+v, %v; want equal", result, err)
+	}
+	shared := 0
+	for _, f := range w.Log(t).AllFiles() {
+		if len(f.Markets()) > 1 {
+			shared++
+		}
+		if counted.count[f.Path] != 1 {
+			t.Errorf("%s of the markets %v was read %d times, want once", f.Path, f.Markets(), counted.count[f.Path])
+		}
+	}
+	if shared == 0 {
+		t.Error("no file is shared")
 	}
 }
 

@@ -3,6 +3,7 @@ package iceberg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,31 +47,83 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 			named[published.Tables[i].Metadata()] = true
 		}
 	}
-	states := &stateCache{store: s, states: map[string]*stored{}}
+	kept, err := byState(ctx, s, keptMetadata(n.listed, named, now.Add(-grace)))
+	if err != nil {
+		return nil, err
+	}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
-	for _, key := range keptMetadata(n.listed, named, now.Add(-grace)) {
+	group.SetLimit(statesAtOnce)
+	for key, metadata := range kept {
 		group.Go(func() error {
-			table, stateKeys, err := states.ofTable(ctx, key)
+			state, err := readState(ctx, s, key)
 			if err != nil {
-				return fmt.Errorf("what the Iceberg metadata %s needs cannot be read: %w; run `dealflow iceberg off`, or restore it", key, err)
+				return unreadable(metadata[0], err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			n.objects[key] = true
-			for _, stateKey := range stateKeys {
-				n.objects[stateKey] = true
-			}
-			n.objects[key[:strings.LastIndexByte(key, '/')+1]+hintName] = true
-			table.objects(func(o object) { n.objects[o.Key] = true })
-			for data := range table.dataFiles() {
-				n.Data[data] = true
+			n.objects[key], n.objects[state.baseKey] = true, true
+			for _, m := range metadata {
+				if err := n.add(state, m); err != nil {
+					return unreadable(m, err)
+				}
 			}
 			return nil
 		})
 	}
 	return n, group.Wait()
+}
+
+// statesAtOnce is the number of states that are in memory at once: each has all files of all tables.
+const statesAtOnce = 2
+
+// add adds what a table's metadata needs. state is the one from which it was made.
+func (n *Needed) add(state *stored, metadataKey string) error {
+	parts := strings.Split(strings.TrimPrefix(metadataKey, lake.IcebergPrefix), "/")
+	table := state.Tables[parts[0]+"."+parts[1]]
+	if table == nil {
+		return errors.New("its state does not have the table")
+	}
+	n.objects[metadataKey] = true
+	n.objects[metadataKey[:strings.LastIndexByte(metadataKey, '/')+1]+hintName] = true
+	table.objects(func(o object) { n.objects[o.Key] = true })
+	for data := range table.dataFiles() {
+		n.Data[data] = true
+	}
+	return nil
+}
+
+// byState returns the keys of metadata by that of the state from which it was made.
+func byState(ctx context.Context, s store.Store, metadata []string) (map[string][]string, error) {
+	keys := make([]string, len(metadata))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(putsAtOnce)
+	for i, key := range metadata {
+		group.Go(func() error {
+			var m struct {
+				Properties map[string]string `json:"properties"`
+			}
+			if err := readJSON(ctx, s, key, &m); err != nil {
+				return unreadable(key, err)
+			}
+			if keys[i] = m.Properties[stateProperty]; !strings.HasPrefix(keys[i], lake.IcebergPrefix) {
+				return unreadable(key, fmt.Errorf("property %s is %q, want a key under %s", stateProperty, keys[i], lake.IcebergPrefix))
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	byState := map[string][]string{}
+	for i, key := range keys {
+		byState[key] = append(byState[key], metadata[i])
+	}
+	return byState, nil
+}
+
+func unreadable(metadataKey string, err error) error {
+	return fmt.Errorf("what the Iceberg metadata %s needs cannot be read: %w; run `dealflow iceberg off`, or restore it", metadataKey, err)
 }
 
 // Garbage returns the objects that are not needed, and were put before an instant of the store's clock.
@@ -103,43 +156,6 @@ func keptMetadata(listed []store.Object, named map[string]bool, since time.Time)
 	}
 	slices.Sort(kept)
 	return kept
-}
-
-// stateCache reads each state once.
-type stateCache struct {
-	store  store.Store
-	mu     sync.Mutex
-	states map[string]*stored
-}
-
-// ofTable returns the state of the table whose metadata has a key, and the keys of the objects that it is read from.
-func (c *stateCache) ofTable(ctx context.Context, metadataKey string) (*tableState, []string, error) {
-	var m struct {
-		Properties map[string]string `json:"properties"`
-	}
-	if err := readJSON(ctx, c.store, metadataKey, &m); err != nil {
-		return nil, nil, err
-	}
-	key := m.Properties[stateProperty]
-	if !strings.HasPrefix(key, lake.IcebergPrefix) {
-		return nil, nil, fmt.Errorf("property %s is %q, want a key under %s", stateProperty, key, lake.IcebergPrefix)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.states[key]
-	if s == nil {
-		var err error
-		if s, err = readState(ctx, c.store, key); err != nil {
-			return nil, nil, err
-		}
-		c.states[key] = s
-	}
-	parts := strings.Split(strings.TrimPrefix(metadataKey, lake.IcebergPrefix), "/")
-	table := s.Tables[parts[0]+"."+parts[1]]
-	if table == nil {
-		return nil, nil, fmt.Errorf("%s does not have the table", key)
-	}
-	return table, []string{key, s.baseKey}, nil
 }
 
 // Off removes the tables: no reader finds them from then on. What names metadata goes first, so that nothing names absent metadata.
