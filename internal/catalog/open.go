@@ -124,5 +124,11 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 	return c.local.Fetch(ctx, files)
 }
 
+// Cut writes a catalog of the lake as it was known at an instant, to a new file at path: see sql.Cut. from is a file with this
+// catalog. shown is the newest commit up to the instant, with the number 0 for none.
+func (c *Catalog) Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.NamedCommit) error {
+	return sql.Cut(ctx, from, path, known, shown, c.lake.Log().AllFiles(), c.local)
+}
+
 // Close removes what is private.
 func (c *Catalog) Close() error { return errors.Join(c.made.Close(), c.local.Close()) }
