@@ -73,6 +73,7 @@ var doors = map[string][]string{
 	"internal/ui/grid":  {"schemas/...", "internal/chart", "internal/ui/asof"},
 	// The pages. They meet only in internal/ui.
 	"internal/ui/deals":    {"schemas/...", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/console":  {"schemas/...", "internal/chart", "internal/safesql", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake

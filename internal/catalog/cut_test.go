@@ -73,11 +73,11 @@ func compareCut(t *testing.T, full *stdsql.DB, path string, log *load.Log, c *la
 	}
 	defer cut.Close()
 	at := "TIMESTAMPTZ '" + c.KnownAt.String() + "'"
-	compare := func(of, then string) {
+	compare := func(now, then string) {
 		t.Helper()
-		got, want := world.SortedRows(t, cut, "FROM "+of), world.SortedRows(t, full, "FROM "+then)
+		got, want := world.SortedRows(t, cut, "FROM "+now), world.SortedRows(t, full, "FROM "+then)
 		if !slices.Equal(got, want) {
-			t.Errorf("commit %d: %s has %d rows, want %d as of %s: %.300v\nwant %.300v", c.Number, of, len(got), len(want), at, got, want)
+			t.Errorf("commit %d: %s has %d rows, want %d as of %s: %.300v\nwant %.300v", c.Number, now, len(got), len(want), at, got, want)
 		}
 	}
 	ended := func(table string) string {
