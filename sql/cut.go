@@ -29,7 +29,9 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 		return doSteps(ctx, conn,
 			sqlStep("BEGIN"),
 			// Before the runs are cut: a run that is not known yet says that an earlier one is not the last.
-			step{"days", func(ctx context.Context, conn *stdsql.Conn) error { return cutSnapshots(ctx, conn, known, files, local) }},
+			step{"days", func(ctx context.Context, conn *stdsql.Conn) error {
+				return cutSnapshots(ctx, conn, known, files, local)
+			}},
 			statement("rows", func() (string, error) {
 				return renderFrom(cutting, "cut/rows.sql", struct {
 					Known string

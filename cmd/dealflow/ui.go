@@ -119,7 +119,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	console, err := a.console()
+	asked, err := a.console()
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -127,7 +127,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Files: e.files}, described, console)
+	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files}, described, asked)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -494,27 +494,42 @@ func runsOf(rows []runRow) []operator.Run {
 }
 
 // runs lists what `dealflow runs` lists.
-func (e *explorer) runs(ctx context.Context, most int) ([]operator.Run, error) {
+func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error) {
 	a := e.quiet()
 	l, err := a.openToRead(ctx, e.where)
 	if err != nil {
 		return nil, err
 	}
+	var found operator.Listing
 	made, err := a.readAttempts(ctx, l, most)
 	if err != nil {
-		made = []attempts.Attempt{} // the log has every commit
+		found.Flaw, made = err.Error(), []attempts.Attempt{} // the log has every commit
 	}
-	commits := l.Log().Commits // of a long log not all: the pages have the others from the edition
-	if most > 0 {
-		if commits, err = lastRuns(ctx, l, most); err != nil {
-			return nil, err
-		}
+	commits, err := lastRuns(ctx, l, most)
+	if err != nil {
+		return nil, err
 	}
 	rows := rowsOf(commits, l.Log(), made)
-	if most > 0 && len(rows) > most {
-		rows = rows[:most]
+	found.Runs = runsOf(rows[:min(most, len(rows))])
+	return &found, nil
+}
+
+// run finds what `dealflow runs show` shows.
+func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) {
+	a := e.quiet()
+	l, err := a.openToRead(ctx, e.where)
+	if err != nil {
+		return nil, err
 	}
-	return runsOf(rows), nil
+	row, err := a.findRun(ctx, l, name)
+	var none *usageError
+	if errors.As(err, &none) {
+		return nil, nil //nolint:nilnil // no run, or more than one
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &runsOf([]runRow{*row})[0], nil
 }
 
 // files counts what a commit added and removed.

@@ -23,6 +23,9 @@ import (
 // one feed, and was then compacted and replayed. Its files are in no folder, as those of a bucket.
 func TestCut(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a short run, under the race detector: a cut has one goroutine")
+	}
 	w := world.EventfulNights(t)
 	w.Later(time.Hour)
 	w.MustRun(t, world.Feeds(world.Priced), world.Quiet)

@@ -173,7 +173,7 @@ func wantParts(t *testing.T, page string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(page, part) {
-			t.Errorf("the page lacks %q: %.3000s", part, page[strings.Index(page, "<main"):])
+			t.Errorf("the page lacks %q: %.3000s", part, strings.TrimSpace(page[max(0, strings.Index(page, "<main")):]))
 		}
 	}
 }

@@ -152,6 +152,9 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/-/newest", "", "", 200, `"commit": 3`},
 		{"/-/healthz", "", "", 200, `"verdict": "warned"`},
 		{"/runs/last", "", "", 302, "./3"},
+		{"/runs/3", "", "", 200, "Commit 3"},
+		{"/runs/4", "", "", 404, "No commit or attempt 4."},
+		{"/runs", "", "", 200, "Attempts that made no commit are not among them: the store hangs."},
 		{"/as-of/" + first + "/changes?kind=priced", "", "", 200, `<input type="hidden" name="kind" value="priced"><label for="from">After</label><input id="from" name="from" value=""`},
 		{"/as-of/" + second + "/runs/3", "", "", 404, "No commit 3"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,12 +93,20 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 			h.Checks = log.Commits[len(log.Commits)-1].Checks
 			return h, nil
 		},
-		Runs: func(_ context.Context, most int) (all []operator.Run, err error) {
-			log := w.Log(t)
-			for i := len(log.Commits) - 1; i >= 0; i-- {
-				all = append(all, operator.Run{Commit: log.Commits[i]})
+		Runs: func(context.Context, int) (*operator.Listing, error) {
+			found := &operator.Listing{Flaw: "the store hangs"}
+			for _, c := range slices.Backward(w.Log(t).Commits) {
+				found.Runs = append(found.Runs, operator.Run{Commit: c})
 			}
-			return all, nil
+			return found, nil
+		},
+		Run: func(_ context.Context, name string) (*operator.Run, error) {
+			for _, c := range w.Log(t).Commits {
+				if fmt.Sprint(c.Number) == name {
+					return &operator.Run{Commit: c}, nil
+				}
+			}
+			return nil, nil
 		},
 		Files: func(context.Context, int64) (operator.FileChange, error) {
 			return operator.FileChange{Known: true, Added: 3}, nil

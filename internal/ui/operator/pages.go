@@ -11,8 +11,10 @@ import (
 type Source struct {
 	// Health says what `dealflow status` says.
 	Health func(context.Context) (*Health, error)
-	// Runs lists commits and attempts, newest first, at most that number of them; 0: all.
-	Runs func(ctx context.Context, most int) ([]Run, error)
+	// Runs lists commits and attempts, newest first, at most that number of them.
+	Runs func(ctx context.Context, most int) (*Listing, error)
+	// Run returns a run by its commit's number, its id, or the beginning of its id; nil unless exactly one run matches.
+	Run func(ctx context.Context, name string) (*Run, error)
 	// Files counts what a commit added and removed.
 	Files func(ctx context.Context, commit int64) (FileChange, error)
 }

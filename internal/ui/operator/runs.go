@@ -24,6 +24,12 @@ type Run struct {
 	Todo    string            // what mends it, with the command in backquotes
 }
 
+// Listing is the newest runs.
+type Listing struct {
+	Runs []Run
+	Flaw string // why attempts that made no commit are not among them; "" if they are
+}
+
 // FileChange is what a commit added and removed.
 type FileChange struct {
 	Known          bool // false if the commit's object is lost
@@ -35,16 +41,16 @@ type FileChange struct {
 const runsShown = 100
 
 // readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
-func (s *source) readRuns(q *frame.Request) ([]Run, error) {
+func (s *source) readRuns(q *frame.Request) (*Listing, error) {
 	if !q.View.Pinned() {
 		return s.Runs(q.Ctx, runsShown)
 	}
-	var runs []Run
+	var found Listing
 	commits := q.View.Commits()
-	for i := len(commits) - 1; i >= 0 && len(runs) < runsShown; i-- {
-		runs = append(runs, Run{Commit: commits[i]})
+	for i := len(commits) - 1; i >= 0 && len(found.Runs) < runsShown; i-- {
+		found.Runs = append(found.Runs, Run{Commit: commits[i]})
 	}
-	return runs, nil
+	return &found, nil
 }
 
 // viewOf returns a run as the strip of attempts shows it.
@@ -75,10 +81,11 @@ func firstLine(text string) string {
 }
 
 func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
-	runs, err := s.readRuns(q)
+	found, err := s.readRuns(q)
 	if err != nil {
 		return nil, err
 	}
+	runs := found.Runs
 	commands, outcomes := map[string]int64{}, map[string]int64{}
 	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
 	for i := range runs {
@@ -99,6 +106,9 @@ func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
 	}
 	if q.View.Pinned() {
 		lead += " A lake as of an instant has commits alone: attempts that made none are shown as of now."
+	}
+	if found.Flaw != "" {
+		lead += " Attempts that made no commit are not among them: " + found.Flaw + "."
 	}
 	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
 		Table: t, Empty: "No run matches. Take a filter away.",
@@ -166,28 +176,19 @@ type runData struct {
 // findRun returns the run that a path names: by commit number, or by the id of an attempt.
 func (s *source) findRun(q *frame.Request) (*Run, error) {
 	name := q.Vars["commit"]
-	number, err := strconv.ParseInt(name, 10, 64)
+	if !q.View.Pinned() {
+		run, err := s.Run(q.Ctx, name)
+		if err == nil && run == nil {
+			err = frame.Errorf(http.StatusNotFound, "No commit or attempt %s.", name)
+		}
+		return run, err
+	}
 	commits := q.View.Commits()
-	found := slices.IndexFunc(commits, func(c lake.Commit) bool { return err == nil && c.Number == number })
-	if q.View.Pinned() {
-		if found < 0 {
-			return nil, frame.Errorf(http.StatusNotFound, "No commit %s as of this instant.", name)
-		}
-		return &Run{Commit: commits[found]}, nil
+	found := slices.IndexFunc(commits, func(c lake.Commit) bool { return strconv.FormatInt(c.Number, 10) == name })
+	if found < 0 {
+		return nil, frame.Errorf(http.StatusNotFound, "No commit %s as of this instant.", name)
 	}
-	runs, err := s.Runs(q.Ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	for i := range runs {
-		if runs[i].Commit.Number > 0 && fmt.Sprint(runs[i].Commit.Number) == name || runs[i].Attempt != nil && runs[i].Attempt.RunID == name {
-			return &runs[i], nil
-		}
-	}
-	if found >= 0 {
-		return &Run{Commit: commits[found]}, nil // of a long log
-	}
-	return nil, frame.Errorf(http.StatusNotFound, "No commit or attempt %s.", name)
+	return &Run{Commit: commits[found]}, nil
 }
 
 func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
