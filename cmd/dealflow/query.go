@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/safesql"
 	"dealflow/load/parquet"
 	"dealflow/sql/answer"
 )
@@ -25,6 +27,8 @@ type queryOptions struct {
 	format string
 	file   string
 	out    string
+	safe   bool
+	limit  time.Duration
 }
 
 func newQuery(a *app) *cobra.Command {
@@ -58,10 +62,19 @@ a pipe; sums of whole numbers are DOUBLE in them unless the statement casts them
 
 A statement may write files of this machine: COPY … TO writes what it is given, as the user who runs
 query, and replaces files. The lake's catalog is read-only; the files of a lake in a folder are files
-like any other. Run only statements that you would run as a program.`,
+like any other. Run only statements that you would run as a program.
+
+--safe is for statements of people who are not trusted with this machine. It runs one SELECT and refuses
+all else. The statement reads the tables in main, history and snapshots, the analyses, and no file by
+name; it writes nothing. It runs in a process of its own, without any variable of the environment, which
+Linux (6.2 and later, with Landlock) keeps from all files but the lake's data and from the network, and
+which ends after --time-limit. Where Landlock is missing, Parquet and Arrow are refused, and the other
+formats are protected by the check of the statement, by DuckDB's settings and by the limit of the size of
+files (RLIMIT_FSIZE) alone.`,
 		Example: `  dealflow query "SELECT market, count(*) FROM bond_priced_deals GROUP BY ALL"
   dealflow query "FROM loan_priced_deals_as_of('2026-11-01 06:00:00Z')" --format csv
   dealflow query "FROM bond_priced_deals" --format parquet --out deals.parquet
+  dealflow query --safe --file asked.sql --format csv
   dealflow query "FROM deals" --format csv | psql -c "COPY deals FROM STDIN (FORMAT csv, HEADER)"`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(cmd.Context(), a, o, args) },
@@ -70,6 +83,8 @@ like any other. Run only statements that you would run as a program.`,
 	flags.StringVar(&o.format, "format", "table", "format of the answer: "+strings.Join(queryFormats, ", "))
 	flags.StringVarP(&o.file, "file", "f", "", "read the statement from this file")
 	flags.StringVarP(&o.out, "out", "o", "", "write the answer to this file, not to stdout")
+	flags.BoolVar(&o.safe, "safe", false, "run the statement as one of a stranger: it reads the lake's tables, and nothing else")
+	flags.DurationVar(&o.limit, "time-limit", 0, "end a statement of --safe after this time, such as 10s; 0: 1m")
 	return cmd
 }
 
@@ -83,6 +98,9 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	if binary := o.format == "parquet" || o.format == "arrow"; binary && o.out == "" && isTerminal(a.Stdout) {
 		return usagef("--format %s: name a file with --out, or send the answer into a pipe", o.format)
 	}
+	if o.limit != 0 && !o.safe {
+		return usagef("--time-limit belongs to --safe: other statements end by themselves, or with this program")
+	}
 	statement, err := a.statement(o, args)
 	if err != nil {
 		return err
@@ -90,6 +108,9 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	l, err := a.openLake(ctx)
 	if err != nil {
 		return err
+	}
+	if o.safe {
+		return a.querySafely(ctx, l, o, statement)
 	}
 	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
 		if o.out == "" {
@@ -114,6 +135,11 @@ func (a *app) writeQuery(ctx context.Context, db *stdsql.DB, statement, format s
 	if err := writeParquet(ctx, db, statement, path); err != nil {
 		return err
 	}
+	return copyAnswer(ctx, path, format, out)
+}
+
+// copyAnswer writes an answer that is a Parquet file, as Parquet or as a stream of Arrow.
+func copyAnswer(ctx context.Context, path, format string, out io.Writer) error {
 	if format == "arrow" {
 		return parquet.Stream(ctx, path, memory.DefaultAllocator, out)
 	}
@@ -164,14 +190,16 @@ func printQuery(ctx context.Context, db *stdsql.DB, statement, format string, ou
 		return err
 	}
 	defer rows.Close()
-	switch format {
-	case "csv":
-		return rows.WriteCSV(out)
-	case "json":
-		return rows.WriteJSON(out)
-	case "ndjson":
-		return rows.WriteNDJSON(out)
-	}
+	return rowFormats[format](rows, out)
+}
+
+// rowFormats are the formats that a program writes row by row.
+var rowFormats = map[string]safesql.Format{
+	"csv": (*answer.Rows).WriteCSV, "json": (*answer.Rows).WriteJSON, "ndjson": (*answer.Rows).WriteNDJSON, "table": printRows,
+}
+
+// printRows prints an answer as a table for people.
+func printRows(rows *answer.Rows, out io.Writer) error {
 	var cells [][]string
 	headings := rows.Columns()
 	for rows.Next() {

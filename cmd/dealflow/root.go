@@ -52,7 +52,7 @@ else the default.
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
-		newDemo(a), newRun(a), newSync(a), newWatch(a), newServe(a), newQuery(a), newExport(a), newDDL(a), newFiles(a), newReport(a), newUI(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newIceberg(a), newUpgrade(a), newCopy(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newMan(), newVersion(a),
+		newDemo(a), newRun(a), newSync(a), newWatch(a), newServe(a), newQuery(a), newExport(a), newDDL(a), newFiles(a), newReport(a), newUI(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newIceberg(a), newUpgrade(a), newCopy(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newMan(), newVersion(a), newWorker(a),
 	)
 	showVariables(root)
 	a.addCompletions(root)

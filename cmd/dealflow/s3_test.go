@@ -30,6 +30,10 @@ func TestCommandsOnS3(t *testing.T) {
 	if code := k.program(t, p, 0, "query", "SELECT 1 / count(*) FROM bond_priced_banks_as_of('2026-01-07 23:00:00Z')"); code != 0 {
 		t.Errorf("query: exit code %d", code)
 	}
+	// The process of the statement has no credentials: the files are fetched before it starts.
+	if code := k.program(t, p, 0, "query", "--safe", "SELECT 1 / count(*) FROM history.bond_priced_banks"); code != 0 {
+		t.Errorf("query --safe: exit code %d", code)
+	}
 	for _, since := range []string{"--full", "--since last"} {
 		if code := k.program(t, p, 0, append(strings.Fields("export "+since), "s3://"+server.Bucket+"/export")...); code != 0 {
 			t.Errorf("export %s: exit code %d", since, code)

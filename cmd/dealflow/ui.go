@@ -21,6 +21,7 @@ import (
 	"dealflow/internal/logs"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/console"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/login"
 	"dealflow/internal/ui/operator"
@@ -118,11 +119,15 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	asked, err := a.console()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	e := explorer{app: a, where: where, options: o}
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files}, described)
+	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files}, described, asked)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -257,6 +262,20 @@ func describedAnalyses() (all []study.Analysis, err error) {
 	return all, err
 }
 
+// console returns what the page for statements has.
+func (a *app) console() (console.Source, error) {
+	runner, err := a.statementRunner(statementTime)
+	source := console.Source{Runner: runner}
+	for _, name := range []string{"newest_deals", "pipeline_then", "deal_changes"} {
+		example := sql.ExampleByName(name)
+		source.Examples = append(source.Examples, console.Example{Title: example.Title(), SQL: example.Text})
+	}
+	return source, err
+}
+
+// statementTime is the time of a statement of a reader of the explorer.
+const statementTime = 10 * time.Second
+
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
 type editions struct {
 	catalogs
@@ -333,12 +352,17 @@ func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error
 		return nil, errors.Join(err, closeAll())
 	}
 	runs, err := e.past.all(ctx, l)
-	if err != nil {
+	path, unnamed := sql.FileOf(ctx, db)
+	if err = errors.Join(err, unnamed); err != nil {
 		return nil, errors.Join(err, closeAll())
 	}
 	return &asof.Edition{
 		Log: l.Log(), Runs: runs, DB: db, Close: closeAll,
 		Fetch: func(ctx context.Context, statement string) error { return file.Fetch(ctx, db, statement) },
+		Path:  path, Root: file.Root(),
+		Cut: func(ctx context.Context, to string, shown lake.NamedCommit) error {
+			return file.Cut(ctx, path, to, shown.KnownAt, shown)
+		},
 	}, nil
 }
 

@@ -54,6 +54,8 @@ var doors = map[string][]string{
 	"serve/lakesource":      {"schemas/...", "serve"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
+	"internal/confine":  {}, // of a machine: it knows no statement
+	"internal/safesql":  {"internal/confine", "sql", "sql/answer"},
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
@@ -71,6 +73,7 @@ var doors = map[string][]string{
 	"internal/ui/grid":  {"schemas/...", "internal/chart", "internal/ui/asof"},
 	// The pages. They meet only in internal/ui.
 	"internal/ui/deals":    {"schemas/...", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/console":  {"schemas/...", "internal/chart", "internal/safesql", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake

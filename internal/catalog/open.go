@@ -96,6 +96,18 @@ func (c *Catalog) DB(ctx context.Context, statements ...string) (*stdsql.DB, err
 	return db, nil
 }
 
+// FetchFor is Fetch for a caller that has not opened the catalog.
+func (c *Catalog) FetchFor(ctx context.Context, statements ...string) error {
+	if c.local.IsLake() {
+		return nil
+	}
+	db, err := c.DB(ctx, statements...)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
 // Fetch adds the files that statements may read to Root. db is the catalog, opened with this Root.
 func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string) error {
 	if c.local.IsLake() {
@@ -110,6 +122,12 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 		return !wanted
 	})
 	return c.local.Fetch(ctx, files)
+}
+
+// Cut writes a catalog of the lake as it was known at an instant, to a new file at path: see sql.Cut. from is a file with this
+// catalog. shown is the newest commit up to the instant, with the number 0 for none.
+func (c *Catalog) Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.NamedCommit) error {
+	return sql.Cut(ctx, from, path, known, shown, c.lake.Log().AllFiles(), c.local)
 }
 
 // Close removes what is private.

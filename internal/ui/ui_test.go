@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,9 +23,11 @@ import (
 	"golang.org/x/net/html"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/safesql"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
+	"dealflow/internal/ui/console"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/login"
 	"dealflow/internal/ui/operator"
@@ -34,9 +37,22 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/answer"
 )
 
-func TestMain(m *testing.M) { world.Main(m) }
+// answerStatement is the argument that makes the test's binary the process of a statement.
+const answerStatement = "answer-statement"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == answerStatement {
+		formats := map[string]safesql.Format{"csv": (*answer.Rows).WriteCSV, "json": (*answer.Rows).WriteJSON}
+		if err := safesql.Serve(os.Stdin, os.Stdout, os.Stderr, formats); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	world.Main(m)
+}
 
 // explorer is the explorer of a World's lake.
 type explorer struct {
@@ -95,7 +111,10 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 		Files: func(context.Context, int64) (operator.FileChange, error) {
 			return operator.FileChange{Known: true, Added: 3}, nil
 		},
-	}, described(t))
+	}, described(t), console.Source{
+		Runner:   &safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir(), Time: time.Minute},
+		Examples: []console.Example{{Title: "Commits", SQL: `SELECT "commit", command FROM runs ORDER BY ALL`}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +157,18 @@ func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int
 		if _, err := db.ExecContext(ctx, "SET threads = 1"); err != nil {
 			return nil, errors.Join(err, done(), c.Close())
 		}
+		path, err := sql.FileOf(ctx, db)
+		if err != nil {
+			return nil, errors.Join(err, done(), c.Close())
+		}
 		e.db = db
 		return &asof.Edition{
 			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
 			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
+			Path:  path, Root: c.Root(),
+			Cut: func(ctx context.Context, to string, shown lake.NamedCommit) error {
+				return c.Cut(ctx, path, to, shown.KnownAt, shown)
+			},
 		}, nil
 	}
 }

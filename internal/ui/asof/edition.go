@@ -20,6 +20,10 @@ type Edition struct {
 	DB   *stdsql.DB
 	// Fetch makes the lake's files that a statement reads local. It may be called concurrently.
 	Fetch func(ctx context.Context, statement string) error
+	// Path is the catalog file of DB, in a folder that Close removes. Root is the local folder with the files that Fetch adds.
+	Path, Root string
+	// Cut writes the catalog as it was known at the instant of a commit, with the number 0 for none, to a new file.
+	Cut func(ctx context.Context, path string, shown lake.NamedCommit) error
 	// Close closes DB and releases all that was opened with it.
 	Close func() error
 }
@@ -54,6 +58,7 @@ type edition struct {
 	Edition
 	users int
 	days  []Day
+	cuts  cuts
 }
 
 // Day is a day of which the lake has a snapshot, with the newest commit that took one.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"cmp"
+	"io"
 	"slices"
 
 	"dealflow/internal/chart"
@@ -18,7 +19,9 @@ type Page struct {
 	Live   bool     // it also says what is so now, if it is not pinned
 	Show   func(*Request) (*Content, error)
 	Main   func(*Request) (asof.Query, error) // its main table, for downloads; nil: none
-	Move   func(*Request) (string, error)     // where to go instead, "" for nowhere; nil: never
+	// Save writes what the page has as a file of a format of asof, in place of Main. The request's Ctx has the time of a download.
+	Save func(q *Request, format string, out io.Writer) error
+	Move func(*Request) (string, error) // where to go instead, "" for nowhere; nil: never
 }
 
 // List is the data of a page that is one table. The template "list" shows it.

@@ -60,6 +60,7 @@ type Content struct {
 	Lead     string // one sentence that answers the page's question; "" for none
 	Template string
 	Data     any
+	Status   int   // of HTTP; 0: 200
 	File     *File // in place of a page
 }
 

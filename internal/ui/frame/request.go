@@ -74,7 +74,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *Re
 	}
 	for i := range s.config.Pages {
 		vars, ok := s.config.Pages[i].match(q.path)
-		if !ok || q.format != "" && s.config.Pages[i].Main == nil {
+		if !ok || q.format != "" && s.config.Pages[i].Main == nil && s.config.Pages[i].Save == nil {
 			continue
 		}
 		q.page, q.Vars = &s.config.Pages[i], vars
@@ -107,6 +107,29 @@ func (p *Page) match(path string) (map[string]string, bool) {
 		}
 	}
 	return vars, true
+}
+
+// FromElsewhere says whether a page of another site led here, as browsers say.
+func (q *Request) FromElsewhere() bool {
+	from := q.http.Header.Get("Sec-Fetch-Site")
+	return from == "cross-site" || from == "same-site"
+}
+
+// ConsolePath is the page below the base on which a reader runs statements; MaxStatement is the most bytes of one.
+const (
+	ConsolePath  = "sql"
+	MaxStatement = 8 << 10
+)
+
+// ConsoleLink returns the address of the page on which a reader can run a statement; "" if it cannot be run there.
+func (q *Request) ConsoleLink(statement string) string {
+	address := ConsolePath + "?sql=" + url.QueryEscape(statement)
+	known := slices.ContainsFunc(q.server.config.Pages, func(p Page) bool { return p.Path == ConsolePath })
+	// The console does not open the schema files: its tables have what was learned later.
+	if !known || len(statement) > MaxStatement || len(address) > maxURL/2 || strings.Contains(statement, "files.") {
+		return ""
+	}
+	return q.Link(address)
 }
 
 // base returns the way from the page to its base: all links are relative to it, so that a pinned reader stays pinned.

@@ -288,9 +288,12 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 
 // save answers with the main table of a page as a file.
 func (s *Server) save(w http.ResponseWriter, r *http.Request, q *Request) error {
-	query, err := q.page.Main(q)
-	if err != nil {
-		return err
+	var query asof.Query
+	var err error
+	if q.page.Save == nil {
+		if query, err = q.page.Main(q); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Ctx), saveBudget)
 	defer cancel()
@@ -307,7 +310,12 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, q *Request) error 
 		w.Header().Set("Content-Disposition", `attachment; filename="`+name+"."+q.format+`"`)
 		w.WriteHeader(http.StatusOK)
 	}}
-	err = q.View.Write(ctx, query, q.format, s.config.WorkDir, out)
+	if q.page.Save != nil {
+		q.Ctx = ctx
+		err = q.page.Save(q, q.format, out)
+	} else {
+		err = q.View.Write(ctx, query, q.format, s.config.WorkDir, out)
+	}
 	if err != nil && out.begun {
 		// A cut connection is the only way to say that what came is not all.
 		s.config.Log.Warn("a download was cut off", "error", err)
@@ -353,7 +361,10 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Data))
 		return nil
 	}
-	return s.write(w, r, q, content, http.StatusOK)
+	if content.Status >= http.StatusBadRequest {
+		w.Header().Del("ETag")
+	}
+	return s.write(w, r, q, content, cmp.Or(content.Status, http.StatusOK))
 }
 
 // tag identifies a page: the state of the lake, the program, the address, and what the strip says of the time. It returns
@@ -362,7 +373,7 @@ func (s *Server) tag(q *Request) string {
 	if q.page.Live && !q.View.Pinned() {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s", s.config.Version, s.assets.hash, q.View.State(), q.View.Instant(), q.http.URL.RequestURI(), q.strip().Said))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s\x00%t", s.config.Version, s.assets.hash, q.View.State(), q.View.Instant(), q.http.URL.RequestURI(), q.strip().Said, q.FromElsewhere()))
 	return fmt.Sprintf(`W/"%x"`, sum[:12])
 }
 

@@ -106,7 +106,7 @@
     };
     const help = [["g then the first letter", "a page: " + [...document.querySelectorAll("nav [data-key]")].map((a) => a.dataset.key + " " + a.textContent).join(", ")],
       ["/", "search"], ["[ ]", "one commit back, forward"], ["{ }", "one day back, forward"], [".", "exact instant"], ["n", "newest state"],
-      ["j k", "next, previous row"], ["Enter", "open the row"], ["s", "the statements"], ["y", "copy a link to this view, pinned"], ["?", "this list"]];
+      ["j k", "next, previous row"], ["Enter", "open the row"], ["s", "the statements"], ["Ctrl+Enter", "run the statement (SQL)"], ["y", "copy a link to this view, pinned"], ["?", "this list"]];
     const showHelp = () => {
       const dialog = make("dialog");
       dialog.append(make("h2", "Keys"));
@@ -127,6 +127,7 @@
     keys.addEventListener("click", showHelp);
     document.addEventListener("keydown", (event) => {
       const field = event.target.closest("input, select, textarea, dialog");
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("textarea")) event.target.form.requestSubmit();
       if (event.key === "Escape" && field && field.blur) field.blur();
       if (field || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "?") { event.preventDefault(); showHelp(); return; }

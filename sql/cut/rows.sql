@@ -1,0 +1,24 @@
+-- Removes what became known after an instant.
+DELETE FROM _dealflow.version_index WHERE valid_from > {{lit .Known}}::TIMESTAMPTZ;
+UPDATE _dealflow.version_index SET valid_to = NULL WHERE valid_to > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM _dealflow.field_change WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM _dealflow.field_seen WHERE first_known_at > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM _dealflow.tranche_lineage d WHERE NOT EXISTS (
+  FROM _dealflow.version_index v
+  WHERE v.service = d.service AND v.market = d.market AND v.kind = 'expected' AND v.deal_id = d.deal_id AND v.version = d.version);
+DELETE FROM _dealflow.bank_count d WHERE NOT EXISTS (
+  FROM _dealflow.version_index v
+  WHERE v.service = d.service AND v.market = d.market AND v.kind = 'priced' AND v.deal_id = d.deal_id AND v.version = d.version);
+DELETE FROM _dealflow.listing d WHERE NOT EXISTS (
+  FROM _dealflow.version_index v
+  WHERE v.service = d.service AND v.market = d.market AND v.kind = 'priced' AND v.deal_id = d.deal_id AND v.version = d.version);
+UPDATE _dealflow.listing SET shared = false
+WHERE shared AND (service, code) NOT IN (
+  SELECT l.service, l.code FROM _dealflow.listing l GROUP BY l.service, l.code HAVING min(l.market) <> max(l.market));
+-- It has the tranches as they were last seen, for the next commit: no next one is made from this catalog.
+DELETE FROM _dealflow.tranche_known;
+DELETE FROM main.checks WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM main.feed_runs f WHERE NOT EXISTS (
+  FROM main.runs r WHERE r.run_id = f.run_id AND r.known_at <= {{lit .Known}}::TIMESTAMPTZ);
+DELETE FROM main.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
+UPDATE _dealflow.catalog SET "commit" = {{.Shown.Number}}, known_at = {{lit .Known}}::TIMESTAMPTZ, sha256 = nullif({{lit .Shown.SHA256}}, '')
