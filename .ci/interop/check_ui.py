@@ -1,20 +1,24 @@
 """The explorer in a real browser: by keys alone, without a script, in both colour schemes and two widths.
 
-usage: check_ui.py CHROMIUM AXE URL FOLDER CASES
+usage: check_ui.py CHROMIUM AXE URL PID FOLDER CASES
 
-AXE is the file of axe-core. URL is that of a running explorer. Screenshots stay in FOLDER, to be looked at: of some pages,
-or, with CASES "full", of each page in each scheme and width. No page may have a serious finding of axe, a message on the
-console, a request to another host, or more width than the screen.
+AXE is the file of axe-core. URL is that of a running explorer, and PID its process. Screenshots stay in FOLDER, to be looked
+at: of some pages, or, with CASES "full", of each page in each scheme and width. No page may have a serious finding of axe, a
+message on the console, a request to another host, or more width than the screen. With CASES "full", a statement is
+left to run until its time is over.
 """
 
 import base64
 import json
+import os
+import select
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
-from urllib.parse import urlparse
+from urllib.parse import quote, urlparse
 
 import websocket
 from PIL import Image
@@ -46,13 +50,13 @@ class Browser:
 
     session = None
 
-    def call(self, method: str, **params: object) -> dict:
-        """Call a method, and note the events that come before its answer."""
+    def call(self, method: str, session: object = ..., **params: object) -> dict:
+        """Call a method, and note the events that come before its answer. session: None for one of the browser, not of the tab."""
         self.count += 1
         number = self.count
         message = {"id": number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
+        if session := self.session if session is ... else session:
+            message["sessionId"] = session
         self.socket.send(json.dumps(message))
         while True:
             answer = json.loads(self.socket.recv())
@@ -92,12 +96,16 @@ class Browser:
     def open(self, url: str) -> None:
         self.act("Page.navigate", url=url)
 
-    def press(self, key: str, leads: bool = False) -> None:
-        """Press a key. leads: it leads to another page."""
-        text = {"Enter": "\r"}.get(key, key)
+    # Keys without a character of their own: their text, and their code on Windows.
+    NAMED = {"Enter": ("\r", 13), "Tab": ("", 9)}
+
+    def press(self, key: str, leads: bool = False, control: bool = False) -> None:
+        """Press a key. leads: it leads to another page. control: with the key Ctrl."""
+        text, code = self.NAMED.get(key, (key, 0))
         self.events.clear()
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, code=key if key == "Enter" else "", windowsVirtualKeyCode=13 if key == "Enter" else 0)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        held = 2 if control else 0
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, code=key if code else "", windowsVirtualKeyCode=code, modifiers=held)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, modifiers=held)
         if leads:
             self.wait("Page.loadEventFired")
 
@@ -109,6 +117,12 @@ class Browser:
     def clean(self, where: str) -> None:
         assert not self.said, f"{where}: the console says {self.said}"
         assert not self.asked, f"{where}: requests leave the host: {self.asked}"
+
+    def refused(self, where: str) -> None:
+        """Like clean, on a page with the status 400, of which the browser itself says so."""
+        assert len(self.said) == 1 and "status of 400" in self.said[0], f"{where}: the console says {self.said}"
+        self.said.clear()
+        self.clean(where)
 
     def shape(self, width: int, scheme: str) -> None:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=1400, deviceScaleFactor=1, mobile=False)
@@ -210,6 +224,99 @@ def asked_without_script(b: Browser, url: str) -> None:
     b.clean("asked without a script")
 
 
+# A statement that does not end by itself.
+ENDLESS = "SELECT count(*) FROM range(100000000000000) t(i) WHERE i % 7 = 8"
+
+
+def statements(b: Browser, url: str, server: int, full: bool) -> None:
+    """Statements of a reader, by keys alone: a mistake with its place, the first 1,000 rows, one that is left and one that takes too long."""
+
+    def lead() -> str:
+        return b.ask("document.querySelector('.lead').textContent")
+
+    def run(statement: str) -> None:
+        """Skip to the content, and type a statement in place of the one that is there."""
+        if not b.ask("location.hash"):  # it stays where it is with the next statement
+            b.press("Tab")
+            b.press("Enter")
+        b.press("Tab")
+        assert b.ask("document.activeElement.id") == "sql", b.ask("document.activeElement.outerHTML")
+        b.call("Input.dispatchKeyEvent", type="keyDown", key="a", modifiers=2, commands=["selectAll"])
+        b.call("Input.insertText", text=statement)
+        b.press("Enter", leads=True, control=True)
+
+    def workers() -> set[int]:
+        """The processes that the server has started."""
+        return {int(p) for path in Path(f"/proc/{server}/task").glob("*/children") for p in path.read_text().split()}
+
+    b.open(url + "/")
+    b.press("g")
+    b.press("s", leads=True)
+    assert b.ask("location.pathname") == "/sql", b.ask("location.href")
+    run("SELECT 1,\n  nothing_of_this_name FROM deals")
+    said = b.ask("document.getElementById('problem').textContent").splitlines()
+    line = next(i for i, text in enumerate(said) if text.startswith("LINE 2:"))
+    assert said[line + 1].index("^") == said[line].index("nothing_of_this_name"), said
+    assert b.ask("document.getElementById('sql').value").startswith("SELECT 1,\n"), "the statement is not there to be mended"
+    b.refused("a mistake")
+    run("FROM range(1, 5001)")
+    assert lead().startswith("The first 1,000 rows of more"), lead()
+    assert b.ask("document.querySelectorAll('main tbody tr').length") == 1000
+    b.clean("1,000 rows")
+
+    before = workers()
+    tab = b.call("Target.createTarget", session=None, url=f"{url}/sql?sql={quote(ENDLESS)}")["targetId"]
+    while not (found := workers() - before):
+        pass
+    ends = [os.pidfd_open(pid) for pid in found]
+    b.call("Target.closeTarget", session=None, targetId=tab)
+    left = time.monotonic()
+    for end in ends:
+        assert select.select([end], [], [], 5)[0], "the statement of a closed tab goes on"
+    print(f"explorer: a statement ended {time.monotonic() - left:.2f} s after its tab")
+    if full:
+        began = time.monotonic()
+        run(ENDLESS)
+        took = time.monotonic() - began
+        assert "ended after its time, 10s" in b.ask("document.getElementById('problem').textContent")
+        assert took < 15 and not workers(), f"{took:.1f} s, {workers()}"
+        b.refused("no end")
+        print(f"explorer: a statement without an end was ended after {took:.1f} s")
+
+
+# Texts that would do something if a page obeyed them.
+HOSTILE = (
+    "<script>alert(1)</script>", '"><img src=//elsewhere.example/x onerror=alert(1)>', "{{.Data}}", "</title></style></textarea></svg><b>bold</b>",
+    "javascript:alert(1)", "=cmd()", "' OR 1=1 --", "&lt;i&gt;", "<base href=//elsewhere.example>", "a\u200cb \u202etfel", "\u05d0\u05d1 \u200f", "\u0007\u001b[31m\u0000",
+)  # fmt: skip
+
+
+def hostile(b: Browser, url: str) -> None:
+    """Such texts as values, as names of columns, and in a statement with a mistake: they are shown, and do nothing."""
+
+    def shown(text: str) -> str:
+        return "".join("\ufffd" if c in "\0\u0007\u001b\u200f\u202e" else c for c in text)
+
+    def literal(text: str) -> str:
+        return " || ".join(f"chr({ord(c)})" if c < " " else "'" + c.replace("'", "''") + "'" for c in text)
+
+    named = [text for text in HOSTILE if "\0" not in text]
+    quoted = ['"' + text.replace('"', '""') + '"' for text in named]
+    statement = "SELECT " + ", ".join(f"{literal(text)} AS {name}" for text, name in zip(HOSTILE, [*quoted, "last"], strict=True))
+    b.open(f"{url}/sql?sql={quote(statement)}")
+    cells = b.ask("[...document.querySelectorAll('main tbody td')].map((cell) => cell.title || cell.textContent)")
+    assert cells == [shown(text) for text in HOSTILE], cells
+    heads = b.ask("[...document.querySelectorAll('main th')].map((head) => head.textContent)")
+    assert heads == [shown(text) for text in [*named, "last"]], heads
+    assert b.ask("document.getElementById('sql').value") == shown(statement), "the statement is not as it was asked"
+    b.clean("an answer of hostile texts")
+    mistake = " ".join(named)
+    b.open(url + "/sql?sql=" + quote('FROM "' + mistake.replace('"', '""') + '"'))
+    said = b.ask("document.getElementById('problem').textContent")
+    assert "no such table" in said and shown(mistake).lower() in said.lower(), said
+    b.refused("a mistake of hostile text")
+
+
 # Pages of which the documentation has a picture.
 PICTURES = ("health", "deal", "pipeline", "analysis")
 
@@ -231,12 +338,12 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             assert not found, f"{where}: {found}"
             if name in PICTURES and scheme == "light" and width > 1000:
                 b.picture(folder / f"ui-{name}.png")
-            b.clean(where)
+            (b.refused if name == "mistake" else b.clean)(where)
             seen += 1
     return seen
 
 
-def main(chromium: str, axe: str, url: str, place: str, cases: str) -> None:
+def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str) -> None:
     url, folder = url.rstrip("/"), Path(place)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
         b = Browser(chromium, own, urlparse(url).netloc)
@@ -248,6 +355,8 @@ def main(chromium: str, axe: str, url: str, place: str, cases: str) -> None:
             deal = by_keys(b, url)
             without_script(b, url)
             asked_without_script(b, url)
+            statements(b, url, int(server), cases == "full")
+            hostile(b, url)
             b.open(url + "/changes")
             diff = b.ask("[...document.querySelectorAll('main a')].map((a) => a.getAttribute('href')).find((h) => h.includes('tab=diff'))")
             diff = "/" + diff.removeprefix("./")
@@ -255,9 +364,11 @@ def main(chromium: str, axe: str, url: str, place: str, cases: str) -> None:
                 "health": "/", "deal": diff.split("?")[0], "deals": "/deals", "diff": diff, "changes": "/changes", "runs": "/runs",
                 "pinned": "/as-of/commit-2/deals", "fields": deal + "?tab=fields", "tables": "/tables/bond_priced_price_evolution",
                 "pipeline": "/pipeline?service=loan", "analysis": "/analyses/execution_by?market=IG&from_date=2024-01-01",
+                "sql": "/as-of/commit-2/sql?rows=40&sql=" + quote("SELECT market, deal_id, pricing_date, borrower_name, currency, nominal_amount\nFROM bond_priced_deals\nORDER BY ALL"),
             }  # fmt: skip
             if cases == "full":
                 early = "/as-of/2020-01-01T00:00:00Z/"
+                pages |= {"console": "/sql", "mistake": "/sql?sql=" + quote("SELECT 1,\n  nothing_of_this_name FROM deals")}
                 pages |= {"lists": deal + "?tab=lists", "payload": deal + "?tab=payload", "run": "/runs/2", "early": early}
                 pages |= {"bonds": "/pipeline?service=bond", "tranches": "/pipeline?view=table&service=loan", "analyses": "/analyses"}
                 pages |= {"league": "/analyses/league_table?from_date=2024-01-01", "volume": "/analyses/issuance_volume", "form": "/analyses/vintages"}

@@ -12,14 +12,15 @@ ended() {
   rm -rf "$work"
 }
 
-# start COMMAND FLAGS …: starts a server of dealflow, and sets url to its address.
+# start COMMAND FLAGS …: starts a server of dealflow, and sets url to its address, and server to its process.
 start() {
   local started command=$1
   shift
   started=$(mktemp -u "$work/startedXXXX")
   mkfifo "$started"
   "$root/bin/dealflow" "$command" --listen 127.0.0.1:0 "$@" 2>"$started" &
-  servers="$servers $!"
+  server=$!
+  servers="$servers $server"
   exec 3<"$started"
   url=
   while [ -z "$url" ] && read -r line <&3; do

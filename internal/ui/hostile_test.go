@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -34,6 +35,16 @@ func TestHostileTexts(t *testing.T) {
 	pages := e.crawl(t, "/", 1)
 	for _, path := range []string{"/deals?q=marker", "/deals?q=%3Cscript%3Emarker", "/deals?q=%27+OR+1%3D1+--+marker", "/deals?sort=borrower"} {
 		pages[path] = e.page(t, path)
+	}
+	for _, statement := range []string{
+		"SELECT * FROM bond_priced_deals, (SELECT chr(7) || 'marker' || chr(8238) AS \"<b>marker\"), (SELECT '<script>marker</script>' || chr(0))",
+		"FROM history.bond_expected_deals", "SELECT \"<img src=x onerror=marker>\"\n</textarea><b>marker</b>", "FROM \"<b>marker\"",
+	} {
+		path := "/sql?" + url.Values{"sql": {statement}}.Encode()
+		_, pages[path], _ = e.get(t, path)
+		if n := strings.Count(pages[path], "marker"); n < 3 {
+			t.Errorf("%s: the texts are on the page %d times: %.3000s", statement, n, pages[path])
+		}
 	}
 	seen := 0
 	for path, page := range pages {
