@@ -2,7 +2,6 @@
 DELETE FROM _dealflow.version_index WHERE valid_from > {{lit .Known}}::TIMESTAMPTZ;
 UPDATE _dealflow.version_index SET valid_to = NULL WHERE valid_to > {{lit .Known}}::TIMESTAMPTZ;
 DELETE FROM _dealflow.field_change WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
-DELETE FROM _dealflow.field_seen WHERE first_known_at > {{lit .Known}}::TIMESTAMPTZ;
 DELETE FROM _dealflow.tranche_lineage d WHERE NOT EXISTS (
   FROM _dealflow.version_index v
   WHERE v.service = d.service AND v.market = d.market AND v.kind = 'expected' AND v.deal_id = d.deal_id AND v.version = d.version);
@@ -15,8 +14,10 @@ DELETE FROM _dealflow.listing d WHERE NOT EXISTS (
 UPDATE _dealflow.listing SET shared = false
 WHERE shared AND (service, code) NOT IN (
   SELECT l.service, l.code FROM _dealflow.listing l GROUP BY l.service, l.code HAVING min(l.market) <> max(l.market));
--- It has the tranches as they were last seen, for the next commit: no next one is made from this catalog.
+-- These are for the next commit, and none is made from this catalog: the tranches as they were last seen, and since when a column
+-- that has changed by now has had values.
 DELETE FROM _dealflow.tranche_known;
+DELETE FROM _dealflow.field_seen;
 DELETE FROM main.checks WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
 DELETE FROM main.feed_runs f WHERE NOT EXISTS (
   FROM main.runs r WHERE r.run_id = f.run_id AND r.known_at <= {{lit .Known}}::TIMESTAMPTZ);
