@@ -229,7 +229,8 @@ ENDLESS = "SELECT count(*) FROM range(100000000000000) t(i) WHERE i % 7 = 8"
 
 
 def statements(b: Browser, url: str, server: int, full: bool) -> None:
-    """Statements of a reader, by keys alone: a mistake with its place, the first 1,000 rows, one that is left and one that takes too long."""
+    """Statements of a reader, by keys alone: a mistake with its place, the first 1,000 rows, how it would be run, one of before, one that is left
+    and one that takes too long."""
 
     def lead() -> str:
         return b.ask("document.querySelector('.lead').textContent")
@@ -263,6 +264,19 @@ def statements(b: Browser, url: str, server: int, full: bool) -> None:
     assert lead().startswith("The first 1,000 rows of more"), lead()
     assert b.ask("document.querySelectorAll('main tbody tr').length") == 1000
     b.clean("1,000 rows")
+
+    for _ in range(4):  # to the statement, the rows, Run, Explain
+        b.press("Tab")
+    b.press("Enter", leads=True)
+    assert "RANGE" in (said := b.ask("document.querySelector('.plan').textContent")), said
+    past = b.ask("[...document.querySelectorAll('#past li a')].map((a) => a.textContent)")
+    assert past == ["FROM range(1, 5001)"], f"the last statements are {past}"
+    b.open(url + "/")
+    b.open(url + "/as-of/commit-2/sql")
+    b.ask("document.querySelector('#past li a').focus()")
+    b.press("Enter", leads=True)
+    assert lead().startswith("The first 1,000 rows") and "/as-of/" in b.ask("location.pathname"), lead()
+    b.clean("a statement of before")
 
     before = workers()
     tab = b.call("Target.createTarget", session=None, url=f"{url}/sql?sql={quote(ENDLESS)}")["targetId"]

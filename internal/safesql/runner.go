@@ -76,6 +76,13 @@ func (r *Runner) Page(ctx context.Context, q Query, rows int64) (*Page, error) {
 	return p, nil
 }
 
+// Plan returns how a query would be run, as a text of lines. It is not run.
+func (r *Runner) Plan(ctx context.Context, q Query) (string, error) {
+	var out bytes.Buffer
+	err := r.run(ctx, q, job{Format: Plans}, &out, nil)
+	return out.String(), err
+}
+
 // Parquet calls use with a file that has the answer of a query. The file is removed after that.
 func (r *Runner) Parquet(ctx context.Context, q Query, use func(path string) error) error {
 	if err := r.Supported(true); err != nil {

@@ -104,7 +104,7 @@ func wantLandlock(t *testing.T) {
 func TestStatements(t *testing.T) {
 	f := newFixture(t)
 	for name, test := range map[string]func(*testing.T, *fixture){
-		"syntax gate": testSyntaxGate, "escapes": testEscapes, "answers": testAnswers, "page": testPage, "endless": testEndless,
+		"syntax gate": testSyntaxGate, "escapes": testEscapes, "answers": testAnswers, "page": testPage, "plan": testPlan, "endless": testEndless,
 		"reader gone": testReaderGone, "environment": testEnvironment, "unconfined": testUnconfined,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
@@ -257,7 +257,7 @@ func testAnswers(t *testing.T, f *fixture) {
 	}
 	wantLandlock(t)
 	var size int64
-	err := f.Parquet(t.Context(), f.query("FROM bond_priced_deals -- all"), func(path string) error {
+	err := f.Parquet(t.Context(), f.query("FROM bond_priced_deals ;\n"), func(path string) error {
 		info, err := os.Stat(path)
 		size = info.Size()
 		return err
@@ -288,6 +288,37 @@ func testPage(t *testing.T, f *fixture) {
 		if _, err := f.Page(t.Context(), f.query(statement), 2); err == nil || !strings.Contains(Explain(err, statement), want) {
 			t.Errorf("%s: got\n%s\nwant %s", statement, Explain(err, statement), want)
 		}
+	}
+}
+
+// testPlan checks that a plan shows how tables are read, says nothing of files and numbers of rows, and that its statement passes
+// the same gates and is not run.
+func testPlan(t *testing.T, f *fixture) {
+	plan, err := f.Plan(t.Context(), f.query("SELECT v.service, count(*) FROM history.bond_priced_deals h JOIN history.deal_versions v USING (market, deal_id, version) GROUP BY ALL;"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"HASH_GROUP_BY\n", "    groups: ", "    join type: INNER\n", "    function: READ_PARQUET\n"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan has no %q:\n%s", want, plan)
+		}
+	}
+	for _, bad := range []string{f.lake, ".parquet", "rdinality", "Files"} {
+		if strings.Contains(plan, bad) {
+			t.Errorf("the plan has %q:\n%s", bad, plan)
+		}
+	}
+	if _, err := f.Plan(t.Context(), f.query(endless[0])); err != nil {
+		t.Error(err)
+	}
+	before := f.files(t)
+	for _, statement := range append([]string{"ANALYZE SELECT 1", "(ANALYZE) SELECT 1", "(FORMAT html) SELECT 1", "SELECT 1) FROM (SELECT 2", "SELECT 1; SELECT 2"}, writing...) {
+		if plan, err := f.Plan(t.Context(), f.query(statement)); err == nil {
+			t.Errorf("%s has the plan\n%s", statement, plan)
+		}
+	}
+	if after := f.files(t); !slices.Equal(after, before) {
+		t.Errorf("the files were\n%v\nand are\n%v", before, after)
 	}
 }
 

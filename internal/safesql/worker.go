@@ -25,7 +25,7 @@ type job struct {
 	Statement string
 	Catalog   string // a file
 	Lake      string // a local folder
-	Format    string // a name of a Format; Pages; Parquet
+	Format    string // a name of a Format; Pages; Plans; Parquet
 	Rows      int64  // most rows; 0: all
 	Own       string // a folder for spilled rows, and for the answer as Parquet; "": there is none
 	Without   []gateName
@@ -52,6 +52,7 @@ type report struct {
 // Formats that safesql has itself.
 const (
 	Pages   = "page"    // a Page as JSON
+	Plans   = "plan"    // how the statement would be run, as a text
 	Parquet = "parquet" // a file
 )
 
@@ -123,9 +124,12 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 			return err
 		}
 	}
+	if j.Format == Plans {
+		return explain(ctx, db, statement, out)
+	}
 	if j.Format == Parquet {
 		path := filepath.Join(j.Own, parquetName)
-		_, err := db.ExecContext(ctx, "COPY (\n"+statement+"\n) TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)")
+		_, err := db.ExecContext(ctx, "COPY "+inParentheses(statement)+" TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)")
 		return err
 	}
 	format := formats[j.Format]
@@ -212,9 +216,17 @@ func serialize(ctx context.Context, db *stdsql.DB, statement string) (tree strin
 	return tree, err
 }
 
+// withoutEnd returns a statement without the semicolon that ends it.
+func withoutEnd(statement string) string {
+	return strings.TrimRight(strings.TrimSpace(statement), "; \n\t")
+}
+
+// inParentheses returns a statement that passed the syntax gate as a part of another.
+func inParentheses(statement string) string { return "(\n" + withoutEnd(statement) + "\n)" }
+
 // limited returns a statement with a limit of rows if it has none: the engine keeps an answer in memory.
 func limited(ctx context.Context, db *stdsql.DB, statement string, rows int64) string {
-	with := fmt.Sprintf("%s\nLIMIT %d", strings.TrimRight(strings.TrimSpace(statement), "; \n\t"), rows)
+	with := fmt.Sprintf("%s\nLIMIT %d", withoutEnd(statement), rows)
 	for _, text := range []string{statement, with} {
 		tree, err := serialize(ctx, db, text)
 		if err != nil {

@@ -51,6 +51,21 @@ func TestConsole(t *testing.T) {
 			t.Errorf("Parquet: got %.100q", body)
 		}
 	})
+	t.Run("explained", func(t *testing.T) {
+		page := e.page(t, asked("/sql", "SELECT count(*) FROM bond_priced_deals -- <b>", "explain", "1"))
+		wantParts(t, page, "UNGROUPED_AGGREGATE", "table: version_index", "It was not run.", "-- &lt;b&gt;")
+		if strings.Contains(page, "<tbody>") || strings.Contains(page, "sql.csv?") {
+			t.Error("the page of a plan has an answer")
+		}
+		for path, want := range map[string]string{
+			asked("/sql", "EXPLAIN ANALYZE SELECT 1", "explain", "1"): "only one SELECT", asked("/sql", "SELECT 1", "explain", "2"): "want 1",
+			asked("/sql.csv", "SELECT 1", "explain", "1"): "of the page alone",
+		} {
+			if status, body, _ := e.get(t, path); status != http.StatusBadRequest || !strings.Contains(body, want) {
+				t.Errorf("%s: status %d: %s", path, status, said(body))
+			}
+		}
+	})
 	t.Run("refused", func(t *testing.T) {
 		for statement, want := range map[string]string{
 			"FROM read_csv('/etc/passwd')":               "read_csv: the function is not open in FROM",

@@ -53,7 +53,7 @@ type console struct {
 // Pages returns the page.
 func Pages(source Source) []frame.Page {
 	c := &console{source, make(chan struct{}, atOnce), make(chan struct{}, waitingMost)}
-	return []frame.Page{{Path: frame.ConsolePath, Word: "SQL", Key: "s", Params: []string{"sql", "rows"}, Show: c.show, Save: c.save}}
+	return []frame.Page{{Path: frame.ConsolePath, Word: "SQL", Key: "s", Params: []string{"sql", "rows", "explain"}, Show: c.show, Save: c.save}}
 }
 
 type data struct {
@@ -62,6 +62,7 @@ type data struct {
 	Rows             int64
 	Problem          string // why the statement has no answer; "" if it has one
 	Ran              bool
+	Plan             string // how the statement would be run; "" if that is not asked for
 	Tables, Examples []frame.Choice
 }
 
@@ -72,6 +73,16 @@ func statement(q *frame.Request) (string, error) {
 		return "", frame.Errorf(http.StatusBadRequest, "the statement has %d bytes, want at most %d: put it into a file, and run it with `dealflow query --safe -f`", len(text), maxStatement)
 	}
 	return text, nil
+}
+
+// explain says whether a request asks how the statement would be run.
+func explain(q *frame.Request) (bool, error) {
+	switch asked := q.Values.Get("explain"); asked {
+	case "", "1":
+		return asked == "1", nil
+	default:
+		return false, frame.Errorf(http.StatusBadRequest, "explain=%s: want 1, or leave it out", asked)
+	}
 }
 
 // show answers with the page, and with the first rows of the answer if there is a statement.
@@ -99,13 +110,26 @@ func (c *console) show(q *frame.Request) (*frame.Content, error) {
 		return content, nil
 	}
 	began := time.Now()
-	page, err := c.page(q, text, d.Rows)
+	explained, err := explain(q)
+	if err != nil {
+		return nil, err
+	}
+	var page *safesql.Page
+	if explained {
+		d.Plan, err = c.plan(q, text)
+	} else {
+		page, err = c.page(q, text, d.Rows)
+	}
 	if errors.Is(err, asof.ErrBusy) || q.Ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil {
 		d.Problem = safesql.Explain(err, text)
 		content.Lead, content.Status = "This could not be answered.", http.StatusBadRequest
+		return content, nil
+	}
+	if explained {
+		content.Lead = "How the engine would run the statement, from the answer down to the tables. It was not run."
 		return content, nil
 	}
 	d.Ran = true
@@ -178,6 +202,15 @@ func (c *console) page(q *frame.Request, text string, rows int64) (*safesql.Page
 	return c.Runner.Page(q.Ctx, query, rows)
 }
 
+func (c *console) plan(q *frame.Request, text string) (string, error) {
+	query, done, err := c.query(q, text)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return c.Runner.Plan(q.Ctx, query)
+}
+
 // save writes the complete answer of a statement. It goes through a file: a reader who takes it slowly keeps no turn.
 func (c *console) save(q *frame.Request, format string, out io.Writer) (err error) {
 	text, err := statement(q)
@@ -186,6 +219,8 @@ func (c *console) save(q *frame.Request, format string, out io.Writer) (err erro
 		return err
 	case text == "":
 		return frame.Errorf(http.StatusBadRequest, "sql is missing")
+	case q.Values.Has("explain"):
+		return frame.Errorf(http.StatusBadRequest, "explain is of the page alone: a file has the rows of the answer")
 	case q.FromElsewhere():
 		return frame.Errorf(http.StatusForbidden, "a link of another site runs no statement: open the page, and run it there")
 	}

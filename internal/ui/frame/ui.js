@@ -73,6 +73,27 @@
       day.form.insertBefore(slide, day.form.querySelector("button"));
     }
 
+    // The last statements of this reader: the address of each is that of the page as of the same instant.
+    const past = document.getElementById("past");
+    if (past) {
+      let last = [];
+      try { last = JSON.parse(store("sql")).map(String); } catch { /* none, or not of this program */ }
+      const box = document.getElementById("sql");
+      if (past.dataset.ran) {
+        last = [box.value, ...last.filter((text) => text !== box.value)].slice(0, 20);
+        store("sql", JSON.stringify(last));
+      }
+      for (const text of last) {
+        const link = make("a", text.length > 200 ? text.slice(0, 199) + "…" : text);
+        link.href = "?" + new URLSearchParams({ sql: text });
+        const item = make("li");
+        item.append(link);
+        past.querySelector("ul").append(item);
+      }
+      past.querySelector("button").addEventListener("click", () => { store("sql", "[]"); past.hidden = true; });
+      past.hidden = !last.length;
+    }
+
     const news = document.getElementById("news");
     const poll = async () => {
       if (document.hidden || strip.dataset.pinned === "true") return;
