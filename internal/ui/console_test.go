@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"dealflow/internal/safesql"
 	"dealflow/internal/testkit/world"
@@ -123,6 +125,32 @@ func TestConsole(t *testing.T) {
 		}
 		if _, got, _ := e.get(t, asked("/as-of/2020-01-01T00:00:00Z/sql.csv", "SELECT (SELECT count(*) FROM deals) AS deals, (SELECT count(*) FROM runs) AS runs")); got != "deals,runs\n0,0\n" {
 			t.Errorf("before the first commit: %q", got)
+		}
+	})
+	t.Run("large catalog", func(t *testing.T) {
+		large := &explorer{now: e.now}
+		var err error
+		if large.lake, err = asof.Open(t.Context(), asof.Config{Newer: large.newer(t, w), Now: time.Now, LargeCatalog: 1}); err != nil {
+			t.Fatal(err)
+		}
+		large.Server = httptest.NewServer(large.server(t, w, nil))
+		defer large.Close()
+		path := asked("/as-of/commit-1/sql", "SELECT 6 * 7 AS n")
+		if _, _, header := large.get(t, path); header.Get("Location") != "" {
+			path = "/as-of/" + strings.TrimLeft(header.Get("Location"), "./")
+		}
+		status, body, header := large.get(t, path)
+		if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, "is being made") || !strings.Contains(body, "SELECT 6 * 7 AS n</textarea>") {
+			t.Errorf("status %d: %s", status, said(body))
+		}
+		for status == http.StatusServiceUnavailable { // ends with the test at the latest
+			status, body, _ = large.get(t, path)
+		}
+		if status != http.StatusOK || !strings.Contains(body, ">42<") {
+			t.Errorf("then: status %d: %s", status, said(body))
+		}
+		if err := large.lake.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("statements of pages", func(t *testing.T) {

@@ -1,14 +1,14 @@
 package asof
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-
-	"dealflow/schemas/lake"
 )
 
 // Catalog is a catalog file, for a process that opens it itself, with the local folder of the lake's files.
@@ -19,9 +19,17 @@ const mostCuts = 4
 
 // cuts are the catalogs of an edition as they were known at earlier commits. They are files next to the edition's own.
 type cuts struct {
-	mu  sync.Mutex
-	all []*cut // the one used last at the end
+	mu     sync.Mutex
+	all    []*cut // the one used last at the end
+	making bool   // in the background
+	failed map[int64]error
 }
+
+// largeCatalog is the usual Config.LargeCatalog.
+const largeCatalog = 100_000_000
+
+// ErrCutting is the error while the catalog as of an instant is being made.
+var ErrCutting = errors.New("the catalog is large: the one as of this instant is being made; ask again in a few seconds")
 
 type cut struct {
 	commit int64 // 0: before the first
@@ -32,7 +40,7 @@ type cut struct {
 }
 
 // Catalog returns a catalog that has nothing that was learned after the view's instant, with the files that a statement reads.
-// The caller calls done after its use, and before it releases the view.
+// The caller calls done after its use, and before it releases the view. The error is ErrCutting while it is being made.
 func (v *View) Catalog(ctx context.Context, statement string) (c Catalog, done func(), err error) {
 	e := v.edition
 	if err := e.Fetch(ctx, statement); err != nil {
@@ -41,7 +49,11 @@ func (v *View) Catalog(ctx context.Context, statement string) (c Catalog, done f
 	if v.Later() == 0 {
 		return Catalog{e.Path, e.Root}, func() {}, nil
 	}
-	found, err := e.cuts.get(v)
+	get := e.cuts.get
+	if info, err := os.Stat(e.Path); err == nil && info.Size() >= cmp.Or(v.lake.config.LargeCatalog, largeCatalog) {
+		get = e.cuts.getLater
+	}
+	found, err := get(v)
 	if err != nil {
 		return Catalog{}, nil, err
 	}
@@ -50,12 +62,9 @@ func (v *View) Catalog(ctx context.Context, statement string) (c Catalog, done f
 
 // get returns the cut of a view, and makes it if it is not there.
 func (c *cuts) get(v *View) (*cut, error) {
-	shown := lake.NamedCommit{KnownAt: v.instant}
-	if last := v.Commit(); last != nil {
-		shown = lake.NamedCommit{Number: last.Number, KnownAt: last.KnownAt}
-	}
+	shown := v.shown()
 	c.mu.Lock()
-	i := slices.IndexFunc(c.all, func(k *cut) bool { return k.commit == shown.Number })
+	i := c.index(shown.Number)
 	if i >= 0 {
 		found := c.all[i]
 		c.all = append(slices.Delete(c.all, i, i+1), found)
@@ -72,12 +81,65 @@ func (c *cuts) get(v *View) (*cut, error) {
 	c.all = append(c.all, found)
 	c.mu.Unlock()
 	// Others may wait for it, so it does not end with the reader who came first.
-	found.err = v.edition.Cut(context.Background(), found.path, shown)
+	found.err = v.edition.Cut(v.lake.ctx, found.path, shown)
 	close(found.made)
 	if found.err != nil {
 		c.release(found)
 	}
 	return found, found.err
+}
+
+// getLater returns the cut of a view if it is there. If not, it has the cut made in the background, one at a time, and returns
+// ErrCutting. The next reader is told of a failure.
+func (c *cuts) getLater(v *View) (*cut, error) {
+	number := v.shown().Number
+	c.mu.Lock()
+	err, failed := c.failed[number]
+	delete(c.failed, number)
+	i := c.index(number)
+	begins := i < 0 && !c.making && !failed
+	if begins {
+		c.making = true
+	}
+	isMade := i >= 0 && c.all[i].isMade()
+	c.mu.Unlock()
+	switch {
+	case failed:
+		return nil, err
+	case isMade:
+		return c.get(v)
+	case begins && !v.edition.aside(v.lake, func() { c.makeFor(v) }):
+		return nil, errClosed
+	}
+	return nil, ErrCutting
+}
+
+func (k *cut) isMade() bool {
+	select {
+	case <-k.made:
+		return true
+	default:
+		return false
+	}
+}
+
+// makeFor makes the cut of a view for those who ask later.
+func (c *cuts) makeFor(v *View) {
+	found, err := c.get(v)
+	c.mu.Lock()
+	c.making = false
+	if err != nil {
+		c.failed = map[int64]error{v.shown().Number: err}
+	}
+	c.mu.Unlock()
+	if err == nil {
+		c.release(found)
+	}
+}
+
+// index returns the place of the cut at a commit; -1 if there is none. The caller has locked c.
+func (c *cuts) index(commit int64) int {
+	return slices.IndexFunc(c.all, func(k *cut) bool { return k.commit == commit })
 }
 
 // release ends one use of a cut, and removes those that are too many, the one used longest ago first.

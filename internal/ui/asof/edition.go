@@ -33,8 +33,11 @@ type Config struct {
 	// Newer opens the edition of the lake's newest commit if its number is greater than the given one, and returns nil
 	// otherwise. It is never called concurrently. Required.
 	Newer func(ctx context.Context, than int64) (*Edition, error)
-	// Every is the least time between two calls of Newer. 0: each View looks for a newer commit.
+	// Every is the least time between two calls of Newer. A View waits a moment for a newer edition, and then is of the one that
+	// is open. 0: each View looks for a newer commit, and waits until it is open.
 	Every time.Duration
+	// LargeCatalog is the size in bytes from which a catalog is cut in the background; 0: 100 MB.
+	LargeCatalog int64
 	// Now is the clock for Every. Required.
 	Now func() time.Time
 }
@@ -45,7 +48,11 @@ type Lake struct {
 	statements map[string]explorer.Statement
 	turns      *turns
 	answers    *answers
-	look       chan struct{} // has a value while a goroutine looks for a newer commit
+	look       chan struct{}   // has a value while a goroutine looks for a newer commit
+	patience   time.Duration   // in which a View waits for a newer edition
+	ctx        context.Context // of what goes on after the request that began it; ends with Close
+	stop       context.CancelFunc
+	background sync.WaitGroup
 
 	mu     sync.Mutex
 	newest *edition // nil before Open and after Close
@@ -77,22 +84,31 @@ func Open(ctx context.Context, config Config) (*Lake, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lake{config: config, statements: statements, turns: newTurns(), answers: newAnswers(), look: make(chan struct{}, 1)}
-	if err := l.follow(ctx); err != nil {
-		return nil, err
+	l := &Lake{config: config, statements: statements, turns: newTurns(), answers: newAnswers(), look: make(chan struct{}, 1), patience: usualPatience}
+	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	err = l.follow(ctx)
+	if err == nil && l.newest == nil {
+		err = fmt.Errorf("explorer: %w", load.ErrNoLake)
 	}
-	if l.newest == nil {
-		return nil, fmt.Errorf("explorer: %w", load.ErrNoLake)
+	if err != nil {
+		l.stop()
+		return nil, err
 	}
 	return l, nil
 }
 
-// Close closes the newest edition after the last View of it is released. Later Views fail.
+// usualPatience is enough to see that there is no newer commit, and often to open one.
+const usualPatience = 250 * time.Millisecond
+
+// Close closes the newest edition after the last View of it is released, and ends what goes on in the background. Later Views
+// fail.
 func (l *Lake) Close() error {
 	l.mu.Lock()
 	last := l.newest
 	l.newest, l.closed = nil, true
 	l.mu.Unlock()
+	l.stop()
+	l.background.Wait()
 	if last == nil {
 		return nil
 	}
@@ -116,7 +132,7 @@ func (l *Lake) follow(ctx context.Context) error {
 	}
 	if l.newest != nil {
 		than = l.newest.Log.Number
-		if since := now.Sub(l.looked); since >= 0 && since < l.config.Every {
+		if !l.isTime(now) {
 			l.mu.Unlock()
 			return nil
 		}
@@ -143,10 +159,68 @@ func (l *Lake) follow(ctx context.Context) error {
 	return l.release(last)
 }
 
-// acquire returns the newest edition for one more user. If it cannot be told whether there is a newer one, the one that is
-// open goes on to answer: the strip says of which commit it is.
+// aside runs a function in the background. It returns false if the Lake is closed.
+func (l *Lake) aside(do func(context.Context)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.background.Go(func() { do(l.ctx) })
+	return true
+}
+
+// aside runs a function in the background, and keeps the edition open until its end.
+func (e *edition) aside(l *Lake, do func()) bool {
+	l.mu.Lock()
+	e.users++
+	l.mu.Unlock()
+	// What cannot be closed or removed at its end is the affair of the system's own folder.
+	if !l.aside(func(context.Context) { do(); _ = l.release(e) }) {
+		_ = l.release(e)
+		return false
+	}
+	return true
+}
+
+// followAside is follow in the background, for which it waits a moment: a reader who has gone does not end it, and none waits for
+// a catalog that is fetched and opened.
+func (l *Lake) followAside(ctx context.Context) error {
+	l.mu.Lock()
+	isTime := l.isTime(l.config.Now())
+	l.mu.Unlock()
+	if !isTime || len(l.look) > 0 {
+		return nil
+	}
+	ended := make(chan error, 1)
+	if !l.aside(func(ctx context.Context) { ended <- l.follow(ctx) }) {
+		return errClosed
+	}
+	enough := time.NewTimer(l.patience)
+	defer enough.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// isTime says whether Newer may be called again. The caller has locked l.
+func (l *Lake) isTime(now time.Time) bool {
+	since := now.Sub(l.looked)
+	return since < 0 || since >= l.config.Every
+}
+
+// acquire returns the newest edition for one more user. If it cannot be told whether there is a newer one, or it is still being
+// opened, the one that is open goes on to answer: the strip says of which commit it is.
 func (l *Lake) acquire(ctx context.Context) (*edition, error) {
-	failed := l.follow(ctx)
+	follow := l.followAside
+	if l.config.Every == 0 {
+		follow = l.follow
+	}
+	failed := follow(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.newest == nil {

@@ -63,6 +63,14 @@ func (v *View) Commit() *lake.Commit {
 	return &v.commits[len(v.commits)-1]
 }
 
+// shown names the newest commit that was known, with the number 0 before the first.
+func (v *View) shown() lake.NamedCommit {
+	if last := v.Commit(); last != nil {
+		return lake.NamedCommit{Number: last.Number, KnownAt: last.KnownAt}
+	}
+	return lake.NamedCommit{KnownAt: v.instant}
+}
+
 // Later is the number of commits after the instant. It is all that a view says of them.
 func (v *View) Later() int { return len(v.edition.Runs) - len(v.commits) }
 

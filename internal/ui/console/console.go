@@ -123,6 +123,10 @@ func (c *console) show(q *frame.Request) (*frame.Content, error) {
 	if errors.Is(err, asof.ErrBusy) || q.Ctx.Err() != nil {
 		return nil, err
 	}
+	if errors.Is(err, asof.ErrCutting) {
+		content.Lead, content.Status = "Not yet: "+err.Error()+".", http.StatusServiceUnavailable
+		return content, nil
+	}
 	if err != nil {
 		d.Problem = safesql.Explain(err, text)
 		content.Lead, content.Status = "This could not be answered.", http.StatusBadRequest
@@ -231,7 +235,7 @@ func (c *console) save(q *frame.Request, format string, out io.Writer) (err erro
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "answer")
 	if err := c.saveFile(q, text, format, path); err != nil {
-		if errors.Is(err, asof.ErrBusy) || q.Ctx.Err() != nil {
+		if errors.Is(err, asof.ErrBusy) || errors.Is(err, asof.ErrCutting) || q.Ctx.Err() != nil {
 			return err
 		}
 		return frame.Errorf(http.StatusBadRequest, "%s", safesql.Explain(err, text))

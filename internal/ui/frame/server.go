@@ -72,6 +72,9 @@ const (
 	saveBudget = 5 * time.Minute  // of a download
 )
 
+// retryAfter is in how many seconds a reader may ask again.
+const retryAfter = "5"
+
 var errDeadline = errors.New("the page took too long; try again in a few seconds")
 
 // securityHeaders are in every answer. Nothing inline runs or styles, and no request leaves the host.
@@ -394,6 +397,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Co
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the reader has gone
@@ -409,9 +415,9 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 	switch {
 	case errors.As(err, &page):
 		status = page.status
-	case errors.Is(err, asof.ErrBusy), errors.Is(err, errDeadline):
+	case errors.Is(err, asof.ErrBusy), errors.Is(err, asof.ErrCutting), errors.Is(err, errDeadline):
 		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", "5")
+		w.Header().Set("Retry-After", retryAfter)
 	case r.Context().Err() != nil:
 		return // the reader has gone
 	case errors.As(err, &failed):
