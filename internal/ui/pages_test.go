@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/login"
+	"dealflow/load/store"
+	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 )
 
@@ -368,4 +371,42 @@ func testReaders(t *testing.T, e *explorer) {
 		}
 	}
 	client.CloseIdleConnections()
+}
+
+// TestSearchByCanonicalName searches for a name that only the aliases give: it finds the deals of its spellings from the day on
+// from which the alias is valid, priced and expected, in the list, its filters and its files.
+func TestSearchByCanonicalName(t *testing.T) {
+	w, b := world.NewBook(t)
+	b.Write(world.Priced, 1, `"borrower":{"name":"Oak  Holding"},"pricingDate":"2026-01-02"`)
+	b.Write(world.Priced, 2, `"borrower":{"name":"OAK HOLDING"},"pricingDate":"2025-06-30"`)
+	b.Write(world.Priced, 3, `"borrower":{"name":"Birch"},"pricingDate":"2026-01-02"`)
+	b.Write(world.Expected, 4, `"borrower":{"name":"oak holding"}`)
+	if err := w.Store.Put(t.Context(), lake.BorrowerAliasesKey, strings.NewReader("alias,canonical,valid_from\nOak Holding,Cédar & Sons,2026-01-01\n"), store.Replace); err != nil {
+		t.Fatal(err)
+	}
+	w.Night(t, 0, world.Feeds(world.Priced, world.Expected), world.Quiet)
+	e := serve(t, w)
+	for path, want := range map[string]string{
+		"/deals.csv?q=cedar+%26":         "1 4",
+		"/deals.csv?q=oak":               "1 2 4",
+		"/deals.csv?q=birch":             "3",
+		"/deals.csv?q=4":                 "4",
+		"/deals.csv?q=CEDAR&kind=priced": "1",
+		"/deals.csv?q=larch":             "",
+	} {
+		_, body, _ := e.get(t, path)
+		var ids []string
+		rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, row := range rows[1:] {
+			ids = append(ids, row[3])
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s: the deals %q, want %q", path, got, want)
+		}
+	}
+	wantParts(t, e.page(t, "/deals?q=cedar"), "2 deals", "Oak  Holding", "searched for also by the canonical names", ">expected</bdi> <small>1</small>")
 }

@@ -36,14 +36,21 @@ WITH loan_tranches AS (
          d.borrower_sector AS sector, d.headline, d.stage, t.currency, t.volume, t.price, d.borrower_grade AS grade, t.code
   FROM loan_expected_deals_as_of($as_of) d
   LEFT JOIN expected_loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
-), found AS (
-  SELECT * EXCLUDE (code)
-  FROM listed
+){{if .}}, canonical AS (
+  SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, borrower AS named FROM bond_deals_core_as_of($as_of::TIMESTAMPTZ)
+  UNION ALL
+  SELECT 'loan', market, 'priced', deal_id, borrower FROM loan_deals_core_as_of($as_of::TIMESTAMPTZ)
+  UNION ALL
+  SELECT DISTINCT service, market, 'expected', deal_id, borrower FROM pipeline_as_of($as_of::TIMESTAMPTZ)
+){{end}}, found AS (
+  SELECT * EXCLUDE (code{{if .}}, named{{end}})
+  FROM listed{{if .}}
+  LEFT JOIN canonical USING (service, market, kind, deal_id){{end}}
   WHERE ($service = '' OR service = $service) AND ($market = '' OR market = $market) AND ($kind = '' OR kind = $kind)
     AND ($currency = '' OR currency = $currency) AND ($sector = '' OR sector = $sector)
     AND ($grade = '' OR grade = $grade) AND ($esg = '' OR esg = $esg) AND ($year = '' OR strftime(day, '%Y') = $year)
     AND ($priced_from = '' OR day >= try_cast($priced_from AS DATE))
     AND ($q = '' OR CASE WHEN try_cast($q AS BIGINT) IS NOT NULL THEN deal_id = try_cast($q AS BIGINT)
            ELSE coalesce(code, false)
-             OR contains(strip_accents(lower(concat_ws(' ', borrower, ticker, headline))), strip_accents(lower($q))) END)
+             OR contains(strip_accents(lower(concat_ws(' ', borrower, ticker, headline{{if .}}, named{{end}}))), strip_accents(lower($q))) END)
 )

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,10 +51,27 @@ func dealArgs(q *frame.Request) (asof.Args, error) {
 
 func mainDeals(q *frame.Request) (asof.Query, error) {
 	args, err := dealArgs(q)
-	if q.Values.Get("state") == "removed" {
-		return asof.Query{Name: "removed_deals", Args: args}, err
+	if err != nil {
+		return asof.Query{}, err
 	}
-	return asof.Query{Name: "deals", Args: args}, err
+	if q.Values.Get("state") == "removed" {
+		return asof.Query{Name: "removed_deals", Args: args}, nil
+	}
+	ending, err := byCanonicalNames(q, args["q"])
+	return asof.Query{Name: "deals" + ending, Args: args}, err
+}
+
+// byCanonicalNames returns the ending of the statements' names that search also in canonical names, which costs time: "" if the
+// text is a deal's id, or if there are no aliases.
+func byCanonicalNames(q *frame.Request, text string) (string, error) {
+	if _, err := strconv.ParseInt(text, 10, 64); text == "" || err == nil {
+		return "", nil
+	}
+	found, err := q.View.Ask(q.Ctx, asof.Query{Name: "aliases"})
+	if err != nil || len(found.Rows) == 0 || found.Row(0).Text("alias_version") == "" {
+		return "", err
+	}
+	return "_canonical", nil
 }
 
 func showDeals(q *frame.Request) (*frame.Content, error) {
@@ -101,7 +119,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	}
 	c.Lead += "."
 	dealRows(q, data.Table, rows)
-	facets, err := q.Ask(asof.Query{Name: "deal_facets", Args: query.Args, Rows: 10_000})
+	facets, err := q.Ask(asof.Query{Name: strings.Replace(query.Name, "deals", "deal_facets", 1), Args: query.Args, Rows: 10_000})
 	if err != nil {
 		return nil, err
 	}
