@@ -346,6 +346,8 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             b.open(url + path)
             wide = b.ask("document.documentElement.scrollWidth")
             assert wide <= width, f"{where}: the page is {wide} wide"
+            cut = b.ask("[...document.querySelectorAll('.chart')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
+            assert not cut, f"{where}: the charts {cut} are wider than the page"
             b.shoot(folder / f"ui-{name}-{width}-{scheme}.png")
             b.ask(axe + "; 0")
             found = b.ask("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' | ')))")

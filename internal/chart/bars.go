@@ -1,15 +1,25 @@
 package chart
 
-// Bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, its
-// note right of it. Values below zero are not drawn.
+// Bars draws a horizontal bar per category, with its series end to end. The category's name is left of the bar, or above it
+// on a narrow screen, and its note right of it. Values below zero are not drawn.
 func Bars(c *Chart) *Drawing {
-	const rowHeight, thick, widestName, bottom px = 24, 15, 290, 24
-	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	const barHeight, thick, bottom px = 24, 15, 24
+	d := newDrawing(c.Title, c.Desc, c.Narrow)
+	above, widestName := px(0), px(290) // above: room for the name
+	if c.Narrow {
+		above, widestName = nameAbove, d.Width-20
+	}
+	rowHeight := barHeight + above
 	top := d.legend(c.Series, nil) + 22
 	d.Height = top + rowHeight*px(len(c.Categories)) + bottom
 	left, right := px(40), px(14)
+	if c.Narrow {
+		left = narrowLeft
+	}
 	for i, category := range c.Categories {
-		left = max(left, min(textWidth(OneLine(category)), widestName)+14)
+		if !c.Narrow {
+			left = max(left, min(textWidth(OneLine(category)), widestName)+14)
+		}
 		right = max(right, textWidth(c.note(i))+14)
 	}
 	right = min(right, 200)
@@ -26,16 +36,31 @@ func Bars(c *Chart) *Drawing {
 			from, to := x.position(base), x.position(base+v)
 			base += v
 			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
-			d.Rects = append(d.Rects, rect{X: from, Y: y + (rowHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
+			d.Rects = append(d.Rects, rect{X: from, Y: y + above + (barHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip})
 		}
-		name := label{X: left - 8, Y: y + rowHeight/2 + 4, Anchor: "end", Class: "name", Text: fit(category, widestName)}
-		if whole := OneLine(category); name.Text != whole {
-			name.Tip = whole
-		}
-		note := label{X: x.position(base) + 6, Y: name.Y, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
+		name := nameOf(category, left, y+above+barHeight/2+4, widestName, c.Narrow)
+		note := label{X: x.position(base) + 6, Y: y + above + barHeight/2 + 4, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}
 		d.Labels = append(d.Labels, name, note)
 	}
 	return d
+}
+
+// Measures of rows whose name is above them.
+const (
+	nameAbove  px = 15
+	narrowLeft px = 10
+)
+
+// nameOf returns the name of a row: left of it, or above it on a narrow screen. y is the base line of texts in the row.
+func nameOf(text string, left, y, widest px, narrow bool) label {
+	name := label{X: left - 8, Y: y, Anchor: "end", Class: "name", Text: fit(text, widest)}
+	if narrow {
+		name.X, name.Y, name.Anchor = left, y-nameAbove-2, "start"
+	}
+	if whole := OneLine(text); name.Text != whole {
+		name.Tip = whole
+	}
+	return name
 }
 
 // note returns the text right of a bar; "" for none.

@@ -19,7 +19,10 @@ func TestChartsGolden(t *testing.T) {
 		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
 		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
 	} {
-		svg, err := draws[name](c).SVG()
+		svg, err := Both(func(narrow bool) *Drawing {
+			c.Narrow = narrow
+			return draws[name](c)
+		}).SVG()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,6 +38,7 @@ func TestChartsStayInside(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
 			for range 3000 {
 				c := anyChart(random)
+				c.Narrow = random.IntN(2) == 0
 				if fault := outside(draw(c)); fault != "" {
 					t.Fatalf("%s in the drawing of %+v", fault, c)
 				}
@@ -104,7 +108,7 @@ func TestRangesGolden(t *testing.T) {
 	svg, err := Ranges("Price talk", "Ranges.", "bp over UST", []Range{
 		{"14 Jan 17:31 IPG T+277 area", 277, 277, "277", false}, {"14 Jan 17:37 FPG T+272 (+/-5)", 267, 277, "267 to 277", false},
 		{"14 Jan 17:50 <b>whisper</b>", math.NaN(), math.NaN(), "", false}, {"14 Jan 18:31 Final T+270", 270, 270, "270", true},
-	}).SVG()
+	}, false).SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +132,7 @@ func TestRangesStayInside(t *testing.T) {
 			}
 			all = append(all, r)
 		}
-		d := Ranges("t", "d", "u", all)
+		d := Ranges("t", "d", "u", all, random.IntN(2) == 0)
 		if fault := outside(d); fault != "" || len(d.Paths) != finite {
 			t.Fatalf("%s, %d marks of %d: %+v", fault, len(d.Paths), finite, all)
 		}
@@ -149,6 +153,29 @@ func TestBarsAreInProportion(t *testing.T) {
 				t.Errorf("%s: bar %d is %v long, want %v", name, i, got, times*unit)
 			}
 		}
+	}
+}
+
+// TestNamesAboveBars checks that on a narrow screen each name is above its bar, and that no text is over another.
+func TestNamesAboveBars(t *testing.T) {
+	d := Bars(&Chart{Narrow: true, Unit: "u", Categories: []string{"a name that takes half of the width", "b"}, Notes: []string{"4, n 10", "1, n 2"}, Series: []Series{{Name: "s", Values: []float64{4, 1}}}})
+	if d.Width != narrowWidth || d.Rects[0].W < d.Width*0.7 {
+		t.Errorf("the longest bar takes %v of %v", d.Rects[0].W, d.Width)
+	}
+	row := 0
+	for i, l := range d.Labels {
+		if l.Class == "name" {
+			if bar := d.Rects[row]; l.X != bar.X || l.Y > bar.Y || l.Tip != "" || row > 0 && l.Y-11 < d.Rects[row-1].Y+d.Rects[row-1].H {
+				t.Errorf("the name %+v of the bar %+v", l, bar)
+			}
+			if note := d.Labels[i+1]; note.Y-11 < l.Y {
+				t.Errorf("the note %+v is over the name %+v", note, l)
+			}
+			row++
+		}
+	}
+	if row != 2 {
+		t.Errorf("%d names", row)
 	}
 }
 

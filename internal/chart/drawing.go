@@ -19,11 +19,33 @@ func (p px) String() string {
 // Drawing is a chart as shapes. figure.html writes it as SVG; style.css has the classes.
 type Drawing struct {
 	Title, Desc   string
+	Class         string // of the element
 	Width, Height px
 	Lines         []line
 	Rects         []rect
 	Paths         []path
 	Labels        []label
+	Narrow        *Drawing // the same for a narrow screen; nil: none
+}
+
+// newDrawing returns a drawing without shapes.
+func newDrawing(title, desc string, narrow bool) *Drawing {
+	d := &Drawing{Title: title, Desc: desc, Width: chartWidth}
+	if narrow {
+		d.Width = narrowWidth
+	}
+	return d
+}
+
+// Both returns a drawing with the same one for a narrow screen. A page's style shows one of them, by the classes broad and narrow.
+func Both(draw func(narrow bool) *Drawing) *Drawing {
+	d := draw(false)
+	if d == nil {
+		return nil
+	}
+	d.Narrow = draw(true)
+	d.Class, d.Narrow.Class = "broad", "narrow"
+	return d
 }
 
 type line struct {
@@ -76,6 +98,7 @@ type Chart struct {
 	Categories  []string
 	Series      []Series
 	Notes       []string // right of the bars, one per category; may be empty
+	Narrow      bool     // for a narrow screen: names of horizontal bars are above them
 }
 
 // Series is the values of one thing, one per category.

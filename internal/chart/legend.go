@@ -3,6 +3,7 @@ package chart
 // Measures that charts share.
 const (
 	chartWidth   px = 720
+	narrowWidth  px = 360
 	legendHeight px = 20
 	keySize      px = 11
 )

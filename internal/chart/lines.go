@@ -3,7 +3,7 @@ package chart
 // Lines draws a line per series over the categories, with the series' own mark at each value. A missing value breaks
 // the line.
 func Lines(c *Chart) *Drawing {
-	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	d := newDrawing(c.Title, c.Desc, c.Narrow)
 	mark := func(i int, center point) path {
 		return path{Points: outline(i, center), Closed: true, Class: "mark " + c.Series[i].Class}
 	}

@@ -12,15 +12,23 @@ type Range struct {
 
 // Ranges draws a row for each range: a line from its lower to its upper bound, and a mark in the middle. The axis does not
 // start at 0, because no length is compared. Ranges that are not finite are not drawn.
-func Ranges(title, desc, unit string, all []Range) *Drawing {
-	const rowHeight, widest, top, bottom, right px = 24, 330, 28, 24, 130
-	d := &Drawing{Title: title, Desc: desc, Width: chartWidth, Height: top + rowHeight*px(len(all)) + bottom}
+func Ranges(title, desc, unit string, all []Range, narrow bool) *Drawing {
+	const lineHeight, top, bottom, right px = 24, 28, 24, 130
+	d := newDrawing(title, desc, narrow)
+	above, widest := px(0), px(330) // above: room for the label
+	if narrow {
+		above, widest = nameAbove, d.Width-20
+	}
+	rowHeight := lineHeight + above
+	d.Height = top + rowHeight*px(len(all)) + bottom
 	finite := func(r Range) bool {
 		return !math.IsNaN(r.Lo+r.Hi) && !math.IsInf(r.Lo, 0) && !math.IsInf(r.Hi, 0)
 	}
-	left, lo, hi := px(40), math.Inf(1), math.Inf(-1)
+	left, lo, hi := narrowLeft, math.Inf(1), math.Inf(-1)
 	for _, r := range all {
-		left = max(left, min(textWidth(OneLine(r.Label)), widest)+14)
+		if !narrow {
+			left = max(left, 40, min(textWidth(OneLine(r.Label)), widest)+14)
+		}
 		if finite(r) {
 			lo, hi = min(lo, r.Lo), max(hi, r.Hi)
 		}
@@ -31,12 +39,8 @@ func Ranges(title, desc, unit string, all []Range) *Drawing {
 	x := scaleOver(lo, hi, left+8, d.Width-right)
 	d.drawHorizontalAxis(&Chart{Unit: unit}, x, top, d.Height-bottom)
 	for i, r := range all {
-		y := top + rowHeight*(px(i)+0.5)
-		name := label{X: left - 8, Y: y + 4, Anchor: "end", Class: "name", Text: fit(r.Label, widest)}
-		if whole := OneLine(r.Label); name.Text != whole {
-			name.Tip = whole
-		}
-		d.Labels = append(d.Labels, name)
+		y := top + rowHeight*px(i) + above + lineHeight/2
+		d.Labels = append(d.Labels, nameOf(r.Label, left, y+4, widest, narrow))
 		if !finite(r) {
 			continue
 		}

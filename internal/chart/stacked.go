@@ -2,7 +2,7 @@ package chart
 
 // Stacked draws a vertical bar per category, with its series one on the other. Values below zero are not drawn.
 func Stacked(c *Chart) *Drawing {
-	d := &Drawing{Title: c.Title, Desc: c.Desc, Width: chartWidth}
+	d := newDrawing(c.Title, c.Desc, c.Narrow)
 	top := d.legend(c.Series, nil) + 28
 	const right, height, bottom px = 8, 240, 26
 	d.Height = top + height + bottom

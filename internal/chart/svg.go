@@ -16,11 +16,15 @@ var drawing = template.Must(template.New("drawing").Parse(drawingText))
 //go:embed style.css
 var Style string
 
-// SVG returns the drawing as an element of a page.
+// SVG returns the drawing as an element of a page, and then that for a narrow screen.
 func (d *Drawing) SVG() (template.HTML, error) {
 	var out strings.Builder
 	if err := drawing.Execute(&out, d); err != nil {
 		return "", err
+	}
+	if d.Narrow != nil {
+		narrow, err := d.Narrow.SVG()
+		return template.HTML(out.String()) + narrow, err
 	}
 	return template.HTML(out.String()), nil
 }

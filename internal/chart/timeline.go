@@ -6,6 +6,7 @@ import "time"
 type Timeline struct {
 	Title, Desc string
 	Lanes       []Lane
+	Narrow      bool // for a narrow screen
 }
 
 // Lane is a row of a timeline.
@@ -59,7 +60,8 @@ func (t *Timeline) Draw() *Drawing {
 		last = first.Add(time.Hour)
 	}
 	const left, right, top, laneHeight, thick, bottom px = 64, 24, 10, 46, 18, 24
-	d := &Drawing{Title: t.Title, Desc: t.Desc, Width: chartWidth, Height: top + laneHeight*px(len(t.Lanes)) + bottom}
+	d := newDrawing(t.Title, t.Desc, t.Narrow)
+	d.Height = top + laneHeight*px(len(t.Lanes)) + bottom
 	position := func(at time.Time) px {
 		return left + (d.Width-left-right)*px(at.Sub(first).Seconds()/last.Sub(first).Seconds())
 	}

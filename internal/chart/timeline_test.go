@@ -15,7 +15,7 @@ func TestTimelineStaysInside(t *testing.T) {
 		at := func() time.Time {
 			return time.Date(2026, 1, 5, 22, 0, 0, 0, time.UTC).Add(time.Duration(random.Int64N(int64(spread) + 1)))
 		}
-		line := &Timeline{}
+		line := &Timeline{Narrow: random.IntN(2) == 0}
 		for range random.IntN(4) {
 			lane := Lane{Name: "lane"}
 			for range random.IntN(6) {

@@ -243,7 +243,10 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 		known.Spans = append(known.Spans, chart.Span{From: from.Time, To: until, Open: open, Label: "v" + r.Text("version"), Tip: fmt.Sprintf("version %s, known %s", r.Text("version"), grid.ShortTime(from.Time)), Class: "s" + fmt.Sprint(i%2)})
 	}
 	line.Lanes = []chart.Lane{known, source}
-	data.Timeline = line.Draw()
+	data.Timeline = chart.Both(func(narrow bool) *chart.Drawing {
+		line.Narrow = narrow
+		return line.Draw()
+	})
 	return nil
 }
 

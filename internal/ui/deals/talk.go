@@ -44,7 +44,9 @@ func talkCharts(found *asof.Answer) []*chart.Drawing {
 	var all []*chart.Drawing
 	for _, name := range names {
 		desc := fmt.Sprintf("A row for each of %s, from the first to the last: a line from its lower to its upper end. The mark of a final one is filled.", grid.Plural(int64(len(panels[name])), "talk", "talks"))
-		all = append(all, chart.Ranges("Price talk, "+strings.TrimSuffix(name, " over "), desc, name, panels[name]))
+		all = append(all, chart.Both(func(narrow bool) *chart.Drawing {
+			return chart.Ranges("Price talk, "+strings.TrimSuffix(name, " over "), desc, name, panels[name], narrow)
+		}))
 	}
 	return all
 }

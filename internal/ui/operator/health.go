@@ -226,7 +226,10 @@ func nightsChart(commits []lake.Commit) *chart.Drawing {
 	if !c.HasValues() {
 		return nil
 	}
-	return chart.Stacked(c)
+	return chart.Both(func(narrow bool) *chart.Drawing {
+		c.Narrow = narrow
+		return chart.Stacked(c)
+	})
 }
 
 func checksTable(checks []lake.Check) *grid.Table {

@@ -109,7 +109,10 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 	if !c.HasValues() {
 		return nil, said
 	}
-	return p.kind(c), said
+	return chart.Both(func(narrow bool) *chart.Drawing {
+		c.Narrow = narrow
+		return p.kind(c)
+	}), said
 }
 
 func plural(rows int) string {
