@@ -64,7 +64,7 @@ func newest(t *testing.T, l *Lake) int64 {
 	return v.Commit().Number
 }
 
-// TestFollowAside has a newer catalog that takes long to open: readers get the older one meanwhile, then the newer one. A reader
+// TestFollowAside has a newer catalog that takes long to open: readers get the older one until it is open. A reader
 // who goes does not end the opening, and Close does.
 func TestFollowAside(t *testing.T) {
 	n, now := newNights(t), new(atomic.Int64)
