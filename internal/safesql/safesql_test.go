@@ -312,7 +312,7 @@ func testPlan(t *testing.T, f *fixture) {
 		t.Error(err)
 	}
 	before := f.files(t)
-	for _, statement := range append([]string{"ANALYZE SELECT 1", "(ANALYZE) SELECT 1", "(FORMAT html) SELECT 1", "SELECT 1) FROM (SELECT 2", "SELECT 1; SELECT 2"}, writing...) {
+	for _, statement := range append([]string{"ANALYZE SELECT 1", "(ANALYZE) SELECT 1", "(FORMAT html) SELECT 1", "SELECT 1) FROM (SELECT 2", "SELECT 1; SELECT 2"}, writing[:3]...) {
 		if plan, err := f.Plan(t.Context(), f.query(statement)); err == nil {
 			t.Errorf("%s has the plan\n%s", statement, plan)
 		}
