@@ -96,21 +96,23 @@ func wantRows(t *testing.T, e *explorer, path string, columns []int, statement s
 	}
 }
 
-// wantBars compares the number of bars of a page's chart with what a statement says.
+// wantBars compares the number of bars of a page's chart, and of that for a narrow screen, with what a statement says.
 func wantBars(t *testing.T, e *explorer, path, statement string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(e.page(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bars := 0
+	want, bars := e.texts(t, statement)[0][0], map[string]int{"broad": 0, "narrow": 0}
 	for n := range root.Descendants() {
 		if n.Data == "rect" {
-			bars++
+			bars[n.Parent.Attr[slices.IndexFunc(n.Parent.Attr, func(a html.Attribute) bool { return a.Key == "class" })].Val]++
 		}
 	}
-	if want := e.texts(t, statement)[0][0]; fmt.Sprint(bars) != want {
-		t.Errorf("%s: %d bars, want %s", path, bars, want)
+	for class, n := range bars {
+		if fmt.Sprint(n) != want {
+			t.Errorf("%s: the %s chart has %d bars, want %s", path, class, n, want)
+		}
 	}
 }
 
