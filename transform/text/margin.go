@@ -45,7 +45,7 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin", "opening"}
 
 // upperMargin reads the upper end of a range whose index is written twice: E+425 to E+450. before is what was before the lower
-// end. The index must be written alike. At a slash are two tranches rather than a range: they are not read. A range that falls
+// end. Both indices are written the same. At a slash are two tranches rather than a range: they are not read. A range that falls
 // is ambiguous.
 func (s *scanner) upperMargin(before []byte, r *Reading) verdict {
 	ahead := *s
