@@ -78,7 +78,7 @@ func (s *scanner) reset(currency []byte) {
 		*s = without
 		return
 	}
-	if !ahead.noted("then", "thereafter", "resetting to", "resets to", "reset to", "reset", "stepping to") {
+	if !ahead.noted("then reset to", "then resets to", "then resetting to", "then", "thereafter", "resetting to", "resets to", "reset to", "reset", "stepping to") {
 		return
 	}
 	ahead.space()

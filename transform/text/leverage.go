@@ -125,10 +125,8 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
 	s.char(':')
 	s.space()
-	s.oneOf("of", "at", "is")
-	s.space()
 	var q qualifier
-	q.before(s)
+	q.named(s)
 	if before := *s; before.has("x") && len(before.rest) > 0 && isDigit(before.rest[0]) {
 		*s, m.times = before, true
 	}

@@ -42,7 +42,7 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 }
 
 // marginWords are names of a margin before it.
-var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin", "opening"}
+var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin grid", "pricing grid", "margin", "opening", "grid"}
 
 // upperMargin reads the upper end of a range whose index is written twice: E+425 to E+450. before is what was before the lower
 // end. Both indices are written the same. At a slash are two tranches rather than a range: they are not read. A range that falls
@@ -208,7 +208,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	marked = ahead.oneOf("oid") || marked
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
-	if v != yes || found.signed && !found.isPar() || !ahead.noted("oid") && !marked {
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !ahead.noted("oid") && !marked {
 		return false
 	}
 	r.Issue = found.Range

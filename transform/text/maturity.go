@@ -50,7 +50,10 @@ func (s *scanner) maturity(r *Reading) bool {
 			ahead.space()
 			separated = true
 		}
-		if !ahead.oneOf(finalWords...) && !((separated || inside) && ahead.life(r)) && !(r.Tenor.Set && ahead.oneOf(startWords...)) && !ahead.springing() && !ahead.dueBefore(r) {
+		switch {
+		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
+			ahead.springing(), ahead.dueBefore(r):
+		default:
 			return false
 		}
 		list.take(s, ahead, inside)
@@ -73,7 +76,7 @@ func (s *scanner) amended() (found, ok bool) {
 		}
 		s.space()
 		ahead := *s
-		if !ahead.oneOf("to", "until") || !ahead.char(' ') || !ahead.dueAt(&after) || after.Year.Value < before.Year.Value {
+		if !ahead.oneOf("to", "until") || !ahead.char(' ') || !ahead.dueAt(&after) || after.isDueBefore(&before) {
 			return true, false
 		}
 	}
@@ -89,7 +92,13 @@ func (s *scanner) dueBefore(r *Reading) bool {
 		return false
 	}
 	var before Reading
-	return r.Year.Set && ahead.dueAt(&before) && before.Year.Value <= r.Year.Value && s.skipTo(ahead)
+	return r.Year.Set && ahead.dueAt(&before) && !r.isDueBefore(&before) && s.skipTo(ahead)
+}
+
+// isDueBefore reports whether a date is before another, as far as both are known.
+func (r *Reading) isDueBefore(other *Reading) bool {
+	return r.Year.Value < other.Year.Value ||
+		r.Year == other.Year && r.Month.Set && other.Month.Set && r.Month.Value < other.Month.Value
 }
 
 // life skips the average life, which has no column: 8yr avg life, WAL 9yr. It is not more than the tenor.

@@ -63,7 +63,12 @@ func (s *scanner) discount(r *Reading) verdict {
 	case found.unit:
 		inPoints = false
 	case s.oneOf(pointWords...):
-	case s.oneOf(centWords...), s.unit(basisPoints):
+	case s.oneOf(centWords...):
+		if issueBounds.contain(found.Hi) { // 99c OID: a price?
+			return ambiguous
+		}
+		inPoints, found.Range = false, found.hundredth()
+	case s.unit(basisPoints):
 		inPoints, found.Range = false, found.hundredth()
 	default:
 		return no
@@ -123,16 +128,17 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oneOf("talk", "guidance")
 	s.char(':')
 	s.space()
-	s.oneOf("at", "of")
-	s.space()
 	var q qualifier
-	q.before(s)
+	q.named(s)
 	found, v := s.span(asPrice, percent)
 	if v != yes {
 		return v
 	}
 	if found.signed && !found.isPar() {
 		return no
+	}
+	if found.mayBeCalled() {
+		return ambiguous
 	}
 	r.Main = found.Range
 	return s.afterPrice(&q, r)
@@ -203,6 +209,12 @@ func (s *scanner) oidWord() {
 		s.space()
 	}
 	s.char('@')
+}
+
+// mayBeCalled reports whether the second of two numbers may be the price of a call protection rather than the end of a range:
+// 99/101.
+func (r *spanned) mayBeCalled() bool {
+	return r.isRange() && r.Lo.less(whole(100)) && !r.Hi.less(whole(101))
 }
 
 // isPar reports whether the first number was the word par, which counts as signed.

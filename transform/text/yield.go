@@ -30,10 +30,8 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	s.oneOf("yield", "yld")
 	s.char(':')
 	s.space()
-	s.oneOf("of", "at", "is")
-	s.space()
 	var limit qualifier
-	limit.before(s)
+	limit.named(s)
 	if s.has("- ") { // a dash or a minus?
 		return ambiguous
 	}
@@ -62,17 +60,25 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	switch r.Quality = q.quality(); {
 	case q.inRange: // talk of a price that is not set: this column has no quality for it
 		return no
-	case r.Quality == nil && limit.about:
-		r.Quality = qualityApproximate
 	case limit.least || limit.most:
-		if r.Quality != nil {
+		if r.Quality != nil || limit.about {
 			return no
 		}
 		var v verdict
 		r.Quality, v = limit.apply(&r.Main)
 		return v
+	case r.Quality == nil && limit.about:
+		r.Quality = qualityApproximate
 	}
 	return yes
+}
+
+// named reads a qualifier and a word such as of, which follow the name of a number: of at least, at least, at.
+func (q *qualifier) named(s *scanner) {
+	if q.before(s); s.oneOf("of", "at", "is") {
+		s.space()
+		q.before(s)
+	}
 }
 
 // ofYield reads that a yield is a limit, after it: 12%+, 12% or more. +/- is no limit.
@@ -93,7 +99,7 @@ var doubtfulRate = whole(20)
 
 // mayMissPoint reports whether a rate may be one whose point is missing.
 func (r *spanned) mayMissPoint() bool {
-	return !r.unit && !r.pointed && r.Point.Set && !r.Point.less(doubtfulRate) && yieldBounds.contain(r.Point) && r.Point.isMultipleOf(uint64(powers[scale]))
+	return !r.unit && !r.pointed && r.Point.Set && !r.Point.less(doubtfulRate) && yieldBounds.contain(r.Point) && r.Point.isMultipleOf(powers[scale])
 }
 
 // spelledRate reads a rate in words: seven per cent.
@@ -108,7 +114,7 @@ func (s *scanner) horizon() {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
-	named := ahead.oneOf("yield to", "yld to", "to", "over")
+	named := ahead.oneOf("yield to", "yld to", "to")
 	ahead.space()
 	ahead.oneOf("a")
 	ahead.space()
