@@ -25,7 +25,7 @@ func TestPathWithNewline(t *testing.T) {
 	root := new(app).root()
 	commands := 0
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "version" || cmd.Name() == "demo" || cmd.Name() == "man" { // they use no lake of the settings
+		if cmd.Hidden || cmd.Name() == "version" || cmd.Name() == "demo" || cmd.Name() == "man" { // they use no lake of the settings
 			continue
 		}
 		commands++

@@ -113,11 +113,25 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		return a.querySafely(ctx, l, o, statement)
 	}
 	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
+		if err := checkOneAnswer(ctx, db, statement); err != nil {
+			return err
+		}
 		if o.out == "" {
 			return a.writeQuery(ctx, db, statement, o.format, a.Stdout)
 		}
 		return writeFile(o.out, func(w io.Writer) error { return a.writeQuery(ctx, db, statement, o.format, w) })
 	}, statement)
+}
+
+// checkOneAnswer refuses a text of several SELECT statements: DuckDB gives the answer of the last alone. Statements of other
+// kinds before it have no answer: SET VARIABLE day = '2026-01-07'; FROM …
+func checkOneAnswer(ctx context.Context, db *stdsql.DB, statement string) error {
+	var selects stdsql.NullInt64 // NULL if the text has a statement that is no SELECT
+	err := db.QueryRowContext(ctx, "SELECT json_array_length(json_serialize_sql(?::VARCHAR) -> 'statements')", statement).Scan(&selects)
+	if err == nil && selects.Int64 > 1 {
+		return usagef("%d statements: only the answer of the last would be shown, so run each with a query of its own", selects.Int64)
+	}
+	return err
 }
 
 // writeQuery runs a statement and writes its answer. DuckDB writes Parquet to files alone, so that goes through one in the

@@ -38,7 +38,7 @@ var flagClasses = map[string]map[string]string{
 	"iceberg on":      {"setting": "every keep"},
 	"init":            {"setting": "api clock page-memory"},
 	"quarantine list": {"setting": "all"},
-	"query":           {"setting": "file format out"},
+	"query":           {"setting": "file format out safe time-limit"},
 	"replay":          {"setting": "snapshots", "once": "accept-lost-commit force"},
 	"report":          {"setting": "as-of out"},
 	"run":             {"setting": "day-zone keep-days keep-month-ends maintain require-lake single-writer wait-for-lease", "once": "accept-day-zone accept-removals dry-run snapshot-date"},

@@ -68,7 +68,9 @@ func TestManPages(t *testing.T) {
 		}
 		pages++
 		for _, sub := range cmd.Commands() {
-			walk(sub)
+			if !sub.Hidden {
+				walk(sub)
+			}
 		}
 	}
 	walk(new(app).root())
