@@ -13,7 +13,7 @@ const mostMonths = 60
 func (s *scanner) years() (n Number, ok bool) {
 	ahead := *s
 	d, ok := ahead.digits()
-	if !ok {
+	if !ok || d.comma { // 5,7yr: two tenors?
 		return n, false
 	}
 	if !ahead.char('-') {
@@ -37,7 +37,7 @@ var (
 func (s *scanner) tenor() (n Number, ok bool) {
 	ahead := *s
 	d, ok := ahead.digits()
-	if !ok {
+	if !ok || d.comma { // 5,7yr: two tenors?
 		return n, false
 	}
 	if !ahead.char('-') {
