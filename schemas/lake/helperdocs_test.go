@@ -87,8 +87,13 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `).
-- All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters.
-- ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
+- All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
+  dropped, ` + "`½` is `1/2`" + `.
+- A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `), but not in spreads,
+  where it may separate two.
+- A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
+- A first size that may be short for a longer one, as in ` + "`EUR5-600m`" + `, makes the text ambiguous.
+- ` + "`S+` is SOFR in USD, SONIA in GBP and STIBOR in SEK. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
 - The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read with the currency of its deal, as are the

@@ -19,7 +19,7 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 	ahead := *s
 	if over, ok := ahead.benchmark(bonds, currency); ok {
 		var margin Range
-		if over.kind != floating && over.kind != unsettled || ahead.over(&margin) != yes || !margin.Point.Set {
+		if over.kind != floating && over.kind != unsettled || ahead.over(over.kind, &margin) != yes || !margin.Point.Set {
 			return no
 		}
 		*s, r.Benchmark, r.Margin = ahead, over.name, margin.Point

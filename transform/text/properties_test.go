@@ -117,7 +117,8 @@ var (
 	numberText   = regexp.MustCompile(`[0-9]+(,[0-9]{3})*(\.[0-9]+)?`)
 	digitsText   = regexp.MustCompile(`[0-9]+`)
 	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
-	fractionText = regexp.MustCompile(`([0-9]+) ([0-9]+)/([0-9]+)`)
+	fractionText = regexp.MustCompile(`([0-9]+)[ -]([0-9]+)/([0-9]+)`)
+	commaText    = regexp.MustCompile(`([0-9]+),([0-9]{1,2})([^0-9]|$)`)
 )
 
 // checkJustified checks that every number of a reading is in the text, or follows from the text by a declared rule.
@@ -201,6 +202,9 @@ func sourcesOf(normal []byte) []*big.Rat {
 	}
 	for _, s := range numberText.FindAll(normal, -1) {
 		add(strings.ReplaceAll(string(s), ",", ""))
+	}
+	for _, m := range commaText.FindAllSubmatch(normal, -1) {
+		add(string(m[1]) + "." + string(m[2]))
 	}
 	for _, m := range fractionText.FindAllSubmatch(normal, -1) {
 		if part, ok := new(big.Rat).SetString(string(m[2]) + "/" + string(m[3])); ok {
@@ -314,7 +318,8 @@ func TestMarginUnits(t *testing.T) {
 }
 
 // TestSizesWithAPoint reads sizes with three digits after a point, and wants none of them if they are plausible without the
-// point, too. No spelling of thousands in the continental way is read as another number.
+// point, too. No spelling of thousands in the continental way is read as another number, and a comma before one or two digits
+// is a decimal one.
 func TestSizesWithAPoint(t *testing.T) {
 	for _, whole := range []string{"1", "12", "99", "101", "500", "947"} {
 		for unit, millions := range map[string]int64{"m": 1, "mn": 1, "bn": 1_000, "trn": 1_000_000} {
@@ -329,9 +334,14 @@ func TestSizesWithAPoint(t *testing.T) {
 			}
 		}
 	}
-	for _, written := range []string{"EUR1.500.000", "EUR1.500,5m", "EUR1,5bn", "EUR1.500.000k", "EUR 500.000.000", "EUR1.500,50", "EUR2,25m-2,5m"} {
+	for _, written := range []string{"EUR1.500.000", "EUR1.500,5m", "EUR1.500.000k", "EUR 500.000.000", "EUR1.500,50", "EUR1,5,5bn", "EUR1,5.5bn", "EUR0,125bn"} {
 		if r := parse(lake.ParseVolume, written, text.Siblings{}); string(r.Status) != lake.ParsedNot && string(r.Status) != lake.ParsedAmbiguous {
 			t.Errorf("%s: %s", written, render(&r))
+		}
+	}
+	for written, want := range map[string]string{"EUR1,5bn": "1500000000", "EUR1,50bn": "1500000000", "EUR2,25m-2,5m": "2250000..2500000", "EUR1,500m": "1500000000"} {
+		if r := parse(lake.ParseVolume, written, text.Siblings{}); renderRange(&r.Main) != want {
+			t.Errorf("%s: got %s, want %s", written, render(&r), want)
 		}
 	}
 }
