@@ -55,7 +55,7 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	return v
 }
 
-// priceRemarks reads what may stand behind a spread besides its qualities: the benchmark's tenor or security, and skips
+// priceRemarks reads what may follow a spread besides its qualities: the benchmark's tenor or security, and skips
 // the price over another benchmark, the price that the spread gives, and the floor of an index, which have no column.
 func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 	if r.Benchmark != nil {
