@@ -73,12 +73,27 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
   are ambiguous. Both ends of a range have one unit.
 - A range of leverage is at most 1 wide. ` + "`4.5x-6x`" + ` is ambiguous, because it may be senior and total.
+- Leverage without an x is read from 1 to 12, if it has a point or its figure a name: ` + "`4.5`, `Snr 4`" + `.
+- A discount from par gives the price: ` + "`1pt OID` is 99, `50c discount` 99.5, `no OID`" + ` 100. ` + "`1pt`" + ` alone may be a fee, and is
+  ambiguous.
+- The yield and the spread of a priced deal are read after a word of the final stage (` + "`Final 7.5%`" + `), not after earlier ones.
+- A coupon or yield of 20 or more without a unit and a point is ambiguous: 45 may be 4.5.
+- A coupon's step-up is dropped if the text names its condition. Talk of a coupon (` + "`4.5% area`" + `) is not read: it has no column.
+- Numbers of words are read up to ten, with quarters: ` + "`five years`, `six and a half percent`" + `.
+- A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
+  years if the tenor is at most ten: ` + "`5+1+1`, but not `12+6+6`" + `.
+- Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `).
-- All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters.
-- ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `.
+- All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
+  dropped, ` + "`½` is `1/2`" + `.
+- A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `), but not in spreads,
+  where it may separate two.
+- A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
+- A first size that may be short for a longer one, as in ` + "`EUR5-600m`" + `, makes the text ambiguous.
+- ` + "`S+` is SOFR in USD, SONIA in GBP and STIBOR in SEK. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
 - The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read with the currency of its deal, as are the

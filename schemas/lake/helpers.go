@@ -197,7 +197,7 @@ var yieldParts = []outcome{
 	{2, PartLoPct, Price, percent, "", "Lower end of the yield; the yield itself if the text gives one number.", 2},
 	{3, PartHiPct, Price, percent, "", "Upper end of the yield; the yield itself if the text gives one number.", 2},
 	{4, PartPIKPct, Price, percent, "", "Yield if interest is paid in kind.", 2},
-	{5, PartQuality, Text, "", "", "AREA, APPROXIMATE or PLUS_MINUS; NULL if none applies.", 4},
+	{5, PartQuality, Text, "", "", "AREA, APPROXIMATE, PLUS_MINUS, MIN or MAX; NULL if none applies.", 4},
 	{6, PartMeasure, Text, "", "", "YTW (to worst), YTM (to maturity) or YTC (to call), if the text says so.", 4},
 }
 

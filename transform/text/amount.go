@@ -8,7 +8,7 @@ var magnitudes = []struct {
 	words []string
 }{
 	{6, []string{"m", "mm", "mn", "mln", "mio", "mil", "million"}},
-	{9, []string{"bn", "b", "billion"}},
+	{9, []string{"bn", "b", "billion", "yds", "yd", "yards", "yard"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
 }
@@ -67,6 +67,9 @@ func (a amount) mayGroup(currency []byte) bool {
 	return ok && most.contain(without)
 }
 
+// mostRatio is the greatest plausible ratio of the two ends of a range.
+const mostRatio = 20
+
 // groupDigits is the number of digits of a group.
 const groupDigits = 3
 
@@ -85,7 +88,7 @@ const leastWritten = 1_000_000
 
 // size reads a size or a range, with an optional currency before or after it: EUR1.25bn, USD300m-500m, USD300-500m, 500m
 // EUR. column is the value of the currency column. A falling range is ambiguous: in 500-1bn the first number may have
-// another unit.
+// another unit. So is one whose first number may be short for a longer one: 5-600m for 500-600m.
 func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if currency, v = s.currency(column); v != yes {
 		return currency, v
@@ -104,6 +107,9 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 		in = currencyOf(column)
 	}
 	if isRange && slash && !first.unit && first.mayBeFractionOf(second) {
+		return currency, ambiguous
+	}
+	if isRange && !first.unit && mostRatio*first.mantissa < second.mantissa && first.fraction+second.fraction == 0 {
 		return currency, ambiguous
 	}
 	if isRange && !first.unit && !first.grouped {

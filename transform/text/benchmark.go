@@ -44,6 +44,11 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 			b.tenor = after
 		}
 	}
+	if curve := ahead; b.kind == government || b.kind == swap { // GoC curve
+		if curve.space(); curve.oneOf("curve") {
+			ahead = curve
+		}
+	}
 	*s = ahead
 	return b, true
 }

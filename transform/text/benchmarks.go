@@ -34,17 +34,18 @@ var benchmarkNames = []struct {
 	{government, "GOC", []string{"goc", "gocs", "cans"}},
 	{government, "ACGB", []string{"acgb", "acgbs"}},
 	{government, "NZGB", []string{"nzgb", "nzgbs"}},
-	{swap, "MS", []string{"ms", "midswap", "midswaps", "swaps"}},
+	{swap, "MS", []string{"ms", "midswap", "midswaps", "mids", "swaps"}},
 	{swap, "ASW", []string{"asw", "asws"}},
 	{swap, "G_SPREAD", []string{"gspread"}},
 	{swap, "I_SPREAD", []string{"i", "ispread"}},
 	{swap, "Z_SPREAD", []string{"z", "zspread"}},
 	{floating, "EURIBOR", []string{"e", "euribor"}},
 	{floating, "LIBOR", []string{"l", "libor"}},
-	{floating, "SOFR", []string{"sofr"}},
+	{floating, "SOFR", []string{"sofr", "tsfr"}},
 	{floating, "SONIA", []string{"sonia"}},
 	{floating, "SARON", []string{"saron"}},
-	{floating, "BBSW", []string{"bbsw", "bbsy"}},
+	{floating, "BBSW", []string{"bbsw"}},
+	{floating, "BBSY", []string{"bbsy"}},
 	{floating, "ESTR", []string{"estr", "ester"}},
 	{floating, "TONA", []string{"tona", "tonar"}},
 	{floating, "TIBOR", []string{"tibor"}},
@@ -92,7 +93,7 @@ var benchmarkPhrases = []struct {
 //   - G of a bond is gilts in sterling. Next to another currency it is the spread over an interpolated government curve.
 //   - B of a bond is Bunds. In Australia and New Zealand it may as well be bank bills.
 //   - T and B of a loan are names of several rates.
-//   - S is SOFR or SONIA according to the currency, SMS are swaps into that index, and TMS those into TONA.
+//   - S is SOFR, SONIA or STIBOR according to the currency, and N in Norwegian kroner NIBOR. SMS are swaps into that index, and TMS those into TONA.
 var benchmarkLetters = []struct {
 	word     string
 	in       market
@@ -110,13 +111,17 @@ var benchmarkLetters = []struct {
 	{"g", bonds, "", swap, "G_SPREAD", ""},
 	{"s", bonds, "USD", floating, "SOFR", ""},
 	{"s", bonds, "GBP", floating, "SONIA", ""},
+	{"s", bonds, "SEK", floating, "STIBOR", ""},
 	{"s", bonds, "", unsettled, "", ""},
+	{"n", bonds, "NOK", floating, "NIBOR", ""},
+	{"n", loans, "NOK", floating, "NIBOR", ""},
 	{"sms", bonds, "USD", swap, "MS", "SOFR"},
 	{"sms", bonds, "GBP", swap, "MS", "SONIA"},
 	{"sms", bonds, "", swap, "MS", ""},
 	{"tms", bonds, "", swap, "MS", "TONA"},
 	{"s", loans, "USD", floating, "SOFR", ""},
 	{"s", loans, "GBP", floating, "SONIA", ""},
+	{"s", loans, "SEK", floating, "STIBOR", ""},
 	{"s", loans, "", unsettled, "", ""},
 	{"b", loans, "AUD", floating, "BBSW", ""},
 	{"b", loans, "NZD", floating, "BKBM", ""},

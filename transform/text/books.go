@@ -7,7 +7,7 @@ var (
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
-	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "skewed", "combined", "across tranches", "across both tranches"}
+	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "combined", "across tranches", "across both tranches"}
 	leadWords         = []string{"jlm interest", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
 )
 
@@ -60,7 +60,7 @@ func (s *scanner) accounts() bool {
 	}
 	ahead.char('+')
 	ahead.space()
-	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines") && s.skipTo(ahead)
+	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines", "orders", "tickets") && s.skipTo(ahead)
 }
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.
@@ -166,7 +166,7 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 				return false
 			}
 			amounts.space()
-			amounts.oneOf("of")
+			amounts.oneOf("of", "from")
 			ahead = amounts
 		}
 	}

@@ -29,6 +29,10 @@ var (
 	issueBounds = within(90, 102)
 	// Upfront fees, percent.
 	feeBounds = within(0, 10)
+	// Discounts in cents or basis points: as wide as fees.
+	centBounds = within(0, 1_000)
+	// Prices of a call protection, percent of nominal. Lower numbers are prices of the loan.
+	callBounds = bounds{decimal128.FromI64(100_000_001), within(0, 110).max}
 	// Sizes and orders, units of any currency. Below a thousand the unit is wrong; no deal reaches a thousand trillion.
 	amountBounds = within(1_000, 1_000_000_000_000_000)
 	// Sizes and orders in currencies that are not in smallUnits. The greatest bonds had books of some 200 billion; more than
@@ -40,6 +44,8 @@ var (
 	tenorBounds = bounds{decimal128.FromI64(1), within(0, 100).max}
 	// Debt over EBITDA, times.
 	leverageBounds = within(0, 25)
+	// Debt over EBITDA without an x, times. Most numbers out of it miss their point, or are something else.
+	bareLeverageBounds = within(1, 12)
 	// The width of a range of leverage, times. 4.5x-6x may as well be senior and total.
 	leverageWidth = within(0, 1)
 )

@@ -38,11 +38,7 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 // talkRemarks skips what talk may say besides the price: the benchmark's tenor, which has a column, the price over another
 // benchmark, the issue price of a yield, the orders or the size.
 func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
-	if b := (benchmark{tenor: r.BenchmarkTenor}); r.Benchmark != nil {
-		s.tenorNoted(&b)
-		r.BenchmarkTenor = b.tenor
-	}
-	s.equivalent(siblings.Currency)
+	s.priceRemarks(siblings.Currency, r)
 	var list remarkList
 	ahead, inside := list.next(*s)
 	if r.Yield.Lo.Set {
@@ -68,15 +64,19 @@ func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
 	}
 }
 
-// before skips the talk before this one: from T+155.
+// before skips the talk before this one, or the fair value: from T+155, vs FV MS+85.
 func (s *scanner) before(currency []byte) {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
-	if !ahead.oneOf("from", "was", "vs", "vs.", "previously") {
+	if !ahead.oneOf("from", "was", "vs", "vs.", "previously", "versus") && !begins(ahead.rest, "fv ") {
 		return
 	}
 	ahead.space()
+	if ahead.oneOf("fair value", "fv") {
+		ahead.char(':')
+		ahead.space()
+	}
 	ahead.stage()
 	var earlier Reading
 	if ahead.talk(currency, &earlier) == no {

@@ -18,7 +18,7 @@ var features = []struct {
 	{[]string{"long"}, lengthLong, length},
 	{[]string{"short"}, lengthShort, length},
 
-	{[]string{"covered bonds", "covered bond", "covered", "pfandbriefe", "pfandbrief", "mortgage covered", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
+	{[]string{"covered bonds", "covered bond", "covered", "pfandbriefe", "pfandbrief", "mortgage pfandbrief", "public sector pfandbrief", "public pfandbrief", "mortgage covered bond", "mortgage covered", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
 	{[]string{"1st lien", "first lien", "1l"}, []byte("FIRST_LIEN"), rank},
 	{[]string{"2nd lien", "second lien", "2l"}, []byte("SECOND_LIEN"), rank},
 	{[]string{"senior non-preferred", "senior non preferred", "snr non-preferred", "snr non-pref", "sr non-pref", "senior non-pref", "non-preferred", "non-pref", "snp"}, []byte("SENIOR_NON_PREFERRED"), rank},

@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // figure is which debt a multiple counts.
 type figure struct{ senior, total, net, gross bool }
 
@@ -8,15 +10,15 @@ var figureWords = []struct {
 	words []string
 	add   figure
 }{
-	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd"}, figure{senior: true}},
+	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd", "the first lien"}, figure{senior: true}},
 	{[]string{"total", "tot", "overall"}, figure{total: true}},
 	{[]string{"net debt/ebitda", "net debt / ebitda", "net debt", "nd/ebitda", "net"}, figure{net: true}},
 	{[]string{"gross"}, figure{gross: true}},
-	{[]string{"through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
+	{[]string{"through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
 }
 
 // parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total,
-// 4.5-4.75x senior.
+// 4.5-4.75x senior. A limit has one end: <4x net. An x may be missing if the number has a point or its figure a name.
 func parseLeverage(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.multiples(r)
@@ -39,7 +41,7 @@ func parseLeverage(text []byte, _ Siblings, r *Reading) {
 // multiple is one figure of a text, and what words say which one it is.
 type multiple struct {
 	Range
-	times bool // it has an x
+	times bool // it has an x, or is a multiple without one
 	is    figure
 }
 
@@ -106,7 +108,7 @@ func (r *Reading) putMultiple(m *multiple) verdict {
 	case m.is.senior:
 		place = &r.Senior
 	}
-	if place.Lo.Set {
+	if place.Lo.Set || place.Hi.Set {
 		return ambiguous
 	}
 	*place = m.Range
@@ -115,47 +117,101 @@ func (r *Reading) putMultiple(m *multiple) verdict {
 
 // isLessThan reports whether an end of a figure is less than that of a part of it. A figure that is not set is not less.
 func (r *Range) isLessThan(part *Range) bool {
-	return r.Lo.Set && part.Lo.Set && (r.Lo.less(part.Lo) || r.Hi.less(part.Hi))
+	return r.Lo.Set && part.Lo.Set && r.Lo.less(part.Lo) || r.Hi.Set && part.Hi.Set && r.Hi.less(part.Hi)
 }
 
-// multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x.
+// multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x, up to 5x, x4.8, 5.2x (net).
 func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
 	s.char(':')
 	s.space()
-	if s.about() {
-		r.Quality = qualityApproximate
+	var q qualifier
+	q.named(s)
+	if before := *s; before.has("x") && len(before.rest) > 0 && isDigit(before.rest[0]) {
+		*s, m.times = before, true
 	}
-	n, ok := s.number(decimal)
+	begin := s.rest
+	n, ok := s.number(mixed)
 	if !ok {
 		return m, no
 	}
-	m.Range, m.times = exactly(n), s.times()
-	if v = s.upperMultiple(&m); v != yes {
+	pointed := bytes.ContainsAny(begin[:len(begin)-len(s.rest)], ".,/")
+	m.Range, m.times = exactly(n), s.times() || m.times
+	if v = s.upperMultiple(&m, pointed); v != yes {
 		return m, v
 	}
 	if s.noted("senior/total", "snr/total", "sr/total", "secured/total", "first lien/total", "1l/total", "senior / total") {
 		return m, yes // names both figures of a pair
 	}
-	s.figures(&m.is)
-	return m, yes
+	for more := true; more; {
+		before := *s
+		s.figures(&m.is)
+		s.figuresNoted(&m.is)
+		more = q.after(s) || s.ish(&q) || len(s.rest) < len(before.rest)
+	}
+	m.times = m.times || (pointed || m.is != figure{}) && bareLeverageBounds.containAll(&m.Range)
+	return m, q.limit(&m, r)
+}
+
+// limit applies what the words around a figure say of it. A range with a limit is ambiguous. The figures of a text share one
+// quality: two that differ are not read.
+func (q *qualifier) limit(m *multiple, r *Reading) verdict {
+	quality, v := q.apply(&m.Range)
+	if q.about && quality != nil {
+		quality = qualityApproximate
+	}
+	if v == yes && quality != nil && r.Quality != nil && string(quality) != string(r.Quality) {
+		return no
+	}
+	if quality != nil {
+		r.Quality = quality
+	}
+	return v
+}
+
+// ish reads -ish, for about.
+func (s *scanner) ish(q *qualifier) bool {
+	ahead := *s
+	ahead.char('-')
+	if !ahead.oneOf("ish") {
+		return false
+	}
+	q.about = true
+	return s.skipTo(ahead)
+}
+
+// figuresNoted reads words of a figure in parentheses: (adj. EBITDA).
+func (s *scanner) figuresNoted(is *figure) {
+	ahead := *s
+	ahead.space()
+	noted := *is
+	if !ahead.char('(') {
+		return
+	}
+	if ahead.figures(&noted); ahead.char(')') {
+		*s, *is = ahead, noted
+	}
 }
 
 // upperMultiple reads the upper end of a range, if there is one. A slash is not between its ends. A range that falls or is
-// wide is ambiguous: its ends may be two figures.
-func (s *scanner) upperMultiple(m *multiple) verdict {
+// wide is ambiguous: its ends may be two figures. pointed says that the lower end has a point.
+func (s *scanner) upperMultiple(m *multiple, pointed bool) verdict {
 	ahead := *s
 	if ahead.slashNext() || !ahead.until() {
 		return yes
 	}
-	hi, ok := ahead.number(decimal)
-	if !ok || !ahead.times() {
+	hi, ok := ahead.number(mixed)
+	if !ok {
+		return yes
+	}
+	times := ahead.times()
+	if !times && !pointed {
 		return yes
 	}
 	if !leverageWidth.contain(hi.minus(m.Lo)) {
 		return ambiguous
 	}
-	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, true
+	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, m.times || times
 	return yes
 }
 

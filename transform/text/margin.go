@@ -1,7 +1,9 @@
 package text
 
-// parseMargin reads a loan's margin: S+325, E+400-425, S+CSA+350, Term SOFR+325, or 325bp over an index that the text does
-// not name. An issue price may follow it: S+325/99.5.
+import "bytes"
+
+// parseMargin reads a loan's margin: S+325, E+400-425, E+400 to E+425, S+CSA+350, Term SOFR+325, or 325bp over an index that
+// the text does not name. An issue price may follow it: S+325/99.5. A grid is the range of its margins: 110-225bp grid.
 func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.margin(siblings.Currency, r)
@@ -16,16 +18,51 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 }
 
 func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
+	if s.oneOf(marginWords...) {
+		s.char(':')
+		s.space()
+		s.oneOf("of", "at")
+		s.space()
+	}
 	if s.about() {
 		r.Quality = qualityApproximate
 	}
+	begin := s.rest
 	over, named := s.benchmark(loans, currency)
 	if !named {
 		return s.bareMargin(currency, r)
 	}
 	r.Benchmark, r.CSA = over.name, flag(s.adjusted())
 	s.space()
-	return s.marginSize(r)
+	before := begin[:len(begin)-len(s.rest)]
+	if v = s.marginSize(r); v == yes && r.Main.Point.Set {
+		v = s.upperMargin(before, r)
+	}
+	return v
+}
+
+// marginWords are names of a margin before it.
+var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin grid", "pricing grid", "margin", "opening", "grid"}
+
+// upperMargin reads the upper end of a range whose index is written twice: E+425 to E+450. before is what was before the lower
+// end. Both indices are written the same. At a slash are two tranches rather than a range: they are not read. A range that falls
+// is ambiguous.
+func (s *scanner) upperMargin(before []byte, r *Reading) verdict {
+	ahead := *s
+	if ahead.slashNext() || !ahead.until() || len(ahead.rest) < len(before) || !bytes.EqualFold(ahead.rest[:len(before)], before) {
+		return yes
+	}
+	ahead.rest = ahead.rest[len(before):]
+	var upper Reading
+	v := ahead.marginSize(&upper)
+	switch {
+	case v != yes || !upper.Main.Point.Set:
+		return v
+	case upper.Main.Point.less(r.Main.Point):
+		return ambiguous
+	}
+	*s, r.Main = ahead, Range{Lo: r.Main.Lo, Hi: upper.Main.Hi}
+	return yes
 }
 
 // marginSize reads the number or range after the index. A second number after a slash may be a margin or an issue price.
@@ -134,6 +171,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 			r.Quality = qualityArea
 		case r.CSA == No && ahead.adjusted():
 			r.CSA = Yes
+		case ahead.oneOf("margin grid", "pricing grid", "grid", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
 		case ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
 			return no
@@ -146,10 +184,13 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 	return yes
 }
 
+// beforeWords are the words before the margin or price that was in place before this one.
+var beforeWords = []string{"from", "was", "vs", "vs.", "previously", "flexed from", "flexed down from", "flexed up from", "flexed in from", "flexed out from", "reverse flexed from", "reverse-flexed from", "tightened from", "widened from", "cut from", "reduced from", "revised from", "down from", "up from", "in from", "out from", "talk", "talk was", "talked at"}
+
 // marginBefore skips the margin before this one: from E+450.
 func (s *scanner) marginBefore() bool {
 	ahead := *s
-	if !ahead.oneOf("from", "was", "vs", "vs.") {
+	if !ahead.oneOf(beforeWords...) {
 		return false
 	}
 	ahead.space()
@@ -167,7 +208,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	marked = ahead.oneOf("oid") || marked
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
-	if v != yes || found.signed && !found.isPar() || !ahead.noted("oid") && !marked {
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !ahead.noted("oid") && !marked {
 		return false
 	}
 	r.Issue = found.Range
@@ -226,7 +267,7 @@ func (s *scanner) bareMargin(currency []byte, r *Reading) verdict {
 	return v
 }
 
-// adjusted skips +CSA, a credit spread adjustment, and its size: +10bp CSA, +CSA (10bp).
+// adjusted skips +CSA or +CAS, a credit spread adjustment, and its size: +10bp CSA, +CSA (10bp).
 func (s *scanner) adjusted() bool {
 	ahead := *s
 	ahead.space()
@@ -238,7 +279,7 @@ func (s *scanner) adjusted() bool {
 		ahead = sized
 		ahead.space()
 	}
-	if !ahead.word("csa") {
+	if !ahead.oneOf("csa", "cas", "credit spread adjustment", "credit adjustment spread") {
 		return false
 	}
 	*s = ahead

@@ -2,11 +2,11 @@ package text
 
 import "time"
 
-// parseMaturity reads when a loan is due, 2031-02-15, 15 Feb 2031, Feb-31, Feb 2031, 2031, or in how many years, 7yr, 84
-// months, 5yr (5+1+1).
+// parseMaturity reads when a loan is due, 2031-02-15, 15 Feb 2031, Feb-31, Feb 2031, 2031, Q2 2031, A&E to 2030, or in how many
+// years, 7yr, 84 months, 364-day, 5yr (5+1+1), 12m + 6m + 6m. Of a quarter or a half only the year is kept.
 func parseMaturity(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
-	if s.due(r) && s.end() {
+	if s.maturity(r) && s.end() {
 		r.Status = statusOK
 		return
 	}
@@ -18,8 +18,120 @@ func parseMaturity(text []byte, _ Siblings, r *Reading) {
 	}
 }
 
-// due reads a day, a month or a tenor. It tries the longer form first.
-func (s *scanner) due(r *Reading) (ok bool) {
+// The words around a maturity. They have no columns.
+var (
+	dueWords       = []string{"due in", "due on", "due", "maturing in", "maturing on", "maturing", "matures in", "matures on", "matures", "final maturity", "maturity date", "maturity of", "maturity", "tenor of", "tenor"}
+	amendWords     = []string{"a&e", "amend & extend", "amend and extend", "amended & extended", "amended and extended", "maturity extended", "extended", "extension"}
+	finalWords     = []string{"d2d", "door-to-door", "door to door", "final maturity", "legal final", "legal maturity", "final", "maturity", "bullet", "tenor"}
+	lifeWords      = []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "w.a.l."}
+	startWords     = []string{"from closing", "from close", "from signing", "from issuance", "from issue", "from drawdown", "from funding", "from completion", "from the closing date", "from closing date", "after closing", "after signing", "post closing", "post-closing"}
+	extensionWords = []string{"extension options", "extension option", "extensions", "extension", "options", "option", "ext.", "ext"}
+)
+
+// maturity reads a day, a month, a year or a tenor, and the words around it.
+func (s *scanner) maturity(r *Reading) bool {
+	switch amended, ok := s.amended(); {
+	case amended && !ok, amended && !s.dueAt(r):
+		return false
+	case !amended:
+		if s.oneOf(dueWords...) {
+			s.char(':')
+			s.space()
+		}
+		if !s.dueAt(r) && !s.dueIn(r) {
+			return false
+		}
+	}
+	var list remarkList
+	for !s.end() {
+		separated := s.rest[0] != ' '
+		ahead, inside := list.next(*s)
+		if ahead.char('/') {
+			ahead.space()
+			separated = true
+		}
+		switch {
+		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
+			ahead.springing(), ahead.dueBefore(r):
+		default:
+			return false
+		}
+		list.take(s, ahead, inside)
+	}
+	return !list.open
+}
+
+// amended skips the words of an extension before the new date: A&E to, extended from 2027 to. ok is false if the new date does
+// not follow.
+func (s *scanner) amended() (found, ok bool) {
+	if !s.oneOf(amendWords...) {
+		return false, false
+	}
+	s.space()
+	if s.oneOf("from") {
+		s.space()
+		var before, after Reading
+		if !s.dueAt(&before) {
+			return true, false
+		}
+		s.space()
+		ahead := *s
+		if !ahead.oneOf("to", "until") || !ahead.char(' ') || !ahead.dueAt(&after) || after.isDueBefore(&before) {
+			return true, false
+		}
+	}
+	ok = s.oneOf("to", "until")
+	s.space()
+	return true, ok
+}
+
+// dueBefore skips the date before this one: extended from 2027.
+func (s *scanner) dueBefore(r *Reading) bool {
+	ahead := *s
+	if !ahead.oneOf("extended from", "from", "was") || !ahead.char(' ') {
+		return false
+	}
+	var before Reading
+	return r.Year.Set && ahead.dueAt(&before) && !r.isDueBefore(&before) && s.skipTo(ahead)
+}
+
+// isDueBefore reports whether a date is before another, as far as both are known.
+func (r *Reading) isDueBefore(other *Reading) bool {
+	return r.Year.Value < other.Year.Value ||
+		r.Year == other.Year && r.Month.Set && other.Month.Set && r.Month.Value < other.Month.Value
+}
+
+// life skips the average life, which has no column: 8yr avg life, WAL 9yr. It is not more than the tenor.
+func (s *scanner) life(r *Reading) bool {
+	ahead := *s
+	named := ahead.oneOf(lifeWords...)
+	if named {
+		ahead.char(':')
+		ahead.space()
+		ahead.oneOf("of")
+		ahead.space()
+	}
+	if life, ok := ahead.tenor(); !ok || r.Tenor.Set && r.Tenor.less(life) {
+		return false
+	}
+	ahead.space()
+	return (named || ahead.oneOf(lifeWords...)) && s.skipTo(ahead)
+}
+
+// springing skips that the loan is due earlier if other debt is not repaid: springing 91 days inside notes.
+func (s *scanner) springing() bool {
+	ahead := *s
+	if !ahead.oneOf("springing", "springs") {
+		return false
+	}
+	for !ahead.end() && ahead.rest[0] != ')' && ahead.rest[0] != ',' && ahead.rest[0] != ';' {
+		ahead.rest = ahead.rest[1:]
+	}
+	return s.skipTo(ahead)
+}
+
+// dueAt reads a day, a month or a year. It tries the longer form first.
+func (s *scanner) dueAt(r *Reading) (ok bool) {
 	year, month, day, ok := s.isoDay()
 	if !ok {
 		year, month, day, ok = s.writtenDay()
@@ -41,11 +153,15 @@ func (s *scanner) due(r *Reading) (ok bool) {
 		r.Year, r.Month = Integer{year, true}, Integer{month, true}
 		return true
 	}
-	if year, ok := s.onlyYear(); ok {
+	if year, ok = s.onlyYear(); ok {
 		r.Year = Integer{year, true}
-		return true
 	}
-	return s.dueIn(r)
+	return ok
+}
+
+// apart reports whether a number ends here: the text ends, or a separate word follows.
+func (s *scanner) apart() bool {
+	return s.end() || s.rest[0] == ' ' || s.rest[0] == ',' || s.rest[0] == ';' || s.rest[0] == ')'
 }
 
 // monthDay reads June 15, 2030.
@@ -102,136 +218,146 @@ func (s *scanner) numericMonth() (month, year int64, ok bool) {
 		month, m = ahead.count()
 		ok = ok && m == 2
 	}
-	if !ok || m > 2 || y != 4 || month < 1 || month > 12 || year < firstYear || year > lastYear || !ahead.end() {
+	if !ok || m > 2 || y != 4 || month < 1 || month > 12 || year < firstYear || year > lastYear || !ahead.apart() {
 		return 0, 0, false
 	}
 	*s = ahead
 	return month, year, true
 }
 
-// onlyYear reads a year alone: 2031.
+// The words for a part of a year. A year of two digits may follow a quarter or a half: 2Q31.
+var (
+	quarterWords = []string{"q1", "q2", "q3", "q4", "1q", "2q", "3q", "4q", "h1", "h2", "1h", "2h"}
+	partOfYear   = []string{"early", "mid", "late", "end of", "end", "year-end", "year end", "ye"}
+)
+
+// onlyYear reads a year alone, or with the part of it: 2031, '31, Q2 2031, 2Q31, end-2031.
 func (s *scanner) onlyYear() (year int64, ok bool) {
 	ahead := *s
-	year, y := ahead.count()
-	if y != 4 || !ahead.end() || year < firstYear || year > lastYear {
+	short := ahead.hasAny(quarterWords)
+	if short || ahead.oneOf(partOfYear...) {
+		if !ahead.char('-') {
+			ahead.space()
+		}
+	}
+	short = ahead.char('\'') || short
+	year, digits := ahead.count()
+	if digits == 2 && short {
+		year += century
+	} else if digits != 4 {
+		return 0, false
+	}
+	if !ahead.apart() || year < firstYear || year > lastYear {
 		return 0, false
 	}
 	*s = ahead
 	return year, true
 }
 
-// dueIn reads a tenor, and options to extend it: 7yr, 5yr (5+1+1), 5+1+1, 5yr+1+1.
+// hasAny skips the first of the phrases that is next. Letters or digits may follow it.
+func (s *scanner) hasAny(phrases []string) bool {
+	for _, phrase := range phrases {
+		if s.has(phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// dueIn reads a tenor, and options to extend it: 7yr, 5yr (5+1+1), 5+1+1, 5yr+1+1, 12m + 6m, 3yr with two 1yr extensions.
 func (s *scanner) dueIn(r *Reading) (ok bool) {
+	if s.oneOf("long") {
+		r.Length = lengthLong
+	} else if s.oneOf("short") {
+		r.Length = lengthShort
+	}
+	s.space()
 	ahead := *s
 	if r.Tenor, r.Extended, ok = ahead.extended(); ok {
 		ahead.space()
-		ahead.oneOf(yearWords...)
+		named := ahead.oneOf(yearWords...)
 		*s = ahead
-		return tenorBounds.contain(r.Tenor) && tenorBounds.contain(r.Extended)
+		return (named || !mostBareTenor.less(r.Tenor)) && tenorBounds.contain(r.Tenor) && tenorBounds.contain(r.Extended)
 	}
 	r.Extended = Number{}
-	if r.Tenor, ok = s.tenor(); !ok || !tenorBounds.contain(r.Tenor) {
+	tenor, in, ok := s.duration()
+	if r.Tenor = tenor; !ok || !tenorBounds.contain(tenor) {
 		return false
 	}
 	ahead = *s
+	ahead.char(',')
 	ahead.space()
-	if sum, found := ahead.timesOption(r.Tenor); found && tenorBounds.contain(sum) {
-		*s, r.Extended = ahead, sum
-	} else if ahead.char('(') {
-		first, sum, found := ahead.extended()
-		if !found {
-			first = r.Tenor
-			sum, found = ahead.options(r.Tenor)
-		}
-		if !found || first != r.Tenor || !ahead.char(')') || !tenorBounds.contain(sum) {
-			return s.end()
-		}
-		*s, r.Extended = ahead, sum
-	} else if sum, found := ahead.extensions(r.Tenor); found && tenorBounds.contain(sum) {
-		*s, r.Extended = ahead, sum
-	} else if sum, found := ahead.options(r.Tenor); found && tenorBounds.contain(sum) {
-		ahead.space()
-		ahead.oneOf("extension", "extensions", "ext", "ext.")
+	inside := ahead.char('(')
+	sum, found := ahead.extensions(tenor)
+	if !found {
+		sum, found = ahead.options(tenor, in)
+	}
+	if !found && inside {
+		var first Number
+		first, sum, found = ahead.extended()
+		found = found && first == tenor && in == inYears
+	}
+	if ahead.space(); found {
+		ahead.oneOf(extensionWords...)
+	}
+	if found && (!inside || ahead.char(')')) && tenorBounds.contain(sum) {
 		*s, r.Extended = ahead, sum
 	}
 	return true
 }
 
-// timesOption reads options to extend a tenor as a product in parentheses: (2x1yr). It returns the sum.
-func (s *scanner) timesOption(tenor Number) (sum Number, ok bool) {
-	ahead := *s
-	if !ahead.char('(') {
-		return sum, false
-	}
-	n, count := ahead.count()
-	ahead.space()
-	times := ahead.has("x")
-	ahead.space()
-	option, ok := ahead.years()
-	if !ok || !times || count != 1 || n < 1 || n > 3 || !ahead.char(')') {
-		return sum, false
-	}
-	sum = tenor
-	for range n {
-		sum = sum.plus(option)
-	}
-	*s = ahead
-	return sum, true
-}
+// mostBareTenor is the greatest number of years without a unit before options: 12+6+6 is in months.
+var mostBareTenor = whole(10)
 
-// extensions reads options to extend a tenor in words: with two 1yr extensions. It returns the sum.
+// extensions reads options to extend a tenor, in words or as a product: with two 1yr extensions, + 1yr extension option, 2x1yr.
+// It returns the sum.
 func (s *scanner) extensions(tenor Number) (sum Number, ok bool) {
 	ahead := *s
-	if !ahead.oneOf("with", "plus", "+") {
-		return sum, false
-	}
-	ahead.space()
-	n := int64(0)
-	for i, word := range []string{"one", "two", "three"} {
-		if ahead.oneOf(word) {
-			n = int64(i + 1)
-		}
-	}
-	if n == 0 {
-		n, _ = ahead.count()
-	}
-	ahead.space()
-	if ahead.has("x") {
+	if ahead.oneOf("with", "plus", "and") || ahead.char('+') {
 		ahead.space()
 	}
-	option, ok := ahead.years()
-	if !ok && ahead.oneOf("one-year", "one year", "1-yr") {
-		option, ok = whole(1), true
-	}
-	if !ok || n < 1 || n > 3 {
-		return sum, false
+	ahead.oneOf("a", "an")
+	ahead.space()
+	n, times := whole(1), false
+	option, ok := ahead.tenor()
+	if !ok {
+		if n, ok = ahead.spelled(); !ok {
+			n, ok = ahead.number(decimal)
+		}
+		ahead.space()
+		if times = ahead.has("x"); times {
+			ahead.space()
+		}
+		if !ok || n != whole(1) && n != whole(2) && n != whole(3) {
+			return sum, false
+		}
+		option, ok = ahead.tenor()
 	}
 	ahead.space()
-	if !ahead.oneOf("extension options", "extensions", "extension", "options", "option", "ext.", "ext") {
+	if !ok || !ahead.oneOf(extensionWords...) && !times {
 		return sum, false
 	}
-	sum = tenor
-	for range n {
+	for sum = tenor; !n.isZero(); n = n.minus(whole(1)) {
 		sum = sum.plus(option)
 	}
-	*s = ahead
-	return sum, true
+	return sum, s.skipTo(ahead)
 }
 
-// extended reads a tenor with options: 5+1+1. sum is the tenor with all of them.
+// extended reads a tenor with options, in years: 5+1+1. sum is the tenor with all of them.
 func (s *scanner) extended() (tenor, sum Number, ok bool) {
 	ahead := *s
 	if tenor, ok = ahead.number(decimal); !ok {
 		return tenor, sum, false
 	}
-	if sum, ok = ahead.options(tenor); ok {
+	if sum, ok = ahead.options(tenor, unnamed); ok {
 		*s = ahead
 	}
 	return tenor, sum, ok
 }
 
-// options reads options to extend a tenor, +1+1, and returns the sum.
-func (s *scanner) options(tenor Number) (sum Number, ok bool) {
+// options reads options to extend a tenor, +1+1, and returns the sum. Each has the unit of the tenor. It may be left out after
+// years, and without a unit all are years.
+func (s *scanner) options(tenor Number, in timeUnit) (sum Number, ok bool) {
 	sum = tenor
 	for {
 		ahead := *s
@@ -240,11 +366,13 @@ func (s *scanner) options(tenor Number) (sum Number, ok bool) {
 			return sum, ok
 		}
 		ahead.space()
-		option, found := ahead.number(decimal)
-		if !found {
+		option, unit, found := ahead.duration()
+		if !found && in != inMonths && in != inDays {
+			option, found = ahead.number(decimal)
+		}
+		if !found || unit == inMonths && in == unnamed {
 			return sum, ok
 		}
-		ahead.oneOf(yearWords...)
 		sum, ok = sum.plus(option), true
 		*s = ahead
 	}

@@ -20,8 +20,8 @@ func (s *scanner) month() (month int64, ok bool) {
 	return 0, false
 }
 
-// monthAndYear reads Feb-31, Feb-2031, Feb 2031 or February 2031. A year of two digits needs a dash: in Feb 31 they may
-// be a day.
+// monthAndYear reads Feb-31, Feb '31, Feb-2031, Feb 2031 or February 2031. A year of two digits needs a dash or an apostrophe:
+// in Feb 31 they may be a day.
 func (s *scanner) monthAndYear() (month, year int64, ok bool) {
 	ahead := *s
 	month, ok = ahead.month()
@@ -32,9 +32,10 @@ func (s *scanner) monthAndYear() (month, year int64, ok bool) {
 	if !dash && !ahead.char(' ') {
 		return 0, 0, false
 	}
+	short := ahead.char('\'') || dash
 	year, count := ahead.count()
 	switch {
-	case count == 2 && dash:
+	case count == 2 && short:
 		year += century
 	case count != 4:
 		return 0, 0, false

@@ -46,7 +46,7 @@ func (s *scanner) premium(r *Reading) verdict {
 	inside := s.fair(insideWords, insideOf)
 	outside := !inside && s.fair(outsideWords, outsideOf)
 	s.noted(premiumWords...)
-	s.fairValue()
+	s.fairValue(inside || outside)
 	negative := s.noted("negative", "neg")
 	switch {
 	case (inside || outside || negative) && found.signed && !found.isZero(), negative && (inside || outside):
@@ -68,13 +68,13 @@ func (s *scanner) premium(r *Reading) verdict {
 	return v
 }
 
-// fairValue skips what fair value is: (FV MS+70).
-func (s *scanner) fairValue() {
+// fairValue skips what fair value is: (FV MS+70). named says that the words for it have been read: 5bp vs FV MS+70.
+func (s *scanner) fairValue(named bool) {
 	ahead := *s
 	ahead.char(',')
 	ahead.space()
 	inside := ahead.char('(')
-	if !ahead.oneOf("fair value", "fv") {
+	if !ahead.oneOf("fair value", "fv") && !named {
 		return
 	}
 	ahead.char(':')
@@ -145,7 +145,7 @@ func (s *scanner) about() bool {
 	if (&scanner{s.rest}).has("c$") { // Canadian dollars
 		return false
 	}
-	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "roughly", "approx.", "approx", "approximately") {
+	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "close to", "roughly", "approx.", "approx", "approximately") {
 		if !ahead.has("c") || len(ahead.rest) == 0 || !isDigit(ahead.rest[0]) {
 			return false
 		}

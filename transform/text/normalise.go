@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", and ± by
-// "+/-". It drops a full stop at the end, after a word. Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
+// Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", ± by "+/-",
+// ½ by " 1/2", × by "x", and a curly apostrophe by a straight one. It drops square brackets, which desks write around what is
+// indicative, and a full stop at the end, after a word. Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
 // arena, and grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
 	if isPlain(raw) {
@@ -16,9 +17,14 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 	pending := false // a space is due before the next character
 	for len(raw) > 0 {
 		c, size := utf8.DecodeRune(raw)
-		if unicode.IsSpace(c) {
+		switch {
+		case unicode.IsSpace(c):
 			pending = len(arena) > start
-		} else {
+		case c == '[' || c == ']':
+		default:
+			if n := len(arena); fractions[c] != "" && n > start && isDigit(arena[n-1]) {
+				pending = true
+			}
 			if pending {
 				arena = append(arena, ' ')
 				pending = false
@@ -42,11 +48,14 @@ func withoutStop(text []byte) []byte {
 	return text
 }
 
-// isPlain reports whether a text is already normal: ASCII with single spaces only.
+// fractions are characters that are a fraction.
+var fractions = map[rune]string{'½': "1/2", '¼': "1/4", '¾': "3/4", '⅛': "1/8", '⅜': "3/8", '⅝': "5/8", '⅞': "7/8"}
+
+// isPlain reports whether a text is already normal: ASCII without square brackets, with single spaces only.
 func isPlain(text []byte) bool {
 	space := true // as if a space came before the text: the text must not begin with one
 	for _, c := range text {
-		if c >= utf8.RuneSelf || '\t' <= c && c <= '\r' || c == ' ' && space {
+		if c >= utf8.RuneSelf || c == '[' || c == ']' || '\t' <= c && c <= '\r' || c == ' ' && space {
 			return false
 		}
 		space = c == ' '
@@ -61,6 +70,13 @@ func appendUnified(arena []byte, c rune, raw []byte) []byte {
 		return append(arena, '-')
 	case '±':
 		return append(arena, "+/-"...)
+	case '×':
+		return append(arena, 'x')
+	case '\u2018', '\u2019':
+		return append(arena, '\'')
+	}
+	if written := fractions[c]; written != "" {
+		return append(arena, written...)
 	}
 	return append(arena, raw...)
 }

@@ -11,6 +11,7 @@ type digits struct {
 	mantissa uint64
 	fraction int  // number of digits after the point
 	grouped  bool // written with commas between groups of three digits
+	comma    bool // written with a decimal comma
 }
 
 const (
@@ -28,8 +29,9 @@ var powers = func() (p [scale + 13]uint64) {
 }()
 
 // digits reads a number without a sign: digits, with at most one point between them, and commas between groups of three
-// before it. The number must be complete: 1,25 and 1.250.000 are not accepted. 0,125 is not, because that comma is a
-// decimal one; in 3,375% it is, too, but 3375 percent is not plausible.
+// before it. A comma before one or two digits is a decimal one: 99,5. The number must be complete: 1.250.000 and 1.250,5 are
+// not accepted. 0,125 is not, because that comma is a decimal one before three digits; in 3,375% it is, too, but 3375 percent
+// is not plausible.
 func (s *scanner) digits() (d digits, ok bool) {
 	leadingZero := len(s.rest) > 0 && s.rest[0] == '0'
 	whole := s.run(&d.mantissa)
@@ -38,7 +40,11 @@ func (s *scanner) digits() (d digits, ok bool) {
 		whole += s.run(&d.mantissa)
 		d.grouped = true
 	}
-	if point := *s; point.char('.') {
+	if point := *s; whole > 0 && !d.grouped && point.char(',') {
+		if n := point.run(&d.mantissa); n == 1 || n == 2 {
+			*s, d.fraction, d.comma = point, n, true
+		}
+	} else if point.char('.') {
 		if d.fraction = point.run(&d.mantissa); d.fraction > 0 {
 			*s = point
 		}
@@ -93,7 +99,7 @@ const (
 // number reads a number without a sign.
 func (s *scanner) number(as notation) (n Number, ok bool) {
 	d, ok := s.digits()
-	if !ok {
+	if !ok || d.comma && as == decimal { // MS+95,97: two prices?
 		return n, false
 	}
 	if as != decimal && d.fraction == 0 {
@@ -116,9 +122,9 @@ func isFraction(above, below Number) bool {
 	return whole(0).less(above) && above.less(below) && whole(int64(n)) == below && (n == 3 || denominators[n])
 }
 
-// fraction reads a space and a fraction less than one, such as 7/8.
+// fraction reads a space or a hyphen, and a fraction less than one, such as 7/8.
 func (s *scanner) fraction() (n Number, ok bool) {
-	if !s.char(' ') {
+	if !s.char(' ') && !s.char('-') {
 		return n, false
 	}
 	above, ok1 := s.digits()

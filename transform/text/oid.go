@@ -1,7 +1,9 @@
 package text
 
-// parseOID reads the issue price of a loan, 99.5, 99-99.5, par, 99.5 OID, 99 area, or an upfront fee instead of it, 0.5%
-// UF, 50bp UF. A number without a unit is in percent of nominal.
+import "github.com/apache/arrow/go/v17/arrow/decimal128"
+
+// parseOID reads the issue price of a loan, 99.5, 99-99.5, par, 99.5 OID, 99 area, or the discount from par, 1pt OID, 50c
+// discount, no OID, or an upfront fee instead of it, 0.5% UF, 50bp UF. A price without a unit is in percent of nominal.
 func parseOID(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	if s.fee(r) && s.end() && feeBounds.contain(r.Fee) {
@@ -9,12 +11,85 @@ func parseOID(text []byte, _ Siblings, r *Reading) {
 		return
 	}
 	*r, s = Reading{}, scanner{text}
-	v := s.issuePrice(r)
+	v := s.discount(r)
+	if v == no {
+		*r, s = Reading{}, scanner{text}
+		v = s.issuePrice(r)
+	}
 	if v == yes && s.end() && priceBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
 	*r = Reading{Status: unread(text, v)}
+}
+
+// The words of a discount, its units, and those of a call protection.
+var (
+	discountWords = []string{"oid", "discount", "original issue discount", "off"}
+	noneWords     = []string{"no", "zero", "nil", "without"}
+	pointWords    = []string{"pts", "pts.", "pt", "pt.", "points", "point"}
+	centWords     = []string{"cents", "cent", "c"}
+	callWords     = []string{"soft call", "soft-call", "softcall", "hard call", "hard-call", "call protection", "prepayment premium", "prepayment protection", "repricing protection", "non-call", "non call"}
+)
+
+// discount reads a discount from par, and returns the price: 1pt OID, 1-1.5 points OID, 50c discount, OID of 1%, no OID. Points
+// that the text does not call a discount may be a fee: they are ambiguous.
+func (s *scanner) discount(r *Reading) verdict {
+	if ahead := *s; ahead.oneOf(noneWords...) {
+		ahead.space()
+		if !ahead.oneOf(discountWords...) {
+			return no
+		}
+		*s, r.Main = ahead, exactly(whole(100))
+		return s.afterPrice(&qualifier{}, r)
+	}
+	named := s.oneOf(discountWords...)
+	if named {
+		s.char(':')
+		s.space()
+		s.oneOf("of", "at")
+		s.space()
+	}
+	var q qualifier
+	q.before(s)
+	found, v := s.span(mixed, percent)
+	if v != yes || found.signed {
+		return no
+	}
+	inPoints := true
+	s.char('-')
+	s.space()
+	switch {
+	case found.unit:
+		inPoints = false
+	case s.oneOf(pointWords...):
+	case s.oneOf(centWords...):
+		if issueBounds.contain(found.Hi) { // 99c OID: a price?
+			return ambiguous
+		}
+		inPoints, found.Range = false, found.hundredth()
+	case s.unit(basisPoints):
+		inPoints, found.Range = false, found.hundredth()
+	default:
+		return no
+	}
+	if !named && !s.noted(discountWords...) {
+		if inPoints && s.end() {
+			return ambiguous
+		}
+		return no
+	}
+	if !feeBounds.containAll(&found.Range) || !found.Lo.Set {
+		return no
+	}
+	r.Main = Range{Lo: whole(100).minus(found.Hi), Hi: whole(100).minus(found.Lo)}
+	if found.Point.Set {
+		r.Main.Point = r.Main.Lo
+	}
+	if v = s.afterPrice(&q, r); !r.Main.Lo.Set || !r.Main.Hi.Set { // a limit of a discount is none of a price
+		return no
+	}
+	return v
 }
 
 // fee reads a fee that is paid up front, in percent or basis points.
@@ -32,7 +107,7 @@ func (s *scanner) fee(r *Reading) bool {
 	}
 	if s.unit(basisPoints) {
 		r.Fee, ok = d.times(-2)
-	} else if r.Fee, ok = d.times(0); !s.unit(percent) {
+	} else if r.Fee, ok = d.times(0); !s.unit(percent) && !s.points() {
 		return false
 	}
 	return ok && (named || s.noted(feeWords...))
@@ -40,13 +115,21 @@ func (s *scanner) fee(r *Reading) bool {
 
 var feeWords = []string{"uf", "u/f", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
 
+// points skips the unit of a fee or a discount: 1pt, 1.5 points.
+func (s *scanner) points() bool {
+	ahead := *s
+	ahead.space()
+	return ahead.oneOf(pointWords...) && s.skipTo(ahead)
+}
+
 func (s *scanner) issuePrice(r *Reading) verdict {
 	s.oidWord()
 	s.space()
-	s.oneOf("at", "of")
+	s.oneOf("talk", "guidance")
+	s.char(':')
 	s.space()
 	var q qualifier
-	q.before(s)
+	q.named(s)
 	found, v := s.span(asPrice, percent)
 	if v != yes {
 		return v
@@ -54,12 +137,56 @@ func (s *scanner) issuePrice(r *Reading) verdict {
 	if found.signed && !found.isPar() {
 		return no
 	}
-	for more := true; more; {
-		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s)
+	if found.mayBeCalled() {
+		return ambiguous
 	}
 	r.Main = found.Range
+	return s.afterPrice(&q, r)
+}
+
+// afterPrice reads what may follow a price: its name, that it is a limit, the price before it, and the call protection, which
+// has no column.
+func (s *scanner) afterPrice(q *qualifier, r *Reading) (v verdict) {
+	for more := true; more; {
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark()
+	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
+}
+
+// callRemark skips a remark about the call protection: / 101 soft call 6m, (102/101 call protection).
+func (s *scanner) callRemark() bool {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	if !inside && !ahead.char(',') && !ahead.char('/') && !ahead.char(';') && !ahead.oneOf("with", "and") {
+		return false
+	}
+	ahead.space()
+	return ahead.callTerms() && (!inside || ahead.char(')')) && s.skipTo(ahead)
+}
+
+// callTerms skips the terms of a call protection: what it costs to repay a loan early, and for how long. The prices are more
+// than par: 101 soft call for 6 months, 102/101 call protection.
+func (s *scanner) callTerms() bool {
+	ahead := *s
+	known := false
+	for !ahead.end() && ahead.rest[0] != ')' && ahead.rest[0] != ',' && ahead.rest[0] != ';' {
+		switch {
+		case ahead.oneOf(callWords...):
+			known = true
+		case ahead.char(' '), ahead.char('/'), ahead.oneOf("for", "at", "no", "with", "first"):
+		default:
+			if _, ok := ahead.tenor(); ok {
+				continue
+			}
+			price, ok := ahead.number(decimal)
+			if ahead.unit(percent); !ok || !callBounds.contain(price) {
+				return false
+			}
+		}
+	}
+	return known && s.skipTo(ahead)
 }
 
 // priceBefore skips the price before this one: from 98.5.
@@ -67,7 +194,7 @@ func (s *scanner) priceBefore() bool {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
-	if !ahead.oneOf("from", "was") {
+	if !ahead.oneOf(beforeWords...) {
 		return false
 	}
 	ahead.space()
@@ -84,5 +211,23 @@ func (s *scanner) oidWord() {
 	s.char('@')
 }
 
+// mayBeCalled reports whether the second of two numbers may be the price of a call protection rather than the end of a range:
+// 99/101.
+func (r *spanned) mayBeCalled() bool {
+	return r.isRange() && r.Lo.less(whole(100)) && !r.Hi.less(whole(101))
+}
+
 // isPar reports whether the first number was the word par, which counts as signed.
 func (r *spanned) isPar() bool { return r.Lo == whole(100) || r.Hi == whole(100) }
+
+// hundredth returns a range in cents or basis points as percent. It is exact: numbers have no more than four digits after the
+// point, else the range is not set.
+func (r *Range) hundredth() Range {
+	if r.Lo.Millionths.LowBits()%100 != 0 || r.Hi.Millionths.LowBits()%100 != 0 || !centBounds.containAll(r) {
+		return Range{}
+	}
+	divided := func(n Number) Number {
+		return Number{decimal128.FromU64(n.Millionths.LowBits() / 100), n.Set}
+	}
+	return Range{divided(r.Point), divided(r.Lo), divided(r.Hi)}
+}

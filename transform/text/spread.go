@@ -2,8 +2,8 @@ package text
 
 import "bytes"
 
-// parseSpread reads a spread over a benchmark: T+95, MS flat, DBR 2.5% Feb-34+118, MS+105-110, 95bp over mid-swaps. If
-// the text is a yield, the status says so, but the yield is not kept.
+// parseSpread reads a spread over a benchmark: T+95, MS flat, DBR 2.5% Feb-34+118, MS+105-110, 95bp over mid-swaps, 5bp inside
+// BTP Mar-35. If the text is a yield, the status says so, but the yield is not kept.
 func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	if priced := s; string(priced.stage()) == string(stageFinal) {
@@ -16,11 +16,8 @@ func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	if v == yes {
 		var q remarks
 		v = q.read(&s, &r.Main, basisPoints)
-		if over := (benchmark{tenor: r.BenchmarkTenor}); r.Benchmark != nil {
-			s.tenorNoted(&over)
-			r.BenchmarkTenor = over.tenor
-		}
-		s.equivalent(siblings.Currency)
+		s.priceRemarks(siblings.Currency, r)
+		s.stageAfter()
 	}
 	r.Basis = nil
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
@@ -44,8 +41,8 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	if !ok {
 		return s.spreadBefore(currency, r)
 	}
-	r.Reference = ahead.reference()
-	v := ahead.over(&r.Main)
+	r.Reference = ahead.reference(over.kind)
+	v := ahead.over(over.kind, &r.Main)
 	if v == yes {
 		ahead.repeated(&over, currency, &r.Main)
 		ahead.tenorNoted(&over)
@@ -56,6 +53,65 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 		r.Reference = nil
 	}
 	return v
+}
+
+// priceRemarks reads what may follow a spread besides its qualities: the benchmark's tenor or security, and skips
+// the price over another benchmark, the price that the spread gives, and the floor of an index, which have no column.
+func (s *scanner) priceRemarks(currency []byte, r *Reading) {
+	if r.Benchmark != nil {
+		over := benchmark{tenor: r.BenchmarkTenor}
+		s.tenorNoted(&over)
+		r.BenchmarkTenor = over.tenor
+		s.referenceNoted(currency, r)
+	}
+	s.equivalent(currency)
+	for {
+		var list remarkList
+		ahead, inside := list.next(*s)
+		if comma := s.rest; !ahead.reoffer(inside, len(comma) > 0 && comma[0] == ',') && (r.Index == nil || !ahead.floor()) || inside && !ahead.char(')') {
+			return
+		}
+		*s = ahead
+	}
+}
+
+// reofferWords are words before the price that a spread gives.
+var reofferWords = []string{"re-offer price", "reoffer price", "re-offer", "reoffer", "issue price", "offer price", "cash price", "price", "oid", "at", "ip"}
+
+// reoffer skips the price that a spread gives: (re-offer 99.847). Without its words it is a price only after a comma, and
+// with a point: 3mE+475, 99.5.
+func (s *scanner) reoffer(inside, comma bool) bool {
+	ahead := *s
+	worded := ahead.oneOf(reofferWords...) || ahead.char('@') || ahead.char('/')
+	ahead.char(':')
+	ahead.space()
+	begin := ahead.rest
+	n, ok := ahead.number(asPrice)
+	pointed := bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0
+	if !ok || !issueBounds.contain(n) || !pointed && !worded || !worded && !comma && !inside || ahead.unit(basisPoints) {
+		return false
+	}
+	ahead.unit(percent)
+	ahead.noted("re-offer", "reoffer", "oid")
+	return s.skipTo(ahead)
+}
+
+// referenceNoted reads the security of a benchmark after the spread: UKT+68 (UKT 4.5% Sep-34).
+func (s *scanner) referenceNoted(currency []byte, r *Reading) {
+	ahead := *s
+	ahead.space()
+	if r.Reference != nil || !ahead.char('(') {
+		return
+	}
+	ahead.oneOf("vs", "over")
+	ahead.space()
+	over, ok := ahead.benchmark(bonds, currency)
+	if !ok || !bytes.Equal(over.name, r.Benchmark) {
+		return
+	}
+	if reference := ahead.reference(over.kind); reference != nil && ahead.char(')') {
+		*s, r.Reference = ahead, reference
+	}
 }
 
 // equivalent skips the same price over another benchmark, in parentheses: MS+48 (B+75.6).
@@ -89,16 +145,18 @@ func (b *benchmark) basis() []byte {
 	return nil
 }
 
-// spreadBefore reads a spread with the benchmark after it: 95bp over mid-swaps, flat to MS.
+// spreadBefore reads a spread with the benchmark after it: 95bp over mid-swaps, 95-100 over mids, +120 vs mids, flat to MS, 5bp
+// inside BTP Mar-35.
 func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 	ahead := *s
 	found, v := ahead.span(decimal, basisPoints)
-	flat := found.Range == exactly(whole(0)) && found.signed
-	if v != yes || !found.unit && !flat {
+	if v != yes {
 		return no
 	}
 	ahead.space()
-	if !ahead.oneOf("over", "above") && (!flat || !ahead.oneOf("to")) {
+	flat := found.Range == exactly(whole(0)) && found.signed
+	below := !found.signed && ahead.oneOf("inside", "through", "below", "under")
+	if !below && !ahead.oneOf("over", "above") && (!flat || !ahead.oneOf("to")) && (!found.signed || !ahead.oneOf("vs.", "vs", "versus")) {
 		return no
 	}
 	ahead.space()
@@ -107,19 +165,31 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 		return no
 	}
 	over.set(r)
-	r.Basis, r.Main = over.basis(), found.Range
+	r.Reference = ahead.reference(over.kind)
+	if r.Basis, r.Main = over.basis(), found.Range; below {
+		r.Main = found.negated()
+	}
 	*s = ahead
 	return yes
 }
 
-// over reads the spread after a benchmark: flat, or a sign and a number or range.
-func (s *scanner) over(r *Range) verdict {
+// over reads the spread after a benchmark: flat, or a sign and a number or range. 1.20% is 120 basis points. Over an index of
+// floating rates a number below ten with a point is read as the margins of loans are (see putMargin): 3mE+0.45.
+func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 	s.space()
 	found, v := s.span(decimal, basisPoints)
 	if v == no || !found.signed {
 		return no
 	}
-	*r = found.Range
+	switch *r = found.Range; {
+	case v != yes || found.unit:
+	case s.unit(percent):
+		*r = found.hundredfold()
+	case kind == floating && found.pointed && found.Hi.less(whole(10)):
+		var margin Reading
+		v = margin.putMargin(&found)
+		*r = margin.Main
+	}
 	return v
 }
 
@@ -134,7 +204,7 @@ func (s *scanner) repeated(over *benchmark, currency []byte, r *Range) {
 		return
 	}
 	var hi Range
-	if ahead.over(&hi) != yes || !hi.Point.Set || hi.Point.less(r.Point) {
+	if ahead.over(over.kind, &hi) != yes || !hi.Point.Set || hi.Point.less(r.Point) {
 		return
 	}
 	*s, *r = ahead, Range{Lo: r.Point, Hi: hi.Point}
@@ -152,9 +222,10 @@ func (s *scanner) tenorNoted(over *benchmark) {
 	}
 }
 
-// reference reads the security of a benchmark, such as 2.5% Feb-34: an optional coupon, and the day or the month and
-// year in which it is due. It returns the text as written; nil for none.
-func (s *scanner) reference() []byte {
+// reference reads the security of a benchmark, such as 2.5% Feb-34: an optional coupon, and the day, the month and year or
+// the year in which it is due. A government's may have the number of its series instead: #366. It returns the text as
+// written; nil for none.
+func (s *scanner) reference(kind benchmarkKind) []byte {
 	ahead := *s
 	if !ahead.char(' ') {
 		return nil
@@ -168,10 +239,20 @@ func (s *scanner) reference() []byte {
 		}
 	}
 	if !ahead.referenceDate() {
-		return nil
+		if ahead = (scanner{start}); kind != government || !ahead.series() {
+			return nil
+		}
 	}
 	*s = ahead
 	return start[:len(start)-len(ahead.rest)]
+}
+
+// series skips the number of a series of a government's securities: #366, or three digits.
+func (s *scanner) series() bool {
+	ahead := *s
+	marked := ahead.char('#')
+	_, n := ahead.count()
+	return (marked && n > 0 && n <= groupDigits || n == groupDigits) && !ahead.unit(basisPoints) && s.skipTo(ahead)
 }
 
 // referenceDate skips the date of a security: Feb-34, 15 Feb 2034, 02/34.
@@ -184,6 +265,9 @@ func (s *scanner) referenceDate() bool {
 	}
 	ahead := *s
 	month, m := ahead.count()
+	if m == 4 && century <= month && month < century+100 {
+		return s.skipTo(ahead)
+	}
 	slash := ahead.char('/')
 	_, y := ahead.count()
 	if !slash || m == 0 || m > 2 || month < 1 || month > 12 || y != 2 && y != 4 {

@@ -80,8 +80,22 @@ func (s *scanner) feature(r *Reading) bool {
 		r.Bullet = true
 		return true
 	}
-	return s.oneOf(plainFeatures...) || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
+	return s.oneOf(plainFeatures...) || s.averageLife() || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
 }
+
+// averageLife skips the average life, which has no column: WAL 9yr.
+func (s *scanner) averageLife() bool {
+	ahead := *s
+	before := ahead.oneOf(averageLifeWords...)
+	ahead.char(':')
+	ahead.space()
+	_, ok := ahead.tenor()
+	ahead.space()
+	return ok && (before || ahead.oneOf(averageLifeWords...)) && s.skipTo(ahead)
+}
+
+// averageLifeWords are names of the average life.
+var averageLifeWords = []string{"wal", "avg life", "average life", "weighted average life"}
 
 // featureSeparator skips what separates two parts of a structure.
 func (s *scanner) featureSeparator() {
@@ -97,7 +111,10 @@ func (s *scanner) ends(r *Reading) (ok bool) {
 		return true
 	}
 	ahead := *s
-	if r.Tenor, ok = ahead.number(decimal); !ok || !ahead.callNext() {
+	if r.Tenor, ok = ahead.number(decimal); ok && !ahead.has("yr") { // 10yrNC5
+		ahead.has("y")
+	}
+	if !ok || !ahead.callNext() {
 		r.Tenor = Number{}
 		return false
 	}
@@ -108,22 +125,26 @@ func (s *scanner) ends(r *Reading) (ok bool) {
 // callNext reports whether NC is next, perhaps after a space or a dash.
 func (s *scanner) callNext() bool {
 	next := *s
-	if !next.char('-') {
-		next.space()
-	}
+	next.dash()
 	return next.has("nc")
+}
+
+// dash skips a dash, a space, or a dash between spaces.
+func (s *scanner) dash() {
+	s.space()
+	if s.char('-') {
+		s.space()
+	}
 }
 
 // call reads the years to the first call: NC5, NC5.25, NC 6, nc5yr.
 func (s *scanner) call(r *Reading) (ok bool) {
 	ahead := *s
-	ahead.char('-')
+	ahead.dash()
 	if !ahead.oneOf("non-call", "noncall", "no call") && !ahead.has("nc") {
 		return false
 	}
-	if !ahead.char('-') {
-		ahead.space()
-	}
+	ahead.dash()
 	if r.Call, ok = ahead.number(decimal); ok {
 		ahead.oneOf(yearWords...)
 		*s = ahead

@@ -1,59 +1,104 @@
 package text
 
-import "github.com/apache/arrow/go/v17/arrow/decimal128"
+import (
+	"bytes"
 
-// monthsPerQuarter limits tenors in months to whole quarters of a year: other months have no short decimal in years and
-// stay unread.
-const monthsPerQuarter = 3
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+)
+
+// quarter is a quarter of a year in millionths of a month. It limits tenors in months to whole quarters: other months have
+// no short decimal in years and stay unread.
+const quarter = 3_000_000
 
 // mostMonths is the greatest number before a bare m that is months. More of them are hardly a tenor: 750m is a size.
-const mostMonths = 60
+var mostMonths = whole(60)
 
-// years reads a time in years: 5yr, 5y, 5.5-year.
-func (s *scanner) years() (n Number, ok bool) {
-	ahead := *s
-	d, ok := ahead.digits()
-	if !ok {
-		return n, false
-	}
-	if !ahead.char('-') {
-		ahead.space()
-	}
-	if !ahead.oneOf(yearWords...) {
-		return n, false
-	}
-	if n, ok = d.times(0); ok {
-		*s = ahead
-	}
-	return n, ok
-}
+// mostTenorMonths is the greatest number of months that is a tenor: a century.
+const mostTenorMonths = 1_200
+
+// bankYears are the numbers of days that are a year. Banks lend for 364 days, because a year or more needs more capital.
+var bankYears = [...]Number{whole(364), whole(365)}
 
 var (
 	yearWords  = []string{"yr", "y", "yrs", "yr.", "year", "years"}
 	monthWords = []string{"mo", "mos", "mth", "mths", "month", "months"}
+	dayWords   = []string{"day", "days", "d"}
 )
 
-// tenor reads a time in years or months and returns it in years: 7yr, 5.5 years, 18 months.
-func (s *scanner) tenor() (n Number, ok bool) {
+// numberWords are the numbers from one on as words, and partWords the quarters of one from one quarter on.
+var (
+	numberWords = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	partWords   = []string{"and a quarter", "and a half", "and three quarters"}
+)
+
+// spelled reads a number of words, up to ten: seven, five and a half.
+func (s *scanner) spelled() (n Number, ok bool) {
+	for i, word := range numberWords {
+		if !s.oneOf(word) {
+			continue
+		}
+		for part, words := range partWords {
+			if s.noted(words) {
+				return whole(int64(i + 1)).plus(Number{decimal128.FromI64(int64(part+1) * 250_000), true}), true
+			}
+		}
+		return whole(int64(i + 1)), true
+	}
+	return n, false
+}
+
+// timeUnit is the unit of a tenor.
+type timeUnit uint8
+
+const (
+	unnamed timeUnit = iota
+	inYears
+	inMonths
+	inDays
+)
+
+// duration reads a time and returns it in years, with the unit of the text: 7yr, 5 1/2 years, 18 months, 364-day.
+func (s *scanner) duration() (n Number, in timeUnit, ok bool) {
 	ahead := *s
-	d, ok := ahead.digits()
-	if !ok {
-		return n, false
+	if n, ok = ahead.spelled(); !ok {
+		n, ok = ahead.number(mixed)
+	}
+	if read := s.rest[:len(s.rest)-len(ahead.rest)]; !ok || bytes.IndexByte(read, ',') >= 0 { // 5,7yr: two tenors?
+		return n, unnamed, false
 	}
 	if !ahead.char('-') {
 		ahead.space()
 	}
 	switch {
 	case ahead.oneOf(yearWords...):
-		n, ok = d.times(0)
-	case d.fraction == 0 && d.mantissa%monthsPerQuarter == 0 && (ahead.oneOf(monthWords...) || d.mantissa <= mostMonths && ahead.word("m")):
-		quarters := decimal128.FromU64(d.mantissa / monthsPerQuarter)
-		n = Number{quarters.Mul(decimal128.FromI64(250_000)), true}
+		in = inYears
+	case ahead.oneOf(monthWords...), !mostMonths.less(n) && ahead.word("m"):
+		if whole(mostTenorMonths).less(n) || !n.isMultipleOf(quarter) {
+			return n, unnamed, false
+		}
+		quarters := decimal128.FromU64(n.Millionths.LowBits() / quarter)
+		n, in = Number{quarters.Mul(decimal128.FromI64(250_000)), true}, inMonths
+	case ahead.oneOf(dayWords...):
+		if n != bankYears[0] && n != bankYears[1] {
+			return n, unnamed, false
+		}
+		n, in = whole(1), inDays
 	default:
-		return n, false
+		return n, unnamed, false
 	}
-	if ok {
-		*s = ahead
-	}
+	*s = ahead
+	return n, in, true
+}
+
+// years reads a time in years: 5yr, 5y, 5.5-year.
+func (s *scanner) years() (n Number, ok bool) {
+	ahead := *s
+	n, in, ok := ahead.duration()
+	return n, ok && in == inYears && s.skipTo(ahead)
+}
+
+// tenor reads a time in years, months or days and returns it in years.
+func (s *scanner) tenor() (n Number, ok bool) {
+	n, _, ok = s.duration()
 	return n, ok
 }

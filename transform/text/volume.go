@@ -70,6 +70,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Increase == No && ahead.oneOf(increaseWords...):
 			r.Increase = Yes
 			ahead.increased()
+		case r.Increase == Yes && inside && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case ahead.oneOf(offeringWords...), ahead.otherSize(siblings.Currency), q.after(&ahead):
@@ -142,11 +143,22 @@ func (s *scanner) otherSize(column []byte) bool {
 	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
 		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
 	}
-	ahead.char(':')
-	ahead.space()
+	return ahead.anySize(column) && s.skipTo(ahead)
+}
+
+// lineAfter skips the size of the line after an increase: to EUR1.3bn.
+func (s *scanner) lineAfter(column []byte) bool {
+	ahead := *s
+	return ahead.oneOf("to", "bringing the line to", "bringing total to", "taking it to") && ahead.anySize(column) && s.skipTo(ahead)
+}
+
+// anySize skips a size that has no column.
+func (s *scanner) anySize(column []byte) bool {
+	s.char(':')
+	s.space()
 	var size Range
-	_, v := ahead.size(column, &size)
-	return v == yes && s.skipTo(ahead)
+	_, v := s.size(column, &size)
+	return v == yes
 }
 
 // skipTo moves the scanner to a later place in the same text. It returns true.

@@ -10,8 +10,8 @@ var measures = []struct {
 	{[]string{"ytc", "yield to call", "yield-to-call", "to call"}, []byte("YTC")},
 }
 
-// parseYield reads a yield: 3.412%, -0.123%, 5.875, 7-7.25%, 7.25% (8.1% PIK), 4.25% YTW, 4.75% area. A number without a
-// unit is in percent.
+// parseYield reads a yield: 3.412%, -0.123%, 5.875, 7-7.25%, 7.25% (8.1% PIK), 4.25% YTW, 4.75% area, >12%, seven per cent. A
+// number without a unit is in percent. Of the stages only the final one is read: the column is the yield at pricing.
 func parseYield(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.yieldText(r)
@@ -23,34 +23,109 @@ func parseYield(text []byte, _ Siblings, r *Reading) {
 }
 
 func (s *scanner) yieldText(r *Reading) verdict {
+	if priced := *s; string(priced.stage()) == string(stageFinal) {
+		*s = priced
+	}
 	s.measure(r)
-	s.oneOf("yield")
+	s.oneOf("yield", "yld")
+	s.char(':')
 	s.space()
-	about := s.about()
+	var limit qualifier
+	limit.named(s)
 	if s.has("- ") { // a dash or a minus?
 		return ambiguous
 	}
-	found, v := s.span(mixed, percent)
-	if v != yes {
-		return v
+	if rate, ok := s.spelledRate(); ok {
+		r.Main = exactly(rate)
+	} else {
+		found, v := s.span(mixed, percent)
+		if v != yes {
+			return v
+		}
+		if r.Main = found.Range; found.mayMissPoint() {
+			return ambiguous
+		}
 	}
-	r.Main = found.Range
 	s.inKind(r)
+	limit.ofYield(s)
 	s.measure(r)
 	s.noted("yield", "yld")
+	s.horizon()
 	s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann")
 	var q remarks
-	if v = q.read(s, &r.Main, percent); v != yes {
+	if v := q.read(s, &r.Main, percent); v != yes {
 		return v
 	}
 	s.measure(r)
 	switch r.Quality = q.quality(); {
 	case q.inRange: // talk of a price that is not set: this column has no quality for it
 		return no
-	case r.Quality == nil && about:
+	case limit.least || limit.most:
+		if r.Quality != nil || limit.about {
+			return no
+		}
+		var v verdict
+		r.Quality, v = limit.apply(&r.Main)
+		return v
+	case r.Quality == nil && limit.about:
 		r.Quality = qualityApproximate
 	}
 	return yes
+}
+
+// named reads a qualifier and a word such as of, which follow the name of a number: of at least, at least, at.
+func (q *qualifier) named(s *scanner) {
+	if q.before(s); s.oneOf("of", "at", "is") {
+		s.space()
+		q.before(s)
+	}
+}
+
+// ofYield reads that a yield is a limit, after it: 12%+, 12% or more. +/- is no limit.
+func (q *qualifier) ofYield(s *scanner) {
+	if begins(s.rest, "+/-") || begins(s.rest, "+-") {
+		return
+	}
+	switch {
+	case s.char('+'), s.noted(leastAfter...):
+		q.least = true
+	case s.noted(mostAfter...):
+		q.most = true
+	}
+}
+
+// doubtfulRate is the least rate, in percent, that is ambiguous as an integer without a unit: 45 may be 4.5 without its point.
+var doubtfulRate = whole(20)
+
+// mayMissPoint reports whether a rate may be one whose point is missing.
+func (r *spanned) mayMissPoint() bool {
+	return !r.unit && !r.pointed && r.Point.Set && !r.Point.less(doubtfulRate) && yieldBounds.contain(r.Point) && r.Point.isMultipleOf(powers[scale])
+}
+
+// spelledRate reads a rate in words: seven per cent.
+func (s *scanner) spelledRate() (n Number, ok bool) {
+	ahead := *s
+	n, ok = ahead.spelled()
+	return n, ok && ahead.unit(percent) && s.skipTo(ahead)
+}
+
+// horizon skips the life to which the yield of a loan is computed, which has no column: yield to 3yr, (4yr).
+func (s *scanner) horizon() {
+	ahead := *s
+	ahead.space()
+	inside := ahead.char('(')
+	named := ahead.oneOf("yield to", "yld to", "to")
+	ahead.space()
+	ahead.oneOf("a")
+	ahead.space()
+	if _, ok := ahead.tenor(); !ok || !inside && !named {
+		return
+	}
+	ahead.space()
+	ahead.oneOf("average life", "avg life", "life", "yield")
+	if !inside || ahead.char(')') {
+		*s = ahead
+	}
 }
 
 // measure reads what a yield is to, if the text says so and no measure was read before.
