@@ -67,7 +67,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - A point in a size is a decimal one. If three digits follow it, it may group digits: ` + "`EUR1.500m`" + ` is ambiguous, because it may
   be 1,500m. Except if a size without the point is not plausible, as in ` + "`EUR947.625m` and `USD1.375bn`" + `: more than 100bn,
   or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR.
-- ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4.
+- ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4. So are all sizes at a slash, which may be two
+  tranches.
 - A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
   below 5, and below 10 if it is no multiple of 2.5, because margins are not quoted so finely: ` + "`E+4.25`" + ` is 425. Other
   margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
@@ -93,7 +94,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   where it may separate two.
 - A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
 - A first size that may be short for a longer one, as in ` + "`EUR5-600m`" + `, makes the text ambiguous.
-- ` + "`S+` is SOFR in USD, SONIA in GBP and STIBOR in SEK. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
+- ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.
 - The talk of a priced bond (` + "`value` of `bond_priced_price_evolution`" + `) is read with the currency of its deal, as are the

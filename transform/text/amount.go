@@ -7,8 +7,8 @@ var magnitudes = []struct {
 	power int
 	words []string
 }{
-	{6, []string{"m", "mm", "mn", "mln", "mio", "mil", "million"}},
-	{9, []string{"bn", "b", "billion", "yds", "yd", "yards", "yard"}},
+	{6, []string{"m", "mm", "mn", "mln", "mio", "mios", "mil", "mill", "million", "millions"}},
+	{9, []string{"bn", "bln", "blns", "mrd", "mld", "b", "billion", "billions", "yds", "yd", "yards", "yard"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
 }
@@ -73,22 +73,13 @@ const mostRatio = 20
 // groupDigits is the number of digits of a group.
 const groupDigits = 3
 
-// mayBeFractionOf reports whether an amount and the one after a slash may be a fraction: 3/4bn.
-func (a amount) mayBeFractionOf(b amount) bool {
-	if a.fraction > 0 || b.fraction > 0 || a.grouped || b.grouped {
-		return false
-	}
-	above, ok1 := a.times(0)
-	below, ok2 := b.times(0)
-	return ok1 && ok2 && isFraction(above, below)
-}
-
 // leastWritten is the least number of three groups of digits.
 const leastWritten = 1_000_000
 
 // size reads a size or a range, with an optional currency before or after it: EUR1.25bn, USD300m-500m, USD300-500m, 500m
 // EUR. column is the value of the currency column. A falling range is ambiguous: in 500-1bn the first number may have
-// another unit. So is one whose first number may be short for a longer one: 5-600m for 500-600m.
+// another unit. So are two sizes at a slash, which may be two tranches, and a range whose first number may be short for a longer
+// one: 5-600m for 500-600m.
 func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if currency, v = s.currency(column); v != yes {
 		return currency, v
@@ -106,7 +97,7 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if in == nil {
 		in = currencyOf(column)
 	}
-	if isRange && slash && !first.unit && first.mayBeFractionOf(second) {
+	if isRange && slash {
 		return currency, ambiguous
 	}
 	if isRange && !first.unit && mostRatio*first.mantissa < second.mantissa && first.fraction+second.fraction == 0 {

@@ -23,6 +23,14 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	months := ahead.months()
 	var buffer [maxWord]byte
 	word, phrase := ahead.benchmarkWord(&buffer)
+	if months && word != nil && len(word) == 0 && ahead.has("€") { // 3m€
+		phrase = "euribor"
+	}
+	for _, l := range termLetters {
+		if months && l.word == string(word) && l.currency == string(currencyOf(currency)) {
+			phrase = l.name
+		}
+	}
 	if b, ok = benchmarkOf(word, phrase, in, currency); !ok || months && (b.kind == government || b.kind == swap) {
 		return b, false
 	}
@@ -60,8 +68,10 @@ func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase stri
 			return nil, benchmarkPhrases[i].name
 		}
 	}
-	if s.has("€str") {
-		return nil, "estr"
+	for _, symbol := range benchmarkSymbols {
+		if s.has(symbol.written) {
+			return nil, symbol.name
+		}
 	}
 	return fold(buffer, s.letters()), ""
 }

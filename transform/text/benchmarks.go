@@ -88,12 +88,15 @@ var benchmarkPhrases = []struct {
 	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia"}, "sonia"},
 }
 
+// benchmarkSymbols are names with a euro sign.
+var benchmarkSymbols = []struct{ written, name string }{{"€str", "estr"}, {"€ster", "estr"}, {"oat€i", "oati"}, {"oat €i", "oati"}}
+
 // benchmarkLetters are letters whose meaning depends on the market and the currency. In each market the first row that
 // has the letter and the currency counts. A row without a currency is for all others, also for none.
 //   - G of a bond is gilts in sterling. Next to another currency it is the spread over an interpolated government curve.
 //   - B of a bond is Bunds. In Australia and New Zealand it may as well be bank bills.
 //   - T and B of a loan are names of several rates.
-//   - S is SOFR, SONIA or STIBOR according to the currency, and N in Norwegian kroner NIBOR. SMS are swaps into that index, and TMS those into TONA.
+//   - S is SOFR or SONIA according to the currency, and N in Norwegian kroner NIBOR. SMS are swaps into that index, and TMS those into TONA.
 var benchmarkLetters = []struct {
 	word     string
 	in       market
@@ -111,7 +114,6 @@ var benchmarkLetters = []struct {
 	{"g", bonds, "", swap, "G_SPREAD", ""},
 	{"s", bonds, "USD", floating, "SOFR", ""},
 	{"s", bonds, "GBP", floating, "SONIA", ""},
-	{"s", bonds, "SEK", floating, "STIBOR", ""},
 	{"s", bonds, "", unsettled, "", ""},
 	{"n", bonds, "NOK", floating, "NIBOR", ""},
 	{"n", loans, "NOK", floating, "NIBOR", ""},
@@ -121,7 +123,6 @@ var benchmarkLetters = []struct {
 	{"tms", bonds, "", swap, "MS", "TONA"},
 	{"s", loans, "USD", floating, "SOFR", ""},
 	{"s", loans, "GBP", floating, "SONIA", ""},
-	{"s", loans, "SEK", floating, "STIBOR", ""},
 	{"s", loans, "", unsettled, "", ""},
 	{"b", loans, "AUD", floating, "BBSW", ""},
 	{"b", loans, "NZD", floating, "BKBM", ""},
@@ -131,6 +132,9 @@ var benchmarkLetters = []struct {
 	{"t", loans, "", unsettled, "", ""},
 	{"g", loans, "", unsettled, "", ""},
 }
+
+// termLetters are letters that a term before them settles: 3mS of a bond in Swedish kronor.
+var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}}
 
 // numberedBenchmarks are the words after which a number without a unit is the benchmark's tenor in years: CT5.
 var numberedBenchmarks = map[string]bool{"ct": true, "t": true, "ust": true}

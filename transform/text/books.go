@@ -2,13 +2,13 @@ package text
 
 // Words about orders, as desks write them.
 var (
-	orderWords        = []string{"final order book", "final orderbook", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
+	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
 	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "combined", "across tranches", "across both tranches"}
-	leadWords         = []string{"jlm interest", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
+	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
 )
 
 // Orders of twice the size are reported as twice subscribed and as twice oversubscribed.
@@ -84,6 +84,10 @@ func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	r.Equivalent = No
 	s.ordersBefore()
+	if good := *s; good.oneOf("good") && good.char(' ') && (good.char('@') || good.oneOf("at")) {
+		*s = good
+		s.space()
+	}
 	q.before(s)
 	named, v := s.size(siblings.Currency, &r.Main)
 	if r.chooseCurrency(named, siblings); v != yes {

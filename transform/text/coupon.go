@@ -124,7 +124,7 @@ var couponKinds = []string{"fixed-to-floating", "fixed to floating", "fixed-to-f
 
 // couponRemarks skips words for the coupon, and how often it is paid: the columns do not have that.
 func (s *scanner) couponRemarks(words ...string) {
-	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly") {
+	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly", "act/act", "act/360", "act/365", "30/360", "annual, act/act", "semi, 30/360", "annual act/act") {
 		continue
 	}
 }

@@ -227,7 +227,7 @@ func TestDeskTexts(t *testing.T) {
 	testDesk(t, deskDir+"texts.tsv", deskDir+"figures.txt")
 }
 
-// TestSecondDeskTexts does so with the texts of another author. Ten of his readings are settled here by a column that he did
+// TestSecondDeskTexts does so with the texts of another author. Nine of his readings are settled here by a column that he did
 // not know of (the orders' cover, a floater's margin), or by a rule of helper-columns.md (the S of a USD floater is SOFR).
 func TestSecondDeskTexts(t *testing.T) {
 	testDesk(t, deskDir+"second.tsv", deskDir+"second-figures.txt")

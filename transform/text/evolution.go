@@ -51,6 +51,10 @@ func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
 			}
 		}
 	}
+	if remark := ahead; remark.oneOf(bookRemarkWords...) {
+		list.take(s, remark, inside)
+		return
+	}
 	orders := ahead
 	var about Reading
 	if (begins(ahead.rest, "book") || begins(ahead.rest, "order")) && orders.orders(siblings, &about) == yes {
@@ -63,6 +67,9 @@ func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
 		}
 	}
 }
+
+// bookRemarkWords are remarks about the orders that talk may have, which have no number.
+var bookRemarkWords = []string{"books subject", "book subject", "books open", "books closed", "books covered", "books multiple times covered", "subject", "allocs out", "allocations out", "fta"}
 
 // before skips the talk before this one, or the fair value: from T+155, vs FV MS+85.
 func (s *scanner) before(currency []byte) {

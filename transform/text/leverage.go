@@ -10,7 +10,7 @@ var figureWords = []struct {
 	words []string
 	add   figure
 }{
-	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "secured", "ssd", "the first lien"}, figure{senior: true}},
+	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "fll", "secured", "ssd", "the first lien"}, figure{senior: true}},
 	{[]string{"total", "tot", "overall"}, figure{total: true}},
 	{[]string{"net debt/ebitda", "net debt / ebitda", "net debt", "nd/ebitda", "net"}, figure{net: true}},
 	{[]string{"gross"}, figure{gross: true}},

@@ -11,7 +11,7 @@ var (
 
 // The words of limits, before and after a size.
 var (
-	leastBefore = []string{"in excess of", "excess of", "more than", "at least", "no less than", "not less than", "just over", "well over", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "greater than"}
+	leastBefore = []string{"in excess of", "excess of", "in xs of", "xs of", "xs", "more than", "at least", "no less than", "not less than", "just over", "well over", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "greater than"}
 	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "not more than", "just under", "just shy of", "shy of", "almost", "nearly", "maximum of", "maximum", "max.", "max"}
 	leastAfter  = []string{"-plus", "min.", "min", "minimum", "plus", "or more"}
 	mostAfter   = []string{"max.", "max", "maximum", "or less"}

@@ -42,7 +42,7 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 }
 
 // marginWords are names of a margin before it.
-var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin grid", "pricing grid", "margin", "opening", "grid"}
+var marginWords = []string{"opening margin", "initial margin", "starting margin", "drawn margin", "launch margin", "margin grid", "pricing grid", "margin", "opening", "grid", "price talk", "talk", "guidance"}
 
 // upperMargin reads the upper end of a range whose index is written twice: E+425 to E+450. before is what was before the lower
 // end. Both indices are written the same. At a slash are two tranches rather than a range: they are not read. A range that falls
@@ -237,12 +237,12 @@ func (s *scanner) floor() bool {
 	ahead := *s
 	ahead.oneOf("with", "w/")
 	ahead.space()
-	named := ahead.oneOf("floor")
+	named := ahead.oneOf("floor", "flr")
 	if named {
 		ahead.char(':')
 		ahead.space()
 	}
-	if _, ok := ahead.number(decimal); !ok || !ahead.unit(percent) && !ahead.unit(basisPoints) || !named && !ahead.noted("floor") {
+	if _, ok := ahead.number(decimal); !ok || !ahead.unit(percent) && !ahead.unit(basisPoints) || !named && !ahead.noted("floor", "flr") {
 		return false
 	}
 	return s.skipTo(ahead)

@@ -20,15 +20,15 @@ func (s *scanner) month() (month int64, ok bool) {
 	return 0, false
 }
 
-// monthAndYear reads Feb-31, Feb '31, Feb-2031, Feb 2031 or February 2031. A year of two digits needs a dash or an apostrophe:
-// in Feb 31 they may be a day.
+// monthAndYear reads Feb-31, Feb31, Feb '31, Feb-2031, Feb 2031 or February 2031. A year of two digits needs a dash, an
+// apostrophe or no space before it: in Feb 31 they may be a day.
 func (s *scanner) monthAndYear() (month, year int64, ok bool) {
 	ahead := *s
 	month, ok = ahead.month()
 	if !ok {
 		return 0, 0, false
 	}
-	dash := ahead.char('-')
+	dash := ahead.char('-') || len(ahead.rest) > 0 && isDigit(ahead.rest[0])
 	if !dash && !ahead.char(' ') {
 		return 0, 0, false
 	}

@@ -11,7 +11,7 @@ var (
 	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}
 	outsideOf    = []string{"over", "above", "to", "vs.", "vs", "versus", "against"}
 	levelWith    = []string{"in line with", "flat to", "flat with", "flat on", "at", "on top of", "on", "level with"}
-	fairWords    = []string{"fair value", "fair-value", "fair", "fv", "secondary curve", "secondaries", "secondary", "curve", "outstandings", "comps"}
+	fairWords    = []string{"fair value", "fair-value", "fair", "fv", "f/v", "secondary curve", "secondaries", "secondary", "curve", "outstandings", "comps"}
 )
 
 // parseNIP reads a new issue premium: 5, 3-5, 5bp, -2, flat, c.10bp, 5bp inside FV, 10-15bp NIP. A number without a unit
@@ -145,7 +145,7 @@ func (s *scanner) about() bool {
 	if (&scanner{s.rest}).has("c$") { // Canadian dollars
 		return false
 	}
-	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "close to", "roughly", "approx.", "approx", "approximately") {
+	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "close to", "in the region of", "in the area of", "some", "roughly", "approx.", "approx", "approximately") {
 		if !ahead.has("c") || len(ahead.rest) == 0 || !isDigit(ahead.rest[0]) {
 			return false
 		}

@@ -65,6 +65,7 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 		s.referenceNoted(currency, r)
 	}
 	s.equivalent(currency)
+	s.noted("incl. curve adj.", "incl. curve adjustment", "incl. curve", "including curve adjustment", "including curve", "curve adj.", "curve adjusted", "curve-adjusted", "interpolated")
 	for {
 		var list remarkList
 		ahead, inside := list.next(*s)
@@ -122,6 +123,8 @@ func (s *scanner) equivalent(currency []byte) {
 		return
 	}
 	if ahead.oneOf(equivalentWords...) {
+		ahead.space()
+		ahead.oneOf("to")
 		ahead.space()
 	}
 	var other Reading

@@ -27,7 +27,7 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		*s = priced
 	}
 	s.measure(r)
-	s.oneOf("yield", "yld")
+	s.oneOf("yields", "yield", "ylds", "yld")
 	s.char(':')
 	s.space()
 	var limit qualifier
