@@ -2,7 +2,8 @@
 # files that are removed at the end; `trap ended EXIT` ends what they started.
 # shellcheck shell=bash
 
-servers= # ids of the processes to end
+export PYTHONDONTWRITEBYTECODE=1 # a script that imports another one leaves nothing in the tree
+servers=                         # ids of the processes to end
 
 # ended: ends the servers, waits for their end, and removes the work folder.
 ended() {
