@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dealflow/internal/catalog"
+	"dealflow/internal/maintain"
 	"dealflow/internal/testkit/longlake"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
@@ -18,9 +21,9 @@ import (
 	"dealflow/sql"
 )
 
-// fifteenYears is a lake of fifteen years with its catalog: at a hundredth of the real size, under -short smaller, or
-// with TEST_FULL=1 in full, which takes minutes once.
-func fifteenYears(tb testing.TB) (root string) {
+// fifteenYears is a lake of fifteen years with its catalog, as runs leave it, or after `dealflow compact`: at a hundredth of the
+// real size, under -short smaller, or with TEST_FULL=1 in full, which takes minutes once.
+func fifteenYears(tb testing.TB, compacted bool) (root string) {
 	tb.Helper()
 	config := longlake.Config{Scale: 0.01}
 	if testing.Short() {
@@ -33,6 +36,12 @@ func fifteenYears(tb testing.TB) (root string) {
 	s, err := dirstore.New(root)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	if compacted {
+		config := maintain.Config{Store: s, RunID: uuid.Must(uuid.NewV7()).String(), Clock: time.Now, WorkDir: tb.TempDir(), Version: "bench", NoCatalog: true}
+		if _, err := maintain.Compact(tb.Context(), config); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	l, err := load.Open(tb.Context(), s)
 	if err != nil {
@@ -65,10 +74,16 @@ func longAnswers() map[string]string {
 	}
 }
 
-// BenchmarkAnalyses queries each analysis of the fifteen-year lake, with all that is known and as of the end of 2016.
+// BenchmarkAnalyses queries each analysis of the fifteen-year lake, as runs leave it and compacted, with all that is known and as
+// of the end of 2016.
 // ns/op is the former, with every value of every row computed; as-of-ms is the latter, and as-of/now is their ratio.
 func BenchmarkAnalyses(b *testing.B) {
-	root := fifteenYears(b)
+	b.Run("after-runs", func(b *testing.B) { benchmarkAnalyses(b, fifteenYears(b, false)) })
+	b.Run("compacted", func(b *testing.B) { benchmarkAnalyses(b, fifteenYears(b, true)) })
+}
+
+func benchmarkAnalyses(b *testing.B, root string) {
+	b.Helper()
 	db, err := sql.Open(b.Context(), filepath.Join(root, lake.CatalogKey), root)
 	if err != nil {
 		b.Fatal(err)
