@@ -23,13 +23,8 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	months := ahead.months()
 	var buffer [maxWord]byte
 	word, phrase := ahead.benchmarkWord(&buffer)
-	if months && word != nil && len(word) == 0 && ahead.has("€") { // 3m€
-		phrase = "euribor"
-	}
-	for _, l := range termLetters {
-		if months && l.word == string(word) && l.currency == string(currencyOf(currency)) {
-			phrase = l.name
-		}
+	if months && phrase == "" {
+		phrase = ahead.afterTerm(word, currency)
 	}
 	if b, ok = benchmarkOf(word, phrase, in, currency); !ok || months && (b.kind == government || b.kind == swap) {
 		return b, false
@@ -59,6 +54,20 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	}
 	*s = ahead
 	return b, true
+}
+
+// afterTerm returns the name of an index that only the term before it makes clear, "" if there is none: 3m€, and 3mS of Swedish
+// kronor.
+func (s *scanner) afterTerm(word, currency []byte) string {
+	if word != nil && len(word) == 0 && s.has("€") { // nil is a word that is too long
+		return "euribor"
+	}
+	for _, l := range termLetters {
+		if l.word == string(word) && l.currency == string(currencyOf(currency)) {
+			return l.name
+		}
+	}
+	return ""
 }
 
 // benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase means, else "".

@@ -133,7 +133,8 @@ var benchmarkLetters = []struct {
 	{"g", loans, "", unsettled, "", ""},
 }
 
-// termLetters are letters that a term before them settles: 3mS of a bond in Swedish kronor.
+// termLetters are letters that name an index in a currency if a term is before them: in SEK, 3mS is STIBOR, and S alone may
+// be SOFR.
 var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}}
 
 // numberedBenchmarks are the words after which a number without a unit is the benchmark's tenor in years: CT5.

@@ -22,14 +22,14 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 			pending = len(arena) > start
 		case c == '[' || c == ']':
 		default:
-			if n := len(arena); fractions[c] != "" && n > start && isDigit(arena[n-1]) {
-				pending = true
-			}
-			if pending {
+			fraction := fractionOf(c)
+			if n := len(arena); pending || fraction != "" && n > start && isDigit(arena[n-1]) {
 				arena = append(arena, ' ')
 				pending = false
 			}
-			arena = appendUnified(arena, c, raw[:size])
+			if arena = append(arena, fraction...); fraction == "" {
+				arena = appendUnified(arena, c, raw[:size])
+			}
 		}
 		raw = raw[size:]
 	}
@@ -48,8 +48,26 @@ func withoutStop(text []byte) []byte {
 	return text
 }
 
-// fractions are characters that are a fraction.
-var fractions = map[rune]string{'½': "1/2", '¼': "1/4", '¾': "3/4", '⅛': "1/8", '⅜': "3/8", '⅝': "5/8", '⅞': "7/8"}
+// fractionOf returns a character that is a fraction as digits: 1/2 for ½; "" for another character.
+func fractionOf(c rune) string {
+	switch c {
+	case '½':
+		return "1/2"
+	case '¼':
+		return "1/4"
+	case '¾':
+		return "3/4"
+	case '⅛':
+		return "1/8"
+	case '⅜':
+		return "3/8"
+	case '⅝':
+		return "5/8"
+	case '⅞':
+		return "7/8"
+	}
+	return ""
+}
 
 // isPlain reports whether a text is already normal: ASCII without square brackets, with single spaces only.
 func isPlain(text []byte) bool {
@@ -74,9 +92,6 @@ func appendUnified(arena []byte, c rune, raw []byte) []byte {
 		return append(arena, 'x')
 	case '\u2018', '\u2019':
 		return append(arena, '\'')
-	}
-	if written := fractions[c]; written != "" {
-		return append(arena, written...)
 	}
 	return append(arena, raw...)
 }

@@ -293,7 +293,7 @@ func justified(n *big.Rat, sources []*big.Rat) bool {
 }
 
 // TestMarginUnits reads margins of all sizes that have no unit, and wants the reading that the definition allows: the number
-// itself as basis points, or one hundred times a small number with digits after its point. A unit settles every case.
+// itself as basis points, or one hundred times a small number with digits after its point. With a unit each margin has one reading.
 func TestMarginUnits(t *testing.T) {
 	for quarters := range 4*50 + 1 {
 		n := big.NewRat(int64(quarters), 4)

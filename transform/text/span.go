@@ -90,7 +90,8 @@ type spanned struct {
 
 // span reads a number or a range. A range is ambiguous if its first number is negative and its second has no sign
 // (MS-5-7), or if it falls and the second number may be short for a longer one (105-10 for 105-110), or if it falls at a
-// slash: 238/235 may be the two sides of a quote. Signs settle both. 3/4 percent may be a fraction.
+// slash: 238/235 may be the two sides of a quote. A falling range whose second number has a sign is read. 3/4 percent may be a
+// fraction.
 //
 // In basis points 1.025 is ambiguous: a point between groups of three digits is usual in some countries, and thousandths
 // of a basis point are not.

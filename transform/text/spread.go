@@ -6,9 +6,7 @@ import "bytes"
 // BTP Mar-35. If the text is a yield, the status says so, but the yield is not kept.
 func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
-	if priced := s; string(priced.stage()) == string(stageFinal) {
-		s = priced
-	}
+	s.finalStage()
 	v := s.spread(siblings.Currency, r)
 	if plus := s; v == no && plus.char('+') {
 		v = s.bareSpread(r)
@@ -68,8 +66,10 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 	s.noted("incl. curve adj.", "incl. curve adjustment", "incl. curve", "including curve adjustment", "including curve", "curve adj.", "curve adjusted", "curve-adjusted", "interpolated")
 	for {
 		var list remarkList
+		comma := len(s.rest) > 0 && s.rest[0] == ','
 		ahead, inside := list.next(*s)
-		if comma := s.rest; !ahead.reoffer(inside, len(comma) > 0 && comma[0] == ',') && (r.Index == nil || !ahead.floor()) || inside && !ahead.char(')') {
+		known := ahead.reoffer(inside, comma) || r.Index != nil && ahead.floor()
+		if !known || inside && !ahead.char(')') {
 			return
 		}
 		*s = ahead
@@ -185,7 +185,7 @@ func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 		return no
 	}
 	switch *r = found.Range; {
-	case v != yes || found.unit:
+	case v != yes || found.unit: // in basis points, or not read
 	case s.unit(percent):
 		*r = found.hundredfold()
 	case kind == floating && found.pointed && found.Hi.less(whole(10)):

@@ -40,6 +40,13 @@ func (s *scanner) stage() []byte {
 	return found
 }
 
+// finalStage skips the words of the final stage, if they are next. Those of other stages stay.
+func (s *scanner) finalStage() {
+	if ahead := *s; isStage(ahead.stage(), stageFinal) {
+		*s = ahead
+	}
+}
+
 // stageWord reads the words of a stage; nil for none.
 func (s *scanner) stageWord() []byte {
 	for i := range stages {

@@ -23,9 +23,7 @@ func parseYield(text []byte, _ Siblings, r *Reading) {
 }
 
 func (s *scanner) yieldText(r *Reading) verdict {
-	if priced := *s; string(priced.stage()) == string(stageFinal) {
-		*s = priced
-	}
+	s.finalStage()
 	s.measure(r)
 	s.oneOf("yields", "yield", "ylds", "yld")
 	s.char(':')
