@@ -103,8 +103,9 @@ func TestFollowAside(t *testing.T) {
 		t.Errorf("while a newer one is opened, and its reader has gone: commit %d, %v", got, ctx.Err())
 	}
 	opened <- 2
-	for newest(t, l) != 2 { // ends with the test at the latest
-		continue
+	l.background.Wait() // else the older one may still be in use, or no look for a newer one begin
+	if got := newest(t, l); got != 2 {
+		t.Errorf("after the newer one is opened: commit %d", got)
 	}
 	if n.open != 2 {
 		t.Errorf("%d editions are open, want the newest and that of a view", n.open)
