@@ -32,11 +32,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3, v4 of format version 2 and schema version 4.
+// format version 2 and schema version 3, v4 and v5 of format version 2 and schema versions 4 and 5.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
 // writes refuses a lake of an older format before any work, with the command that makes one of the present format.
@@ -150,6 +150,7 @@ func upgradeTo(t *testing.T, name string, to store.Store) {
 // the old schema and history the new one, verify finds the lake sound; it finds a wrong value that only the payload
 // can show.
 func TestReplaySchema2(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w, _ := world.NewBook(t)
 	upgradeTo(t, "v2", w.Store)
@@ -224,6 +225,7 @@ func documented(history string, columns []string) []string {
 // a run goes on with it, and then says what only a newer program may write. Before replay the new columns are NULL and the
 // old readings stay; after it all rows have the present readings, and the ratings are there.
 func TestReplaySchema3(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w, b := world.NewBook(t)
 	world.CopyStore(t, world.Folder(t, oldLake(t, "v3")), w.Store)
@@ -249,15 +251,15 @@ func TestReplaySchema3(t *testing.T) {
 		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
 	}
 	after := []string{
-		"MS SOFR 78 Baa2 9 STABLE 9 WORST 3",
+		"MS SOFR 78 Baa2 9 STABLE 9 WORST 4",
 		"- - 7.125 7.375 OK_YIELD", "FINAL 95 - - OK",
 		"90 90 99.5 OK - UNPARSED", "325 325 - OK 5 OK",
 	}
 	if got := readings(); !slices.Equal(got, after) {
 		t.Errorf("after replay: got %q, want %q", got, after)
 	}
-	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-5"}) {
-		t.Errorf("after replay the lake needs %v, want schema-5 to write", needs)
+	if needs := w.Log(t).Needs(); len(needs.Requires) > 0 || !slices.Equal(needs.RequiresToWrite, []string{"schema-6"}) {
+		t.Errorf("after replay the lake needs %v, want schema-6 to write", needs)
 	}
 	world.WantSound(t, w.Store)
 	w.Clock.Set(w.Log(t).KnownAt.Add(time.Hour))
@@ -301,7 +303,7 @@ func TestReplaySchema4(t *testing.T) {
 		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
 	}
 	after := []string{
-		"G_SPREAD - SPREAD 110 3", "SOFR SOFR MARGIN 95 3", "MS SOFR SPREAD 60 3", "G_SPREAD - SPREAD 62.5 3",
+		"G_SPREAD - SPREAD 110 4", "SOFR SOFR MARGIN 95 4", "MS SOFR SPREAD 60 4", "G_SPREAD - SPREAD 62.5 4",
 		"- AMBIGUOUS - - AMBIGUOUS",
 		"425 425 OK", "325 350 RANGE", "- - AMBIGUOUS",
 		"- 5.25 5.5 RANGE",
@@ -310,8 +312,56 @@ func TestReplaySchema4(t *testing.T) {
 	if got := readings(); !slices.Equal(got, after) {
 		t.Errorf("after replay: got %q, want %q", got, after)
 	}
-	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-5") {
-		t.Errorf("after replay the lake needs %v, want schema-5 to write, and to read what it needed before", needs)
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-6") {
+		t.Errorf("after replay the lake needs %v, want schema-6 to write, and to read what it needed before", needs)
+	}
+	world.WantSound(t, w.Store)
+	if result := w.MustReplay(t, "snapshots"); !result.Equal {
+		t.Errorf("replay of snapshots: %+v", result.Tables)
+	}
+	world.WantSound(t, w.Store)
+}
+
+// TestReplaySchema5 replays the lake of schema version 5, whose parsers left texts with several steps, with remarks about other
+// things, with decimal commas and with German words unread. No column is new: before replay the readings are the old ones, and an
+// older program may read the lake after it.
+func TestReplaySchema5(t *testing.T) {
+	t.Parallel()
+	w, _ := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, "v5")), w.Store)
+	readings := func() []string {
+		return linesOf(t, w,
+			"SELECT spread_benchmark, spread_bp::DOUBLE, spread_status, parser_version FROM bond_priced_deals WHERE deal_id = 11",
+			"SELECT value_stage, value_benchmark, value_bp::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 11 ORDER BY ordinal",
+			"SELECT volume_amount::BIGINT, volume_status, structure_tenor_years::DOUBLE, structure_call_years::DOUBLE, books_amount::BIGINT, books_quality, books_status FROM bond_expected_tranches WHERE deal_id = 11",
+			"SELECT margin_benchmark, margin_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 11 ORDER BY ordinal",
+			"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 11")
+	}
+	before := []string{
+		"- - UNPARSED 3",
+		"IPT - - UNPARSED", "- - - UNPARSED",
+		"- UNPARSED - - - - UNPARSED",
+		"- - UNPARSED", "- - UNPARSED",
+		"- UNPARSED",
+	}
+	if got := readings(); !slices.Equal(got, before) {
+		t.Errorf("before replay: got %q, want %q", got, before)
+	}
+	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	after := []string{
+		"MS 92 OK 4",
+		"FINAL MS 90 OK", "- BUND 55.5 OK",
+		"350000000 OK 7 2 1200000000 AREA OK",
+		"EURIBOR 450 OK", "SOFR 325 OK",
+		"4.5 OK",
+	}
+	if got := readings(); !slices.Equal(got, after) {
+		t.Errorf("after replay: got %q, want %q", got, after)
+	}
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-6") {
+		t.Errorf("after replay the lake needs %v, want schema-6 to write, and to read what it needed before", needs)
 	}
 	world.WantSound(t, w.Store)
 	if result := w.MustReplay(t, "snapshots"); !result.Equal {
@@ -375,7 +425,8 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v4 (v3 without deal 10, v2 without deal 9, either, v1 without the LL and NUL deals, either).
+// TestWriteOldLake wrote lake v5 (v4 without deal 11, v3 without deal 10, either, v2 without deal 9, either, v1 without the LL and
+// NUL deals, either).
 // A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
@@ -414,6 +465,11 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Expected, 10, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"EUR1.500m","structure":"5yr","books":"EUR3/4bn"}]}`)
 	b.Write(world.LoanPriced, 10, `"borrower":{"name":"Tenth","leveragedMultiple":"5.25x-5.5x"},`+
 		`"tranches":[{"id":101,"currency":"EUR","margin":"E+4.25"},{"id":102,"currency":"USD","margin":"S+3.25-3.50"},{"id":103,"currency":"EUR","margin":"E+12.5"}]`)
+	b.Write(world.Priced, 11, `"currency":"EUR","spread":"MS+110 -> MS+92","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"IPTs MS+115a > guidance MS+95a > launched MS+90"},`+
+		`{"date":"2026-01-05T10:00:00Z","value":"OBL 191 + 55,5bp"}]`)
+	b.Write(world.Expected, 11, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"350 Mio. EUR","structure":"7 n.c. 2","books":"Buch ca. EUR 1,2 Mrd"}]}`)
+	b.Write(world.LoanPriced, 11, `"borrower":{"name":"Eleventh","leveragedMultiple":"4,5x brutto"},`+
+		`"tranches":[{"id":111,"currency":"EUR","margin":"E+450, util fee 15/30"},{"id":112,"currency":"USD","margin":"flexed to S+325 from S+350"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)

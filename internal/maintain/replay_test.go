@@ -300,6 +300,7 @@ func TestReplayBehindOthers(t *testing.T) {
 
 // TestMaintenanceKeepsAnswers runs all commands one after another between the nights of a market.
 func TestMaintenanceKeepsAnswers(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 35, Deals: 8})
 	all := api.Feeds()

@@ -80,18 +80,27 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - The yield and the spread of a priced deal are read after a word of the final stage (` + "`Final 7.5%`" + `), not after earlier ones.
 - A coupon or yield of 20 or more without a unit and a point is ambiguous: 45 may be 4.5.
 - A coupon's step-up is dropped if the text names its condition. Talk of a coupon (` + "`4.5% area`" + `) is not read: it has no column.
-- Numbers of words are read up to ten, with quarters: ` + "`five years`, `six and a half percent`" + `.
+- Numbers in words are read up to 999, with eighths: ` + "`five years`, `six and a half percent`, `one hundred and five`, `half a yard`" + `.
+  A coupon or a yield in words needs its unit, or a part of one: ` + "`six` is not read" + `.
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
   years if the tenor is at most ten: ` + "`5+1+1`, but not `12+6+6`" + `.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
-  accounts, the talk before (` + "`from T+155`" + `).
+  accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
+  is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `.
+- Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
+  has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
+  benchmark of the step before. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
+  stage may be two tranches, and are not read.
+- ` + "`landed tight end`" + ` is the lower end of the range of the step before.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
   dropped, ` + "`½` is `1/2`" + `.
-- A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `), but not in spreads,
-  where it may separate two.
+- A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `). In spreads it may separate
+  two: there it is one if a unit follows and one digit or quarters are after it (` + "`61,3bp`" + `), or percent (` + "`0,60%`" + `). A yield, a price or
+  a multiple with three digits after a comma is below a thousand, so that the comma is a decimal one: ` + "`4,375%`" + `. A coupon with three is
+  not read.
 - A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
 - A first size that may be short for a longer one, as in ` + "`EUR5-600m`" + `, makes the text ambiguous.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
@@ -101,8 +110,11 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   texts of ` + "`bond_priced_deals`" + `. Parsers before version 3 read it without a currency: a replay reads it again.
 - ` + "`G+T+62.5`" + ` is a G-spread over Treasuries, next to any currency.
 - Swaps of every kind have the benchmark MS; an index that the text names is in ` + "`benchmark_index`" + `.
+- A premium in percent is of yield: ` + "`0.05%`" + ` is 5. The sign of ` + "`minus 2-4`" + ` counts for both ends, except where 2/3 may be a fraction.
+- ` + "`NZ$100m + up to NZ$50m overs`" + ` is a range to the sum. What the issuer keeps is not in the size: ` + "`GBP250m + 50m retained`" + `.
+- ` + "`par less 1/4`" + ` is 99.75, ` + "`99h`" + ` 99.5. ` + "`97.5c`" + ` is a price.
 - ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
-  JPY, CNY or CNH.
+  JPY, CNY or CNH, and so is a ` + "`Y`" + ` before a digit.
 - A size without a currency takes that of the currency column, and ` + "`currency_implied`" + ` is true.
 - ` + "`parser_version` is the version of the parsers that read the row. After a parser changes, a replay\n  reads the texts again. The texts themselves never change" + `.
 

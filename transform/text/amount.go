@@ -7,8 +7,8 @@ var magnitudes = []struct {
 	power int
 	words []string
 }{
-	{6, []string{"m", "mm", "mn", "mln", "mio", "mios", "mil", "mill", "million", "millions"}},
-	{9, []string{"bn", "bln", "blns", "mrd", "mld", "b", "billion", "billions", "yds", "yd", "yards", "yard"}},
+	{6, []string{"mm", "mn", "mln.", "mln", "mio.", "mios", "mio", "mil", "mill.", "mill", "millions", "million", "millionen", "m"}},
+	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "yds", "yd", "yards", "yard", "b"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
 }
@@ -22,7 +22,17 @@ type amount struct {
 
 // amount reads a number and its unit, if any: 150m.
 func (s *scanner) amount() (a amount, ok bool) {
-	if a.digits, ok = s.digits(); !ok {
+	if single := *s; single.oneOf("a") && single.char(' ') && !single.end() { // a yard
+		for _, magnitude := range magnitudes {
+			if single.oneOf(magnitude.words...) {
+				*s = single
+				return amount{digits: digits{mantissa: 1}, power: magnitude.power, unit: true}, true
+			}
+		}
+	}
+	if n, worded := s.spelled(); worded { // half a yard
+		a.digits = digits{mantissa: n.Millionths.LowBits(), fraction: scale}
+	} else if a.digits, ok = s.digits(); !ok || a.comma && a.fraction == groupDigits { // 0,125bn
 		return a, false
 	}
 	ahead := *s
@@ -84,6 +94,11 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if currency, v = s.currency(column); v != yes {
 		return currency, v
 	}
+	return s.sizeIn(currency, column, r)
+}
+
+// sizeIn reads a size or a range after its currency, which is nil for none.
+func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 	first, ok := s.amount()
 	if !ok {
 		return currency, no

@@ -19,7 +19,15 @@ type benchmark struct {
 // benchmark reads the name of a benchmark with an optional tenor: T, DBR, 3mE, SARON MS, 5yr mid-swaps, CT5, UST 5yr.
 func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	ahead := *s
+	if ahead.oneOf(curveWords...) {
+		ahead.space()
+	}
 	tenor, before := ahead.benchmarkTenor()
+	if code := ahead; !before && len(code.rest) > 3 && code.rest[3] == ' ' && currencyOf(code.letters()) != nil && code.char(' ') { // EUR mid-swaps
+		if b, ok = code.benchmark(in, currency); ok && (b.kind == swap || b.kind == floating) && b.name != nil {
+			return b, s.skipTo(code)
+		}
+	}
 	months := ahead.months()
 	var buffer [maxWord]byte
 	word, phrase := ahead.benchmarkWord(&buffer)
@@ -36,6 +44,9 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 			}
 		}
 		ahead.swapsInto(&b)
+		if side := ahead; b.kind == floating && side.char(' ') && side.oneOf("bid", "bid rate") {
+			ahead = side
+		}
 	}
 	b.tenor = tenor
 	if numbered := numberedBenchmarks[string(word)]; !before || numbered {
@@ -72,9 +83,9 @@ func (s *scanner) afterTerm(word, currency []byte) string {
 
 // benchmarkWord reads the word of a benchmark, in lower case. phrase is the word that a phrase means, else "".
 func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase string) {
-	for i := range benchmarkPhrases {
-		if s.oneOf(benchmarkPhrases[i].words...) {
-			return nil, benchmarkPhrases[i].name
+	for _, w := range phraseIndex.next(s) {
+		if s.word(w.word) {
+			return nil, benchmarkPhrases[w.row].name
 		}
 	}
 	for _, symbol := range benchmarkSymbols {
@@ -88,8 +99,10 @@ func (s *scanner) benchmarkWord(buffer *[maxWord]byte) (word []byte, phrase stri
 // swapsInto reads what makes swaps of an index: the MS of SARON MS.
 func (s *scanner) swapsInto(b *benchmark) {
 	ahead := *s
-	ahead.space()
-	if ahead.oneOf("ms", "mid-swaps", "mid swaps", "midswaps", "mid-swap", "m/s", "swaps", "ois") {
+	if !ahead.char('-') {
+		ahead.space()
+	}
+	if ahead.oneOf("ms", "mid-swaps", "mid swaps", "midswaps", "mid-swap", "m/s", "swaps", "swap", "ois") {
 		*s, b.kind, b.name = ahead, swap, benchmarkText["MS"]
 	}
 }
@@ -139,10 +152,12 @@ func (s *scanner) months() bool {
 	if !ahead.char('-') {
 		ahead.space()
 	}
-	if !ahead.oneOf("months", "month", "mths", "mth", "mo", "m") && !ahead.has("m") {
+	if !ahead.oneOf("monats-", "monats", "months", "month", "mths", "mth", "mo", "m") && !ahead.has("m") {
 		return false
 	}
-	ahead.space()
+	if !ahead.char('-') {
+		ahead.space()
+	}
 	*s = ahead
 	return true
 }

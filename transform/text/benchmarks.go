@@ -31,10 +31,10 @@ var benchmarkNames = []struct {
 	{government, "RAGB", []string{"ragb"}},
 	{government, "OLO", []string{"olo", "bgb"}},
 	{government, "JGB", []string{"jgb", "jgbs"}},
-	{government, "GOC", []string{"goc", "gocs", "cans"}},
+	{government, "GOC", []string{"goc", "gocs", "cans", "can"}},
 	{government, "ACGB", []string{"acgb", "acgbs"}},
 	{government, "NZGB", []string{"nzgb", "nzgbs"}},
-	{swap, "MS", []string{"ms", "midswap", "midswaps", "mids", "swaps"}},
+	{swap, "MS", []string{"ms", "swap", "midswap", "midswaps", "mids", "swaps", "ois", "yms"}},
 	{swap, "ASW", []string{"asw", "asws"}},
 	{swap, "G_SPREAD", []string{"gspread"}},
 	{swap, "I_SPREAD", []string{"i", "ispread"}},
@@ -49,7 +49,7 @@ var benchmarkNames = []struct {
 	{floating, "ESTR", []string{"estr", "ester"}},
 	{floating, "TONA", []string{"tona", "tonar"}},
 	{floating, "TIBOR", []string{"tibor"}},
-	{floating, "STIBOR", []string{"stibor"}},
+	{floating, "STIBOR", []string{"stibor", "stib"}},
 	{floating, "NIBOR", []string{"nibor"}},
 	{floating, "CIBOR", []string{"cibor"}},
 	{floating, "HIBOR", []string{"hibor"}},
@@ -70,6 +70,15 @@ var benchmarkNames = []struct {
 	{floating, "SOR", []string{"sor"}},
 	{floating, "TIIE", []string{"tiie"}},
 	{floating, "PRIME", []string{"prime"}},
+	{floating, "KLIBOR", []string{"klibor"}},
+	{floating, "THOR", []string{"thor"}},
+	{floating, "JIBOR", []string{"jibor"}},
+	{floating, "KIBOR", []string{"kibor"}},
+	{floating, "BSBY", []string{"bsby"}},
+	{floating, "TORF", []string{"torf"}},
+	{floating, "COF", []string{"cof"}},
+	{floating, "MCLR", []string{"mclr"}},
+	{floating, "EONIA", []string{"eonia"}},
 }
 
 // benchmarkPhrases are names of more than one word, or with other characters than letters. Of two with a common start
@@ -78,18 +87,22 @@ var benchmarkPhrases = []struct {
 	words []string
 	name  string
 }{
+	{[]string{"s/q mid-swaps", "s/q mid swaps", "s/q m/s", "s/q ms", "s/q swaps", "sq mid-swaps", "sq ms", "semi-quarterly mid-swaps", "semi-quarterly ms", "q/q ms", "q/q swaps", "s/a ms", "sa ms", "a/a ms", "semi ms", "annual ms"}, "midswaps"},
 	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s"}, "midswaps"},
 	{[]string{"us treasuries", "us treasury"}, "treasuries"},
 	{[]string{"g-spread", "g spread", "g+t", "g + t"}, "gspread"}, // G+T+62.5 is a G-spread over Treasuries, in any currency
 	{[]string{"i-spread", "i spread"}, "ispread"},
 	{[]string{"z-spread", "z spread"}, "zspread"},
-	{[]string{"s/q asw", "sq asw", "asset swaps", "asset swap"}, "asw"},
-	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr"}, "sofr"},
-	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia"}, "sonia"},
+	{[]string{"s/q asw", "sq asw", "asset-swaps", "asset-swap", "asset swaps", "asset swap"}, "asw"},
+	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr", "cpd sofr", "comp. sofr", "comp sofr", "cme term sofr", "o/n sofr"}, "sofr"},
+	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia", "cpd sonia", "comp. sonia", "comp sonia"}, "sonia"},
 }
 
+// phraseIndex is the index of benchmarkPhrases.
+var phraseIndex = indexOf(len(benchmarkPhrases), func(row int) []string { return benchmarkPhrases[row].words })
+
 // benchmarkSymbols are names with a euro sign.
-var benchmarkSymbols = []struct{ written, name string }{{"€str", "estr"}, {"€ster", "estr"}, {"oat€i", "oati"}, {"oat €i", "oati"}}
+var benchmarkSymbols = []struct{ written, name string }{{"€3m", "euribor"}, {"€6m", "euribor"}, {"€str", "estr"}, {"€ster", "estr"}, {"oat€i", "oati"}, {"oat €i", "oati"}}
 
 // benchmarkLetters are letters whose meaning depends on the market and the currency. In each market the first row that
 // has the letter and the currency counts. A row without a currency is for all others, also for none.
@@ -116,6 +129,11 @@ var benchmarkLetters = []struct {
 	{"s", bonds, "GBP", floating, "SONIA", ""},
 	{"s", bonds, "", unsettled, "", ""},
 	{"n", bonds, "NOK", floating, "NIBOR", ""},
+	{"h", bonds, "HKD", floating, "HIBOR", ""},
+	{"sn", bonds, "GBP", floating, "SONIA", ""},
+	{"sn", loans, "GBP", floating, "SONIA", ""},
+	{"w", loans, "PLN", floating, "WIBOR", ""},
+	{"c", loans, "DKK", floating, "CIBOR", ""},
 	{"n", loans, "NOK", floating, "NIBOR", ""},
 	{"sms", bonds, "USD", swap, "MS", "SOFR"},
 	{"sms", bonds, "GBP", swap, "MS", "SONIA"},
@@ -136,6 +154,12 @@ var benchmarkLetters = []struct {
 // termLetters are letters that name an index in a currency if a term is before them: in SEK, 3mS is STIBOR, and S alone may
 // be SOFR.
 var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}}
+
+// curveWords are words before a benchmark that say how it is interpolated or compounded.
+var curveWords = []string{"interp.", "interp", "interpolated", "matched maturity", "matched-maturity", "curve-adjusted", "curve adjusted", "daily compounded", "compounded daily", "compounded", "cmpd", "cmp.", "cmp", "cpd", "daily", "term"}
+
+// leastLine is the least number of two digits that is the line of a government's security: a smaller one may be a tenor.
+const leastLine = 60
 
 // numberedBenchmarks are the words after which a number without a unit is the benchmark's tenor in years: CT5.
 var numberedBenchmarks = map[string]bool{"ct": true, "t": true, "ust": true}

@@ -2,13 +2,13 @@ package text
 
 // Words about orders, as desks write them.
 var (
-	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "demand", "of demand"}
+	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch"}
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
-	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "combined", "across tranches", "across both tranches"}
-	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "leads", "lead interest", "joint leads"}
+	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "and growing", "and rising", "still growing", "growing", "rising", "combined", "across tranches", "across both tranches"}
+	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "the leads", "the jlms", "leads", "lead interest", "joint leads", "lead orders"}
 )
 
 // Orders of twice the size are reported as twice subscribed and as twice oversubscribed.
@@ -65,7 +65,7 @@ func (s *scanner) accounts() bool {
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.
 func (s *scanner) ordersBefore() {
-	if s.oneOf("last heard", "peaked", "peak", "guidance", "latest", "combined", "current") {
+	if s.oneOf("last heard", "lh", "l/h", "update", "final", "peaked", "peak", "guidance", "latest", "combined", "current") {
 		s.space()
 		if !s.oneOf(orderWords...) {
 			s.oneOf("at")
@@ -75,7 +75,7 @@ func (s *scanner) ordersBefore() {
 	} else if s.oneOf(orderWords...) {
 		s.char(':')
 		s.space()
-		s.oneOf("at", "of", "are", "is", "now", "last heard", "closed at", "closed", "total", "over the")
+		s.oneOf("at", "of", "are", "is", "now", "last heard at", "last heard", "closed at", "closed", "total", "over the")
 		s.space()
 	}
 }
@@ -88,8 +88,7 @@ func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 		*s = good
 		s.space()
 	}
-	q.before(s)
-	named, v := s.size(siblings.Currency, &r.Main)
+	named, v := s.limitedSize(siblings.Currency, &q, r)
 	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
@@ -111,7 +110,7 @@ func (s *scanner) goodAt(column []byte) bool {
 	}
 	ahead.space()
 	var at Reading
-	return ahead.spread(column, &at) == yes && s.skipTo(ahead)
+	return (ahead.spread(column, &at) == yes || ahead.bareSpread(&at) == yes) && s.skipTo(ahead)
 }
 
 // coverAfter reads how often the orders cover the size, after the orders: 3x covered.

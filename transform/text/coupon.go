@@ -17,6 +17,10 @@ func parseCoupon(text []byte, siblings Siblings, r *Reading) {
 
 func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 	ahead := *s
+	if ahead.oneOf("frn", "floating", "floater") {
+		ahead.char(':')
+		ahead.space()
+	}
 	if over, ok := ahead.benchmark(bonds, currency); ok {
 		var margin Range
 		if over.kind != floating && over.kind != unsettled || ahead.over(over.kind, &margin) != yes || !margin.Point.Set {
@@ -26,7 +30,13 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 		s.couponRemarks("frn", "floating")
 		return yes
 	}
-	if s.oneOf("zero coupon", "zero-coupon", "zero cpn", "zero", "nil", "zc") {
+	for s.oneOf(couponNames...) {
+		s.char(':')
+		s.space()
+		s.oneOf("of", "at")
+		s.space()
+	}
+	if s.oneOf("zero coupon bond", "zero-coupon bond", "zero coupon", "zero-coupon", "zero-cpn", "zcb", "z/c", "zero cpn", "zero", "nil", "zc") {
 		r.Main = exactly(whole(0))
 		return yes
 	}
@@ -52,6 +62,9 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 	return yes
 }
 
+// couponNames are words before a coupon that no column has.
+var couponNames = []string{"periodic distribution rate", "distribution rate", "distribution", "dist. rate", "dist rate", "profit rate", "profit", "initial coupon", "initial cpn", "initial rate", "initial", "coupon", "cpn", "fixed rate", "fixed", "fxd", "kupon", "linker", "index-linked", "inflation-linked", "real", "il"}
+
 // rate reads a rate in percent, as a number or in words, and whether it has the unit.
 func (s *scanner) rate() (n Number, inPercent bool, v verdict) {
 	if n, ok := s.spelledRate(); ok {
@@ -61,6 +74,12 @@ func (s *scanner) rate() (n Number, inPercent bool, v verdict) {
 	begin := s.rest
 	n, ok := s.number(mixed)
 	if !ok {
+		return n, false, no
+	}
+	if comma := bytes.IndexByte(begin[:len(begin)-len(s.rest)], ','); comma >= 0 && len(begin)-len(s.rest)-comma > groupDigits { // 3,375%: row 22 of the dictionary
+		return n, false, no
+	}
+	if unit := *s; !unit.unit(percent) && !bytes.ContainsAny(begin[:len(begin)-len(s.rest)], "0123456789") && (n.isMultipleOf(powers[scale]) || n.less(whole(1))) { // six, half: what?
 		return n, false, no
 	}
 	written := spanned{Range: exactly(n), pointed: bytes.ContainsAny(begin[:len(begin)-len(s.rest)], ".,"), unit: s.unit(percent)}
@@ -73,7 +92,8 @@ func (s *scanner) rate() (n Number, inPercent bool, v verdict) {
 // reset skips the rate after the first call, which has no column: to first call, then MS+310, then reset.
 func (s *scanner) reset(currency []byte) {
 	ahead := *s
-	ahead.noted("to first call", "until first call", "to call", "to the first call", "until the first call", "fixed to first call", "to first reset", "until first reset", "until the first reset")
+	ahead.untilDate()
+	ahead.noted("to first call", "until first call", "to call", "to the first call", "until the first call", "fixed to first call", "to first reset date", "to first call date", "to first reset", "until first reset", "until the first reset")
 	if without := ahead; without.noted("then reset", "then resets", "then resetting", "resetting", "reset", "then floating", "thereafter reset", "thereafter floating", "floating thereafter", "reset thereafter", "then float", "then frn") && without.end() {
 		*s = without
 		return
@@ -86,6 +106,21 @@ func (s *scanner) reset(currency []byte) {
 	ahead.space()
 	var after Reading
 	if ahead.spread(currency, &after) == yes {
+		*s = ahead
+	}
+}
+
+// untilDate skips the date up to which a rate is paid: to Jun-30.
+func (s *scanner) untilDate() {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	if !ahead.oneOf("to", "until", "till", "fixed to", "fixed until") {
+		return
+	}
+	ahead.space()
+	var date Reading
+	if ahead.dueAt(&date) {
 		*s = ahead
 	}
 }
@@ -124,7 +159,7 @@ var couponKinds = []string{"fixed-to-floating", "fixed to floating", "fixed-to-f
 
 // couponRemarks skips words for the coupon, and how often it is paid: the columns do not have that.
 func (s *scanner) couponRemarks(words ...string) {
-	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly", "act/act", "act/360", "act/365", "30/360", "annual, act/act", "semi, 30/360", "annual act/act") {
+	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly", "act/act", "act/360", "act/365", "30/360", "annual, act/act", "semi, 30/360", "annual act/act", "icma") {
 		continue
 	}
 }

@@ -47,7 +47,7 @@ var currencySigns = []struct{ sign, code string }{
 
 // currencyWords are words for currencies, in lower case, that are not their codes.
 var currencyWords = map[string]string{
-	"rmb": "CNY", "eu": "EUR", "euro": "EUR", "euros": "EUR", "stg": "GBP", "sfr": "CHF", "skr": "SEK", "nkr": "NOK", "dkr": "DKK", "rm": "MYR", "rp": "IDR", "rs": "INR",
+	"rmb": "CNY", "eu": "EUR", "euro": "EUR", "euros": "EUR", "stg": "GBP", "sfr": "CHF", "skr": "SEK", "nkr": "NOK", "dkr": "DKK", "rm": "MYR", "rp": "IDR", "rs": "INR", "yen": "JPY", "sterling": "GBP", "pounds": "GBP", "renminbi": "CNY", "yuan": "CNY",
 }
 
 // sharedSigns are the signs of several currencies. The sign means the one in the currency column if that is one of them.
@@ -60,6 +60,7 @@ var sharedSigns = []struct {
 }{
 	{"$", "USD", "AUD CAD HKD SGD NZD TWD BRL MXN CLP COP ARS UYU BBD BSD BMD KYD JMD TTD BND FJD NAD", false},
 	{"¥", "", "JPY CNY CNH", true},
+	{"y", "", "JPY CNY CNH", true},
 }
 
 // currency reads a currency and a space after it: its code, its sign or a word for it. column is the value of the
@@ -90,9 +91,10 @@ func (s *scanner) currency(column []byte) (found []byte, v verdict) {
 func (s *scanner) sharedSign(column []byte) (found []byte, v verdict) {
 	for i := range sharedSigns {
 		shared := &sharedSigns[i]
-		if !s.has(shared.sign) {
+		if ahead := *s; !ahead.has(shared.sign) || isLetter(shared.sign[0]) && (ahead.end() || !isDigit(ahead.rest[0])) {
 			continue
 		}
+		s.has(shared.sign)
 		uses := column != nil && strings.Contains(shared.column, string(column))
 		switch {
 		case uses && shared.certain:

@@ -76,7 +76,7 @@ func (s *scanner) before(currency []byte) {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
-	if !ahead.oneOf("from", "was", "vs", "vs.", "previously", "versus") && !begins(ahead.rest, "fv ") {
+	if !ahead.oneOf("rev. from", "rev from", "revised from", "from", "was", "vs", "vs.", "previously", "versus") && !begins(ahead.rest, "fv ") {
 		return
 	}
 	ahead.space()

@@ -12,19 +12,19 @@ var features = []struct {
 	{[]string{"fxd", "fixed rate", "fixed-rate", "fixed", "fix"}, rateFixed, rateType},
 	{[]string{"frns", "frn", "floating rate", "floating-rate", "floating", "floater", "flt"}, rateFloating, rateType},
 	{[]string{"zero coupon", "zero-coupon", "zero", "zc"}, rateZero, rateType},
-	{[]string{"amortising", "amortizing", "amort"}, formAmortising, form},
+	{[]string{"amortising", "amortizing", "amortiser", "amortizer", "amort"}, formAmortising, form},
 	{[]string{"sinker", "sinking fund"}, formSinker, form},
 	{[]string{"callable"}, formCallable, form},
 	{[]string{"long"}, lengthLong, length},
 	{[]string{"short"}, lengthShort, length},
 
-	{[]string{"covered bonds", "covered bond", "covered", "pfandbriefe", "pfandbrief", "mortgage pfandbrief", "public sector pfandbrief", "public pfandbrief", "mortgage covered bond", "mortgage covered", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
+	{[]string{"covered bonds", "covered bond", "covered", "cov. bonds", "cov. bond", "cov bond", "cvd bond", "cvd", "cov.", "hypo-pfandbrief", "hypothekenpfandbrief", "hypopfandbrief", "mortgage pfandbriefe", "öffentlicher pfandbrief", "oepfandbrief", "jumbo pfandbrief", "cedulas", "cédulas", "foncières", "foncieres", "pfandbriefe", "pfandbrief", "mortgage pfandbrief", "public sector covered bond", "public sector covered", "public covered", "public sector pfandbrief", "public pfandbrief", "mortgage covered bond", "mortgage covered", "ocpf", "obg", "cb"}, []byte("COVERED"), rank},
 	{[]string{"1st lien", "first lien", "1l"}, []byte("FIRST_LIEN"), rank},
 	{[]string{"2nd lien", "second lien", "2l"}, []byte("SECOND_LIEN"), rank},
 	{[]string{"senior non-preferred", "senior non preferred", "snr non-preferred", "snr non-pref", "sr non-pref", "senior non-pref", "non-preferred", "non-pref", "snp"}, []byte("SENIOR_NON_PREFERRED"), rank},
 	{[]string{"senior preferred", "snr preferred", "snr pref", "sr pref", "senior pref", "preferred senior", "sp"}, []byte("SENIOR_PREFERRED"), rank},
-	{[]string{"senior secured", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, []byte("SENIOR_SECURED"), rank},
-	{[]string{"senior unsecured", "snr unsecured", "snr unsec", "sr unsecured", "sr unsec", "suns", "sun", "unsecured"}, []byte("SENIOR_UNSECURED"), rank},
+	{[]string{"senior secured", "sr. secured", "sr. sec.", "sr. sec", "snr. sec", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, []byte("SENIOR_SECURED"), rank},
+	{[]string{"senior unsecured", "senior unsec.", "senior unsec", "snr. unsec.", "snr. unsec", "sr. unsec.", "sr. unsecured", "sr. unsec", "sr unsec.", "snr unsec.", "snr unsecured", "snr unsec", "sr unsecured", "sr unsec", "suns", "sun", "unsecured"}, []byte("SENIOR_UNSECURED"), rank},
 	{[]string{"senior subordinated", "senior sub", "snr sub", "sr sub"}, []byte("SENIOR_SUBORDINATED"), rank},
 	{[]string{"senior holdco", "senior opco", "senior", "snr", "sr", "hold-co senior", "holdco senior", "opco senior"}, []byte("SENIOR"), rank},
 	{[]string{"lower tier 2", "lt2", "tier2", "tier 2", "tier-2", "tier ii", "tier two", "t2"}, []byte("T2"), rank},
@@ -35,16 +35,16 @@ var features = []struct {
 	{[]string{"corporate hybrid", "hybrid"}, []byte("HYBRID"), rank},
 	{[]string{"subordinated", "sub"}, []byte("SUBORDINATED"), rank},
 
-	{[]string{"green"}, []byte("GREEN"), label},
+	{[]string{"green", "grüner", "grüne", "gruener", "gruene"}, []byte("GREEN"), label},
 	{[]string{"social"}, []byte("SOCIAL"), label},
 	{[]string{"sustainability-linked", "sustainability linked", "slb"}, []byte("SUSTAINABILITY_LINKED"), label},
-	{[]string{"sustainability", "sustainable"}, []byte("SUSTAINABILITY"), label},
+	{[]string{"sustainability", "sustainable", "sust.", "sust", "sustain."}, []byte("SUSTAINABILITY"), label},
 	{[]string{"blue"}, []byte("BLUE"), label},
 	{[]string{"transition"}, []byte("TRANSITION"), label},
 }
 
 // plainFeatures are words of a structure that say nothing which a column has.
-var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "holdco", "opco", "maturity", "area"}
+var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "long first coupon", "short first coupon", "long first", "short first", "long 1st", "short 1st", "holdco", "opco", "maturity", "area", "solvency ii", "solvency 2", "sol ii", "sii", "mrel-eligible", "mrel eligible", "tlac", "bail-in", "basel iii", "crd iv", "crr", "fixed-price", "euro", "domestic", "eurobond", "ssa"}
 
 func rateType(r *Reading) *[]byte { return &r.RateType }
 

@@ -10,11 +10,13 @@ var figureWords = []struct {
 	words []string
 	add   figure
 }{
-	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "fll", "secured", "ssd", "the first lien"}, figure{senior: true}},
-	{[]string{"total", "tot", "overall"}, figure{total: true}},
-	{[]string{"net debt/ebitda", "net debt / ebitda", "net debt", "nd/ebitda", "net"}, figure{net: true}},
-	{[]string{"gross"}, figure{gross: true}},
-	{[]string{"through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
+	{[]string{"senior secured", "sr. sec.", "sr. sec", "sr sec", "snr sec", "sr. secured", "sr secured", "snr secured", "senior", "snr", "sr.", "sr", "first lien", "1st lien", "first-lien", "1l", "fll", "secured", "ssd", "the first lien", "ssns", "ssn", "senior notes", "fllr"}, figure{senior: true}},
+	{[]string{"total", "tot", "overall", "2nd lien", "second lien", "second-lien", "2l", "the second lien", "gesamt", "tll", "tlr", "mezzanine", "mezz", "through sub"}, figure{total: true}},
+	{[]string{"net debt/ebitda", "net debt / ebitda", "net debt to ebitda", "nd / ebitda", "net debt", "nd/ebitda", "net of cash", "netto", "net"}, figure{net: true}},
+	{[]string{"fln", "flnl", "flnlr"}, figure{senior: true, net: true}},
+	{[]string{"tnl", "tnlr", "tn"}, figure{net: true}},
+	{[]string{"gross of cash", "brutto", "gross"}, figure{gross: true}},
+	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "at close", "at closing", "level", "ratio", "lev.", "through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "debt / ebitda", "debt to ebitda", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "incl. leases", "excl. leases", "ex leases", "incl. lease liabilities", "post transaction", "post-transaction", "post deal", "verschuldungsgrad", "verschuldung", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
 }
 
 // parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total,
@@ -45,7 +47,7 @@ type multiple struct {
 	is    figure
 }
 
-// multiples reads one or two figures. Two without words are senior and total, and senior debt is a part of all debt.
+// multiples reads one to three figures. Two without words are senior and total, and senior debt is a part of all debt.
 func (s *scanner) multiples(r *Reading) verdict {
 	first, v := s.multiple(r)
 	if v != yes {
@@ -89,10 +91,31 @@ func (s *scanner) multiples(r *Reading) verdict {
 	if v := r.putMultiple(&second); v != yes {
 		return v
 	}
+	if first.is != bare && second.is != bare && !inside {
+		if v := s.thirdMultiple(r); v != yes {
+			return v
+		}
+	}
 	if r.Total.isLessThan(&r.Senior) || r.Net.isLessThan(&r.NetSenior) {
 		return ambiguous
 	}
 	return yes
+}
+
+// thirdMultiple reads a third figure, if there is one with its name: total 5.9x, senior 4.4x, net 5.2x.
+func (s *scanner) thirdMultiple(r *Reading) verdict {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('/') && !ahead.char(',') && !ahead.char(';') && !ahead.oneOf("and", "&") {
+		return yes
+	}
+	ahead.space()
+	third, v := ahead.multiple(r)
+	if v != yes || !third.times || third.is == (figure{}) {
+		return yes
+	}
+	*s = ahead
+	return r.putMultiple(&third)
 }
 
 // putMultiple sets the figure of a multiple. It is ambiguous if the text has that figure twice.
@@ -185,10 +208,11 @@ func (s *scanner) figuresNoted(is *figure) {
 	ahead := *s
 	ahead.space()
 	noted := *is
-	if !ahead.char('(') {
+	inside := ahead.char('(')
+	if !inside && !ahead.char(',') {
 		return
 	}
-	if ahead.figures(&noted); ahead.char(')') {
+	if ahead.figures(&noted); inside && ahead.char(')') || !inside && ahead.end() {
 		*s, *is = ahead, noted
 	}
 }
@@ -219,7 +243,7 @@ func (s *scanner) upperMultiple(m *multiple, pointed bool) verdict {
 func (s *scanner) times() bool {
 	ahead := *s
 	ahead.space()
-	return ahead.oneOf("x", "times") && s.skipTo(ahead)
+	return ahead.oneOf("x", "times", "turns", "turn") && s.skipTo(ahead)
 }
 
 // figures reads the words of a figure, in any order.

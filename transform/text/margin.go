@@ -18,6 +18,7 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 }
 
 func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
+	called := begins(s.rest, "margin")
 	if s.oneOf(marginWords...) {
 		s.char(':')
 		s.space()
@@ -30,7 +31,7 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 	begin := s.rest
 	over, named := s.benchmark(loans, currency)
 	if !named {
-		return s.bareMargin(currency, r)
+		return s.bareMargin(currency, called, r)
 	}
 	r.Benchmark, r.CSA = over.name, flag(s.adjusted())
 	s.space()
@@ -171,8 +172,8 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 			r.Quality = qualityArea
 		case r.CSA == No && ahead.adjusted():
 			r.CSA = Yes
-		case ahead.oneOf("margin grid", "pricing grid", "grid", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
-		case ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
+		case ahead.oneOf("margin grid", "pricing grid", "grid", "drawn margin", "drawn", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
+		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
 			return no
 		}
@@ -208,6 +209,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	marked = ahead.oneOf("oid") || marked
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
+	marked = marked || found.pointed && !found.signed && issueBounds.containAll(&found.Range)
 	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !ahead.noted("oid") && !marked {
 		return false
 	}
@@ -248,23 +250,57 @@ func (s *scanner) floor() bool {
 	return s.skipTo(ahead)
 }
 
-// bareMargin reads a margin without an index before it: 325bp, or 325bp over SOFR. The unit is required: a bare number
-// may be anything.
-func (s *scanner) bareMargin(currency []byte, r *Reading) verdict {
+// mostFloor is the greatest floor of an index, in percent, that is read without its word.
+var mostFloor = whole(1)
+
+// floorAlone skips a floor without its word, between the margin and the issue price: S+325, 0%, 99.5.
+func (s *scanner) floorAlone() bool {
+	ahead := *s
+	ahead.space()
+	ahead.char('/')
+	ahead.space()
+	n, ok := ahead.number(mixed)
+	ok = ok && !mostFloor.less(n) && ahead.unit(percent)
+	return ok && (ahead.end() || ahead.rest[0] == ',' || ahead.slashNext()) && s.skipTo(ahead)
+}
+
+// bareMargin reads a margin without an index before it: 325bp, or 325 over SOFR. The unit is required, except after the word margin or
+// before an index: a bare number may be anything.
+func (s *scanner) bareMargin(currency []byte, called bool, r *Reading) verdict {
 	found, v := s.span(decimal, basisPoints)
-	if v == yes && !found.unit {
+	inPercent := v == yes && !found.unit && s.unit(percent)
+	ahead := *s
+	_, indexed := ahead.indexAfter(currency)
+	if v == yes && !found.unit && !inPercent && (!called && !indexed || found.signed || found.pointed || found.Lo.less(leastFineMargin)) {
 		return no
 	}
 	r.Main, r.CSA = found.Range, No
-	ahead := *s
-	ahead.space()
-	if ahead.oneOf("over", "above") {
-		ahead.space()
-		if over, ok := ahead.benchmark(loans, currency); ok {
-			*s, r.Benchmark = ahead, over.name
-		}
+	if inPercent {
+		r.Main = found.hundredfold()
+	}
+	if over, ok := s.indexAfter(currency); ok {
+		r.Benchmark = over.name
+		return v
+	}
+	if inPercent { // 2.75%: a fixed rate?
+		return no
 	}
 	return v
+}
+
+// indexAfter reads the index after a margin: 325bp over SOFR.
+func (s *scanner) indexAfter(currency []byte) (over benchmark, ok bool) {
+	ahead := *s
+	ahead.noted("p.a.", "p.a", "pa", "per annum")
+	ahead.space()
+	if !ahead.oneOf("over", "above", "über", "ueber") {
+		return over, false
+	}
+	ahead.space()
+	if over, ok = ahead.benchmark(loans, currency); ok {
+		*s = ahead
+	}
+	return over, ok
 }
 
 // adjusted skips +CSA or +CAS, a credit spread adjustment, and its size: +10bp CSA, +CSA (10bp).
@@ -289,8 +325,12 @@ func (s *scanner) adjusted() bool {
 	return true
 }
 
-// adjustment skips the size of an adjustment.
+// adjustment skips the size of an adjustment, or its sizes by the length of the interest period: 10/15/25.
 func (s *scanner) adjustment() bool {
 	_, ok := s.number(decimal)
-	return ok && s.unit(basisPoints)
+	for ok && s.char('/') {
+		_, ok = s.number(decimal)
+	}
+	s.unit(basisPoints)
+	return ok
 }

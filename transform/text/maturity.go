@@ -20,10 +20,10 @@ func parseMaturity(text []byte, _ Siblings, r *Reading) {
 
 // The words around a maturity. They have no columns.
 var (
-	dueWords       = []string{"due in", "due on", "due", "maturing in", "maturing on", "maturing", "matures in", "matures on", "matures", "final maturity", "maturity date", "maturity of", "maturity", "tenor of", "tenor"}
+	dueWords       = []string{"tlb", "tla", "rcf", "term loan", "mat.", "mat", "due in", "due on", "due", "maturing in", "maturing on", "maturing", "matures in", "matures on", "matures", "final maturity", "maturity date", "maturity of", "maturity", "tenor of", "tenor", "laufzeit", "fällig"}
 	amendWords     = []string{"a&e", "amend & extend", "amend and extend", "amended & extended", "amended and extended", "maturity extended", "extended", "extension"}
-	finalWords     = []string{"d2d", "door-to-door", "door to door", "final maturity", "legal final", "legal maturity", "final", "maturity", "bullet", "tenor"}
-	lifeWords      = []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "w.a.l."}
+	finalWords     = []string{"d2d", "door-to-door", "door to door", "final maturity", "legal final", "legal maturity", "final", "maturity", "bullet", "amortising", "amortizing", "tenor"}
+	lifeWords      = []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "w.a.l.", "al"}
 	startWords     = []string{"from closing", "from close", "from signing", "from issuance", "from issue", "from drawdown", "from funding", "from completion", "from the closing date", "from closing date", "after closing", "after signing", "post closing", "post-closing"}
 	extensionWords = []string{"extension options", "extension option", "extensions", "extension", "options", "option", "ext.", "ext"}
 )
@@ -52,7 +52,7 @@ func (s *scanner) maturity(r *Reading) bool {
 		}
 		switch {
 		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
-			ahead.springing(), ahead.dueBefore(r):
+			ahead.springing(), ahead.dueBefore(r), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
 		default:
 			return false
 		}
@@ -101,6 +101,28 @@ func (r *Reading) isDueBefore(other *Reading) bool {
 		r.Year == other.Year && r.Month.Set && other.Month.Set && r.Month.Value < other.Month.Value
 }
 
+// tenorToo reads the tenor after a date: 2032 (7yr).
+func (s *scanner) tenorToo(r *Reading) bool {
+	ahead := *s
+	tenor, ok := ahead.tenor()
+	if !ok || r.Tenor.Set || !tenorBounds.contain(tenor) {
+		return false
+	}
+	r.Tenor = tenor
+	return s.skipTo(ahead)
+}
+
+// yearToo reads the year after a tenor: 7yr (2031).
+func (s *scanner) yearToo(r *Reading) bool {
+	ahead := *s
+	year, ok := ahead.onlyYear()
+	if !ok || r.Year.Set {
+		return false
+	}
+	r.Year = Integer{year, true}
+	return s.skipTo(ahead)
+}
+
 // life skips the average life, which has no column: 8yr avg life, WAL 9yr. It is not more than the tenor.
 func (s *scanner) life(r *Reading) bool {
 	ahead := *s
@@ -111,7 +133,11 @@ func (s *scanner) life(r *Reading) bool {
 		ahead.oneOf("of")
 		ahead.space()
 	}
-	if life, ok := ahead.tenor(); !ok || r.Tenor.Set && r.Tenor.less(life) {
+	life, ok := ahead.tenor()
+	if !ok && named {
+		life, ok = ahead.number(decimal)
+	}
+	if !ok || r.Tenor.Set && r.Tenor.less(life) {
 		return false
 	}
 	ahead.space()
@@ -172,6 +198,7 @@ func (s *scanner) monthDay() (year, month, day int64, ok bool) {
 		return 0, 0, 0, false
 	}
 	day, d := ahead.count()
+	ahead.oneOf("st", "nd", "rd", "th")
 	comma := ahead.char(',')
 	space := ahead.char(' ')
 	year, y := ahead.count()
@@ -188,12 +215,19 @@ func (s *scanner) slashedDay() (day, month, year int64, v verdict) {
 	ahead := *s
 	day, d := ahead.count()
 	point := ahead.char('.')
-	first := point || ahead.char('/')
+	dash := !point && ahead.char('-')
+	first := point || dash || ahead.char('/')
 	month, m := ahead.count()
-	second := point && ahead.char('.') || !point && ahead.char('/')
+	second := point && ahead.char('.') || dash && ahead.char('-') || !point && !dash && ahead.char('/')
 	year, y := ahead.count()
-	if !first || !second || d == 0 || d > 2 || m == 0 || m > 2 || y != 4 {
+	if !first || !second || d == 0 || d > 2 || m == 0 || m > 2 || y != 4 && (y != 2 || dash) {
 		return 0, 0, 0, no
+	}
+	if y == 2 {
+		if !point && 12 < day && day >= leastShortYear && year <= 31 && month <= 12 { // 28/09/29: is it the year that comes first?
+			return 0, 0, 0, ambiguous
+		}
+		year += century
 	}
 	if day <= 12 && month <= 12 && day != month && !point {
 		return 0, 0, 0, ambiguous
@@ -204,6 +238,9 @@ func (s *scanner) slashedDay() (day, month, year int64, v verdict) {
 	*s = ahead
 	return day, month, year, yes
 }
+
+// leastShortYear is the least number of two digits that may be the year before a month and a day.
+const leastShortYear = 25
 
 // numericMonth reads 02/2031 or 2031-02.
 func (s *scanner) numericMonth() (month, year int64, ok bool) {
@@ -228,7 +265,7 @@ func (s *scanner) numericMonth() (month, year int64, ok bool) {
 // The words for a part of a year. A year of two digits may follow a quarter or a half: 2Q31.
 var (
 	quarterWords = []string{"q1", "q2", "q3", "q4", "1q", "2q", "3q", "4q", "h1", "h2", "1h", "2h"}
-	partOfYear   = []string{"early", "mid", "late", "end of", "end", "year-end", "year end", "ye"}
+	partOfYear   = []string{"early", "mid", "late", "ende", "mitte", "anfang", "end of", "end", "year-end", "year end", "ye"}
 )
 
 // onlyYear reads a year alone, or with the part of it: 2031, '31, Q2 2031, 2Q31, end-2031.
@@ -236,7 +273,7 @@ func (s *scanner) onlyYear() (year int64, ok bool) {
 	ahead := *s
 	short := ahead.hasAny(quarterWords)
 	if short || ahead.oneOf(partOfYear...) {
-		if !ahead.char('-') {
+		if !ahead.char('-') && !ahead.char('/') {
 			ahead.space()
 		}
 	}
@@ -408,7 +445,7 @@ func (s *scanner) isoDay() (year, month, day int64, ok bool) {
 func (s *scanner) writtenDay() (year, month, day int64, ok bool) {
 	ahead := *s
 	day, d := ahead.count()
-	if d > 0 {
+	if d > 0 && !ahead.char('.') {
 		ahead.oneOf("st", "nd", "rd", "th")
 	}
 	if d < 1 || d > 2 || !ahead.char(' ') && !ahead.char('-') {

@@ -6,6 +6,9 @@ var monthNames = [12][2]string{
 	{"jul", "july"}, {"aug", "august"}, {"sep", "september"}, {"oct", "october"}, {"nov", "november"}, {"dec", "december"},
 }
 
+// germanMonths are the names of months that differ in German.
+var germanMonths = map[string]int64{"januar": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "okt": 10, "dezember": 12, "dez": 12}
+
 // month reads the name of a month: its full name or the first three letters.
 func (s *scanner) month() (month int64, ok bool) {
 	ahead := *s
@@ -16,6 +19,10 @@ func (s *scanner) month() (month int64, ok bool) {
 			*s = ahead
 			return int64(i + 1), true
 		}
+	}
+	if number, ok := germanMonths[string(word)]; ok {
+		*s = ahead
+		return number, true
 	}
 	return 0, false
 }

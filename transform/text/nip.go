@@ -10,7 +10,7 @@ var (
 	insideOf     = []string{"tight to", "tight of", "tighter than", "rich to", "below"}
 	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}
 	outsideOf    = []string{"over", "above", "to", "vs.", "vs", "versus", "against"}
-	levelWith    = []string{"in line with", "flat to", "flat with", "flat on", "at", "on top of", "on", "level with"}
+	levelWith    = []string{"bang in line with", "bang on top of", "bang on", "right on top of", "right on", "spot on", "smack on", "in line with", "flat to", "flat with", "flat on", "at", "on top of", "on", "level with"}
 	fairWords    = []string{"fair value", "fair-value", "fair", "fv", "f/v", "secondary curve", "secondaries", "secondary", "curve", "outstandings", "comps"}
 )
 
@@ -27,11 +27,21 @@ func parseNIP(text []byte, _ Siblings, r *Reading) {
 }
 
 func (s *scanner) premium(r *Reading) verdict {
-	s.oneOf("paying", "pays", "offering", "implied", "implies", "est.", "est")
+	s.oneOf("landed with", "landing with", "priced with", "with", "paying", "pays", "offering", "implied", "implies", "est.", "est")
 	s.space()
 	s.premiumWord()
+	if value := *s; value.oneOf("fair value", "fv", "curve") { // FV+5
+		if value.space(); !value.end() && (value.rest[0] == '+' || value.rest[0] == '-') {
+			*s = value
+		}
+	}
 	if s.has("- ") { // a dash or a minus?
 		return ambiguous
+	}
+	before := *s
+	through := before.fair(insideWords, insideOf) && before.char(' ') && before.oneOf("by") && before.char(' ') // inside FV by 3
+	if through {
+		*s = before
 	}
 	var q qualifier
 	q.before(s)
@@ -43,7 +53,7 @@ func (s *scanner) premium(r *Reading) verdict {
 		*s = named
 	}
 	s.noted(premiumWords...)
-	inside := s.fair(insideWords, insideOf)
+	inside := through || s.fair(insideWords, insideOf)
 	outside := !inside && s.fair(outsideWords, outsideOf)
 	s.noted(premiumWords...)
 	s.fairValue(inside || outside)
@@ -51,12 +61,12 @@ func (s *scanner) premium(r *Reading) verdict {
 	switch {
 	case (inside || outside || negative) && found.signed && !found.isZero(), negative && (inside || outside):
 		return ambiguous
-	case (inside || negative) && (q.least || q.most): // less than 5 inside: which end?
+	case (inside || negative) && (q.least || q.most), negative && found.isRange() && found.Lo.isZero(): // less than 5 inside: which end? 0-3 (neg): both?
 		return ambiguous
 	case inside, negative:
 		found.Range = found.negated()
 	}
-	if s.noted("or so", "est.", "est", "estimated") {
+	if s.ish(&q) || s.noted("or so", "est.", "est", "estimated") {
 		q.about = true
 	}
 	q.after(s)
@@ -103,12 +113,25 @@ func (s *scanner) premiumSize() (found spanned, v verdict) {
 		found.Range, found.signed = exactly(whole(0)), true
 		return found, yes
 	}
+	if zero := *s; zero.oneOf("zero", "nil") && zero.until() { // zero to 2bp
+		if found, v = zero.span(decimal, basisPoints); v == yes && found.Point.Set && !found.signed {
+			found.Range = Range{Lo: whole(0), Hi: found.Hi}
+			*s = zero
+			return found, yes
+		}
+	}
 	if s.oneOf(zeroWords...) {
 		found.Range, found.signed = exactly(whole(0)), true
 		s.unit(basisPoints)
 		return found, yes
 	}
-	return s.span(decimal, basisPoints)
+	if found, v = s.span(decimal, basisPoints); v == yes && !found.unit && s.unit(percent) { // of yield
+		if !found.Lo.abs().less(whole(1)) || !found.Hi.abs().less(whole(1)) {
+			return found, no
+		}
+		found.Range = found.hundredfold()
+	}
+	return found, v
 }
 
 // fair reads a direction and what it is from. The words of alone need not be followed by that.
@@ -145,7 +168,7 @@ func (s *scanner) about() bool {
 	if (&scanner{s.rest}).has("c$") { // Canadian dollars
 		return false
 	}
-	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "close to", "in the region of", "in the area of", "some", "roughly", "approx.", "approx", "approximately") {
+	if !ahead.has("c.") && !ahead.char('~') && !ahead.oneOf("c", "ca.", "ca", "circa", "about", "around", "close to", "in the region of", "in the area of", "some", "roughly", "approx.", "approx", "approximately", "rund", "rd.", "rd", "etwa", "zirka") {
 		if !ahead.has("c") || len(ahead.rest) == 0 || !isDigit(ahead.rest[0]) {
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 
 // Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", ± by "+/-",
 // ½ by " 1/2", × by "x", and a curly apostrophe by a straight one. It drops square brackets, which desks write around what is
-// indicative, and a full stop at the end, after a word. Case does not change. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
+// indicative, a space inside parentheses, a full stop at the end, after a word, and marks of exclamation there. An arrow is "->". Case does not change, except of German vowels. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
 // arena, and grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
 	if isPlain(raw) {
@@ -22,6 +22,9 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 			pending = len(arena) > start
 		case c == '[' || c == ']':
 		default:
+			if n := len(arena); n > start && arena[n-1] == '(' || c == ')' {
+				pending = false
+			}
 			fraction := fractionOf(c)
 			if n := len(arena); pending || fraction != "" && n > start && isDigit(arena[n-1]) {
 				arena = append(arena, ' ')
@@ -38,6 +41,9 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 
 // withoutStop drops a full stop at the end of a text. After a digit it stays: the number may have been cut off there.
 func withoutStop(text []byte) []byte {
+	for len(text) > 1 && text[len(text)-1] == '!' {
+		text = text[:len(text)-1]
+	}
 	n := len(text)
 	if n < 2 || text[n-1] != '.' {
 		return text
@@ -71,11 +77,13 @@ func fractionOf(c rune) string {
 
 // isPlain reports whether a text is already normal: ASCII without square brackets, with single spaces only.
 func isPlain(text []byte) bool {
+	open := false
 	space := true // as if a space came before the text: the text must not begin with one
 	for _, c := range text {
-		if c >= utf8.RuneSelf || c == '[' || c == ']' || '\t' <= c && c <= '\r' || c == ' ' && space {
+		if c >= utf8.RuneSelf || c == '[' || c == ']' || '\t' <= c && c <= '\r' || c == ' ' && (space || open) || c == ')' && space {
 			return false
 		}
+		open = c == '('
 		space = c == ' '
 	}
 	return !space || len(text) == 0
@@ -90,6 +98,10 @@ func appendUnified(arena []byte, c rune, raw []byte) []byte {
 		return append(arena, "+/-"...)
 	case '×':
 		return append(arena, 'x')
+	case '\u2192', '\u21d2', '\u2794', '\u279c':
+		return append(arena, "->"...)
+	case 'Ä', 'Ö', 'Ü': // words with them are compared byte by byte
+		return utf8.AppendRune(arena, unicode.ToLower(c))
 	case '\u2018', '\u2019':
 		return append(arena, '\'')
 	}

@@ -29,9 +29,8 @@ var powers = func() (p [scale + 13]uint64) {
 }()
 
 // digits reads a number without a sign: digits, with at most one point between them, and commas between groups of three
-// before it. A comma before one or two digits is a decimal one: 99,5. The number must be complete: 1.250.000 and 1.250,5 are
-// not accepted. 0,125 is not, because that comma is a decimal one before three digits; in 3,375% it is, too, but 3375 percent
-// is not plausible.
+// before it. A comma before one or two digits is a decimal one: 99,5. So is one after a zero: 0,125. The number must be complete:
+// 1.250.000 and 1.250,5 are not accepted.
 func (s *scanner) digits() (d digits, ok bool) {
 	leadingZero := len(s.rest) > 0 && s.rest[0] == '0'
 	whole := s.run(&d.mantissa)
@@ -41,7 +40,7 @@ func (s *scanner) digits() (d digits, ok bool) {
 		d.grouped = true
 	}
 	if point := *s; whole > 0 && !d.grouped && point.char(',') {
-		if n := point.run(&d.mantissa); n == 1 || n == 2 {
+		if n := point.run(&d.mantissa); n == 1 || n == 2 || n == groupDigits && leadingZero && whole == 1 {
 			*s, d.fraction, d.comma = point, n, true
 		}
 	} else if point.char('.') {
@@ -96,21 +95,43 @@ const (
 	asPrice                 // like mixed, where signedNumber also reads par, which is 100
 )
 
-// number reads a number without a sign.
+// number reads a number without a sign, in digits or in words.
 func (s *scanner) number(as notation) (n Number, ok bool) {
+	n, comma, ok := s.anyNumber(as)
+	return n, ok && (!comma || as != decimal) // MS+95,97: two prices?
+}
+
+// anyNumber reads a number without a sign, and whether it has a decimal comma. A comma before three digits is one in prices and
+// percentages, which do not reach a thousand: 4,375%.
+func (s *scanner) anyNumber(as notation) (n Number, comma, ok bool) {
+	if len(s.rest) == 0 || !isDigit(s.rest[0]) {
+		n, ok = s.spelled()
+		return n, false, ok
+	}
 	d, ok := s.digits()
-	if !ok || d.comma && as == decimal { // MS+95,97: two prices?
-		return n, false
+	if !ok {
+		return n, false, false
+	}
+	if as != decimal && d.grouped && d.fraction == 0 && d.mantissa < powers[2*groupDigits] {
+		d.grouped, d.comma, d.fraction = false, true, groupDigits
 	}
 	if as != decimal && d.fraction == 0 {
 		ahead := *s
-		if part, found := ahead.fraction(); found {
+		part, found := ahead.fraction()
+		if !found {
+			part, found = ahead.andPart()
+		}
+		if !found && as == asPrice && ahead.word("h") { // 99h
+			part, found = Number{decimal128.FromU64(powers[scale] / 2), true}, true
+		}
+		if found {
 			*s = ahead
 			n, ok = d.times(0)
-			return n.plus(part), ok
+			return n.plus(part), false, ok
 		}
 	}
-	return d.times(0)
+	n, ok = d.times(0)
+	return n, d.comma, ok
 }
 
 // denominators are those of the fractions in prices. Each such fraction is exact in six digits.
@@ -122,11 +143,22 @@ func isFraction(above, below Number) bool {
 	return whole(0).less(above) && above.less(below) && whole(int64(n)) == below && (n == 3 || denominators[n])
 }
 
+// isReduced reports whether two numbers around a slash are a fraction that is not divisible by two: 2/3, but not 2/4.
+func isReduced(above, below Number) bool {
+	two := 2 * powers[scale]
+	return isFraction(above, below) && (!above.isMultipleOf(two) || !below.isMultipleOf(two))
+}
+
 // fraction reads a space or a hyphen, and a fraction less than one, such as 7/8.
 func (s *scanner) fraction() (n Number, ok bool) {
 	if !s.char(' ') && !s.char('-') {
 		return n, false
 	}
+	return s.fractionHere()
+}
+
+// fractionHere reads a fraction less than one.
+func (s *scanner) fractionHere() (n Number, ok bool) {
 	above, ok1 := s.digits()
 	slash := s.char('/')
 	below, ok2 := s.digits()

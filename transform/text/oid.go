@@ -29,12 +29,15 @@ var (
 	noneWords     = []string{"no", "zero", "nil", "without"}
 	pointWords    = []string{"pts", "pts.", "pt", "pt.", "points", "point"}
 	centWords     = []string{"cents", "cent", "c"}
-	callWords     = []string{"soft call", "soft-call", "softcall", "hard call", "hard-call", "call protection", "prepayment premium", "prepayment protection", "repricing protection", "non-call", "non call"}
+	callWords     = []string{"sc", "soft call", "soft-call", "softcall", "hard call", "hard-call", "call protection", "prepayment premium", "prepayment protection", "repricing protection", "non-call", "non call"}
 )
 
 // discount reads a discount from par, and returns the price: 1pt OID, 1-1.5 points OID, 50c discount, OID of 1%, no OID. Points
 // that the text does not call a discount may be a fee: they are ambiguous.
 func (s *scanner) discount(r *Reading) verdict {
+	if v := s.parLess(r); v != no {
+		return v
+	}
 	if ahead := *s; ahead.oneOf(noneWords...) {
 		ahead.space()
 		if !ahead.oneOf(discountWords...) {
@@ -65,7 +68,11 @@ func (s *scanner) discount(r *Reading) verdict {
 	case s.oneOf(pointWords...):
 	case s.oneOf(centWords...):
 		if issueBounds.contain(found.Hi) { // 99c OID: a price?
-			return ambiguous
+			if s.noted("on the dollar", "in the dollar"); named || !found.pointed || !s.end() {
+				return ambiguous
+			}
+			r.Main = found.Range
+			return yes
 		}
 		inPoints, found.Range = false, found.hundredth()
 	case s.unit(basisPoints):
@@ -92,6 +99,46 @@ func (s *scanner) discount(r *Reading) verdict {
 	return v
 }
 
+// parLess reads a discount from par: par less 1/4, par minus 50c, par - 1/2.
+func (s *scanner) parLess(r *Reading) verdict {
+	ahead := *s
+	if !ahead.oneOf("par") {
+		return no
+	}
+	ahead.space()
+	if !ahead.char('-') && !ahead.oneOf("less", "minus") {
+		return no
+	}
+	ahead.space()
+	by, ok := ahead.properFraction()
+	if !ok {
+		by, ok = ahead.number(mixed)
+	}
+	ahead.space()
+	if discount := exactly(by); ok && ahead.oneOf(centWords...) {
+		discount = discount.hundredth()
+		by = discount.Lo
+	} else if ok {
+		ahead.oneOf("of a")
+		ahead.space()
+		ahead.oneOf(pointWords...)
+	}
+	if !ok || !by.Set || !feeBounds.contain(by) {
+		return no
+	}
+	*s, r.Main = ahead, exactly(whole(100).minus(by))
+	return s.afterPrice(&qualifier{}, r)
+}
+
+// properFraction reads a fraction less than one without a number before it: 1/4.
+func (s *scanner) properFraction() (n Number, ok bool) {
+	ahead := *s
+	if n, ok = ahead.fractionHere(); ok {
+		*s = ahead
+	}
+	return n, ok
+}
+
 // fee reads a fee that is paid up front, in percent or basis points.
 func (s *scanner) fee(r *Reading) bool {
 	named := s.oneOf(feeWords...)
@@ -110,10 +157,17 @@ func (s *scanner) fee(r *Reading) bool {
 	} else if r.Fee, ok = d.times(0); !s.unit(percent) && !s.points() {
 		return false
 	}
-	return ok && (named || s.noted(feeWords...))
+	if !ok || !s.noted(feeWords...) && !named {
+		return false
+	}
+	s.noted(feeRemarks...)
+	return true
 }
 
-var feeWords = []string{"uf", "u/f", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
+var feeWords = []string{"flat fee", "all-in fee", "skim", "uf", "u/f", "participation fees", "participation fee", "part. fee", "part fee", "arrangement fee", "arr. fee", "arr fee", "underwriting fee", "upfront fees", "upfront fee", "upfront", "up-front fee", "up-front", "fees", "fee"}
+
+// feeRemarks are remarks after a fee: it is paid once, or is that of the greatest commitment.
+var feeRemarks = []string{"flat", "flat fee", "one-off", "once", "mla", "for mlas", "mlas", "top ticket", "for top ticket", "for the top ticket", "all tickets", "upfront", "at closing"}
 
 // points skips the unit of a fee or a discount: 1pt, 1.5 points.
 func (s *scanner) points() bool {
@@ -204,7 +258,7 @@ func (s *scanner) priceBefore() bool {
 
 // oidWord skips the name of the price before it: OID 99.
 func (s *scanner) oidWord() {
-	if s.oneOf("oid", "issue price", "price", "issued", "offered") {
+	if s.oneOf("oid", "issue price", "issue px", "iss. px", "px", "re-offer price", "reoffer price", "price", "sold", "issued", "offered") {
 		s.char(':')
 		s.space()
 	}

@@ -118,6 +118,7 @@ var (
 	digitsText   = regexp.MustCompile(`[0-9]+`)
 	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
 	fractionText = regexp.MustCompile(`([0-9]+)[ -]([0-9]+)/([0-9]+)`)
+	percentText  = regexp.MustCompile(`\b([0-9]{1,3}),([0-9]{3})(?: ?(?:%|pct|percent|per cent|x|-|/|$|area|oid|a\b))`)
 	commaText    = regexp.MustCompile(`([0-9]+),([0-9]{1,2})([^0-9]|$)`)
 )
 
@@ -161,7 +162,7 @@ func checkDay(t *testing.T, parser lake.Parser, normal []byte, r *text.Reading, 
 		}
 		return
 	}
-	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])))
+	sound = sound && (isSource(r.Month.Value) || strings.Contains(strings.ToLower(string(normal)), strings.ToLower(month.String()[:3])) || germanText.Match(normal))
 	if r.Date.Set {
 		day := time.Unix(86_400*r.Date.Value, 0).UTC()
 		sound = sound && int64(day.Year()) == r.Year.Value && day.Month() == month && isSource(int64(day.Day()))
@@ -206,6 +207,9 @@ func sourcesOf(normal []byte) []*big.Rat {
 	for _, m := range commaText.FindAllSubmatch(normal, -1) {
 		add(string(m[1]) + "." + string(m[2]))
 	}
+	for _, m := range percentText.FindAllSubmatch(normal, -1) {
+		add(string(m[1]) + "." + string(m[2]))
+	}
 	for _, m := range fractionText.FindAllSubmatch(normal, -1) {
 		if part, ok := new(big.Rat).SetString(string(m[2]) + "/" + string(m[3])); ok {
 			add(string(m[1])).Add(sources[len(sources)-1], part)
@@ -221,22 +225,18 @@ func sourcesOf(normal []byte) []*big.Rat {
 }
 
 var (
-	monthText = regexp.MustCompile(`(?i)^[ -]?(months?|mths?|mos?|m)\b`)
-	timeText  = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
-	pointText = regexp.MustCompile(`(?i)\b(oid|discount|off)\b`)
+	monthText  = regexp.MustCompile(`(?i)^[ -]?(months?|mths?|mos?|monate?n?|mois|m)\b`)
+	germanText = regexp.MustCompile(`(?i)januar|februar|märz|mai|juni|juli|okt|dez`)
+	timeText   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	properText = regexp.MustCompile(`([1-9][0-9]?/[1-9][0-9]?)`)
+	pointText  = regexp.MustCompile(`(?i)\b(oid|discount|off)\b`)
 )
 
 // wordedSources returns the numbers that follow from words: those spelled out, months as years in the order of the text, the year
 // of a loan for 364 days, and par, from which a discount counts.
 func wordedSources(parser lake.Parser, normal []byte) (sources []*big.Rat) {
 	written := strings.ToLower(string(normal))
-	for i, word := range []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"} {
-		if strings.Contains(written, word) {
-			for quarters := range int64(4) {
-				sources = append(sources, big.NewRat(4*int64(i+1)+quarters, 4))
-			}
-		}
-	}
+	sources = append(sources, spelledSources(written)...)
 	if parser == lake.ParseMaturity || parser == lake.ParseStructure {
 		for _, at := range timeText.FindAllStringIndex(written, -1) {
 			n, _ := new(big.Rat).SetString(written[at[0]:at[1]])
@@ -251,6 +251,67 @@ func wordedSources(parser lake.Parser, normal []byte) (sources []*big.Rat) {
 	}
 	if parser == lake.ParseOID && pointText.MatchString(written) {
 		sources = append(sources, big.NewRat(100, 1))
+	}
+	if parser == lake.ParseOID && strings.HasPrefix(written, "par") {
+		for _, m := range properText.FindAllStringSubmatch(written, -1) {
+			if n, ok := new(big.Rat).SetString(m[1]); ok {
+				sources = append(sources, n)
+			}
+		}
+	}
+	return sources
+}
+
+// numberWords are words of numbers, and what each adds; hundred multiplies.
+var numberWords = func() map[string]int64 {
+	all := map[string]int64{}
+	for i, word := range strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen") {
+		all[word] = int64(i + 1)
+	}
+	for i, word := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {
+		all[word] = int64(10 * (i + 2))
+	}
+	return all
+}()
+
+var (
+	wordText = regexp.MustCompile(`[a-z]+`)
+	partText = regexp.MustCompile(`half|quarter|eighth|[0-9]h\b`)
+)
+
+// spelledSources returns the numbers of words in a text, in lower case. If the text has a word for a part of one, each number of it may
+// have eighths; a yard is one.
+func spelledSources(written string) (sources []*big.Rat) {
+	var whole []int64
+	sum, open := int64(0), false
+	for _, word := range append(wordText.FindAllString(written, -1), "") {
+		switch value, known := numberWords[word]; {
+		case known:
+			sum, open = sum+value, true
+			whole = append(whole, value)
+		case word == "hundred":
+			sum, open = 100*max(sum, 1), true
+		case word == "a":
+			whole = append(whole, 1)
+		case word != "and" && open:
+			whole = append(whole, sum)
+			sum, open = 0, false
+		}
+	}
+	for _, n := range whole {
+		sources = append(sources, big.NewRat(n, 1))
+	}
+	if !partText.MatchString(written) {
+		return sources
+	}
+	for _, s := range append(digitsText.FindAllString(written, -1), "0") {
+		n, _ := new(big.Rat).SetString(s)
+		sources = append(sources, n)
+	}
+	for _, n := range slices.Clone(sources) {
+		for eighths := range int64(7) {
+			sources = append(sources, new(big.Rat).Add(n, big.NewRat(eighths+1, 8)))
+		}
 	}
 	return sources
 }

@@ -90,8 +90,10 @@ type remarkList struct{ open bool }
 
 // next skips what is before a remark.
 func (l *remarkList) next(s scanner) (ahead scanner, inside bool) {
-	if !s.char(',') {
-		s.char(';')
+	if spaced := s; spaced.has(" ,") || spaced.has(" ;") || spaced.has(" |") || spaced.has(" - ") {
+		s = spaced
+	} else if !s.char(',') && !s.char(';') {
+		s.char('|')
 	}
 	s.space()
 	return s, l.open || s.char('(')

@@ -10,7 +10,7 @@ const (
 	percent                 // %
 )
 
-var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basis points", "basis point", "b.p."}
+var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basispunkte", "basispunkten", "basis points", "basis point", "b.p."}
 
 // unit skips a unit, if it is next.
 func (s *scanner) unit(u unit) bool {
@@ -47,9 +47,10 @@ type signedNumber struct {
 	n        Number
 	signed   bool // the text has a sign, or a word that needs none: flat, par
 	negative bool
-	worded   bool // the sign is the word negative, which counts for both ends of a range
+	worded   bool // the sign is a word, which counts for both ends of a range
 	digits   int  // before the point
-	pointed  bool // it has a point
+	pointed  bool // it has digits after a point, or a part in words
+	comma    bool // it has a decimal comma
 }
 
 // signedNumber reads a number with an optional sign. flat is 0.
@@ -59,7 +60,7 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 		*s = ahead
 		return signedNumber{n: whole(0), signed: true}, true
 	}
-	b.worded = begins(ahead.rest, "neg")
+	b.worded = begins(ahead.rest, "neg") || begins(ahead.rest, "minus")
 	b.negative, b.signed = ahead.sign()
 	if b.signed {
 		ahead.space()
@@ -72,9 +73,9 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 		b.digits++
 	}
 	begin := ahead.rest
-	if b.n, ok = ahead.number(as); ok {
+	if b.n, b.comma, ok = ahead.anyNumber(as); ok {
+		b.pointed = bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0 || b.digits == 0 && !b.n.isMultipleOf(powers[scale])
 		b.n = b.n.signed(b.negative)
-		b.pointed = bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0
 		*s = ahead
 	}
 	return b, ok
@@ -108,13 +109,21 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	r.unit = s.unit(after)
 	ahead := *s
 	slash, dash := ahead.slashNext(), (&scanner{ahead.rest}).char('-')
+	bySign := slash || ahead.dashNext()
+	apart := begins(ahead.rest, " -") && !begins(ahead.rest, " - ")
 	second, isRange := signedNumber{}, ahead.until()
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
+		if gives := ahead; slash && after == basisPoints && gives.unit(percent) && !(&scanner{s.rest}).unit(percent) { // T+168/5.75%: the yield
+			isRange = false
+		}
+		if life := ahead; after == percent && !slash && !dash && life.char('y') || life.oneOf(yearWords...) { // 9.2% to 3yrs
+			isRange = false
+		}
 	}
 	if !isRange {
 		r.Range = exactly(first.n)
-		return r, yes
+		return r, s.commaSettled(as, &r, &first, &first)
 	}
 	*s = ahead
 	unitBefore := r.unit
@@ -125,13 +134,18 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if r.pointed = r.pointed || second.pointed; slash && after == percent && !unitBefore && !r.pointed && isFraction(first.n, second.n) {
 		return r, ambiguous
 	}
-	if first.worded && !second.signed { // neg 2-3bp
+	both := !begins(begin, "minus") || bySign && (!slash || !isReduced(first.n.abs(), second.n))
+	if first.worded && !second.signed && both { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
 	}
 	lo, hi := first, second
 	if hi.n.less(lo.n) {
 		lo, hi = hi, lo
-		if short := second.digits < first.digits && as != asPrice; (short || slash) && !second.signed {
+		if apart && !dash && !second.signed && bySign && !slash { // MS+95 -20: how far it has moved?
+			return r, ambiguous
+		}
+		short, par := second.digits < first.digits && as != asPrice, as == asPrice && first.signed
+		if (short || slash) && !second.signed && !par { // par/99.75
 			return r, ambiguous
 		}
 	}
@@ -139,5 +153,26 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 		return r, ambiguous
 	}
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
-	return r, yes
+	return r, s.commaSettled(as, &r, &first, &second)
+}
+
+// commaSettled returns yes if the numbers of a spread have no decimal comma, or are one number each and not two: a unit follows, and
+// in basis points they have one digit after the comma, or are quarters.
+func (s *scanner) commaSettled(as notation, r *spanned, first, second *signedNumber) verdict {
+	if as != decimal || !first.comma && !second.comma || (&scanner{s.rest}).unit(percent) {
+		return yes
+	}
+	for _, n := range []Number{first.n.abs(), second.n.abs()} {
+		if !r.unit || !n.isMultipleOf(powers[scale]/10) && !n.isMultipleOf(powers[scale]/4) {
+			return no
+		}
+	}
+	return yes
+}
+
+// dashNext reports whether a dash is next, perhaps after a space.
+func (s *scanner) dashNext() bool {
+	next := *s
+	next.space()
+	return next.char('-')
 }

@@ -24,7 +24,10 @@ func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{}
 	y := scanner{text}
-	if yield, w := y.yield(); w == yes && y.end() && yieldBounds.containAll(&yield) {
+	y.oneOf("yield", "yld")
+	y.space()
+	yield, w := y.yield()
+	if y.noted("yield", "yld", "ytm", "ytw"); w == yes && y.end() && yieldBounds.containAll(&yield) {
 		r.Status = statusYield
 		return
 	}
@@ -39,7 +42,7 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	if !ok {
 		return s.spreadBefore(currency, r)
 	}
-	r.Reference = ahead.reference(over.kind)
+	r.Reference = ahead.reference(&over)
 	v := ahead.over(over.kind, &r.Main)
 	if v == yes {
 		ahead.repeated(&over, currency, &r.Main)
@@ -83,7 +86,8 @@ var reofferWords = []string{"re-offer price", "reoffer price", "re-offer", "reof
 // with a point: 3mE+475, 99.5.
 func (s *scanner) reoffer(inside, comma bool) bool {
 	ahead := *s
-	worded := ahead.oneOf(reofferWords...) || ahead.char('@') || ahead.char('/')
+	worded := ahead.oneOf(reofferWords...) || ahead.char('@')
+	comma = ahead.char('/') || comma
 	ahead.char(':')
 	ahead.space()
 	begin := ahead.rest
@@ -110,7 +114,7 @@ func (s *scanner) referenceNoted(currency []byte, r *Reading) {
 	if !ok || !bytes.Equal(over.name, r.Benchmark) {
 		return
 	}
-	if reference := ahead.reference(over.kind); reference != nil && ahead.char(')') {
+	if reference := ahead.reference(&over); reference != nil && ahead.char(')') {
 		*s, r.Reference = ahead, reference
 	}
 }
@@ -158,8 +162,8 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 	}
 	ahead.space()
 	flat := found.Range == exactly(whole(0)) && found.signed
-	below := !found.signed && ahead.oneOf("inside", "through", "below", "under")
-	if !below && !ahead.oneOf("over", "above") && (!flat || !ahead.oneOf("to")) && (!found.signed || !ahead.oneOf("vs.", "vs", "versus")) {
+	below := !found.signed && ahead.oneOf("inside", "through", "below", "under", "unter")
+	if !below && !ahead.oneOf("over", "above", "über", "ueber") && (!flat || !ahead.oneOf("to")) && (!found.signed || !ahead.oneOf("vs.", "vs", "versus")) {
 		return no
 	}
 	ahead.space()
@@ -168,7 +172,7 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 		return no
 	}
 	over.set(r)
-	r.Reference = ahead.reference(over.kind)
+	r.Reference = ahead.reference(&over)
 	if r.Basis, r.Main = over.basis(), found.Range; below {
 		r.Main = found.negated()
 	}
@@ -196,10 +200,10 @@ func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 	return v
 }
 
-// repeated reads the upper end of a range that repeats the benchmark: T+120 to T+125.
+// repeated reads the upper end of a range that repeats the benchmark: T+120 to T+125. At a slash they may be two tranches.
 func (s *scanner) repeated(over *benchmark, currency []byte, r *Range) {
 	ahead := *s
-	if !r.Point.Set || !ahead.until() {
+	if !r.Point.Set || ahead.slashNext() || !ahead.until() {
 		return
 	}
 	again, ok := ahead.benchmark(bonds, currency)
@@ -228,21 +232,24 @@ func (s *scanner) tenorNoted(over *benchmark) {
 // reference reads the security of a benchmark, such as 2.5% Feb-34: an optional coupon, and the day, the month and year or
 // the year in which it is due. A government's may have the number of its series instead: #366. It returns the text as
 // written; nil for none.
-func (s *scanner) reference(kind benchmarkKind) []byte {
+func (s *scanner) reference(over *benchmark) []byte {
 	ahead := *s
-	if !ahead.char(' ') {
+	if !ahead.char(' ') && !begins(ahead.rest, "#") {
 		return nil
 	}
 	start := ahead.rest
-	coupon := ahead
+	coupon, named := ahead, false
 	if _, ok := coupon.number(mixed); ok {
-		coupon.unit(percent)
+		named = coupon.unit(percent)
 		if coupon.char(' ') {
 			ahead = coupon
+			if ahead.oneOf("due") {
+				ahead.space()
+			}
 		}
 	}
-	if !ahead.referenceDate() {
-		if ahead = (scanner{start}); kind != government || !ahead.series() {
+	if !ahead.referenceDate() && (!named || !ahead.shortYear()) {
+		if ahead = (scanner{start}); over.kind != government || !ahead.series(over) {
 			return nil
 		}
 	}
@@ -250,12 +257,23 @@ func (s *scanner) reference(kind benchmarkKind) []byte {
 	return start[:len(start)-len(ahead.rest)]
 }
 
-// series skips the number of a series of a government's securities: #366, or three digits.
-func (s *scanner) series() bool {
+// series skips the number of a series of a government's securities: #366, three digits, or the two of an OLO's line.
+func (s *scanner) series(over *benchmark) bool {
 	ahead := *s
 	marked := ahead.char('#')
+	number, n := ahead.count()
+	line := n == 2 && string(over.name) == "OLO" && number >= leastLine
+	return (marked && n > 0 && n <= groupDigits || n == groupDigits || line) && !ahead.unit(basisPoints) && s.skipTo(ahead)
+}
+
+// shortYear skips a year of two digits after the coupon of a security: the 35 of 0 5/8% 35.
+func (s *scanner) shortYear() bool {
+	ahead := *s
+	ahead.char('\'')
 	_, n := ahead.count()
-	return (marked && n > 0 && n <= groupDigits || n == groupDigits) && !ahead.unit(basisPoints) && s.skipTo(ahead)
+	next := ahead
+	next.space()
+	return n == 2 && (next.char('+') || next.char('-')) && s.skipTo(ahead)
 }
 
 // referenceDate skips the date of a security: Feb-34, 15 Feb 2034, 02/34.

@@ -17,12 +17,15 @@ var stages = []struct {
 	stage []byte
 }{
 	{[]string{"initial price thoughts", "initial price thought", "initial price guidance", "initial price talk", "initial pricing thoughts", "initial guidance", "initial talk", "initial thoughts", "price thoughts", "initial spread", "initial price", "ipts", "ipt", "ipg"}, stageIPT},
-	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightens to", "tightened", "rg", "rpg"}, stageRevised},
-	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "yield guidance", "spread guidance", "guidance", "guide", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
-	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
-	{[]string{"price whispers", "price whisper", "whisper talk", "whispers", "whisper"}, stageWhisper},
-	{[]string{"official price talk", "official talk", "price talk", "px talk", "yield talk", "talk", "pt"}, stageTalk},
+	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised range", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightens to", "tightened", "updated talk", "new guidance", "new talk", "flexed down to", "flexed up to", "flexed in to", "flexed to", "flexed at", "flexed", "rg", "rpg"}, stageRevised},
+	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "yield guidance", "spread guidance", "guidance range", "guidance", "guide", "guided to", "guided at", "guided", "guid.", "guid", "fg", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
+	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "fixed at", "fixed @", "landed at", "landed", "landing at", "landing", "lands at", "lands", "came at", "done at", "pricing at", "prices at", "launching at", "at landing", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
+	{[]string{"price whispers", "price whisper", "early whispers", "whisper number", "whisper talk", "whispers", "whisper"}, stageWhisper},
+	{[]string{"official price talk", "official talk", "price talk", "px talk", "yield talk", "talked at", "talking", "talk", "pt"}, stageTalk},
 }
+
+// stageIndex is the index of stages.
+var stageIndex = indexOf(len(stages), func(row int) []string { return stages[row].words })
 
 // stage reads the words at the start of price talk, and what may be between them and the price. It returns nil if
 // there are none.
@@ -33,7 +36,7 @@ func (s *scanner) stage() []byte {
 	}
 	ahead := *s
 	ahead.space()
-	if ahead.char(':') || ahead.char('=') || ahead.oneOf("at", "of", "is", "@", "was") || ahead.has("- ") || ahead.char('@') {
+	if ahead.char(':') || ahead.char('=') || ahead.oneOf("at", "of", "is", "@", "was", "were") || ahead.has("- ") || ahead.char('@') {
 		*s = ahead
 	}
 	s.space()
@@ -49,9 +52,9 @@ func (s *scanner) finalStage() {
 
 // stageWord reads the words of a stage; nil for none.
 func (s *scanner) stageWord() []byte {
-	for i := range stages {
-		if s.oneOf(stages[i].words...) {
-			return stages[i].stage
+	for _, w := range stageIndex.next(s) {
+		if s.word(w.word) {
+			return stages[w.row].stage
 		}
 	}
 	return nil

@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // What a structure says in words.
 var (
 	rateFixed    = []byte("FIXED")
@@ -61,7 +63,7 @@ func (r *Reading) isStructure() bool {
 // feature reads one part of a structure that was not read before.
 func (s *scanner) feature(r *Reading) bool {
 	switch {
-	case !r.Tenor.Set && s.ends(r), !r.Call.Set && s.call(r):
+	case s.parCall(), r.Tenor.Set && s.sameEnd(r), !r.Tenor.Set && (s.ends(r) || s.shortForm(r)), !r.Call.Set && s.call(r), s.callDate():
 		return true
 	case r.Perpetual == No && s.perpetual():
 		r.Perpetual = Yes
@@ -71,7 +73,7 @@ func (s *scanner) feature(r *Reading) bool {
 		return true
 	}
 	for i := range features {
-		if place := features[i].place(r); *place == nil && s.oneOf(features[i].words...) {
+		if place := features[i].place(r); (*place == nil || string(*place) == "SENIOR" && bytes.HasPrefix(features[i].value, []byte("SENIOR_"))) && s.oneOf(features[i].words...) {
 			*place = features[i].value
 			return true
 		}
@@ -122,11 +124,62 @@ func (s *scanner) ends(r *Reading) (ok bool) {
 	return true
 }
 
+// sameEnd skips the tenor again, before the call: 8yr SNP (8NC7).
+func (s *scanner) sameEnd(r *Reading) bool {
+	ahead := *s
+	n, ok := ahead.number(decimal)
+	return ok && n == r.Tenor && !r.Call.Set && ahead.callNext() && s.skipTo(ahead)
+}
+
+// shortForm reads a tenor as desks say it: L5Y, and the 3s of long 3s.
+func (s *scanner) shortForm(r *Reading) bool {
+	ahead := *s
+	if r.Length == nil && ahead.has("l") {
+		if tenor, ok := ahead.years(); ok {
+			r.Tenor, r.Length = tenor, lengthLong
+			return s.skipTo(ahead)
+		}
+		return false
+	}
+	n, count := ahead.count()
+	if r.Length == nil || count == 0 || count > 2 || !ahead.word("s") {
+		return false
+	}
+	r.Tenor = whole(n)
+	return s.skipTo(ahead)
+}
+
+// parCall skips that the issuer may call the bond at par shortly before its end, which is no call before: 3m par call.
+func (s *scanner) parCall() bool {
+	ahead := *s
+	if ahead.oneOf("with", "w/", "incl.", "plus") {
+		ahead.space()
+	}
+	ahead.oneOf("a")
+	ahead.space()
+	tenor, ok := ahead.tenor()
+	if ahead.space(); !ok || whole(1).less(tenor) {
+		return false
+	}
+	return ahead.oneOf("par call", "par-call", "par calls", "pc") && s.skipTo(ahead)
+}
+
+// callDate skips the month of the first call, for which no column counts years: non-call Jun-31.
+func (s *scanner) callDate() bool {
+	ahead := *s
+	if !ahead.oneOf("non-call", "noncall", "no call", "nc", "callable", "first call") {
+		return false
+	}
+	ahead.space()
+	_, _, ok := ahead.monthAndYear()
+	return ok && s.skipTo(ahead)
+}
+
 // callNext reports whether NC is next, perhaps after a space or a dash.
 func (s *scanner) callNext() bool {
 	next := *s
 	next.dash()
-	return next.has("nc")
+	return next.has("nc") || next.has("n.c.") || next.has("n/c") || next.has("non-call") || next.has("noncall") || next.has("non call")
 }
 
 // dash skips a dash, a space, or a dash between spaces.
@@ -141,7 +194,7 @@ func (s *scanner) dash() {
 func (s *scanner) call(r *Reading) (ok bool) {
 	ahead := *s
 	ahead.dash()
-	if !ahead.oneOf("non-call", "noncall", "no call") && !ahead.has("nc") {
+	if !ahead.oneOf("non-call", "noncall", "non call", "no call") && !ahead.has("nc") && !ahead.has("n.c.") && !ahead.has("n/c") {
 		return false
 	}
 	ahead.dash()

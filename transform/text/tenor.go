@@ -20,32 +20,10 @@ const mostTenorMonths = 1_200
 var bankYears = [...]Number{whole(364), whole(365)}
 
 var (
-	yearWords  = []string{"yr", "y", "yrs", "yr.", "year", "years"}
-	monthWords = []string{"mo", "mos", "mth", "mths", "month", "months"}
+	yearWords  = []string{"yr", "y", "yrs", "yr.", "year", "years", "j.", "j", "jahre", "jahren", "jahr", "ans"}
+	monthWords = []string{"mo", "mos", "mth", "mths", "month", "months", "monate", "monaten", "monat", "mois"}
 	dayWords   = []string{"day", "days", "d"}
 )
-
-// numberWords are the numbers from one on as words, and partWords the quarters of one from one quarter on.
-var (
-	numberWords = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
-	partWords   = []string{"and a quarter", "and a half", "and three quarters"}
-)
-
-// spelled reads a number of words, up to ten: seven, five and a half.
-func (s *scanner) spelled() (n Number, ok bool) {
-	for i, word := range numberWords {
-		if !s.oneOf(word) {
-			continue
-		}
-		for part, words := range partWords {
-			if s.noted(words) {
-				return whole(int64(i + 1)).plus(Number{decimal128.FromI64(int64(part+1) * 250_000), true}), true
-			}
-		}
-		return whole(int64(i + 1)), true
-	}
-	return n, false
-}
 
 // timeUnit is the unit of a tenor.
 type timeUnit uint8
@@ -87,7 +65,28 @@ func (s *scanner) duration() (n Number, in timeUnit, ok bool) {
 		return n, unnamed, false
 	}
 	*s = ahead
+	if in == inYears {
+		n = s.andMonths(n)
+	}
 	return n, in, true
+}
+
+// andMonths reads the months after years, and returns the sum: 6yrs 9mths.
+func (s *scanner) andMonths(years Number) Number {
+	ahead := *s
+	ahead.space()
+	if ahead.oneOf("and", "&") {
+		ahead.space()
+	}
+	months, count := ahead.count()
+	if !ahead.char('-') {
+		ahead.space()
+	}
+	if count == 0 || months%3 != 0 || months == 0 || months >= 12 || !ahead.oneOf(monthWords...) {
+		return years
+	}
+	*s = ahead
+	return years.plus(Number{decimal128.FromI64(months / 3 * 250_000), true})
 }
 
 // years reads a time in years: 5yr, 5y, 5.5-year.

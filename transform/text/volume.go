@@ -4,11 +4,11 @@ package text
 var (
 	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
 	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing", "fixed size", "size fixed", "capped"}
-	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap"}
+	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap", "aufstockung"}
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
 	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
-	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo"}
-	benchmarkWords  = []string{"sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
+	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo", "exact", "firm", "with increase option", "increase option", "may be increased", "can be increased", "upsize possible", "potential upsize", "upsize potential", "in total", "subject to upsize", "debut", "inaugural", "sustainability", "sustainable"}
+	benchmarkWords  = []string{"sub-bmk", "sub bmk", "sub-bench", "sub bench", "sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
@@ -47,12 +47,13 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		s.oneOf("of")
 	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.oneOf(resizedWords...) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
+		s.space()
+		s.oneOf("of", "to")
 	}
 	s.char(':')
 	s.space()
 	s.benchmarkSize(siblings.Currency)
-	q.before(s)
-	named, v := s.size(siblings.Currency, &r.Main)
+	named, v := s.limitedSize(siblings.Currency, &q, r)
 	if r.chooseCurrency(named, siblings); v != yes {
 		return v
 	}
@@ -70,10 +71,11 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Increase == No && ahead.oneOf(increaseWords...):
 			r.Increase = Yes
 			ahead.increased()
-		case r.Increase == Yes && inside && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
+		case r.Increase == Yes && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
-		case ahead.oneOf(offeringWords...), ahead.otherSize(siblings.Currency), q.after(&ahead):
+		case ahead.retained(siblings.Currency), ahead.oversubscriptions(siblings.Currency, r):
+		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
 		}
@@ -97,6 +99,60 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// limitedSize reads a size with a limit or the word for an equivalent before it, or between it and its currency: CHF min 100m,
+// USD-equiv 400m.
+func (s *scanner) limitedSize(column []byte, q *qualifier, r *Reading) (currency []byte, v verdict) {
+	q.before(s)
+	if currency, v = s.currency(column); v != yes {
+		return currency, v
+	}
+	if ahead := *s; currency != nil && *q == (qualifier{}) && !s.end() && !isDigit(s.rest[0]) {
+		if r.Equivalent == No && ahead.oneOf(equivalentWords...) {
+			r.Equivalent = Yes
+			ahead.space()
+		}
+		q.before(&ahead)
+		*s = ahead
+	}
+	return s.sizeIn(currency, column, &r.Main)
+}
+
+// retained skips the part of a bond that the issuer keeps: + 50m retained.
+func (s *scanner) retained(column []byte) bool {
+	ahead := *s
+	if !ahead.char('+') && !ahead.oneOf("plus") {
+		return false
+	}
+	ahead.space()
+	if !ahead.anySize(column) {
+		return false
+	}
+	ahead.space()
+	return ahead.oneOf("retained", "to be retained", "held back", "retention") && s.skipTo(ahead)
+}
+
+// oversubscriptions reads by how much a size may grow if orders exceed it: + up to NZ$50m overs. The range is from the size to the sum.
+func (s *scanner) oversubscriptions(column []byte, r *Reading) bool {
+	ahead := *s
+	if !ahead.char('+') && !ahead.oneOf("plus") || !r.Main.Point.Set || r.Main.Lo != r.Main.Hi {
+		return false
+	}
+	ahead.space()
+	ahead.oneOf("up to", "max", "max.")
+	ahead.space()
+	var more Range
+	named, v := ahead.size(column, &more)
+	if v != yes || !more.Point.Set || named != nil && string(named) != string(r.Currency) {
+		return false
+	}
+	ahead.space()
+	if !ahead.oneOf("overs", "oversubs", "oversubscriptions", "oversubscription", "over-subscriptions", "in overs", "of overs", "greenshoe", "green shoe", "upsize option") {
+		return false
+	}
+	r.Main = Range{Lo: r.Main.Lo, Hi: r.Main.Lo.plus(more.Hi)}
+	return s.skipTo(ahead)
 }
 
 // onlyBenchmark reads the words of a size without a number, to the end.

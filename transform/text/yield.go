@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // measures are what a yield is to: the worst call, maturity, or the first call.
 var measures = []struct {
 	words   []string
@@ -24,7 +26,14 @@ func parseYield(text []byte, _ Siblings, r *Reading) {
 
 func (s *scanner) yieldText(r *Reading) verdict {
 	s.finalStage()
+	s.priceToYield()
+	if s.oneOf(yieldKinds...) {
+		s.space()
+	}
 	s.measure(r)
+	if life := *s; life.tenorOf() {
+		*s = life
+	}
 	s.oneOf("yields", "yield", "ylds", "yld")
 	s.char(':')
 	s.space()
@@ -36,9 +45,13 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	if rate, ok := s.spelledRate(); ok {
 		r.Main = exactly(rate)
 	} else {
+		begin := s.rest
 		found, v := s.span(mixed, percent)
 		if v != yes {
 			return v
+		}
+		if !found.unit && !bytes.ContainsAny(begin[:len(begin)-len(s.rest)], "0123456789") { // six: what?
+			return no
 		}
 		if r.Main = found.Range; found.mayMissPoint() {
 			return ambiguous
@@ -46,8 +59,12 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	}
 	s.inKind(r)
 	limit.ofYield(s)
+	s.ish(&limit)
 	s.measure(r)
-	s.noted("yield", "yld")
+	s.noted("yield", "yld", "all-in", "all in", "real", "cash", "nominal")
+	if s.noted("or so") {
+		limit.about = true
+	}
 	s.horizon()
 	s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann")
 	var q remarks
@@ -69,6 +86,25 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		r.Quality = qualityApproximate
 	}
 	return yes
+}
+
+// tenorOf skips the life to which a yield is computed, before its word: 3yr yield.
+func (s *scanner) tenorOf() bool {
+	_, ok := s.years()
+	s.space()
+	return ok && (begins(s.rest, "yield") || begins(s.rest, "yld"))
+}
+
+// yieldKinds are words before a yield that no column has.
+var yieldKinds = []string{"real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
+
+// priceToYield skips the price before the yield that it gives: par to yield 9.375%.
+func (s *scanner) priceToYield() {
+	ahead := *s
+	if n, ok := ahead.signedNumber(asPrice); ok && priceBounds.contain(n.n) && ahead.char(' ') && ahead.oneOf("to yield", "yielding", "to yld") {
+		ahead.space()
+		*s = ahead
+	}
 }
 
 // named reads a qualifier and a word such as of, which follow the name of a number: of at least, at least, at.
@@ -139,6 +175,7 @@ func (s *scanner) measure(r *Reading) {
 
 // yield reads a number or range in percent that has the unit.
 func (s *scanner) yield() (Range, verdict) {
+	s.priceToYield()
 	found, v := s.span(mixed, percent)
 	if v == yes && !found.unit {
 		v = no

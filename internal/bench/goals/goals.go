@@ -71,7 +71,11 @@ func flattenAllocations(r results) figure {
 func guards() []goal {
 	var all []goal
 	for _, feed := range packageFeeds {
-		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", 0.2, true, " ×", func(r results) figure {
+		bound := 0.2
+		if feed == "bond/ig/expected" { // its talk has several steps, and each is read
+			bound = 0.1
+		}
+		all = append(all, goal{"flattening " + feed + " by bare tokenising, speed", bound, true, " ×", func(r results) figure {
 			return r.metric("Tokens/"+feed, "ns/op").over(r.metric("Flatten/"+feed, "ns/op"))
 		}})
 	}

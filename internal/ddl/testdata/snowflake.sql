@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 5, in snowflake.
+-- Tables for the exports of dealflow, schema version 6, in snowflake.
 -- Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.
 
 CREATE TABLE bond_expected_changes (

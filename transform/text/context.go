@@ -1,0 +1,78 @@
+package text
+
+import "bytes"
+
+// grammar is how the texts of a parser are read that its function alone leaves unread.
+type grammar struct {
+	read   Func
+	others topics // of remarks that are left out
+	steps  bool   // the text may have several steps of which the latest counts
+	staged bool   // the reading has a stage
+	priced bool   // the column has the value at pricing: no earlier stage may be the latest
+	kind   stepKind
+}
+
+// stepKind is what a step is that has a number alone.
+type stepKind uint8
+
+const (
+	noNumberAlone stepKind = iota
+	spreadAlone            // over the benchmark of the step before
+	marginAlone
+)
+
+// inContext returns a function that reads a text as a grammar does: first complete, then without remarks about other topics,
+// then as steps. A text that none of them reads keeps the first result.
+func inContext(g grammar) Func {
+	return func(text []byte, siblings Siblings, r *Reading) {
+		if g.read(text, siblings, r); !isStatus(r, statusUnparsed) || !g.mayHaveContext(text) {
+			return
+		}
+		unread := *r
+		if g.steps {
+			switch g.chain(text, siblings, r, false) {
+			case yes:
+				return
+			case ambiguous:
+				*r = unread
+				return
+			}
+		}
+		rest := core(text, g.others, siblings.Currency)
+		if g.readRest(text, rest, siblings, r) || g.steps && (g.latest(text, siblings, r) || len(rest) < len(text) && (g.chain(rest, siblings, r, false) == yes || g.latest(rest, siblings, r))) {
+			return
+		}
+		*r = unread
+	}
+}
+
+// mayHaveContext reports whether a text has more than one word, and a number, which par and flat have not.
+func (g *grammar) mayHaveContext(text []byte) bool {
+	inWords := g.others&aboutPrice == 0 || g.others&aboutMove == 0
+	return bytes.ContainsAny(text, " ,;/>") && (inWords || bytes.ContainsAny(text, "0123456789"))
+}
+
+func isStatus(r *Reading, status []byte) bool { return string(r.Status) == string(status) }
+
+// hasNumber reports whether a text was read.
+func (r *Reading) hasNumber() bool {
+	return isStatus(r, statusOK) || isStatus(r, statusRange) || isStatus(r, statusYield)
+}
+
+// readCore reads a text without its remarks. It returns false if there are none, or the rest is not read.
+func (g *grammar) readCore(text []byte, siblings Siblings, r *Reading) bool {
+	return g.readRest(text, core(text, g.others, siblings.Currency), siblings, r)
+}
+
+// readRest reads the rest of a text that is left without its remarks.
+func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) bool {
+	if len(rest) == len(text) {
+		return false
+	}
+	*r = Reading{}
+	g.read(rest, siblings, r)
+	if isStatus(r, statusYield) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.25% / 8%: two yields
+		return false
+	}
+	return r.hasNumber()
+}

@@ -1,0 +1,285 @@
+package text
+
+// core returns a text without the remarks before and after its main part, which say by a word that they are about another topic
+// than the text's column: MS+72-75, size 500 no grow. It returns the text itself if there are none, and never an empty text.
+// A part of which no word says what it is stays, and then the text is not read.
+func core(text []byte, others topics, currency []byte) []byte {
+	s := scanner{text}
+	if stage := s; stage.stageWord() == nil && s.remarksBefore(others, currency) {
+		text = s.rest
+	}
+	for i := 1; i < len(text); i++ {
+		if text[i] != ' ' && !isSeparator(text, i) || isSeparator(text, i-1) && text[i] != '(' {
+			continue
+		}
+		after, topics := scanner{text[i:]}, others
+		if i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1]) && text[i] != ' ' { // T+168/5.75%, but not T+1,025
+			if topics &= aboutYield | aboutPrice; text[i] == ',' {
+				continue
+			}
+		}
+		if after.remarksAfter(topics, currency) {
+			end := i
+			for end > 0 && text[end-1] == ' ' {
+				end--
+			}
+			return text[:end]
+		}
+	}
+	return text
+}
+
+// isSeparator reports whether a separator is at a place of a text.
+func isSeparator(text []byte, i int) bool {
+	c := text[i]
+	return c == ',' || c == ';' || c == '/' || c == '(' || c == '|' || c == '=' || c == '.' && i+1 < len(text) && text[i+1] == ' '
+}
+
+// remarksBefore skips the remarks that a separator ends: closed, 1.75bn.
+func (s *scanner) remarksBefore(others topics, currency []byte) (found bool) {
+	ahead := *s
+	for ahead.remark(others, true, currency) {
+		if inside := ahead; inside.has(" (") && len(inside.rest) > 1 && inside.rest[len(inside.rest)-1] == ')' { // MS+95 (3.375%)
+			s.rest = inside.rest[:len(inside.rest)-1]
+			return true
+		}
+		if ahead.separator() && !ahead.end() {
+			*s, found = ahead, true
+		} else if !ahead.char(' ') {
+			break
+		}
+	}
+	return found
+}
+
+// separator skips a separator of remarks and the spaces around it.
+func (s *scanner) separator() bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.has("//") && !ahead.char(',') && !ahead.char(';') && !ahead.char('/') && !ahead.char('|') && !ahead.char('=') && !ahead.has("- ") && !ahead.has(". ") && !ahead.has(": ") {
+		return false
+	}
+	ahead.space()
+	return s.skipTo(ahead)
+}
+
+// remarksAfter reports whether the rest consists of remarks, with a separator, a parenthesis or a space before each.
+func (s *scanner) remarksAfter(others topics, currency []byte) bool {
+	open := false
+	for !s.end() {
+		separated := s.separator()
+		s.space()
+		if !open && s.char('(') {
+			open, separated = true, true
+		}
+		if s.oneOf("with", "w/", "and", "plus", "incl.", "incl", "including", "&") {
+			separated = true
+		}
+		s.space()
+		if !s.remark(others, separated || open, currency) {
+			return false
+		}
+		if open && s.char(')') {
+			open = false
+		}
+	}
+	return !open
+}
+
+// remark skips one remark about another topic. separated says that a separator is before it; the terms of a loan and its fees need
+// one, because their number may be before their word: 101 soft call 6m.
+func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
+	if s.wordless(others, separated, currency) {
+		return true
+	}
+	for _, w := range remarkIndex.next(s) {
+		row := &remarkWords[w.row]
+		if row.at == last || !row.fits(others, separated) {
+			continue
+		}
+		ahead := *s
+		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue) != 0)) && ahead.remarkEnds() {
+			return s.skipTo(ahead)
+		}
+	}
+	amount := *s
+	if !amount.quantity() {
+		return false
+	}
+	for _, w := range remarkIndex.next(&amount) {
+		row := &remarkWords[w.row]
+		ahead := amount
+		if row.at == last && row.fits(others, separated) && ahead.word(w.word) && ahead.remarkEnds() {
+			return s.skipTo(ahead)
+		}
+	}
+	return false
+}
+
+// wordless skips a remark that says by its form what it is about.
+func (s *scanner) wordless(others topics, separated bool, currency []byte) bool {
+	if s.end() {
+		return false
+	}
+	c := lower(s.rest[0])
+	number := isDigit(c) || c == '-' || c == '+'
+	switch {
+	case isDigit(c) && others&aboutTenor != 0 && s.tenorAlone(),
+		c == 'n' && others&aboutTerms != 0 && s.callAlone(),
+		(c == '@' || c == 'a') && others&aboutPrice != 0 && s.priceAlone(),
+		others&aboutMove != 0 && s.move(),
+		number && separated && others&aboutYield != 0 && s.rateAlone(),
+		separated && others&aboutSpread != 0 && s.spreadAlone(currency):
+		return true
+	}
+	return false
+}
+
+// fits reports whether remarks with a word of the row may be left out.
+func (r *remarkRow) fits(others topics, separated bool) bool {
+	return r.about&others != 0 && (separated || r.at == alone || r.about&(aboutTerms|aboutFees|aboutYield) == 0)
+}
+
+// remarkEnds reports whether a remark may end here.
+func (s *scanner) remarkEnds() bool {
+	return s.end() || s.rest[0] == ' ' || s.rest[0] == ')' || s.rest[0] == ':' || isSeparator(s.rest, 0)
+}
+
+// quantity skips a number with an optional unit, as it is before the word of a remark: 45%, 9.5y, 11:30.
+func (s *scanner) quantity() bool {
+	ahead := *s
+	ahead.about()
+	if ahead.char('>') || ahead.char('<') {
+		ahead.space()
+	}
+	if _, n := ahead.count(); n == 0 {
+		return false
+	}
+	for len(ahead.rest) > 1 && (ahead.rest[0] == '.' || ahead.rest[0] == ':' || ahead.rest[0] == ',') && isDigit(ahead.rest[1]) {
+		ahead.rest = ahead.rest[1:]
+		ahead.count()
+	}
+	if !ahead.unit(basisPoints) && !ahead.unit(percent) && !ahead.char('x') && !ahead.char('+') {
+		if !ahead.char('-') {
+			ahead.space()
+		}
+		_ = ahead.oneOf(yearWords...) || ahead.oneOf(monthWords...)
+	}
+	ahead.char('-')
+	ahead.space()
+	return s.skipTo(ahead)
+}
+
+// detail skips what follows the word of a remark, up to a separator. It has a number. After that it has no other price: in size 500m
+// T+110 a second tranche begins. Only if it may be a spread may a sign be before the number: CSA + 325 is the margin.
+func (s *scanner) detail(mayBeSpread bool) bool {
+	ahead := *s
+	number, letter := false, false
+	for ; !ahead.end(); ahead.rest = ahead.rest[1:] {
+		c := ahead.rest[0]
+		next := byte(0)
+		if len(ahead.rest) > 1 {
+			next = ahead.rest[1]
+		}
+		switch {
+		case c == ')' || c == '(' || c == ';' || c == '|' || c == ',' && !isDigit(next), c == '/' && !isDigit(next) && next != 's':
+			return number && s.skipTo(ahead)
+		case c == '>' && number:
+			return false
+		case isDigit(c):
+			number, letter = true, false
+		case isLetter(c):
+			letter = true
+		case (number && letter || !number && !mayBeSpread) && (c == '+' || c == '-') && (isDigit(next) || next == ' '):
+			return false
+		}
+	}
+	return number && s.skipTo(ahead)
+}
+
+// rateAlone skips a rate in percent without a word, as the yield that a spread gives: T+168 / 5.75%.
+func (s *scanner) rateAlone() bool {
+	ahead := *s
+	_, v := ahead.yield()
+	return v == yes && s.skipTo(ahead)
+}
+
+// tenorAlone skips the tenor of what is priced: EUR500m 7yr, +110 (10yr).
+func (s *scanner) tenorAlone() bool {
+	ahead := *s
+	_, ok := ahead.tenor()
+	return ok && (ahead.end() || ahead.rest[0] == ')') && s.skipTo(ahead)
+}
+
+// callAlone skips the years to the first call: NC2.
+func (s *scanner) callAlone() bool {
+	var call Reading
+	ahead := *s
+	return ahead.has("nc") && s.call(&call)
+}
+
+// priceAlone skips the issue price that a yield or a spread gives: @ 99.8.
+func (s *scanner) priceAlone() bool {
+	ahead := *s
+	if !ahead.char('@') && !ahead.oneOf("at") {
+		return false
+	}
+	ahead.space()
+	n, ok := ahead.signedNumber(asPrice)
+	return ok && issueBounds.contain(n.n) && s.skipTo(ahead)
+}
+
+// spreadAlone skips a spread over a benchmark, as the one that a yield is: 5.43% (T+120).
+func (s *scanner) spreadAlone(currency []byte) bool {
+	ahead := *s
+	if over, ok := ahead.benchmark(bonds, currency); !ok || over.name == nil {
+		return false
+	}
+	ahead.space()
+	if n, ok := ahead.signedNumber(decimal); !ok || !n.signed {
+		return false
+	}
+	ahead.unit(basisPoints)
+	ahead.noted("area", "a")
+	return s.skipTo(ahead)
+}
+
+// moveWords are the words of a move, before and after its size, and those of what it is from.
+var (
+	moveBefore = []string{"tightened by", "tightened", "tighter by", "widened by", "widened", "in by", "in", "out by", "out", "moved in", "moved", "down by", "down", "up"}
+	moveAfter  = []string{"tighter than", "tighter vs", "tighter vs.", "tighter from", "tighter", "wider than", "wider from", "wider", "inside", "through", "in from", "from", "vs.", "vs", "off", "outside", "back of"}
+	moveFrom   = []string{"initial price thoughts", "initial guidance", "initial talk", "initial", "ipts", "ipt", "ipg", "guidance", "talk", "price talk", "launch", "the wides", "wides", "start", "open"}
+)
+
+// move skips how far a price has moved: -15 from IPT, 25bp inside IPTs, tightened 20bp. Without its words it stays.
+func (s *scanner) move() bool {
+	ahead := *s
+	named := ahead.oneOf(moveBefore...)
+	ahead.space()
+	if len(ahead.rest) == 0 || isLetter(ahead.rest[0]) {
+		return false
+	}
+	ahead.sign()
+	if _, n := ahead.count(); n == 0 {
+		return false
+	}
+	if ahead.char('.') {
+		ahead.count()
+	}
+	ahead.unit(basisPoints)
+	ahead.space()
+	from := ahead
+	if from.oneOf(moveAfter...) {
+		named = named || len(from.rest) == 0 || from.rest[0] == ')'
+		from.space()
+		from.oneOf("the")
+		from.space()
+		if from.oneOf(moveFrom...) {
+			named = true
+		}
+		if ahead = from; !named {
+			return false
+		}
+	}
+	return named && s.skipTo(ahead)
+}

@@ -1,0 +1,293 @@
+package text
+
+import "bytes"
+
+// latest reads a text with several steps of one price, and keeps the latest: T+160a > T+130a > T+125, MS+95 from MS+110, or steps
+// with stages of which one is the last. Each step must be readable, and must be about the same benchmark, tenor and currency. chain
+// has tried the text before.
+func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
+	if g.onlyStaged(text, siblings, r) {
+		return true
+	}
+	s := scanner{text}
+	named := s.from()
+	if named {
+		return g.chain(s.rest, siblings, r, true) == yes
+	}
+	return g.listed(text, siblings, r) || g.reversed(text, siblings, r)
+}
+
+// onlyStaged reads a text of one step with a stage that the parser does not know.
+func (g *grammar) onlyStaged(text []byte, siblings Siblings, r *Reading) bool {
+	rest, stage := withoutStage(text)
+	return stage != nil && !g.hasRead(text, rest) && !g.isTooEarly(stage, true) && g.readStaged(rest, stage, siblings, r, true)
+}
+
+// hasRead reports whether the parser has tried the rest of a text: it knows stages, and leaves them out itself.
+func (g *grammar) hasRead(text, rest []byte) bool {
+	s := scanner{text}
+	return g.staged && s.stage() != nil && len(s.rest) == len(rest)
+}
+
+// chain reads steps in their order, after arrows or words of a move. named says that the text began with from: then to is such a
+// word. The verdict is ambiguous if all steps are readable, but are not about the same price.
+func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) verdict {
+	whole := text
+	var before Reading
+	ranked := 0
+	for n := 0; ; n++ {
+		at, next := joint(text, named)
+		final := at < 0
+		part := text
+		if !final {
+			part = text[:at]
+		}
+		rank := rankOf(part)
+		if rank != 0 && rank < ranked || rank == ranked && rank != 0 && arrowIn(whole) == 0 { // IPT MS+90, IPT MS+120: two tranches?
+			return no
+		}
+		ranked = max(rank, ranked)
+		if final && n == 0 || !g.step(part, siblings, r, &before, final) {
+			return no
+		}
+		if n > 0 {
+			if !r.continues(&before) {
+				return ambiguous
+			}
+			r.inherit(&before)
+		}
+		if final {
+			if r.hasNumber() {
+				return yes
+			}
+			return no
+		}
+		before, text = *r, bytes.TrimLeft(text[next:], " ")
+	}
+}
+
+// reversed reads a step and the one before it: MS+95 (from MS+110), 2.95%, was 3.4%.
+func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i-1] != ' ' && text[i-1] != '(' {
+			continue
+		}
+		s := scanner{text[i:]}
+		inside := text[i-1] == '('
+		if !s.earlier(inside) {
+			continue
+		}
+		earlier := s.rest
+		if inside {
+			n := len(earlier)
+			if n == 0 || earlier[n-1] != ')' {
+				continue
+			}
+			earlier = earlier[:n-1]
+		}
+		if !g.step(text[:i-1], siblings, r, nil, true) {
+			continue
+		}
+		later := *r
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) {
+			return false
+		}
+		*r = later
+		return true
+	}
+	return false
+}
+
+// earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one.
+func (s *scanner) earlier(inside bool) bool {
+	ahead := *s
+	if ahead.oneOf(reversedWords...) {
+		return ahead.char(' ') && s.skipTo(ahead)
+	}
+	if ahead.oneOf("vs.", "vs", "versus") {
+		inside = true
+		ahead.space()
+	}
+	stage := ahead.stage()
+	return inside && stage != nil && !isStage(stage, stageFinal) && s.skipTo(ahead)
+}
+
+// listed reads steps of which each has a stage, in any order, and keeps the one whose stage is the last: 15-20 at IPT, 2 at landing.
+func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
+	if n := len(text); n > 0 && text[n-1] == ')' && bytes.LastIndexByte(text, '(') > 0 && rankOf(text[bytes.LastIndexByte(text, '('):]) > 0 {
+		text = text[:n-1]
+	}
+	if at, next := joint(text, false); at > 0 { // chain has tried two steps in their order
+		if more, _ := joint(text[next:], false); more < 0 && 0 < rankOf(text[:at]) && rankOf(text[:at]) < rankOf(text[next:]) {
+			return false
+		}
+	}
+	var best Reading
+	bestRank, parts := 0, 0
+	for begin, i := 0, 0; i <= len(text); i++ {
+		final := i == len(text)
+		if !final && (!isSeparator(text, i) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
+			continue
+		}
+		part := text[begin:i]
+		rank := rankOf(part)
+		if rank == 0 || rank == bestRank || !g.step(part, siblings, r, &best, rank >= len(stageRanks)) || parts > 0 && !r.continues(&best) {
+			return false
+		}
+		if rank > bestRank {
+			best, bestRank = *r, rank
+		}
+		begin = i + 1
+		parts++
+	}
+	*r = best
+	return parts > 1 && r.hasNumber()
+}
+
+// step reads one step into r. A stage that the parser does not know is left out. After another step a number alone has the benchmark of
+// that one, and words may choose one of its ends: landed tight end. Words instead of a number are enough, except in the latest step.
+func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, latest bool) bool {
+	text = trimmed(text)
+	*r = Reading{}
+	if g.read(text, siblings, r); r.isEnough(latest) || g.readCore(text, siblings, r) {
+		return true
+	}
+	rest, stage := withoutStage(text)
+	if g.isTooEarly(stage, latest) {
+		return false
+	}
+	if len(rest) < len(text) && !g.hasRead(text, rest) && g.readStaged(rest, stage, siblings, r, latest) {
+		return true
+	}
+	switch {
+	case before == nil:
+		return false
+	case !before.hasNumber():
+		return !latest && stage != nil && g.isNumberAlone(rest, r)
+	}
+	earlier := *before
+	*r = Reading{}
+	return g.numberAlone(rest, r, &earlier) || g.chosenEnd(rest, r, &earlier)
+}
+
+// isEnough reports whether a step was read.
+func (r *Reading) isEnough(latest bool) bool {
+	return r.hasNumber() || !latest && isStatus(r, statusVerbal)
+}
+
+// isTooEarly reports whether the latest step has a stage before the pricing, and the column has the value at pricing.
+func (g *grammar) isTooEarly(stage []byte, latest bool) bool {
+	return stage != nil && latest && g.priced && !isStage(stage, stageFinal)
+}
+
+// readStaged reads the rest of a step whose stage was left out.
+func (g *grammar) readStaged(rest, stage []byte, siblings Siblings, r *Reading, latest bool) bool {
+	*r = Reading{}
+	if g.read(rest, siblings, r); !r.isEnough(latest) && !g.readCore(rest, siblings, r) {
+		return false
+	}
+	if g.staged {
+		r.Stage = stage
+	}
+	return true
+}
+
+// isNumberAlone reports whether the first step is a number without a benchmark, which is enough: IPT 150 area, final T+125.
+func (g *grammar) isNumberAlone(text []byte, r *Reading) bool {
+	s := scanner{text}
+	_, v := s.span(decimal, basisPoints)
+	if s.noted("area", "a"); g.kind == noNumberAlone || v != yes || !s.end() {
+		return false
+	}
+	*r = Reading{Status: statusVerbal}
+	return true
+}
+
+// continues reports whether a reading may be another step of the same price: what both name is the same.
+func (r *Reading) continues(before *Reading) bool {
+	same := func(a, b []byte) bool { return a == nil || b == nil || bytes.Equal(a, b) }
+	if isStatus(before, statusVerbal) || isStatus(r, statusVerbal) {
+		return true
+	}
+	return same(r.Benchmark, before.Benchmark) && same(r.Index, before.Index) && same(r.Currency, before.Currency) && same(r.Measure, before.Measure) &&
+		(r.Yield.Lo.Set || isStatus(r, statusYield)) == (before.Yield.Lo.Set || isStatus(before, statusYield)) && r.Fee.Set == before.Fee.Set && r.Cover.Set == before.Cover.Set && r.PIK.Set == before.PIK.Set &&
+		r.Senior.Lo.Set == before.Senior.Lo.Set && r.Total.Lo.Set == before.Total.Lo.Set && r.Net.Lo.Set == before.Net.Lo.Set &&
+		(!r.BenchmarkTenor.Set || !before.BenchmarkTenor.Set || r.BenchmarkTenor == before.BenchmarkTenor)
+}
+
+// inherit sets the benchmark of the step before, if this one is a spread that names none.
+func (r *Reading) inherit(before *Reading) {
+	if r.Benchmark == nil && r.Main.Lo.Set && isStage(r.Basis, before.Basis) {
+		r.Benchmark, r.Index, r.BenchmarkTenor = before.Benchmark, before.Index, before.BenchmarkTenor
+	}
+}
+
+// numberAlone reads a step that is only a number, in the unit of the step before: MS+130 > 120-125.
+func (g *grammar) numberAlone(text []byte, r, before *Reading) bool {
+	s := scanner{text}
+	if g.kind == noNumberAlone || before.Benchmark == nil || !before.Main.Lo.Set || !before.Main.Hi.Set {
+		return false
+	}
+	found, v := s.span(decimal, basisPoints)
+	if v != yes || found.signed && found.Lo.less(whole(0)) {
+		return false
+	}
+	if r.Main = found.Range; g.kind == marginAlone {
+		v = r.putMargin(&found)
+	}
+	var q remarks
+	if v != yes || q.read(&s, &r.Main, basisPoints) != yes || !s.end() || !spreadBounds.containAll(&r.Main) ||
+		before.Main.Hi.plus(before.Main.Hi).less(r.Main.Hi) || r.Main.Lo.plus(r.Main.Lo).plus(r.Main.Lo).less(before.Main.Lo) {
+		return false
+	}
+	if g.kind == spreadAlone {
+		r.Quality = q.quality()
+	}
+	r.Basis, r.CSA, r.Status = before.Basis, before.CSA, statusOf(&r.Main)
+	r.Benchmark, r.Index, r.BenchmarkTenor = before.Benchmark, before.Index, before.BenchmarkTenor
+	return true
+}
+
+// The words for an end of the range before.
+var (
+	lowEnds  = []string{"tight end", "tighter end", "tights", "low end", "bottom end", "bottom", "lower end"}
+	highEnds = []string{"wide end", "wider end", "wides", "high end", "top end", "upper end"}
+)
+
+// chosenEnd reads that the price is at one end of the range of the step before: at the tight end of talk.
+func (g *grammar) chosenEnd(text []byte, r, before *Reading) bool {
+	s := scanner{text}
+	s.oneOf("at", "in")
+	s.space()
+	s.oneOf("the")
+	s.space()
+	low := s.oneOf(lowEnds...)
+	if g.kind == noNumberAlone || !low && !s.oneOf(highEnds...) || !before.Main.Lo.Set && !before.Yield.Lo.Set {
+		return false
+	}
+	s.space()
+	if s.oneOf("of", "of the") {
+		s.space()
+		s.oneOf("the")
+		s.space()
+		if !s.oneOf("range") {
+			s.stageWord()
+		}
+	}
+	if !s.end() {
+		return false
+	}
+	*r = *before
+	r.Quality, r.Stage = nil, nil
+	for _, chosen := range []*Range{&r.Main, &r.Yield} {
+		if low && chosen.Lo.Set {
+			*chosen = exactly(chosen.Lo)
+		} else if chosen.Hi.Set {
+			*chosen = exactly(chosen.Hi)
+		}
+	}
+	if r.Status = statusOK; r.Yield.Lo.Set {
+		r.Status = statusYield
+	}
+	return true
+}
