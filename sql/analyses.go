@@ -17,6 +17,8 @@ type Analysis struct {
 	// Each is a paragraph on one line; the items of a list follow on lines of their own, which begin with "- ".
 	Definition, Parameters, Units, Caveats string
 
+	Optional []string // the macro's parameters that have a default
+
 	Question string // the question that the example answers
 	Example  string // a query that runs on any lake's catalog
 
@@ -134,10 +136,23 @@ func parseAnalysis(block string) (a Analysis, ok bool, err error) {
 		}
 	}
 	a.parts(lines[end+1:])
+	a.Optional = optional(block, a.Name)
 	if !ok || a.Definition == "" || a.Units == "" || a.Caveats == "" || a.Example == "" || len(a.AsOf) == 0 {
 		return a, false, fmt.Errorf("the comment before %s is not complete: want a title, a line %q, Definition, Units, Caveats and Example", a.Name, asOfLine)
 	}
 	return a, true, nil
+}
+
+// optional returns the parameters of a macro that have a default, as the statement that creates it has them.
+func optional(statement, macro string) (names []string) {
+	_, params, _ := strings.Cut(statement, "CREATE MACRO main."+macro+"(")
+	params, _, _ = strings.Cut(params, ")")
+	for param := range strings.SplitSeq(params, ", ") {
+		if name, _, ok := strings.Cut(param, " := "); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // parts reads the named paragraphs of a comment into the analysis.

@@ -229,8 +229,8 @@ ENDLESS = "SELECT count(*) FROM range(100000000000000) t(i) WHERE i % 7 = 8"
 
 
 def statements(b: Browser, url: str, server: int, full: bool) -> None:
-    """Statements of a reader, by keys alone: a mistake with its place, the first 1,000 rows, how it would be run, one of before, one that is left
-    and one that takes too long."""
+    """Statements of a reader, by keys alone: a mistake with its place, the first 1,000 rows, how it would be run, one of before, a name of the list
+    and the same statement elsewhere, one that is left and one that takes too long."""
 
     def lead() -> str:
         return b.ask("document.querySelector('.lead').textContent")
@@ -278,6 +278,20 @@ def statements(b: Browser, url: str, server: int, full: bool) -> None:
     assert lead().startswith("The first 1,000 rows") and "/as-of/" in b.ask("location.pathname"), lead()
     b.clean("a statement of before")
 
+    b.open(url + "/sql")
+    for key in ("Tab", "Enter", "Tab"):  # skip to the content, to the statement
+        b.press(key)
+    b.call("Input.insertText", text="SELECT count(*) AS n FROM")
+    for key in ("Tab", "Tab", "Tab", "Tab", "Enter", "Tab"):  # to the rows, Run, Explain, the names; open these; to the first
+        b.press(key)
+    name = b.ask("document.activeElement.textContent")
+    b.press("Enter")
+    assert b.ask("document.activeElement.value") == f"SELECT count(*) AS n FROM {name}", b.ask("document.activeElement.outerHTML")
+    b.press("Enter", leads=True, control=True)
+    assert lead().startswith("1 row,") and b.ask("document.querySelector('main th').textContent") == "n BIGINT", lead()
+    b.clean("a name of the list")
+    copies(b, server)
+
     before = workers()
     tab = b.call("Target.createTarget", session=None, url=f"{url}/sql?sql={quote(ENDLESS)}")["targetId"]
     while not (found := workers() - before):
@@ -296,6 +310,17 @@ def statements(b: Browser, url: str, server: int, full: bool) -> None:
         assert took < 15 and not workers(), f"{took:.1f} s, {workers()}"
         b.refused("no end")
         print(f"explorer: a statement without an end was ended after {took:.1f} s")
+
+
+def copies(b: Browser, server: int) -> None:
+    """The lines of an answer for other places say the same when they are run there."""
+    want = b.ask("document.querySelector('main tbody td').textContent")
+    line, lines = b.ask("[...document.querySelectorAll('button.copy')].map((button) => button.dataset.copy)")
+    assert [line, lines] == b.ask("[...document.querySelectorAll('main details pre code')].slice(0, 2).map((code) => code.textContent)")
+    path = f"{os.path.dirname(os.readlink(f'/proc/{server}/exe'))}:{os.environ['PATH']}"
+    for command in (["sh", "-c", line], [sys.executable, "-c", lines]):
+        said = subprocess.run(command, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=True).stdout
+        assert want in said.replace("│", " ").split(), said
 
 
 # Texts that would do something if a page obeyed them.
@@ -320,7 +345,7 @@ def hostile(b: Browser, url: str) -> None:
     b.open(f"{url}/sql?sql={quote(statement)}")
     cells = b.ask("[...document.querySelectorAll('main tbody td')].map((cell) => cell.title || cell.textContent)")
     assert cells == [shown(text) for text in HOSTILE], cells
-    heads = b.ask("[...document.querySelectorAll('main th')].map((head) => head.textContent)")
+    heads = b.ask("[...document.querySelectorAll('main th bdi')].map((head) => head.textContent)")
     assert heads == [shown(text) for text in [*named, "last"]], heads
     assert b.ask("document.getElementById('sql').value") == shown(statement), "the statement is not as it was asked"
     b.clean("an answer of hostile texts")
@@ -329,6 +354,17 @@ def hostile(b: Browser, url: str) -> None:
     said = b.ask("document.getElementById('problem').textContent")
     assert "no such table" in said and shown(mistake).lower() in said.lower(), said
     b.refused("a mistake of hostile text")
+
+
+def marked(b: Browser, deal: str) -> None:
+    """Two versions of a deal are marked by keys, and compared."""
+    b.open(deal)
+    for key in "jxj":
+        b.press(key)
+    b.press("x", leads=True)
+    assert b.ask("location.search") == "?tab=diff&against=1&v=2", b.ask("location.href")
+    assert b.ask("document.querySelectorAll('table.diff tbody tr').length"), "the versions are not compared"
+    b.clean("two versions")
 
 
 # Pages of which the documentation has a picture.
@@ -376,6 +412,7 @@ def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str)
             b.open(url + "/changes")
             diff = b.ask("[...document.querySelectorAll('main a')].map((a) => a.getAttribute('href')).find((h) => h.includes('tab=diff'))")
             diff = "/" + diff.removeprefix("./")
+            marked(b, url + diff.split("?")[0])
             pages = {
                 "health": "/", "deal": diff.split("?")[0], "deals": "/deals", "diff": diff, "changes": "/changes", "runs": "/runs",
                 "pinned": "/as-of/commit-2/deals", "fields": deal + "?tab=fields", "tables": "/tables/bond_priced_price_evolution",

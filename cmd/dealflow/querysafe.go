@@ -79,8 +79,12 @@ func (a *app) querySafely(ctx context.Context, l *load.Lake, o queryOptions, sta
 		err = writeFile(o.out, write)
 	}
 	var refusal *safesql.Refusal
-	if errors.As(err, &refusal) {
+	var failure *safesql.Failure
+	switch {
+	case errors.As(err, &refusal):
 		return fmt.Errorf("refused by --safe: %s", safesql.Explain(err, statement))
+	case errors.As(err, &failure):
+		return errors.New(safesql.Explain(err, statement))
 	}
 	return err
 }

@@ -265,12 +265,17 @@ func describedAnalyses() (all []study.Analysis, err error) {
 // console returns what the page for statements has.
 func (a *app) console() (console.Source, error) {
 	runner, err := a.statementRunner(statementTime)
-	source := console.Source{Runner: runner}
+	source := console.Source{Runner: runner, Optional: map[string][]string{}}
 	for _, name := range []string{"newest_deals", "pipeline_then", "deal_changes"} {
 		example := sql.ExampleByName(name)
 		source.Examples = append(source.Examples, console.Example{Title: example.Title(), SQL: example.Text})
 	}
-	return source, err
+	described, unread := sql.Analyses()
+	for _, analysis := range described {
+		source.Optional[analysis.Name] = analysis.Optional
+		source.Examples = append(source.Examples, console.Example{Title: analysis.Name + ": " + analysis.Question, SQL: strings.TrimSpace(analysis.Example)})
+	}
+	return source, errors.Join(err, unread)
 }
 
 // statementTime is the time of a statement of a reader of the explorer.

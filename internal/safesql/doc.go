@@ -7,6 +7,6 @@
 // engine's settings (worker.go); and what the kernel lets the process do (internal/confine). Each holds without the others for
 // what it is there for, except that only the end of the process bounds its time.
 // Fails: with a *Refusal for what the syntax gate does not allow; with ErrTime; with ErrSystem where the system cannot confine a
-// process; otherwise with DuckDB's message.
+// process; otherwise with a *Failure, which has DuckDB's message.
 // May change here: what is allowed (syntax.go), and the limits of a statement.
 package safesql

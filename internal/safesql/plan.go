@@ -21,11 +21,14 @@ type operator struct {
 	Extra    map[string]json.RawMessage `json:"extra_info"`
 }
 
+// explaining is what the engine is asked before a statement in parentheses, for its plan.
+const explaining = "EXPLAIN (FORMAT json) SELECT * FROM "
+
 // explain writes how a statement would be run: an operator a line, below it its properties and, further in, the operators that
 // it reads. The statement is not run. It is in parentheses, so that none of its words is an option of EXPLAIN.
 func explain(ctx context.Context, db *stdsql.DB, statement string, out io.Writer) error {
 	var kind, tree string
-	if err := db.QueryRowContext(ctx, "EXPLAIN (FORMAT json) SELECT * FROM "+inParentheses(statement)).Scan(&kind, &tree); err != nil {
+	if err := db.QueryRowContext(ctx, explaining+inParentheses(statement)).Scan(&kind, &tree); err != nil {
 		return err
 	}
 	var roots []operator

@@ -12,6 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"dealflow/internal/confine"
 )
@@ -93,7 +97,7 @@ func (r *Runner) Parquet(ctx context.Context, q Query, use func(path string) err
 
 // run runs a statement in a process. If it succeeds, it calls use with the path of the answer's file, unless use is nil.
 func (r *Runner) run(ctx context.Context, q Query, j job, out io.Writer, use func(string) error) (err error) {
-	if err := r.Supported(false); err != nil {
+	if err := errors.Join(r.Supported(false), checkText(q.Statement)); err != nil {
 		return err
 	}
 	j.Statement, j.Without = q.Statement, r.without
@@ -120,6 +124,18 @@ func (r *Runner) run(ctx context.Context, q Query, j job, out io.Writer, use fun
 		return err
 	}
 	return use(filepath.Join(j.Own, parquetName))
+}
+
+// checkText returns a *Refusal for a text that would not come to the engine as it is: JSON has no other characters than those
+// of Unicode, and the engine reads up to U+0000.
+func checkText(statement string) error {
+	switch nul := strings.IndexByte(statement, 0); {
+	case nul >= 0:
+		return &Refusal{Reason: "the statement has the character U+0000, at which the engine would stop reading; chr(0) is this character", At: nul}
+	case !utf8.ValidString(statement):
+		return &Refusal{Reason: "the statement is not UTF-8", At: -1}
+	}
+	return nil
 }
 
 // work starts the process of a job, and waits for its end.
@@ -156,7 +172,7 @@ func (r *Runner) work(ctx context.Context, j job, files *confine.Files, out io.W
 	case how.Refused != "":
 		return &Refusal{Reason: how.Refused, At: how.At}
 	case how.Failed != "":
-		return errors.New(how.Failed)
+		return &Failure{Reason: how.Failed, At: how.At}
 	}
 	return ended
 }
@@ -197,22 +213,49 @@ func firstLine(text []byte) string {
 	return line
 }
 
+// Failure is the error of a statement that the engine could not answer.
+type Failure struct {
+	Reason string // of DuckDB, with what it proposes instead
+	At     int    // byte of the statement that the reason is about; -1 if it is not known
+}
+
+func (f *Failure) Error() string { return f.Reason }
+
 // Explain returns an error of a statement as a text for people: with the line of the statement that it is about, and a mark
-// under the place. (DuckDB's own messages have both.)
+// under the place.
 func Explain(err error, statement string) string {
-	var r *Refusal
-	if !errors.As(err, &r) || r.At < 0 || r.At > len(statement) {
+	at := -1
+	var refusal *Refusal
+	var failure *Failure
+	switch {
+	case errors.As(err, &refusal):
+		at = refusal.At
+	case errors.As(err, &failure):
+		at = failure.At
+	}
+	if at < 0 || at > len(statement) {
 		return err.Error()
 	}
-	before := statement[:r.At]
+	before := statement[:at]
 	from := strings.LastIndexByte(before, '\n') + 1
 	line, _, _ := strings.Cut(statement[from:], "\n")
 	label := fmt.Sprintf("LINE %d: ", strings.Count(before, "\n")+1)
-	space := strings.Map(func(c rune) rune {
-		if c == '\t' {
-			return c
+	return fmt.Sprintf("%s\n\n%s%s\n%s^", err, label, line, blank(label+before[from:]))
+}
+
+// blank returns spaces that are as wide as a text of one line, where letters have the same width: a tab stays, a wide character
+// is a wide space, and one that is drawn onto the character before it is nothing.
+func blank(text string) string {
+	var spaces strings.Builder
+	for _, c := range text {
+		switch width := (&runewidth.Condition{}).RuneWidth(c); {
+		case c == '\t':
+			spaces.WriteRune(c)
+		case width == 2:
+			spaces.WriteRune('\u3000')
+		case width == 1 || unicode.IsControl(c): // pages show a control character as another one
+			spaces.WriteByte(' ')
 		}
-		return ' '
-	}, label+before[from:])
-	return fmt.Sprintf("%s\n\n%s%s\n%s^", r.Reason, label, line, space)
+	}
+	return spaces.String()
 }

@@ -104,7 +104,7 @@ func wantLandlock(t *testing.T) {
 func TestStatements(t *testing.T) {
 	f := newFixture(t)
 	for name, test := range map[string]func(*testing.T, *fixture){
-		"syntax gate": testSyntaxGate, "escapes": testEscapes, "answers": testAnswers, "page": testPage, "plan": testPlan, "endless": testEndless,
+		"syntax gate": testSyntaxGate, "escapes": testEscapes, "answers": testAnswers, "page": testPage, "places": testPlaces, "plan": testPlan, "endless": testEndless,
 		"reader gone": testReaderGone, "environment": testEnvironment, "unconfined": testUnconfined,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
@@ -280,13 +280,37 @@ func testPage(t *testing.T, f *fixture) {
 	if err != nil || p.More || !strings.HasSuffix(*p.Rows[0][0], "… (cut: the value has 1000000 bytes)") {
 		t.Errorf("a long value: %v", err)
 	}
-	for statement, want := range map[string]string{
-		"selec 1":                               "syntax error at or near \"selec\"\n\nLINE 1: selec 1\n        ^",
-		"SELECT 1,\n  getvariable('x')":         "getvariable: the function is not open\n\nLINE 2:   getvariable('x')\n          ^",
-		"SELECT borower FROM loan_priced_deals": "Candidate bindings: \"borrower",
+}
+
+// testPlaces checks that an error shows its place under the line as it was written, whether the statement is answered, explained
+// or saved, and what the engine proposes.
+func testPlaces(t *testing.T, f *fixture) {
+	const binder = "Binder Error: Referenced column \"borower\" not found in FROM clause!\nCandidate bindings: \"borrower"
+	for _, c := range []struct{ statement, says, place string }{
+		{"selec 1", "syntax error at or near \"selec\"", "LINE 1: selec 1\n        ^"},
+		{"SELECT 1,\n  getvariable('x')", "getvariable: the function is not open", "LINE 2:   getvariable('x')\n          ^"},
+		{"SELECT 1,\n\tborower\nFROM loan_priced_deals", binder, "LINE 2: \tborower\n        \t^"},
+		{"SELECT 'é' AS \"日本\",\n\t'東京', 'e\u0301', borower FROM loan_priced_deals;", binder, "LINE 2: \t'東京', 'e\u0301', borower FROM loan_priced_deals;\n        \t \u3000\u3000        ^"},
+		{"\n SELECT 1,\t'👩', getvariable('x')", "not open", "LINE 2:  SELECT 1,\t'👩', getvariable('x')\n                  \t \u3000   ^"},
+		{"\n\n  SELECT " + strings.Repeat("'x', ", 50) + "borower FROM loan_priced_deals", binder, "borower FROM loan_priced_deals\n" + strings.Repeat(" ", 8+2+7+250) + "^"},
+		{"SELECT 'a'::INT FROM loan_priced_deals", "Conversion Error: Could not convert string 'a' to INT32", "LINE 1: SELECT 'a'::INT FROM loan_priced_deals\n                  ^"},
+		{"SELECT no_such(1)", "Catalog Error: Scalar Function with name no_such does not exist!\nDid you mean", "LINE 1: SELECT no_such(1)\n               ^"},
+		{"SELECT 1\x00, 2", "U+0000", "LINE 1: SELECT 1\x00, 2\n                ^"},
+		{"SELECT '\xff'", "not UTF-8", ""},
 	} {
-		if _, err := f.Page(t.Context(), f.query(statement), 2); err == nil || !strings.Contains(Explain(err, statement), want) {
-			t.Errorf("%s: got\n%s\nwant %s", statement, Explain(err, statement), want)
+		_, err := f.Page(t.Context(), f.query(c.statement), 2)
+		if got := Explain(err, c.statement); !strings.Contains(got, c.says) || !strings.HasSuffix(got, c.place) {
+			t.Errorf("%s: got\n%q, want %q and at the end\n%q", c.statement, got, c.says, c.place)
+		}
+	}
+	const statement, place = "\n SELECT 1,\n\tborower\nFROM loan_priced_deals ;", "LINE 3: \tborower\n        \t^"
+	for how, ask := range map[string]func() error{
+		"csv":     func() error { _, err := f.csv(t.Context(), statement); return err },
+		"plan":    func() error { _, err := f.Plan(t.Context(), f.query(statement)); return err },
+		"Parquet": func() error { return f.Parquet(t.Context(), f.query(statement), func(string) error { return nil }) },
+	} {
+		if err := ask(); err == nil || !strings.HasPrefix(Explain(err, statement), binder) || !strings.HasSuffix(Explain(err, statement), place) {
+			t.Errorf("%s: got %v, want %q and at the end\n%q", how, err, binder, place)
 		}
 	}
 }

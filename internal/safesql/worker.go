@@ -10,7 +10,9 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"dealflow/internal/confine"
 	"dealflow/sql"
@@ -45,8 +47,8 @@ func (j *job) has(gate gateName) bool { return !slices.Contains(j.Without, gate)
 // report is how a statement ended, as one line of JSON on the worker's stderr.
 type report struct {
 	Refused string // reason of a Refusal; "" for none
-	At      int    // byte of the statement that a Refusal is about
 	Failed  string // another error; "" for none
+	At      int    // byte of the statement that the error is about; -1 if it is not known
 }
 
 // Formats that safesql has itself.
@@ -68,12 +70,15 @@ const (
 // restricts the process for ever.
 func Serve(in io.Reader, out, result io.Writer, formats map[string]Format) error {
 	ctx := context.Background() // the parent ends the process
-	var r report
+	r := report{At: -1}
 	err := serve(ctx, in, out, formats)
 	var refusal *Refusal
+	var failure *Failure
 	switch {
 	case errors.As(err, &refusal):
 		r.Refused, r.At = refusal.Reason, refusal.At
+	case errors.As(err, &failure):
+		r.Failed, r.At = failure.Reason, failure.At
 	case err != nil:
 		r.Failed = err.Error()
 	}
@@ -105,18 +110,21 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // the settings of a further connection could not be set
+	// Errors have their place as a number then: see failureOf.
+	if _, err := db.ExecContext(ctx, "SET errors_as_json = true"); err != nil {
+		return err
+	}
 	if j.has(engineGate) {
 		if err := closeEngine(ctx, db, &j); err != nil {
 			return err
 		}
 	}
-	statement := j.Statement
 	if j.has(syntaxGate) {
 		known, err := knownNames(ctx, db)
 		if err != nil {
 			return err
 		}
-		serialized, err := serialize(ctx, db, statement)
+		serialized, err := serialize(ctx, db, j.Statement)
 		if err != nil {
 			return err
 		}
@@ -124,15 +132,19 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 			return err
 		}
 	}
-	if j.Format == Plans {
-		return explain(ctx, db, statement, out)
+	switch j.Format {
+	case Plans:
+		return failureOf(explain(ctx, db, j.Statement, out), j.Statement, explaining+opening)
+	case Parquet:
+		_, err := db.ExecContext(ctx, copying+inParentheses(j.Statement)+" TO "+literal(filepath.Join(j.Own, parquetName))+" (FORMAT parquet, COMPRESSION zstd)")
+		return failureOf(err, j.Statement, copying+opening)
 	}
-	if j.Format == Parquet {
-		path := filepath.Join(j.Own, parquetName)
-		_, err := db.ExecContext(ctx, "COPY "+inParentheses(statement)+" TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)")
-		return err
-	}
-	format := formats[j.Format]
+	return failureOf(j.answer(ctx, db, out, formats), j.Statement, "")
+}
+
+// answer runs the statement, and writes its rows.
+func (j *job) answer(ctx context.Context, db *stdsql.DB, out io.Writer, formats map[string]Format) error {
+	statement, format := withoutEnd(j.Statement), formats[j.Format]
 	if j.Format == Pages {
 		format = pageOf(j.Rows)
 		statement = limited(ctx, db, statement, j.Rows+1)
@@ -149,6 +161,32 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 
 // parquetName is the name of the answer in the worker's own folder.
 const parquetName = "answer.parquet"
+
+// failureOf returns an error of the engine as a *Failure, with the place in the statement as the reader wrote it. before is what
+// the engine was asked before the first word of the statement. The engine's own picture of the place is not used: it counts
+// lines and columns of all that it was asked, and a tab as one column.
+func failureOf(err error, statement, before string) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	begin := strings.IndexByte(text, '{')
+	var said struct {
+		Type     string `json:"exception_type"`
+		Message  string `json:"exception_message"`
+		Position string `json:"position"`
+	}
+	if begin < 0 || json.NewDecoder(strings.NewReader(text[begin:])).Decode(&said) != nil || said.Message == "" {
+		return err
+	}
+	f := &Failure{Reason: said.Type + " Error: " + said.Message, At: -1}
+	at, unknown := strconv.Atoi(said.Position)
+	indent := len(statement) - len(strings.TrimLeftFunc(statement, unicode.IsSpace)) // see withoutEnd
+	if at += indent - len(before); unknown == nil && at >= 0 && at <= len(statement) {
+		f.At = at
+	}
+	return f
+}
 
 // closeEngine is the engine gate: it lets DuckDB read the files of the lake and write to the worker's own folder, and closes all
 // else. The order matters: after access is off, no folder can be set.
@@ -222,7 +260,13 @@ func withoutEnd(statement string) string {
 }
 
 // inParentheses returns a statement that passed the syntax gate as a part of another.
-func inParentheses(statement string) string { return "(\n" + withoutEnd(statement) + "\n)" }
+func inParentheses(statement string) string { return opening + withoutEnd(statement) + "\n)" }
+
+// What the engine is asked before the first word of a statement in parentheses.
+const (
+	copying = "COPY "
+	opening = "(\n"
+)
 
 // limited returns a statement with a limit of rows if it has none: the engine keeps an answer in memory.
 func limited(ctx context.Context, db *stdsql.DB, statement string, rows int64) string {
@@ -249,8 +293,8 @@ type Page struct {
 
 // Column is a column of a page.
 type Column struct {
-	Name   string
-	Number bool
+	Name, Type string // Type is DuckDB's name of it
+	Number     bool
 }
 
 const (
@@ -263,7 +307,7 @@ func pageOf(most int64) Format {
 	return func(rows *answer.Rows, out io.Writer) error {
 		page := Page{Rows: [][]*string{}}
 		for i, name := range rows.Columns() {
-			page.Columns = append(page.Columns, Column{name, rows.Numeric(i)})
+			page.Columns = append(page.Columns, Column{name, rows.Type(i), rows.Numeric(i)})
 		}
 		size := 0
 		for rows.Next() {

@@ -10,13 +10,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"dealflow/internal/safesql"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
 	statements "dealflow/sql/explorer"
 )
 
@@ -39,8 +44,12 @@ func TestConsole(t *testing.T) {
 			t.Error("a statement of a page has no link to the console")
 		}
 	})
+	t.Run("names", func(t *testing.T) { testNames(t, e, w) })
 	t.Run("answers", func(t *testing.T) {
-		wantParts(t, e.page(t, asked("/sql", "SELECT '<b>' AS a, NULL AS b, 1 AS c")), "&lt;b&gt;", `title="NULL"`, "1 row, ", "sql.csv?sql=SELECT")
+		page := e.page(t, asked("/sql", "SELECT '<b>' AS a, NULL::DECIMAL(18, 2) AS b, 1 AS c, [{'<i>': now()}] AS d"))
+		wantParts(t, page, "&lt;b&gt;", `title="NULL"`, "1 row, ", "sql.csv?sql=SELECT", "<bdi>a</bdi> <small>VARCHAR</small>", "<small>DECIMAL(18,2)</small>", "<small>INTEGER</small>",
+			"<small>STRUCT(&#34;&lt;i&gt;&#34; TIMESTAMPTZ)[]</small>")
+		wantParts(t, page, "dealflow query --safe --lake folder &#34;SELECT &#39;&lt;b&gt;&#39; AS a, NULL", "duckdb.connect(&#34;folder/catalog.duckdb&#34;, read_only=True)")
 		wantParts(t, e.page(t, asked("/sql", "FROM range(5000)")), " rows of more, ")
 		wantParts(t, e.page(t, asked("/sql", "FROM range(5000)", "rows", "2")), "The first 2 rows of more")
 		wantParts(t, e.page(t, asked("/sql", "FROM runs WHERE false")), "The answer has no row")
@@ -158,15 +167,22 @@ func TestConsole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := "SELECT 1"
+		text := "SELECT nothing_of_this_name" // for the engine to stop at, when the check of the statement is over
 		for name, s := range all {
 			if one := regexp.MustCompile(`\$[a-z_]+`).ReplaceAllString(s.Text, "NULL"); !strings.Contains(one, "files.") {
 				text += fmt.Sprintf(",\n(SELECT count(*) FROM (\n%s\n) \"%s\")", one, name)
 			}
 		}
+		described, err := sql.Analyses() // whose examples are on the page, too
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range described {
+			text += fmt.Sprintf(",\n(SELECT count(*) FROM (\n%s\n) \"example of %s\")", a.Example, a.Name)
+		}
 		runner := safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir()}
 		_, err = runner.Page(t.Context(), safesql.Query{Statement: text, Catalog: filepath.Join(w.Root, "catalog.duckdb"), Lake: w.Root}, 1)
-		if refusal := (*safesql.Refusal)(nil); errors.As(err, &refusal) {
+		if failure := (*safesql.Failure)(nil); !errors.As(err, &failure) || !strings.Contains(failure.Reason, "nothing_of_this_name") {
 			t.Error(safesql.Explain(err, text))
 		}
 	})
@@ -195,6 +211,73 @@ func TestConsole(t *testing.T) {
 			continue
 		}
 	})
+}
+
+// testNames checks the list of names: it has each table in its three schemas and each macro, nothing but what a statement may
+// use, and each is written as a statement must have it.
+func testNames(t *testing.T, e *explorer, w *world.World) {
+	root, err := html.Parse(strings.NewReader(e.page(t, "/sql")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string        // of all names
+	var calls, named []string // SQL that uses tables and macros
+	for item := range root.Descendants() {
+		if item.Data != "li" || !slices.ContainsFunc(item.Parent.Attr, func(a html.Attribute) bool { return a.Key == "class" && a.Val == "used" }) {
+			continue
+		}
+		var codes []string
+		for n := range item.Descendants() {
+			if n.Data == "code" {
+				codes = append(codes, n.FirstChild.Data)
+			}
+		}
+		texts = append(texts, strings.Join(codes, " "))
+		name, params, isCall := strings.Cut(codes[0], "(")
+		switch params = strings.TrimSuffix(params, ")"); {
+		case !isCall:
+			named = append(named, fmt.Sprintf("(SELECT count(*) FROM (SELECT %s FROM %s LIMIT 0))", strings.Join(codes[1:], ", "), name))
+		default:
+			args := append(strings.Fields(params), codes[1:]...)
+			for i, arg := range args {
+				if args[i] = "NULL"; strings.HasSuffix(arg, ":=") {
+					args[i] = arg + " NULL"
+				}
+			}
+			calls = append(calls, name+"("+strings.Join(args, ", ")+")")
+		}
+	}
+	for _, table := range lake.Tables() {
+		for _, want := range []string{table.Name, "history." + table.Name, "snapshots." + table.Name} {
+			if !slices.ContainsFunc(texts, func(text string) bool {
+				return strings.HasPrefix(text, want+" ") && strings.Contains(text+" ", " deal_id ")
+			}) {
+				t.Errorf("the list lacks %s with its columns", want)
+			}
+		}
+		if want := table.Name + "_as_of(t)"; !slices.Contains(texts, want) {
+			t.Errorf("the list lacks %s", want)
+		}
+	}
+	for _, want := range []string{"league_table(of_market, from_date, to_date) as_of := scope := credit :=", "execution_metrics() as_of :=", "changes(from, to)", "utc_day(t)"} {
+		if !slices.Contains(texts, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+	runner := safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir()}
+	query := safesql.Query{Statement: "SELECT " + strings.Join(named, ",\n"), Catalog: filepath.Join(w.Root, "catalog.duckdb"), Lake: w.Root}
+	if _, err := runner.Page(t.Context(), query, 1); err != nil {
+		t.Errorf("the tables: %s", safesql.Explain(err, query.Statement))
+	}
+	for _, call := range calls {
+		from := "FROM "
+		if strings.HasPrefix(call, "utc_day(") || strings.HasPrefix(call, "knowledge_at(") {
+			from = ""
+		}
+		if _, err := e.db.ExecContext(t.Context(), "EXPLAIN SELECT * FROM (SELECT "+strings.Repeat("* ", len(from)/5)+from+call+")"); err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
 }
 
 // children lists the processes that this one has started and that have not ended.

@@ -115,6 +115,7 @@ func testLinks(t *testing.T, e *explorer) {
 
 // testRequests checks what the server answers to requests that are wrong, or special.
 func testRequests(t *testing.T, e *explorer, first, second string) {
+	wrong := "/analyses/vintages?of_field=nothing&of_deal_id=" + regexp.MustCompile(`bond/ig/priced/(\d+)`).FindStringSubmatch(e.page(t, "/deals?market=IG&kind=priced"))[1]
 	for _, c := range []struct {
 		path, header, value string
 		status              int
@@ -131,6 +132,10 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/deals?sort=name;drop", "", "", 400, "address cannot be read"},
 		{"/deals/bond/ig/priced/999999", "", "", 404, "No deal 999999"},
 		{"/deals/bond/ll/priced/1", "", "", 404, "no deal has this address"},
+		{"/deals?market=IG,HY", "", "", 400, "market=IG,HY: want one of IG, HY, EM, LL, CF, AF"},
+		{"/pipeline?market=XX", "", "", 400, "market=XX: want one of"},
+		{"/changes?market=XX", "", "", 400, "market=XX: want one of"},
+		{"/deals?market=ig", "", "", 200, "bond/ig/priced"},
 		{"/pipeline?since=soon", "", "", 400, "want an instant"},
 		{"/pipeline?sponsor=maybe", "", "", 400, "yes, no"},
 		{"/analyses/league_table?of_market=XX", "", "", 400, "of_market=XX"},
@@ -140,6 +145,16 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/analyses/vintages_wide?of_deal_ids=1&of_fields=a]%27", "", "", 400, "names of columns"},
 		{"/analyses/deal_timeline?of_service=loan&of_market=IG&of_deal_id=1", "", "", 400, "LL CF AF"},
 		{"/analyses/vintages.csv", "", "", 400, "fill in Deal, Column"},
+		{wrong, "", "", 400, "<bdi>vintages: nothing is no column of the deals"},
+		{wrong, "", "", 400, "<h1><bdi>This could not be answered</bdi></h1>"},
+		{strings.Replace(wrong, "?", ".csv?", 1), "", "", 400, "nothing is no column of the deals"},
+		{"/sql.csv?sql=SELECT+1,%0A%09x", "", "", 400, "LINE 2: \tx\n        \t^</bdi></pre>"},
+		{"/tables", "", "", 200, `<a href="./tables/runs"><bdi>runs</bdi></a></td><td class=""><bdi>One row per run that committed.</bdi>`},
+		{"/tables/runs", "", "", 200, "<bdi>known_at</bdi></td><td class=\"\"><bdi>TIMESTAMP WITH TIME ZONE</bdi>"},
+		{"/tables/history.deal_versions", "", "", 200, "history.deal_versions%0ALIMIT"},
+		{"/tables/runs.csv", "", "", 200, "column_name,data_type,comment\n"},
+		{"/tables/_" + "dealflow.catalog", "", "", 404, "No table _"},
+		{"/tables/nothing", "", "", 404, "No table nothing"},
 		{"/analyses/nothing", "", "", 404, "no page has this address"},
 		{"/nothing", "", "", 404, "no page has this address"},
 		{"/..%2f..%2fetc/passwd", "", "", 404, ""},

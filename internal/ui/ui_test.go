@@ -114,6 +114,7 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 	}, described(t), console.Source{
 		Runner:   &safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir(), Time: time.Minute},
 		Examples: []console.Example{{Title: "Commits", SQL: `SELECT "commit", command FROM runs ORDER BY ALL`}},
+		Optional: optional(t),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +130,19 @@ func described(t *testing.T) (all []study.Analysis) {
 	}
 	for _, a := range found {
 		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
+	}
+	return all
+}
+
+// optional are the parameters of the analyses that have a default.
+func optional(t *testing.T) map[string][]string {
+	found, err := sql.Analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, a := range found {
+		all[a.Name] = a.Optional
 	}
 	return all
 }

@@ -49,6 +49,9 @@ func Query(ctx context.Context, db *stdsql.DB, statement string, args ...any) (*
 // Columns returns the columns' names. The caller owns the slice.
 func (r *Rows) Columns() []string { return append([]string(nil), r.names...) }
 
+// Type returns DuckDB's name of a column's type, such as DECIMAL(18,2).
+func (r *Rows) Type(column int) string { return r.types[column] }
+
 // Numeric reports whether a column contains numbers.
 func (r *Rows) Numeric(column int) bool {
 	for _, prefix := range []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL"} {

@@ -18,7 +18,6 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
-	"dealflow/schemas/lake"
 )
 
 // Templates are those of the page.
@@ -30,6 +29,7 @@ var Templates embed.FS
 type Source struct {
 	Runner   *safesql.Runner // required; its Time must be shorter than that of a page
 	Examples []Example
+	Optional map[string][]string // parameters that have a default, by macro
 }
 
 // Example is a statement to begin with.
@@ -58,12 +58,14 @@ func Pages(source Source) []frame.Page {
 
 type data struct {
 	frame.List
-	SQL              string
-	Rows             int64
-	Problem          string // why the statement has no answer; "" if it has one
-	Ran              bool
-	Plan             string // how the statement would be run; "" if that is not asked for
-	Tables, Examples []frame.Choice
+	SQL      string
+	Rows     int64
+	Problem  string // why the statement has no answer; "" if it has one
+	Ran      bool
+	Plan     string // how the statement would be run; "" if that is not asked for
+	Names    []group
+	Examples []frame.Choice
+	Copies   []copied // the statement for other places, after its answer
 }
 
 // statement reads the statement of a request.
@@ -95,13 +97,13 @@ func (c *console) show(q *frame.Request) (*frame.Content, error) {
 	if d.Rows, err = q.Number("rows", usualRows, mostRows); err != nil {
 		return nil, err
 	}
-	for _, table := range lake.Tables() {
-		d.Tables = append(d.Tables, frame.Choice{Text: table.Name, Address: q.Link("tables/" + table.Name)})
+	if d.Names, err = c.names(q); err != nil {
+		return nil, err
 	}
 	for _, example := range c.Examples {
 		d.Examples = append(d.Examples, frame.Choice{Text: example.Title, Address: q.Link(frame.ConsolePath + "?sql=" + url.QueryEscape(example.SQL))})
 	}
-	content := &frame.Content{Title: "SQL", Template: "console", Data: d, Lead: "One SELECT on the tables, as they were known at the instant above. The names are those of Tables, and history and snapshots have them, too."}
+	content := &frame.Content{Title: "SQL", Template: "console", Data: d, Lead: "One SELECT on the tables, as they were known at the instant above."}
 	if text == "" {
 		return content, nil
 	}
@@ -137,6 +139,7 @@ func (c *console) show(q *frame.Request) (*frame.Content, error) {
 		return content, nil
 	}
 	d.Ran = true
+	d.Copies = copies(q.Lake(), text)
 	d.Table = table(page)
 	d.Empty = "The answer has no row."
 	content.Lead = fmt.Sprintf("%s, %d ms.", grid.Plural(int64(len(page.Rows)), "row", "rows"), time.Since(began).Milliseconds())
@@ -164,6 +167,9 @@ func table(page *safesql.Page) *grid.Table {
 	}
 	t := grid.Of(a, "Answer")
 	t.Sticky = 1
+	for i := range page.Columns {
+		t.Columns[i].Type = grid.Words(page.Columns[i].Type)
+	}
 	return t
 }
 

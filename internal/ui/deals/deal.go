@@ -235,7 +235,11 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 		if i > 0 && r.Text("change") != lake.Removed {
 			compare = grid.Cell{Text: "diff", Link: q.With("tab", "diff", "v", r.Text("version"))}
 		}
-		data.Versions.Add(grid.Whole(r.Int("version")), grid.Moment(from.Time), end, change, grid.MomentOf(r.Cell("observed_at")), grid.MomentOf(r.Cell("source_updated_at")), compare)
+		number := grid.Whole(r.Int("version"))
+		if r.Text("change") != lake.Removed {
+			number.Link = q.With("tab", "payload", "v", r.Text("version"))
+		}
+		data.Versions.Add(number, grid.Moment(from.Time), end, change, grid.MomentOf(r.Cell("observed_at")), grid.MomentOf(r.Cell("source_updated_at")), compare)
 		if r.Text("change") == lake.Removed {
 			known.Marks = append(known.Marks, chart.Mark{At: from.Time, Label: "removed", Tip: fmt.Sprintf("%s: removed (%s)", grid.ShortTime(from.Time), r.Text("reason")), Class: "cut"})
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,13 +24,31 @@ const listRows = 100
 // dealSorts are the orders of the list of deals. The first is the one of a list that names none.
 var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
 
+// marketOf returns the market that a request filters by, in capital letters; "" for all of them.
+func marketOf(q *frame.Request) (string, error) {
+	var known []string
+	for _, service := range api.Services() {
+		for _, market := range api.Markets(service) {
+			known = append(known, string(market))
+		}
+	}
+	text := strings.TrimSpace(q.Values.Get("market"))
+	if market := strings.ToUpper(text); market == "" || slices.Contains(known, market) {
+		return market, nil
+	}
+	return "", frame.Errorf(http.StatusBadRequest, "market=%s: want one of %s", text, strings.Join(known, ", "))
+}
+
 // dealArgs returns the search and the filters of the list of deals.
 func dealArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
 	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
-	args["market"] = strings.ToUpper(args["market"])
+	var err error
+	if args["market"], err = marketOf(q); err != nil {
+		return nil, err
+	}
 	if _, err := q.Choice("service", "bond", "loan"); err != nil {
 		return nil, err
 	}
@@ -243,7 +262,10 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 	for _, name := range []string{"service", "market", "kind", "change", "field", "quiet"} {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
-	args["market"] = strings.ToUpper(args["market"])
+	var err error
+	if args["market"], err = marketOf(q); err != nil {
+		return nil, err
+	}
 	for name, words := range map[string][]string{
 		"service": {"bond", "loan"}, "kind": {"priced", "expected"}, "change": {"added", "changed", "removed", "reappeared"}, "quiet": {"1"},
 	} {

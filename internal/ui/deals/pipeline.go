@@ -28,7 +28,10 @@ func pipelineArgs(q *frame.Request) (asof.Args, error) {
 	for _, name := range []string{"service", "market", "currency", "sponsor"} {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
-	args["market"] = strings.ToUpper(args["market"])
+	var err error
+	if args["market"], err = marketOf(q); err != nil {
+		return nil, err
+	}
 	for name, words := range map[string][]string{"service": {"bond", "loan"}, "sponsor": {"yes", "no"}, "view": {"board", "table"}} {
 		if _, err := q.Choice(name, words...); err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dealflow/internal/chart"
+	"dealflow/schemas/lake"
 )
 
 //go:embed templates/*.html style.css ui.js
@@ -75,13 +76,13 @@ type shell struct {
 	*Request
 	*Content
 	Strip   strip
-	Lake    string
 	Program string
 	Pages   []navigation
 	Asked   []evidence
 	Assets  string // address of the files, without their name
 	Took    string // time of the page on the server
 	Search  string
+	Parsers int // version
 }
 
 // navigation is a word of the navigation.
@@ -93,8 +94,8 @@ type navigation struct {
 // render writes a page.
 func render(out io.Writer, q *Request, c *Content) error {
 	s := shell{
-		Request: q, Content: c, Strip: q.strip(), Lake: q.server.config.URL, Program: q.server.config.Version, Asked: q.asked,
-		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"),
+		Request: q, Content: c, Strip: q.strip(), Program: q.server.config.Version, Asked: q.asked,
+		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"), Parsers: lake.ParserVersion,
 	}
 	for _, p := range q.server.config.Pages {
 		if p.Key != "" {
@@ -184,10 +185,10 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 
 // Name is the lake's name in short: of one in a folder, the name of that.
 func (s shell) Name() string {
-	if strings.Contains(s.Lake, "://") {
-		return s.Lake
+	if strings.Contains(s.Lake(), "://") {
+		return s.Lake()
 	}
-	return path.Base(s.Lake)
+	return path.Base(s.Lake())
 }
 
 // At names the commit that the page is of; "" before the first.

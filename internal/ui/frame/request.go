@@ -32,6 +32,9 @@ type Request struct {
 	asked  []evidence
 }
 
+// Lake returns the address of the lake, without credentials: a folder, or a URL.
+func (q *Request) Lake() string { return q.server.config.URL }
+
 // Resolve returns the instant that a text names; see asof.Lake.
 func (q *Request) Resolve(text string) (lake.Instant, error) {
 	return q.server.config.Lake.Resolve(text)

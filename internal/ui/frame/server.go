@@ -407,6 +407,15 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Co
 	return nil
 }
 
+// inputError begins what the engine says of a value of a form that an analysis refuses.
+const inputError = "Invalid Input Error: "
+
+// fault is the data of a page that says what was wrong.
+type fault struct {
+	Text      string
+	IsPicture bool // a mark below a line shows a place
+}
+
 // showError answers with a page that says what was wrong.
 func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, err error) {
 	status, text := http.StatusInternalServerError, err.Error()
@@ -420,6 +429,8 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 		w.Header().Set("Retry-After", retryAfter)
 	case r.Context().Err() != nil:
 		return // the reader has gone
+	case errors.As(err, &failed) && strings.HasPrefix(text, inputError):
+		status, text = http.StatusBadRequest, strings.TrimPrefix(text, inputError)
 	case errors.As(err, &failed):
 		s.config.Log.Error("a statement of the explorer failed", "path", r.URL.Path, "error", err)
 	default:
@@ -429,8 +440,11 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 		http.Error(w, text, status)
 		return
 	}
-	c := &Content{Title: http.StatusText(status), Template: "error", Data: text}
-	if status == http.StatusNotFound {
+	c := &Content{Title: http.StatusText(status), Template: "error", Data: fault{text, strings.Contains(text, "\n")}}
+	switch {
+	case failed != nil:
+		c.Title = "This could not be answered" // the statement is among those that the page has asked
+	case status == http.StatusNotFound:
 		c.Title = "Not found"
 	}
 	if err := s.write(w, r, q, c, status); err != nil {

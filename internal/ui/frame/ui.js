@@ -1,4 +1,4 @@
-// The pages work without this. It adds keys, the slider, copying, the choice of theme, and the notice of a newer commit.
+// The pages work without this. It adds keys, the slider, copying, names for a statement, the choice of theme, and the notice of a newer commit.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -73,6 +73,25 @@
       day.form.insertBefore(slide, day.form.querySelector("button"));
     }
 
+    // A name of the list goes to where the reader is in the statement.
+    const names = document.querySelector(".names");
+    if (names) {
+      const box = document.getElementById("sql");
+      box.setSelectionRange(box.value.length, box.value.length);
+      for (const name of names.querySelectorAll("code")) {
+        const button = make("button", name.textContent);
+        button.type = "button";
+        name.replaceWith(button);
+      }
+      names.addEventListener("click", (event) => {
+        if (!event.target.matches("button")) return;
+        const before = box.value.slice(0, box.selectionStart);
+        const text = (/[\w",)]$/.test(before) ? " " : "") + event.target.textContent;
+        box.focus();
+        if (!document.execCommand("insertText", false, text)) box.setRangeText(text, box.selectionStart, box.selectionEnd, "end"); // the first can be undone
+      });
+    }
+
     // The last statements of this reader: the address of each is that of the page as of the same instant.
     const past = document.getElementById("past");
     if (past) {
@@ -125,9 +144,20 @@
       const link = document.querySelector(selector);
       if (link) link.click();
     };
+    let marked;
+    const mark = () => {
+      const row = rows()[at];
+      if (!row || !row.closest("table").dataset.marks) return;
+      if (!marked || marked === row) {
+        marked = row.classList.toggle("marked") ? row : undefined;
+        return;
+      }
+      const [against, v] = [marked, row].map((version) => Number(version.cells[0].textContent)).sort((a, b) => a - b);
+      location.href = "?" + new URLSearchParams({ tab: "diff", against, v });
+    };
     const help = [["g then the first letter", "a page: " + [...document.querySelectorAll("nav [data-key]")].map((a) => a.dataset.key + " " + a.textContent).join(", ")],
       ["/", "search"], ["[ ]", "one commit back, forward"], ["{ }", "one day back, forward"], [".", "exact instant"], ["n", "newest state"],
-      ["j k", "next, previous row"], ["Enter", "open the row"], ["s", "the statements"], ["Ctrl+Enter", "run the statement (SQL)"], ["y", "copy a link to this view, pinned"], ["?", "this list"]];
+      ["j k", "next, previous row"], ["Enter", "open the row"], ["x", "mark a version; the second one is compared with it"], ["s", "the statements"], ["Ctrl+Enter", "run the statement (SQL)"], ["y", "copy a link to this view, pinned"], ["?", "this list"]];
     const showHelp = () => {
       const dialog = make("dialog");
       dialog.append(make("h2", "Keys"));
@@ -163,7 +193,7 @@
         "/": () => document.getElementById("q").focus(),
         ".": () => document.getElementById("at").select(),
         n: () => follow('[data-move="n"]'),
-        j: () => step(1), k: () => step(-1),
+        j: () => step(1), k: () => step(-1), x: mark,
         s: () => { const asked = document.querySelector(".asked details"); if (asked) { asked.open = !asked.open; asked.querySelector("summary").focus(); } },
         y: () => copy(new URL(strip.dataset.pinned === "true" ? location.href : strip.dataset.pin, location.href).href),
       }[event.key] || ("[]{}".includes(event.key) ? () => follow('[data-move="' + CSS.escape(event.key) + '"]') : null);

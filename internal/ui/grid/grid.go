@@ -18,7 +18,7 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 	Sticky  int  // columns that stay when a narrow reader scrolls
-	Marks   bool // rows can be marked for a comparison
+	Marks   bool // rows are versions, whose numbers come first: two can be marked for a comparison
 }
 
 // Column is a column of a table.
@@ -27,6 +27,7 @@ type Column struct {
 	Number bool
 	Sort   string // address of the table sorted by it; "" for none
 	Sorted string // ascending or descending; "" for not
+	Type   Cell   // of the values, for those who know the engine; no text for none
 }
 
 // Row is a row of a table.

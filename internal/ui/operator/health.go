@@ -266,7 +266,7 @@ func driftTable(c *lake.Commit) *grid.Table {
 
 // feedsNow lists the feeds with their ages.
 func feedsNow(q *frame.Request, h *Health) *grid.Table {
-	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
+	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", ">extract", ">write")}
 	for i := range h.Feeds {
 		f := &h.Feeds[i]
 		if f.Last == nil {
@@ -289,10 +289,13 @@ func feedsNow(q *frame.Request, h *Health) *grid.Table {
 			}
 			return c
 		}
-		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state)
+		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state, seconds(f.Last.ExtractMS), seconds(f.Last.WriteMS))
 	}
 	return t
 }
+
+// seconds returns milliseconds as a cell.
+func seconds(ms int64) grid.Cell { return grid.Cell{Text: fmt.Sprintf("%.1f s", float64(ms)/1000)} }
 
 func feedCell(q *frame.Request, feed api.Feed) grid.Cell {
 	return grid.Cell{Text: feed.String(), Link: q.Link(fmt.Sprintf("deals?service=%s&market=%s&kind=%s", feed.Service, feed.Market, feed.Kind))}

@@ -245,7 +245,6 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 	}
 	d.Feeds = &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "outcome", ">deals", ">new", ">changed", ">removed", ">not entitled", ">back", ">unchanged", ">quarantined", ">drift", "error")}
 	d.Traffic = &grid.Table{Caption: "Traffic", Sticky: 1, Columns: grid.Columns("feed", ">pages", ">requests", ">size", ">retries", ">waited", ">sweeps", ">asked by id", ">extract", ">write")}
-	seconds := func(ms int64) grid.Cell { return grid.Cell{Text: fmt.Sprintf("%.1f s", float64(ms)/1000)} }
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		d.Feeds.Add(feedCell(q, f.Feed), grid.Cell{Text: f.Outcome, Class: outcomeClass(f.Outcome)}, grid.Whole(f.Deals), grid.Whole(f.Added), grid.Whole(f.Changed), grid.Whole(f.Removed), grid.Whole(f.NotEntitled),

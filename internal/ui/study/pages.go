@@ -15,6 +15,6 @@ var Templates embed.FS
 func Pages(described []Analysis) []frame.Page {
 	return append(analysisPages(described),
 		frame.Page{Path: "tables", Word: "Tables", Key: "t", Params: []string{"q"}, Show: showTables, Main: mainTables},
-		frame.Page{Path: "tables/{table}", Word: "Tables", Params: []string{"q"}, Show: showDeclared, Main: mainDeclared},
+		frame.Page{Path: "tables/{table}", Word: "Tables", Params: []string{"q"}, Show: showTable, Main: mainTable},
 	)
 }

@@ -36,6 +36,14 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 			}
 			data.Table.Add(grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, rows, grid.Whole(int64(len(declared.HistoryColumns()))), grid.Cell{Text: declared.Doc})
 		}
+		others, err := q.Ask(asof.Query{Name: "other_tables"})
+		if err != nil {
+			return nil, err
+		}
+		data.Others = &grid.Table{Caption: "Other tables and views", Sticky: 1, Columns: grid.Columns("table", "meaning")}
+		for _, r := range others.All() {
+			data.Others.Add(grid.Cell{Text: r.Text("name"), Link: q.Link("tables/" + r.Text("name"))}, grid.Cell{Text: r.Text("comment")})
+		}
 		return c, nil
 	}
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "table", "type", "meaning", "in the record")}
@@ -54,21 +62,45 @@ func matches(c *lake.Column, search string) bool {
 	return strings.Contains(strings.ToLower(c.Name+" "+c.Doc+" "+c.Pointer), search)
 }
 
-// declaredTable returns the table that a path names.
-func declaredTable(q *frame.Request) (*lake.Table, error) {
-	declared, ok := lake.TableByName(q.Vars["table"])
-	if !ok {
-		return nil, frame.Errorf(http.StatusNotFound, "No table %s; the list of tables has all.", q.Vars["table"])
+// other returns the query for the columns of a table that is not declared.
+func other(q *frame.Request) asof.Query {
+	schema, table, found := strings.Cut(q.Vars["table"], ".")
+	if !found {
+		schema, table = "main", schema
 	}
-	return declared, nil
+	return asof.Query{Name: "other_columns", Args: asof.Args{"schema": schema, "table": table}}
 }
 
-func mainDeclared(q *frame.Request) (asof.Query, error) {
-	declared, err := declaredTable(q)
-	if err != nil {
-		return asof.Query{}, err
+func mainTable(q *frame.Request) (asof.Query, error) {
+	if declared, ok := lake.TableByName(q.Vars["table"]); ok {
+		return asof.Query{Name: "preview/" + declared.Name}, nil
 	}
-	return asof.Query{Name: "preview/" + declared.Name}, nil
+	return other(q), nil
+}
+
+// showTable is the page of a table.
+func showTable(q *frame.Request) (*frame.Content, error) {
+	if declared, ok := lake.TableByName(q.Vars["table"]); ok {
+		return showDeclared(q, declared)
+	}
+	found, err := q.Ask(other(q))
+	if err != nil {
+		return nil, err
+	}
+	name := q.Vars["table"]
+	if len(found.Rows) == 0 {
+		return nil, frame.Errorf(http.StatusNotFound, "No table %s; the list of tables has all.", name)
+	}
+	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	data := &tablesData{Console: q.ConsoleLink("FROM " + name + "\nLIMIT 100")}
+	data.Empty = "No column matches."
+	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "type", "meaning")}
+	for _, r := range found.All() {
+		if strings.Contains(strings.ToLower(r.Text("column_name")+" "+r.Text("comment")), search) {
+			data.Table.Add(grid.Cell{Text: r.Text("column_name")}, grid.Words(r.Text("data_type")), grid.Cell{Text: r.Text("comment")})
+		}
+	}
+	return &frame.Content{Title: name, Lead: grid.Plural(int64(len(found.Rows)), "column", "columns") + ".", Template: "tables", Data: data}, nil
 }
 
 // previewRows is the number of rows of a table that its page shows.
@@ -77,14 +109,12 @@ const previewRows = 5
 type tablesData struct {
 	frame.List
 	Preview *grid.Table // first rows; nil for none
+	Others  *grid.Table // tables besides; nil for none
+	Console string      // address of a statement that shows rows; "" for none
 }
 
 // showDeclared lists the columns of a table, with what they mean and how many rows have a value.
-func showDeclared(q *frame.Request) (*frame.Content, error) {
-	declared, err := declaredTable(q)
-	if err != nil {
-		return nil, err
-	}
+func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error) {
 	filled, err := q.Ask(asof.Query{Name: "filled/" + declared.Name})
 	if err != nil {
 		return nil, err
