@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"log/slog"
@@ -27,7 +26,7 @@ var statements embed.FS
 type Catalog struct {
 	Root   string        // of the lake: an absolute path or s3://bucket/prefix
 	Commit int64         // the commit it shows
-	SHA256 string        // of that commit's bytes; "" for a commit that is not made yet: NameCommit adds it
+	SHA256 string        // of that commit's bytes; "" for a commit that is not made yet: Unfinished.Finish gets it
 	Known  lake.Instant  // that commit's known_at
 	Files  []lake.File   // live files
 	Runs   []lake.Commit // oldest first: all runs, or of a long log those that load.Log.Commits has
@@ -65,18 +64,22 @@ type LocalFiles interface {
 // Build writes the catalog to a new file at path. It extends Previous if that is possible, or fills an empty catalog
 // from all of history. The result is the same.
 func (c *Catalog) Build(ctx context.Context, path string) error {
-	return c.build(ctx, path)
+	made, err := c.build(ctx, path)
+	if err != nil {
+		return err
+	}
+	return made.Finish(ctx, lake.NamedCommit{Number: c.Commit, SHA256: c.SHA256, KnownAt: c.Known})
 }
 
-// BuildAndCheck is Build for a commit that is not made yet. It runs the quality checks on the catalog and records their
-// results in it. added are the commit's new files. accepted names checks that do not hold this run. If an error occurs
-// after the checks, the results are returned together with the error.
-func (c *Catalog) BuildAndCheck(ctx context.Context, path string, added []lake.File, accepted []string) (results []lake.Check, err error) {
-	err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
+// BuildAndCheck is Build for a commit that is not made yet: the caller finishes or closes what it has made. It runs the
+// quality checks on the catalog and records their results in it. added are the commit's new files. accepted names checks
+// that do not hold this run. If an error occurs after the checks, the results are returned together with the error.
+func (c *Catalog) BuildAndCheck(ctx context.Context, path string, added []lake.File, accepted []string) (made *Unfinished, results []lake.Check, err error) {
+	made, err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 		results, err = c.check(ctx, conn, added, accepted)
 		return err
 	}})
-	return results, err
+	return made, results, err
 }
 
 // checkError is the failure of a check's query. Building the catalog from scratch would not cure it.
@@ -89,12 +92,12 @@ func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *checkError) Unwrap() error { return e.err }
 
 // build writes the catalog; the steps in last run before its transaction commits.
-func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
+func (c *Catalog) build(ctx context.Context, path string, last ...step) (*Unfinished, error) {
 	if c.Previous != "" {
-		err := c.extendPrevious(ctx, path, last...)
+		made, err := c.extendPrevious(ctx, path, last...)
 		var failed *checkError
 		if err == nil || ctx.Err() != nil || errors.As(err, &failed) {
-			return err
+			return made, err
 		}
 		c.log().Info("the catalog is built from scratch", "why", firstLine(err))
 	}
@@ -102,65 +105,30 @@ func (c *Catalog) build(ctx context.Context, path string, last ...step) error {
 }
 
 // extendPrevious writes the catalog as an extended copy of Previous.
-func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step) error {
+func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step) (*Unfinished, error) {
 	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
-		return fmt.Errorf("the previous catalog cannot be extended: %w", err)
+		return nil, fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
-	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
+	return begin(ctx, path, func(conn *stdsql.Conn) error {
 		from, err := c.readBaseline(ctx, conn)
 		if err != nil {
 			return err
 		}
 		return c.refresh(ctx, conn, from, last...)
 	})
-	if err != nil {
-		return err
-	}
-	return seal(path, c.shown())
 }
 
 // buildFromScratch fills an empty catalog from all of history.
-func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...step) error {
+func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...step) (*Unfinished, error) {
 	if err := os.RemoveAll(path + ".wal"); err != nil {
-		return fmt.Errorf("catalog: %w", err)
+		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	if err := c.writeLayout(ctx, path); err != nil {
-		return fmt.Errorf("catalog: layout: %w", err)
+		return nil, fmt.Errorf("catalog: layout: %w", err)
 	}
-	err := c.edit(ctx, path, func(conn *stdsql.Conn) error {
+	return begin(ctx, path, func(conn *stdsql.Conn) error {
 		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...)
 	})
-	if err != nil {
-		return err
-	}
-	return seal(path, c.shown())
-}
-
-// shown names the commit that the catalog shows.
-func (c *Catalog) shown() lake.NamedCommit {
-	return lake.NamedCommit{Number: c.Commit, SHA256: c.SHA256, KnownAt: c.Known}
-}
-
-// NameCommit adds the hash of the commit to a catalog that was built before that commit was made.
-func NameCommit(ctx context.Context, path string, shown lake.NamedCommit) error {
-	blocks, err := hashCatalog(path, io.Discard)
-	if err == nil {
-		err = os.Truncate(path, blocks)
-	}
-	if err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
-	err = new(Catalog).edit(ctx, path, func(conn *stdsql.Conn) error {
-		_, err := conn.ExecContext(ctx, "UPDATE _dealflow.catalog SET sha256 = ?", shown.SHA256)
-		if err == nil {
-			_, err = conn.ExecContext(ctx, "CHECKPOINT")
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("catalog: name commit %d: %w", shown.Number, err)
-	}
-	return seal(path, shown)
 }
 
 func (c *Catalog) log() *slog.Logger {
@@ -195,32 +163,18 @@ func threadsFor(added newFiles) string {
 	return "2"
 }
 
-// workSettings are the DuckDB settings for building the catalog file at path.
+// workSettings are the DuckDB settings for building the catalog file at path. Each commit writes into the file at once, and
+// not to a write-ahead log before.
 func workSettings(path string) []string {
 	return []string{
 		"SET threads = 1", "SET memory_limit = " + literal(workMemory), "SET temp_directory = " + literal(path+".spilled"),
-		"SET parquet_metadata_cache = true",
+		"SET parquet_metadata_cache = true", "SET checkpoint_threshold = '1KB'",
 	}
 }
 
 // releaseMemory makes DuckDB return freed memory to the system. DuckDB does so whenever the limit is set, even to the
 // same value.
 var releaseMemory = sqlStep("SET memory_limit = " + literal(workMemory))
-
-// edit opens a catalog file for writing and passes work the only connection to it.
-func (c *Catalog) edit(ctx context.Context, path string, work func(*stdsql.Conn) error) (err error) {
-	db, err := connect(path, false, workSettings(path)...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	return work(conn)
-}
 
 // step is a named part of building a catalog. Errors carry its name.
 type step struct {
@@ -253,7 +207,7 @@ func sqlStep(text string) step {
 	return statement(text, func() (string, error) { return text, nil })
 }
 
-// refresh brings a catalog from an earlier commit to this one, in one transaction.
+// refresh brings a catalog from an earlier commit to this one, in a transaction that Finish commits.
 func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last ...step) error {
 	added := c.newFilesSince(from)
 	views, err := c.changedViews(ctx, conn)
@@ -284,7 +238,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, added) }},
 		releaseMemory,
 	}
-	return doSteps(ctx, conn, append(append(steps, last...), sqlStep("COMMIT"), releaseMemory, sqlStep("CHECKPOINT"))...)
+	return doSteps(ctx, conn, append(steps, last...)...)
 }
 
 // render executes the template of a statement.
@@ -316,8 +270,8 @@ func (c *Catalog) recordCommit(ctx context.Context, conn *stdsql.Conn) error {
 	}
 	_, err = conn.ExecContext(ctx, `
 INSERT INTO _dealflow.catalog (alias_version) SELECT '' WHERE NOT EXISTS (FROM _dealflow.catalog);
-UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?, sha256 = nullif(?, ''), lake_id = ?`,
-		c.Commit, c.Known.String(), c.Root, layout, c.SHA256, c.lakeID())
+UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, layout = ?, sha256 = NULL, lake_id = ?`,
+		c.Commit, c.Known.String(), c.Root, layout, c.lakeID())
 	return err
 }
 
@@ -329,7 +283,7 @@ func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`,
 
 // Shown is the state of a catalog file.
 type Shown struct {
-	Commit       lake.NamedCommit // without a hash if an older program made the catalog, or before NameCommit
+	Commit       lake.NamedCommit // without a hash if an older program made the catalog
 	RunID        string           // of the commit
 	AliasVersion string
 	Current      bool // this program can extend it: layout and DuckDB version are the same

@@ -25,7 +25,7 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 	if err := copyVerified(from, path); err != nil {
 		return fmt.Errorf("cut the catalog: %w", err)
 	}
-	err := new(Catalog).edit(ctx, path, func(conn *stdsql.Conn) error {
+	err := edit(ctx, path, func(conn *stdsql.Conn) error {
 		return doSteps(ctx, conn,
 			sqlStep("BEGIN"),
 			// Before the runs are cut: a run that is not known yet says that an earlier one is not the last.
@@ -38,7 +38,7 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 					Shown lake.NamedCommit
 				}{known.String(), shown})
 			}),
-			sqlStep("COMMIT"), sqlStep("CHECKPOINT"),
+			sqlStep("COMMIT"), checkpoint(path),
 		)
 	})
 	if err != nil {

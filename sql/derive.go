@@ -37,7 +37,6 @@ func (c *Catalog) derive(ctx context.Context, conn *stdsql.Conn, added newFiles)
 type indexing struct {
 	Table    map[string]string // the source for a FROM clause of each flattened table
 	Versions string            // the relation with the versions to add
-	Market   string            // whose versions are added; "": those of all markets
 
 	// Deals with deal_id % Parts = Part are added.
 	Part, Parts int64
@@ -45,13 +44,12 @@ type indexing struct {
 
 // deriveIndexes adds to what analyses look up by name and version.
 func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
-	ix := indexing{Table: c.sources(added.files), Versions: "new_version", Parts: 1}
-	many := added.rows() > fewRows
+	ix := indexing{Table: c.sources(added.files), Versions: "new_version"}
 	if len(newRows(added)) > 0 {
 		if err := runDerivation(ctx, conn, "spellings", ix); err != nil {
 			return err
 		}
-		if err := ix.run(ctx, conn, "listings", many); err != nil {
+		if err := ix.run(ctx, conn, "listings", added.rows(lake.HistoryTable("bond_priced_deals"), lake.HistoryTable("loan_priced_tranches"))); err != nil {
 			return err
 		}
 		if err := runDerivation(ctx, conn, "shared_codes", ix); err != nil {
@@ -68,27 +66,20 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 				return err
 			}
 		}
-		ix.Table, ix.Versions, many = c.sources(added.files), "_dealflow.version_index", added.rows() > fewRows
+		ix.Table, ix.Versions = c.sources(added.files), "_dealflow.version_index"
 	}
-	if many {
-		const most = 400_000 // as many bank rows of all markets are no more than DuckDB can group, if most are of one market
-		ix.Parts += added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")) / most
-	}
-	return ix.run(ctx, conn, "bank_counts", many)
+	return ix.run(ctx, conn, "bank_counts", added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")))
 }
 
-// run executes a derivation for all deals; or, if there are many, for some of a market after the other, because DuckDB joins
-// and groups them in memory.
-func (ix indexing) run(ctx context.Context, conn *stdsql.Conn, name string, many bool) error {
-	if !many {
-		return runDerivation(ctx, conn, name, ix)
-	}
-	for _, m := range markets() {
-		ix.Market = m.Market
-		for ix.Part = range ix.Parts {
-			if err := runDerivation(ctx, conn, name, ix); err != nil {
-				return fmt.Errorf("%s: %w", m.Market, err)
-			}
+// mostAtOnce is how many rows a derivation may join and group, which DuckDB does in memory (see workMemory).
+const mostAtOnce = 400_000
+
+// run executes a derivation of this many rows, for some deals after the other if there are too many.
+func (ix indexing) run(ctx context.Context, conn *stdsql.Conn, name string, rows int64) error {
+	ix.Parts = 1 + rows/mostAtOnce
+	for ix.Part = range ix.Parts {
+		if err := runDerivation(ctx, conn, name, ix); err != nil {
+			return err
 		}
 	}
 	return nil

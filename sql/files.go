@@ -20,21 +20,42 @@ import (
 // casts. Files of a later schema version than this program's are read like those of its own: their further columns are
 // left out (lake.SchemaNeeds). Without files the result is empty and typed.
 func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
-	byVersion := map[int][]string{}
+	byVersion := map[int][]lake.File{}
 	for i := range files {
 		version := min(files[i].SchemaVersion, lake.SchemaVersion)
-		byVersion[version] = append(byVersion[version], files[i].Path)
+		byVersion[version] = append(byVersion[version], files[i])
 	}
 	var parts []string
 	for version := 1; version <= lake.SchemaVersion; version++ {
-		if paths := byVersion[version]; len(paths) > 0 {
-			parts = append(parts, c.readFiles(paths, columns, version))
+		if some := byVersion[version]; len(some) > 0 {
+			parts = append(parts, c.readFiles(pathsOf(some), columns, version))
 		}
 	}
 	if len(parts) == 0 {
 		return emptySource(columns)
 	}
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
+}
+
+// pathsOf lists the paths of files of one table. The first is that of a file of average size: DuckDB takes its number of rows for
+// that of each file when it orders joins, and else it would build hash tables of the widest rows (a year's file next to
+// those of nights).
+func pathsOf(files []lake.File) []string {
+	paths := make([]string, len(files))
+	var rows int64
+	for i := range files {
+		paths[i] = files[i].Path
+		rows += files[i].Rows
+	}
+	fromMean := func(f lake.File) int64 { return max(f.Rows-rows/int64(len(files)), rows/int64(len(files))-f.Rows) }
+	first := 0
+	for i := range files {
+		if fromMean(files[i]) < fromMean(files[first]) {
+			first = i
+		}
+	}
+	paths[0], paths[first] = paths[first], paths[0]
+	return paths
 }
 
 // emptySource returns a subquery with columns and without rows.

@@ -158,7 +158,10 @@ func (h *history) commit() (added []lake.File) {
 func (h *history) check(accepted ...string) (results []lake.Check) {
 	h.t.Helper()
 	added := h.commit()
-	results, err := h.catalog().BuildAndCheck(h.t.Context(), filepath.Join(h.t.TempDir(), "catalog.duckdb"), added, accepted)
+	made, results, err := h.catalog().BuildAndCheck(h.t.Context(), filepath.Join(h.t.TempDir(), "catalog.duckdb"), added, accepted)
+	if err == nil {
+		err = made.Close()
+	}
 	if err != nil {
 		h.t.Fatal(err)
 	}

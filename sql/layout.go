@@ -97,8 +97,8 @@ func (c *Catalog) writeLayout(ctx context.Context, path string) error {
 	if err := os.WriteFile(path, empty, 0o600); err != nil {
 		return err
 	}
-	err = c.edit(ctx, path, func(conn *stdsql.Conn) error {
-		return doSteps(ctx, conn, step{"own names", c.ownNames}, sqlStep("CHECKPOINT"))
+	err = edit(ctx, path, func(conn *stdsql.Conn) error {
+		return doSteps(ctx, conn, step{"own names", c.ownNames}, checkpoint(path))
 	})
 	if err != nil {
 		return err
@@ -134,14 +134,13 @@ func buildEmptyCatalog(parent string) (made []byte, err error) {
 		return nil, err
 	}
 	ctx := context.Background() // the result is for all later callers, so no caller's context ends this
-	var empty Catalog
-	err = empty.edit(ctx, path, func(conn *stdsql.Conn) error {
+	err = edit(ctx, path, func(conn *stdsql.Conn) error {
 		steps := []step{sqlStep("BEGIN")}
 		for _, text := range texts {
 			first, _, _ := strings.Cut(text, "\n")
 			steps = append(steps, statement(first, func() (string, error) { return text, nil }))
 		}
-		return doSteps(ctx, conn, append(steps, sqlStep("COMMIT"), sqlStep("CHECKPOINT"), releaseMemory)...)
+		return doSteps(ctx, conn, append(steps, sqlStep("COMMIT"), checkpoint(path))...)
 	})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,8 @@ func connect(path string, readOnly bool, setup ...string) (*stdsql.DB, error) {
 	return stdsql.OpenDB(connector), nil
 }
 
-// EngineVersion is the version of DuckDB inside this program, such as "v1.4.1".
+// EngineVersion is the version of DuckDB inside this program, such as "v1.4.1". (Its C function would do, but the binding
+// frees the constant text that it returns.)
 func EngineVersion(ctx context.Context) (version string, err error) {
 	db, err := connect("", false)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -64,6 +65,7 @@ func TestKilledFolder(t *testing.T) {
 
 // TestKilledS3 is TestKilledFolder with the lake on a real S3 server.
 func TestKilledS3(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	server := s3test.Start(t, s3test.Options{})
 	testKilled(t, func(t *testing.T, n int) location {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 )
 
@@ -22,6 +23,7 @@ const countQuery = "SELECT 1 / count(*) FROM bond_priced_banks"
 // TestReadOnlyKey reads a lake on a real S3 server with a key that may only read, when its catalog is current and when it
 // is not.
 func TestReadOnlyKey(t *testing.T) {
+	testkit.Long(t)
 	server := s3test.Start(t, s3test.Options{})
 	m := newStalling(t)
 	settings := func(s s3test.Server) []string {

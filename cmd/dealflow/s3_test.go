@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/s3test"
 )
 
 // TestCommandsOnS3 runs each command on a lake on a real S3 server, and serves the lake.
 func TestCommandsOnS3(t *testing.T) {
+	testkit.Long(t)
 	server := s3test.Start(t, s3test.Options{})
 	p := location{server.Store(t, "commands"), []string{
 		"DEALFLOW_LAKE=s3://" + server.Bucket + "/commands", "AWS_ENDPOINT_URL_S3=" + server.Endpoint, "AWS_REGION=" + server.Region,

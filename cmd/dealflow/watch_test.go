@@ -27,6 +27,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -406,6 +407,7 @@ func (m *machine) killWatch(flags ...string) {
 // token is refused, the disk is full, the store is down, the process is killed, the machine sleeps, its clock jumps. In the
 // end `runs` has what happened each night in order, with its reason, and `status` says that all is well.
 func TestYearCompressed(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/maintain"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -142,6 +143,7 @@ func knownDays(table *lake.Table, log *load.Log, at lake.Instant) string {
 // tables in the file of the cut, and all that a statement can read, have the rows that they had then. (A form as of an
 // instant has them, too: TestNoLookAhead.)
 func TestCutIsThePast(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a short run, under the race detector: a cut has one goroutine")

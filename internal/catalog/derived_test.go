@@ -16,6 +16,7 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -35,6 +36,7 @@ var derived = []string{
 // TestDerivedForward extends a catalog from commit to commit, with syncs, a replay and a compaction between, and checks
 // that it equals one that is built from all of history at once.
 func TestDerivedForward(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 11, Deals: 40, Birthdays: true})
 	w.Night(t, 0)
@@ -338,11 +340,11 @@ func TestCatalogThatCannotGoOn(t *testing.T) {
 	heard := world.Hears(&said)
 	w.Night(t, 0)
 	w.Night(t, 1)
-	for i, damage := range []string{
+	for i, damage := range testkit.Sample([]string{
 		"DROP TABLE main.checks",
 		"DROP VIEW main.deals; DROP TABLE _dealflow.field_change CASCADE",
 		"ALTER TABLE _dealflow.tranche_known DROP COLUMN figi",
-	} {
+	}, 1) {
 		path := filepath.Join(w.Root, lake.CatalogKey)
 		intoCatalog(t, w, damage)
 		data, err := os.ReadFile(path)
@@ -432,12 +434,12 @@ func TestCatalogWrittenInto(t *testing.T) {
 	if strings.Contains(said.String(), "built from scratch") {
 		t.Fatalf("an untouched catalog was not gone on from:\n%s", said.String())
 	}
-	for night, statement := range []string{
+	for night, statement := range testkit.Sample([]string{
 		"CREATE OR REPLACE VIEW main.deals AS SELECT 1 AS nothing",
 		"DELETE FROM _dealflow.version_index WHERE deal_id % 2 = 0",
 		"UPDATE _dealflow.version_index SET change = 'added'",
 		"CREATE OR REPLACE MACRO main.deals_as_of(t) AS TABLE SELECT 1 AS nothing",
-	} {
+	}, 1) {
 		intoCatalog(t, w, statement)
 		said.Reset()
 		w.Night(t, 2+night, heard)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -97,6 +98,7 @@ func TestFetchOnDemand(t *testing.T) {
 // TestPackedAfterCrash reads a lake in which a command was killed between the puts of the catalog and of its packed copy: the
 // newer commit answers, and the next publication puts both.
 func TestPackedAfterCrash(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 5})
 	w.Store = new(memstore.Mem)
@@ -153,6 +155,7 @@ func TestPackedAfterCrash(t *testing.T) {
 // TestFetchOnlyNews extends the catalog of a lake that is no local folder. Of history's files it reads only those that
 // the run has written and those with the contents that it compares.
 func TestFetchOnlyNews(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 10})
 	reads := &readStore{Mem: new(memstore.Mem)}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/runs"
 	"dealflow/schemas/lake"
@@ -19,6 +20,7 @@ import (
 // extended, and is the one that is built from scratch: with all runs, and with what changed between versions of which the
 // first one is of a run in a segment, also from another address of the API. verify finds it sound.
 func TestLakeOfALongLog(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w, b := world.NewBook(t)
 	b.WriteAll(world.Priced, 1, 5, "")

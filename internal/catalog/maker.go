@@ -27,31 +27,52 @@ type Maker struct {
 	Log         *slog.Logger
 }
 
-// Made is a catalog file that is not yet published. Close removes it.
+// Made is a catalog file that is not yet published. Close removes it. It is not safe for concurrent use.
 type Made struct {
 	path   string
 	commit int64
-	named  bool // the file has the commit's hash
+	open   *sql.Unfinished // until Finish; nil if the commit was made before the catalog
 	folder string
 	cache  *mirror.Cache // nil for none
 }
 
+// Finish completes a catalog that MakeAndCheck has made: its commit is shown now. It does nothing for nil.
+func (m *Made) Finish(ctx context.Context, shown lake.NamedCommit) error {
+	if m == nil || m.open == nil {
+		return nil
+	}
+	open := m.open
+	m.open = nil
+	return open.Finish(ctx, shown)
+}
+
 // Close removes the file. It does nothing for nil.
-func (m *Made) Close() error {
+func (m *Made) Close() (err error) {
 	if m == nil {
 		return nil
 	}
-	return os.RemoveAll(m.folder)
+	if m.open != nil {
+		err = m.open.Close()
+		m.open = nil
+	}
+	return errors.Join(err, os.RemoveAll(m.folder))
 }
 
 // MakeAndCheck builds the catalog as it will be after a commit that is not yet made, and runs the quality checks on it.
-// accepted names checks that hold nothing this time. With an error, checks has the results of the checks that were asked.
+// After the commit Made.Finish completes it. accepted names checks that hold nothing this time. With an error, checks has the results of the checks that were asked.
 func (m *Maker) MakeAndCheck(ctx context.Context, pending *lake.Commit, accepted []string) (made *Made, checks []lake.Check, err error) {
+	var open *sql.Unfinished
 	build := func(c *sql.Catalog, ctx context.Context, path string) (err error) {
-		checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
+		open, checks, err = c.BuildAndCheck(ctx, path, pending.Add, accepted)
 		return err
 	}
 	made, err = m.make(ctx, stateOf(m.Lake.Log()).with(pending), "", build)
+	switch {
+	case err == nil:
+		made.open = open
+	case open != nil:
+		err = errors.Join(err, open.Close())
+	}
 	return made, checks, err
 }
 
@@ -61,7 +82,7 @@ func (m *Maker) make(ctx context.Context, s state, previous string, build func(*
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, named: s.sha256 != "", folder: folder, cache: m.Cache}
+	made = &Made{path: filepath.Join(folder, lake.CatalogKey), commit: s.commit, folder: folder, cache: m.Cache}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, made.Close())

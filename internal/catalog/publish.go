@@ -43,12 +43,9 @@ func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Ca
 }
 
 // PublishCurrent publishes the catalog of the lake's present state: made if it shows that, or else a new one that
-// extends made. made may be nil; the caller closes it in either case.
+// extends made. made is finished, or nil; the caller closes it in either case.
 func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	if made != nil && made.commit == m.Lake.Log().Number {
-		if err := made.name(ctx, m.Lake.Log()); err != nil {
-			return err
-		}
 		return made.publish(ctx, m.Lake)
 	}
 	previous := ""
@@ -61,15 +58,6 @@ func (m *Maker) PublishCurrent(ctx context.Context, made *Made) (err error) {
 	}
 	defer func() { err = errors.Join(err, current.Close()) }()
 	return current.publish(ctx, m.Lake)
-}
-
-// name adds the hash of the commit to a catalog that was built before the commit was made.
-func (m *Made) name(ctx context.Context, log *load.Log) error {
-	if m.named {
-		return nil
-	}
-	m.named = true
-	return sql.NameCommit(ctx, m.path, log.Newest())
 }
 
 // publish puts the catalog into the lake, unless a newer commit was made.

@@ -15,8 +15,8 @@ import (
 
 // compactAfter is the number of history files of a table and year, of runs and syncs, above which a run merges them. A
 // night adds one for each market, and a sync every five minutes up to 288 a day for each. Views open quickly up to some
-// thousands of files, and there are 18 tables. Readers of wide tables pay for each file, so the first run of a new year
-// merges those of past years whatever their number.
+// thousands of files, and there are 18 tables. Readers of wide tables pay for each file, so the first runs of a new year
+// merge those of past years whatever their number.
 const compactAfter = 32
 
 // Compact merges files as one commit: the same rows in fewer files, so that no answer changes. The small history files of

@@ -1,7 +1,6 @@
 package maintain
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"dealflow/load"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -28,34 +26,36 @@ const compactFiles = 256
 const snapshotDays = 7
 
 // compactable returns what a compaction would merge: groups of small history files of one table and year under the current
-// schema. It leaves out a table and year with at most `most` files that no merge has written. A past year gets no more
-// files, so two of a market are enough there. year is the present one.
+// schema. It leaves out a table and year with at most `most` files that no merge has written, except of the oldest past year
+// where two are left: a past year gets no more files. Runs so merge a year at a time, and none takes long for the years of an
+// older program. year is the present one.
 func compactable(log *load.Log, year, most int) [][]lake.File {
 	var groups [][]lake.File
-	for _, small := range smallHistory(log) {
-		if isDue(small, year, most) {
+	all := smallHistory(log)
+	past := min(oldestUnmerged(all), strconv.Itoa(year-1))
+	for _, small := range all {
+		if n := unmerged(small); n > most || n >= 2 && small[0].Year() <= past {
 			groups = append(groups, portions(small, 2)...)
 		}
 	}
-	return slices.DeleteFunc(groups, func(group []lake.File) bool { return !slices.ContainsFunc(group, isUnmerged) })
+	return slices.DeleteFunc(groups, func(group []lake.File) bool { return unmerged(group) == 0 })
 }
 
-func isDue(small []lake.File, year, most int) bool {
-	unmerged, ofMarket, greatest := 0, map[api.Market]int{}, 0
-	for i := range small {
-		if !small[i].IsShared() {
-			market := small[i].Markets()[0]
-			unmerged++
-			ofMarket[market]++
-			greatest = max(greatest, ofMarket[market])
+// oldestUnmerged returns the first year of which a table has two files that no merge has written.
+func oldestUnmerged(groups [][]lake.File) string {
+	oldest := "9999"
+	for _, small := range groups {
+		if unmerged(small) >= 2 {
+			oldest = min(oldest, small[0].Year())
 		}
 	}
-	fileYear, err := strconv.Atoi(small[0].Year())
-	return unmerged > most || err == nil && fileYear < year && greatest >= 2
+	return oldest
 }
 
-// isUnmerged says whether a file is one of a run.
-func isUnmerged(f lake.File) bool { return !f.IsShared() }
+// unmerged counts the files that no merge has written.
+func unmerged(files []lake.File) int {
+	return len(slices.DeleteFunc(slices.Clone(files), func(f lake.File) bool { return f.IsShared() }))
+}
 
 // smallHistory lists the small history files of the current schema, by table and year.
 func smallHistory(log *load.Log) [][]lake.File {
@@ -86,17 +86,10 @@ func groupFiles(log *load.Log, nameOf func(*lake.File) string, wanted func(*lake
 	slices.Sort(names)
 	groups := make([][]lake.File, len(names))
 	for i, name := range names {
-		slices.SortStableFunc(byGroup[name], func(a, b lake.File) int { return cmp.Compare(rank(&a), rank(&b)) })
+		slices.SortStableFunc(byGroup[name], func(a, b lake.File) int { return unmerged([]lake.File{a}) - unmerged([]lake.File{b}) })
 		groups[i] = byGroup[name]
 	}
 	return groups
-}
-
-func rank(f *lake.File) int {
-	if f.IsShared() {
-		return 0
-	}
-	return 1
 }
 
 // portions splits files into groups that one merge can read. It omits groups of fewer than least files.

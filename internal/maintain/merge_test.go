@@ -62,20 +62,30 @@ func TestCompactable(t *testing.T) {
 	}
 }
 
-// TestCompactablePastYears merges files of a past year by themselves if a market has two: a file of each market, as earlier
-// programs left them, waits for `compact`.
+// TestCompactablePastYears merges the files of past years by themselves, however few: a run those of the oldest year, `compact`
+// all. In each case the files of the years 2024 and 2025 are listed.
 func TestCompactablePastYears(t *testing.T) {
 	for _, c := range []struct {
-		markets string
-		most    int
-		want    int // groups
-	}{{"IG HY EM", 32, 0}, {"IG HY EM", 0, 1}, {"IG HY IG", 32, 1}, {"all IG IG", 32, 1}, {"all IG", 32, 0}, {"all all", 0, 0}} {
+		older, newer string // markets
+		most         int
+		want         string // the years of the groups
+	}{
+		{"", "IG HY EM", 32, "2025"}, {"", "IG HY EM", 0, "2025"}, {"", "IG HY IG", 32, "2025"}, {"", "all IG IG", 32, "2025"},
+		{"", "IG", 32, ""}, {"", "all IG", 32, ""}, {"", "all all", 0, ""},
+		{"IG HY", "IG HY", 32, "2024"}, {"IG HY", "IG HY", 0, "2024 2025"}, {"all all", "IG HY", 32, "2025"}, {"IG", "IG HY", 32, "2025"},
+	} {
 		var files []lake.File
-		for i, market := range strings.Fields(c.markets) {
-			files = append(files, historyFile("bond_priced_deals", market, "2025", i, lake.SchemaVersion, 0))
+		for year, markets := range map[string]string{"2024": c.older, "2025": c.newer} {
+			for i, market := range strings.Fields(markets) {
+				files = append(files, historyFile("bond_priced_deals", market, year, i, lake.SchemaVersion, 0))
+			}
 		}
-		if got := compactable(logOf(t, files), 2026, c.most); len(got) != c.want {
-			t.Errorf("%s, %d: got %d groups, want %d", c.markets, c.most, len(got), c.want)
+		var got []string
+		for _, group := range compactable(logOf(t, files), 2026, c.most) {
+			got = append(got, group[0].Year())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q, %q, %d: the years %q are merged, want %q", c.older, c.newer, c.most, got, c.want)
 		}
 	}
 }

@@ -91,6 +91,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	for _, f := range done {
 		r.apply(f)
 	}
+	if err := r.catalog.Finish(ctx, r.lake.Log().Newest()); err != nil {
+		r.Log.Info("the catalog is built again", "why", errors.Join(err, r.dropCatalog()))
+	}
 	return nil
 }
 

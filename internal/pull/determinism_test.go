@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dealflow/internal/pull"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/serve/sim"
@@ -28,6 +29,7 @@ func foldersOf(sums []string) int {
 // TestSnapshotsAreHistory runs some nights, with failing feeds, and with days that are run again while the market
 // changes. Then it checks for every day and table that the snapshot equals history as of that instant.
 func TestSnapshotsAreHistory(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 25})
 	for n := range 5 {

@@ -3,6 +3,7 @@ package pull_test
 import (
 	"testing"
 
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -11,6 +12,7 @@ import (
 // TestTruthUnderFaults is TestTruth with an API that breaks off bodies, damages records inside pages, fails, ends tokens early and loses cursors: no
 // row is lost or invented.
 func TestTruthUnderFaults(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 3, Deals: 40})
 	faults := serve.AllFaults(3, 0.15, serve.FaultTooMany, serve.FaultBareTooMany)

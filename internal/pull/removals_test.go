@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dealflow/internal/pull"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/lake"
 )
@@ -123,10 +124,11 @@ func TestRemovalGuard(t *testing.T) {
 // is gone.
 func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 	t.Parallel()
-	for name, doubt := range map[string]struct {
+	type doubt struct {
 		night   func(*world.World, *world.Book)
 		outcome string
-	}{
+	}
+	for name, doubt := range testkit.SampleOf(map[string]doubt{
 		"its own record has lost its id": {outcome: "done", night: func(w *world.World, b *world.Book) {
 			w.Attempts = 5 // three answers without an id are taken for the record
 			b.WriteBody(world.Expected, 1, `{"market":"IG"}`)
@@ -151,7 +153,7 @@ func TestNobodyIsRemovedOnDoubt(t *testing.T) {
 		"by id the server fails": {outcome: "failed", night: func(w *world.World, _ *world.Book) {
 			w.Interfere(world.Refuse(http.StatusInternalServerError, world.Expected.DealPath(1)))
 		}},
-	} {
+	}, 1) {
 		t.Run(name, func(t *testing.T) {
 			w, b := world.NewBook(t)
 			both := world.Feeds(world.Priced, world.Expected)

@@ -19,6 +19,7 @@ import (
 // TestTruthOnS3 is TestTruth with the lake on a real S3 server: the catalog is built over remote files, published
 // there, fetched, and read through the cache.
 func TestTruthOnS3(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 7, Deals: 25})
 	w.Store = s3test.Start(t, s3test.Options{}).Store(t, "truth")
@@ -32,11 +33,12 @@ func TestTruthOnS3(t *testing.T) {
 func TestMetamorphic(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, way := range []struct {
+	type way struct {
 		name    string
 		prepare func(t *testing.T, w *world.World)
 		change  world.Change
-	}{
+	}
+	for _, way := range testkit.Sample([]way{
 		{"plain", func(*testing.T, *world.World) {}, func(*pull.Config) {}},
 		{"pages of one", func(_ *testing.T, w *world.World) { w.Pages = 1 }, func(*pull.Config) {}},
 		{"pages of a thousand", func(_ *testing.T, w *world.World) { w.Pages = 1000 }, func(*pull.Config) {}},
@@ -44,7 +46,7 @@ func TestMetamorphic(t *testing.T) {
 		{"eight workers", func(*testing.T, *world.World) {}, func(c *pull.Config) { c.Workers = 8 }},
 		{"memory", func(_ *testing.T, w *world.World) { w.Store = new(memstore.Mem) }, func(*pull.Config) {}},
 		{"S3", func(t *testing.T, w *world.World) { w.Store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pull.Config) {}},
-	} {
+	}, 1) {
 		w := world.New(t, sim.Config{Seed: 12, Deals: 20})
 		way.prepare(t, w)
 		for night := range 3 {
@@ -66,6 +68,7 @@ func TestMetamorphic(t *testing.T) {
 // TestMetamorphicSyncs checks that syncs lead to the same contents of all deals, and to the same versions if syncs saw
 // no more changes than the nights did.
 func TestMetamorphicSyncs(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	contents := func(syncs bool) map[api.Feed]map[int64]lake.Digest {
 		w := world.New(t, sim.Config{Seed: 13, Deals: 30})

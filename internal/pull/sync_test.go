@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dealflow/internal/pull"
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -190,6 +191,7 @@ func TestRunReportsWhatSyncMissed(t *testing.T) {
 
 // TestTruthWithSyncs checks that each night ends in the market's own state, for any syncs during the day.
 func TestTruthWithSyncs(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w := world.New(t, sim.Config{Seed: 11, Deals: 40})
 	tr := world.NewTruth(t, api.Feeds()...)

@@ -39,6 +39,7 @@ func (l *life) wantChecks(result *pull.Result) {
 // TestNightsHoldNothing runs nights of a simulated market with enough deals in each feed for the bounds of the quality
 // checks to apply: its edits, removals and new deals cause no hold and no warning.
 func TestNightsHoldNothing(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	nights := 5
 	if full() {

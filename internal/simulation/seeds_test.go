@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"dealflow/internal/testkit"
 )
 
 // TestSeeds executes the lives of many seeds.
@@ -57,6 +59,7 @@ func simulate(t *testing.T, seed uint64) (l *life) {
 // compares only up to the first 429. After that the client spaces its requests, and the order of those of one instant
 // is random. Files of the catalog are fetched side by side, so which of them a fault meets is random, too.
 func TestSameSeedSameLife(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	for seed := range uint64(4) {
 		first, second := sameNames(simulate(t, seed)), sameNames(simulate(t, seed))

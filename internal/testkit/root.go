@@ -43,10 +43,14 @@ func Count(t testing.TB, variable string, otherwise int) int {
 	return n
 }
 
-// Sample returns what a test tries of independent cases: every nth from the first one, or all with TEST_FULL.
+// Sample returns what a test tries of independent cases: every nth from the first one; all with TEST_FULL, and a third of
+// them with TEST_QUICK.
 func Sample[S ~[]E, E any](cases S, n int) (some S) {
-	if Full() {
+	switch {
+	case Full():
 		return cases
+	case quick():
+		n *= 3
 	}
 	for i := 0; i < len(cases); i += n {
 		some = append(some, cases[i])
@@ -63,6 +67,18 @@ func SampleOf[E any](cases map[string]E, n int) iter.Seq2[string, E] {
 			}
 		}
 	}
+}
+
+// Long skips a test with TEST_QUICK: shorter tests show the same, of fewer nights, another store or another command.
+func Long(t testing.TB) {
+	t.Helper()
+	if quick() {
+		t.Skip("it takes long; shorter tests show most of it")
+	}
+}
+
+func quick() bool {
+	return os.Getenv("TEST_QUICK") != "" //nolint:forbidigo // test support: it sets how much is tried
 }
 
 // Full reports whether tests try everything instead of a sample: TEST_FULL is set.

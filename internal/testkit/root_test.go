@@ -21,21 +21,43 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestSample tries every third case, and all with TEST_FULL.
+// TestSample tries every third case, all with TEST_FULL, and a third of that with TEST_QUICK.
 func TestSample(t *testing.T) {
-	cases := []int{0, 1, 2, 3, 4, 5, 6}
-	for full, want := range map[string][]int{"": {0, 3, 6}, "1": cases} {
-		t.Setenv("TEST_FULL", full)
-		if got := testkit.Sample(cases, 3); !slices.Equal(got, want) {
-			t.Errorf("TEST_FULL=%s: got %v, want %v", full, got, want)
+	cases := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	named := map[string]int{}
+	for _, n := range cases {
+		named[string(rune('a'+n))] = n
+	}
+	for _, c := range []struct {
+		full, quick string
+		want        []int
+	}{{"", "", []int{0, 3, 6, 9}}, {"", "1", []int{0, 9}}, {"1", "", cases}, {"1", "1", cases}} {
+		t.Setenv("TEST_FULL", c.full)
+		t.Setenv("TEST_QUICK", c.quick)
+		if got := testkit.Sample(cases, 3); !slices.Equal(got, c.want) {
+			t.Errorf("TEST_FULL=%s TEST_QUICK=%s: got %v, want %v", c.full, c.quick, got, c.want)
 		}
-		named := map[string]int{"a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
 		var got []int
 		for _, n := range testkit.SampleOf(named, 3) {
 			got = append(got, n)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("TEST_FULL=%s, by name: got %v, want %v", full, got, want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("TEST_FULL=%s TEST_QUICK=%s, by name: got %v, want %v", c.full, c.quick, got, c.want)
+		}
+	}
+}
+
+// TestLong leaves out a long test with TEST_QUICK alone.
+func TestLong(t *testing.T) {
+	for _, quick := range []string{"", "1"} {
+		t.Setenv("TEST_QUICK", quick)
+		ran := false
+		t.Run("TEST_QUICK="+quick, func(t *testing.T) {
+			testkit.Long(t)
+			ran = true
+		})
+		if ran != (quick == "") {
+			t.Errorf("TEST_QUICK=%q: the test ran: %t", quick, ran)
 		}
 	}
 }

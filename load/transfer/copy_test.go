@@ -73,6 +73,7 @@ func lose(t *testing.T, s store.Store) {
 // TestDisaster copies a lake each night, loses it, copies the copy back, and goes on: every answer as of every instant
 // is as it was, and the nights after are those that the lost lake would have had.
 func TestDisaster(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	w, b := world.NewBook(t)
 	backup := world.Folder(t, filepath.Join(t.TempDir(), "backup"))

@@ -1,4 +1,4 @@
--- Counts the banks of each version of a priced deal that {{.Versions}} has{{if .Market}}, of some deals of a market{{end}}: distinct canonical names on the day of pricing, and
+-- Counts the banks of each version of a priced deal that {{.Versions}} has{{if gt .Parts 1}}, of some deals{{end}}: distinct canonical names on the day of pricing, and
 -- those of them that have a lead's role.
 INSERT INTO _dealflow.bank_count
 WITH entries AS (
@@ -18,7 +18,7 @@ WITH entries AS (
   JOIN _dealflow.spelling n ON n.spelt = e.name
   LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
    AND a.valid_from <= _dealflow.name_day(e.day) AND a.valid_to > _dealflow.name_day(e.day)
-  WHERE n.name IS NOT NULL{{with .Market}} AND e.market = {{lit .}}{{end}}{{if gt .Parts 1}} AND e.deal_id % {{.Parts}} = {{.Part}}{{end}}
+  WHERE n.name IS NOT NULL{{if gt .Parts 1}} AND e.deal_id % {{.Parts}} = {{.Part}}{{end}}
   GROUP BY ALL
 )
 SELECT service, market, deal_id, version, count(*), count(*) FILTER (is_lead)

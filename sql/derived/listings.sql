@@ -1,4 +1,4 @@
--- Adds what new versions of priced deals list{{if .Market}}, of one market{{end}}.
+-- Adds what new versions of priced deals list{{if gt .Parts 1}}, of some deals{{end}}.
 INSERT INTO _dealflow.listing
 SELECT l.*, false
 FROM (
@@ -10,7 +10,7 @@ FROM (
   FROM {{.Table.loan_priced_tranches}} t
   JOIN (SELECT market, deal_id, version, priced_date FROM {{.Table.loan_priced_deals}}) d USING (market, deal_id, version)
 ) l
-SEMI JOIN (FROM new_version WHERE kind = 'priced'{{with .Market}} AND market = {{lit .}}{{end}}) v
+SEMI JOIN (FROM new_version WHERE kind = 'priced') v
   ON v.service = l.service AND v.market = l.market AND v.deal_id = l.deal_id AND v.version = l.version
-WHERE l.code <> '' AND l.day IS NOT NULL AND l.kind IS NOT NULL AND l.amount IS NOT NULL{{with .Market}} AND l.market = {{lit .}}{{end}}
+WHERE l.code <> '' AND l.day IS NOT NULL AND l.kind IS NOT NULL AND l.amount IS NOT NULL{{if gt .Parts 1}} AND l.deal_id % {{.Parts}} = {{.Part}}{{end}}
 ORDER BY l.service, l.market, l.deal_id, l.version, l.ordinal;

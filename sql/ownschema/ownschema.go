@@ -9,6 +9,7 @@
 package ownschema
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -31,34 +32,26 @@ var qualified = regexp.MustCompile(`\b(main|_dealflow|history|snapshots|files)\.
 
 // Statements returns the statements that create a schema with what the macros of layout name, and that let the macros
 // outside the schema read it. They are one transaction. The statements of layout must have been executed.
+//
+// DuckDB binds a macro's body when it creates the macro, and the bodies of the macros in it. So a macro that is in the
+// schema has its body there alone, and is first created with a body of nothing, so that the macro outside, which calls it,
+// is bound in no time.
 func Statements(layout, name string) string {
 	schema := quoted(name)
-	type entry struct{ kind, schema, name, text string }
-	var entries []entry
-	known := map[string]string{} // kinds of entries by qualified name
-	var comments strings.Builder // DuckDB drops the comment of a macro that is replaced
-	for _, statement := range splitStatements(layout) {
-		if strings.HasPrefix(statement, "COMMENT ON MACRO") {
-			comments.WriteString(statement + ";\n")
-		}
-		if found := created.FindStringSubmatch(statement); found != nil {
-			e := entry{found[1], found[2], found[3], statement}
-			if e.schema == "" {
-				e.schema = "main"
-			}
-			entries = append(entries, e)
-			known[e.schema+"."+e.name] = e.kind
-		}
+	entries, comments := entriesOf(layout)
+	kinds := map[string]string{} // by qualified name
+	for _, e := range entries {
+		kinds[e.name] = e.kind
 	}
-	bodies := map[string]string{}
-	named := map[string]bool{} // what a macro names
+	bodies := map[string]string{} // of macros, from their parameters on
+	named := map[string]bool{}    // what a macro names
 	for _, e := range entries {
 		if e.kind != "MACRO" {
 			continue
 		}
-		bodies[e.schema+"."+e.name] = outsideTexts(e.text[len(created.FindString(e.text)):], func(code string) string {
+		bodies[e.name] = outsideTexts(e.body, func(code string) string {
 			return qualified.ReplaceAllStringFunc(code, func(name string) string {
-				if known[name] == "" {
+				if kinds[name] == "" {
 					return name
 				}
 				named[name] = true
@@ -66,21 +59,87 @@ func Statements(layout, name string) string {
 			})
 		})
 	}
-	var macros, views strings.Builder
+	var views, first, macros strings.Builder
 	for _, e := range entries {
-		name := e.schema + "." + e.name
-		if named[name] {
-			if e.kind == "MACRO" {
-				fmt.Fprintf(&macros, "CREATE MACRO %s.%s%s;\n", schema, quoted(Name(name)), bodies[name])
-			} else {
-				fmt.Fprintf(&views, "CREATE VIEW %s.%s AS FROM %s;\n", schema, quoted(Name(name)), name)
-			}
-		}
-		if e.kind == "MACRO" {
-			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", name, bodies[name])
+		inside := schema + "." + quoted(Name(e.name))
+		switch {
+		case e.kind == "MACRO" && named[e.name]:
+			m := parseMacro(bodies[e.name])
+			fmt.Fprintf(&first, "CREATE MACRO %s%s AS %s;\n", inside, m.parameters, m.nothing)
+			fmt.Fprintf(&first, "CREATE OR REPLACE MACRO %s%s AS %s%s(%s);\n", e.name, m.parameters, m.from, inside, m.arguments)
+			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", inside, bodies[e.name])
+		case e.kind == "MACRO":
+			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", e.name, bodies[e.name])
+		case named[e.name]:
+			fmt.Fprintf(&views, "CREATE VIEW %s AS FROM %s;\n", inside, e.name)
 		}
 	}
-	return "BEGIN;\nCREATE SCHEMA " + schema + ";\n" + views.String() + macros.String() + comments.String() + "COMMIT;\n"
+	return "BEGIN;\nCREATE SCHEMA " + schema + ";\n" + views.String() + first.String() + macros.String() + comments + "COMMIT;\n"
+}
+
+// entry is a statement of a layout that creates what a macro can name.
+type entry struct {
+	kind string // TABLE, VIEW or MACRO
+	name string // with its schema
+	body string // what follows the name
+}
+
+// entriesOf returns the entries of a layout, and its comments on macros: DuckDB drops the comment of a macro that is replaced.
+func entriesOf(layout string) (entries []entry, comments string) {
+	for _, statement := range splitStatements(layout) {
+		if strings.HasPrefix(statement, "COMMENT ON MACRO") {
+			comments += statement + ";\n"
+		}
+		if found := created.FindStringSubmatch(statement); found != nil {
+			entries = append(entries, entry{found[1], cmp.Or(found[2], "main") + "." + found[3], statement[len(found[0]):]})
+		}
+	}
+	return entries, comments
+}
+
+// macro has the parts of a macro's declaration, and those of one that calls it with the same parameters.
+type macro struct {
+	parameters string // in parentheses
+	arguments  string // that hand on each parameter
+	from       string // what precedes the call: "TABLE FROM " or ""
+	nothing    string // a body without any names
+}
+
+// isTable matches what follows the parameters of a table macro.
+var isTable = regexp.MustCompile(`^\s*AS\s+TABLE\b`)
+
+// parseMacro takes apart what follows a macro's name.
+func parseMacro(declaration string) macro {
+	var parts []string // parameters with their defaults
+	end, from, depth := 0, 1, 0
+	for end == 0 || depth > 0 {
+		switch past := skipText(declaration, end); {
+		case past > end:
+			end = past
+			continue
+		case strings.ContainsRune("([", rune(declaration[end])):
+			depth++
+		case strings.ContainsRune(")]", rune(declaration[end])):
+			depth--
+		}
+		if depth == 0 || depth == 1 && declaration[end] == ',' {
+			parts, from = append(parts, declaration[from:end]), end+1
+		}
+		end++
+	}
+	m := macro{parameters: declaration[:end], nothing: "NULL"}
+	if isTable.MatchString(declaration[end:]) {
+		m.from, m.nothing = "TABLE FROM ", "TABLE SELECT 1"
+	}
+	for i, part := range parts {
+		name, _, optional := strings.Cut(part, ":=")
+		if name = strings.TrimSpace(name); optional {
+			name += " := " + name
+		}
+		parts[i] = name
+	}
+	m.arguments = strings.Join(parts, ", ")
+	return m
 }
 
 // Name is the name of an entry in the catalog's own schema. The names of main stay as they are.

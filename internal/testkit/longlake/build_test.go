@@ -194,6 +194,7 @@ func TestPastIsTheMarket(t *testing.T) {
 
 // TestSameBytes builds a lake again: all objects are the same, byte for byte.
 func TestSameBytes(t *testing.T) {
+	testkit.Long(t)
 	t.Parallel()
 	once, _ := shared(t)
 	again := filepath.Join(t.TempDir(), "lake")
