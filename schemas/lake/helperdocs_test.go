@@ -102,7 +102,11 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   a multiple with three digits after a comma is below a thousand, so that the comma is a decimal one: ` + "`4,375%`" + `. A coupon with three is
   not read.
 - A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
-- A first size that may be short for a longer one, as in ` + "`EUR5-600m`" + `, makes the text ambiguous.
+- A size that may be short for another one, as in ` + "`EUR5-600m` and `EUR1.25-50bn`" + `, makes the text ambiguous.
+- The end of a range may give the decimals of its first number alone: ` + "`5.25-50%` is 5.25 to 5.50, `99.25-50` is 99.25 to 99.50" + `. It is read so if
+  the range as written is not plausible; if it is plausible, too, the text is ambiguous. So are ` + "`7.75-00%` and `T+95-05`" + `, whose end has
+  passed the next integer.
+- ` + "`MSEK 600` is SEK 600m, a `crore` ten million, a `lakh` a hundred thousand, and `pb` is bp" + `.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.

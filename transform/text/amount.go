@@ -11,6 +11,8 @@ var magnitudes = []struct {
 	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "yds", "yd", "yards", "yard", "b"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
+	{7, []string{"crores", "crore", "cr.", "cr"}}, // of India
+	{5, []string{"lakhs", "lakh"}},
 }
 
 // amount is a size as written in the text. It has a value only if it has a unit.
@@ -53,7 +55,7 @@ func (a amount) number(currency []byte) (n Number, v verdict) {
 	switch {
 	case !a.unit && (!a.grouped || a.mantissa < leastWritten):
 		return n, no
-	case a.unit && a.grouped && a.power > magnitudes[0].power, a.unit && a.mayGroup(currency):
+	case a.unit && a.grouped && a.power > magnitudes[0].power+1, a.unit && a.mayGroup(currency):
 		return n, ambiguous
 	}
 	n, ok := a.times(a.power)
@@ -88,8 +90,8 @@ const leastWritten = 1_000_000
 
 // size reads a size or a range, with an optional currency before or after it: EUR1.25bn, USD300m-500m, USD300-500m, 500m
 // EUR. column is the value of the currency column. A falling range is ambiguous: in 500-1bn the first number may have
-// another unit. So are two sizes at a slash, which may be two tranches, and a range whose first number may be short for a longer
-// one: 5-600m for 500-600m.
+// another unit. So are two sizes at a slash, which may be two tranches, and a range of which one number may be short for another
+// one: 5-600m for 500-600m, 1.25-50bn for 1.25-1.50bn.
 func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 	if currency, v = s.currency(column); v != yes {
 		return currency, v
@@ -99,6 +101,11 @@ func (s *scanner) size(column []byte, r *Range) (currency []byte, v verdict) {
 
 // sizeIn reads a size or a range after its currency, which is nil for none.
 func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
+	inMillions := false
+	if currency == nil {
+		currency = s.millionsOf()
+		inMillions = currency != nil
+	}
 	first, ok := s.amount()
 	if !ok {
 		return currency, no
@@ -108,6 +115,16 @@ func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 	if currency == nil {
 		currency = s.currencyAfter(column)
 	}
+	if currency == nil && !first.unit && !second.unit {
+		currency = s.millionsOf()
+		inMillions = currency != nil
+	}
+	if inMillions && (first.unit || second.unit) {
+		return currency, no
+	} else if inMillions {
+		first.power, first.unit = magnitudes[0].power, true
+		second.power, second.unit = first.power, true
+	}
 	in := currency
 	if in == nil {
 		in = currencyOf(column)
@@ -115,10 +132,8 @@ func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 	if isRange && slash {
 		return currency, ambiguous
 	}
-	if isRange && !first.unit && mostRatio*first.mantissa < second.mantissa && first.fraction+second.fraction == 0 {
-		return currency, ambiguous
-	}
-	if isRange && !first.unit && !first.grouped {
+	oneUnit := isRange && !first.unit
+	if oneUnit && !first.grouped {
 		first.power, first.unit = second.power, second.unit
 	}
 	lo, v := first.number(in)
@@ -130,12 +145,26 @@ func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 		switch {
 		case v != yes:
 			return currency, v
-		case hi.less(lo):
+		case hi.less(lo), oneUnit && lo.times(mostRatio).less(hi):
 			return currency, ambiguous
 		}
 		*r = Range{Lo: lo, Hi: hi}
 	}
 	return currency, yes
+}
+
+// millionsOf reads a currency with the M of millions before it: MSEK; nil if none is next.
+func (s *scanner) millionsOf() (currency []byte) {
+	ahead := *s
+	ahead.space()
+	if word := ahead.letters(); len(word) == 4 && lower(word[0]) == 'm' {
+		currency = currencyOf(word[1:])
+	}
+	if currency != nil {
+		ahead.space()
+		*s = ahead
+	}
+	return currency
 }
 
 // currencyAfter reads a currency after a size: 500m EUR.
@@ -161,8 +190,9 @@ func (s *scanner) secondAmount(currency, column []byte) (a amount, ok bool) {
 	if other, v := ahead.currency(column); v != yes || other != nil && !bytes.Equal(other, currency) {
 		return a, false
 	}
-	if a, ok = ahead.amount(); ok {
-		*s = ahead
+	if a, ok = ahead.amount(); !ok || !a.unit && ahead.oneOf("x", "times") { // 2.4bn / 4.8x: how often the orders cover the size
+		return a, false
 	}
-	return a, ok
+	*s = ahead
+	return a, true
 }

@@ -116,6 +116,9 @@ func (s *scanner) goodAt(column []byte) bool {
 // coverAfter reads how often the orders cover the size, after the orders: 3x covered.
 func (s *scanner) coverAfter(r *Reading) bool {
 	ahead := *s
+	if ahead.char('/') {
+		ahead.space()
+	}
 	var after Reading
 	if !ahead.cover(&after) || !coverBounds.contain(after.Cover) {
 		return false
@@ -150,7 +153,16 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 	ahead := *s
 	includes := flag(true)
-	if ahead.oneOf(excludingWords...) {
+	if ahead.oneOf(leadWords...) { // (JLMs 120m): in the orders or not?
+		ahead.char(':')
+		ahead.space()
+		var orders Range
+		if leads, v := ahead.size(column, &orders); v != yes || leads != nil && string(leads) != string(r.Currency) || !orders.Point.Set {
+			return false
+		}
+		r.JLM = orders.Point
+		return s.skipTo(ahead)
+	} else if ahead.oneOf(excludingWords...) {
 		includes = No
 		ahead.char('-')
 	} else if !ahead.oneOf(includingWords...) {

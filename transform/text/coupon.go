@@ -28,6 +28,7 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 		}
 		*s, r.Benchmark, r.Margin = ahead, over.name, margin.Point
 		s.couponRemarks("frn", "floating")
+		s.floorRemark()
 		return yes
 	}
 	for s.oneOf(couponNames...) {
@@ -47,6 +48,9 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 		return v
 	}
 	r.Main = exactly(rate)
+	if named := *s; !inPercent && named.word("s") && named.end() { // 4 1/2s: the bonds with that coupon
+		*s = named
+	}
 	if inPercent {
 		if allInKind || s.noted("pik") { // all of it
 			r.PIK, r.Main = r.Main.Point, Range{}
@@ -60,6 +64,14 @@ func (s *scanner) coupon(currency []byte, r *Reading) verdict {
 	s.reset(currency)
 	s.conditionalStep()
 	return yes
+}
+
+// floorRemark skips a floor of the index after a margin: (0% floor).
+func (s *scanner) floorRemark() {
+	var list remarkList
+	if ahead, inside := list.next(*s); ahead.floor() && (!inside || ahead.char(')')) {
+		*s = ahead
+	}
 }
 
 // couponNames are words before a coupon that no column has.
@@ -171,7 +183,7 @@ func (s *scanner) payInKind(r *Reading) (ok bool) {
 		return true
 	}
 	s.space()
-	if !s.char('/') && !s.char(',') && !s.oneOf("or") {
+	if !s.char('/') && !s.char(',') && !s.char('+') && !s.oneOf("or", "plus", "and") {
 		return false
 	}
 	s.space()

@@ -41,11 +41,11 @@ func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
 	s.priceRemarks(siblings.Currency, r)
 	var list remarkList
 	ahead, inside := list.next(*s)
-	if r.Yield.Lo.Set {
+	if r.Yield.Lo.Set && !s.end() {
 		price := ahead
-		if marked := price.oneOf("at", "oid") || price.char('@'); marked || inside {
+		if marked := price.oneOf("at", "oid") || price.char('@'); marked || inside || s.rest[0] == ',' {
 			price.space()
-			if _, v := price.span(asPrice, percent); v == yes && (price.noted("oid") || marked) {
+			if _, v := price.span(asPrice, percent); v == yes && (price.noted("oid", "oip", "issue price") || marked) {
 				list.take(s, price, inside)
 				return
 			}

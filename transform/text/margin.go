@@ -186,7 +186,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 }
 
 // beforeWords are the words before the margin or price that was in place before this one.
-var beforeWords = []string{"from", "was", "vs", "vs.", "previously", "flexed from", "flexed down from", "flexed up from", "flexed in from", "flexed out from", "reverse flexed from", "reverse-flexed from", "tightened from", "widened from", "cut from", "reduced from", "revised from", "down from", "up from", "in from", "out from", "talk", "talk was", "talked at"}
+var beforeWords = []string{"from", "fr.", "fr", "was", "vs", "vs.", "previously", "flexed from", "flexed down from", "flexed up from", "flexed in from", "flexed out from", "reverse flexed from", "reverse-flexed from", "tightened from", "widened from", "cut from", "reduced from", "revised from", "down from", "up from", "in from", "out from", "talk", "talk was", "talked at"}
 
 // marginBefore skips the margin before this one: from E+450.
 func (s *scanner) marginBefore() bool {

@@ -25,7 +25,7 @@ var (
 	finalWords     = []string{"d2d", "door-to-door", "door to door", "final maturity", "legal final", "legal maturity", "final", "maturity", "bullet", "amortising", "amortizing", "tenor"}
 	lifeWords      = []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "w.a.l.", "al"}
 	startWords     = []string{"from closing", "from close", "from signing", "from issuance", "from issue", "from drawdown", "from funding", "from completion", "from the closing date", "from closing date", "after closing", "after signing", "post closing", "post-closing"}
-	extensionWords = []string{"extension options", "extension option", "extensions", "extension", "options", "option", "ext.", "ext"}
+	extensionWords = []string{"extension options", "extension option", "extensions", "extension", "options", "option", "ext. options", "ext. option", "ext options", "ext option", "ext.", "ext"}
 )
 
 // maturity reads a day, a month, a year or a tenor, and the words around it.
@@ -52,7 +52,7 @@ func (s *scanner) maturity(r *Reading) bool {
 		}
 		switch {
 		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
-			ahead.springing(), ahead.dueBefore(r), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
+			ahead.springing(), ahead.dueBefore(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
 		default:
 			return false
 		}
@@ -350,7 +350,7 @@ var mostBareTenor = whole(10)
 // It returns the sum.
 func (s *scanner) extensions(tenor Number) (sum Number, ok bool) {
 	ahead := *s
-	if ahead.oneOf("with", "plus", "and") || ahead.char('+') {
+	if ahead.oneOf("with", "w/", "plus", "and") || ahead.char('+') {
 		ahead.space()
 	}
 	ahead.oneOf("a", "an")

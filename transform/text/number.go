@@ -191,6 +191,10 @@ func (n Number) abs() Number { return Number{n.Millionths.Abs(), n.Set} }
 
 func (n Number) plus(m Number) Number { return Number{n.Millionths.Add(m.Millionths), true} }
 
+func (n Number) times(factor int64) Number {
+	return Number{n.Millionths.Mul(decimal128.FromI64(factor)), n.Set}
+}
+
 func (n Number) minus(m Number) Number { return Number{n.Millionths.Sub(m.Millionths), true} }
 
 // isMultipleOf reports whether a number from 0 to 10^12 is a multiple of a step, in millionths.

@@ -4,7 +4,7 @@ import "github.com/apache/arrow/go/v17/arrow/decimal128"
 
 // parseOID reads the issue price of a loan, 99.5, 99-99.5, par, 99.5 OID, 99 area, or the discount from par, 1pt OID, 50c
 // discount, no OID, or an upfront fee instead of it, 0.5% UF, 50bp UF. A price without a unit is in percent of nominal.
-func parseOID(text []byte, _ Siblings, r *Reading) {
+func parseOID(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	if s.fee(r) && s.end() && feeBounds.contain(r.Fee) {
 		r.Status = statusOK
@@ -14,7 +14,7 @@ func parseOID(text []byte, _ Siblings, r *Reading) {
 	v := s.discount(r)
 	if v == no {
 		*r, s = Reading{}, scanner{text}
-		v = s.issuePrice(r)
+		v = s.issuePrice(siblings, r)
 	}
 	if v == yes && s.end() && priceBounds.containAll(&r.Main) {
 		r.Status = statusOf(&r.Main)
@@ -176,7 +176,21 @@ func (s *scanner) points() bool {
 	return ahead.oneOf(pointWords...) && s.skipTo(ahead)
 }
 
-func (s *scanner) issuePrice(r *Reading) verdict {
+// marginWithPrice skips the margin before the price at which the loan is sold: S+300 @ 99.5.
+func (s *scanner) marginWithPrice(currency []byte) {
+	ahead := *s
+	var sold Reading
+	if ahead.margin(currency, &sold) != yes || sold.Benchmark == nil {
+		return
+	}
+	if ahead.space(); ahead.char('@') || ahead.oneOf("at") {
+		ahead.space()
+		*s = ahead
+	}
+}
+
+func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
+	s.marginWithPrice(siblings.Currency)
 	s.oidWord()
 	s.space()
 	s.oneOf("talk", "guidance")
@@ -238,6 +252,11 @@ func (s *scanner) callTerms() bool {
 			if ahead.unit(percent); !ok || !callBounds.contain(price) {
 				return false
 			}
+		}
+	}
+	if life := ahead; life.char(',') { // 101 soft call, 6m
+		if life.space(); life.tenorAlone() {
+			ahead = life
 		}
 	}
 	return known && s.skipTo(ahead)

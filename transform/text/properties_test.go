@@ -322,7 +322,7 @@ func spelledSources(written string) (sources []*big.Rat) {
 func justified(n *big.Rat, sources []*big.Rat) bool {
 	n = new(big.Rat).Abs(n)
 	for i, source := range sources {
-		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e6, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100), big.NewRat(100, 1)} {
+		for _, unit := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1_000, 1), big.NewRat(1e5, 1), big.NewRat(1e6, 1), big.NewRat(1e7, 1), big.NewRat(1e9, 1), big.NewRat(1e12, 1), big.NewRat(1, 12), big.NewRat(1, 100), big.NewRat(100, 1)} {
 			if n.Cmp(new(big.Rat).Mul(source, unit)) == 0 {
 				return true
 			}
@@ -332,6 +332,14 @@ func justified(n *big.Rat, sources []*big.Rat) bool {
 				by := new(big.Rat).Mul(other, unit)
 				sum, difference := new(big.Rat).Add(source, by), new(big.Rat).Sub(source, by)
 				if n.Cmp(sum) == 0 || n.Cmp(difference.Abs(difference)) == 0 {
+					return true
+				}
+			}
+		}
+		for _, other := range sources { // 5.25-50: the end gives the decimals alone
+			for _, unit := range []*big.Rat{big.NewRat(1, 100), big.NewRat(1, 1_000)} {
+				integer := new(big.Rat).SetInt(new(big.Int).Quo(source.Num(), source.Denom()))
+				if n.Cmp(integer.Add(integer, new(big.Rat).Mul(other, unit))) == 0 {
 					return true
 				}
 			}
@@ -403,6 +411,30 @@ func TestSizesWithAPoint(t *testing.T) {
 	for written, want := range map[string]string{"EUR1,5bn": "1500000000", "EUR1,50bn": "1500000000", "EUR2,25m-2,5m": "2250000..2500000", "EUR1,500m": "1500000000"} {
 		if r := parse(lake.ParseVolume, written, text.Siblings{}); renderRange(&r.Main) != want {
 			t.Errorf("%s: got %s, want %s", written, render(&r), want)
+		}
+	}
+}
+
+// TestShortEnds reads yields whose second number may give the decimals of the first one alone: 5.25-50%. The range as written is plausible if
+// its ends differ by a factor of three at most. If both readings are plausible, or neither, or the end has passed the next integer, the
+// text is ambiguous.
+func TestShortEnds(t *testing.T) {
+	for first := int64(200); first < 2_000; first += 5 {
+		for decimals := int64(0); decimals < 100; decimals += 5 {
+			lo, short, literal := big.NewRat(first, 100), big.NewRat(first/100*100+decimals, 100), big.NewRat(decimals, 1)
+			written := lo.FloatString(2) + "-" + big.NewRat(decimals, 100).FloatString(2)[2:] + "%"
+			want := []*big.Rat{lo, short}
+			slices.SortFunc(want, (*big.Rat).Cmp)
+			if short.Cmp(lo) <= 0 {
+				want = []*big.Rat{lo, literal}
+				slices.SortFunc(want, (*big.Rat).Cmp)
+			}
+			plausible := first <= 300*decimals && 100*decimals <= 3*first
+			isAmbiguous := decimals < 10 || plausible == (short.Cmp(lo) > 0)
+			r := parse(lake.ParseYield, written, text.Siblings{})
+			if isAmbiguous != (string(r.Status) == lake.ParsedAmbiguous) || !isAmbiguous && (rational(r.Main.Lo).Cmp(want[0]) != 0 || rational(r.Main.Hi).Cmp(want[1]) != 0) {
+				t.Errorf("%s: %s", written, render(&r))
+			}
 		}
 	}
 }

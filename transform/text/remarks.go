@@ -155,6 +155,10 @@ func (s *scanner) quantity() bool {
 	if _, n := ahead.count(); n == 0 {
 		return false
 	}
+	if times := ahead; times.timesNext() { // 2 x 25bp
+		ahead = times
+		ahead.count()
+	}
 	for len(ahead.rest) > 1 && (ahead.rest[0] == '.' || ahead.rest[0] == ':' || ahead.rest[0] == ',') && isDigit(ahead.rest[1]) {
 		ahead.rest = ahead.rest[1:]
 		ahead.count()
@@ -168,6 +172,15 @@ func (s *scanner) quantity() bool {
 	ahead.char('-')
 	ahead.space()
 	return s.skipTo(ahead)
+}
+
+// timesNext skips a sign of multiplication before a number.
+func (s *scanner) timesNext() bool {
+	ahead := *s
+	ahead.space()
+	times := ahead.has("x")
+	ahead.space()
+	return times && !ahead.end() && isDigit(ahead.rest[0]) && s.skipTo(ahead)
 }
 
 // detail skips what follows the word of a remark, up to a separator. It has a number. After that it has no other price: in size 500m

@@ -55,7 +55,7 @@ var remarkWords = []remarkRow{
 	{aboutOffer, last, []string{"accounts", "accts", "accs", "investors", "lines", "orders", "tickets"}},
 	{aboutOrders, alone, []string{"book covered", "books covered", "covered", "well covered", "oversubscribed"}},
 	{aboutPrice, first, []string{"re-offer price", "reoffer price", "re-offer", "reoffer", "issue price", "offer price", "cash price", "price", "oid", "px"}},
-	{aboutPrice, last, []string{"oid", "issue price", "re-offer", "reoffer"}},
+	{aboutPrice, last, []string{"oip", "oid", "issue price", "re-offer", "reoffer"}},
 	{aboutFees, first, []string{"util fees", "util fee", "util. fee", "utilisation fees", "utilisation fee", "utilization fees", "utilization fee", "utilisation", "utilization", "utils", "util", "commitment fee", "commit fee", "cf", "undrawn fee", "undrawn", "upfront fee", "up-front fee", "upfront", "uf", "arrangement fee", "arr. fee", "arr fee", "participation fee", "part. fee", "part fee", "ticking fees", "ticking fee", "agency fee", "mla fee", "fees", "fee"}},
 	{aboutFees, alone, []string{"plus util fee", "util fee", "util fees", "utilisation fee", "utilization fee", "plus utilisation fee"}},
 	{aboutFees, last, []string{"util fee", "utilisation fee", "utilization fee", "util", "commitment fee", "cf", "undrawn", "upfront fee", "upfront", "up-front", "uf", "arrangement fee", "participation fee", "ticking fee", "fees", "fee"}},

@@ -1,6 +1,10 @@
 package text
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+)
 
 // unit is the unit of a number.
 type unit uint8
@@ -10,7 +14,7 @@ const (
 	percent                 // %
 )
 
-var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basispunkte", "basispunkten", "basis points", "basis point", "b.p."}
+var basisPointWords = []string{"bp", "bps", "bp.", "bps.", "bpts", "basispunkte", "basispunkten", "basis points", "basis point", "b.p.", "pb", "pbs"}
 
 // unit skips a unit, if it is next.
 func (s *scanner) unit(u unit) bool {
@@ -49,6 +53,8 @@ type signedNumber struct {
 	negative bool
 	worded   bool // the sign is a word, which counts for both ends of a range
 	digits   int  // before the point
+	decimals int  // after the point
+	zero     bool // the first digit is a 0 before others
 	pointed  bool // it has digits after a point, or a part in words
 	comma    bool // it has a decimal comma
 }
@@ -73,8 +79,14 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 		b.digits++
 	}
 	begin := ahead.rest
+	b.zero = b.digits > 1 && begin[0] == '0'
 	if b.n, b.comma, ok = ahead.anyNumber(as); ok {
-		b.pointed = bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0 || b.digits == 0 && !b.n.isMultipleOf(powers[scale])
+		read := begin[:len(begin)-len(ahead.rest)]
+		point := bytes.IndexByte(read, '.')
+		if point >= 0 {
+			b.decimals = len(read) - point - 1
+		}
+		b.pointed = point >= 0 || b.digits == 0 && !b.n.isMultipleOf(powers[scale])
 		b.n = b.n.signed(b.negative)
 		*s = ahead
 	}
@@ -92,7 +104,7 @@ type spanned struct {
 // span reads a number or a range. A range is ambiguous if its first number is negative and its second has no sign
 // (MS-5-7), or if it falls and the second number may be short for a longer one (105-10 for 105-110), or if it falls at a
 // slash: 238/235 may be the two sides of a quote. A falling range whose second number has a sign is read. 3/4 percent may be a
-// fraction.
+// fraction. Of 5.25-50% the second number is 5.50.
 //
 // In basis points 1.025 is ambiguous: a point between groups of three digits is usual in some countries, and thousandths
 // of a basis point are not.
@@ -134,6 +146,12 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if r.pointed = r.pointed || second.pointed; slash && after == percent && !unitBefore && !r.pointed && isFraction(first.n, second.n) {
 		return r, ambiguous
 	}
+	switch end, v := shortEnd(as, &first, &second); v {
+	case ambiguous:
+		return r, ambiguous
+	case yes:
+		second.n = end
+	}
 	both := !begins(begin, "minus") || bySign && (!slash || !isReduced(first.n.abs(), second.n))
 	if first.worded && !second.signed && both { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
@@ -155,6 +173,43 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
 	return r, s.commaSettled(as, &r, &first, &second)
 }
+
+// shortEnd returns what the second number of a range stands for if it gives the decimals of the first one alone, and the range is
+// not plausible as it is written: 5.25-50% is 5.25-5.50%. It is ambiguous if both are plausible, or neither, or if a zero is first:
+// 7.75-00% and 95-05 have passed the next integer.
+func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) {
+	if second.zero && !second.signed && !second.pointed && !second.comma {
+		return end, ambiguous
+	}
+	step := stepsOfDecimals[[2]int{first.decimals, second.digits}]
+	if as != mixed && step > 0 {
+		step = max(step, 25) // spreads and prices have quarters
+	}
+	if second.signed || second.pointed || second.comma || first.negative || step == 0 || second.n.Millionths.LowBits()/powers[scale]%step != 0 {
+		return end, no
+	}
+	end = Number{decimal128.FromU64(first.n.Millionths.LowBits()/powers[scale]*powers[scale] + second.n.Millionths.LowBits()/powers[second.digits]), true}
+	ratio := uint64(3)
+	if as == asPrice {
+		ratio = 2 // 99.25-50
+		if second.n.Millionths.LowBits() < first.n.Millionths.LowBits() {
+			ratio = 1
+		}
+	}
+	lo, hi := min(first.n.Millionths.LowBits(), second.n.Millionths.LowBits()), max(first.n.Millionths.LowBits(), second.n.Millionths.LowBits())
+	plausible, longer := hi <= ratio*lo, first.n.less(end)
+	switch {
+	case plausible && !longer:
+		return end, no
+	case plausible == longer:
+		return end, ambiguous
+	}
+	return end, yes
+}
+
+// stepsOfDecimals are the steps of the numbers that desks shorten to their decimals, by the number of decimals of the first number and
+// the digits of the second: 5.25-50, 99.5-75, 6.125-375.
+var stepsOfDecimals = map[[2]int]uint64{{2, 2}: 5, {1, 2}: 25, {3, 3}: 125}
 
 // commaSettled returns yes if the numbers of a spread have no decimal comma, or are one number each and not two: a unit follows, and
 // in basis points they have one digit after the comma, or are quarters.

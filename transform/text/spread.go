@@ -97,7 +97,7 @@ func (s *scanner) reoffer(inside, comma bool) bool {
 		return false
 	}
 	ahead.unit(percent)
-	ahead.noted("re-offer", "reoffer", "oid")
+	ahead.noted("re-offer", "reoffer", "oid", "oip", "issue price")
 	return s.skipTo(ahead)
 }
 

@@ -198,6 +198,12 @@ func (s *scanner) call(r *Reading) (ok bool) {
 		return false
 	}
 	ahead.dash()
+	if months := ahead; !months.end() {
+		if call, in, found := months.duration(); found && in == inMonths { // 5NC18m
+			r.Call = call
+			return s.skipTo(months)
+		}
+	}
 	if r.Call, ok = ahead.number(decimal); ok {
 		ahead.oneOf(yearWords...)
 		*s = ahead

@@ -96,7 +96,7 @@ func (s *scanner) tenorOf() bool {
 }
 
 // yieldKinds are words before a yield that no column has.
-var yieldKinds = []string{"real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
+var yieldKinds = []string{"profit rate", "profit", "real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
 
 // priceToYield skips the price before the yield that it gives: par to yield 9.375%.
 func (s *scanner) priceToYield() {
