@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"dealflow/sql/quote"
 )
 
 // fillAliases replaces the rows of the alias tables, unless Aliases.Keep is set. renamed says that they may differ from
@@ -34,7 +36,7 @@ func fillDeclared[Row any](ctx context.Context, conn *stdsql.Conn, table, struct
 	if err == nil && len(rows) > 0 {
 		var data []byte
 		if data, err = json.Marshal(rows); err == nil {
-			_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+" SELECT unnest(from_json(?::JSON, "+literal(structure)+"), max_depth := 2)", string(data))
+			_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+" SELECT unnest(from_json(?::JSON, "+quote.Text(structure)+"), max_depth := 2)", string(data))
 		}
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"dealflow/schemas/lake"
 	"dealflow/sql/names"
+	"dealflow/sql/quote"
 	"dealflow/sql/runrows"
 )
 
@@ -167,14 +168,14 @@ func threadsFor(added newFiles) string {
 // not to a write-ahead log before.
 func workSettings(path string) []string {
 	return []string{
-		"SET threads = 1", "SET memory_limit = " + literal(workMemory), "SET temp_directory = " + literal(path+".spilled"),
+		"SET threads = 1", "SET memory_limit = " + quote.Text(workMemory), "SET temp_directory = " + quote.Text(path+".spilled"),
 		"SET parquet_metadata_cache = true", "SET checkpoint_threshold = '1KB'",
 	}
 }
 
 // releaseMemory makes DuckDB return freed memory to the system. DuckDB does so whenever the limit is set, even to the
 // same value.
-var releaseMemory = sqlStep("SET memory_limit = " + literal(workMemory))
+var releaseMemory = sqlStep("SET memory_limit = " + quote.Text(workMemory))
 
 // step is a named part of building a catalog. Errors carry its name.
 type step struct {
@@ -251,7 +252,7 @@ func renderFrom(files fs.FS, name string, data any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t, err := template.New(name).Funcs(template.FuncMap{"lit": literal, "ident": identifier}).Parse(string(text))
+	t, err := template.New(name).Funcs(template.FuncMap{"lit": quote.Text, "ident": quote.Name}).Parse(string(text))
 	if err != nil {
 		return "", err
 	}
@@ -274,12 +275,6 @@ UPDATE _dealflow.catalog SET "commit" = ?, known_at = ?::TIMESTAMPTZ, root = ?, 
 		c.Commit, c.Known.String(), c.Root, layout, c.lakeID())
 	return err
 }
-
-// literal quotes a text for SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-// identifier quotes a name for SQL.
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // Shown is the state of a catalog file.
 type Shown struct {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 	"dealflow/sql/runrows"
 )
 
@@ -113,7 +114,7 @@ func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, added []
 	files := filesOf(added)
 	for _, table := range lake.Tables() {
 		rows := c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())
-		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+identifier("brought_"+table.Name)+" AS FROM "+rows); err != nil {
+		if _, err := conn.ExecContext(ctx, "CREATE TEMP VIEW "+quote.Name("brought_"+table.Name)+" AS FROM "+rows); err != nil {
 			return fmt.Errorf("rows that the commit adds to %s: %w", table.Name, err)
 		}
 	}

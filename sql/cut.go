@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 )
 
 //go:embed cut/*.sql
@@ -72,7 +73,7 @@ func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, fi
 		whole := (&Catalog{}).snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])
 		view := whole[len(whole)-1] // after those of its months, which are in the catalog
 		create := fmt.Sprintf("CREATE OR REPLACE VIEW _dealflow.%s AS FROM %s x SEMI JOIN (FROM _dealflow.known_snapshot WHERE service = %s AND kind = %s) k ON k.market = x.market AND k.day = x.snapshot_date",
-			identifier(view.name), view.source, literal(string(table.Service)), literal(string(table.Kind)))
+			quote.Name(view.name), view.source, quote.Text(string(table.Service)), quote.Text(string(table.Kind)))
 		if _, err := conn.ExecContext(ctx, create); err != nil {
 			return fmt.Errorf("%s: %w", view.name, err)
 		}

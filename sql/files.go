@@ -13,6 +13,7 @@ import (
 
 	"dealflow/schemas/lake"
 	"dealflow/sql/ownschema"
+	"dealflow/sql/quote"
 )
 
 // source returns a subquery over files of a table with exactly the given columns. Files of an older schema version lack
@@ -68,8 +69,8 @@ func emptySource(columns []lake.Column) string {
 // separate expressions. (A lambda would be simpler, but DuckDB cannot bind a lambda in a macro with a parameter that
 // has the name of a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
-	root := "coalesce(getvariable(" + literal(c.ownSchema()) + "), getvariable('lake'), " + literal(c.Root) + ") || '/'"
-	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, literal(strings.Join(paths, "\n")), root)
+	root := "coalesce(getvariable(" + quote.Text(c.ownSchema()) + "), getvariable('lake'), " + quote.Text(c.Root) + ") || '/'"
+	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, quote.Text(strings.Join(paths, "\n")), root)
 	renamed, types := pathColumns(paths)
 	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"
 }
@@ -99,9 +100,9 @@ func selectList(columns []lake.Column, version int, renamed map[string]string) s
 	parts := make([]string, len(columns))
 	for i := range columns {
 		col := &columns[i]
-		parts[i] = identifier(col.Name)
+		parts[i] = quote.Name(col.Name)
 		if source := renamed[col.Name]; source != "" {
-			parts[i] = identifier(source) + " AS " + parts[i]
+			parts[i] = quote.Name(source) + " AS " + parts[i]
 		}
 		switch {
 		case max(col.Since, 1) > version:
@@ -181,7 +182,7 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		part := fileView{whole.name + "_" + month, c.source(months[month], columns), months[month]}
 		views = append(views, part)
-		parts = append(parts, "FROM _dealflow."+identifier(part.name))
+		parts = append(parts, "FROM _dealflow."+quote.Name(part.name))
 	}
 	if len(parts) > 0 {
 		whole.source = "(" + strings.Join(parts, " UNION ALL ") + ")"
@@ -242,7 +243,7 @@ func (c *Catalog) replaceViews(ctx context.Context, conn *stdsql.Conn, changes v
 
 // setLake sets the folder in which the connection finds the lake's files.
 func setLake(ctx context.Context, conn *stdsql.Conn, folder string) error {
-	_, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+literal(folder))
+	_, err := conn.ExecContext(ctx, "SET VARIABLE lake = "+quote.Text(folder))
 	return err
 }
 
@@ -256,20 +257,20 @@ func (c *Catalog) createViews(ctx context.Context, conn *stdsql.Conn, changes vi
 	var gone, made []string // rows of file_view
 	for i := range changes.replace {
 		view := &changes.replace[i]
-		create := "CREATE OR REPLACE VIEW _dealflow." + identifier(view.name) + " AS " + view.source
+		create := "CREATE OR REPLACE VIEW _dealflow." + quote.Name(view.name) + " AS " + view.source
 		if ownName := ownschema.Name("_dealflow." + view.name); own[ownName] {
-			create += "; CREATE OR REPLACE VIEW " + identifier(c.ownSchema()) + "." + identifier(ownName) + " AS " + view.source
+			create += "; CREATE OR REPLACE VIEW " + quote.Name(c.ownSchema()) + "." + quote.Name(ownName) + " AS " + view.source
 		}
 		if _, err := conn.ExecContext(ctx, create); err != nil {
 			return fmt.Errorf("%s: %w", view.name, err)
 		}
-		gone, made = append(gone, literal(view.name)), append(made, "("+literal(view.name)+", "+literal(view.hash())+")")
+		gone, made = append(gone, quote.Text(view.name)), append(made, "("+quote.Text(view.name)+", "+quote.Text(view.hash())+")")
 	}
 	for _, name := range changes.drop {
-		if _, err := conn.ExecContext(ctx, "DROP VIEW _dealflow."+identifier(name)); err != nil {
+		if _, err := conn.ExecContext(ctx, "DROP VIEW _dealflow."+quote.Name(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		gone = append(gone, literal(name))
+		gone = append(gone, quote.Text(name))
 	}
 	if len(gone) > 0 {
 		if _, err := conn.ExecContext(ctx, "DELETE FROM _dealflow.file_view WHERE name IN ("+strings.Join(gone, ", ")+")"); err != nil {

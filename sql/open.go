@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 
 	"github.com/marcboeker/go-duckdb/v2"
+
+	"dealflow/sql/quote"
 )
 
 // Open opens a catalog file read-only for queries about the lake at root. root may differ from the address for which
 // the catalog was published. All connections run in UTC. The caller closes the database.
 func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
 	// The lake's files never change, so a footer that was read stays valid.
-	db, err := connect(path, true, "SET VARIABLE lake = "+literal(root), "SET parquet_metadata_cache = true")
+	db, err := connect(path, true, "SET VARIABLE lake = "+quote.Text(root), "SET parquet_metadata_cache = true")
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dealflow/sql/ownschema"
+	"dealflow/sql/quote"
 )
 
 // lakeID identifies the lake by its first commit, wherever it is stored.
@@ -32,7 +33,7 @@ func (c *Catalog) ownNames(ctx context.Context, conn *stdsql.Conn) error {
 
 // ownViews returns the names of the views in the catalog's own schema.
 func (c *Catalog) ownViews(ctx context.Context, conn *stdsql.Conn) (names map[string]bool, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT view_name FROM duckdb_views() WHERE schema_name = "+literal(c.ownSchema()))
+	rows, err := conn.QueryContext(ctx, "SELECT view_name FROM duckdb_views() WHERE schema_name = "+quote.Text(c.ownSchema()))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 )
 
 // indexVersions adds new versions to the version index. After this, the temporary table or view new_version contains
@@ -23,7 +24,7 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 			return err
 		}
 		if path != "" {
-			source = "read_parquet(" + literal(path) + ")"
+			source = "read_parquet(" + quote.Text(path) + ")"
 		}
 	}
 	if added.commit == 0 {

@@ -18,6 +18,7 @@ import (
 	"dealflow/internal/safesql"
 	"dealflow/load/parquet"
 	"dealflow/sql/answer"
+	"dealflow/sql/quote"
 )
 
 // queryFormats are the values of --format.
@@ -194,7 +195,7 @@ func (a *app) statement(o queryOptions, args []string) (string, error) {
 }
 
 func writeParquet(ctx context.Context, db *stdsql.DB, statement, path string) error {
-	_, err := db.ExecContext(ctx, "COPY ("+statement+") TO '"+strings.ReplaceAll(path, "'", "''")+"' (FORMAT parquet, COMPRESSION zstd)")
+	_, err := db.ExecContext(ctx, quote.ToParquet(statement, path))
 	return err
 }
 

@@ -42,11 +42,12 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/..."},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/names", "sql/ownschema", "sql/runrows"},
+	"sql":                   {"schemas/...", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows"},
 	"sql/names":             {},
 	"sql/runrows":           {"schemas/..."},
-	"sql/ownschema":         {},
-	"sql/explorer":          {"schemas/..."},
+	"sql/ownschema":         {"sql/quote"},
+	"sql/quote":             {},
+	"sql/explorer":          {"schemas/...", "sql/quote"},
 	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
@@ -55,12 +56,12 @@ var doors = map[string][]string{
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/confine":  {}, // of a machine: it knows no statement
-	"internal/safesql":  {"internal/confine", "sql", "sql/answer"},
+	"internal/safesql":  {"internal/confine", "sql", "sql/answer", "sql/quote"},
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
 	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
-	"internal/ddl":      {"schemas/...", "internal/export"},
-	"internal/export":   {"schemas/...", "load/...", "sql/answer"},
+	"internal/ddl":      {"schemas/...", "internal/export", "sql/quote"},
+	"internal/export":   {"schemas/...", "load/...", "sql/answer", "sql/quote"},
 	"internal/lineage":  {"schemas/..."},
 	"internal/notify":   {"schemas/api"},
 	"internal/metrics":  {}, // numbers alone: who computes them is the caller's affair
@@ -73,10 +74,10 @@ var doors = map[string][]string{
 	"internal/ui/grid":  {"schemas/...", "internal/chart", "internal/ui/asof"},
 	// The pages. They meet only in internal/ui.
 	"internal/ui/deals":    {"schemas/...", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
-	"internal/ui/console":  {"schemas/...", "internal/chart", "internal/safesql", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/console":  {"schemas/...", "sql/quote", "internal/chart", "internal/safesql", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
-	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "transform"}, // the only way from a page to a lake
+	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "sql/quote", "transform"}, // the only way from a page to a lake
 	"internal/watch":       {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
 	"cmd/dealflow":         {"*"},
 

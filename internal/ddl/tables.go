@@ -7,6 +7,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 )
 
 // loadedColumns are the columns that rows of an export have after those of their table.
@@ -68,14 +69,12 @@ func (s *script) say(format string, args ...any) {
 	}
 }
 
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
 // text quotes a text. Some dialects have no doubled quotation marks.
 func (s *script) text(value string) string {
 	if s.name == "bigquery" || s.name == "databricks" || s.name == "athena" {
 		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(value) + "'"
 	}
-	return literal(value)
+	return quote.Text(value)
 }
 
 // inText spells an address for a place between quotation marks.

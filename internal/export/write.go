@@ -17,6 +17,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql/answer"
+	"dealflow/sql/quote"
 )
 
 // errOther means that the manifest of another export of the same commits was put first.
@@ -141,7 +142,7 @@ func (e *Export) writeFile(ctx context.Context, db *stdsql.DB, name, statement s
 // query writes the answer of a statement to a local file, and returns its number of rows.
 func (e *Export) query(ctx context.Context, db *stdsql.DB, statement, local string) (rows int64, err error) {
 	if e.cfg.Format == "parquet" {
-		copied := "COPY (" + statement + ") TO '" + strings.ReplaceAll(local, "'", "''") + "' (FORMAT parquet, COMPRESSION zstd)"
+		copied := quote.ToParquet(statement, local)
 		err = db.QueryRowContext(ctx, copied).Scan(&rows)
 		return rows, err
 	}

@@ -17,6 +17,7 @@ import (
 	"dealflow/internal/confine"
 	"dealflow/sql"
 	"dealflow/sql/answer"
+	"dealflow/sql/quote"
 )
 
 // Format writes the rows of an answer.
@@ -136,7 +137,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 	case Plans:
 		return failureOf(explain(ctx, db, j.Statement, out), j.Statement, explaining+opening)
 	case Parquet:
-		_, err := db.ExecContext(ctx, copying+inParentheses(j.Statement)+" TO "+literal(filepath.Join(j.Own, parquetName))+" (FORMAT parquet, COMPRESSION zstd)")
+		_, err := db.ExecContext(ctx, copying+inParentheses(j.Statement)+" TO "+quote.Text(filepath.Join(j.Own, parquetName))+" (FORMAT parquet, COMPRESSION zstd)")
 		return failureOf(err, j.Statement, copying+opening)
 	}
 	return failureOf(j.answer(ctx, db, out, formats), j.Statement, "")
@@ -193,15 +194,15 @@ func failureOf(err error, statement, before string) error {
 func closeEngine(ctx context.Context, db *stdsql.DB, j *job) error {
 	open := slices.Clone(lakeFolders(j.Lake))
 	settings := []string{
-		"memory_limit = " + literal(engineMemory), "threads = " + engineThreads,
-		"temp_directory = " + literal(j.Own), "max_temp_directory_size = " + literal(fmt.Sprintf("%dB", spillBytes)),
+		"memory_limit = " + quote.Text(engineMemory), "threads = " + engineThreads,
+		"temp_directory = " + quote.Text(j.Own), "max_temp_directory_size = " + quote.Text(fmt.Sprintf("%dB", spillBytes)),
 		"autoinstall_known_extensions = false", "autoload_known_extensions = false", "allow_community_extensions = false",
 	}
 	if j.Own != "" {
 		open = append(open, j.Own)
 	}
 	for i, folder := range open {
-		open[i] = literal(folder + "/")
+		open[i] = quote.Text(folder + "/")
 	}
 	settings = append(settings, "allowed_directories = ["+strings.Join(open, ", ")+"]", "enable_external_access = false", "lock_configuration = true")
 	for _, setting := range settings {
@@ -339,9 +340,6 @@ func cutCell(text string) string {
 	}
 	return strings.ToValidUTF8(text[:cellBytes], "") + fmt.Sprintf("… (cut: the value has %d bytes)", len(text))
 }
-
-// literal quotes a text for SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // lastLine returns the last line of a text.
 func lastLine(text []byte) []byte {

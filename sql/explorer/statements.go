@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 )
 
 //go:embed *.sql
@@ -26,7 +27,7 @@ type Statement struct {
 // Statements returns all statements by name. A file that begins with "_" is a part of others, and one
 // that begins with "each_" is a statement of each flattened table. The caller owns the map.
 func Statements() (map[string]Statement, error) {
-	parts, err := template.New("explorer").Funcs(template.FuncMap{"lit": literal, "ident": identifier}).ParseFS(files, "*.sql")
+	parts, err := template.New("explorer").Funcs(template.FuncMap{"lit": quote.Text, "ident": quote.Name}).ParseFS(files, "*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("explorer: %w", err)
 	}
@@ -76,9 +77,3 @@ func Statements() (map[string]Statement, error) {
 
 // Names returns the sorted names of statements.
 func Names(all map[string]Statement) []string { return slices.Sorted(maps.Keys(all)) }
-
-// literal quotes a text for SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-// identifier quotes a name for SQL.
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

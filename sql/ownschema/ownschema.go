@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"dealflow/sql/quote"
 )
 
 // ID returns the identity of a lake, for the name of its schema: 12 hexadecimal digits of a hash of what only this lake
@@ -37,7 +39,7 @@ var qualified = regexp.MustCompile(`\b(main|_dealflow|history|snapshots|files)\.
 // schema has its body there alone, and is first created with a body of nothing, so that the macro outside, which calls it,
 // is bound in no time.
 func Statements(layout, name string) string {
-	schema := quoted(name)
+	schema := quote.Name(name)
 	entries, comments := entriesOf(layout)
 	kinds := map[string]string{} // by qualified name
 	for _, e := range entries {
@@ -55,13 +57,13 @@ func Statements(layout, name string) string {
 					return name
 				}
 				named[name] = true
-				return schema + "." + quoted(Name(name))
+				return schema + "." + quote.Name(Name(name))
 			})
 		})
 	}
 	var views, first, macros strings.Builder
 	for _, e := range entries {
-		inside := schema + "." + quoted(Name(e.name))
+		inside := schema + "." + quote.Name(Name(e.name))
 		switch {
 		case e.kind == "MACRO" && named[e.name]:
 			m := parseMacro(bodies[e.name])
@@ -213,6 +215,3 @@ func outsideTexts(text string, replace func(code string) string) string {
 	out.WriteString(replace(text[from:]))
 	return out.String()
 }
-
-// quoted quotes a name for SQL.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

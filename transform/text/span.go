@@ -174,7 +174,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	return r, s.commaSettled(as, &r, &first, &second)
 }
 
-// shortEnd returns what the second number of a range stands for if it gives the decimals of the first one alone, and the range is
+// shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is
 // not plausible as it is written: 5.25-50% is 5.25-5.50%. It is ambiguous if both are plausible, or neither, or if a zero is first:
 // 7.75-00% and 95-05 have passed the next integer.
 func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) {

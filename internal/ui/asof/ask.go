@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dealflow/sql/answer"
+	"dealflow/sql/quote"
 )
 
 // Args are the values of a statement's parameters, by name without the dollar sign. All values are texts; statements cast
@@ -241,7 +242,7 @@ func (v *View) copyTo(ctx context.Context, q Query, path string) error {
 	if err := v.edition.Fetch(ctx, text); err != nil {
 		return v.failed(q, err)
 	}
-	if _, err := v.edition.DB.ExecContext(ctx, "COPY ("+text+") TO "+literal(path)+" (FORMAT parquet, COMPRESSION zstd)"); err != nil {
+	if _, err := v.edition.DB.ExecContext(ctx, quote.ToParquet(text, path)); err != nil {
 		return v.failed(q, err)
 	}
 	return nil
@@ -301,11 +302,8 @@ func (v *View) SQL(q Query) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return parameter.ReplaceAllStringFunc(s.Text, func(name string) string { return literal(values[name[1:]]) }), nil
+	return parameter.ReplaceAllStringFunc(s.Text, func(name string) string { return quote.Text(values[name[1:]]) }), nil
 }
-
-// literal quotes a text for SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func (v *View) key(q Query) string {
 	var key strings.Builder

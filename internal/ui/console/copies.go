@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dealflow/sql/quote"
 )
 
 // copied is a statement in a form that runs elsewhere.
@@ -71,25 +73,25 @@ func python(at, statement string) string {
 	lines.WriteString("import duckdb  # pip install duckdb pytz\n\n")
 	if strings.HasPrefix(at, "s3://") {
 		fmt.Fprintf(&lines, "con = duckdb.connect()\ncon.execute(\"CREATE SECRET (TYPE s3, PROVIDER credential_chain)\")  # and ENDPOINT, if the store is not AWS\n")
-		fmt.Fprintf(&lines, "con.execute(%s)\n", literal("ATTACH "+quoted(at+"/catalog.duckdb")+" AS lake (READ_ONLY); USE lake"))
+		fmt.Fprintf(&lines, "con.execute(%s)\n", literal("ATTACH "+quote.Text(at+"/catalog.duckdb")+" AS lake (READ_ONLY); USE lake"))
 	} else {
 		fmt.Fprintf(&lines, "con = duckdb.connect(%s, read_only=True)\n", literal(at+"/catalog.duckdb"))
 	}
-	fmt.Fprintf(&lines, "con.execute(%s)\n", literal("SET TimeZone = 'UTC'; SET VARIABLE lake = "+quoted(at)))
+	fmt.Fprintf(&lines, "con.execute(%s)\n", literal("SET TimeZone = 'UTC'; SET VARIABLE lake = "+quote.Text(at)))
 	fmt.Fprintf(&lines, "print(con.sql(%s))\n", literal(statement))
 	return lines.String()
 }
 
 // literal quotes a text for Python. One of several lines stays so.
 func literal(text string) string {
-	quote := `"`
+	mark := `"`
 	if strings.Contains(text, "\n") {
-		quote = `"""`
+		mark = `"""`
 	}
 	var out strings.Builder
 	for i, c := range text {
 		switch {
-		case c == '\\', c == '"' && (quote == `"` || strings.HasPrefix(text[i:], `""`) || i == len(text)-1):
+		case c == '\\', c == '"' && (mark == `"` || strings.HasPrefix(text[i:], `""`) || i == len(text)-1):
 			out.WriteString(`\` + string(c))
 		case c == '\t':
 			out.WriteString(`\t`)
@@ -101,8 +103,5 @@ func literal(text string) string {
 			out.WriteRune(c)
 		}
 	}
-	return quote + out.String() + quote
+	return mark + out.String() + mark
 }
-
-// quoted quotes a text for SQL.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
