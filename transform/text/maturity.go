@@ -136,6 +136,7 @@ func (s *scanner) life(r *Reading) bool {
 	life, ok := ahead.tenor()
 	if !ok && named {
 		life, ok = ahead.number(decimal)
+		ok = ok && !ahead.callNext()
 	}
 	if !ok || r.Tenor.Set && r.Tenor.less(life) {
 		return false

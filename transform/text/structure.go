@@ -82,22 +82,8 @@ func (s *scanner) feature(r *Reading) bool {
 		r.Bullet = true
 		return true
 	}
-	return s.oneOf(plainFeatures...) || s.averageLife() || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
+	return s.oneOf(plainFeatures...) || s.life(r) || s.oneOf("ncl", "nc-life", "nc life", "noncall life", "non-call life")
 }
-
-// averageLife skips the average life, which has no column: WAL 9yr.
-func (s *scanner) averageLife() bool {
-	ahead := *s
-	before := ahead.oneOf(averageLifeWords...)
-	ahead.char(':')
-	ahead.space()
-	_, ok := ahead.tenor()
-	ahead.space()
-	return ok && (before || ahead.oneOf(averageLifeWords...)) && s.skipTo(ahead)
-}
-
-// averageLifeWords are names of the average life.
-var averageLifeWords = []string{"wal", "avg life", "average life", "weighted average life"}
 
 // featureSeparator skips what separates two parts of a structure.
 func (s *scanner) featureSeparator() {
