@@ -90,9 +90,12 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
   is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `.
+- A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`" + `), a size
+  (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
+  or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
-  benchmark of the step before. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
+  benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
   stage may be two tranches, and are not read.
 - ` + "`landed tight end`" + ` is the lower end of the range of the step before.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
@@ -101,7 +104,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   two: there it is one if a unit follows and one digit or quarters are after it (` + "`61,3bp`" + `), or percent (` + "`0,60%`" + `). A yield, a price or
   a multiple with three digits after a comma is below a thousand, so that the comma is a decimal one: ` + "`4,375%`" + `. A coupon with three is
   not read.
-- A spread over an index of floating rates that has a point and is below ten is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp.
+- A spread over an index of floating rates that has a point and is below five is read as a margin is: ` + "`3mE+0.45`" + ` is 45 bp. From
+  five to ten it is ambiguous: ` + "`SONIA+8.5`" + `. So is one below two over a government's bonds or swaps: ` + "`T+1.25`" + `.
 - A size that may be short for another one, as in ` + "`EUR5-600m` and `EUR1.25-50bn`" + `, makes the text ambiguous.
 - The end of a range may give the decimals of its first number alone: ` + "`5.25-50%` is 5.25 to 5.50, `99.25-50` is 99.25 to 99.50" + `. It is read so if
   the range as written is not plausible; if it is plausible, too, the text is ambiguous. So are ` + "`7.75-00%` and `T+95-05`" + `, whose end has

@@ -139,7 +139,7 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 			r.Reconciled = No
 		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
 			r.Reconciled = Yes
-		case r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
+		case r.IncludesJLM == Unknown && ahead.plusLeads(column, r), r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
 		case !r.Cover.Set && ahead.coverAfter(r):
 		case q.after(&ahead):
 		default:
@@ -147,6 +147,20 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 		}
 		list.take(s, ahead, inside)
 	}
+}
+
+// plusLeads reads the orders of the joint lead managers that are not in the number before: + JLM 200m.
+func (s *scanner) plusLeads(column []byte, r *Reading) bool {
+	ahead := *s
+	if !ahead.char('+') && !ahead.oneOf("plus") {
+		return false
+	}
+	ahead.space()
+	if !ahead.leadOrders(column, r) {
+		return false
+	}
+	r.IncludesJLM = No
+	return s.skipTo(ahead)
 }
 
 // leadOrders reads what the text says about the orders of the joint lead managers: (incl. 150m JLM), excl. JLM.

@@ -12,13 +12,16 @@ type grammar struct {
 	kind   stepKind
 }
 
-// stepKind is what a step is that has a number alone.
+// stepKind is what a step is that has a number alone. Only those of spreads and margins are read.
 type stepKind uint8
 
 const (
 	noNumberAlone stepKind = iota
 	spreadAlone            // over the benchmark of the step before
 	marginAlone
+	premiumSteps // without a benchmark, in basis points
+	priceSteps   // of an issue
+	orderSteps   // of a book: a size that is launched or upsized is the deal's
 )
 
 // inContext returns a function that reads a text as a grammar does: first complete, then without remarks about other topics,
@@ -29,7 +32,8 @@ func inContext(g grammar) Func {
 			return
 		}
 		unread := *r
-		if g.steps {
+		g := g
+		if g.steps = g.steps && !hasTranches(text); g.steps {
 			switch g.chain(text, siblings, r, false) {
 			case yes:
 				return

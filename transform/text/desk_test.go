@@ -252,6 +252,18 @@ func TestFourthDeskTexts(t *testing.T) {
 	testDesk(t, deskDir+"fourth.tsv", deskDir+"fourth-figures.txt", fourthAtFirstSight)
 }
 
+// TestTraps reads texts with a number that a careless reader would take for that of the column: an issue price, a size, how far a price has
+// moved, another tranche. None is read as such. NONE means that no number may be read.
+func TestTraps(t *testing.T) {
+	for _, d := range deskTexts(t, deskDir+"traps.tsv") {
+		if outcome, r := d.read(); outcome == deskWrong {
+			t.Errorf("%s %q is read as %s, want %v", d.field, d.text, render(&r), d.parts)
+		} else if d.parts != nil && outcome == deskUnread {
+			t.Errorf("%s %q is not read, want %v", d.field, d.text, d.parts)
+		}
+	}
+}
+
 // fourthAtFirstSight are the figures of the fourth author's texts before anybody had seen them, with the parsers of version 4 before
 // they were changed for them. Wrong are a yield of 5.25-50% and the settled readings.
 const fourthAtFirstSight = `at first sight | read | unread | wrong

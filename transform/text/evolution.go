@@ -84,7 +84,9 @@ func (s *scanner) before(currency []byte) {
 		ahead.char(':')
 		ahead.space()
 	}
-	ahead.stage()
+	if isStage(ahead.stage(), stageFinal) { // IPT MS+120 vs final MS+95
+		return
+	}
 	var earlier Reading
 	if ahead.talk(currency, &earlier) == no {
 		if _, v := ahead.span(mixed, basisPoints); v == no {

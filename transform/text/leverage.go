@@ -2,8 +2,8 @@ package text
 
 import "bytes"
 
-// figure is which debt a multiple counts.
-type figure struct{ senior, total, net, gross bool }
+// figure is which debt a multiple counts. qualified says that words tell of what earnings or time it is, which has no column.
+type figure struct{ senior, total, net, gross, qualified bool }
 
 // figureWords are the words of a figure. Gross says nothing more than total or senior.
 var figureWords = []struct {
@@ -16,7 +16,8 @@ var figureWords = []struct {
 	{[]string{"fln", "flnl", "flnlr"}, figure{senior: true, net: true}},
 	{[]string{"tnl", "tnlr", "tn"}, figure{net: true}},
 	{[]string{"gross of cash", "brutto", "gross"}, figure{gross: true}},
-	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "at close", "at closing", "level", "ratio", "lev.", "through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "debt / ebitda", "debt to ebitda", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "incl. leases", "excl. leases", "ex leases", "incl. lease liabilities", "post transaction", "post-transaction", "post deal", "verschuldungsgrad", "verschuldung", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed", "of ebitda", "ebitda", "debt"}, figure{}},
+	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "at close", "at closing", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "incl. leases", "excl. leases", "ex leases", "incl. lease liabilities", "post transaction", "post-transaction", "post deal", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed"}, figure{qualified: true}},
+	{[]string{"level", "ratio", "lev.", "through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "debt / ebitda", "debt to ebitda", "of ebitda", "ebitda", "debt", "verschuldungsgrad", "verschuldung"}, figure{}},
 }
 
 // parseLeverage reads multiples of debt: 5.2x total, 4.5x/6.0x senior and total, 3.75x net, 5.25x senior / 6.0x total,
@@ -43,8 +44,9 @@ func parseLeverage(text []byte, _ Siblings, r *Reading) {
 // multiple is one figure of a text, and what words say which one it is.
 type multiple struct {
 	Range
-	times bool // it has an x, or is a multiple without one
-	is    figure
+	times     bool // it has an x, or is a multiple without one
+	is        figure
+	qualified bool
 }
 
 // multiples reads one to three figures. Two without words are senior and total, and senior debt is a part of all debt.
@@ -76,7 +78,7 @@ func (s *scanner) multiples(r *Reading) verdict {
 	}
 	bare := figure{}
 	switch {
-	case first.is == bare && second.is == bare && inside:
+	case first.is == bare && second.is == bare && (inside || first.qualified): // 4.5x PF / 5.5x LTM: one figure on two bases
 		return ambiguous
 	case first.is == bare && second.is.net && !inside: // 3.5x/5x net: is the first net, too?
 		return ambiguous
@@ -172,6 +174,7 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 		s.figuresNoted(&m.is)
 		more = q.after(s) || s.ish(&q) || len(s.rest) < len(before.rest)
 	}
+	m.qualified, m.is.qualified = m.is.qualified, false
 	m.times = m.times || (pointed || m.is != figure{}) && bareLeverageBounds.containAll(&m.Range)
 	return m, q.limit(&m, r)
 }
@@ -256,6 +259,7 @@ func (s *scanner) figures(is *figure) {
 			if ahead.oneOf(figureWords[i].words...) {
 				add := figureWords[i].add
 				is.senior, is.total, is.net, is.gross = is.senior || add.senior, is.total || add.total, is.net || add.net, is.gross || add.gross
+				is.qualified = is.qualified || add.qualified
 				*s, more = ahead, true
 				break
 			}

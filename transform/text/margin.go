@@ -83,7 +83,8 @@ func (s *scanner) marginSize(r *Reading) verdict {
 		after.space()
 		if second, ok := after.number(decimal); ok && issueBounds.contain(second) && !after.unit(basisPoints) {
 			v := r.putMargin(&alone)
-			if v == yes && !after.noted("oid") && !second.less(r.Main.Point) && second.isMultipleOf(marginStep) {
+			low := r.Main.Point.less(whole(200)) // E+125/95: drawn and undrawn?
+			if v == yes && !after.noted("oid") && (low || !second.less(r.Main.Point)) && second.isMultipleOf(marginStep) || !second.less(whole(101)) {
 				return ambiguous
 			}
 			*s = ahead
@@ -210,7 +211,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
 	marked = marked || found.pointed && !found.signed && issueBounds.containAll(&found.Range)
-	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !ahead.noted("oid") && !marked {
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || !ahead.noted("oid") && !marked {
 		return false
 	}
 	r.Issue = found.Range

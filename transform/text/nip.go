@@ -70,7 +70,9 @@ func (s *scanner) premium(r *Reading) verdict {
 		q.about = true
 	}
 	q.after(s)
-	r.Main = found.Range
+	if r.Main = found.Range; (q.least || q.most) && r.Main.Lo.less(whole(0)) { // up to -5: which end?
+		return ambiguous
+	}
 	r.Quality, v = q.apply(&r.Main)
 	if q.about {
 		r.Quality = qualityApproximate

@@ -6,7 +6,7 @@ import (
 )
 
 // Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", ± by "+/-",
-// ½ by " 1/2", × by "x", and a curly apostrophe by a straight one. It drops square brackets, which desks write around what is
+// ½ by " 1/2" after a digit and by 0.5 otherwise, × by "x", and a curly apostrophe by a straight one. It drops square brackets, which desks write around what is
 // indicative, a space inside parentheses, a full stop at the end, after a word, and marks of exclamation there. An arrow is "->". Case does not change, except of German vowels. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
 // arena, and grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
@@ -26,6 +26,9 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 				pending = false
 			}
 			fraction := fractionOf(c)
+			if n := len(arena); fraction != "" && (n == start || !isDigit(arena[n-1])) { // ½bp
+				fraction = decimalOf(fraction)
+			}
 			if n := len(arena); pending || fraction != "" && n > start && isDigit(arena[n-1]) {
 				arena = append(arena, ' ')
 				pending = false
@@ -73,6 +76,25 @@ func fractionOf(c rune) string {
 		return "7/8"
 	}
 	return ""
+}
+
+// decimalOf returns a fraction of fractionOf with a point: 0.5 for 1/2.
+func decimalOf(fraction string) string {
+	switch fraction {
+	case "1/2":
+		return "0.5"
+	case "1/4":
+		return "0.25"
+	case "3/4":
+		return "0.75"
+	case "1/8":
+		return "0.125"
+	case "3/8":
+		return "0.375"
+	case "5/8":
+		return "0.625"
+	}
+	return "0.875"
 }
 
 // isPlain reports whether a text is already normal: ASCII without square brackets, with single spaces only.

@@ -245,7 +245,7 @@ func (s *scanner) priceAlone() bool {
 // spreadAlone skips a spread over a benchmark, as the one that a yield is: 5.43% (T+120).
 func (s *scanner) spreadAlone(currency []byte) bool {
 	ahead := *s
-	if over, ok := ahead.benchmark(bonds, currency); !ok || over.name == nil {
+	if over, ok := ahead.benchmark(bonds, currency); !ok || over.name == nil || over.kind == floating { // SOFR+95 (5.2%): the margin of a floater
 		return false
 	}
 	ahead.space()
@@ -264,10 +264,11 @@ var (
 	moveFrom   = []string{"initial price thoughts", "initial guidance", "initial talk", "initial", "ipts", "ipt", "ipg", "guidance", "talk", "price talk", "launch", "the wides", "wides", "start", "open"}
 )
 
-// move skips how far a price has moved: -15 from IPT, 25bp inside IPTs, tightened 20bp. Without its words it stays.
+// move skips how far a price has moved from an earlier one: -15 from IPT, 25bp inside IPTs. Without what it is from, the price before it
+// may be that of before the move: S+350, tightened 25.
 func (s *scanner) move() bool {
 	ahead := *s
-	named := ahead.oneOf(moveBefore...)
+	ahead.oneOf(moveBefore...)
 	ahead.space()
 	if len(ahead.rest) == 0 || isLetter(ahead.rest[0]) {
 		return false
@@ -282,17 +283,11 @@ func (s *scanner) move() bool {
 	ahead.unit(basisPoints)
 	ahead.space()
 	from := ahead
-	if from.oneOf(moveAfter...) {
-		named = named || len(from.rest) == 0 || from.rest[0] == ')'
-		from.space()
-		from.oneOf("the")
-		from.space()
-		if from.oneOf(moveFrom...) {
-			named = true
-		}
-		if ahead = from; !named {
-			return false
-		}
+	if !from.oneOf(moveAfter...) {
+		return false
 	}
-	return named && s.skipTo(ahead)
+	from.space()
+	from.oneOf("the")
+	from.space()
+	return from.oneOf(moveFrom...) && s.skipTo(from)
 }

@@ -159,6 +159,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	lo, hi := first, second
 	if hi.n.less(lo.n) {
 		lo, hi = hi, lo
+		if as == mixed && whole(1).less(hi.n.minus(lo.n)) { // 5.15-2%
+			return r, ambiguous
+		}
 		if apart && !dash && !second.signed && bySign && !slash { // MS+95 -20: how far it has moved?
 			return r, ambiguous
 		}
@@ -170,8 +173,26 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if first.negative && !second.signed && !second.n.isZero() {
 		return r, ambiguous
 	}
+	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && hi.n.minus(lo.n).less(tenth) {
+		return r, ambiguous
+	}
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
 	return r, s.commaSettled(as, &r, &first, &second)
+}
+
+// tenth is the least width of a range of yields of which both ends have the unit and a slash is between them. Two yields that are nearer are
+// those of one bond in two conventions: 4.5% / 4.55%.
+var tenth = Number{decimal128.FromU64(powers[scale] / 10), true}
+
+// afterPercent reports whether what was read ends with the sign of percent.
+func (s *scanner) afterPercent(begin []byte) bool {
+	read := begin[:len(begin)-len(s.rest)]
+	return len(read) > 0 && read[len(read)-1] == '%'
+}
+
+// mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5.
+func (n *signedNumber) mayBePrice(first *signedNumber) bool {
+	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) && first.n.plus(whole(4)).less(n.n)
 }
 
 // shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is
@@ -182,6 +203,9 @@ func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) 
 		return end, ambiguous
 	}
 	step := stepsOfDecimals[[2]int{first.decimals, second.digits}]
+	if as == decimal && !first.pointed { // MS+95-25
+		step = 0
+	}
 	if as != mixed && step > 0 {
 		step = max(step, 25) // spreads and prices have quarters
 	}
@@ -208,8 +232,8 @@ func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) 
 }
 
 // stepsOfDecimals are the steps of the numbers that desks shorten to their decimals, by the number of decimals of the first number and
-// the digits of the second: 5.25-50, 99.5-75, 6.125-375.
-var stepsOfDecimals = map[[2]int]uint64{{2, 2}: 5, {1, 2}: 25, {3, 3}: 125}
+// the digits of the second: 8-25, 99.5-75, 5.25-50, 4.375-50, 6.125-375.
+var stepsOfDecimals = map[[2]int]uint64{{0, 2}: 25, {1, 2}: 5, {2, 2}: 5, {3, 2}: 25, {3, 3}: 125}
 
 // commaSettled returns yes if the numbers of a spread have no decimal comma, or are one number each and not two: a unit follows, and
 // in basis points they have one digit after the comma, or are quarters.

@@ -65,7 +65,7 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 		r.BenchmarkTenor = over.tenor
 		s.referenceNoted(currency, r)
 	}
-	s.equivalent(currency)
+	s.equivalent(currency, r)
 	s.noted("incl. curve adj.", "incl. curve adjustment", "incl. curve", "including curve adjustment", "including curve", "curve adj.", "curve adjusted", "curve-adjusted", "interpolated")
 	for {
 		var list remarkList
@@ -120,7 +120,7 @@ func (s *scanner) referenceNoted(currency []byte, r *Reading) {
 }
 
 // equivalent skips the same price over another benchmark, in parentheses: MS+48 (B+75.6).
-func (s *scanner) equivalent(currency []byte) {
+func (s *scanner) equivalent(currency []byte, r *Reading) {
 	ahead := *s
 	ahead.space()
 	if !ahead.char('(') {
@@ -132,7 +132,7 @@ func (s *scanner) equivalent(currency []byte) {
 		ahead.space()
 	}
 	var other Reading
-	if ahead.spread(currency, &other) != yes || other.Benchmark == nil {
+	if ahead.spread(currency, &other) != yes || other.Benchmark == nil || bytes.Equal(other.Benchmark, r.Benchmark) { // T+120 (T+135): which one?
 		return
 	}
 	ahead.noted(equivalentWords...)
@@ -181,7 +181,7 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 }
 
 // over reads the spread after a benchmark: flat, or a sign and a number or range. 1.20% is 120 basis points. Over an index of
-// floating rates a number below ten with a point is read as the margins of loans are (see putMargin): 3mE+0.45.
+// floating rates a number below five with a point is read as the margins of loans are (see putMargin): 3mE+0.45.
 func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 	s.space()
 	found, v := s.span(decimal, basisPoints)
@@ -191,11 +191,17 @@ func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 	switch *r = found.Range; {
 	case v != yes || found.unit: // in basis points, or not read
 	case s.unit(percent):
-		*r = found.hundredfold()
+		if *r = found.hundredfold(); kind == government && !found.Hi.less(whole(5)) { // B+ 8%: a rating and a yield?
+			v = ambiguous
+		}
 	case kind == floating && found.pointed && found.Hi.less(whole(10)):
 		var margin Reading
-		v = margin.putMargin(&found)
+		if v = margin.putMargin(&found); v == yes && !found.Hi.less(leastMargin) && margin.Main != found.Range { // SONIA+8.5
+			v = ambiguous
+		}
 		*r = margin.Main
+	case kind != floating && found.pointed && found.Hi.less(whole(2)) && whole(0).less(found.Hi): // T+1.25: in percent?
+		v = ambiguous
 	}
 	return v
 }

@@ -9,12 +9,34 @@ func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
 	if g.onlyStaged(text, siblings, r) {
 		return true
 	}
+	if g.kind == orderSteps && saysDeal(text) {
+		return false
+	}
 	s := scanner{text}
+	if s.moved() {
+		*r = Reading{}
+		if g.read(s.rest, siblings, r); g.staged {
+			r.Stage = stageRevised
+		}
+		return r.hasNumber()
+	}
 	named := s.from()
 	if named {
 		return g.chain(s.rest, siblings, r, true) == yes
 	}
 	return g.listed(text, siblings, r) || g.reversed(text, siblings, r)
+}
+
+// moved skips a move before its result: tightened 25bps to S+300.
+func (s *scanner) moved() bool {
+	ahead := *s
+	if !ahead.oneOf("tightened", "tightens", "flexed", "widened", "moved", "cut", "reduced") {
+		return false
+	}
+	ahead.space()
+	before := len(ahead.rest)
+	ahead.movedBy()
+	return len(ahead.rest) < before && s.skipTo(ahead)
 }
 
 // onlyStaged reads a text of one step with a stage that the parser does not know.
@@ -32,6 +54,9 @@ func (g *grammar) hasRead(text, rest []byte) bool {
 // chain reads steps in their order, after arrows or words of a move. named says that the text began with from: then to is such a
 // word. The verdict is ambiguous if all steps are readable, but are not about the same price.
 func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) verdict {
+	if g.kind == orderSteps && saysDeal(text) {
+		return no
+	}
 	whole := text
 	var before Reading
 	ranked := 0
@@ -46,6 +71,9 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if rank != 0 && rank < ranked || rank == ranked && rank != 0 && arrowIn(whole) == 0 { // IPT MS+90, IPT MS+120: two tranches?
 			return no
 		}
+		if ranked == len(stageRanks) && rank == 0 { // priced MS+95, now MS+92: in the secondary market
+			return no
+		}
 		ranked = max(rank, ranked)
 		if final && n == 0 || !g.step(part, siblings, r, &before, final) {
 			return no
@@ -53,6 +81,9 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if n > 0 {
 			if !r.continues(&before) {
 				return ambiguous
+			}
+			if !g.follows(r, &before) {
+				return no
 			}
 			r.inherit(&before)
 		}
@@ -89,7 +120,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			continue
 		}
 		later := *r
-		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) {
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) {
 			return false
 		}
 		*r = later
@@ -132,6 +163,9 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		part := text[begin:i]
 		rank := rankOf(part)
 		if rank == 0 || rank == bestRank || !g.step(part, siblings, r, &best, rank >= len(stageRanks)) || parts > 0 && !r.continues(&best) {
+			return false
+		}
+		if first, second := r, &best; parts > 0 && (rank > bestRank && !g.follows(first, second) || rank < bestRank && !g.follows(second, first)) {
 			return false
 		}
 		if rank > bestRank {
@@ -192,11 +226,14 @@ func (g *grammar) readStaged(rest, stage []byte, siblings Siblings, r *Reading, 
 	return true
 }
 
+// numbersAlone reports whether a step may be a number without its benchmark.
+func (g *grammar) numbersAlone() bool { return g.kind == spreadAlone || g.kind == marginAlone }
+
 // isNumberAlone reports whether the first step is a number without a benchmark, which is enough: IPT 150 area, final T+125.
 func (g *grammar) isNumberAlone(text []byte, r *Reading) bool {
 	s := scanner{text}
 	_, v := s.span(decimal, basisPoints)
-	if s.noted("area", "a"); g.kind == noNumberAlone || v != yes || !s.end() {
+	if s.noted("area", "a"); !g.numbersAlone() || v != yes || !s.end() {
 		return false
 	}
 	*r = Reading{Status: statusVerbal}
@@ -212,7 +249,70 @@ func (r *Reading) continues(before *Reading) bool {
 	return same(r.Benchmark, before.Benchmark) && same(r.Index, before.Index) && same(r.Currency, before.Currency) && same(r.Measure, before.Measure) &&
 		(r.Yield.Lo.Set || isStatus(r, statusYield)) == (before.Yield.Lo.Set || isStatus(before, statusYield)) && r.Fee.Set == before.Fee.Set && r.Cover.Set == before.Cover.Set && r.PIK.Set == before.PIK.Set &&
 		r.Senior.Lo.Set == before.Senior.Lo.Set && r.Total.Lo.Set == before.Total.Lo.Set && r.Net.Lo.Set == before.Net.Lo.Set &&
-		(!r.BenchmarkTenor.Set || !before.BenchmarkTenor.Set || r.BenchmarkTenor == before.BenchmarkTenor)
+		(!r.BenchmarkTenor.Set || !before.BenchmarkTenor.Set || r.BenchmarkTenor == before.BenchmarkTenor) && r.Increase == before.Increase
+}
+
+// follows reports whether a number may be the same price at a later step. Another number that the text may have after a stage is the issue
+// price after a spread, how far it has moved, a size, or a price in the secondary market.
+func (g *grammar) follows(r, before *Reading) bool {
+	if !r.hasNumber() || !before.hasNumber() || r.Yield.Lo.Set {
+		return true
+	}
+	lo, hi, from, to := r.Main.Lo.abs(), r.Main.Hi.abs(), before.Main.Lo.abs(), before.Main.Hi.abs()
+	if r.Main.isRange() && hi.less(lo) {
+		lo, hi = hi, lo
+	}
+	if !r.Main.Hi.Set || !before.Main.Hi.Set || !r.Main.Lo.Set || !before.Main.Lo.Set {
+		return true
+	}
+	switch g.kind {
+	case spreadAlone, marginAlone:
+		if r.Benchmark != nil {
+			return true
+		}
+		isPrice := issueBounds.contain(hi) && (g.kind == marginAlone || !hi.isMultipleOf(powers[scale]))
+		return !isPrice && !to.times(4).less(hi.times(3)) && !lo.times(3).less(from)
+	case premiumSteps:
+		if to.less(whole(10)) {
+			to = whole(10)
+		}
+		return !to.less(hi)
+	case priceSteps:
+		return !whole(100).less(hi) || whole(100).less(to)
+	}
+	return true
+}
+
+// dealWords are said of a deal, and not of its orders.
+var dealWords = []string{"launched", "launch", "priced", "pricing", "set", "set at", "landed", "upsized", "downsized", "increased", "final terms", "size"}
+
+// saysDeal reports whether a text about orders also tells what the deal is: books EUR3bn, launched EUR500m.
+func saysDeal(text []byte) bool {
+	for i := range text {
+		if s := (scanner{text[i:]}); (i == 0 || !isLetter(text[i-1])) && s.oneOf(dealWords...) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasTranches reports whether a text has two tenors: its prices are of two tranches then, and no steps.
+func hasTranches(text []byte) bool {
+	var first Number
+	for i := range text {
+		if !isDigit(text[i]) || i > 0 && (isDigit(text[i-1]) || isLetter(text[i-1]) || text[i-1] == '.' || text[i-1] == '+') {
+			continue
+		}
+		s := scanner{text[i:]}
+		switch tenor, ok := s.years(); {
+		case !ok:
+		case !first.Set:
+			first = tenor
+		case first != tenor:
+			return true
+		}
+	}
+	return false
 }
 
 // inherit sets the benchmark of the step before, if this one is a spread that names none.
@@ -225,7 +325,7 @@ func (r *Reading) inherit(before *Reading) {
 // numberAlone reads a step that is only a number, in the unit of the step before: MS+130 > 120-125.
 func (g *grammar) numberAlone(text []byte, r, before *Reading) bool {
 	s := scanner{text}
-	if g.kind == noNumberAlone || before.Benchmark == nil || !before.Main.Lo.Set || !before.Main.Hi.Set {
+	if !g.numbersAlone() || before.Benchmark == nil || !before.Main.Lo.Set || !before.Main.Hi.Set {
 		return false
 	}
 	found, v := s.span(decimal, basisPoints)
@@ -236,14 +336,16 @@ func (g *grammar) numberAlone(text []byte, r, before *Reading) bool {
 		v = r.putMargin(&found)
 	}
 	var q remarks
-	if v != yes || q.read(&s, &r.Main, basisPoints) != yes || !s.end() || !spreadBounds.containAll(&r.Main) ||
-		before.Main.Hi.plus(before.Main.Hi).less(r.Main.Hi) || r.Main.Lo.plus(r.Main.Lo).plus(r.Main.Lo).less(before.Main.Lo) {
+	if v != yes || q.read(&s, &r.Main, basisPoints) != yes || !s.end() || !spreadBounds.containAll(&r.Main) {
 		return false
 	}
 	if g.kind == spreadAlone {
 		r.Quality = q.quality()
 	}
 	r.Basis, r.CSA, r.Status = before.Basis, before.CSA, statusOf(&r.Main)
+	if !g.follows(r, before) {
+		return false
+	}
 	r.Benchmark, r.Index, r.BenchmarkTenor = before.Benchmark, before.Index, before.BenchmarkTenor
 	return true
 }
@@ -262,7 +364,7 @@ func (g *grammar) chosenEnd(text []byte, r, before *Reading) bool {
 	s.oneOf("the")
 	s.space()
 	low := s.oneOf(lowEnds...)
-	if g.kind == noNumberAlone || !low && !s.oneOf(highEnds...) || !before.Main.Lo.Set && !before.Yield.Lo.Set {
+	if !g.numbersAlone() || !low && !s.oneOf(highEnds...) || !before.Main.Lo.Set && !before.Yield.Lo.Set {
 		return false
 	}
 	s.space()

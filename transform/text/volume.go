@@ -40,12 +40,13 @@ func parseVolume(text []byte, siblings Siblings, r *Reading) {
 func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	r.Increase, r.Equivalent = No, No
+	resized := false
 	expected, wng := s.oneOf(expectedWords...), false
 	if !expected && s.oneOf(increaseWords...) {
 		r.Increase = Yes
 		s.space()
 		s.oneOf("of")
-	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.oneOf(resizedWords...) && s.oneOf(equivalentWords...) {
+	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
 		s.space()
 		s.oneOf("of", "to")
@@ -86,7 +87,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	if list.open {
 		return no
 	}
-	if r.Increase == Yes && r.Main.isRange() { // from the size before to the one after?
+	if (r.Increase == Yes || resized) && r.Main.isRange() { // from the size before to the one after, or by the first?
 		return ambiguous
 	}
 	r.Quality, v = q.apply(&r.Main)
@@ -99,6 +100,12 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// resized skips a word that the size has changed, and sets found.
+func (s *scanner) resized(found *bool) bool {
+	*found = s.oneOf(resizedWords...)
+	return *found
 }
 
 // limitedSize reads a size with a limit or the word for an equivalent before it, or between it and its currency: CHF min 100m,
