@@ -51,6 +51,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
+	t.Run("deal", func(t *testing.T) { testDeal(t, e) })
 	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 	// What is done to the files of a lake later changes no page, either.
@@ -312,6 +313,29 @@ func testDiff(t *testing.T, e *explorer) {
 	if compared < 4 {
 		t.Errorf("%d versions were compared", compared)
 	}
+}
+
+// testDeal checks that an expected deal and the deal that it priced as lead to each other, that the head of an expected deal has
+// its tranches, and that the comparison says from when the versions were known and what removed a deal.
+func testDeal(t *testing.T, e *explorer) {
+	ask := func(statement string) (values [4]string) {
+		t.Helper()
+		if err := e.db.QueryRow(statement).Scan(&values[0], &values[1], &values[2], &values[3]); err != nil {
+			t.Fatal(err)
+		}
+		return values
+	}
+	pair := ask(`SELECT DISTINCT lower(market), deal_id::VARCHAR, priced_deal_id::VARCHAR, volume FROM history.bond_expected_tranches t
+		WHERE priced_deal_id IN (SELECT deal_id FROM history.bond_priced_deals p WHERE p.market = t.market) AND valid_to IS NULL AND volume <> '' ORDER BY ALL LIMIT 1`)
+	expected, priced := "/deals/bond/"+pair[0]+"/expected/"+pair[1], "/deals/bond/"+pair[0]+"/priced/"+pair[2]
+	wantParts(t, e.page(t, expected), priced[1:]+`">priced as `+pair[2], `<ul class="lines">`, " · "+html.EscapeString(pair[3]))
+	wantParts(t, e.page(t, priced), expected[1:]+`">announced as `+pair[1])
+	gone := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, reason FROM history.deal_versions
+		WHERE change = 'removed' AND valid_to IS NULL ORDER BY ALL LIMIT 1`)
+	wantParts(t, e.page(t, "/deals/"+gone[0]+"/"+gone[1]+"?tab=diff"), "Version "+gone[2]+" removed the deal ("+gone[3]+"), known ")
+	edited := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, strftime(valid_from AT TIME ZONE 'UTC', '%-d %b %Y %H:%M UTC')
+		FROM history.deal_versions WHERE change = 'changed' ORDER BY ALL LIMIT 1`)
+	wantParts(t, e.page(t, "/deals/"+edited[0]+"/"+edited[1]+"?tab=diff&v="+edited[2]), " → "+edited[3]+": ", edited[2]+", known "+edited[3]+"</option>")
 }
 
 // testLogin checks that without the token there is nothing to see but the form and its style.
