@@ -3,6 +3,7 @@ package ui_test
 import (
 	"encoding/csv"
 	"fmt"
+	"html/template"
 	"io"
 	"maps"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"dealflow/internal/chart"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/login"
@@ -52,6 +54,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
 	t.Run("deal", func(t *testing.T) { testDeal(t, e) })
+	t.Run("edits", func(t *testing.T) { testEdits(t, e) })
 	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 	// What is done to the files of a lake later changes no page, either.
@@ -336,6 +339,48 @@ func testDeal(t *testing.T, e *explorer) {
 	edited := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, strftime(valid_from AT TIME ZONE 'UTC', '%-d %b %Y %H:%M UTC')
 		FROM history.deal_versions WHERE change = 'changed' ORDER BY ALL LIMIT 1`)
 	wantParts(t, e.page(t, "/deals/"+edited[0]+"/"+edited[1]+"?tab=diff&v="+edited[2]), " → "+edited[3]+": ", edited[2]+", known "+edited[3]+"</option>")
+}
+
+// testEdits checks that the lists of changes say what was and what is, without a further page: each edited value of the pipeline's
+// columns, and each of those of all versions.
+func testEdits(t *testing.T, e *explorer) {
+	rows, err := e.db.Query(`SELECT table_name || '.' || field || ' ' || coalesce(row_key, ''), was, "is", table_name || '.' || field
+		FROM field_change c WHERE change = 'edited' AND field IN ('volume', 'margin', 'price_evolution', 'status', 'isin_code') AND length(was) < 200
+		AND (SELECT count(*) FROM field_change o WHERE (o.service, o.market, o.kind, o.deal_id, o.version) = (c.service, c.market, c.kind, c.deal_id, c.version)) <= 12`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := 0
+	shown := func(text string) string {
+		return "<bdi>" + strings.ReplaceAll(template.HTMLEscapeString(strings.Map(chart.Visible, text)), "+", "&#43;") + "</bdi>"
+	}
+	for rows.Next() {
+		var name, was, is, field string
+		if err := rows.Scan(&name, &was, &is, &field); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		wantParts(t, e.page(t, "/changes?from=commit-1&field="+field), shown(strings.TrimSpace(name))+"</span> ", `was </span>`+shown(was), `is </span>`+shown(is))
+	}
+	if err := rows.Err(); err != nil || seen == 0 {
+		t.Fatalf("%d edits, %v", seen, err)
+	}
+	board := e.page(t, "/pipeline?service=loan&since=commit-1") + e.page(t, "/pipeline?service=bond&since=commit-1")
+	var name, was, is, deal string
+	if err := e.db.QueryRow(`SELECT c.field, c.was, c."is", p.deal_id::VARCHAR FROM field_change c JOIN pipeline_core_as_of('infinity') p USING (service, market, deal_id)
+		WHERE c.kind = 'expected' AND c.change = 'edited' AND c.field IN ('volume', 'margin', 'timing', 'status') AND p.first_known_at = (SELECT min(known_at) FROM runs)
+		QUALIFY row_number() OVER (PARTITION BY c.service, c.market, c.deal_id, c.row_key, c.field ORDER BY c.version DESC) = 1 ORDER BY ALL LIMIT 1`).Scan(&name, &was, &is, &deal); err != nil {
+		t.Fatal(err)
+	}
+	_, card, found := strings.Cut(board, "/expected/"+deal+`">`)
+	if card, _, _ = strings.Cut(card, `<li class="card">`); !found {
+		t.Fatalf("no card of %s", deal)
+	}
+	wantParts(t, card, "<bdi>"+name, `is </span>`+shown(is))
+	if strings.Contains(board, `<span class="soft">changed, `) {
+		t.Error("a card names the time of a change as news")
+	}
 }
 
 // testLogin checks that without the token there is nothing to see but the form and its style.

@@ -353,6 +353,11 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
+	values, err := q.Ask(asof.Query{Name: "change_values", Args: query.Args, Rows: listRows, Skip: query.Skip})
+	if err != nil {
+		return nil, err
+	}
+	edits := editsOf(values)
 	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "field", "quiet"), IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
@@ -384,9 +389,40 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 			change.Link = address + "?tab=diff&v=" + r.Text("version")
 		}
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
-			grid.Value(r.Cell("borrower")), change, grid.Value(r.Cell("fields")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), change, fieldsCell(r, edits[versionOf(r)]), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
 	return &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
+}
+
+// versionOf identifies the version of a row.
+func versionOf(r asof.Row) string {
+	return strings.Join([]string{r.Text("service"), r.Text("market"), r.Text("kind"), r.Text("deal_id"), r.Text("version")}, "/")
+}
+
+// editsOf returns what differs in each version, by versionOf. The last of them says how many more there are.
+func editsOf(values *asof.Answer) map[string][]grid.Edit {
+	all, differences := map[string][]grid.Edit{}, map[string]int64{}
+	for _, r := range values.All() {
+		version := versionOf(r)
+		name := strings.TrimSpace(r.Text("table_name") + "." + cmp.Or(r.Text("field"), r.Text("change")) + " " + r.Text("row_key"))
+		all[version] = append(all[version], grid.EditOf(name, r.Text("was"), r.Text("is")))
+		differences[version] = r.Int("differences")
+	}
+	for version, edits := range all {
+		if more := differences[version] - int64(len(edits)); more > 0 {
+			all[version] = append(edits, grid.Edit{Name: chart.Count(more) + " more, in the diff of the deal"})
+		}
+	}
+	return all
+}
+
+// fieldsCell names the columns that differ; a reader can open what they were and are.
+func fieldsCell(r asof.Row, edits []grid.Edit) grid.Cell {
+	if len(edits) == 0 {
+		return grid.Value(r.Cell("fields"))
+	}
+	names := shortFields(r.Text("fields"))
+	return grid.Cell{Text: cmp.Or(names, "rows of lists"), Title: r.Text("fields"), Edits: edits}
 }
 
 func shortInstant(text string) string {

@@ -79,7 +79,8 @@ type card struct {
 	Tranches                         []string
 	More                             int // tranches that are not shown
 	Badges                           []badge
-	Changed                          string // columns
+	Changed                          string // columns that changed, besides those of Edits
+	Edits                            []grid.Edit
 	Listed                           string // for how long
 	column                           string
 }
@@ -102,7 +103,11 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	}
 	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left)}
 	c := &frame.Content{Title: "Pipeline", Template: "pipeline", Data: data}
-	all := cardsOf(q, found)
+	edited, err := q.Ask(asof.Query{Name: "pipeline_changes", Args: query.Args, Rows: pipelineRows})
+	if err != nil {
+		return nil, err
+	}
+	all := cardsOf(q, found, editedOf(edited))
 	perService := map[string][]card{}
 	for service, cards := range all {
 		for i := range cards {
@@ -216,14 +221,14 @@ func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []fra
 }
 
 // cardsOf returns the deals of a pipeline by service, in the order of the rows.
-func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
+func cardsOf(q *frame.Request, found *asof.Answer, edited map[string][]grid.Edit) map[string][]*card {
 	all, byDeal, day := map[string][]*card{}, map[string]*card{}, today(q)
 	for _, r := range found.All() {
 		service := r.Text("service")
 		key := service + "/" + r.Text("market") + "/" + r.Text("deal_id")
 		c := byDeal[key]
 		if c == nil {
-			c = newCard(q, r)
+			c = newCard(q, r, edited[key])
 			byDeal[key] = c
 			all[service] = append(all[service], c)
 		}
@@ -249,7 +254,28 @@ func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
 	return all
 }
 
-func newCard(q *frame.Request, r asof.Row) *card {
+// editedOf returns what became of the main columns of each deal, by service, market and number.
+func editedOf(found *asof.Answer) map[string][]grid.Edit {
+	all := map[string][]grid.Edit{}
+	for _, r := range found.All() {
+		key, name := r.Text("service")+"/"+r.Text("market")+"/"+r.Text("deal_id"), editNames[r.Text("field")]
+		if name == "" || r.Text("field") == "stage" { // a badge says from where a loan moved
+			continue
+		}
+		if tranche := r.Text("row_key"); tranche != "" && tranche != "1" {
+			name += " of tranche " + tranche
+		}
+		all[key] = append(all[key], grid.Edit{Name: name, Was: r.Text("was"), Is: r.Text("is")})
+	}
+	return all
+}
+
+// editNames are the columns of which a card says what became of them.
+var editNames = map[string]string{
+	"volume": "volume", "price_evolution": "price", "margin": "margin", "oid": "OID", "timing": "timing", "structure": "structure", "books": "books", "status": "status",
+}
+
+func newCard(q *frame.Request, r asof.Row, edits []grid.Edit) *card {
 	c := &card{
 		Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"),
 		Headline: r.Text("headline"),
@@ -270,7 +296,8 @@ func newCard(q *frame.Request, r asof.Row) *card {
 		c.Badges = append(c.Badges, badge{Text: "back", Class: "ok", Title: "it had been removed"})
 	case r.Text("is_changed") == "true":
 		c.Badges = append(c.Badges, badge{Text: "changed", Class: "warn"})
-		c.Changed = shortFields(r.Text("fields"))
+		c.Edits = edits
+		c.Changed = shortFields(r.Text("fields"), "volume", "price_evolution", "margin", "oid", "timing", "structure", "books", "stage", "status", "priced_deal_href", "priced_deal_id")
 	}
 	if !r.Null("moved_from") {
 		c.Badges = append(c.Badges, badge{Text: "moved from " + cmp.Or(r.Text("moved_from"), "no stage"), Class: "warn"})
@@ -281,11 +308,12 @@ func newCard(q *frame.Request, r asof.Row) *card {
 	return c
 }
 
-// shortFields returns columns without their tables: three, and the number of the others.
-func shortFields(text string) string {
+// shortFields returns columns without their tables: three, and the number of the others. That a record has another time of
+// change is no news.
+func shortFields(text string, known ...string) string {
 	var names []string
 	for _, field := range strings.Split(text, ", ") {
-		if _, column, ok := strings.Cut(field, "."); ok && !slices.Contains(names, column) {
+		if _, column, ok := strings.Cut(field, "."); ok && column != "changed" && !slices.Contains(names, column) && !slices.Contains(known, column) {
 			names = append(names, column)
 		}
 	}
@@ -354,7 +382,7 @@ func pipelineTable(q *frame.Request, found *asof.Answer, service string, day tim
 			}
 		}
 		var news []string
-		for _, b := range newCard(q, r).Badges {
+		for _, b := range newCard(q, r, nil).Badges {
 			news = append(news, b.Text)
 		}
 		listed := grid.Value(r.Cell("days_listed"))
