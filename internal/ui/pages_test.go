@@ -128,6 +128,8 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/", "Host", "example.com", 421, "example.com"},
 		{"/", "Host", "127.0.0.2:8910", 200, "Health"},
 		{"/", "Host", "localhost:1", 200, "Health"},
+		{"/", "", "", 200, "12 of 12 feeds, "},
+		{"/", "", "", 200, "./analyses/data_quality"},
 		{"/deals?marke=IG", "", "", 400, "marke"},
 		{"/deals?kind=price", "", "", 400, "priced, expected"},
 		{"/deals?priced_from=yesterday", "", "", 400, "2026-01-05"},

@@ -100,6 +100,9 @@ type healthData struct {
 	Attempts             []attemptView
 	Checks               *grid.Table
 	Drift                *grid.Table
+	DriftSaid            string
+	Commit               int64  // of the last pull
+	Run, Quality         string // addresses of its page, and of the analysis of the data
 	Size                 []frame.Fact
 	MaxAge               string
 }
@@ -127,10 +130,11 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	sums := sumsOf(last)
-	c.Lead = fmt.Sprintf("%s of %s, known %s: %s in %s; %s new, %s changed, %s removed.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
-		grid.Plural(sums.deals, "deal", "deals"), grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed))
+	c.Lead = fmt.Sprintf("%s of %s, known %s: %d of %s, %s; %s new, %s changed, %s removed, %s quarantined%s.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
+		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
+	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
-	data.Drift = driftTable(last)
+	data.Drift, data.DriftSaid = driftTable(q.View.Commits(), last)
 	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
@@ -186,7 +190,21 @@ func lastPull(commits []lake.Commit) *lake.Commit {
 	return nil
 }
 
-type sums struct{ deals, added, changed, removed, reappeared int64 }
+// checksSaid says how many checks passed; "" if there were none.
+func checksSaid(checks []lake.Check) string {
+	if len(checks) == 0 {
+		return ""
+	}
+	passed := 0
+	for i := range checks {
+		if checks[i].Outcome == lake.CheckPassed {
+			passed++
+		}
+	}
+	return fmt.Sprintf(", %d of %s passed", passed, grid.Plural(int64(len(checks)), "check", "checks"))
+}
+
+type sums struct{ deals, added, changed, removed, reappeared, quarantined, done int64 }
 
 func sumsOf(c *lake.Commit) (s sums) {
 	for i := range c.Feeds {
@@ -196,6 +214,10 @@ func sumsOf(c *lake.Commit) (s sums) {
 		s.changed += f.Changed
 		s.removed += f.Removed
 		s.reappeared += f.Reappeared
+		s.quarantined += f.Quarantined
+		if f.Outcome == lake.OutcomeDone {
+			s.done++
+		}
 	}
 	return s
 }
@@ -244,24 +266,74 @@ func checksTable(checks []lake.Check) *grid.Table {
 	return t
 }
 
-// driftTable lists what values of the last pull are other than the API document says, the most frequent first.
-func driftTable(c *lake.Commit) *grid.Table {
-	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", ">values", "example")}
+// earlierRuns is the most commits before a pull in which its drift is looked for.
+const earlierRuns = 1000
+
+// place is what drift is of.
+type place struct {
+	feed    api.Feed
+	pointer string
+	kind    lake.DriftKind
+}
+
+// newDrift returns the places of a pull's drift that no commit before it has.
+func newDrift(commits []lake.Commit, c *lake.Commit) map[place]bool {
+	fresh := map[place]bool{}
+	for i := range c.Feeds {
+		for _, d := range c.Feeds[i].Drift {
+			fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}] = true
+		}
+	}
+	looked := 0
+	for i := len(commits) - 1; i >= 0 && len(fresh) > 0 && looked < earlierRuns; i-- {
+		if commits[i].Number >= c.Number || len(commits[i].Feeds) == 0 {
+			continue
+		}
+		looked++
+		for j := range commits[i].Feeds {
+			f := &commits[i].Feeds[j]
+			for _, d := range f.Drift {
+				delete(fresh, place{f.Feed, d.Pointer, d.Kind})
+			}
+		}
+	}
+	return fresh
+}
+
+// driftTable lists what values of a pull are other than the API document says, and says what of it is new. New ones are first,
+// then the most frequent.
+func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
+	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
 		drift lake.Drift
+		fresh bool
 	}
 	var all []pair
+	fresh := newDrift(commits, c)
 	for i := range c.Feeds {
 		for _, d := range c.Feeds[i].Drift {
-			all = append(all, pair{c.Feeds[i].Feed, d})
+			all = append(all, pair{c.Feeds[i].Feed, d, fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.drift.Count, a.drift.Count) })
+	slices.SortStableFunc(all, func(a, b pair) int {
+		if a.fresh != b.fresh {
+			return map[bool]int{true: -1, false: 1}[a.fresh]
+		}
+		return cmp.Compare(b.drift.Count, a.drift.Count)
+	})
 	for _, p := range all[:min(len(all), driftShown)] {
-		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
+		mark := grid.Cell{}
+		if p.fresh {
+			mark = grid.Cell{Text: "new", Class: "warn", Title: "no run before had it"}
+		}
+		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
-	return t
+	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(len(fresh))), "0"), "none"))
+	if len(all) > driftShown {
+		said += fmt.Sprintf(" The table has the first %d.", driftShown)
+	}
+	return t, said
 }
 
 // feedsNow lists the feeds with their ages.
