@@ -44,6 +44,11 @@ func TestExplorer(t *testing.T) {
 	}
 	log := w.Log(t)
 	e.now = log.KnownAt.Add(9 * time.Hour)
+	for newest := fmt.Sprintf(`"commit": %d,`, log.Number); ; { // which is opened in the background; ends with the test at the latest
+		if _, body, _ := e.get(t, "/-/newest"); strings.Contains(body, newest) {
+			break
+		}
+	}
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
 	t.Run("requests", func(t *testing.T) {
 		testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt))
@@ -54,6 +59,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
 	t.Run("deal", func(t *testing.T) { testDeal(t, e) })
+	t.Run("column", func(t *testing.T) { testColumn(t, e) })
 	t.Run("edits", func(t *testing.T) { testEdits(t, e) })
 	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
@@ -341,6 +347,24 @@ func testDeal(t *testing.T, e *explorer) {
 	edited := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, strftime(valid_from AT TIME ZONE 'UTC', '%-d %b %Y %H:%M UTC')
 		FROM history.deal_versions WHERE change = 'changed' ORDER BY ALL LIMIT 1`)
 	wantParts(t, e.page(t, "/deals/"+edited[0]+"/"+edited[1]+"?tab=diff&v="+edited[2]), " → "+edited[3]+": ", edited[2]+", known "+edited[3]+"</option>")
+}
+
+// testColumn checks the page of a column: its values are those of the table, and it leads to the columns that are read from it and
+// to the analyses that name it.
+func testColumn(t *testing.T, e *explorer) {
+	var value, rows, all string
+	if err := e.db.QueryRow(`SELECT ranking, count(*)::VARCHAR, (SELECT count(*)::VARCHAR FROM bond_priced_deals) FROM bond_priced_deals GROUP BY ranking ORDER BY count(*) DESC, ranking LIMIT 1`).Scan(&value, &rows, &all); err != nil {
+		t.Fatal(err)
+	}
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/ranking"), "<dt>Rows</dt><dd><bdi>"+all+"</bdi>", "<bdi>"+html.EscapeString(value)+"</bdi></td><td class=\"n \"><bdi>"+rows+"</bdi>", "/ranking.csv", "<h2>Edits within 7 days")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread"), "tables/bond_priced_deals/spread_bp\">spread_bp</a>", "<h2>How its texts were read</h2>", "<bdi>OK</bdi>")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread_bp"), "Read from", "tables/bond_priced_deals/spread\">", "analyses/bond_deals_core_as_of\">")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals"), "tables/bond_priced_deals/ranking\"><bdi>ranking</bdi>")
+	for _, path := range []string{"/tables/bond_priced_deals/nothing", "/tables/nothing/ranking"} {
+		if status, _, _ := e.get(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
 }
 
 // testEdits checks that the lists of changes say what was and what is, without a further page: each edited value of the pipeline's
