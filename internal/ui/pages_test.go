@@ -135,6 +135,10 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/", "Host", "127.0.0.2:8910", 200, "Health"},
 		{"/", "Host", "localhost:1", 200, "Health"},
 		{"/", "", "", 200, "12 of 12 feeds, "},
+		{"/pipeline?market=IG,XX", "", "", 400, "market=XX: want one of"},
+		{"/changes?field=loan_expected_deals.stage", "", "", 200, `name="field" value="loan_expected_deals.stage"`},
+		{"/runs", "", "", 200, "aliases <bdi>none</bdi>"},
+		{"/as-of/" + second + "/runs", "", "", 200, "/runs</p>"},
 		{"/", "", "", 200, "./analyses/data_quality"},
 		{"/deals?marke=IG", "", "", 400, "marke"},
 		{"/deals?kind=price", "", "", 400, "priced, expected"},
@@ -281,7 +285,7 @@ func testPipeline(t *testing.T, e *explorer) {
 		tranches[row[0]]++
 	}
 	for service, deals := range want {
-		page := e.page(t, "/pipeline?service="+service)
+		page, _, _ := strings.Cut(e.page(t, "/pipeline?service="+service), `<section aria-label="Priced since">`)
 		got := map[string]int{}
 		for _, found := range regexp.MustCompile(`<li class="card"><p><a href="\./deals/([a-z]+/[a-z]+/expected/\d+)"`).FindAllStringSubmatch(page, -1) {
 			got[found[1]]++
@@ -294,6 +298,24 @@ func testPipeline(t *testing.T, e *explorer) {
 			t.Errorf("%s: the table has %d rows, want %d and a heading", service, n, tranches[service])
 		}
 	}
+	// Several markets, and what priced: before the board in words, in its last column as cards.
+	_, text, _ = e.get(t, "/pipeline.csv?market=hy,EM")
+	if rows, err = csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	markets := map[string]bool{}
+	for _, row := range rows[1:] {
+		markets[row[1]] = true
+	}
+	if !maps.Equal(markets, map[string]bool{"HY": true, "EM": true}) {
+		t.Errorf("the pipeline of HY and EM has the markets %v", markets)
+	}
+	before, after, _ := strings.Cut(e.page(t, "/pipeline?service=bond&since=commit-1"), `<div class="board">`)
+	said := regexp.MustCompile(`<summary>Since then (\d+) left \((\d+) priced, \d+ gone\)</summary>`).FindStringSubmatch(before)
+	if said == nil || said[2] == "0" {
+		t.Fatalf("what left is not before the board: %v", said)
+	}
+	wantParts(t, after, `<section aria-label="Priced since">`, "/priced/", "<bdi>priced</bdi></span>")
 }
 
 // testDiff compares what changed between neighbouring versions with the comparison of any two versions.

@@ -25,18 +25,35 @@ const listRows = 100
 var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
 
 // marketOf returns the market that a request filters by, in capital letters; "" for all of them.
-func marketOf(q *frame.Request) (string, error) {
+func marketOf(q *frame.Request) (string, error) { return parseMarket(q.Values.Get("market")) }
+
+func parseMarket(text string) (string, error) {
 	var known []string
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
 			known = append(known, string(market))
 		}
 	}
-	text := strings.TrimSpace(q.Values.Get("market"))
+	text = strings.TrimSpace(text)
 	if market := strings.ToUpper(text); market == "" || slices.Contains(known, market) {
 		return market, nil
 	}
 	return "", frame.Errorf(http.StatusBadRequest, "market=%s: want one of %s", text, strings.Join(known, ", "))
+}
+
+// marketsOf returns the markets that a request filters by, in capital letters and with commas; "" for all of them.
+func marketsOf(q *frame.Request) (string, error) {
+	var all []string
+	for _, text := range strings.Split(q.Values.Get("market"), ",") {
+		market, err := parseMarket(text)
+		if err != nil {
+			return "", err
+		}
+		if market != "" {
+			all = append(all, market)
+		}
+	}
+	return strings.Join(all, ","), nil
 }
 
 // dealArgs returns the search and the filters of the list of deals.
@@ -330,6 +347,7 @@ type changesData struct {
 	frame.List
 	Matrix   *grid.Table
 	From, To string
+	Field    string       // table.column, to which the list is narrowed; "" for all
 	Hidden   []frame.Fact // parameters that the form of the interval keeps
 	Quiet    string       // address with, or without, versions that only have another time of change
 	IsQuiet  bool
@@ -358,7 +376,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	edits := editsOf(values)
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "field", "quiet"), IsQuiet: query.Args["quiet"] != ""}
+	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
 	}

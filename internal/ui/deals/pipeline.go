@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func pipelineArgs(q *frame.Request) (asof.Args, error) {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
-	if args["market"], err = marketOf(q); err != nil {
+	if args["market"], err = marketsOf(q); err != nil {
 		return nil, err
 	}
 	for name, words := range map[string][]string{"service": {"bond", "loan"}, "sponsor": {"yes", "no"}, "view": {"board", "table"}} {
@@ -62,6 +63,7 @@ type pipelineData struct {
 	Columns  []boardColumn // of the board; empty for the table
 	Table    *grid.Table   // nil for the board
 	Left     *grid.Table
+	LeftSaid string // how many left, in words
 	Empty    string
 }
 
@@ -101,7 +103,7 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left)}
+	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left), LeftSaid: leftSaid(left)}
 	c := &frame.Content{Title: "Pipeline", Template: "pipeline", Data: data}
 	edited, err := q.Ask(asof.Query{Name: "pipeline_changes", Args: query.Args, Rows: pipelineRows})
 	if err != nil {
@@ -139,6 +141,9 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	data.Columns = boardOf(q, perService[wanted], map[string][]string{"bond": bondColumns, "loan": loanColumns}[wanted])
+	if cards := pricedCards(q, left, wanted); len(cards) > 0 {
+		data.Columns = append(data.Columns, boardColumn{Name: "Priced since", Cards: cards[:min(len(cards), columnCards)], Deals: len(cards)})
+	}
 	return c, nil
 }
 
@@ -171,6 +176,12 @@ func pipelineLead(cards map[string][]card, found, left *asof.Answer, since strin
 			tranches++
 		}
 	}
+	return fmt.Sprintf("%s to come, with %s. Since %s: %d new, %d changed, %s.",
+		grid.Plural(int64(deals), "deal", "deals"), grid.Plural(tranches, "tranche", "tranches"), shortInstant(since), isNew, changed, leftSaid(left))
+}
+
+// leftSaid says how many deals left, and how.
+func leftSaid(left *asof.Answer) string {
 	priced, gone := 0, 0
 	for _, r := range left.All() {
 		if strings.HasPrefix(r.Text("left_as"), "priced") {
@@ -179,8 +190,7 @@ func pipelineLead(cards map[string][]card, found, left *asof.Answer, since strin
 			gone++
 		}
 	}
-	return fmt.Sprintf("%s to come, with %s. Since %s: %d new, %d changed, %d left (%d priced, %d gone).",
-		grid.Plural(int64(deals), "deal", "deals"), grid.Plural(tranches, "tranche", "tranches"), shortInstant(since), isNew, changed, priced+gone, priced, gone)
+	return fmt.Sprintf("%d left (%d priced, %d gone)", priced+gone, priced, gone)
 }
 
 // pipelineFilters counts the deals of a service by the values of the filters.
@@ -252,6 +262,29 @@ func cardsOf(q *frame.Request, found *asof.Answer, edited map[string][]grid.Edit
 		c.Tranches = append(c.Tranches, trancheLine(r, note))
 	}
 	return all
+}
+
+// pricedCards returns the deals of a service that priced since then. Each leads to the deal that it priced as.
+func pricedCards(q *frame.Request, left *asof.Answer, service string) (cards []card) {
+	for _, r := range left.All() {
+		if r.Text("service") != service || !strings.HasPrefix(r.Text("left_as"), "priced") {
+			continue
+		}
+		c := card{Link: q.DealLink(service, r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"), Headline: r.Text("headline")}
+		if r.Null("borrower_name") {
+			c.Borrower = "deal " + r.Text("deal_id")
+		}
+		first, others, _ := strings.Cut(r.Text("priced_deals"), " ")
+		if id, err := strconv.ParseInt(first, 10, 64); err == nil {
+			c.Link = q.DealLink(service, r.Text("market"), "priced", id)
+		}
+		if others != "" {
+			c.More = strings.Count(others, " ") + 1
+		}
+		c.Badges = []badge{{Text: "priced", Class: "ok"}}
+		cards = append(cards, c)
+	}
+	return cards
 }
 
 // editedOf returns what became of the main columns of each deal, by service, market and number.
