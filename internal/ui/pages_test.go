@@ -349,7 +349,8 @@ func testDiff(t *testing.T, e *explorer) {
 }
 
 // testDeal checks that an expected deal and the deal that it priced as lead to each other, that the head of an expected deal has
-// its tranches, and that the comparison says from when the versions were known and what removed a deal.
+// its tranches, that the comparison says from when the versions were known and what removed a deal, and that a removed deal is
+// found by its borrower.
 func testDeal(t *testing.T, e *explorer) {
 	ask := func(statement string) (values [4]string) {
 		t.Helper()
@@ -366,6 +367,20 @@ func testDeal(t *testing.T, e *explorer) {
 	gone := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, reason FROM history.deal_versions
 		WHERE change = 'removed' AND valid_to IS NULL ORDER BY ALL LIMIT 1`)
 	wantParts(t, e.page(t, "/deals/"+gone[0]+"/"+gone[1]+"?tab=diff"), "Version "+gone[2]+" removed the deal ("+gone[3]+"), known ")
+	lost := ask(`SELECT market, deal_id::VARCHAR, borrower_name, '' FROM history.bond_expected_deals
+		WHERE valid_to IS NOT NULL AND borrower_name <> '' AND (market, deal_id) IN (SELECT (market, deal_id) FROM history.deal_versions
+			WHERE service = 'bond' AND kind = 'expected' AND change = 'removed' AND valid_to IS NULL) ORDER BY ALL LIMIT 1`)
+	search := "?state=removed&q=" + url.QueryEscape(lost[2])
+	wantParts(t, e.page(t, "/deals"+search), "/expected/"+lost[1]+`"`, template.HTMLEscapeString(strings.Map(chart.Visible, lost[2]))+"</bdi></td>")
+	if _, body, _ := e.get(t, "/deals.csv"+search); !strings.Contains(body, lost[1]) {
+		t.Errorf("the file of removed deals lacks %s: %s", lost[1], body)
+	}
+	wantParts(t, e.page(t, "/deals"), " other, ")
+	shown := e.page(t, priced+"?tab=fields")
+	wantParts(t, shown, "<dt>ISIN</dt>", "<td>nominal_usd</td>")
+	if strings.Contains(shown, ".000000</bdi>") {
+		t.Error("the fields have amounts with six zeros")
+	}
 	edited := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, strftime(valid_from AT TIME ZONE 'UTC', '%-d %b %Y %H:%M UTC')
 		FROM history.deal_versions WHERE change = 'changed' ORDER BY ALL LIMIT 1`)
 	wantParts(t, e.page(t, "/deals/"+edited[0]+"/"+edited[1]+"?tab=diff&v="+edited[2]), " → "+edited[3]+": ", edited[2]+", known "+edited[3]+"</option>")

@@ -187,8 +187,11 @@ func (d *subject) head(q *frame.Request, data *dealData, c *frame.Content, own *
 	if has("nominal_amount") && has("currency") {
 		data.Facts = append(data.Facts, frame.Fact{Name: "Amount", Value: millions(r.Text("nominal_amount")) + " m " + r.Text("currency")})
 	}
-	for _, name := range []string{"spread", "swap", "yield", "cpn", "maturity", "isin_code", "rating_composite_grade", "borrower_sector", "borrower_country"} {
-		fact(strings.ReplaceAll(strings.TrimPrefix(name, "borrower_"), "_", " "), name)
+	for _, f := range []frame.Fact{
+		{Name: "Spread", Value: "spread"}, {Name: "Swap", Value: "swap"}, {Name: "Yield", Value: "yield"}, {Name: "Coupon", Value: "cpn"}, {Name: "Maturity", Value: "maturity"},
+		{Name: "ISIN", Value: "isin_code"}, {Name: "Rating, composite", Value: "rating_composite_grade"}, {Name: "Type", Value: "deal_type"}, {Name: "Sector", Value: "borrower_sector"}, {Name: "Country", Value: "borrower_country"},
+	} {
+		fact(f.Name, f.Value)
 	}
 	for _, name := range []string{"green", "social", "sustainable", "sustainability_linked"} {
 		if has(name) && r.Text(name) == "true" {
@@ -512,7 +515,11 @@ func fieldsOf(feed api.Feed, own *asof.Answer) []fieldGroup {
 				g.Null = append(g.Null, c.Name)
 				continue
 			}
-			g.Rows = append(g.Rows, field{c.Name, c.Doc, c.Unit, r.Text(c.Name), c.Pointer})
+			text := r.Text(c.Name)
+			if strings.HasPrefix(c.Type.SQL(), "DECIMAL") {
+				text = grid.Amount(grid.Cell{Text: text}).Text
+			}
+			g.Rows = append(g.Rows, field{c.Name, c.Doc, c.Unit, text, c.Pointer})
 		}
 		groups = append(groups, g)
 	}

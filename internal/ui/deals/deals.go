@@ -140,7 +140,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
 	if query.Name == "removed_deals" {
-		c.Lead = "Deals that had been removed, newest removal first. Search for a removed deal by its id."
+		c.Lead = "Deals that had been removed, newest removal first."
 		removedRows(q, data.Table, rows)
 		data.Filters = []frame.Filter{stateFilter(q)}
 		return c, nil
@@ -187,12 +187,21 @@ func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
 		if q.Values.Get(name) != "" {
 			f.All = q.With(name, "")
 		}
+		others, deals := 0, int64(0)
 		for _, r := range found.All() {
-			if r.Text("facet") != name || len(f.Choices) == 10 {
+			if r.Text("facet") != name {
+				continue
+			}
+			if len(f.Choices) == 10 {
+				others++
+				deals += r.Int("deals")
 				continue
 			}
 			value := r.Text("value")
 			f.Choices = append(f.Choices, frame.Choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.Values.Get(name) == value})
+		}
+		if others > 0 {
+			f.Others = fmt.Sprintf("%d other, %s", others, grid.Plural(deals, "deal", "deals"))
 		}
 		if len(f.Choices) > 0 {
 			all = append(all, f)
@@ -263,10 +272,10 @@ func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 }
 
 func removedRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
-	t.Columns = grid.Columns("feed", ">deal", "reason", ">version", "removed")
+	t.Columns = grid.Columns("feed", ">deal", "borrower", "reason", ">version", "removed")
 	for _, r := range rows {
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: dealOf(q, r)},
-			grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
 }
 
