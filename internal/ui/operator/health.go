@@ -3,7 +3,9 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,9 @@ type Finding struct {
 	Feed     string `json:"feed"`
 	Reason   string `json:"reason"`
 	Todo     string `json:"todo"` // with the command in backquotes
+
+	Details []string `json:"details,omitempty"` // lines: what a check found
+	RunID   string   `json:"run_id,omitempty"`  // of the attempt that it is about
 }
 
 // FeedHealth is the state of a feed.
@@ -111,6 +116,8 @@ type healthData struct {
 type findingView struct {
 	Finding
 	Commands []string
+	Lines    [][]frame.Choice // Details in parts; those that are deals have an address
+	Attempt  string           // address of the attempt's page; "" for none
 }
 
 type attemptView struct {
@@ -147,11 +154,21 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data.Known, data.Verdict = true, h.Verdict()
 	said := verdictSaid[data.Verdict]
 	data.Mark, data.Class = said.Mark, said.Class
+	if data.Verdict == verdictFailed || data.Verdict == verdictHeld {
+		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
+	}
 	c.Lead = said.Said + " " + c.Lead
 	for _, f := range h.Findings {
 		commands := commandsIn(f.Todo)
 		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
-		data.Findings = append(data.Findings, findingView{f, commands})
+		view := findingView{Finding: f, Commands: commands}
+		for _, line := range f.Details {
+			view.Lines = append(view.Lines, linkedDeals(line, q.DealLink))
+		}
+		if plainID.MatchString(f.RunID) {
+			view.Attempt = q.Link("runs/" + f.RunID)
+		}
+		data.Findings = append(data.Findings, view)
 	}
 	data.Feeds = feedsNow(q, h)
 	data.Checks = checksTable(h.Checks)
@@ -163,6 +180,42 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
 	}
 	return c, nil
+}
+
+// plainID is the form of the ids of runs.
+var plainID = regexp.MustCompile(`^[0-9a-f-]+$`)
+
+// dealsSaid finds feeds, and the deals that a check names of the feed before them.
+var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|such as (\d+(?:, \d+)*)`)
+
+// linkedDeals splits what a check found into parts. The deals that it names lead to their pages.
+func linkedDeals(line string, address func(service, market, kind string, id int64) string) (parts []frame.Choice) {
+	var feed []string
+	from := 0
+	for _, at := range dealsSaid.FindAllStringSubmatchIndex(line, -1) {
+		if at[8] < 0 {
+			feed = []string{line[at[2]:at[3]], line[at[4]:at[5]], line[at[6]:at[7]]}
+			continue
+		}
+		if feed == nil {
+			continue
+		}
+		for i, number := range strings.Split(line[at[8]:at[9]], ", ") {
+			if i == 0 {
+				parts = append(parts, frame.Choice{Text: line[from:at[8]]})
+			} else {
+				parts = append(parts, frame.Choice{Text: ", "})
+			}
+			id, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				parts = append(parts, frame.Choice{Text: number})
+				continue
+			}
+			parts = append(parts, frame.Choice{Text: number, Address: address(feed[0], feed[1], feed[2], id)})
+		}
+		from = at[9]
+	}
+	return append(parts, frame.Choice{Text: line[from:]})
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

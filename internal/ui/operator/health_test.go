@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,6 +48,29 @@ func TestChecksSaid(t *testing.T) {
 	} {
 		if got := checksSaid(checks); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLinkedDeals checks that the deals that a check names lead to the pages of their feeds, and that other numbers lead nowhere.
+func TestLinkedDeals(t *testing.T) {
+	for line, want := range map[string]string{
+		"emptied_columns: 50 deals. bond/ig/priced: 112 (bond_priced_deals.spread of 429 deals, such as 100412); loan/af/expected: 60 (x, such as 7, 8)": "bond/ig/priced/100412 loan/af/expected/7 loan/af/expected/8",
+		"such as 7":           "",
+		"bond/ig/priced: 112": "",
+		"bond/ig/priced: such as 9999999999999999999999": "",
+	} {
+		said, linked := "", []string{}
+		for _, part := range linkedDeals(line, func(service, market, kind string, id int64) string {
+			return fmt.Sprintf("%s/%s/%s/%d", service, market, kind, id)
+		}) {
+			said += part.Text
+			if part.Address != "" {
+				linked = append(linked, part.Address)
+			}
+		}
+		if got := strings.Join(linked, " "); got != want || said != line {
+			t.Errorf("%s: got %q in %q, want %q", line, got, said, want)
 		}
 	}
 }
