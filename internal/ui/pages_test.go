@@ -367,6 +367,14 @@ func testDeal(t *testing.T, e *explorer) {
 	gone := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, reason FROM history.deal_versions
 		WHERE change = 'removed' AND valid_to IS NULL ORDER BY ALL LIMIT 1`)
 	wantParts(t, e.page(t, "/deals/"+gone[0]+"/"+gone[1]+"?tab=diff"), "Version "+gone[2]+" removed the deal ("+gone[3]+"), known ")
+	moved := ask(`SELECT lower(market), deal_id::VARCHAR, min(version)::VARCHAR, '' FROM field_change
+		WHERE service = 'loan' AND kind = 'expected' AND table_name = 'loan_expected_deals' AND field = 'stage' GROUP BY ALL ORDER BY ALL LIMIT 1`)
+	own := "/deals/loan/" + moved[0] + "/expected/" + moved[1]
+	events := e.page(t, own)
+	wantParts(t, events, own[1:]+"?tab=diff&amp;v="+moved[2]+`"><bdi>`)
+	if strings.Contains(events, "<bdi>loan_expected_deals.changed, ") {
+		t.Error("an event names the time of a change as news")
+	}
 	lost := ask(`SELECT market, deal_id::VARCHAR, borrower_name, '' FROM history.bond_expected_deals
 		WHERE valid_to IS NOT NULL AND borrower_name <> '' AND (market, deal_id) IN (SELECT (market, deal_id) FROM history.deal_versions
 			WHERE service = 'bond' AND kind = 'expected' AND change = 'removed' AND valid_to IS NULL) ORDER BY ALL LIMIT 1`)

@@ -272,7 +272,7 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 	for _, r := range found.All() {
 		id, kind := r.Int("deal_id"), r.Text("kind")
 		data.Events.Add(grid.MomentOf(r.Cell("event_at")), grid.Cell{Text: r.Text("clock")}, grid.Cell{Text: fmt.Sprintf("%s %d", kind, id), Link: dealOf(q, r)},
-			grid.Whole(r.Int("version")), grid.Cell{Text: r.Text("event")}, grid.Value(r.Cell("detail")))
+			grid.Whole(r.Int("version")), grid.Cell{Text: r.Text("event")}, d.detail(q, r))
 		if at, err := asof.ParseInstant(r.Text("event_at")); err == nil && r.Text("clock") == "source" && id == d.id && kind == string(d.feed.Kind) {
 			source.Marks = append(source.Marks, chart.Mark{At: at.Time, Label: r.Text("event"), Tip: fmt.Sprintf("%s: %s %s", grid.ShortTime(at.Time), r.Text("event"), r.Text("detail"))})
 		}
@@ -317,6 +317,16 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 		return line.Draw()
 	})
 	return nil
+}
+
+// detail says what an event is about. That of an update is the columns that differ, and leads to the comparison with the version
+// before.
+func (d *subject) detail(q *frame.Request, r asof.Row) grid.Cell {
+	address := dealOf(q, r)
+	if r.Text("event") != "update" || address == "" {
+		return grid.Value(r.Cell("detail"))
+	}
+	return grid.Cell{Text: cmp.Or(shortFields(r.Text("detail")), "rows of lists"), Title: r.Text("detail"), Link: address + "?tab=diff&v=" + r.Text("version")}
 }
 
 type diffData struct {
