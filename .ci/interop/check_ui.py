@@ -380,6 +380,7 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             where = f"{name} {width} {scheme}"
             b.shape(width, scheme)
             b.open(url + path)
+            b.ask("document.querySelectorAll('details.edits').forEach((d) => { d.open = true; })")
             wide = b.ask("document.documentElement.scrollWidth")
             assert wide <= width, f"{where}: the page is {wide} wide"
             cut = b.ask("[...document.querySelectorAll('.chart')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
@@ -416,6 +417,7 @@ def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str)
             pages = {
                 "health": "/", "deal": diff.split("?")[0], "deals": "/deals", "diff": diff, "changes": "/changes", "runs": "/runs",
                 "pinned": "/as-of/commit-2/deals", "fields": deal + "?tab=fields", "tables": "/tables/bond_priced_price_evolution",
+                "column": "/tables/bond_priced_deals/spread",
                 "pipeline": "/pipeline?service=loan", "analysis": "/analyses/execution_by?market=IG&from_date=2024-01-01",
                 "sql": "/as-of/commit-2/sql?rows=40&sql=" + quote("SELECT market, deal_id, pricing_date, borrower_name, currency, nominal_amount\nFROM bond_priced_deals\nORDER BY ALL"),
             }  # fmt: skip

@@ -436,14 +436,31 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 func heldFinding(s *statusResult, f finding) operator.Finding {
 	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
-	if f.Kind != "failed" || t == nil || !t.Open || t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
+	if f.Kind != "failed" || t == nil || !t.Open {
+		return found
+	}
+	found.RunID = t.RunID
+	if t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
 		return found
 	}
 	found.Kind = "held"
-	if checks := namedChecks(t.Error); *t.ExitCode == 5 && checks != "" {
-		found.Todo = "look at the source; if the data is right, `dealflow run --accept-checks " + checks + "`"
+	found.Todo = releasing(t.Error, *t.ExitCode, found.Todo)
+	// The lines between the first, which is the reason, and the last, which is what to do.
+	if lines := strings.Split(strings.TrimSpace(t.Error), "\n"); len(lines) > 2 {
+		for _, line := range lines[1 : len(lines)-1] {
+			found.Details = append(found.Details, strings.TrimSpace(line))
+		}
 	}
 	return found
+}
+
+// releasing returns what mends a held run: the command that releases it names the checks that hold it. Without their names it
+// is todo.
+func releasing(message string, code int, todo string) string {
+	if checks := namedChecks(message); code == 5 && checks != "" {
+		return "look at the source; if the data is right, `dealflow run --accept-checks " + checks + "`"
+	}
+	return todo
 }
 
 // namedChecks returns the quality checks that a message names, with commas.
@@ -492,6 +509,9 @@ func runsOf(rows []runRow) []operator.Run {
 		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
 			r.Todo = todoAfter(r.Attempt)
+			if r.Attempt.ExitCode != nil && r.Attempt.Outcome == lake.OutcomeHeld {
+				r.Todo = releasing(r.Attempt.Error, *r.Attempt.ExitCode, r.Todo)
+			}
 		}
 		runs = append(runs, r)
 	}

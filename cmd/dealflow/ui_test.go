@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"slices"
 	"testing"
 
 	"dealflow/internal/attempts"
@@ -52,6 +53,26 @@ func TestExplorerSaysStatus(t *testing.T) {
 		if got := heldFinding(s, failed); got.Kind != c.kind || got.Todo != c.todo {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
 		}
+	}
+}
+
+// TestExplorerSaysWhatHolds checks that a held run says what its checks found, leads to the attempt, and names the command that
+// releases it, on Health and on the page of the attempt.
+func TestExplorerSaysWhatHolds(t *testing.T) {
+	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
+	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists`"
+	s := &statusResult{}
+	s.LastFailure = &statusAttempt{RunID: "01a2", Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: message}
+	got := heldFinding(s, finding{Kind: "failed", Todo: todoAfterExit("run", 5)})
+	want := []string{"emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)", "emptied_lists: loan/af/priced: 9 (banks)"}
+	if !slices.Equal(got.Details, want) || got.RunID != "01a2" || got.Todo != todo {
+		t.Errorf("got %q of %s, and %s", got.Details, got.RunID, got.Todo)
+	}
+	held := &attempts.Attempt{}
+	held.Command, held.Outcome, held.ExitCode, held.Error = "run", lake.OutcomeHeld, new(5), message
+	runs := runsOf([]runRow{{Attempt: held}})
+	if runs[0].Todo != todo {
+		t.Errorf("the page of the attempt says %s", runs[0].Todo)
 	}
 }
 

@@ -169,6 +169,9 @@ func TestConsole(t *testing.T) {
 		}
 		text := "SELECT nothing_of_this_name" // for the engine to stop at, when the check of the statement is over
 		for name, s := range all {
+			if strings.HasPrefix(name, "values/") && !strings.HasSuffix(name, ".deal_id") {
+				continue // they differ by the column
+			}
 			if one := regexp.MustCompile(`\$[a-z_]+`).ReplaceAllString(s.Text, "NULL"); !strings.Contains(one, "files.") {
 				text += fmt.Sprintf(",\n(SELECT count(*) FROM (\n%s\n) \"%s\")", one, name)
 			}

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"encoding/csv"
 	"fmt"
+	"html/template"
 	"io"
 	"maps"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"dealflow/internal/chart"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/login"
@@ -42,6 +44,11 @@ func TestExplorer(t *testing.T) {
 	}
 	log := w.Log(t)
 	e.now = log.KnownAt.Add(9 * time.Hour)
+	for newest := fmt.Sprintf(`"commit": %d,`, log.Number); ; { // which is opened in the background; ends with the test at the latest
+		if _, body, _ := e.get(t, "/-/newest"); strings.Contains(body, newest) {
+			break
+		}
+	}
 	t.Run("links", func(t *testing.T) { testLinks(t, e) })
 	t.Run("requests", func(t *testing.T) {
 		testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt))
@@ -51,6 +58,9 @@ func TestExplorer(t *testing.T) {
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
 	t.Run("analyses", func(t *testing.T) { testAnalyses(t, e) })
 	t.Run("diff", func(t *testing.T) { testDiff(t, e) })
+	t.Run("deal", func(t *testing.T) { testDeal(t, e) })
+	t.Run("column", func(t *testing.T) { testColumn(t, e) })
+	t.Run("edits", func(t *testing.T) { testEdits(t, e) })
 	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 	// What is done to the files of a lake later changes no page, either.
@@ -124,6 +134,12 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/", "Host", "example.com", 421, "example.com"},
 		{"/", "Host", "127.0.0.2:8910", 200, "Health"},
 		{"/", "Host", "localhost:1", 200, "Health"},
+		{"/", "", "", 200, "12 of 12 feeds, "},
+		{"/pipeline?market=IG,XX", "", "", 400, "market=XX: want one of"},
+		{"/changes?field=loan_expected_deals.stage", "", "", 200, `name="field" value="loan_expected_deals.stage"`},
+		{"/runs", "", "", 200, "aliases <bdi>none</bdi>"},
+		{"/as-of/" + second + "/runs", "", "", 200, "/runs</p>"},
+		{"/", "", "", 200, "./analyses/data_quality"},
 		{"/deals?marke=IG", "", "", 400, "marke"},
 		{"/deals?kind=price", "", "", 400, "priced, expected"},
 		{"/deals?priced_from=yesterday", "", "", 400, "2026-01-05"},
@@ -269,7 +285,7 @@ func testPipeline(t *testing.T, e *explorer) {
 		tranches[row[0]]++
 	}
 	for service, deals := range want {
-		page := e.page(t, "/pipeline?service="+service)
+		page, _, _ := strings.Cut(e.page(t, "/pipeline?service="+service), `<section aria-label="Priced since">`)
 		got := map[string]int{}
 		for _, found := range regexp.MustCompile(`<li class="card"><p><a href="\./deals/([a-z]+/[a-z]+/expected/\d+)"`).FindAllStringSubmatch(page, -1) {
 			got[found[1]]++
@@ -282,6 +298,24 @@ func testPipeline(t *testing.T, e *explorer) {
 			t.Errorf("%s: the table has %d rows, want %d and a heading", service, n, tranches[service])
 		}
 	}
+	// Several markets, and what priced: before the board in words, in its last column as cards.
+	_, text, _ = e.get(t, "/pipeline.csv?market=hy,EM")
+	if rows, err = csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	markets := map[string]bool{}
+	for _, row := range rows[1:] {
+		markets[row[1]] = true
+	}
+	if !maps.Equal(markets, map[string]bool{"HY": true, "EM": true}) {
+		t.Errorf("the pipeline of HY and EM has the markets %v", markets)
+	}
+	before, after, _ := strings.Cut(e.page(t, "/pipeline?service=bond&since=commit-1"), `<div class="board">`)
+	said := regexp.MustCompile(`<summary>Since then (\d+) left \((\d+) priced, \d+ gone\)</summary>`).FindStringSubmatch(before)
+	if said == nil || said[2] == "0" {
+		t.Fatalf("what left is not before the board: %v", said)
+	}
+	wantParts(t, after, `<section aria-label="Priced since">`, "/priced/", "<bdi>priced</bdi></span>")
 }
 
 // testDiff compares what changed between neighbouring versions with the comparison of any two versions.
@@ -311,6 +345,112 @@ func testDiff(t *testing.T, e *explorer) {
 	}
 	if compared < 4 {
 		t.Errorf("%d versions were compared", compared)
+	}
+}
+
+// testDeal checks that an expected deal and the deal that it priced as lead to each other, that the head of an expected deal has
+// its tranches, that the comparison says from when the versions were known and what removed a deal, and that a removed deal is
+// found by its borrower.
+func testDeal(t *testing.T, e *explorer) {
+	ask := func(statement string) (values [4]string) {
+		t.Helper()
+		if err := e.db.QueryRow(statement).Scan(&values[0], &values[1], &values[2], &values[3]); err != nil {
+			t.Fatal(err)
+		}
+		return values
+	}
+	pair := ask(`SELECT DISTINCT lower(market), deal_id::VARCHAR, priced_deal_id::VARCHAR, volume FROM history.bond_expected_tranches t
+		WHERE priced_deal_id IN (SELECT deal_id FROM history.bond_priced_deals p WHERE p.market = t.market) AND valid_to IS NULL AND volume <> '' ORDER BY ALL LIMIT 1`)
+	expected, priced := "/deals/bond/"+pair[0]+"/expected/"+pair[1], "/deals/bond/"+pair[0]+"/priced/"+pair[2]
+	wantParts(t, e.page(t, expected), priced[1:]+`">priced as `+pair[2], `<ul class="lines">`, " · "+html.EscapeString(pair[3]))
+	wantParts(t, e.page(t, priced), expected[1:]+`">announced as `+pair[1])
+	gone := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, reason FROM history.deal_versions
+		WHERE change = 'removed' AND valid_to IS NULL ORDER BY ALL LIMIT 1`)
+	wantParts(t, e.page(t, "/deals/"+gone[0]+"/"+gone[1]+"?tab=diff"), "Version "+gone[2]+" removed the deal ("+gone[3]+"), known ")
+	moved := ask(`SELECT lower(market), deal_id::VARCHAR, min(version)::VARCHAR, '' FROM field_change
+		WHERE service = 'loan' AND kind = 'expected' AND table_name = 'loan_expected_deals' AND field = 'stage' GROUP BY ALL ORDER BY ALL LIMIT 1`)
+	own := "/deals/loan/" + moved[0] + "/expected/" + moved[1]
+	events := e.page(t, own)
+	wantParts(t, events, own[1:]+"?tab=diff&amp;v="+moved[2]+`"><bdi>`)
+	if strings.Contains(events, "<bdi>loan_expected_deals.changed, ") {
+		t.Error("an event names the time of a change as news")
+	}
+	lost := ask(`SELECT market, deal_id::VARCHAR, borrower_name, '' FROM history.bond_expected_deals
+		WHERE valid_to IS NOT NULL AND borrower_name <> '' AND (market, deal_id) IN (SELECT (market, deal_id) FROM history.deal_versions
+			WHERE service = 'bond' AND kind = 'expected' AND change = 'removed' AND valid_to IS NULL) ORDER BY ALL LIMIT 1`)
+	search := "?state=removed&q=" + url.QueryEscape(lost[2])
+	wantParts(t, e.page(t, "/deals"+search), "/expected/"+lost[1]+`"`, template.HTMLEscapeString(strings.Map(chart.Visible, lost[2]))+"</bdi></td>")
+	if _, body, _ := e.get(t, "/deals.csv"+search); !strings.Contains(body, lost[1]) {
+		t.Errorf("the file of removed deals lacks %s: %s", lost[1], body)
+	}
+	wantParts(t, e.page(t, "/deals"), " other, ")
+	shown := e.page(t, priced+"?tab=fields")
+	wantParts(t, shown, "<dt>ISIN</dt>", "<td>nominal_usd</td>")
+	if strings.Contains(shown, ".000000</bdi>") {
+		t.Error("the fields have amounts with six zeros")
+	}
+	edited := ask(`SELECT service || '/' || lower(market) || '/' || kind, deal_id::VARCHAR, version::VARCHAR, strftime(valid_from AT TIME ZONE 'UTC', '%-d %b %Y %H:%M UTC')
+		FROM history.deal_versions WHERE change = 'changed' ORDER BY ALL LIMIT 1`)
+	wantParts(t, e.page(t, "/deals/"+edited[0]+"/"+edited[1]+"?tab=diff&v="+edited[2]), " → "+edited[3]+": ", edited[2]+", known "+edited[3]+"</option>")
+}
+
+// testColumn checks the page of a column: its values are those of the table, and it leads to the columns that are read from it and
+// to the analyses that name it.
+func testColumn(t *testing.T, e *explorer) {
+	var value, rows, all string
+	if err := e.db.QueryRow(`SELECT ranking, count(*)::VARCHAR, (SELECT count(*)::VARCHAR FROM bond_priced_deals) FROM bond_priced_deals GROUP BY ranking ORDER BY count(*) DESC, ranking LIMIT 1`).Scan(&value, &rows, &all); err != nil {
+		t.Fatal(err)
+	}
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/ranking"), "<dt>Rows</dt><dd><bdi>"+all+"</bdi>", "<bdi>"+html.EscapeString(value)+"</bdi></td><td class=\"n \"><bdi>"+rows+"</bdi>", "/ranking.csv", "<h2>Edits within 7 days")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread"), "tables/bond_priced_deals/spread_bp\">spread_bp</a>", "<h2>How its texts were read</h2>", "<bdi>OK</bdi>")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread_bp"), "Read from", "tables/bond_priced_deals/spread\">", "analyses/bond_deals_core_as_of\">")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals"), "tables/bond_priced_deals/ranking\"><bdi>ranking</bdi>")
+	for _, path := range []string{"/tables/bond_priced_deals/nothing", "/tables/nothing/ranking"} {
+		if status, _, _ := e.get(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+}
+
+// testEdits checks that the lists of changes say what was and what is, without a further page: each edited value of the pipeline's
+// columns, and each of those of all versions.
+func testEdits(t *testing.T, e *explorer) {
+	rows, err := e.db.Query(`SELECT table_name || '.' || field || ' ' || coalesce(row_key, ''), was, "is", table_name || '.' || field
+		FROM field_change c WHERE change = 'edited' AND field IN ('volume', 'margin', 'price_evolution', 'status', 'isin_code') AND length(was) < 200
+		AND (SELECT count(*) FROM field_change o WHERE (o.service, o.market, o.kind, o.deal_id, o.version) = (c.service, c.market, c.kind, c.deal_id, c.version)) <= 12`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := 0
+	shown := func(text string) string {
+		return "<bdi>" + strings.ReplaceAll(template.HTMLEscapeString(strings.Map(chart.Visible, text)), "+", "&#43;") + "</bdi>"
+	}
+	for rows.Next() {
+		var name, was, is, field string
+		if err := rows.Scan(&name, &was, &is, &field); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		wantParts(t, e.page(t, "/changes?from=commit-1&field="+field), shown(strings.TrimSpace(name))+"</span> ", `was </span>`+shown(was), `is </span>`+shown(is))
+	}
+	if err := rows.Err(); err != nil || seen == 0 {
+		t.Fatalf("%d edits, %v", seen, err)
+	}
+	board := e.page(t, "/pipeline?service=loan&since=commit-1") + e.page(t, "/pipeline?service=bond&since=commit-1")
+	var name, was, is, deal string
+	if err := e.db.QueryRow(`SELECT c.field, c.was, c."is", p.deal_id::VARCHAR FROM field_change c JOIN pipeline_core_as_of('infinity') p USING (service, market, deal_id)
+		WHERE c.kind = 'expected' AND c.change = 'edited' AND c.field IN ('volume', 'margin', 'timing', 'status') AND p.first_known_at = (SELECT min(known_at) FROM runs)
+		QUALIFY row_number() OVER (PARTITION BY c.service, c.market, c.deal_id, c.row_key, c.field ORDER BY c.version DESC) = 1 ORDER BY ALL LIMIT 1`).Scan(&name, &was, &is, &deal); err != nil {
+		t.Fatal(err)
+	}
+	_, card, found := strings.Cut(board, "/expected/"+deal+`">`)
+	if card, _, _ = strings.Cut(card, `<li class="card">`); !found {
+		t.Fatalf("no card of %s", deal)
+	}
+	wantParts(t, card, "<bdi>"+name, `is </span>`+shown(is))
+	if strings.Contains(board, `<span class="soft">changed, `) {
+		t.Error("a card names the time of a change as news")
 	}
 }
 

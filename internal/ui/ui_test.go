@@ -266,6 +266,7 @@ func shape(path string) string {
 	bare = regexp.MustCompile(`^as-of/[^/]*/`).ReplaceAllString(bare, "")
 	bare = regexp.MustCompile(`/(bond|loan)/[a-z]+/`).ReplaceAllString(bare, "/feed/")
 	bare = regexp.MustCompile(`analyses/[a-z0-9_]+`).ReplaceAllString(bare, "analyses/name")
+	bare = regexp.MustCompile(`tables/[a-z0-9_]+/[a-z0-9_]+`).ReplaceAllString(bare, "tables/name/column")
 	bare = regexp.MustCompile(`tables/[a-z0-9_]+`).ReplaceAllString(bare, "tables/name")
 	bare = regexp.MustCompile(`\d+`).ReplaceAllString(bare, "N")
 	return bare + regexp.MustCompile(`tab=[a-z]+`).FindString(query)

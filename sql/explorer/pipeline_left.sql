@@ -38,6 +38,6 @@ WITH gone AS (
 )
 SELECT service, market, deal_id, borrower_name, headline, left_as, known_at, priced_deals
 FROM found
-WHERE ($service = '' OR service = $service) AND ($market = '' OR market = $market)
+WHERE ($service = '' OR service = $service) AND ($market = '' OR list_contains(string_split($market, ','), market))
 ORDER BY service, market, deal_id
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT

@@ -78,7 +78,9 @@ type dealData struct {
 	Tabs     []frame.Choice
 	Tab      string
 	Links    []frame.Choice
-	API      string // path of the deal in `dealflow serve`
+	Tranches []string // a line each
+	More     int      // tranches that are not shown
+	API      string   // path of the deal in `dealflow serve`
 	Timeline *chart.Drawing
 	Events   *grid.Table
 	Versions *grid.Table
@@ -130,6 +132,12 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 		}
 	}
 	d.head(q, data, c, own)
+	if err := d.linked(q, data); err != nil {
+		return nil, err
+	}
+	if err := d.tranches(q, data, shown); err != nil {
+		return nil, err
+	}
 	switch data.Tab {
 	case "diff":
 		data.Diff, err = d.diff(q)
@@ -179,20 +187,77 @@ func (d *subject) head(q *frame.Request, data *dealData, c *frame.Content, own *
 	if has("nominal_amount") && has("currency") {
 		data.Facts = append(data.Facts, frame.Fact{Name: "Amount", Value: millions(r.Text("nominal_amount")) + " m " + r.Text("currency")})
 	}
-	for _, name := range []string{"spread", "swap", "yield", "cpn", "maturity", "isin_code", "rating_composite_grade", "borrower_sector", "borrower_country"} {
-		fact(strings.ReplaceAll(strings.TrimPrefix(name, "borrower_"), "_", " "), name)
+	for _, f := range []frame.Fact{
+		{Name: "Spread", Value: "spread"}, {Name: "Swap", Value: "swap"}, {Name: "Yield", Value: "yield"}, {Name: "Coupon", Value: "cpn"}, {Name: "Maturity", Value: "maturity"},
+		{Name: "ISIN", Value: "isin_code"}, {Name: "Rating, composite", Value: "rating_composite_grade"}, {Name: "Type", Value: "deal_type"}, {Name: "Sector", Value: "borrower_sector"}, {Name: "Country", Value: "borrower_country"},
+	} {
+		fact(f.Name, f.Value)
 	}
 	for _, name := range []string{"green", "social", "sustainable", "sustainability_linked"} {
 		if has(name) && r.Text(name) == "true" {
 			data.Badges = append(data.Badges, badge{Text: strings.ReplaceAll(name, "_", " "), Class: "plain"})
 		}
 	}
-	for name, word := range map[string]string{"priced_deal_id": "priced as", "original_deal_id": "increase of"} {
-		if has(name) && r.Text(name) != fmt.Sprint(d.id) {
-			address := q.DealLink(string(d.feed.Service), string(d.feed.Market), string(api.Priced), r.Int(name))
-			data.Links = append(data.Links, frame.Choice{Text: word + " " + r.Text(name), Address: address})
-		}
+}
+
+// linked fills the links to other deals: what an expected deal priced as, the increases of a line, and the way back.
+func (d *subject) linked(q *frame.Request, data *dealData) error {
+	found, err := q.Ask(asof.Query{Name: "deal_links", Args: d.args})
+	if err != nil {
+		return err
 	}
+	for _, r := range found.All() {
+		link := frame.Choice{Text: r.Text("relation") + " " + r.Text("deal_id")}
+		if r.Text("is_known") == "true" { // a record may name a deal that no list has
+			link.Address = q.DealLink(string(d.feed.Service), string(d.feed.Market), r.Text("kind"), r.Int("deal_id"))
+		}
+		data.Links = append(data.Links, link)
+	}
+	return nil
+}
+
+// tranches fills a line for each tranche, for deals whose own record says neither amount nor price.
+func (d *subject) tranches(q *frame.Request, data *dealData, shown *asof.Row) error {
+	name, parts := map[string]string{
+		"bond/expected": "bond_expected_tranches", "loan/expected": "loan_expected_tranches", "loan/priced": "loan_priced_tranches",
+	}[string(d.feed.Service)+"/"+string(d.feed.Kind)], trancheParts[d.feed.Service][d.feed.Kind]
+	if name == "" || shown == nil {
+		return nil
+	}
+	found, err := q.Ask(asof.Query{Name: "rows/" + name, Args: d.with("version", shown.Text("version"))})
+	if err != nil {
+		return err
+	}
+	for i, r := range found.All() {
+		if i == tranchesShown {
+			data.More = len(found.Rows) - tranchesShown
+			break
+		}
+		var said []string
+		for _, part := range parts {
+			text := strings.TrimSpace(r.Text(part))
+			switch {
+			case text == "", part == "name" && d.feed.Service == api.Bond && !r.Null("structure"): // which says the same
+				continue
+			case part == "nominal_amount":
+				text = millions(text) + " m " + r.Text("currency")
+			case part == "timing" && !r.Null("changed"):
+				text += " (said " + shortInstant(r.Text("changed")) + ")"
+			}
+			said = append(said, text)
+		}
+		data.Tranches = append(data.Tranches, cmp.Or(strings.Join(said, " · "), "tranche "+r.Text("ordinal")))
+	}
+	return nil
+}
+
+// tranchesShown is the most tranches at the head of a deal's page. The tab with its lists has all.
+const tranchesShown = 8
+
+// trancheParts are the columns of a tranche's line.
+var trancheParts = map[api.Service]map[api.Kind][]string{
+	api.Bond: {api.Expected: {"name", "structure", "volume", "price_evolution", "books", "timing", "status"}},
+	api.Loan: {api.Expected: {"name", "type", "volume", "margin", "timing", "status"}, api.Priced: {"name", "nominal_amount", "margin", "maturity", "status"}},
 }
 
 // timeline fills the two clocks: the source's, and what the lake knew.
@@ -207,7 +272,7 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 	for _, r := range found.All() {
 		id, kind := r.Int("deal_id"), r.Text("kind")
 		data.Events.Add(grid.MomentOf(r.Cell("event_at")), grid.Cell{Text: r.Text("clock")}, grid.Cell{Text: fmt.Sprintf("%s %d", kind, id), Link: dealOf(q, r)},
-			grid.Whole(r.Int("version")), grid.Cell{Text: r.Text("event")}, grid.Value(r.Cell("detail")))
+			grid.Whole(r.Int("version")), grid.Cell{Text: r.Text("event")}, d.detail(q, r))
 		if at, err := asof.ParseInstant(r.Text("event_at")); err == nil && r.Text("clock") == "source" && id == d.id && kind == string(d.feed.Kind) {
 			source.Marks = append(source.Marks, chart.Mark{At: at.Time, Label: r.Text("event"), Tip: fmt.Sprintf("%s: %s %s", grid.ShortTime(at.Time), r.Text("event"), r.Text("detail"))})
 		}
@@ -254,11 +319,22 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 	return nil
 }
 
+// detail says what an event is about. That of an update is the columns that differ, and leads to the comparison with the version
+// before.
+func (d *subject) detail(q *frame.Request, r asof.Row) grid.Cell {
+	address := dealOf(q, r)
+	if r.Text("event") != "update" || address == "" {
+		return grid.Value(r.Cell("detail"))
+	}
+	return grid.Cell{Text: cmp.Or(shortFields(r.Text("detail")), "rows of lists"), Title: r.Text("detail"), Link: address + "?tab=diff&v=" + r.Text("version")}
+}
+
 type diffData struct {
 	From, To     string
 	FromVersions []frame.Choice
 	ToVersions   []frame.Choice
 	Changes      []diffTable
+	Removed      string // that the newest version is a removal, and why; "" if it is none
 	Said         string
 	Neighbours   bool
 	More         int
@@ -308,8 +384,14 @@ func (d *subject) diff(q *frame.Request) (*diffData, error) {
 			continue
 		}
 		v := r.Int("version")
-		data.ToVersions = append(data.ToVersions, frame.Choice{Text: r.Text("version"), Current: v == to})
-		data.FromVersions = append(data.FromVersions, frame.Choice{Text: r.Text("version"), Current: v == from})
+		choice := frame.Choice{Text: r.Text("version") + ", known " + shortInstant(r.Text("known_at")), Address: r.Text("version")}
+		choice.Current = v == to
+		data.ToVersions = append(data.ToVersions, choice)
+		choice.Current = v == from
+		data.FromVersions = append(data.FromVersions, choice)
+	}
+	if last := d.latest(); last.Text("change") == lake.Removed && q.Values.Get("v") == "" {
+		data.Removed = fmt.Sprintf("Version %s removed the deal (%s), known %s. Before that:", last.Text("version"), last.Text("reason"), shortInstant(last.Text("known_at")))
 	}
 	before := d.readable(from)
 	switch {
@@ -326,6 +408,7 @@ func (d *subject) diff(q *frame.Request) (*diffData, error) {
 		return nil, err
 	}
 	d.say(data, changes)
+	data.Said = fmt.Sprintf("Known %s → %s: %s", shortInstant(before.Text("known_at")), shortInstant(after.Text("known_at")), data.Said)
 	return data, nil
 }
 
@@ -442,7 +525,11 @@ func fieldsOf(feed api.Feed, own *asof.Answer) []fieldGroup {
 				g.Null = append(g.Null, c.Name)
 				continue
 			}
-			g.Rows = append(g.Rows, field{c.Name, c.Doc, c.Unit, r.Text(c.Name), c.Pointer})
+			text := r.Text(c.Name)
+			if strings.HasPrefix(c.Type.SQL(), "DECIMAL") {
+				text = grid.Amount(grid.Cell{Text: text}).Text
+			}
+			g.Rows = append(g.Rows, field{c.Name, c.Doc, c.Unit, text, c.Pointer})
 		}
 		groups = append(groups, g)
 	}

@@ -25,18 +25,35 @@ const listRows = 100
 var dealSorts = []string{"-day", "day", "-usd", "usd", "borrower", "-known"}
 
 // marketOf returns the market that a request filters by, in capital letters; "" for all of them.
-func marketOf(q *frame.Request) (string, error) {
+func marketOf(q *frame.Request) (string, error) { return parseMarket(q.Values.Get("market")) }
+
+func parseMarket(text string) (string, error) {
 	var known []string
 	for _, service := range api.Services() {
 		for _, market := range api.Markets(service) {
 			known = append(known, string(market))
 		}
 	}
-	text := strings.TrimSpace(q.Values.Get("market"))
+	text = strings.TrimSpace(text)
 	if market := strings.ToUpper(text); market == "" || slices.Contains(known, market) {
 		return market, nil
 	}
 	return "", frame.Errorf(http.StatusBadRequest, "market=%s: want one of %s", text, strings.Join(known, ", "))
+}
+
+// marketsOf returns the markets that a request filters by, in capital letters and with commas; "" for all of them.
+func marketsOf(q *frame.Request) (string, error) {
+	var all []string
+	for _, text := range strings.Split(q.Values.Get("market"), ",") {
+		market, err := parseMarket(text)
+		if err != nil {
+			return "", err
+		}
+		if market != "" {
+			all = append(all, market)
+		}
+	}
+	return strings.Join(all, ","), nil
 }
 
 // dealArgs returns the search and the filters of the list of deals.
@@ -123,7 +140,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
 	if query.Name == "removed_deals" {
-		c.Lead = "Deals that had been removed, newest removal first. Search for a removed deal by its id."
+		c.Lead = "Deals that had been removed, newest removal first."
 		removedRows(q, data.Table, rows)
 		data.Filters = []frame.Filter{stateFilter(q)}
 		return c, nil
@@ -170,12 +187,21 @@ func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
 		if q.Values.Get(name) != "" {
 			f.All = q.With(name, "")
 		}
+		others, deals := 0, int64(0)
 		for _, r := range found.All() {
-			if r.Text("facet") != name || len(f.Choices) == 10 {
+			if r.Text("facet") != name {
+				continue
+			}
+			if len(f.Choices) == 10 {
+				others++
+				deals += r.Int("deals")
 				continue
 			}
 			value := r.Text("value")
 			f.Choices = append(f.Choices, frame.Choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.Values.Get(name) == value})
+		}
+		if others > 0 {
+			f.Others = fmt.Sprintf("%d other, %s", others, grid.Plural(deals, "deal", "deals"))
 		}
 		if len(f.Choices) > 0 {
 			all = append(all, f)
@@ -246,10 +272,10 @@ func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 }
 
 func removedRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
-	t.Columns = grid.Columns("feed", ">deal", "reason", ">version", "removed")
+	t.Columns = grid.Columns("feed", ">deal", "borrower", "reason", ">version", "removed")
 	for _, r := range rows {
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: dealOf(q, r)},
-			grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
 }
 
@@ -330,6 +356,7 @@ type changesData struct {
 	frame.List
 	Matrix   *grid.Table
 	From, To string
+	Field    string       // table.column, to which the list is narrowed; "" for all
 	Hidden   []frame.Fact // parameters that the form of the interval keeps
 	Quiet    string       // address with, or without, versions that only have another time of change
 	IsQuiet  bool
@@ -353,7 +380,12 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "field", "quiet"), IsQuiet: query.Args["quiet"] != ""}
+	values, err := q.Ask(asof.Query{Name: "change_values", Args: query.Args, Rows: listRows, Skip: query.Skip})
+	if err != nil {
+		return nil, err
+	}
+	edits := editsOf(values)
+	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
 	}
@@ -384,9 +416,40 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 			change.Link = address + "?tab=diff&v=" + r.Text("version")
 		}
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
-			grid.Value(r.Cell("borrower")), change, grid.Value(r.Cell("fields")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), change, fieldsCell(r, edits[versionOf(r)]), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
 	return &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
+}
+
+// versionOf identifies the version of a row.
+func versionOf(r asof.Row) string {
+	return strings.Join([]string{r.Text("service"), r.Text("market"), r.Text("kind"), r.Text("deal_id"), r.Text("version")}, "/")
+}
+
+// editsOf returns what differs in each version, by versionOf. The last of them says how many more there are.
+func editsOf(values *asof.Answer) map[string][]grid.Edit {
+	all, differences := map[string][]grid.Edit{}, map[string]int64{}
+	for _, r := range values.All() {
+		version := versionOf(r)
+		name := strings.TrimSpace(r.Text("table_name") + "." + cmp.Or(r.Text("field"), r.Text("change")) + " " + r.Text("row_key"))
+		all[version] = append(all[version], grid.EditOf(name, r.Text("was"), r.Text("is")))
+		differences[version] = r.Int("differences")
+	}
+	for version, edits := range all {
+		if more := differences[version] - int64(len(edits)); more > 0 {
+			all[version] = append(edits, grid.Edit{Name: chart.Count(more) + " more, in the diff of the deal"})
+		}
+	}
+	return all
+}
+
+// fieldsCell names the columns that differ; a reader can open what they were and are.
+func fieldsCell(r asof.Row, edits []grid.Edit) grid.Cell {
+	if len(edits) == 0 {
+		return grid.Value(r.Cell("fields"))
+	}
+	names := shortFields(r.Text("fields"))
+	return grid.Cell{Text: cmp.Or(names, "rows of lists"), Title: r.Text("fields"), Edits: edits}
 }
 
 func shortInstant(text string) string {

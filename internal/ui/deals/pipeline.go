@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func pipelineArgs(q *frame.Request) (asof.Args, error) {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
-	if args["market"], err = marketOf(q); err != nil {
+	if args["market"], err = marketsOf(q); err != nil {
 		return nil, err
 	}
 	for name, words := range map[string][]string{"service": {"bond", "loan"}, "sponsor": {"yes", "no"}, "view": {"board", "table"}} {
@@ -62,6 +63,7 @@ type pipelineData struct {
 	Columns  []boardColumn // of the board; empty for the table
 	Table    *grid.Table   // nil for the board
 	Left     *grid.Table
+	LeftSaid string // how many left, in words
 	Empty    string
 }
 
@@ -79,7 +81,8 @@ type card struct {
 	Tranches                         []string
 	More                             int // tranches that are not shown
 	Badges                           []badge
-	Changed                          string // columns
+	Changed                          string // columns that changed, besides those of Edits
+	Edits                            []grid.Edit
 	Listed                           string // for how long
 	column                           string
 }
@@ -100,9 +103,13 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left)}
+	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left), LeftSaid: leftSaid(left)}
 	c := &frame.Content{Title: "Pipeline", Template: "pipeline", Data: data}
-	all := cardsOf(q, found)
+	edited, err := q.Ask(asof.Query{Name: "pipeline_changes", Args: query.Args, Rows: pipelineRows})
+	if err != nil {
+		return nil, err
+	}
+	all := cardsOf(q, found, editedOf(edited))
 	perService := map[string][]card{}
 	for service, cards := range all {
 		for i := range cards {
@@ -134,6 +141,9 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	data.Columns = boardOf(q, perService[wanted], map[string][]string{"bond": bondColumns, "loan": loanColumns}[wanted])
+	if cards := pricedCards(q, left, wanted); len(cards) > 0 {
+		data.Columns = append(data.Columns, boardColumn{Name: "Priced since", Cards: cards[:min(len(cards), columnCards)], Deals: len(cards)})
+	}
 	return c, nil
 }
 
@@ -166,6 +176,12 @@ func pipelineLead(cards map[string][]card, found, left *asof.Answer, since strin
 			tranches++
 		}
 	}
+	return fmt.Sprintf("%s to come, with %s. Since %s: %d new, %d changed, %s.",
+		grid.Plural(int64(deals), "deal", "deals"), grid.Plural(tranches, "tranche", "tranches"), shortInstant(since), isNew, changed, leftSaid(left))
+}
+
+// leftSaid says how many deals left, and how.
+func leftSaid(left *asof.Answer) string {
 	priced, gone := 0, 0
 	for _, r := range left.All() {
 		if strings.HasPrefix(r.Text("left_as"), "priced") {
@@ -174,8 +190,7 @@ func pipelineLead(cards map[string][]card, found, left *asof.Answer, since strin
 			gone++
 		}
 	}
-	return fmt.Sprintf("%s to come, with %s. Since %s: %d new, %d changed, %d left (%d priced, %d gone).",
-		grid.Plural(int64(deals), "deal", "deals"), grid.Plural(tranches, "tranche", "tranches"), shortInstant(since), isNew, changed, priced+gone, priced, gone)
+	return fmt.Sprintf("%d left (%d priced, %d gone)", priced+gone, priced, gone)
 }
 
 // pipelineFilters counts the deals of a service by the values of the filters.
@@ -216,14 +231,14 @@ func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []fra
 }
 
 // cardsOf returns the deals of a pipeline by service, in the order of the rows.
-func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
+func cardsOf(q *frame.Request, found *asof.Answer, edited map[string][]grid.Edit) map[string][]*card {
 	all, byDeal, day := map[string][]*card{}, map[string]*card{}, today(q)
 	for _, r := range found.All() {
 		service := r.Text("service")
 		key := service + "/" + r.Text("market") + "/" + r.Text("deal_id")
 		c := byDeal[key]
 		if c == nil {
-			c = newCard(q, r)
+			c = newCard(q, r, edited[key])
 			byDeal[key] = c
 			all[service] = append(all[service], c)
 		}
@@ -249,7 +264,51 @@ func cardsOf(q *frame.Request, found *asof.Answer) map[string][]*card {
 	return all
 }
 
-func newCard(q *frame.Request, r asof.Row) *card {
+// pricedCards returns the deals of a service that priced since then. Each leads to the deal that it priced as.
+func pricedCards(q *frame.Request, left *asof.Answer, service string) (cards []card) {
+	for _, r := range left.All() {
+		if r.Text("service") != service || !strings.HasPrefix(r.Text("left_as"), "priced") {
+			continue
+		}
+		c := card{Link: q.DealLink(service, r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"), Headline: r.Text("headline")}
+		if r.Null("borrower_name") {
+			c.Borrower = "deal " + r.Text("deal_id")
+		}
+		first, others, _ := strings.Cut(r.Text("priced_deals"), " ")
+		if id, err := strconv.ParseInt(first, 10, 64); err == nil {
+			c.Link = q.DealLink(service, r.Text("market"), "priced", id)
+		}
+		if others != "" {
+			c.More = strings.Count(others, " ") + 1
+		}
+		c.Badges = []badge{{Text: "priced", Class: "ok"}}
+		cards = append(cards, c)
+	}
+	return cards
+}
+
+// editedOf returns what became of the main columns of each deal, by service, market and number.
+func editedOf(found *asof.Answer) map[string][]grid.Edit {
+	all := map[string][]grid.Edit{}
+	for _, r := range found.All() {
+		key, name := r.Text("service")+"/"+r.Text("market")+"/"+r.Text("deal_id"), editNames[r.Text("field")]
+		if name == "" || r.Text("field") == "stage" { // a badge says from where a loan moved
+			continue
+		}
+		if tranche := r.Text("row_key"); tranche != "" && tranche != "1" {
+			name += " of tranche " + tranche
+		}
+		all[key] = append(all[key], grid.Edit{Name: name, Was: r.Text("was"), Is: r.Text("is")})
+	}
+	return all
+}
+
+// editNames are the columns of which a card says what became of them.
+var editNames = map[string]string{
+	"volume": "volume", "price_evolution": "price", "margin": "margin", "oid": "OID", "timing": "timing", "structure": "structure", "books": "books", "status": "status",
+}
+
+func newCard(q *frame.Request, r asof.Row, edits []grid.Edit) *card {
 	c := &card{
 		Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id")), Borrower: r.Text("borrower_name"), Market: r.Text("market"),
 		Headline: r.Text("headline"),
@@ -270,7 +329,8 @@ func newCard(q *frame.Request, r asof.Row) *card {
 		c.Badges = append(c.Badges, badge{Text: "back", Class: "ok", Title: "it had been removed"})
 	case r.Text("is_changed") == "true":
 		c.Badges = append(c.Badges, badge{Text: "changed", Class: "warn"})
-		c.Changed = shortFields(r.Text("fields"))
+		c.Edits = edits
+		c.Changed = shortFields(r.Text("fields"), "volume", "price_evolution", "margin", "oid", "timing", "structure", "books", "stage", "status", "priced_deal_href", "priced_deal_id")
 	}
 	if !r.Null("moved_from") {
 		c.Badges = append(c.Badges, badge{Text: "moved from " + cmp.Or(r.Text("moved_from"), "no stage"), Class: "warn"})
@@ -281,11 +341,12 @@ func newCard(q *frame.Request, r asof.Row) *card {
 	return c
 }
 
-// shortFields returns columns without their tables: three, and the number of the others.
-func shortFields(text string) string {
+// shortFields returns columns without their tables: three, and the number of the others. That a record has another time of
+// change is no news.
+func shortFields(text string, known ...string) string {
 	var names []string
 	for _, field := range strings.Split(text, ", ") {
-		if _, column, ok := strings.Cut(field, "."); ok && !slices.Contains(names, column) {
+		if _, column, ok := strings.Cut(field, "."); ok && column != "changed" && !slices.Contains(names, column) && !slices.Contains(known, column) {
 			names = append(names, column)
 		}
 	}
@@ -354,7 +415,7 @@ func pipelineTable(q *frame.Request, found *asof.Answer, service string, day tim
 			}
 		}
 		var news []string
-		for _, b := range newCard(q, r).Badges {
+		for _, b := range newCard(q, r, nil).Badges {
 			news = append(news, b.Text)
 		}
 		listed := grid.Value(r.Cell("days_listed"))

@@ -37,6 +37,7 @@ type Filter struct {
 	Name    string
 	Choices []Choice
 	All     string // address without the filter; "" if it is not set
+	Others  string // number of values that are not among the choices, and of what they are of, in words; "" for none
 }
 
 // Choice is a link, or an option of a form.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dealflow/internal/chart"
+	"dealflow/internal/ui/asof"
 	"dealflow/schemas/lake"
 )
 
@@ -82,7 +83,9 @@ type shell struct {
 	Assets  string // address of the files, without their name
 	Took    string // time of the page on the server
 	Search  string
-	Parsers int // version
+	Parsers int    // version
+	Aliases string // version
+	Address string // of the page, for print
 }
 
 // navigation is a word of the navigation.
@@ -95,7 +98,8 @@ type navigation struct {
 func render(out io.Writer, q *Request, c *Content) error {
 	s := shell{
 		Request: q, Content: c, Strip: q.strip(), Program: q.server.config.Version, Asked: q.asked,
-		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"), Parsers: lake.ParserVersion,
+		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"), Parsers: lake.ParserVersion, Aliases: q.aliases(),
+		Address: q.http.Host + q.http.URL.RequestURI(),
 	}
 	for _, p := range q.server.config.Pages {
 		if p.Key != "" {
@@ -114,6 +118,18 @@ func render(out io.Writer, q *Request, c *Content) error {
 	// Control characters and those that turn the direction of writing would be obeyed, not shown.
 	_, err := out.Write(bytes.Map(chart.Visible, page.Bytes()))
 	return err
+}
+
+// aliases returns the version of the aliases that names are read by; "none" without aliases.
+func (q *Request) aliases() string {
+	found, err := q.View.Ask(q.Ctx, asof.Query{Name: "aliases"})
+	if err != nil {
+		return "not known"
+	}
+	if len(found.Rows) == 0 || found.Row(0).Text("alias_version") == "" {
+		return "none"
+	}
+	return found.Row(0).Text("alias_version")
 }
 
 // assets are the files that all pages share. Their address has their hash, so that browsers keep them.

@@ -44,6 +44,12 @@ type Cell struct {
 	At    string // of an instant: its complete form
 	Null  bool
 	Class string
+	Edits []Edit // what the text is a summary of; a reader can open it
+}
+
+// Edit is a difference between two versions.
+type Edit struct {
+	Name, Was, Is string // Was and Is are empty for what was not there
 }
 
 // Columns returns columns with these names. A name that starts with ">" is a column of numbers.

@@ -58,6 +58,32 @@ func WordDiff(was, is string) []DiffPart {
 	return parts
 }
 
+// editShown is the most characters of each text of an Edit.
+const editShown = 240
+
+// EditOf returns a difference in short: of long texts it leaves out the words with which both begin.
+func EditOf(name, was, is string) Edit {
+	from := 0
+	if max(len(was), len(is)) > editShown {
+		for i := 0; i < min(len(was), len(is)) && was[i] == is[i]; i++ {
+			if was[i] == ' ' {
+				from = i + 1
+			}
+		}
+	}
+	short := func(text string) string {
+		runes, begin := []rune(text[from:]), ""
+		if from > 0 {
+			begin = "… "
+		}
+		if len(runes) > editShown {
+			return begin + string(runes[:editShown]) + "…"
+		}
+		return begin + string(runes)
+	}
+	return Edit{Name: name, Was: short(was), Is: short(is)}
+}
+
 // Indented returns JSON with a line for each member. Numbers and texts stay as they are.
 func Indented(text string) string {
 	var out strings.Builder

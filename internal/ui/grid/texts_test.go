@@ -69,3 +69,18 @@ func TestIndented(t *testing.T) {
 		}
 	}
 }
+
+// TestEditOf checks that the difference of long texts shows where they differ, and that of short ones all.
+func TestEditOf(t *testing.T) {
+	same := strings.Repeat("word ", 60)
+	for _, c := range []struct{ was, is, wantWas, wantIs string }{
+		{"S+375", "S+350", "S+375", "S+350"},
+		{"", "S+350", "", "S+350"},
+		{same + "old end", same + "new end", "… old end", "… new end"},
+		{same + "é", same + "è" + same, "… é", "… è" + same[:editShown-1] + "…"},
+	} {
+		if got := EditOf("margin", c.was, c.is); got.Was != c.wantWas || got.Is != c.wantIs {
+			t.Errorf("%.20q and %.20q: got %q and %q, want %q and %q", c.was, c.is, got.Was, got.Is, c.wantWas, c.wantIs)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,9 @@ type Finding struct {
 	Feed     string `json:"feed"`
 	Reason   string `json:"reason"`
 	Todo     string `json:"todo"` // with the command in backquotes
+
+	Details []string `json:"details,omitempty"` // lines: what a check found
+	RunID   string   `json:"run_id,omitempty"`  // of the attempt that it is about
 }
 
 // FeedHealth is the state of a feed.
@@ -100,6 +105,9 @@ type healthData struct {
 	Attempts             []attemptView
 	Checks               *grid.Table
 	Drift                *grid.Table
+	DriftSaid            string
+	Commit               int64  // of the last pull
+	Run, Quality         string // addresses of its page, and of the analysis of the data
 	Size                 []frame.Fact
 	MaxAge               string
 }
@@ -108,6 +116,8 @@ type healthData struct {
 type findingView struct {
 	Finding
 	Commands []string
+	Lines    [][]frame.Choice // Details in parts; those that are deals have an address
+	Attempt  string           // address of the attempt's page; "" for none
 }
 
 type attemptView struct {
@@ -127,10 +137,11 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	sums := sumsOf(last)
-	c.Lead = fmt.Sprintf("%s of %s, known %s: %s in %s; %s new, %s changed, %s removed.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
-		grid.Plural(sums.deals, "deal", "deals"), grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed))
+	c.Lead = fmt.Sprintf("%s of %s, known %s: %d of %s, %s; %s new, %s changed, %s removed, %s quarantined%s.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
+		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
+	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
-	data.Drift = driftTable(last)
+	data.Drift, data.DriftSaid = driftTable(q.View.Commits(), last)
 	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
@@ -143,11 +154,21 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data.Known, data.Verdict = true, h.Verdict()
 	said := verdictSaid[data.Verdict]
 	data.Mark, data.Class = said.Mark, said.Class
+	if data.Verdict == verdictFailed || data.Verdict == verdictHeld {
+		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
+	}
 	c.Lead = said.Said + " " + c.Lead
 	for _, f := range h.Findings {
 		commands := commandsIn(f.Todo)
 		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
-		data.Findings = append(data.Findings, findingView{f, commands})
+		view := findingView{Finding: f, Commands: commands}
+		for _, line := range f.Details {
+			view.Lines = append(view.Lines, linkedDeals(line, q.DealLink))
+		}
+		if plainID.MatchString(f.RunID) {
+			view.Attempt = q.Link("runs/" + f.RunID)
+		}
+		data.Findings = append(data.Findings, view)
 	}
 	data.Feeds = feedsNow(q, h)
 	data.Checks = checksTable(h.Checks)
@@ -159,6 +180,42 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
 	}
 	return c, nil
+}
+
+// plainID is the form of the ids of runs.
+var plainID = regexp.MustCompile(`^[0-9a-f-]+$`)
+
+// dealsSaid finds feeds, and the deals that a check names of the feed before them.
+var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|such as (\d+(?:, \d+)*)`)
+
+// linkedDeals splits what a check found into parts. The deals that it names lead to their pages.
+func linkedDeals(line string, address func(service, market, kind string, id int64) string) (parts []frame.Choice) {
+	var feed []string
+	from := 0
+	for _, at := range dealsSaid.FindAllStringSubmatchIndex(line, -1) {
+		if at[8] < 0 {
+			feed = []string{line[at[2]:at[3]], line[at[4]:at[5]], line[at[6]:at[7]]}
+			continue
+		}
+		if feed == nil {
+			continue
+		}
+		for i, number := range strings.Split(line[at[8]:at[9]], ", ") {
+			if i == 0 {
+				parts = append(parts, frame.Choice{Text: line[from:at[8]]})
+			} else {
+				parts = append(parts, frame.Choice{Text: ", "})
+			}
+			id, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				parts = append(parts, frame.Choice{Text: number})
+				continue
+			}
+			parts = append(parts, frame.Choice{Text: number, Address: address(feed[0], feed[1], feed[2], id)})
+		}
+		from = at[9]
+	}
+	return append(parts, frame.Choice{Text: line[from:]})
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -186,7 +243,21 @@ func lastPull(commits []lake.Commit) *lake.Commit {
 	return nil
 }
 
-type sums struct{ deals, added, changed, removed, reappeared int64 }
+// checksSaid says how many checks passed; "" if there were none.
+func checksSaid(checks []lake.Check) string {
+	if len(checks) == 0 {
+		return ""
+	}
+	passed := 0
+	for i := range checks {
+		if checks[i].Outcome == lake.CheckPassed {
+			passed++
+		}
+	}
+	return fmt.Sprintf(", %d of %s passed", passed, grid.Plural(int64(len(checks)), "check", "checks"))
+}
+
+type sums struct{ deals, added, changed, removed, reappeared, quarantined, done int64 }
 
 func sumsOf(c *lake.Commit) (s sums) {
 	for i := range c.Feeds {
@@ -196,6 +267,10 @@ func sumsOf(c *lake.Commit) (s sums) {
 		s.changed += f.Changed
 		s.removed += f.Removed
 		s.reappeared += f.Reappeared
+		s.quarantined += f.Quarantined
+		if f.Outcome == lake.OutcomeDone {
+			s.done++
+		}
 	}
 	return s
 }
@@ -244,24 +319,74 @@ func checksTable(checks []lake.Check) *grid.Table {
 	return t
 }
 
-// driftTable lists what values of the last pull are other than the API document says, the most frequent first.
-func driftTable(c *lake.Commit) *grid.Table {
-	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", ">values", "example")}
+// earlierRuns is the most commits before a pull in which its drift is looked for.
+const earlierRuns = 1000
+
+// place is what drift is of.
+type place struct {
+	feed    api.Feed
+	pointer string
+	kind    lake.DriftKind
+}
+
+// newDrift returns the places of a pull's drift that no commit before it has.
+func newDrift(commits []lake.Commit, c *lake.Commit) map[place]bool {
+	fresh := map[place]bool{}
+	for i := range c.Feeds {
+		for _, d := range c.Feeds[i].Drift {
+			fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}] = true
+		}
+	}
+	looked := 0
+	for i := len(commits) - 1; i >= 0 && len(fresh) > 0 && looked < earlierRuns; i-- {
+		if commits[i].Number >= c.Number || len(commits[i].Feeds) == 0 {
+			continue
+		}
+		looked++
+		for j := range commits[i].Feeds {
+			f := &commits[i].Feeds[j]
+			for _, d := range f.Drift {
+				delete(fresh, place{f.Feed, d.Pointer, d.Kind})
+			}
+		}
+	}
+	return fresh
+}
+
+// driftTable lists what values of a pull are other than the API document says, and says what of it is new. New ones are first,
+// then the most frequent.
+func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
+	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
 		drift lake.Drift
+		fresh bool
 	}
 	var all []pair
+	fresh := newDrift(commits, c)
 	for i := range c.Feeds {
 		for _, d := range c.Feeds[i].Drift {
-			all = append(all, pair{c.Feeds[i].Feed, d})
+			all = append(all, pair{c.Feeds[i].Feed, d, fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.drift.Count, a.drift.Count) })
+	slices.SortStableFunc(all, func(a, b pair) int {
+		if a.fresh != b.fresh {
+			return map[bool]int{true: -1, false: 1}[a.fresh]
+		}
+		return cmp.Compare(b.drift.Count, a.drift.Count)
+	})
 	for _, p := range all[:min(len(all), driftShown)] {
-		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
+		mark := grid.Cell{}
+		if p.fresh {
+			mark = grid.Cell{Text: "new", Class: "warn", Title: "no run before had it"}
+		}
+		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
-	return t
+	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(len(fresh))), "0"), "none"))
+	if len(all) > driftShown {
+		said += fmt.Sprintf(" The table has the first %d.", driftShown)
+	}
+	return t, said
 }
 
 // feedsNow lists the feeds with their ages.

@@ -251,8 +251,9 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 			grid.Whole(f.Reappeared), grid.Whole(f.Unchanged), grid.Whole(f.Quarantined), grid.Whole(f.DriftCount()), grid.Words(f.Error))
 		d.Traffic.Add(grid.Cell{Text: f.Feed.String()}, grid.Whole(f.Pages), grid.Whole(f.Requests), grid.Cell{Text: grid.Bytes(f.Bytes)}, grid.Whole(f.Retries), seconds(f.WaitedMS), grid.Whole(f.Sweeps), grid.Whole(f.Confirmations), seconds(f.ExtractMS), seconds(f.WriteMS))
 	}
-	d.Checks, d.Drift = checksTable(c.Checks), driftTable(c)
 	commits := q.View.Commits()
+	d.Checks = checksTable(c.Checks)
+	d.Drift, _ = driftTable(commits, c)
 	at := slices.IndexFunc(commits, func(other lake.Commit) bool { return other.Number == c.Number })
 	if at > 0 {
 		d.Before = q.Link(fmt.Sprintf("runs/%d", commits[at-1].Number))

@@ -16,5 +16,6 @@ func Pages(described []Analysis) []frame.Page {
 	return append(analysisPages(described),
 		frame.Page{Path: "tables", Word: "Tables", Key: "t", Params: []string{"q"}, Show: showTables, Main: mainTables},
 		frame.Page{Path: "tables/{table}", Word: "Tables", Params: []string{"q"}, Show: showTable, Main: mainTable},
+		frame.Page{Path: "tables/{table}/{column}", Word: "Tables", Show: showColumn, Main: mainColumn},
 	)
 }

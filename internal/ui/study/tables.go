@@ -50,7 +50,7 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 	for _, declared := range lake.Tables() {
 		for _, column := range declared.HistoryColumns() {
 			if matches(&column, search) {
-				data.Table.Add(grid.Cell{Text: column.Name}, grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Cell{Text: column.Type.SQL()}, grid.Cell{Text: column.Doc}, grid.Cell{Text: column.Pointer})
+				data.Table.Add(grid.Cell{Text: column.Name, Link: columnLink(q, declared, &column)}, grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Cell{Text: column.Type.SQL()}, grid.Cell{Text: column.Doc}, grid.Cell{Text: column.Pointer})
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 		if rows > 0 {
 			share = grid.Cell{Text: chart.Decimals(100*float64(n)/float64(rows), 1) + " %"}
 		}
-		data.Table.Add(grid.Cell{Text: c.Name}, grid.Whole(int64(c.Number)), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit}, grid.Whole(n), share, grid.Cell{Text: c.Doc}, grid.Cell{Text: c.Pointer}, grid.Whole(int64(max(c.Since, 1))))
+		data.Table.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit}, grid.Whole(n), share, grid.Cell{Text: c.Doc}, grid.Cell{Text: c.Pointer}, grid.Whole(int64(max(c.Since, 1))))
 	}
 	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
 }

@@ -1,0 +1,76 @@
+package operator
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+)
+
+// TestDriftSaysWhatIsNew checks that drift which no run before had comes first and has a word, and that the same place of another
+// feed, or of a commit after it, is no reason to call it known.
+func TestDriftSaysWhatIsNew(t *testing.T) {
+	bond, loan := api.Feeds()[0], api.Feeds()[len(api.Feeds())-1]
+	drift := func(feed api.Feed, pointer string, count int64) lake.FeedRun {
+		return lake.FeedRun{Feed: feed, Drift: []lake.Drift{{Pointer: pointer, Kind: lake.DriftMismatch, Count: count}}}
+	}
+	commits := []lake.Commit{
+		{Number: 1, Feeds: []lake.FeedRun{drift(bond, "/known", 9)}},
+		{Number: 2, Command: "compact"},
+		{Number: 3, Feeds: []lake.FeedRun{drift(bond, "/known", 9), drift(loan, "/known", 1)}},
+		{Number: 4, Feeds: []lake.FeedRun{drift(loan, "/known", 1)}},
+	}
+	for _, c := range []struct {
+		at         int
+		rows, said string
+	}{
+		{0, bond.String() + " /known new", "1 place, 1 of them new."},
+		{2, loan.String() + " /known new, " + bond.String() + " /known ", "2 places, 1 of them new."},
+		{3, loan.String() + " /known ", "1 place, none of them new."},
+	} {
+		found, said := driftTable(commits, &commits[c.at])
+		var rows []string
+		for _, r := range found.Rows {
+			rows = append(rows, r.Cells[0].Text+" "+r.Cells[1].Text+" "+r.Cells[3].Text)
+		}
+		if got := strings.Join(rows, ", "); got != c.rows || said != c.said {
+			t.Errorf("commit %d: got %q and %q, want %q and %q", c.at+1, got, said, c.rows, c.said)
+		}
+	}
+}
+
+// TestChecksSaid counts the checks that passed. A run without checks says nothing of them.
+func TestChecksSaid(t *testing.T) {
+	for want, checks := range map[string][]lake.Check{
+		"": nil, ", 1 of 1 check passed": {{Outcome: lake.CheckPassed}}, ", 1 of 2 checks passed": {{Outcome: lake.CheckPassed}, {Outcome: lake.CheckWarned}},
+	} {
+		if got := checksSaid(checks); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLinkedDeals checks that the deals that a check names lead to the pages of their feeds, and that other numbers lead nowhere.
+func TestLinkedDeals(t *testing.T) {
+	for line, want := range map[string]string{
+		"emptied_columns: 50 deals. bond/ig/priced: 112 (bond_priced_deals.spread of 429 deals, such as 100412); loan/af/expected: 60 (x, such as 7, 8)": "bond/ig/priced/100412 loan/af/expected/7 loan/af/expected/8",
+		"such as 7":           "",
+		"bond/ig/priced: 112": "",
+		"bond/ig/priced: such as 9999999999999999999999": "",
+	} {
+		said, linked := "", []string{}
+		for _, part := range linkedDeals(line, func(service, market, kind string, id int64) string {
+			return fmt.Sprintf("%s/%s/%s/%d", service, market, kind, id)
+		}) {
+			said += part.Text
+			if part.Address != "" {
+				linked = append(linked, part.Address)
+			}
+		}
+		if got := strings.Join(linked, " "); got != want || said != line {
+			t.Errorf("%s: got %q in %q, want %q", line, got, said, want)
+		}
+	}
+}
