@@ -167,7 +167,8 @@ func (s *scanner) plusLeads(column []byte, r *Reading) bool {
 func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 	ahead := *s
 	includes := flag(true)
-	if ahead.oneOf(leadWords...) { // (JLMs 120m): in the orders or not?
+	switch {
+	case ahead.oneOf(leadWords...): // (JLMs 120m): in the orders or not?
 		ahead.char(':')
 		ahead.space()
 		var orders Range
@@ -176,10 +177,10 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 		}
 		r.JLM = orders.Point
 		return s.skipTo(ahead)
-	} else if ahead.oneOf(excludingWords...) {
+	case ahead.oneOf(excludingWords...):
 		includes = No
 		ahead.char('-')
-	} else if !ahead.oneOf(includingWords...) {
+	case !ahead.oneOf(includingWords...):
 		return false
 	}
 	ahead.space()
