@@ -83,7 +83,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Numbers in words are read up to 999, with eighths: ` + "`five years`, `six and a half percent`, `one hundred and five`, `half a yard`" + `.
   A coupon or a yield in words needs its unit, or a part of one: ` + "`six` is not read" + `.
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
-  years if the tenor is at most ten: ` + "`5+1+1`, but not `12+6+6`" + `.
+  years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
@@ -92,7 +92,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `.
 - A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`" + `), a size
   (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
-  or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
+  a discount (` + "`OID 50`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one

@@ -48,6 +48,9 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 			ahead = side
 		}
 	}
+	if obl := ahead; string(b.name) == "BUND" && string(word) == "obl" && obl.spanish() {
+		b.name = nil
+	}
 	b.tenor = tenor
 	if numbered := numberedBenchmarks[string(word)]; !before || numbered {
 		after := ahead.tenorAfter(numbered)
@@ -191,4 +194,15 @@ func benchmarkOf(word []byte, phrase string, in market, currency []byte) (b benc
 // set copies a benchmark to a reading.
 func (b *benchmark) set(r *Reading) {
 	r.Benchmark, r.Index, r.BenchmarkTenor = b.name, b.index, b.tenor
+}
+
+// spanish reports whether the security after OBL may be a Spanish one, which has a coupon or a date: Obl 3.45% 10/34. The German ones are
+// numbered: OBL 189.
+func (s *scanner) spanish() bool {
+	s.space()
+	if s.end() || !isDigit(s.rest[0]) {
+		return !s.end() && isLetter(s.rest[0])
+	}
+	_, digits := s.count()
+	return digits != 3
 }

@@ -25,6 +25,8 @@ var (
 	yieldBounds = within(-10, 60)
 	// Issue prices of loans, percent of nominal. 9.95 is a typing error.
 	priceBounds = within(50, 110)
+	// Issue prices in remarks, percent of nominal.
+	remarkedBounds = within(80, 110)
 	// Issue prices after a margin, percent of nominal: other numbers there are margins.
 	issueBounds = within(90, 102)
 	// Upfront fees, percent.

@@ -32,6 +32,12 @@ func inContext(g grammar) Func {
 			return
 		}
 		unread := *r
+		if g.kind == orderSteps && saysAny(text, sizeWords) { // EUR500m WNG: the deal's size
+			return
+		}
+		if g.others&aboutTenor == 0 && (hasTranches(text) || hasYears(text)) { // 5yr bullet, 7yr amort
+			return
+		}
 		g := g
 		if g.steps = g.steps && !hasTranches(text); g.steps {
 			switch g.chain(text, siblings, r, false) {
@@ -78,5 +84,17 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if isStatus(r, statusYield) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.25% / 8%: two yields
 		return false
 	}
+	if (r.Main.isRange() || r.Yield.isRange()) && saysAny(text, trancheWords) { // MS+95/105, dual tranche
+		return false
+	}
+	if g.staged && r.Stage != nil && endsWithStage(rest) { // guidance 7%, priced at par
+		return false
+	}
 	return r.hasNumber()
+}
+
+// endsWithStage reports whether the last word of a text is that of the final stage, so that what followed was the price at it.
+func endsWithStage(text []byte) bool {
+	s := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	return isStage(s.stageWord(), stageFinal) && s.end()
 }

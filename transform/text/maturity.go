@@ -407,6 +407,7 @@ func (s *scanner) options(tenor Number, in timeUnit) (sum Number, ok bool) {
 		option, unit, found := ahead.duration()
 		if !found && in != inMonths && in != inDays {
 			option, found = ahead.number(decimal)
+			found = found && !whole(2).less(option) // 1yr+6+6: months
 		}
 		if !found || unit == inMonths && in == unnamed {
 			return sum, ok

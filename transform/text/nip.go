@@ -1,5 +1,7 @@
 package text
 
+import "github.com/apache/arrow/go/v17/arrow/decimal128"
+
 var qualityApproximate = []byte("APPROXIMATE")
 
 // The words of premiums. A direction is read with what it is from: back of the curve. Some need no such words.
@@ -70,6 +72,9 @@ func (s *scanner) premium(r *Reading) verdict {
 		q.about = true
 	}
 	q.after(s)
+	if size := found.Hi.abs(); !found.unit && !size.isZero() && size.less(quarterPoint) { // 0.05: in percent?
+		return ambiguous
+	}
 	if r.Main = found.Range; (q.least || q.most) && r.Main.Lo.less(whole(0)) { // up to -5: which end?
 		return ambiguous
 	}
@@ -79,6 +84,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	}
 	return v
 }
+
+// quarterPoint is the least premium without a unit that is read.
+var quarterPoint = Number{decimal128.FromU64(powers[scale] / 4), true}
 
 // fairValue skips what fair value is: (FV MS+70). named says that the words for it have been read: 5bp vs FV MS+70.
 func (s *scanner) fairValue(named bool) {

@@ -205,7 +205,7 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	if found.signed && !found.isPar() {
 		return no
 	}
-	if found.mayBeCalled() {
+	if found.mayBeCalled() || !found.Lo.less(whole(20)) && found.Hi.less(whole(80)) { // OID 50: a discount of 50 cents?
 		return ambiguous
 	}
 	r.Main = found.Range

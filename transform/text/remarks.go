@@ -98,6 +98,9 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 			continue
 		}
 		ahead := *s
+		if price := ahead; row.about == aboutPrice && price.word(w.word) && !price.priceNext() { // S+350, price 325
+			continue
+		}
 		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue) != 0)) && ahead.remarkEnds() {
 			return s.skipTo(ahead)
 		}
@@ -114,6 +117,19 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 		}
 	}
 	return false
+}
+
+// priceNext reports whether an issue price is next.
+func (s *scanner) priceNext() bool {
+	next := *s
+	next.space()
+	next.char(':')
+	next.space()
+	next.oneOf("of", "at", "is", "c.", "circa")
+	next.char('@')
+	next.space()
+	n, ok := next.signedNumber(asPrice)
+	return ok && remarkedBounds.contain(n.n) && !next.unit(basisPoints)
 }
 
 // wordless skips a remark that says by its form what it is about.

@@ -173,6 +173,12 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if first.negative && !second.signed && !second.n.isZero() {
 		return r, ambiguous
 	}
+	if as == mixed && slash && (&scanner{s.rest}).noted("yield", "yld", "ytw", "ytm", "ytc") { // 7%/7.25% YTW: coupon and yield
+		return r, ambiguous
+	}
+	if as == decimal && slash && !r.pointed && second.n == whole(8) && isFraction(first.n.abs(), second.n) { // T+7/8
+		return r, ambiguous
+	}
 	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && hi.n.minus(lo.n).less(tenth) {
 		return r, ambiguous
 	}

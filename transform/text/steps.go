@@ -1,6 +1,9 @@
 package text
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // latest reads a text with several steps of one price, and keeps the latest: T+160a > T+130a > T+125, MS+95 from MS+110, or steps
 // with stages of which one is the last. Each step must be readable, and must be about the same benchmark, tenor and currency. chain
@@ -9,7 +12,7 @@ func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
 	if g.onlyStaged(text, siblings, r) {
 		return true
 	}
-	if g.kind == orderSteps && saysDeal(text) {
+	if g.kind == orderSteps && saysAny(text, dealWords) {
 		return false
 	}
 	s := scanner{text}
@@ -54,7 +57,7 @@ func (g *grammar) hasRead(text, rest []byte) bool {
 // chain reads steps in their order, after arrows or words of a move. named says that the text began with from: then to is such a
 // word. The verdict is ambiguous if all steps are readable, but are not about the same price.
 func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) verdict {
-	if g.kind == orderSteps && saysDeal(text) {
+	if g.kind == orderSteps && saysAny(text, dealWords) {
 		return no
 	}
 	whole := text
@@ -283,13 +286,19 @@ func (g *grammar) follows(r, before *Reading) bool {
 	return true
 }
 
-// dealWords are said of a deal, and not of its orders.
+// dealWords are said of a deal, and not of its orders: after them comes its size, as in books EUR3bn, launched EUR500m.
 var dealWords = []string{"launched", "launch", "priced", "pricing", "set", "set at", "landed", "upsized", "downsized", "increased", "final terms", "size"}
 
-// saysDeal reports whether a text about orders also tells what the deal is: books EUR3bn, launched EUR500m.
-func saysDeal(text []byte) bool {
+// sizeWords are said of the size of a deal alone.
+var sizeWords = slices.Concat(wngWords, []string{"not growing", "no upsize", "upsized", "benchmark", "bmk"})
+
+// trancheWords say that a text is about several tranches.
+var trancheWords = []string{"dual tranche", "dual-tranche", "multi-tranche", "2 tranches", "3 tranches", "two tranches", "three tranches", "across tranches", "both tranches"}
+
+// saysAny reports whether a text has one of the words.
+func saysAny(text []byte, words []string) bool {
 	for i := range text {
-		if s := (scanner{text[i:]}); (i == 0 || !isLetter(text[i-1])) && s.oneOf(dealWords...) {
+		if s := (scanner{text[i:]}); (i == 0 || !isLetter(text[i-1])) && s.oneOf(words...) {
 			return true
 		}
 	}
@@ -310,6 +319,25 @@ func hasTranches(text []byte) bool {
 			first = tenor
 		case first != tenor:
 			return true
+		}
+	}
+	return false
+}
+
+// hasYears reports whether a text has two years: RCF 2030, maturity 2032.
+func hasYears(text []byte) bool {
+	var one int64
+	for i := range text {
+		if !isDigit(text[i]) || i > 0 && isDigit(text[i-1]) {
+			continue
+		}
+		s := scanner{text[i:]}
+		switch year, digits := s.count(); {
+		case digits != 4 || year < firstYear || year > lastYear:
+		case one != 0 && one != year:
+			return true
+		default:
+			one = year
 		}
 	}
 	return false
