@@ -10,7 +10,6 @@ import (
 	"iter"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/template"
 
@@ -265,7 +264,7 @@ func renderFrom(files fs.FS, name string, data any) (string, error) {
 
 // recordCommit stores in the catalog which commit of which lake it shows.
 func (c *Catalog) recordCommit(ctx context.Context, conn *stdsql.Conn) error {
-	layout, err := layoutHash()
+	layout, err := layoutHash(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -284,25 +283,17 @@ type Shown struct {
 	Current      bool // this program can extend it: layout and DuckDB version are the same
 }
 
-// ShownBy reads the state of a catalog file. It accepts catalogs of older programs. A file that is no catalog is an
+// ShownBy reads the state of an open catalog. It accepts catalogs of older programs. A database that is no catalog is an
 // error.
-func ShownBy(ctx context.Context, path string) (shown Shown, err error) {
-	if _, err := os.Stat(path); err != nil {
-		return shown, err
-	}
-	layout, err := layoutHash()
+func ShownBy(ctx context.Context, db *stdsql.DB) (shown Shown, err error) {
+	layout, err := layoutHash(ctx, db)
 	if err != nil {
 		return shown, err
 	}
-	db, err := connect(path, true)
-	if err != nil {
-		return shown, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	err = db.QueryRowContext(ctx, `SELECT "commit", c.known_at, run_id FROM _dealflow.catalog c JOIN main.runs USING ("commit")`).
 		Scan(&shown.Commit.Number, &shown.Commit.KnownAt.Time, &shown.RunID)
 	if err != nil {
-		return shown, fmt.Errorf("%s is not a dealflow catalog: %w", filepath.Base(path), err)
+		return shown, fmt.Errorf("it is not a dealflow catalog: %w", err)
 	}
 	shown.Commit.KnownAt = lake.At(shown.Commit.KnownAt.Time)
 	var hash string

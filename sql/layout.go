@@ -40,7 +40,7 @@ func emptyCatalog(parent string) ([]byte, error) {
 	if theEmptyCatalog != nil {
 		return theEmptyCatalog, nil
 	}
-	hash, err := layoutHash()
+	hash, err := ownLayoutHash()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func buildEmptyCatalog(parent string) (made []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "layout.duckdb")
-	texts, err := layoutTexts()
+	texts, err := allTexts()
 	if err != nil {
 		return nil, err
 	}
@@ -148,18 +148,28 @@ func buildEmptyCatalog(parent string) (made []byte, err error) {
 	return os.ReadFile(path)
 }
 
-// layoutHash identifies everything except the lake that determines a catalog: statements, schema version, version of
-// the derivation, DuckDB version.
-var layoutHash = sync.OnceValues(func() (string, error) {
-	texts, err := layoutTexts()
+// ownLayoutHash is layoutHash for a caller that has opened no catalog.
+func ownLayoutHash() (string, error) {
+	engine, err := EngineVersion(context.Background())
 	if err != nil {
 		return "", err
 	}
-	return hashOf(context.Background(), texts)
-})
+	return hashOfLayout(engine)
+}
 
-func hashOf(ctx context.Context, texts []string) (string, error) {
-	engine, err := EngineVersion(ctx)
+// layoutHash identifies everything except the lake that determines a catalog: statements, schema version, version of
+// the derivation, DuckDB version. It asks the open database for that version: to start another one takes longer than a
+// short query.
+func layoutHash(ctx context.Context, db querier) (string, error) {
+	engine, err := versionOf(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	return hashOfLayout(engine)
+}
+
+func hashOfLayout(engine string) (string, error) {
+	texts, err := allTexts()
 	if err != nil {
 		return "", err
 	}
@@ -186,6 +196,9 @@ func hashOf(ctx context.Context, texts []string) (string, error) {
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
+
+// allTexts is layoutTexts, written once.
+var allTexts = sync.OnceValues(layoutTexts)
 
 // layoutTexts returns the statements that build the empty catalog. Each may use what earlier ones create.
 func layoutTexts() ([]string, error) {

@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, err := layoutHash()
+	hash, err := ownLayoutHash()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,15 @@ func EngineVersion(ctx context.Context) (version string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return versionOf(ctx, db)
+}
+
+// querier is a database or one of its connections.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *stdsql.Row
+}
+
+func versionOf(ctx context.Context, db querier) (version string, err error) {
 	err = db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
 	return version, err
 }

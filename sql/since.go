@@ -26,7 +26,7 @@ var errNotExtendable = errors.New("the previous catalog cannot be extended: it i
 // readBaseline returns the baseline of the opened catalog if it is of this lake and program. A replay may have
 // corrected history, so a catalog that is older than a replay is never extended.
 func (c *Catalog) readBaseline(ctx context.Context, conn *stdsql.Conn) (from baseline, err error) {
-	layout, err := layoutHash()
+	layout, err := layoutHash(ctx, conn)
 	if err != nil {
 		return from, err
 	}

@@ -10,7 +10,6 @@ import (
 	"dealflow/load"
 	"dealflow/serve"
 	"dealflow/serve/lakesource"
-	"dealflow/sql"
 )
 
 // servingMemory limits the memory of DuckDB for the queries of a server.
@@ -86,7 +85,7 @@ func (c *catalogs) open(ctx context.Context, l *load.Lake) (catalog *lakesource.
 	if err != nil {
 		return nil, err
 	}
-	db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), c.app.workDir())
+	db, done, err := file.Apart(ctx, c.app.workDir())
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

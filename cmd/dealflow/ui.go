@@ -342,7 +342,7 @@ func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error
 	if err != nil {
 		return nil, err
 	}
-	db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), e.app.workDir())
+	db, done, err := file.Apart(ctx, e.app.workDir())
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

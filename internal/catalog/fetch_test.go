@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	stdsql "database/sql"
+	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -119,7 +120,12 @@ func TestPackedAfterCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := sql.ShownBy(t.Context(), c.Path)
+		db, err := c.DB(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := sql.ShownBy(t.Context(), db)
+		err = errors.Join(err, db.Close())
 		if err != nil || c.Private || shown.Commit.Number != commit {
 			t.Errorf("%s: got commit %d, private %t, %v; want the published catalog of commit %d", what, shown.Commit.Number, c.Private, err, commit)
 		}

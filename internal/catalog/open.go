@@ -22,7 +22,8 @@ type Catalog struct {
 
 	lake  *load.Lake
 	local *mirror.Mirror
-	made  *Made // the private one; nil for none
+	made  *Made     // the private one; nil for none
+	read  published // is open until the catalog is opened for statements: while it is, DuckDB need not load the file again
 }
 
 // Open returns the catalog of the lake's present state: the published one, or a private one if the published one is
@@ -47,8 +48,11 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 		return err
 	}
 	if c.Why = c.unusable(ctx, &found); c.Why == nil {
-		c.Path = found.path
+		c.Path, c.read = found.path, found
 		return nil
+	}
+	if err := found.close(); err != nil {
+		return err
 	}
 	maker := &Maker{Lake: c.lake, Cache: cache, WorkDir: workDir, Log: slog.New(slog.DiscardHandler)}
 	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), found.path, (*sql.Catalog).Build); err != nil {
@@ -90,10 +94,22 @@ func (c *Catalog) DB(ctx context.Context, statements ...string) (*stdsql.DB, err
 	if err != nil {
 		return nil, err
 	}
+	if err := c.read.close(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if err := c.Fetch(ctx, db, statements...); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// Apart is DB for a caller that keeps the catalog open while a newer one may be published: see sql.OpenApart. done closes it.
+// The caller fetches the files that it reads.
+func (c *Catalog) Apart(ctx context.Context, workDir string) (db *stdsql.DB, done func() error, err error) {
+	if err := c.read.close(); err != nil {
+		return nil, nil, err
+	}
+	return sql.OpenApart(ctx, c.Path, c.Root(), workDir)
 }
 
 // FetchFor is Fetch for a caller that has not opened the catalog.
@@ -131,4 +147,6 @@ func (c *Catalog) Cut(ctx context.Context, from, path string, known lake.Instant
 }
 
 // Close removes what is private.
-func (c *Catalog) Close() error { return errors.Join(c.made.Close(), c.local.Close()) }
+func (c *Catalog) Close() error {
+	return errors.Join(c.read.close(), c.made.Close(), c.local.Close())
+}

@@ -25,10 +25,22 @@ var ErrWAL = errors.New(lake.CatalogWALKey + " is next to it: another program ha
 type published struct {
 	path  string // a local file; "" if the lake has no catalog
 	shown sql.Shown
-	flaw  error // why it must not answer: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
+	flaw  error      // why it must not answer: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
+	db    *stdsql.DB // from which shown was read; nil for none
 }
 
-// readPublished reads the state of the lake's catalog. end is as in mirror.PublishedCatalog. It never opens one next to which a write-ahead log is.
+// close closes the database from which the state was read.
+func (p *published) close() error {
+	if p.db == nil {
+		return nil
+	}
+	db := p.db
+	p.db = nil
+	return db.Close()
+}
+
+// readPublished reads the state of the lake's catalog. end is as in mirror.PublishedCatalog. It never opens one next to
+// which a write-ahead log is. The caller closes it.
 func readPublished(ctx context.Context, local *mirror.Mirror, end lake.CatalogEnd) (p published, err error) {
 	if p.path, err = local.PublishedCatalog(ctx, end); err != nil || p.path == "" {
 		return p, err
@@ -43,10 +55,16 @@ func readPublished(ctx context.Context, local *mirror.Mirror, end lake.CatalogEn
 		return p, p.flaw
 	}
 	var unreadable error
-	if p.shown, unreadable = sql.ShownBy(ctx, p.path); unreadable != nil {
+	if p.db, unreadable = sql.Open(ctx, p.path, local.Root()); unreadable == nil {
+		p.shown, unreadable = sql.ShownBy(ctx, p.db)
+	}
+	if unreadable != nil {
 		p.flaw = errors.Join(p.flaw, unreadable)
 	}
-	return p, ctx.Err()
+	if ctx.Err() != nil {
+		return p, errors.Join(ctx.Err(), p.close())
+	}
+	return p, nil
 }
 
 const walSuffix = ".wal"
@@ -84,6 +102,7 @@ func ReadPublished(ctx context.Context, l *load.Lake, workDir string) (state Pub
 	if err == nil && found.path != "" {
 		err = found.checkWAL(ctx, l.Store())
 	}
+	err = errors.Join(err, found.close())
 	return Published{found.shown.Commit, found.flaw}, err
 }
 
@@ -134,7 +153,7 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 		}
 	}()
 	found, err := readPublished(ctx, local, lake.CatalogEnd{})
-	if err != nil {
+	if err = errors.Join(err, found.close()); err != nil {
 		return c, err
 	}
 	if found.path == "" {

@@ -163,7 +163,7 @@ func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int
 		if err != nil {
 			return nil, err
 		}
-		db, done, err := sql.OpenApart(ctx, c.Path, c.Root(), work)
+		db, done, err := c.Apart(ctx, work)
 		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}

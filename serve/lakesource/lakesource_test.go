@@ -24,7 +24,6 @@ import (
 	"dealflow/serve/lakesource"
 	"dealflow/serve/sim"
 	"dealflow/serve/sourcetest"
-	"dealflow/sql"
 )
 
 func TestMain(m *testing.M) { world.Main(m) }
@@ -146,7 +145,7 @@ func lakeMarket(t testing.TB, lake store.Store) (source *lakesource.Source, open
 		if err != nil {
 			return nil, err
 		}
-		db, done, err := sql.OpenApart(ctx, file.Path, file.Root(), dir)
+		db, done, err := file.Apart(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
