@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"dealflow/load"
 	"dealflow/load/mirror"
@@ -84,11 +85,12 @@ type Published struct {
 	Flaw  error            // why it must not be used: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
 }
 
-// ReadPublished reads the state of the published catalog. Of one that is no local file it reads the end alone: whether its
-// other bytes are as they were made is found by Inspect. workDir is a local folder for unfinished files; "" means the
-// system's.
+// ReadPublished reads the state of the published catalog. Its end names the commit. Of one that is no local file it reads
+// no more: whether its other bytes are as they were made is found by Inspect. workDir is a local folder for unfinished
+// files; "" means the system's.
 func ReadPublished(ctx context.Context, l *load.Lake, workDir string) (state Published, err error) {
-	if end := l.PublishedCatalog(); end.Checksum != "" && store.LocalPath(l.Store()) == "" {
+	folder := store.LocalPath(l.Store())
+	if end := l.PublishedCatalog(); end.Checksum != "" && (folder == "" || sql.Intact(filepath.Join(folder, lake.CatalogKey)) == nil) {
 		p := published{shown: sql.Shown{Commit: end.NamedCommit}}
 		err := p.checkWAL(ctx, l.Store())
 		return Published{p.shown.Commit, p.flaw}, err
