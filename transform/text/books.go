@@ -53,6 +53,7 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 func (s *scanner) accounts() bool {
 	ahead := *s
 	ahead.oneOf("from", "over", "c.")
+	ahead.space()
 	ahead.char('>')
 	ahead.space()
 	if _, n := ahead.count(); n == 0 {
@@ -60,7 +61,7 @@ func (s *scanner) accounts() bool {
 	}
 	ahead.char('+')
 	ahead.space()
-	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines", "orders", "tickets") && s.skipTo(ahead)
+	return ahead.oneOf("accounts", "accts", "accs", "investors", "buyers", "lines", "orders", "tickets") && s.skipTo(ahead)
 }
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.

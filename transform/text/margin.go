@@ -10,6 +10,9 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	if v == yes {
 		v = s.afterMargin(r)
 	}
+	if begins(text, "- ") { // a dash, or a minus?
+		v = ambiguous
+	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && priceBounds.containAll(&r.Issue) {
 		r.Status = statusOf(&r.Main)
 		return
@@ -211,7 +214,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
 	marked = marked || found.pointed && !found.signed && issueBounds.containAll(&found.Range)
-	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || !ahead.noted("oid") && !marked {
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || found.Lo.less(whole(80)) || !ahead.noted("oid") && !marked { // 50 OID: a discount
 		return false
 	}
 	r.Issue = found.Range

@@ -72,7 +72,7 @@ func (s *scanner) premium(r *Reading) verdict {
 		q.about = true
 	}
 	q.after(s)
-	if size := found.Hi.abs(); !found.unit && !size.isZero() && size.less(quarterPoint) { // 0.05: in percent?
+	if size := found.Hi.abs(); !found.unit && !size.isZero() && (size.less(quarterPoint) || mostBarePremium.less(size)) { // 0.05: in percent? priced 92: a spread?
 		return ambiguous
 	}
 	if r.Main = found.Range; (q.least || q.most) && r.Main.Lo.less(whole(0)) { // up to -5: which end?
@@ -84,6 +84,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	}
 	return v
 }
+
+// mostBarePremium is the greatest premium without a unit that is read.
+var mostBarePremium = whole(50)
 
 // quarterPoint is the least premium without a unit that is read.
 var quarterPoint = Number{decimal128.FromU64(powers[scale] / 4), true}

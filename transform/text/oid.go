@@ -126,9 +126,15 @@ func (s *scanner) parLess(r *Reading) verdict {
 	if !ok || !by.Set || !feeBounds.contain(by) {
 		return no
 	}
+	if mostBarePoints.less(by) { // par - 10: points, or cents?
+		return ambiguous
+	}
 	*s, r.Main = ahead, exactly(whole(100).minus(by))
 	return s.afterPrice(&qualifier{}, r)
 }
+
+// mostBarePoints is the greatest discount from par that is read without its unit or a word for a discount.
+var mostBarePoints = whole(5)
 
 // properFraction reads a fraction less than one without a number before it: 1/4.
 func (s *scanner) properFraction() (n Number, ok bool) {
@@ -287,7 +293,7 @@ func (s *scanner) oidWord() {
 // mayBeCalled reports whether the second of two numbers may be the price of a call protection rather than the end of a range:
 // 99/101.
 func (r *spanned) mayBeCalled() bool {
-	return r.isRange() && r.Lo.less(whole(100)) && !r.Hi.less(whole(101))
+	return r.isRange() && !whole(100).less(r.Lo) && !r.Hi.less(whole(101))
 }
 
 // isPar reports whether the first number was the word par, which counts as signed.

@@ -416,7 +416,7 @@ func TestSizesWithAPoint(t *testing.T) {
 }
 
 // TestShortEnds reads yields whose second number may give the decimals of the first one alone: 5.25-50%. The range as written is plausible if
-// its ends differ by a factor of three at most, and it does not fall by more than one. If both readings are plausible, or neither, or the end
+// its ends differ by a factor of three and by two at most, and it does not fall by more than one. If both readings are plausible, or neither, or the end
 // has passed the next integer, the text is ambiguous.
 func TestShortEnds(t *testing.T) {
 	for first := int64(200); first < 2_000; first += 5 {
@@ -430,8 +430,8 @@ func TestShortEnds(t *testing.T) {
 				slices.SortFunc(want, (*big.Rat).Cmp)
 			}
 			plausible := first <= 300*decimals && 100*decimals <= 3*first
-			falls := first-100*decimals > 100 && short.Cmp(lo) <= 0
-			isAmbiguous := decimals < 10 || plausible == (short.Cmp(lo) > 0) || falls
+			falls, wide := first-100*decimals > 100 && short.Cmp(lo) <= 0, 100*decimals-first > 200 && short.Cmp(lo) <= 0
+			isAmbiguous := decimals < 10 || plausible == (short.Cmp(lo) > 0) || falls || wide
 			r := parse(lake.ParseYield, written, text.Siblings{})
 			if isAmbiguous != (string(r.Status) == lake.ParsedAmbiguous) || !isAmbiguous && (rational(r.Main.Lo).Cmp(want[0]) != 0 || rational(r.Main.Hi).Cmp(want[1]) != 0) {
 				t.Errorf("%s: %s", written, render(&r))

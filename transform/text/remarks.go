@@ -1,11 +1,16 @@
 package text
 
+import "bytes"
+
 // core returns a text without the remarks before and after its main part, which say by a word that they are about another topic
 // than the text's column: MS+72-75, size 500 no grow. It returns the text itself if there are none, and never an empty text.
 // A part of which no word says what it is stays, and then the text is not read.
 func core(text []byte, others topics, currency []byte) []byte {
-	s := scanner{text}
-	if stage := s; stage.stageWord() == nil && s.remarksBefore(others, currency) {
+	s, before := scanner{text}, others
+	if others&aboutCoupon == 0 { // T+95 (4.5%): the yield rather than the coupon
+		before &^= aboutSpread
+	}
+	if stage := s; stage.stageWord() == nil && s.remarksBefore(before, currency) {
 		text = s.rest
 	}
 	for i := 1; i < len(text); i++ {
@@ -18,6 +23,9 @@ func core(text []byte, others topics, currency []byte) []byte {
 				continue
 			}
 		}
+		if text[i] == ' ' && after.mayBeBefore(text[:i], others) {
+			continue
+		}
 		if after.remarksAfter(topics, currency) {
 			end := i
 			for end > 0 && text[end-1] == ' ' {
@@ -27,6 +35,26 @@ func core(text []byte, others topics, currency []byte) []byte {
 		}
 	}
 	return text
+}
+
+// mayBeBefore reports whether the word after a space may say what the number before it is, rather than the one after it: 50bp floor 325bp,
+// EUR3bn books EUR500m.
+func (s *scanner) mayBeBefore(text []byte, others topics) bool {
+	at := bytes.LastIndexByte(text, ' ') + 1
+	if at > 1 && (text[at-2] == '+' || text[at-2] == '-') { // E + 400 floor 0%
+		return false
+	}
+	next, number := *s, scanner{text[at:]}
+	next.space()
+	size := number
+	isNumber, isSize := number.quantity() && number.end(), size.anySize(nil) && (size.end() || size.char('+') && size.end())
+	for _, w := range remarkIndex.next(&next) {
+		row, word := &remarkWords[w.row], next
+		if row.about&others != 0 && (isNumber && row.at == last || isSize && row.at == first && row.about&(aboutOrders|aboutSize) != 0) && word.word(w.word) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSeparator reports whether a separator is at a place of a text.
@@ -72,10 +100,14 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 		if !open && s.char('(') {
 			open, separated = true, true
 		}
-		if s.oneOf("with", "w/", "and", "plus", "incl.", "incl", "including", "&") {
+		joined := s.oneOf("and", "plus", "&")
+		if joined || s.oneOf("with", "w/", "incl.", "incl", "including") {
 			separated = true
 		}
 		s.space()
+		if another := *s; joined && (another.tenorAlone() || another.rateAlone()) { // T+95 & 8yr: another tranche
+			return false
+		}
 		if !s.remark(others, separated || open, currency) {
 			return false
 		}
@@ -98,7 +130,7 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 			continue
 		}
 		ahead := *s
-		if price := ahead; row.about == aboutPrice && price.word(w.word) && !price.priceNext() { // S+350, price 325
+		if price := ahead; row.about == aboutPrice && price.word(w.word) && (!price.priceNext() || others&aboutSpread == 0 && price.mayBeSpread(w.word)) { // S+350, price 325
 			continue
 		}
 		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue) != 0)) && ahead.remarkEnds() {
@@ -132,6 +164,14 @@ func (s *scanner) priceNext() bool {
 	return ok && remarkedBounds.contain(n.n) && !next.unit(basisPoints)
 }
 
+// mayBeSpread reports whether the number after reoffer may be a spread rather than a price: MS+95, reoffer 93.
+func (s *scanner) mayBeSpread(word string) bool {
+	next := *s
+	next.space()
+	n, ok := next.signedNumber(asPrice)
+	return ok && !n.pointed && (word == "reoffer" || word == "re-offer")
+}
+
 // wordless skips a remark that says by its form what it is about.
 func (s *scanner) wordless(others topics, separated bool, currency []byte) bool {
 	if s.end() {
@@ -140,7 +180,8 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 	c := lower(s.rest[0])
 	number := isDigit(c) || c == '-' || c == '+'
 	switch {
-	case isDigit(c) && others&aboutTenor != 0 && s.tenorAlone(),
+	case (c == 'u' || c == 'd') && others&aboutSize != 0 && s.resizedAlone(currency),
+		isDigit(c) && others&aboutTenor != 0 && s.tenorAlone(),
 		c == 'n' && others&aboutTerms != 0 && s.callAlone(),
 		(c == '@' || c == 'a') && others&aboutPrice != 0 && s.priceAlone(),
 		others&aboutMove != 0 && s.move(),
@@ -215,6 +256,10 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 			return number && s.skipTo(ahead)
 		case c == '>' && number:
 			return false
+		case number && (c == ' ' && ahead.detailEnds() || (c == ':' || c == '.') && next == ' '):
+			return s.skipTo(ahead)
+		case number && c == ' ' && ahead.anotherNext(s.rest[:len(s.rest)-len(ahead.rest)]):
+			return false
 		case isDigit(c):
 			number, letter = true, false
 		case isLetter(c):
@@ -224,6 +269,25 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 		}
 	}
 	return number && s.skipTo(ahead)
+}
+
+// detailEnds reports whether a dash or a word is next that another remark may follow.
+func (s *scanner) detailEnds() bool {
+	next := scanner{s.rest[1:]}
+	return next.has("- ") || next.has("+ ") || next.oneOf("and", "with", "&")
+}
+
+// anotherNext reports whether a measure is next right after a number: the 5.3x of ICR 2.1x 5.3x. It may be what the column is about.
+func (s *scanner) anotherNext(before []byte) bool {
+	at := bytes.LastIndexByte(before, ' ') + 1
+	next := scanner{s.rest[1:]}
+	if !bytes.ContainsAny(before[at:], "0123456789") || next.end() || !isDigit(next.rest[0]) {
+		return false
+	}
+	if _, ok := next.number(mixed); !ok {
+		return false
+	}
+	return next.unit(percent) || next.unit(basisPoints) || next.oneOf("x", "bn", "m")
 }
 
 // rateAlone skips a rate in percent without a word, as the yield that a spread gives: T+168 / 5.75%.
@@ -238,6 +302,12 @@ func (s *scanner) tenorAlone() bool {
 	ahead := *s
 	_, ok := ahead.tenor()
 	return ok && (ahead.end() || ahead.rest[0] == ')') && s.skipTo(ahead)
+}
+
+// resizedAlone skips that the size has changed, with its unit: upsized to $1.5bn.
+func (s *scanner) resizedAlone(currency []byte) bool {
+	ahead := *s
+	return ahead.oneOf("upsized to", "upsized from", "upsized by", "downsized to", "downsized from", "downsized by") && ahead.anySize(currency) && s.skipTo(ahead)
 }
 
 // callAlone skips the years to the first call: NC2.

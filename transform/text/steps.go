@@ -77,6 +77,9 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if ranked == len(stageRanks) && rank == 0 { // priced MS+95, now MS+92: in the secondary market
 			return no
 		}
+		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && isFirstStage(part) { // MS+95, IPTs MS+110
+			return no
+		}
 		ranked = max(rank, ranked)
 		if final && n == 0 || !g.step(part, siblings, r, &before, final) {
 			return no
@@ -108,7 +111,8 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		}
 		s := scanner{text[i:]}
 		inside := text[i-1] == '('
-		if !s.earlier(inside) {
+		listed := i > 1 && (text[i-2] == ',' || text[i-2] == ';') && rankOf(text[:i]) == 0
+		if !s.earlier(inside, listed) {
 			continue
 		}
 		earlier := s.rest
@@ -123,7 +127,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			continue
 		}
 		later := *r
-		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) {
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 {
 			return false
 		}
 		*r = later
@@ -132,8 +136,9 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 	return false
 }
 
-// earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one.
-func (s *scanner) earlier(inside bool) bool {
+// earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one. listed says
+// that a comma is before it, and a price without a stage before that: only the first stages are earlier then.
+func (s *scanner) earlier(inside, listed bool) bool {
 	ahead := *s
 	if ahead.oneOf(reversedWords...) {
 		return ahead.char(' ') && s.skipTo(ahead)
@@ -143,7 +148,16 @@ func (s *scanner) earlier(inside bool) bool {
 		ahead.space()
 	}
 	stage := ahead.stage()
-	return inside && stage != nil && !isStage(stage, stageFinal) && s.skipTo(ahead)
+	return stage != nil && (inside && !isStage(stage, stageFinal) || listed && isFirst(stage)) && s.skipTo(ahead)
+}
+
+// isFirst reports whether a stage is before all others: a price without a stage is later.
+func isFirst(stage []byte) bool { return isStage(stage, stageIPT) || isStage(stage, stageWhisper) }
+
+// isFirstStage reports whether a step begins with such a stage.
+func isFirstStage(text []byte) bool {
+	s := scanner{trimmed(text)}
+	return isFirst(s.stage())
 }
 
 // listed reads steps of which each has a stage, in any order, and keeps the one whose stage is the last: 15-20 at IPT, 2 at landing.
@@ -178,7 +192,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		parts++
 	}
 	*r = best
-	return parts > 1 && r.hasNumber()
+	return parts > 1 && r.hasNumber() && (!g.priced || bestRank == len(stageRanks))
 }
 
 // step reads one step into r. A stage that the parser does not know is left out. After another step a number alone has the benchmark of
@@ -191,6 +205,9 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	}
 	rest, stage := withoutStage(text)
 	if g.isTooEarly(stage, latest) {
+		return false
+	}
+	if begin := (scanner{text}); (begin.oneOf("reoffer", "re-offer")) && before != nil && before.Main.Lo.Set && begins(begin.rest, " 9") && len(begin.rest) == 3 { // MS+95 / reoffer 93: a price?
 		return false
 	}
 	if len(rest) < len(text) && !g.hasRead(text, rest) && g.readStaged(rest, stage, siblings, r, latest) {
@@ -270,6 +287,9 @@ func (g *grammar) follows(r, before *Reading) bool {
 	}
 	switch g.kind {
 	case spreadAlone, marginAlone:
+		if g.kind == marginAlone && r.Benchmark != nil && before.Benchmark == nil || to.times(2).plus(whole(20)).less(lo) || hi.times(4).plus(whole(20)).less(from) { // 325bp, guidance MS+100
+			return false
+		}
 		if r.Benchmark != nil {
 			return true
 		}

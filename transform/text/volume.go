@@ -46,6 +46,8 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Increase = Yes
 		s.space()
 		s.oneOf("of")
+	} else if grown := *s; !expected && grown.oneOf("upsized", "downsized") && grown.anySize(siblings.Currency) { // upsized EUR250m: to it, or by it?
+		return ambiguous
 	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
 		s.space()
@@ -76,7 +78,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case ahead.retained(siblings.Currency), ahead.oversubscriptions(siblings.Currency, r):
-		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency), inside && ahead.oneOf("total"), q.after(&ahead):
+		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, &r.Main), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
 		}
@@ -200,13 +202,18 @@ func (s *scanner) benchmarkSize(column []byte) {
 	}
 }
 
-// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line.
-func (s *scanner) otherSize(column []byte) bool {
+// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line, which is not less than size.
+func (s *scanner) otherSize(column []byte, size *Range) bool {
 	ahead := *s
 	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
 		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
 	}
-	return ahead.anySize(column) && s.skipTo(ahead)
+	total := begins(s.rest, "total") || begins(s.rest, "for a total")
+	ahead.char(':')
+	ahead.space()
+	var other Range
+	_, v := ahead.size(column, &other)
+	return v == yes && (!total || !other.Lo.Set || !size.Lo.Set || !other.Lo.less(size.Lo)) && s.skipTo(ahead)
 }
 
 // lineAfter skips the size of the line after an increase: to EUR1.3bn.

@@ -66,7 +66,9 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		limit.about = true
 	}
 	s.horizon()
-	s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann")
+	if s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann") && r.Main.isRange() && r.Main.Hi.minus(r.Main.Lo).less(quarterPoint) { // 4.5% - 4.4% s.a.
+		return ambiguous
+	}
 	var q remarks
 	if v := q.read(s, &r.Main, percent); v != yes {
 		return v
