@@ -214,7 +214,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
 	marked = marked || found.pointed && !found.signed && issueBounds.containAll(&found.Range)
-	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || found.Lo.less(whole(80)) || !ahead.noted("oid") && !marked { // 50 OID: a discount
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || found.Lo.less(whole(80)) || !ahead.noted("oid") && (!marked || !issueBounds.containAll(&found.Range)) { // 50 OID: a discount
 		return false
 	}
 	r.Issue = found.Range

@@ -197,6 +197,7 @@ func (s *scanner) marginWithPrice(currency []byte) {
 
 func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	s.marginWithPrice(siblings.Currency)
+	begin := s.rest
 	s.oidWord()
 	s.space()
 	s.oneOf("talk", "guidance")
@@ -210,6 +211,9 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	}
 	if found.signed && !found.isPar() {
 		return no
+	}
+	if found.Point == whole(100) && !found.pointed && !found.unit && saysAny(begin, discountWords[:1]) && !found.signed { // 100 OID: par, or a discount of 100 basis points?
+		return ambiguous
 	}
 	if found.mayBeCalled() || !found.Lo.less(whole(20)) && found.Hi.less(whole(80)) { // OID 50: a discount of 50 cents?
 		return ambiguous

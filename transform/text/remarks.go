@@ -23,7 +23,7 @@ func core(text []byte, others topics, currency []byte) []byte {
 				continue
 			}
 		}
-		if text[i] == ' ' && after.mayBeBefore(text[:i], others) {
+		if text[i] == ' ' && (after.mayBeBefore(text[:i], others) || others&aboutSpread == 0 && others&aboutTerms != 0 && endsWithStage(text[:i]) && after.integerNext()) {
 			continue
 		}
 		if after.remarksAfter(topics, currency) {
@@ -55,6 +55,18 @@ func (s *scanner) mayBeBefore(text []byte, others topics) bool {
 		}
 	}
 	return false
+}
+
+// integerNext reports whether a number without a point is next, which after a stage may be the spread: landed at 90.
+func (s *scanner) integerNext() bool {
+	next := *s
+	next.space()
+	if !next.char('@') {
+		next.oneOf("at")
+	}
+	next.space()
+	n, ok := next.signedNumber(asPrice)
+	return ok && !n.pointed && n.digits > 0
 }
 
 // isSeparator reports whether a separator is at a place of a text.
@@ -375,5 +387,5 @@ func (s *scanner) move() bool {
 	from.space()
 	from.oneOf("the")
 	from.space()
-	return from.oneOf(moveFrom...) && s.skipTo(from)
+	return from.oneOf(moveFrom...) && !begins(from.rest, ":") && s.skipTo(from)
 }

@@ -123,6 +123,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	slash, dash := ahead.slashNext(), (&scanner{ahead.rest}).char('-')
 	bySign := slash || ahead.dashNext()
 	apart := begins(ahead.rest, " -") && !begins(ahead.rest, " - ")
+	between := ahead
+	between.space()
+	worded := between.oneOf("to")
 	spacedDash := begins(ahead.rest, " -")
 	spaced := slash && begins(ahead.rest, " ")
 	second, isRange := signedNumber{}, ahead.until()
@@ -175,6 +178,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 			return r, ambiguous
 		}
 	}
+	if falls := hi == first && as != asPrice && whole(0).less(lo.n); falls && (worded || as == decimal && second.signed && (slash || spacedDash)) { // 20 to 12bp, T+150 / +125: how it has moved?
+		return r, ambiguous
+	}
 	if first.negative && !second.signed && !second.n.isZero() || isTooWide(as, lo.n, hi.n, hi == first || slash) {
 		return r, ambiguous
 	}
@@ -190,7 +196,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if as == decimal && slash && !r.pointed && second.n == whole(8) && isFraction(first.n.abs(), second.n) { // T+7/8
 		return r, ambiguous
 	}
-	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && hi.n.minus(lo.n).less(tenth) {
+	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && (hi.n.minus(lo.n).less(tenth) || !isTalked(lo.n) || !isTalked(hi.n)) {
 		return r, ambiguous
 	}
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
@@ -228,15 +234,23 @@ func isTooWide(as notation, lo, hi Number, narrow bool) bool {
 // those of one bond in two conventions: 4.5% / 4.55%.
 var tenth = Number{decimal128.FromU64(powers[scale] / 10), true}
 
+// isTalked reports whether a yield is one that price talk may have: talk is in eighths, or in steps of five basis points. Coupons and yields are
+// not: 4.5% / 4.61%.
+func isTalked(n Number) bool {
+	n = n.abs()
+	return n.isMultipleOf(powers[scale]/20) || n.isMultipleOf(powers[scale]/8)
+}
+
 // afterPercent reports whether what was read ends with the sign of percent.
 func (s *scanner) afterPercent(begin []byte) bool {
 	read := begin[:len(begin)-len(s.rest)]
 	return len(read) > 0 && read[len(read)-1] == '%'
 }
 
-// mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5.
+// mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5, T+99 / 99.5.
 func (n *signedNumber) mayBePrice(first *signedNumber) bool {
-	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) && first.n.plus(whole(4)).less(n.n)
+	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) &&
+		(first.n.plus(whole(4)).less(n.n) || n.n.less(first.n.plus(whole(1))) && first.n.less(n.n))
 }
 
 // shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is

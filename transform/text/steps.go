@@ -45,6 +45,9 @@ func (s *scanner) moved() bool {
 // onlyStaged reads a text of one step with a stage that the parser does not know.
 func (g *grammar) onlyStaged(text []byte, siblings Siblings, r *Reading) bool {
 	rest, stage := withoutStage(text)
+	if isFirst(stage) && rankOf(rest) > 0 { // IPT E+500 talk 490, size 500m
+		return false
+	}
 	return stage != nil && !g.hasRead(text, rest) && !g.isTooEarly(stage, true) && g.readStaged(rest, stage, siblings, r, true)
 }
 
@@ -112,7 +115,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		s := scanner{text[i:]}
 		inside := text[i-1] == '('
 		listed := i > 1 && (text[i-2] == ',' || text[i-2] == ';') && rankOf(text[:i]) == 0
-		if !s.earlier(inside, listed) {
+		if !s.earlier(inside, listed, rankOf(text[:i])) {
 			continue
 		}
 		earlier := s.rest
@@ -127,7 +130,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			continue
 		}
 		later := *r
-		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 {
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 || g.kind == spreadAlone && r.Main.Hi.less(later.Main.Hi) && rankOf(text[i:]) > 0 { // T+95 (guidance 90)
 			return false
 		}
 		*r = later
@@ -137,8 +140,9 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 }
 
 // earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one. listed says
-// that a comma is before it, and a price without a stage before that: only the first stages are earlier then.
-func (s *scanner) earlier(inside, listed bool) bool {
+// that a comma is before it, and a price without a stage before that: only the first stages are earlier then. rank is that of the price before
+// it, 0 for none: T+60 (revised T+55) and IPT 98 (talk 98.5) are steps in their order.
+func (s *scanner) earlier(inside, listed bool, rank int) bool {
 	ahead := *s
 	if ahead.oneOf(reversedWords...) {
 		return ahead.char(' ') && s.skipTo(ahead)
@@ -147,7 +151,11 @@ func (s *scanner) earlier(inside, listed bool) bool {
 		inside = true
 		ahead.space()
 	}
+	named := rankOf(ahead.rest)
 	stage := ahead.stage()
+	if rank > 0 && named >= rank || rank == 0 && isStage(stage, stageRevised) {
+		return false
+	}
 	return stage != nil && (inside && !isStage(stage, stageFinal) || listed && isFirst(stage)) && s.skipTo(ahead)
 }
 
@@ -174,7 +182,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 	bestRank, parts := 0, 0
 	for begin, i := 0, 0; i <= len(text); i++ {
 		final := i == len(text)
-		if !final && (!isSeparator(text, i) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
+		if !final && (!isSeparator(text, i) || text[i] == '.' && isLetter(text[i-1]) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
 			continue
 		}
 		part := text[begin:i]

@@ -16,7 +16,7 @@ var (
 func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.volume(siblings, r)
-	if v == yes && s.end() && amountBounds.containAll(&r.Main) {
+	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (smallUnits[string(r.Currency)] || largeBounds.containAll(&r.Main)) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
