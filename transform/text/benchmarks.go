@@ -154,8 +154,8 @@ var benchmarkLetters = []struct {
 }
 
 // termLetters are letters that name an index in a currency if a term is before them: in SEK, 3mS is STIBOR, and S alone may
-// be SOFR.
-var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}}
+// be SOFR. So does 3m Eur in EUR.
+var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}, {"eur", "EUR", "euribor"}}
 
 // curveWords are words before a benchmark that say how it is interpolated or compounded.
 var curveWords = []string{"interp.", "interp", "interpolated", "matched maturity", "matched-maturity", "curve-adjusted", "curve adjusted", "daily compounded", "compounded daily", "compounded", "cmpd", "cmp.", "cmp", "cpd", "daily", "term"}

@@ -175,6 +175,9 @@ func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 	s.measure(r)
 	s.oneOf("yield")
 	s.space()
+	if named := *s; currencyOf(named.letters()) != nil && named.char(' ') { // CNH 2.85%
+		*s = named
+	}
 	if r.Yield, v = s.yield(); v == yes {
 		r.Basis = basisYield
 		s.measure(r)

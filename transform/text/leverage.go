@@ -47,7 +47,7 @@ type multiple struct {
 	times     bool // it has an x, or is a multiple without one
 	is        figure
 	qualified bool
-	both      bool // words behind it name both figures of a pair
+	both      bool // words after it name both figures of a pair
 }
 
 // multiples reads one to three figures. Two without words are senior and total, and senior debt is a part of all debt.

@@ -177,7 +177,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		case r.CSA == No && ahead.adjusted():
 			r.CSA = Yes
 		case ahead.oneOf("margin grid", "pricing grid", "grid", "drawn margin", "drawn", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
-		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
+		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), (r.Benchmark != nil || comma || inside) && ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
 			return no
 		}

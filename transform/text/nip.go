@@ -7,7 +7,7 @@ var qualityApproximate = []byte("APPROXIMATE")
 // The words of premiums. A direction is read with what it is from: back of the curve. Some need no such words.
 var (
 	premiumWords = []string{"prime d'émission", "prime", "new issue premium", "new-issue premium", "new issue concession", "new-issue concession", "nip", "nic", "concession", "premium", "conc"}
-	zeroWords    = []string{"zero", "nil", "no nip", "no nic", "no premium", "no concession"}
+	zeroWords    = []string{"+/-0", "+/- 0", "zero", "nil", "no nip", "no nic", "no premium", "no concession"}
 	insideWords  = []string{"inside", "through", "thru"}
 	insideOf     = []string{"tight to", "tight of", "tighter than", "rich to", "below"}
 	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}

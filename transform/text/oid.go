@@ -55,7 +55,11 @@ func (s *scanner) discount(r *Reading) verdict {
 	}
 	var q qualifier
 	q.before(s)
+	point := *s
 	found, v := s.span(mixed, percent)
+	if part, ok := point.properFraction(); ok && v == ambiguous && point.char(' ') && (begins(point.rest, "pt ") || begins(point.rest, "point ")) { // 1/2 pt OID
+		*s, found, v = point, spanned{Range: exactly(part), pointed: true}, yes
+	}
 	if v != yes || found.signed {
 		return no
 	}
@@ -226,7 +230,7 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 // has no column.
 func (s *scanner) afterPrice(q *qualifier, r *Reading) (v verdict) {
 	for more := true; more; {
-		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark()
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark() || s.yieldRemark()
 	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
@@ -242,6 +246,20 @@ func (s *scanner) callRemark() bool {
 	}
 	ahead.space()
 	return ahead.callTerms() && (!inside || ahead.char(')')) && s.skipTo(ahead)
+}
+
+// yieldRemark skips the yield that a price gives, with its word: (yld 8.9%).
+func (s *scanner) yieldRemark() bool {
+	ahead := *s
+	comma := ahead.char(',')
+	ahead.space()
+	inside := ahead.char('(')
+	if !comma && !inside || !ahead.oneOf("yield", "yld", "ytm", "ytw", "3yr yield", "4yr yield") {
+		return false
+	}
+	ahead.space()
+	_, ok := ahead.number(mixed)
+	return ok && ahead.unit(percent) && (!inside || ahead.char(')')) && s.skipTo(ahead)
 }
 
 // callTerms skips the terms of a call protection: what it costs to repay a loan early, and for how long. The prices are more

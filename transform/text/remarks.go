@@ -157,10 +157,28 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 		row := &remarkWords[w.row]
 		ahead := amount
 		if row.at == last && row.fits(others, separated) && ahead.word(w.word) && ahead.remarkEnds() {
+			if row.about == aboutSteps {
+				ahead.condition()
+			}
 			return s.skipTo(ahead)
 		}
 	}
 	return false
+}
+
+// condition skips under what a margin steps, up to a separator: at 0.5x inside closing leverage.
+func (s *scanner) condition() {
+	ahead := *s
+	if !ahead.char(' ') || !ahead.oneOf("at", "on", "upon", "if", "once", "after", "below", "inside") {
+		return
+	}
+	for !ahead.end() && ahead.rest[0] != ')' && !isSeparator(ahead.rest, 0) {
+		if ahead.rest[0] == '+' || ahead.rest[0] == '>' {
+			return
+		}
+		ahead.rest = ahead.rest[1:]
+	}
+	*s = ahead
 }
 
 // priceNext reports whether an issue price is next.
@@ -193,7 +211,8 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 	number := isDigit(c) || c == '-' || c == '+'
 	switch {
 	case (c == 'u' || c == 'd') && others&aboutSize != 0 && s.resizedAlone(currency),
-		isDigit(c) && others&aboutTenor != 0 && s.tenorAlone(),
+		(isDigit(c) || c == 'l' || c == 's') && others&aboutTenor != 0 && s.tenorAlone(),
+		isDigit(c) && others&aboutTime != 0 && s.timeAlone(),
 		c == 'n' && others&aboutTerms != 0 && s.callAlone(),
 		(c == '@' || c == 'a') && others&aboutPrice != 0 && s.priceAlone(),
 		others&aboutMove != 0 && s.move(),
@@ -293,8 +312,12 @@ func (s *scanner) detailEnds() bool {
 func (s *scanner) anotherNext(before []byte) bool {
 	at := bytes.LastIndexByte(before, ' ') + 1
 	next := scanner{s.rest[1:]}
-	if !bytes.ContainsAny(before[at:], "0123456789") || next.end() || !isDigit(next.rest[0]) {
+	if !bytes.ContainsAny(before[at:], "0123456789") {
 		return false
+	}
+	currency, _ := next.currency(nil)
+	if next.end() || !isDigit(next.rest[0]) || currency != nil {
+		return currency != nil
 	}
 	if _, ok := next.number(mixed); !ok {
 		return false
@@ -309,9 +332,19 @@ func (s *scanner) rateAlone() bool {
 	return v == yes && s.skipTo(ahead)
 }
 
+// timeAlone skips a time of day: (10:15).
+func (s *scanner) timeAlone() bool {
+	ahead := *s
+	_, h := ahead.count()
+	colon := ahead.char(':')
+	_, m := ahead.count()
+	return h > 0 && h <= 2 && colon && m == 2 && (ahead.end() || ahead.rest[0] == ')' || ahead.rest[0] == ',') && s.skipTo(ahead)
+}
+
 // tenorAlone skips the tenor of what is priced: EUR500m 7yr, +110 (10yr).
 func (s *scanner) tenorAlone() bool {
 	ahead := *s
+	_ = ahead.oneOf("long", "short") && ahead.char(' ')
 	_, ok := ahead.tenor()
 	return ok && (ahead.end() || ahead.rest[0] == ')') && s.skipTo(ahead)
 }

@@ -84,7 +84,7 @@ var remarkWords = []remarkRow{
 	{aboutTranches, alone, trancheWords},
 	{aboutCoupon, first, []string{"coupon", "cpn"}},
 	{aboutCoupon, last, []string{"coupon", "cpn"}},
-	{aboutCalendar, alone, []string{"act/360", "act/365", "act/act", "a/360", "a/365", "30/360", "30e/360", "daily compounded", "daily comp.", "daily comp", "compounded daily", "compounded", "comp. daily", "per annum", "a.a.", "p.a.", "p.a", "pa", "s.a.", "s.a", "sa", "s/a", "semi-annually", "semi-annual", "semiannual", "semi", "annually", "annual", "ann.", "ann", "quarterly", "qtrly", "q/q", "monthly", "paid quarterly", "paid annually", "paid semi"}},
+	{aboutCalendar, alone, []string{"act/360", "act/365", "act/act", "a/360", "a/365", "30/360", "30e/360", "daily compounded", "daily comp.", "daily comp", "compounded daily", "compounded", "comp. daily", "per annum", "a.a.", "a.a", "p.a.", "p.a", "pa", "s.a.", "s.a", "sa", "s/a", "semi-annually", "semi-annual", "semiannual", "semi", "annually", "annual", "ann.", "ann", "quarterly", "qtrly", "q/q", "monthly", "paid quarterly", "paid annually", "paid semi"}},
 	{aboutTime, first, []string{"as of", "as at", "books close", "books closing", "closing at", "timing", "settles", "settlement", "commitments due", "commitments by"}},
 	{aboutTime, first, []string{"skewed to", "skewed"}},
 	{aboutTime, last, []string{"am", "pm", "uk", "ukt", "uk time", "cet", "ldn", "london", "london time", "hkt", "sgt", "nyt", "gmt", "bst"}},

@@ -184,7 +184,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if first.negative && !second.signed && !second.n.isZero() || isTooWide(as, lo.n, hi.n, hi == first || slash) {
 		return r, ambiguous
 	}
-	if apart && !dash && !second.signed && bySign && !slash && (as == mixed && unitBefore && !unitAfter || as == decimal && lo.n.times(2).less(hi.n)) { // 4.5% -5, 5bp -10: how far it has moved?
+	if apart && !dash && !second.signed && bySign && !slash && (as == mixed && unitBefore && !unitAfter || as == decimal && !hi.n.less(lo.n.times(2))) { // 4.5% -5, 5bp -10: how far it has moved?
 		return r, ambiguous
 	}
 	if as == decimal && second.negative && !first.negative && (dash || spacedDash || hi.n.signed(true) == lo.n) { // +5 - -2, +5/-5: a width?

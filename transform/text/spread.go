@@ -100,7 +100,7 @@ func (s *scanner) reoffer(inside, comma bool) bool {
 	begin := ahead.rest
 	n, ok := ahead.number(asPrice)
 	pointed := bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0
-	if !ok || !issueBounds.contain(n) || !pointed && !worded || !worded && !comma && !inside || ahead.unit(basisPoints) {
+	if !ok || !issueBounds.contain(n) || !pointed && !worded || !worded && !comma && !inside || ahead.unit(basisPoints) || ahead.dashNext() {
 		return false
 	}
 	ahead.unit(percent)

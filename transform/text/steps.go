@@ -9,11 +9,11 @@ import (
 // with stages of which one is the last. Each step must be readable, and must be about the same benchmark, tenor and currency. chain
 // has tried the text before.
 func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
+	if g.kind == orderSteps && saysAny(text, dealWords) { // launched EUR500m
+		return false
+	}
 	if g.onlyStaged(text, siblings, r) {
 		return true
-	}
-	if g.kind == orderSteps && saysAny(text, dealWords) {
-		return false
 	}
 	s := scanner{text}
 	if s.moved() {

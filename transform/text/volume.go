@@ -48,6 +48,8 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		s.oneOf("of")
 	} else if grown := *s; !expected && grown.oneOf("upsized", "downsized") && grown.anySize(siblings.Currency) { // upsized EUR250m: to it, or by it?
 		return ambiguous
+	} else if grown = *s; !expected && grown.oneOf("upsized by", "increased by", "downsized by") && grown.oneSize(siblings.Currency) && grown.has(" to ") { // to the new size
+		*s, resized = grown, true
 	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
 		s.space()
@@ -63,6 +65,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	if r.Currency == nil {
 		return no
 	}
+	s.upToMost(siblings.Currency, &q, r)
 	var list remarkList
 	for more := true; more; {
 		ahead, inside := list.next(*s)
@@ -126,6 +129,32 @@ func (s *scanner) limitedSize(column []byte, q *qualifier, r *Reading) (currency
 		*s = ahead
 	}
 	return s.sizeIn(currency, column, &r.Main)
+}
+
+// upToMost reads the most that a size may be, after the least: min 500m, max 750m.
+func (s *scanner) upToMost(column []byte, q *qualifier, r *Reading) {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	var most Range
+	if !q.least || !r.Main.Point.Set || !ahead.oneOf("max.", "maximum", "max", "up to") {
+		return
+	}
+	ahead.space()
+	named, v := ahead.size(column, &most)
+	if v == yes && most.Point.Set && r.Main.Lo.less(most.Hi) && (named == nil || string(named) == string(r.Currency)) {
+		*s, r.Main, *q = ahead, Range{Lo: r.Main.Lo, Hi: most.Hi}, qualifier{}
+	}
+}
+
+// oneSize skips a size that is no range.
+func (s *scanner) oneSize(column []byte) bool {
+	s.space()
+	if _, v := s.currency(column); v != yes {
+		return false
+	}
+	a, ok := s.amount()
+	return ok && a.unit
 }
 
 // retained skips the part of a bond that the issuer keeps: + 50m retained.
