@@ -16,7 +16,6 @@ var (
 func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	stage := s.stage()
-	first := stage
 	v := s.talk(siblings.Currency, r)
 	s.talkRemarks(siblings, r)
 	s.before(siblings.Currency)
@@ -24,7 +23,7 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	case stage == nil, string(after) == string(stageFinal) && (isStage(stage, stageGuidance) || isStage(stage, stageRevised)): // final guidance, the number
 		stage = after
 	}
-	if v == yes && (begins(text, "- ") || isStage(stage, stageFinal) && (isBare(r) && r.Main.Hi.less(leastLanded) || s.end() && isStage(first, stageGuidance) && r.Main.isRange())) {
+	if v == yes && (begins(text, "- ") || isStage(stage, stageFinal) && (isBare(r) && r.Main.Hi.less(leastLanded) || s.end() && r.Main.isRange())) {
 		v = ambiguous // a dash, how far it has moved, a final price that is a range
 	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {

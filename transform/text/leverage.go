@@ -47,6 +47,7 @@ type multiple struct {
 	times     bool // it has an x, or is a multiple without one
 	is        figure
 	qualified bool
+	before    bool // words before it tell of what earnings or time it is
 	both      bool // words after it name both figures of a pair
 }
 
@@ -84,6 +85,8 @@ func (s *scanner) multiples(r *Reading) verdict {
 		return no
 	case first.is == bare && second.is == bare && !slash && !first.qualified && !inside && !second.both: // 2x, 5.2x: of what?
 		return ambiguous
+	case first.is == bare && (second.is == bare || second.is.total) && (second.before || first.before), first.is == bare && second.is.total && !slash && !inside:
+		return ambiguous // 4x / opening 5x; opening 5x, 6x total
 	case first.is == bare && second.is == bare && (inside || first.qualified): // 4.5x PF / 5.5x LTM: one figure on two bases
 		return ambiguous
 	case first.is == bare && second.is.net && !inside: // 3.5x/5x net: is the first net, too?
@@ -154,6 +157,7 @@ func (r *Range) isLessThan(part *Range) bool {
 // multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x, up to 5x, x4.8, 5.2x (net).
 func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
+	m.before = m.is.qualified
 	s.char(':')
 	s.space()
 	var q qualifier

@@ -154,7 +154,7 @@ func (s *scanner) marginInPercent(r *Reading) bool {
 	*s, r.Main = ahead, exactly(n.signed(negative))
 	if ahead.until() {
 		d, ok := ahead.digits()
-		if hi, fits := d.times(2); ok && fits && ahead.unit(percent) && n.less(hi) && !negative {
+		if hi, fits := d.times(2); ok && fits && ahead.unit(percent) && n.less(hi) && !negative && !isTooWide(decimal, n, hi, true) {
 			*s, r.Main = ahead, Range{Lo: n, Hi: hi}
 		}
 	}

@@ -127,7 +127,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	between.space()
 	worded := between.oneOf("to")
 	spacedDash := begins(ahead.rest, " -")
-	spaced := slash && begins(ahead.rest, " ")
+	spaced := begins(ahead.rest, " ")
 	second, isRange := signedNumber{}, ahead.until()
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
@@ -196,14 +196,14 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if as == decimal && slash && !r.pointed && second.n == whole(8) && isFraction(first.n.abs(), second.n) { // T+7/8
 		return r, ambiguous
 	}
-	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && (hi.n.minus(lo.n).less(tenth) || !isTalked(lo.n) || !isTalked(hi.n)) {
+	if as == decimal && (second.mayBePrice(&first) || second.finerPrice(slash)) || as == mixed && slash && unitBefore && s.afterPercent(begin) && (hi.n.minus(lo.n).less(tenth) || !isTalked(lo.n) || !isTalked(hi.n)) {
 		return r, ambiguous
 	}
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
 	return r, s.commaSettled(as, &r, &first, &second)
 }
 
-// The greatest widths of ranges. Ranges of yields and prices are narrow. One of spreads may begin at half of what it ends at, and one that
+// The greatest widths of ranges. Ranges of yields and prices are narrow. One of spreads may end at twice its begin and 20, and one that
 // falls, or is at a slash, is narrower.
 var (
 	mostYields  = whole(2)
@@ -227,7 +227,7 @@ func isTooWide(as notation, lo, hi Number, narrow bool) bool {
 	if narrow {
 		return hi.less(width.times(3))
 	}
-	return lo.times(2).plus(mostSpreads).less(width)
+	return lo.plus(mostSpreads).less(width)
 }
 
 // tenth is the least width of a range of yields of which both ends have the unit and a slash is between them. Two yields that are nearer are
@@ -251,6 +251,11 @@ func (s *scanner) afterPercent(begin []byte) bool {
 func (n *signedNumber) mayBePrice(first *signedNumber) bool {
 	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) &&
 		(first.n.plus(whole(4)).less(n.n) || n.n.less(first.n.plus(whole(1))) && first.n.less(n.n))
+}
+
+// finerPrice reports whether the second number after a spread is written like an issue price: DBR+98.6 / 99.5, DBR+98.6-99.875.
+func (n *signedNumber) finerPrice(slash bool) bool {
+	return !n.signed && n.pointed && (slash || n.decimals > 1) && issueBounds.contain(n.n)
 }
 
 // shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is

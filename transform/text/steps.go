@@ -130,13 +130,25 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			continue
 		}
 		later := *r
-		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 || g.kind == spreadAlone && r.Main.Hi.less(later.Main.Hi) && rankOf(text[i:]) > 0 { // T+95 (guidance 90)
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 {
+			return false
+		}
+		if rankOf(text[i:]) > 0 && g.isTalkAgain(r, &later) {
 			return false
 		}
 		*r = later
 		return true
 	}
 	return false
+}
+
+// isTalkAgain reports whether a price next to one with a stage may be talk itself, because it is wider, or is about: T+95 (guidance 90),
+// 9.75% area (FG 9.5%).
+func (g *grammar) isTalkAgain(staged, price *Reading) bool {
+	if g.kind == spreadAlone || g.kind == premiumSteps {
+		return staged.Main.Hi.less(price.Main.Hi)
+	}
+	return string(price.Quality) == string(qualityArea) && !g.staged
 }
 
 // earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one. listed says
