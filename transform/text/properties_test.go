@@ -252,7 +252,7 @@ func wordedSources(parser lake.Parser, normal []byte) (sources []*big.Rat) {
 	if parser == lake.ParseOID && pointText.MatchString(written) {
 		sources = append(sources, big.NewRat(100, 1))
 	}
-	if parser == lake.ParseOID && strings.HasPrefix(written, "par") {
+	if parser == lake.ParseOID && (strings.HasPrefix(written, "par") || pointText.MatchString(written)) { // par less 1/4, 1/2 pt OID
 		for _, m := range properText.FindAllStringSubmatch(written, -1) {
 			if n, ok := new(big.Rat).SetString(m[1]); ok {
 				sources = append(sources, n)

@@ -40,14 +40,9 @@ func core(text []byte, others topics, currency []byte) []byte {
 // mayBeBefore reports whether the word after a space may say what the number before it is, rather than the one after it: 50bp floor 325bp,
 // EUR3bn books EUR500m.
 func (s *scanner) mayBeBefore(text []byte, others topics) bool {
-	at := bytes.LastIndexByte(text, ' ') + 1
-	if at > 1 && (text[at-2] == '+' || text[at-2] == '-') { // E + 400 floor 0%
-		return false
-	}
-	next, number := *s, scanner{text[at:]}
+	isNumber, isSize := endsWithMeasure(text)
+	next := *s
 	next.space()
-	size := number
-	isNumber, isSize := number.quantity() && number.end(), size.anySize(nil) && (size.end() || size.char('+') && size.end())
 	for _, w := range remarkIndex.next(&next) {
 		row, word := &remarkWords[w.row], next
 		if row.about&others != 0 && (isNumber && row.at == last || isSize && row.at == first && row.about&(aboutOrders|aboutSize) != 0) && word.word(w.word) {
@@ -55,6 +50,24 @@ func (s *scanner) mayBeBefore(text []byte, others topics) bool {
 		}
 	}
 	return false
+}
+
+// endsWithMeasure reports whether a text ends with a number, with or without its unit, and whether with a size. The number of a spread, as in
+// E + 400, is neither.
+func endsWithMeasure(text []byte) (isNumber, isSize bool) {
+	at := len(text)
+	for words := 0; words < 3 && at > 0; words++ {
+		at = bytes.LastIndexByte(text[:at], ' ')
+		begin := text[at+1:]
+		before := bytes.TrimRight(text[:max(at-1, 0)], " ")
+		if at > 0 && (text[at-1] == '+' || text[at-1] == '-' && len(before) > 0 && isLetter(before[len(before)-1])) {
+			return false, false
+		}
+		number, size := scanner{begin}, scanner{begin}
+		isNumber = isNumber || number.quantity() && number.end()
+		isSize = isSize || size.anySize(nil) && (size.end() || size.char('+') && size.end())
+	}
+	return isNumber, isSize
 }
 
 // integerNext reports whether a number without a point is next, which after a stage may be the spread: landed at 90.
@@ -83,13 +96,37 @@ func (s *scanner) remarksBefore(others topics, currency []byte) (found bool) {
 			s.rest = inside.rest[:len(inside.rest)-1]
 			return true
 		}
-		if ahead.separator() && !ahead.end() {
+		read := s.rest[:len(s.rest)-len(ahead.rest)]
+		if begin := ahead; ahead.separator() && !ahead.end() {
+			if begin.mayBeRange(read) { // coupon 5% 99.5 - 99.75
+				break
+			}
 			*s, found = ahead, true
 		} else if !ahead.char(' ') {
 			break
 		}
 	}
 	return found
+}
+
+// mayBeRange reports whether a dash or a slash between two numbers may be in a range, or a colon after a stage, whose first number a remark with
+// another number before it has taken.
+func (s *scanner) mayBeRange(remark []byte) bool {
+	next, at := *s, bytes.LastIndexByte(remark, ' ')
+	next.space()
+	if at < 0 || !bytes.ContainsAny(remark[:at], "0123456789") {
+		return false
+	}
+	if last := (scanner{remark[at+1:]}); next.char(':') {
+		return last.stageWord() != nil // 98.25 vs Guidance: 98
+	}
+	if !next.char('-') && !next.char('/') {
+		return false
+	}
+	next.space()
+	next.sign()
+	next.space()
+	return next.oneOf("par", "flat") || !next.end() && isDigit(next.rest[0])
 }
 
 // separator skips a separator of remarks and the spaces around it.
@@ -156,7 +193,7 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 	for _, w := range remarkIndex.next(&amount) {
 		row := &remarkWords[w.row]
 		ahead := amount
-		if row.at == last && row.fits(others, separated) && ahead.word(w.word) && ahead.remarkEnds() {
+		if row.at == last && row.fits(others, separated) && (row.about != aboutPrice || s.priceNext()) && ahead.word(w.word) && ahead.remarkEnds() {
 			if row.about == aboutSteps {
 				ahead.condition()
 			}
@@ -287,7 +324,7 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 			return number && s.skipTo(ahead)
 		case c == '>' && number:
 			return false
-		case number && (c == ' ' && ahead.detailEnds() || (c == ':' || c == '.') && next == ' '):
+		case number && (c == ' ' && ahead.detailEnds() || (c == ':' || c == '.' && endsWithNumber(s.rest[:len(s.rest)-len(ahead.rest)])) && next == ' '):
 			return s.skipTo(ahead)
 		case number && c == ' ' && ahead.anotherNext(s.rest[:len(s.rest)-len(ahead.rest)]):
 			return false
@@ -300,6 +337,11 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 		}
 	}
 	return number && s.skipTo(ahead)
+}
+
+// endsWithNumber reports whether the last word of a text has a digit: 75bp, but not neg.
+func endsWithNumber(text []byte) bool {
+	return bytes.ContainsAny(text[bytes.LastIndexByte(text, ' ')+1:], "0123456789")
 }
 
 // detailEnds reports whether a dash or a word is next that another remark may follow.
