@@ -61,12 +61,16 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   fractions (7/8), flat = 0, par = 100, basis points as percent, percent as basis points, two-digit years in this century, months
   as years if that is exact, and options to extend as a sum.
 - A bare ` + "`m`" + ` after a number is months up to 60. More of them are not read: 750m may be a size.
-- A range that falls (7.25-7%) is read, unless its second number may be short for a longer one (105-10) or
-  it is written like a quote (238/235).
+- A range that falls (7.25-7%) is read, unless its second number may be short for a longer one (105-10),
+  it is written like a quote (238/235), or ` + "`to`" + ` or a sign is between (` + "`20 to 12bp`, `T+150 / +125`" + `), which may be a move.
+- The ends of a range differ. One of yields is at most 2 wide, one of prices 5. One of spreads and premiums is at most 20 wide, or ends
+  at three times its begin and 20, or if it falls or has a slash, at one and a half times: ` + "`T+95 / 2031`, `S+350 - 100`" + ` and
+  ` + "`4.5% / 10`" + ` are ambiguous. A size is at most four times another one in a range if both have a unit.
+- Two yields at a slash are a range only if both are in eighths or in steps of five basis points: ` + "`4.5% / 4.61%`" + ` may be a coupon and a yield.
 - Commas group digits: 1,025. ` + "`1,250bn`" + ` is ambiguous, because that comma may be a decimal one.
 - A point in a size is a decimal one. If three digits follow it, it may group digits: ` + "`EUR1.500m`" + ` is ambiguous, because it may
   be 1,500m. Except if a size without the point is not plausible, as in ` + "`EUR947.625m` and `USD1.375bn`" + `: more than 100bn,
-  or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR.
+  or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR. Such sizes are not read.
 - ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4. So are all sizes at a slash, which may be two
   tranches.
 - A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
@@ -84,19 +88,24 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   A coupon or a yield in words needs its unit, or a part of one: ` + "`six` is not read" + `.
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
   years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
+  An option is at most three years: ` + "`5yr + 7yr`" + ` may be two tranches.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
-  is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `.
+  is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `. A word between two
+  numbers is about the first if it may be: ` + "`50bp floor 325bp` and `EUR3bn books EUR500m`" + ` are not read.
 - A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`" + `), a size
   (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
-  a discount (` + "`OID 50`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
+  a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
-  stage may be two tranches, and are not read.
+  stage may be two tranches, and are not read. In parentheses, a stage is of an earlier price if it ranks before that of the price outside;
+  ` + "`T+60 (revised T+55)` and `T+275 (FG 265)`" + ` are not read.
+- A spread without a benchmark below 20 after a word of the final stage may be a premium: ` + "`landed +5bp`" + ` is ambiguous.
+  ` + "`MS+95, reoffer 93` and `S+350, all-in 325`" + ` are not read.
 - ` + "`landed tight end`" + ` is the lower end of the range of the step before.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
   dropped, ` + "`½` is `1/2`" + `.
@@ -110,7 +119,9 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - The end of a range may give the decimals of its first number alone: ` + "`5.25-50%` is 5.25 to 5.50, `99.25-50` is 99.25 to 99.50" + `. It is read so if
   the range as written is not plausible; if it is plausible, too, the text is ambiguous. So are ` + "`7.75-00%` and `T+95-05`" + `, whose end has
   passed the next integer.
-- ` + "`MSEK 600` is SEK 600m, a `crore` ten million, a `lakh` a hundred thousand, and `pb` is bp" + `.
+- ` + "`MSEK 600` is SEK 600m, a `crore` ten million, a `lakh` a hundred thousand, and `pb` is bp. `mil` is a million, but\n  ambiguous next to the real and the peso" + `.
+- ` + "`upsized EUR250m`" + ` is ambiguous: to it, or by it. ` + "`EUR500m, capped at 400` and `EUR1.5bn across tranches`" + ` are not read, nor is
+  ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.

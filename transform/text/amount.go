@@ -7,8 +7,8 @@ var magnitudes = []struct {
 	power int
 	words []string
 }{
-	{6, []string{"mm", "mn", "mln.", "mln", "mio.", "mios", "mio", "mil", "mill.", "mill", "millions", "million", "millionen", "m"}},
-	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "yds", "yd", "yards", "yard", "b"}},
+	{6, []string{"mm", "mn", "mln.", "mln", "mio.", "mios", "mio", "mil", "mill.", "mill", "millions", "million", "millionen", "mi", "m"}},
+	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "yds", "yd", "yards", "yard", "bi", "b"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
 	{7, []string{"crores", "crore", "cr.", "cr"}}, // of India
@@ -20,6 +20,7 @@ type amount struct {
 	digits
 	power int // power of ten of the unit
 	unit  bool
+	mil   bool // the unit is mil: a million, but a thousand in Spanish and Portuguese
 }
 
 // amount reads a number and its unit, if any: 150m.
@@ -39,6 +40,8 @@ func (s *scanner) amount() (a amount, ok bool) {
 	}
 	ahead := *s
 	ahead.space()
+	mil := ahead
+	a.mil = mil.oneOf("mil")
 	for _, magnitude := range magnitudes {
 		if ahead.oneOf(magnitude.words...) {
 			*s, a.power, a.unit = ahead, magnitude.power, true
@@ -55,7 +58,7 @@ func (a amount) number(currency []byte) (n Number, v verdict) {
 	switch {
 	case !a.unit && (!a.grouped || a.mantissa < leastWritten):
 		return n, no
-	case a.unit && a.grouped && a.power > magnitudes[0].power+1, a.unit && a.mayGroup(currency):
+	case a.unit && a.grouped && a.power > magnitudes[0].power+1, a.unit && a.mayGroup(currency), a.mil && saysMil[string(currency)]:
 		return n, ambiguous
 	}
 	n, ok := a.times(a.power)
@@ -64,6 +67,9 @@ func (a amount) number(currency []byte) (n Number, v verdict) {
 	}
 	return n, yes
 }
+
+// saysMil are the currencies of countries where mil is a thousand.
+var saysMil = map[string]bool{"BRL": true, "MXN": true, "CLP": true, "COP": true, "PEN": true, "ARS": true, "UYU": true, "PYG": true, "BOB": true, "CRC": true, "DOP": true, "GTQ": true}
 
 // mayGroup reports whether the point of an amount may group digits, as in some countries: it is the only one, three digits
 // follow, and the size is plausible without it.
@@ -79,8 +85,12 @@ func (a amount) mayGroup(currency []byte) bool {
 	return ok && most.contain(without)
 }
 
-// mostRatio is the greatest plausible ratio of the two ends of a range.
-const mostRatio = 20
+// mostRatio is the greatest plausible ratio of the two ends of a range, and mostUnitsRatio that of two which have their own units: they may
+// be a size and its orders.
+const (
+	mostRatio      = 20
+	mostUnitsRatio = 4
+)
 
 // groupDigits is the number of digits of a group.
 const groupDigits = 3
@@ -145,7 +155,7 @@ func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 		switch {
 		case v != yes:
 			return currency, v
-		case hi.less(lo), oneUnit && lo.times(mostRatio).less(hi):
+		case !lo.less(hi), oneUnit && lo.times(mostRatio).less(hi), !oneUnit && lo.times(mostUnitsRatio).less(hi):
 			return currency, ambiguous
 		}
 		*r = Range{Lo: lo, Hi: hi}

@@ -39,7 +39,9 @@ func (s *scanner) benchmark(in market, currency []byte) (b benchmark, ok bool) {
 	}
 	if b.kind == floating || b.kind == unsettled {
 		if after := ahead; !months && b.name != nil { // Euribor 3m
-			if after.space(); after.months() {
+			if term := after; len(word) > 4 && len(term.rest) > 1 && (term.char('3') || term.char('6') || term.char('1')) && (term.rest[0] == ' ' || term.rest[0] == '+') { // CIBOR3
+				ahead = term
+			} else if after.space(); after.months() {
 				ahead = after
 			}
 		}

@@ -34,7 +34,7 @@ var benchmarkNames = []struct {
 	{government, "GOC", []string{"goc", "gocs", "cans", "can"}},
 	{government, "ACGB", []string{"acgb", "acgbs"}},
 	{government, "NZGB", []string{"nzgb", "nzgbs"}},
-	{swap, "MS", []string{"ms", "swap", "midswap", "midswaps", "mids", "swaps", "ois", "yms"}},
+	{swap, "MS", []string{"ms", "swap", "midswap", "midswaps", "mids", "swaps", "irs", "ois", "yms"}},
 	{swap, "ASW", []string{"asw", "asws"}},
 	{swap, "G_SPREAD", []string{"gspread"}},
 	{swap, "I_SPREAD", []string{"i", "ispread"}},
@@ -69,6 +69,7 @@ var benchmarkNames = []struct {
 	{floating, "LPR", []string{"lpr"}},
 	{floating, "SOR", []string{"sor"}},
 	{floating, "TIIE", []string{"tiie"}},
+	{floating, "CDI", []string{"cdi"}},
 	{floating, "PRIME", []string{"prime"}},
 	{floating, "KLIBOR", []string{"klibor"}},
 	{floating, "THOR", []string{"thor"}},
@@ -88,13 +89,14 @@ var benchmarkPhrases = []struct {
 	name  string
 }{
 	{[]string{"s/q mid-swaps", "s/q mid swaps", "s/q m/s", "s/q ms", "s/q swaps", "sq mid-swaps", "sq ms", "semi-quarterly mid-swaps", "semi-quarterly ms", "q/q ms", "q/q swaps", "s/a ms", "sa ms", "a/a ms", "semi ms", "annual ms"}, "midswaps"},
-	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s"}, "midswaps"},
+	{[]string{"mid-swaps", "mid swaps", "mid-swap", "mid swap", "m/s", "m.s."}, "midswaps"},
 	{[]string{"us treasuries", "us treasury"}, "treasuries"},
 	{[]string{"g-spread", "g spread", "g+t", "g + t"}, "gspread"}, // G+T+62.5 is a G-spread over Treasuries, in any currency
 	{[]string{"i-spread", "i spread"}, "ispread"},
 	{[]string{"z-spread", "z spread"}, "zspread"},
 	{[]string{"s/q asw", "sq asw", "asset-swaps", "asset-swap", "asset swaps", "asset swap"}, "asw"},
-	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr", "cpd sofr", "comp. sofr", "comp sofr", "cme term sofr", "o/n sofr"}, "sofr"},
+	{[]string{"term sofr", "compounded daily sofr", "daily compounded sofr", "daily sofr", "compounded sofr", "cmpd sofr", "cpd sofr", "comp. sofr", "comp sofr", "cme term sofr", "t. sofr", "o/n sofr", "sofrrate"}, "sofr"},
+	{[]string{"eur003m", "eur006m"}, "euribor"},
 	{[]string{"compounded daily sonia", "daily compounded sonia", "daily sonia", "compounded sonia", "cmpd sonia", "cpd sonia", "comp. sonia", "comp sonia"}, "sonia"},
 }
 
@@ -152,8 +154,8 @@ var benchmarkLetters = []struct {
 }
 
 // termLetters are letters that name an index in a currency if a term is before them: in SEK, 3mS is STIBOR, and S alone may
-// be SOFR.
-var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}}
+// be SOFR. So does 3m Eur in EUR.
+var termLetters = []struct{ word, currency, name string }{{"s", "SEK", "stibor"}, {"eur", "EUR", "euribor"}}
 
 // curveWords are words before a benchmark that say how it is interpolated or compounded.
 var curveWords = []string{"interp.", "interp", "interpolated", "matched maturity", "matched-maturity", "curve-adjusted", "curve adjusted", "daily compounded", "compounded daily", "compounded", "cmpd", "cmp.", "cmp", "cpd", "daily", "term"}

@@ -23,11 +23,23 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(siblings, r)
+	if v == yes && r.coversSize(text) { // EUR500m 4x covered: the size?
+		v = ambiguous
+	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
 	*r = Reading{Status: unread(text, v)}
+}
+
+// leastCovered is the least size that orders without a word for them may cover, in units of a currency that is not in smallUnits.
+const leastCovered = 200_000_000
+
+// coversSize reports whether an amount without a word for orders may be the size that they cover, because as orders it gives too small a size.
+func (r *Reading) coversSize(text []byte) bool {
+	small := smallUnits[string(r.Currency)] || !r.Cover.Set || !r.Main.Point.Set
+	return !small && r.Main.Point.less(r.Cover.times(leastCovered)) && !saysAny(text, orderWords)
 }
 
 // cover reads how often the orders cover the size.
@@ -53,6 +65,7 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 func (s *scanner) accounts() bool {
 	ahead := *s
 	ahead.oneOf("from", "over", "c.")
+	ahead.space()
 	ahead.char('>')
 	ahead.space()
 	if _, n := ahead.count(); n == 0 {
@@ -60,7 +73,7 @@ func (s *scanner) accounts() bool {
 	}
 	ahead.char('+')
 	ahead.space()
-	return ahead.oneOf("accounts", "accts", "accs", "investors", "lines", "orders", "tickets") && s.skipTo(ahead)
+	return ahead.oneOf("accounts", "accts", "accs", "investors", "buyers", "lines", "orders", "tickets") && s.skipTo(ahead)
 }
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.

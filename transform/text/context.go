@@ -87,11 +87,40 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if (r.Main.isRange() || r.Yield.isRange()) && saysAny(text, trancheWords) { // MS+95/105, dual tranche
 		return false
 	}
+	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)
+		return false
+	}
+	if (g.kind == spreadAlone || g.kind == marginAlone) && saysLessAllIn(text, r.Main.Lo) {
+		return false
+	}
 	if g.staged && r.Stage != nil && endsWithStage(rest) { // guidance 7%, priced at par
 		return false
 	}
 	return r.hasNumber()
 }
+
+// saysLessAllIn reports whether a text has an all-in spread in basis points that is less than the spread itself: S+350, all-in 325. What it
+// adds is never negative, so that one of the two is something else.
+func saysLessAllIn(text []byte, spread Number) bool {
+	for i := range text {
+		s := scanner{text[i:]}
+		if !spread.Set || i > 0 && isLetter(text[i-1]) || !s.oneOf("all-in", "all in") {
+			continue
+		}
+		s.space()
+		s.oneOf("spread", "margin", "of", "at", "cost")
+		s.char(':')
+		s.space()
+		n, ok := s.number(decimal)
+		if ok && !s.unit(percent) && whole(int64(mostRate)).less(n) && n.less(spread) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostRate is the greatest all-in rate without a unit that may be in percent.
+const mostRate = 20
 
 // endsWithStage reports whether the last word of a text is that of the final stage, so that what followed was the price at it.
 func endsWithStage(text []byte) bool {

@@ -150,11 +150,13 @@ func (s *scanner) conditionalStep() {
 	if ahead.char('+') || ahead.oneOf("plus", "with") {
 		ahead.space()
 	}
+	stepping := ahead.oneOf("stepping up by", "stepping up", "steps up by", "steps up")
+	ahead.space()
 	if _, ok := ahead.number(decimal); !ok || !ahead.unit(basisPoints) && !ahead.unit(percent) {
 		return
 	}
 	ahead.space()
-	if !ahead.oneOf("coupon step-up", "step-up", "step up", "stepup") || !ahead.char(' ') || !ahead.oneOf("if", "on", "upon", "in case of") {
+	if !stepping && (!ahead.oneOf("coupon step-up", "step-up", "step up", "stepup") || !ahead.char(' ')) || !ahead.oneOf("if", "on", "upon", "in case of") {
 		return
 	}
 	words := 0
@@ -171,16 +173,32 @@ var couponKinds = []string{"fixed-to-floating", "fixed to floating", "fixed-to-f
 
 // couponRemarks skips words for the coupon, and how often it is paid: the columns do not have that.
 func (s *scanner) couponRemarks(words ...string) {
-	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "semi-annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly", "act/act", "act/360", "act/365", "30/360", "annual, act/act", "semi, 30/360", "annual act/act", "icma") {
+	for s.noted(couponKinds...) || s.noted(words...) || s.noted("p.a.", "p.a", "pa", "annual", "annually", "ann.", "ann", "semi-annual", "payable semi-annually", "payable semi annually", "payable annually", "payable quarterly", "semi-annually", "semi annually", "semi", "s.a.", "s.a", "sa", "s/a", "quarterly", "act/act", "act/360", "act/365", "30/360", "annual, act/act", "semi, 30/360", "annual act/act", "icma") {
 		continue
 	}
+}
+
+// togglesInKind reads the rate in kind after a slash: 9% / 9.75% PIK toggle. It is not less than the one in cash.
+func (s *scanner) togglesInKind(r *Reading) bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('/') {
+		return true
+	}
+	ahead.space()
+	pik, ok := ahead.number(mixed)
+	if !ok || !ahead.unit(percent) || !ahead.noted("pik toggle", "pik") || pik.less(r.Main.Point) {
+		return true
+	}
+	r.PIK = pik
+	return s.skipTo(ahead)
 }
 
 // payInKind reads the rest of a coupon that may be paid in kind, after the rate in cash. It returns false if the rest
 // is incomplete.
 func (s *scanner) payInKind(r *Reading) (ok bool) {
 	if !s.noted("cash") {
-		return true
+		return s.togglesInKind(r)
 	}
 	s.space()
 	if !s.char('/') && !s.char(',') && !s.char('+') && !s.oneOf("or", "plus", "and") {

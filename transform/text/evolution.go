@@ -23,6 +23,9 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	case stage == nil, string(after) == string(stageFinal) && (isStage(stage, stageGuidance) || isStage(stage, stageRevised)): // final guidance, the number
 		stage = after
 	}
+	if v == yes && (begins(text, "- ") || isStage(stage, stageFinal) && (isBare(r) && r.Main.Hi.less(leastLanded) || s.end() && r.Main.isRange())) {
+		v = ambiguous // a dash, how far it has moved, a final price that is a range
+	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {
 		r.Stage, r.Status = stage, statusOf(&r.Main)
 		if r.Yield.Lo.Set {
@@ -34,6 +37,10 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	stage = s.stage()
 	*r = Reading{Stage: stage, Status: unread(s.rest, v)}
 }
+
+// leastLanded is the least spread without its benchmark that is read after the words of the final stage. A smaller one may be a premium,
+// or how far the price has moved: landed +5bp.
+var leastLanded = whole(20)
 
 // talkRemarks skips what talk may say besides the price: the benchmark's tenor, which has a column, the price over another
 // benchmark, the issue price of a yield, the orders or the size.
@@ -167,6 +174,9 @@ func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 	s.measure(r)
 	s.oneOf("yield")
 	s.space()
+	if named := *s; currencyOf(named.letters()) != nil && named.char(' ') { // CNH 2.85%
+		*s = named
+	}
 	if r.Yield, v = s.yield(); v == yes {
 		r.Basis = basisYield
 		s.measure(r)

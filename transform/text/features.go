@@ -8,7 +8,7 @@ var features = []struct {
 	value []byte
 	place func(*Reading) *[]byte
 }{
-	{[]string{"fixed-to-floating", "fixed to floating", "fixed-to-float", "fixed-to-reset", "fixed to reset", "fixed-rate reset", "fxd-flt", "fxd/flt", "fxd-to-flt", "fxd-frn", "fxd/frn", "fix-to-float", "fix/float"}, rateReset, rateType},
+	{[]string{"fixed-to-floating", "fixed to floating", "fixed-to-float", "fixed-to-reset", "fixed to reset", "fixed-rate reset", "fxd-flt", "fxd/flt", "fxd-to-flt", "fxd-frn", "fxd-to-frn", "fix-to-float", "fix/float"}, rateReset, rateType},
 	{[]string{"fxd", "fixed rate", "fixed-rate", "fixed", "fix"}, rateFixed, rateType},
 	{[]string{"frns", "frn", "floating rate", "floating-rate", "floating", "floater", "flt"}, rateFloating, rateType},
 	{[]string{"zero coupon", "zero-coupon", "zero", "zc"}, rateZero, rateType},
@@ -23,7 +23,7 @@ var features = []struct {
 	{[]string{"2nd lien", "second lien", "2l"}, []byte("SECOND_LIEN"), rank},
 	{[]string{"senior non-preferred", "senior non preferred", "snr non-preferred", "snr non-pref", "sr non-pref", "senior non-pref", "non-preferred", "non-pref", "snp"}, []byte("SENIOR_NON_PREFERRED"), rank},
 	{[]string{"senior preferred", "snr preferred", "snr pref", "sr pref", "senior pref", "preferred senior", "sp"}, []byte("SENIOR_PREFERRED"), rank},
-	{[]string{"senior secured", "sr. secured", "sr. sec.", "sr. sec", "snr. sec", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, []byte("SENIOR_SECURED"), rank},
+	{[]string{"senior secured", "sen. secured", "sen. sec.", "sen. sec", "sr. secured", "sr. sec.", "sr. sec", "snr. sec", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, []byte("SENIOR_SECURED"), rank},
 	{[]string{"senior unsecured", "senior unsec.", "senior unsec", "snr. unsec.", "snr. unsec", "sr. unsec.", "sr. unsecured", "sr. unsec", "sr unsec.", "snr unsec.", "snr unsecured", "snr unsec", "sr unsecured", "sr unsec", "suns", "sun", "unsecured"}, []byte("SENIOR_UNSECURED"), rank},
 	{[]string{"senior subordinated", "senior sub", "snr sub", "sr sub"}, []byte("SENIOR_SUBORDINATED"), rank},
 	{[]string{"senior holdco", "senior opco", "senior", "snr", "sr", "hold-co senior", "holdco senior", "opco senior"}, []byte("SENIOR"), rank},
@@ -36,7 +36,7 @@ var features = []struct {
 	{[]string{"subordinated", "sub"}, []byte("SUBORDINATED"), rank},
 
 	{[]string{"green", "grüner", "grüne", "gruener", "gruene"}, []byte("GREEN"), label},
-	{[]string{"social"}, []byte("SOCIAL"), label},
+	{[]string{"social", "soc"}, []byte("SOCIAL"), label},
 	{[]string{"sustainability-linked", "sustainability linked", "slb"}, []byte("SUSTAINABILITY_LINKED"), label},
 	{[]string{"sustainability", "sustainable", "sust.", "sust", "sustain."}, []byte("SUSTAINABILITY"), label},
 	{[]string{"blue"}, []byte("BLUE"), label},

@@ -47,6 +47,8 @@ type multiple struct {
 	times     bool // it has an x, or is a multiple without one
 	is        figure
 	qualified bool
+	before    bool // words before it tell of what earnings or time it is
+	both      bool // words after it name both figures of a pair
 }
 
 // multiples reads one to three figures. Two without words are senior and total, and senior debt is a part of all debt.
@@ -58,7 +60,8 @@ func (s *scanner) multiples(r *Reading) verdict {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
-	separated := inside || ahead.char('/') || ahead.char(',') || ahead.char(';') || ahead.oneOf("and", "&")
+	slash := ahead.char('/')
+	separated := inside || slash || ahead.char(',') || ahead.char(';') || ahead.oneOf("and", "&")
 	ahead.space()
 	second, v := multiple{}, no
 	if separated {
@@ -78,6 +81,12 @@ func (s *scanner) multiples(r *Reading) verdict {
 	}
 	bare := figure{}
 	switch {
+	case !first.times && !slash: // 2, 5.2x
+		return no
+	case first.is == bare && second.is == bare && !slash && !first.qualified && !inside && !second.both: // 2x, 5.2x: of what?
+		return ambiguous
+	case first.is == bare && (second.is == bare || second.is.total) && (second.before || first.before), first.is == bare && second.is.total && !slash && !inside:
+		return ambiguous // 4x / opening 5x; opening 5x, 6x total
 	case first.is == bare && second.is == bare && (inside || first.qualified): // 4.5x PF / 5.5x LTM: one figure on two bases
 		return ambiguous
 	case first.is == bare && second.is.net && !inside: // 3.5x/5x net: is the first net, too?
@@ -98,7 +107,7 @@ func (s *scanner) multiples(r *Reading) verdict {
 			return v
 		}
 	}
-	if r.Total.isLessThan(&r.Senior) || r.Net.isLessThan(&r.NetSenior) {
+	if r.Total.isLessThan(&r.Senior) || r.Net.isLessThan(&r.NetSenior) || r.Total.isLessThan(&r.Net) {
 		return ambiguous
 	}
 	return yes
@@ -148,6 +157,7 @@ func (r *Range) isLessThan(part *Range) bool {
 // multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x, up to 5x, x4.8, 5.2x (net).
 func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
+	m.before = m.is.qualified
 	s.char(':')
 	s.space()
 	var q qualifier
@@ -166,7 +176,8 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 		return m, v
 	}
 	if s.noted("senior/total", "snr/total", "sr/total", "secured/total", "first lien/total", "1l/total", "senior / total") {
-		return m, yes // names both figures of a pair
+		m.both = true
+		return m, yes
 	}
 	for more := true; more; {
 		before := *s
@@ -235,7 +246,7 @@ func (s *scanner) upperMultiple(m *multiple, pointed bool) verdict {
 	if !times && !pointed {
 		return yes
 	}
-	if !leverageWidth.contain(hi.minus(m.Lo)) {
+	if ahead.slashNext() || !m.Lo.less(hi) || !leverageWidth.contain(hi.minus(m.Lo)) {
 		return ambiguous
 	}
 	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, m.times || times

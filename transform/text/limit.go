@@ -48,7 +48,7 @@ func (q *qualifier) before(s *scanner) {
 // after reads a qualifier after a size. It returns false if there is none.
 func (q *qualifier) after(s *scanner) bool {
 	switch {
-	case s.char('+'), s.noted(leastAfter...):
+	case !s.sumNext() && s.char('+'), s.noted(leastAfter...):
 		q.least = true
 	case s.noted(mostAfter...):
 		q.most = true
@@ -58,6 +58,16 @@ func (q *qualifier) after(s *scanner) bool {
 		return false
 	}
 	return true
+}
+
+// sumNext reports whether a plus and another number are next: EUR500m + 50m.
+func (s *scanner) sumNext() bool {
+	next := *s
+	if !next.char('+') || !next.char(' ') {
+		return false
+	}
+	next.currency(nil)
+	return !next.end() && isDigit(next.rest[0])
 }
 
 // apply turns a size into a minimum or maximum and returns its quality; nil for none. It is ambiguous if a range has

@@ -10,6 +10,9 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	if v == yes {
 		v = s.afterMargin(r)
 	}
+	if begins(text, "- ") { // a dash, or a minus?
+		v = ambiguous
+	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && priceBounds.containAll(&r.Issue) {
 		r.Status = statusOf(&r.Main)
 		return
@@ -151,7 +154,7 @@ func (s *scanner) marginInPercent(r *Reading) bool {
 	*s, r.Main = ahead, exactly(n.signed(negative))
 	if ahead.until() {
 		d, ok := ahead.digits()
-		if hi, fits := d.times(2); ok && fits && ahead.unit(percent) && n.less(hi) && !negative {
+		if hi, fits := d.times(2); ok && fits && ahead.unit(percent) && n.less(hi) && !negative && !isTooWide(decimal, n, hi, true) {
 			*s, r.Main = ahead, Range{Lo: n, Hi: hi}
 		}
 	}
@@ -174,7 +177,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		case r.CSA == No && ahead.adjusted():
 			r.CSA = Yes
 		case ahead.oneOf("margin grid", "pricing grid", "grid", "drawn margin", "drawn", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
-		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
+		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), (r.Benchmark != nil || comma || inside) && ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:
 			return no
 		}
@@ -211,7 +214,7 @@ func (s *scanner) issue(marked bool, r *Reading) bool {
 	ahead.space()
 	found, v := ahead.span(asPrice, percent)
 	marked = marked || found.pointed && !found.signed && issueBounds.containAll(&found.Range)
-	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || !ahead.noted("oid") && !marked {
+	if v != yes || found.signed && !found.isPar() || found.mayBeCalled() || !found.Hi.less(whole(101)) || found.Lo.less(whole(80)) || !ahead.noted("oid") && (!marked || !issueBounds.containAll(&found.Range)) { // 50 OID: a discount
 		return false
 	}
 	r.Issue = found.Range

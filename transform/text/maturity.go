@@ -20,7 +20,7 @@ func parseMaturity(text []byte, _ Siblings, r *Reading) {
 
 // The words around a maturity. They have no columns.
 var (
-	dueWords       = []string{"tlb", "tla", "rcf", "term loan", "mat.", "mat", "due in", "due on", "due", "maturing in", "maturing on", "maturing", "matures in", "matures on", "matures", "final maturity", "maturity date", "maturity of", "maturity", "tenor of", "tenor", "laufzeit", "fällig"}
+	dueWords       = []string{"bullet", "tlb", "tla", "rcf", "term loan", "mat.", "mat", "due in", "due on", "due", "maturing in", "maturing on", "maturing", "matures in", "matures on", "matures", "final maturity", "maturity date", "maturity of", "maturity", "tenor of", "tenor", "laufzeit", "fällig"}
 	amendWords     = []string{"a&e", "amend & extend", "amend and extend", "amended & extended", "amended and extended", "maturity extended", "extended", "extension"}
 	finalWords     = []string{"d2d", "door-to-door", "door to door", "final maturity", "legal final", "legal maturity", "final", "maturity", "bullet", "amortising", "amortizing", "tenor"}
 	lifeWords      = []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "w.a.l.", "al"}
@@ -52,7 +52,7 @@ func (s *scanner) maturity(r *Reading) bool {
 		}
 		switch {
 		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
-			ahead.springing(), ahead.dueBefore(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
+			ahead.springing(), ahead.dueBefore(r), (separated || inside) && ahead.dueToo(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
 		default:
 			return false
 		}
@@ -115,11 +115,26 @@ func (s *scanner) tenorToo(r *Reading) bool {
 // yearToo reads the year after a tenor: 7yr (2031).
 func (s *scanner) yearToo(r *Reading) bool {
 	ahead := *s
-	year, ok := ahead.onlyYear()
-	if !ok || r.Year.Set {
+	year, digits := ahead.count()
+	if digits != 4 || year < firstYear || year > lastYear || r.Year.Set { // 7yr (Q2 2026): the quarter of the launch?
 		return false
 	}
 	r.Year = Integer{year, true}
+	return s.skipTo(ahead)
+}
+
+// dueToo reads the date after a tenor: 7yr, due 2032.
+func (s *scanner) dueToo(r *Reading) bool {
+	ahead := *s
+	if r.Year.Set || !ahead.oneOf("due", "maturing", "mat.", "mat") {
+		return false
+	}
+	ahead.space()
+	due := *r
+	if !ahead.dueAt(&due) {
+		return false
+	}
+	*r = due
 	return s.skipTo(ahead)
 }
 
@@ -393,6 +408,9 @@ func (s *scanner) extended() (tenor, sum Number, ok bool) {
 	return tenor, sum, ok
 }
 
+// mostOption is the longest option to extend a tenor, in years.
+var mostOption = whole(3)
+
 // options reads options to extend a tenor, +1+1, and returns the sum. Each has the unit of the tenor. It may be left out after
 // years, and without a unit all are years.
 func (s *scanner) options(tenor Number, in timeUnit) (sum Number, ok bool) {
@@ -409,7 +427,7 @@ func (s *scanner) options(tenor Number, in timeUnit) (sum Number, ok bool) {
 			option, found = ahead.number(decimal)
 			found = found && !whole(2).less(option) // 1yr+6+6: months
 		}
-		if !found || unit == inMonths && in == unnamed {
+		if !found || unit == inMonths && in == unnamed || mostOption.less(option) { // 5yr + 7yr: two tranches
 			return sum, ok
 		}
 		sum, ok = sum.plus(option), true

@@ -7,7 +7,7 @@ var qualityApproximate = []byte("APPROXIMATE")
 // The words of premiums. A direction is read with what it is from: back of the curve. Some need no such words.
 var (
 	premiumWords = []string{"prime d'émission", "prime", "new issue premium", "new-issue premium", "new issue concession", "new-issue concession", "nip", "nic", "concession", "premium", "conc"}
-	zeroWords    = []string{"zero", "nil", "no nip", "no nic", "no premium", "no concession"}
+	zeroWords    = []string{"+/-0", "+/- 0", "zero", "nil", "no nip", "no nic", "no premium", "no concession"}
 	insideWords  = []string{"inside", "through", "thru"}
 	insideOf     = []string{"tight to", "tight of", "tighter than", "rich to", "below"}
 	outsideWords = []string{"back of", "back from", "back", "behind", "outside", "wide of", "wide to", "wide", "cheap to", "cheap of", "cheap"}
@@ -72,7 +72,7 @@ func (s *scanner) premium(r *Reading) verdict {
 		q.about = true
 	}
 	q.after(s)
-	if size := found.Hi.abs(); !found.unit && !size.isZero() && size.less(quarterPoint) { // 0.05: in percent?
+	if size := found.Hi.abs(); !found.unit && !size.isZero() && (size.less(quarterPoint) || mostBarePremium.less(size)) { // 0.05: in percent? priced 92: a spread?
 		return ambiguous
 	}
 	if r.Main = found.Range; (q.least || q.most) && r.Main.Lo.less(whole(0)) { // up to -5: which end?
@@ -84,6 +84,9 @@ func (s *scanner) premium(r *Reading) verdict {
 	}
 	return v
 }
+
+// mostBarePremium is the greatest premium without a unit that is read.
+var mostBarePremium = whole(50)
 
 // quarterPoint is the least premium without a unit that is read.
 var quarterPoint = Number{decimal128.FromU64(powers[scale] / 4), true}

@@ -29,7 +29,7 @@ var powers = func() (p [scale + 13]uint64) {
 }()
 
 // digits reads a number without a sign: digits, with at most one point between them, and commas between groups of three
-// before it. A comma before one or two digits is a decimal one: 99,5. So is one after a zero: 0,125. The number must be complete:
+// before it; an apostrophe may be in its place. A comma before one or two digits is a decimal one: 99,5. So is one after a zero: 0,125. The number must be complete:
 // 1.250.000 and 1.250,5 are not accepted.
 func (s *scanner) digits() (d digits, ok bool) {
 	leadingZero := len(s.rest) > 0 && s.rest[0] == '0'
@@ -52,10 +52,10 @@ func (s *scanner) digits() (d digits, ok bool) {
 	return d, whole > 0 && whole+d.fraction <= maxDigits && !continues
 }
 
-// groupNext reports whether a comma and exactly three digits are next.
+// groupNext reports whether a comma or an apostrophe and exactly three digits are next.
 func (s *scanner) groupNext() bool {
 	n := 1
-	if len(s.rest) == 0 || s.rest[0] != ',' {
+	if len(s.rest) == 0 || s.rest[0] != ',' && s.rest[0] != '\'' {
 		return false
 	}
 	for n < len(s.rest) && isDigit(s.rest[n]) {

@@ -55,7 +55,11 @@ func (s *scanner) discount(r *Reading) verdict {
 	}
 	var q qualifier
 	q.before(s)
+	point := *s
 	found, v := s.span(mixed, percent)
+	if part, ok := point.properFraction(); ok && v == ambiguous && point.char(' ') && (begins(point.rest, "pt ") || begins(point.rest, "point ")) { // 1/2 pt OID
+		*s, found, v = point, spanned{Range: exactly(part), pointed: true}, yes
+	}
 	if v != yes || found.signed {
 		return no
 	}
@@ -126,9 +130,15 @@ func (s *scanner) parLess(r *Reading) verdict {
 	if !ok || !by.Set || !feeBounds.contain(by) {
 		return no
 	}
+	if mostBarePoints.less(by) { // par - 10: points, or cents?
+		return ambiguous
+	}
 	*s, r.Main = ahead, exactly(whole(100).minus(by))
 	return s.afterPrice(&qualifier{}, r)
 }
+
+// mostBarePoints is the greatest discount from par that is read without its unit or a word for a discount.
+var mostBarePoints = whole(5)
 
 // properFraction reads a fraction less than one without a number before it: 1/4.
 func (s *scanner) properFraction() (n Number, ok bool) {
@@ -191,6 +201,7 @@ func (s *scanner) marginWithPrice(currency []byte) {
 
 func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	s.marginWithPrice(siblings.Currency)
+	begin := s.rest
 	s.oidWord()
 	s.space()
 	s.oneOf("talk", "guidance")
@@ -205,6 +216,9 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	if found.signed && !found.isPar() {
 		return no
 	}
+	if found.Point == whole(100) && !found.pointed && !found.unit && saysAny(begin, discountWords[:1]) && !found.signed { // 100 OID: par, or a discount of 100 basis points?
+		return ambiguous
+	}
 	if found.mayBeCalled() || !found.Lo.less(whole(20)) && found.Hi.less(whole(80)) { // OID 50: a discount of 50 cents?
 		return ambiguous
 	}
@@ -216,7 +230,7 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 // has no column.
 func (s *scanner) afterPrice(q *qualifier, r *Reading) (v verdict) {
 	for more := true; more; {
-		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark()
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark() || s.yieldRemark()
 	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
@@ -232,6 +246,20 @@ func (s *scanner) callRemark() bool {
 	}
 	ahead.space()
 	return ahead.callTerms() && (!inside || ahead.char(')')) && s.skipTo(ahead)
+}
+
+// yieldRemark skips the yield that a price gives, with its word: (yld 8.9%).
+func (s *scanner) yieldRemark() bool {
+	ahead := *s
+	comma := ahead.char(',')
+	ahead.space()
+	inside := ahead.char('(')
+	if !comma && !inside || !ahead.oneOf("yield", "yld", "ytm", "ytw", "3yr yield", "4yr yield") {
+		return false
+	}
+	ahead.space()
+	_, ok := ahead.number(mixed)
+	return ok && ahead.unit(percent) && (!inside || ahead.char(')')) && s.skipTo(ahead)
 }
 
 // callTerms skips the terms of a call protection: what it costs to repay a loan early, and for how long. The prices are more
@@ -287,7 +315,7 @@ func (s *scanner) oidWord() {
 // mayBeCalled reports whether the second of two numbers may be the price of a call protection rather than the end of a range:
 // 99/101.
 func (r *spanned) mayBeCalled() bool {
-	return r.isRange() && r.Lo.less(whole(100)) && !r.Hi.less(whole(101))
+	return r.isRange() && !whole(100).less(r.Lo) && !r.Hi.less(whole(101))
 }
 
 // isPar reports whether the first number was the word par, which counts as signed.

@@ -252,7 +252,7 @@ func wordedSources(parser lake.Parser, normal []byte) (sources []*big.Rat) {
 	if parser == lake.ParseOID && pointText.MatchString(written) {
 		sources = append(sources, big.NewRat(100, 1))
 	}
-	if parser == lake.ParseOID && strings.HasPrefix(written, "par") {
+	if parser == lake.ParseOID && (strings.HasPrefix(written, "par") || pointText.MatchString(written)) { // par less 1/4, 1/2 pt OID
 		for _, m := range properText.FindAllStringSubmatch(written, -1) {
 			if n, ok := new(big.Rat).SetString(m[1]); ok {
 				sources = append(sources, n)
@@ -397,6 +397,12 @@ func TestSizesWithAPoint(t *testing.T) {
 				without := new(big.Rat).Mul(n, big.NewRat(1_000*millions, 1))
 				r := parse(lake.ParseVolume, currency+whole+".250"+unit, text.Siblings{})
 				read := new(big.Rat).Mul(n, big.NewRat(1_000_000*millions, 1))
+				if tooLarge := new(big.Rat).Mul(n, big.NewRat(millions, 1)).Cmp(big.NewRat(most, 1)) > 0; tooLarge {
+					if string(r.Status) != lake.ParsedNot {
+						t.Errorf("%s%s.250%s: %s", currency, whole, unit, render(&r))
+					}
+					continue
+				}
 				if plausible := without.Cmp(big.NewRat(most, 1)) <= 0; plausible != (string(r.Status) == lake.ParsedAmbiguous) || !plausible && (string(r.Status) != lake.ParsedOK || rational(r.Main.Point).Cmp(read) != 0) {
 					t.Errorf("%s%s.250%s: %s", currency, whole, unit, render(&r))
 				}
@@ -416,7 +422,7 @@ func TestSizesWithAPoint(t *testing.T) {
 }
 
 // TestShortEnds reads yields whose second number may give the decimals of the first one alone: 5.25-50%. The range as written is plausible if
-// its ends differ by a factor of three at most, and it does not fall by more than one. If both readings are plausible, or neither, or the end
+// its ends differ by a factor of three and by two at most, and it does not fall by more than one. If both readings are plausible, or neither, or the end
 // has passed the next integer, the text is ambiguous.
 func TestShortEnds(t *testing.T) {
 	for first := int64(200); first < 2_000; first += 5 {
@@ -430,8 +436,8 @@ func TestShortEnds(t *testing.T) {
 				slices.SortFunc(want, (*big.Rat).Cmp)
 			}
 			plausible := first <= 300*decimals && 100*decimals <= 3*first
-			falls := first-100*decimals > 100 && short.Cmp(lo) <= 0
-			isAmbiguous := decimals < 10 || plausible == (short.Cmp(lo) > 0) || falls
+			falls, wide := first-100*decimals > 100 && short.Cmp(lo) <= 0, 100*decimals-first > 200 && short.Cmp(lo) <= 0
+			isAmbiguous := decimals < 10 || plausible == (short.Cmp(lo) > 0) || falls || wide
 			r := parse(lake.ParseYield, written, text.Siblings{})
 			if isAmbiguous != (string(r.Status) == lake.ParsedAmbiguous) || !isAmbiguous && (rational(r.Main.Lo).Cmp(want[0]) != 0 || rational(r.Main.Hi).Cmp(want[1]) != 0) {
 				t.Errorf("%s: %s", written, render(&r))

@@ -1,11 +1,16 @@
 package text
 
+import "bytes"
+
 // core returns a text without the remarks before and after its main part, which say by a word that they are about another topic
 // than the text's column: MS+72-75, size 500 no grow. It returns the text itself if there are none, and never an empty text.
 // A part of which no word says what it is stays, and then the text is not read.
 func core(text []byte, others topics, currency []byte) []byte {
-	s := scanner{text}
-	if stage := s; stage.stageWord() == nil && s.remarksBefore(others, currency) {
+	s, before := scanner{text}, others
+	if others&aboutCoupon == 0 { // T+95 (4.5%): the yield rather than the coupon
+		before &^= aboutSpread
+	}
+	if stage := s; stage.stageWord() == nil && s.remarksBefore(before, currency) {
 		text = s.rest
 	}
 	for i := 1; i < len(text); i++ {
@@ -18,6 +23,9 @@ func core(text []byte, others topics, currency []byte) []byte {
 				continue
 			}
 		}
+		if text[i] == ' ' && (after.mayBeBefore(text[:i], others) || others&aboutSpread == 0 && others&aboutTerms != 0 && endsWithStage(text[:i]) && after.integerNext()) {
+			continue
+		}
 		if after.remarksAfter(topics, currency) {
 			end := i
 			for end > 0 && text[end-1] == ' ' {
@@ -27,6 +35,51 @@ func core(text []byte, others topics, currency []byte) []byte {
 		}
 	}
 	return text
+}
+
+// mayBeBefore reports whether the word after a space may say what the number before it is, rather than the one after it: 50bp floor 325bp,
+// EUR3bn books EUR500m.
+func (s *scanner) mayBeBefore(text []byte, others topics) bool {
+	isNumber, isSize := endsWithMeasure(text)
+	next := *s
+	next.space()
+	for _, w := range remarkIndex.next(&next) {
+		row, word := &remarkWords[w.row], next
+		if row.about&others != 0 && (isNumber && row.at == last || isSize && row.at == first && row.about&(aboutOrders|aboutSize) != 0) && word.word(w.word) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWithMeasure reports whether a text ends with a number, with or without its unit, and whether with a size. The number of a spread, as in
+// E + 400, is neither.
+func endsWithMeasure(text []byte) (isNumber, isSize bool) {
+	at := len(text)
+	for words := 0; words < 3 && at > 0; words++ {
+		at = bytes.LastIndexByte(text[:at], ' ')
+		begin := text[at+1:]
+		before := bytes.TrimRight(text[:max(at-1, 0)], " ")
+		if at > 0 && (text[at-1] == '+' || text[at-1] == '-' && len(before) > 0 && isLetter(before[len(before)-1])) {
+			return false, false
+		}
+		number, size := scanner{begin}, scanner{begin}
+		isNumber = isNumber || number.quantity() && number.end()
+		isSize = isSize || size.anySize(nil) && (size.end() || size.char('+') && size.end())
+	}
+	return isNumber, isSize
+}
+
+// integerNext reports whether a number without a point is next, which after a stage may be the spread: landed at 90.
+func (s *scanner) integerNext() bool {
+	next := *s
+	next.space()
+	if !next.char('@') {
+		next.oneOf("at")
+	}
+	next.space()
+	n, ok := next.signedNumber(asPrice)
+	return ok && !n.pointed && n.digits > 0
 }
 
 // isSeparator reports whether a separator is at a place of a text.
@@ -43,13 +96,37 @@ func (s *scanner) remarksBefore(others topics, currency []byte) (found bool) {
 			s.rest = inside.rest[:len(inside.rest)-1]
 			return true
 		}
-		if ahead.separator() && !ahead.end() {
+		read := s.rest[:len(s.rest)-len(ahead.rest)]
+		if begin := ahead; ahead.separator() && !ahead.end() {
+			if begin.mayBeRange(read) { // coupon 5% 99.5 - 99.75
+				break
+			}
 			*s, found = ahead, true
 		} else if !ahead.char(' ') {
 			break
 		}
 	}
 	return found
+}
+
+// mayBeRange reports whether a dash or a slash between two numbers may be in a range, or a colon after a stage, whose first number a remark with
+// another number before it has taken.
+func (s *scanner) mayBeRange(remark []byte) bool {
+	next, at := *s, bytes.LastIndexByte(remark, ' ')
+	next.space()
+	if at < 0 || !bytes.ContainsAny(remark[:at], "0123456789") {
+		return false
+	}
+	if last := (scanner{remark[at+1:]}); next.char(':') {
+		return last.stageWord() != nil // 98.25 vs Guidance: 98
+	}
+	if !next.char('-') && !next.char('/') {
+		return false
+	}
+	next.space()
+	next.sign()
+	next.space()
+	return next.oneOf("par", "flat") || !next.end() && isDigit(next.rest[0])
 }
 
 // separator skips a separator of remarks and the spaces around it.
@@ -72,10 +149,14 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 		if !open && s.char('(') {
 			open, separated = true, true
 		}
-		if s.oneOf("with", "w/", "and", "plus", "incl.", "incl", "including", "&") {
+		joined := s.oneOf("and", "plus", "&")
+		if joined || s.oneOf("with", "w/", "incl.", "incl", "including") {
 			separated = true
 		}
 		s.space()
+		if another := *s; joined && (another.tenorAlone() || another.rateAlone()) { // T+95 & 8yr: another tranche
+			return false
+		}
 		if !s.remark(others, separated || open, currency) {
 			return false
 		}
@@ -98,7 +179,7 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 			continue
 		}
 		ahead := *s
-		if price := ahead; row.about == aboutPrice && price.word(w.word) && !price.priceNext() { // S+350, price 325
+		if price := ahead; row.about == aboutPrice && price.word(w.word) && (!price.priceNext() || others&aboutSpread == 0 && price.mayBeSpread(w.word)) { // S+350, price 325
 			continue
 		}
 		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue) != 0)) && ahead.remarkEnds() {
@@ -112,11 +193,29 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 	for _, w := range remarkIndex.next(&amount) {
 		row := &remarkWords[w.row]
 		ahead := amount
-		if row.at == last && row.fits(others, separated) && ahead.word(w.word) && ahead.remarkEnds() {
+		if row.at == last && row.fits(others, separated) && (row.about != aboutPrice || s.priceNext()) && ahead.word(w.word) && ahead.remarkEnds() {
+			if row.about == aboutSteps {
+				ahead.condition()
+			}
 			return s.skipTo(ahead)
 		}
 	}
 	return false
+}
+
+// condition skips under what a margin steps, up to a separator: at 0.5x inside closing leverage.
+func (s *scanner) condition() {
+	ahead := *s
+	if !ahead.char(' ') || !ahead.oneOf("at", "on", "upon", "if", "once", "after", "below", "inside") {
+		return
+	}
+	for !ahead.end() && ahead.rest[0] != ')' && !isSeparator(ahead.rest, 0) {
+		if ahead.rest[0] == '+' || ahead.rest[0] == '>' {
+			return
+		}
+		ahead.rest = ahead.rest[1:]
+	}
+	*s = ahead
 }
 
 // priceNext reports whether an issue price is next.
@@ -132,6 +231,14 @@ func (s *scanner) priceNext() bool {
 	return ok && remarkedBounds.contain(n.n) && !next.unit(basisPoints)
 }
 
+// mayBeSpread reports whether the number after reoffer may be a spread rather than a price: MS+95, reoffer 93.
+func (s *scanner) mayBeSpread(word string) bool {
+	next := *s
+	next.space()
+	n, ok := next.signedNumber(asPrice)
+	return ok && !n.pointed && (word == "reoffer" || word == "re-offer")
+}
+
 // wordless skips a remark that says by its form what it is about.
 func (s *scanner) wordless(others topics, separated bool, currency []byte) bool {
 	if s.end() {
@@ -140,7 +247,9 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 	c := lower(s.rest[0])
 	number := isDigit(c) || c == '-' || c == '+'
 	switch {
-	case isDigit(c) && others&aboutTenor != 0 && s.tenorAlone(),
+	case (c == 'u' || c == 'd') && others&aboutSize != 0 && s.resizedAlone(currency),
+		(isDigit(c) || c == 'l' || c == 's') && others&aboutTenor != 0 && s.tenorAlone(),
+		isDigit(c) && others&aboutTime != 0 && s.timeAlone(),
 		c == 'n' && others&aboutTerms != 0 && s.callAlone(),
 		(c == '@' || c == 'a') && others&aboutPrice != 0 && s.priceAlone(),
 		others&aboutMove != 0 && s.move(),
@@ -215,6 +324,10 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 			return number && s.skipTo(ahead)
 		case c == '>' && number:
 			return false
+		case number && (c == ' ' && ahead.detailEnds() || (c == ':' || c == '.' && endsWithNumber(s.rest[:len(s.rest)-len(ahead.rest)])) && next == ' '):
+			return s.skipTo(ahead)
+		case number && c == ' ' && ahead.anotherNext(s.rest[:len(s.rest)-len(ahead.rest)]):
+			return false
 		case isDigit(c):
 			number, letter = true, false
 		case isLetter(c):
@@ -226,6 +339,34 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 	return number && s.skipTo(ahead)
 }
 
+// endsWithNumber reports whether the last word of a text has a digit: 75bp, but not neg.
+func endsWithNumber(text []byte) bool {
+	return bytes.ContainsAny(text[bytes.LastIndexByte(text, ' ')+1:], "0123456789")
+}
+
+// detailEnds reports whether a dash or a word is next that another remark may follow.
+func (s *scanner) detailEnds() bool {
+	next := scanner{s.rest[1:]}
+	return next.has("- ") || next.has("+ ") || next.oneOf("and", "with", "&")
+}
+
+// anotherNext reports whether a measure is next right after a number: the 5.3x of ICR 2.1x 5.3x. It may be what the column is about.
+func (s *scanner) anotherNext(before []byte) bool {
+	at := bytes.LastIndexByte(before, ' ') + 1
+	next := scanner{s.rest[1:]}
+	if !bytes.ContainsAny(before[at:], "0123456789") {
+		return false
+	}
+	currency, _ := next.currency(nil)
+	if next.end() || !isDigit(next.rest[0]) || currency != nil {
+		return currency != nil
+	}
+	if _, ok := next.number(mixed); !ok {
+		return false
+	}
+	return next.unit(percent) || next.unit(basisPoints) || next.oneOf("x", "bn", "m")
+}
+
 // rateAlone skips a rate in percent without a word, as the yield that a spread gives: T+168 / 5.75%.
 func (s *scanner) rateAlone() bool {
 	ahead := *s
@@ -233,11 +374,27 @@ func (s *scanner) rateAlone() bool {
 	return v == yes && s.skipTo(ahead)
 }
 
+// timeAlone skips a time of day: (10:15).
+func (s *scanner) timeAlone() bool {
+	ahead := *s
+	_, h := ahead.count()
+	colon := ahead.char(':')
+	_, m := ahead.count()
+	return h > 0 && h <= 2 && colon && m == 2 && (ahead.end() || ahead.rest[0] == ')' || ahead.rest[0] == ',') && s.skipTo(ahead)
+}
+
 // tenorAlone skips the tenor of what is priced: EUR500m 7yr, +110 (10yr).
 func (s *scanner) tenorAlone() bool {
 	ahead := *s
+	_ = ahead.oneOf("long", "short") && ahead.char(' ')
 	_, ok := ahead.tenor()
 	return ok && (ahead.end() || ahead.rest[0] == ')') && s.skipTo(ahead)
+}
+
+// resizedAlone skips that the size has changed, with its unit: upsized to $1.5bn.
+func (s *scanner) resizedAlone(currency []byte) bool {
+	ahead := *s
+	return ahead.oneOf("upsized to", "upsized from", "upsized by", "downsized to", "downsized from", "downsized by") && ahead.anySize(currency) && s.skipTo(ahead)
 }
 
 // callAlone skips the years to the first call: NC2.
@@ -305,5 +462,5 @@ func (s *scanner) move() bool {
 	from.space()
 	from.oneOf("the")
 	from.space()
-	return from.oneOf(moveFrom...) && s.skipTo(from)
+	return from.oneOf(moveFrom...) && !begins(from.rest, ":") && s.skipTo(from)
 }

@@ -23,6 +23,9 @@ const (
 	aboutMove // from earlier talk
 	aboutTranche
 	aboutTenor
+	aboutLimit    // of the index or of the size
+	aboutTranches // several of them
+	aboutCoupon
 
 	aboutEverything topics = 1<<iota - 1
 )
@@ -52,14 +55,15 @@ var remarkWords = []remarkRow{
 	{aboutSize, alone, []string{"will not grow", "won't grow", "no grow", "no-grow", "not growing", "wng", "capped", "no upsize", "benchmark size", "benchmark", "bmk", "upsized"}},
 	{aboutOrders, first, []string{"total books", "combined books", "final books", "books", "book", "bks", "orderbook", "order book", "orders", "demand", "iois", "ioi"}},
 	{aboutOrders, last, []string{"covered", "oversubscribed", "subscribed", "cover"}},
-	{aboutOffer, last, []string{"accounts", "accts", "accs", "investors", "lines", "orders", "tickets"}},
+	{aboutOffer, last, []string{"accounts", "accts", "accs", "investors", "buyers", "lines", "orders", "tickets"}},
 	{aboutOrders, alone, []string{"book covered", "books covered", "covered", "well covered", "oversubscribed"}},
 	{aboutPrice, first, []string{"re-offer price", "reoffer price", "re-offer", "reoffer", "issue price", "offer price", "cash price", "price", "oid", "px"}},
 	{aboutPrice, last, []string{"oip", "oid", "issue price", "re-offer", "reoffer"}},
 	{aboutFees, first, []string{"util fees", "util fee", "util. fee", "utilisation fees", "utilisation fee", "utilization fees", "utilization fee", "utilisation", "utilization", "utils", "util", "commitment fee", "commit fee", "cf", "undrawn fee", "undrawn", "upfront fee", "up-front fee", "upfront", "uf", "arrangement fee", "arr. fee", "arr fee", "participation fee", "part. fee", "part fee", "ticking fees", "ticking fee", "agency fee", "mla fee", "fees", "fee"}},
 	{aboutFees, alone, []string{"plus util fee", "util fee", "util fees", "utilisation fee", "utilization fee", "plus utilisation fee"}},
 	{aboutFees, last, []string{"util fee", "utilisation fee", "utilization fee", "util", "commitment fee", "cf", "undrawn", "upfront fee", "upfront", "up-front", "uf", "arrangement fee", "participation fee", "ticking fee", "fees", "fee"}},
-	{aboutIndex, first, []string{"index floor", "floored at", "floored", "floor", "flr", "capped at", "cap", "collar", "csa", "cas"}},
+	{aboutIndex, first, []string{"index floor", "floored at", "floored", "floor", "flr", "collar", "csa", "cas"}},
+	{aboutLimit, first, []string{"capped at", "cap"}},
 	{aboutIndex, last, []string{"index floor", "libor floor", "sofr floor", "euribor floor", "sonia floor", "floor", "flr", "cap", "csa", "cas"}},
 	{aboutIndex, alone, []string{"no floor", "zero floor", "floored at zero", "no csa", "no cas", "csa", "cas"}},
 	{aboutSteps, first, []string{"stepping up to", "stepping down to", "stepping to", "stepping", "steps up to", "steps down to", "steps to", "steps up", "steps down", "steps", "step-downs", "step-down", "step downs", "step down", "stepdowns", "stepdown", "step-ups", "step-up", "step ups", "step up", "ratchets", "ratchet", "margin ratchet", "leverage grid", "margin grid", "grid", "esg ratchet", "esg", "kpis", "kpi", "sll", "sustainability"}},
@@ -70,14 +74,17 @@ var remarkWords = []remarkRow{
 	{aboutYield, first, []string{"all-in yield", "all in yield", "yielding", "yield", "yld", "ytm", "ytw", "ytc", "3yr yield", "4yr yield", "3-yr yield", "4-yr yield"}},
 	{aboutYield, last, []string{"ytm", "ytw", "ytc", "yield", "yld"}},
 	{aboutRates, first, []string{"z-spread", "z spread", "g-spread", "g spread", "i-spread", "i spread", "asw"}},
-	{aboutDebt, first, []string{"ltv", "icr", "dscr", "equity"}},
+	{aboutDebt, first, []string{"ltv", "icr", "dscr", "fccr", "equity"}},
 	{aboutDebt, last, []string{"ltv", "equity", "icr", "dscr"}},
 	{aboutDebt, alone, []string{"cov-lite", "cov lite", "covlite", "covenant-lite", "covenant lite"}},
 	{aboutTerms, first, []string{"soft call", "soft-call", "hard call", "call protection", "non-call", "noncall", "nc", "par call", "make whole", "make-whole", "mwc", "extension", "maturity", "tenor", "due", "amort", "amortising", "amortizing", "springing maturity", "callable"}},
 	{aboutTerms, last, []string{"soft call", "soft-call", "hard call", "call protection", "par call", "amort", "amortisation", "amortization"}},
 	{aboutTerms, alone, []string{"ext. at lenders' discretion", "ext at lenders' discretion", "extension at lenders' discretion", "at lenders' discretion", "at lender's discretion", "at lenders' option", "lenders' discretion", "subject to lender consent", "at borrower's option", "at the borrower's option", "bullet", "unsecured", "secured", "senior notes", "senior", "notes", "bonds", "guaranteed", "portable", "portability", "amortising", "amortizing", "amort", "amortiser"}},
-	{aboutTranche, alone, []string{"rcf", "tla", "tlb", "term loan b", "term loan a", "term loan", "tl", "revolver", "dual tranche", "multi-tranche", "2 tranches", "3 tranches", "two tranches", "three tranches", "across tranches", "in total"}},
-	{aboutCalendar, alone, []string{"act/360", "act/365", "act/act", "a/360", "a/365", "30/360", "30e/360", "daily compounded", "daily comp.", "daily comp", "compounded daily", "compounded", "comp. daily", "per annum", "p.a.", "p.a", "pa", "s.a.", "s.a", "sa", "s/a", "semi-annually", "semi-annual", "semiannual", "semi", "annually", "annual", "ann.", "ann", "quarterly", "qtrly", "q/q", "monthly", "paid quarterly", "paid annually", "paid semi"}},
+	{aboutTranche, alone, []string{"rcf", "tla", "tlb", "term loan b", "term loan a", "term loan", "tl", "revolver", "in total"}},
+	{aboutTranches, alone, trancheWords},
+	{aboutCoupon, first, []string{"coupon", "cpn"}},
+	{aboutCoupon, last, []string{"coupon", "cpn"}},
+	{aboutCalendar, alone, []string{"act/360", "act/365", "act/act", "a/360", "a/365", "30/360", "30e/360", "daily compounded", "daily comp.", "daily comp", "compounded daily", "compounded", "comp. daily", "per annum", "a.a.", "a.a", "p.a.", "p.a", "pa", "s.a.", "s.a", "sa", "s/a", "semi-annually", "semi-annual", "semiannual", "semi", "annually", "annual", "ann.", "ann", "quarterly", "qtrly", "q/q", "monthly", "paid quarterly", "paid annually", "paid semi"}},
 	{aboutTime, first, []string{"as of", "as at", "books close", "books closing", "closing at", "timing", "settles", "settlement", "commitments due", "commitments by"}},
 	{aboutTime, first, []string{"skewed to", "skewed"}},
 	{aboutTime, last, []string{"am", "pm", "uk", "ukt", "uk time", "cet", "ldn", "london", "london time", "hkt", "sgt", "nyt", "gmt", "bst"}},

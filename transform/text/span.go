@@ -123,6 +123,11 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	slash, dash := ahead.slashNext(), (&scanner{ahead.rest}).char('-')
 	bySign := slash || ahead.dashNext()
 	apart := begins(ahead.rest, " -") && !begins(ahead.rest, " - ")
+	between := ahead
+	between.space()
+	worded := between.oneOf("to")
+	spacedDash := begins(ahead.rest, " -")
+	spaced := begins(ahead.rest, " ")
 	second, isRange := signedNumber{}, ahead.until()
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
@@ -139,18 +144,21 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	}
 	*s = ahead
 	unitBefore := r.unit
-	r.unit = s.unit(after) || r.unit
+	unitAfter := s.unit(after)
+	r.unit = unitBefore || unitAfter
 	if dash && first.digits == 0 && as == decimal && !second.signed { // flat-2: minus 2?
 		return r, ambiguous
 	}
 	if r.pointed = r.pointed || second.pointed; slash && after == percent && !unitBefore && !r.pointed && isFraction(first.n, second.n) {
 		return r, ambiguous
 	}
-	switch end, v := shortEnd(as, &first, &second); v {
-	case ambiguous:
-		return r, ambiguous
-	case yes:
-		second.n = end
+	if (!unitBefore || unitAfter) && !spaced { // 4.5%/90, 7.5 / 90: a yield and a price
+		switch end, v := shortEnd(as, &first, &second); v {
+		case ambiguous:
+			return r, ambiguous
+		case yes:
+			second.n = end
+		}
 	}
 	both := !begins(begin, "minus") || bySign && (!slash || !isReduced(first.n.abs(), second.n))
 	if first.worded && !second.signed && both { // neg 2-3bp
@@ -170,7 +178,16 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 			return r, ambiguous
 		}
 	}
-	if first.negative && !second.signed && !second.n.isZero() {
+	if falls := hi == first && as != asPrice && whole(0).less(lo.n); falls && (worded || as == decimal && second.signed && (slash || spacedDash)) { // 20 to 12bp, T+150 / +125: how it has moved?
+		return r, ambiguous
+	}
+	if first.negative && !second.signed && !second.n.isZero() || isTooWide(as, lo.n, hi.n, hi == first || slash) {
+		return r, ambiguous
+	}
+	if apart && !dash && !second.signed && bySign && !slash && (as == mixed && unitBefore && !unitAfter || as == decimal && !hi.n.less(lo.n.times(2))) { // 4.5% -5, 5bp -10: how far it has moved?
+		return r, ambiguous
+	}
+	if as == decimal && second.negative && !first.negative && (dash || spacedDash || hi.n.signed(true) == lo.n) { // +5 - -2, +5/-5: a width?
 		return r, ambiguous
 	}
 	if as == mixed && slash && (&scanner{s.rest}).noted("yield", "yld", "ytw", "ytm", "ytc") { // 7%/7.25% YTW: coupon and yield
@@ -179,16 +196,50 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if as == decimal && slash && !r.pointed && second.n == whole(8) && isFraction(first.n.abs(), second.n) { // T+7/8
 		return r, ambiguous
 	}
-	if as == decimal && second.mayBePrice(&first) || as == mixed && slash && unitBefore && s.afterPercent(begin) && hi.n.minus(lo.n).less(tenth) {
+	if as == decimal && (second.mayBePrice(&first) || second.finerPrice(slash)) || as == mixed && slash && unitBefore && s.afterPercent(begin) && (hi.n.minus(lo.n).less(tenth) || !isTalked(lo.n) || !isTalked(hi.n)) {
 		return r, ambiguous
 	}
 	r.Range = Range{Lo: lo.n, Hi: hi.n}
 	return r, s.commaSettled(as, &r, &first, &second)
 }
 
+// The greatest widths of ranges. Ranges of yields and prices are narrow. One of spreads may end at twice its begin and 20, and one that
+// falls, or is at a slash, is narrower.
+var (
+	mostYields  = whole(2)
+	mostPrices  = whole(5)
+	mostSpreads = whole(20)
+)
+
+// isTooWide reports whether two numbers are too far apart for the ends of a range, or are the same, so that they may be about different
+// things: MS+95/-25, S+350/2031, 4.5%/10, par/100.
+func isTooWide(as notation, lo, hi Number, narrow bool) bool {
+	width := hi.minus(lo)
+	switch as {
+	case mixed:
+		return width.isZero() || mostYields.less(width)
+	case asPrice:
+		return width.isZero() || mostPrices.less(width)
+	}
+	if least := mostSpreads; width.isZero() || !least.less(width) {
+		return width.isZero()
+	}
+	if narrow {
+		return hi.less(width.times(3))
+	}
+	return lo.plus(mostSpreads).less(width)
+}
+
 // tenth is the least width of a range of yields of which both ends have the unit and a slash is between them. Two yields that are nearer are
 // those of one bond in two conventions: 4.5% / 4.55%.
 var tenth = Number{decimal128.FromU64(powers[scale] / 10), true}
+
+// isTalked reports whether a yield is one that price talk may have: talk is in eighths, or in steps of five basis points. Coupons and yields are
+// not: 4.5% / 4.61%.
+func isTalked(n Number) bool {
+	n = n.abs()
+	return n.isMultipleOf(powers[scale]/20) || n.isMultipleOf(powers[scale]/8)
+}
 
 // afterPercent reports whether what was read ends with the sign of percent.
 func (s *scanner) afterPercent(begin []byte) bool {
@@ -196,9 +247,15 @@ func (s *scanner) afterPercent(begin []byte) bool {
 	return len(read) > 0 && read[len(read)-1] == '%'
 }
 
-// mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5.
+// mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5, T+99 / 99.5.
 func (n *signedNumber) mayBePrice(first *signedNumber) bool {
-	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) && first.n.plus(whole(4)).less(n.n)
+	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) &&
+		(first.n.plus(whole(4)).less(n.n) || n.n.less(first.n.plus(whole(1))) && first.n.less(n.n))
+}
+
+// finerPrice reports whether the second number after a spread is written like an issue price: DBR+98.6 / 99.5, DBR+98.6-99.875.
+func (n *signedNumber) finerPrice(slash bool) bool {
+	return !n.signed && n.pointed && (slash || n.decimals > 1) && issueBounds.contain(n.n)
 }
 
 // shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is
@@ -215,7 +272,7 @@ func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) 
 	if as != mixed && step > 0 {
 		step = max(step, 25) // spreads and prices have quarters
 	}
-	if second.signed || second.pointed || second.comma || first.negative || step == 0 || second.n.Millionths.LowBits()/powers[scale]%step != 0 {
+	if second.signed || second.pointed || second.comma || first.negative || first.digits == 0 || step == 0 || second.n.Millionths.LowBits()/powers[scale]%step != 0 {
 		return end, no
 	}
 	end = Number{decimal128.FromU64(first.n.Millionths.LowBits()/powers[scale]*powers[scale] + second.n.Millionths.LowBits()/powers[second.digits]), true}

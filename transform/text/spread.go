@@ -7,9 +7,12 @@ import "bytes"
 func parseSpread(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	s.finalStage()
+	landed := len(s.rest) < len(text)
 	v := s.spread(siblings.Currency, r)
 	if plus := s; v == no && plus.char('+') {
-		v = s.bareSpread(r)
+		if v = s.bareSpread(r); v == yes && landed && r.Main.Hi.less(leastLanded) {
+			v = ambiguous
+		}
 	}
 	if v == yes {
 		var q remarks
@@ -86,14 +89,18 @@ var reofferWords = []string{"re-offer price", "reoffer price", "re-offer", "reof
 // with a point: 3mE+475, 99.5.
 func (s *scanner) reoffer(inside, comma bool) bool {
 	ahead := *s
+	bare := ahead
 	worded := ahead.oneOf(reofferWords...) || ahead.char('@')
+	if worded && (bare.oneOf("re-offer", "reoffer")) && bare.mayBeSpread("reoffer") {
+		return false
+	}
 	comma = ahead.char('/') || comma
 	ahead.char(':')
 	ahead.space()
 	begin := ahead.rest
 	n, ok := ahead.number(asPrice)
 	pointed := bytes.IndexByte(begin[:len(begin)-len(ahead.rest)], '.') >= 0
-	if !ok || !issueBounds.contain(n) || !pointed && !worded || !worded && !comma && !inside || ahead.unit(basisPoints) {
+	if !ok || !issueBounds.contain(n) || !pointed && !worded || !worded && !comma && !inside || ahead.unit(basisPoints) || ahead.dashNext() {
 		return false
 	}
 	ahead.unit(percent)
@@ -132,13 +139,19 @@ func (s *scanner) equivalent(currency []byte, r *Reading) {
 		ahead.space()
 	}
 	var other Reading
-	if ahead.spread(currency, &other) != yes || other.Benchmark == nil || bytes.Equal(other.Benchmark, r.Benchmark) { // T+120 (T+135): which one?
+	if isBare(r) || ahead.spread(currency, &other) != yes || other.Benchmark == nil || bytes.Equal(other.Benchmark, r.Benchmark) { // T+120 (T+135): which one?
 		return
 	}
 	ahead.noted(equivalentWords...)
 	if ahead.char(')') {
 		*s = ahead
 	}
+}
+
+// isBare reports whether a reading is a spread whose benchmark the text does not name. Next to another price it may be how far that has
+// moved, or a premium: 25bp (MS+95).
+func isBare(r *Reading) bool {
+	return r.Main.Lo.Set && r.Benchmark == nil && isStage(r.Basis, basisSpread)
 }
 
 // basis returns what a price over the benchmark is; nil if the benchmark is not settled.
@@ -213,11 +226,11 @@ func (s *scanner) repeated(over *benchmark, currency []byte, r *Range) {
 		return
 	}
 	again, ok := ahead.benchmark(bonds, currency)
-	if !ok || again.kind != over.kind || !bytes.Equal(again.name, over.name) || !bytes.Equal(again.index, over.index) {
+	if !ok || again.tenor.Set && again.tenor != over.tenor || again.kind != over.kind || !bytes.Equal(again.name, over.name) || !bytes.Equal(again.index, over.index) {
 		return
 	}
 	var hi Range
-	if ahead.over(over.kind, &hi) != yes || !hi.Point.Set || hi.Point.less(r.Point) {
+	if ahead.over(over.kind, &hi) != yes || !hi.Point.Set || !r.Point.less(hi.Point) || isTooWide(decimal, r.Point, hi.Point, false) {
 		return
 	}
 	*s, *r = ahead, Range{Lo: r.Point, Hi: hi.Point}

@@ -9,11 +9,11 @@ import (
 // with stages of which one is the last. Each step must be readable, and must be about the same benchmark, tenor and currency. chain
 // has tried the text before.
 func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
+	if g.kind == orderSteps && saysAny(text, dealWords) { // launched EUR500m
+		return false
+	}
 	if g.onlyStaged(text, siblings, r) {
 		return true
-	}
-	if g.kind == orderSteps && saysAny(text, dealWords) {
-		return false
 	}
 	s := scanner{text}
 	if s.moved() {
@@ -45,6 +45,9 @@ func (s *scanner) moved() bool {
 // onlyStaged reads a text of one step with a stage that the parser does not know.
 func (g *grammar) onlyStaged(text []byte, siblings Siblings, r *Reading) bool {
 	rest, stage := withoutStage(text)
+	if isFirst(stage) && rankOf(rest) > 0 { // IPT E+500 talk 490, size 500m
+		return false
+	}
 	return stage != nil && !g.hasRead(text, rest) && !g.isTooEarly(stage, true) && g.readStaged(rest, stage, siblings, r, true)
 }
 
@@ -75,6 +78,9 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 			return no
 		}
 		if ranked == len(stageRanks) && rank == 0 { // priced MS+95, now MS+92: in the secondary market
+			return no
+		}
+		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && isFirstStage(part) { // MS+95, IPTs MS+110
 			return no
 		}
 		ranked = max(rank, ranked)
@@ -108,7 +114,8 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		}
 		s := scanner{text[i:]}
 		inside := text[i-1] == '('
-		if !s.earlier(inside) {
+		listed := i > 1 && (text[i-2] == ',' || text[i-2] == ';') && rankOf(text[:i]) == 0
+		if !s.earlier(inside, listed, rankOf(text[:i])) {
 			continue
 		}
 		earlier := s.rest
@@ -123,7 +130,10 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			continue
 		}
 		later := *r
-		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) {
+		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 {
+			return false
+		}
+		if rankOf(text[i:]) > 0 && g.isTalkAgain(r, &later) {
 			return false
 		}
 		*r = later
@@ -132,8 +142,19 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 	return false
 }
 
-// earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one.
-func (s *scanner) earlier(inside bool) bool {
+// isTalkAgain reports whether a price next to one with a stage may be talk itself, because it is wider, or is about: T+95 (guidance 90),
+// 9.75% area (FG 9.5%).
+func (g *grammar) isTalkAgain(staged, price *Reading) bool {
+	if g.kind == spreadAlone || g.kind == premiumSteps {
+		return staged.Main.Hi.less(price.Main.Hi)
+	}
+	return string(price.Quality) == string(qualityArea) && !g.staged
+}
+
+// earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one. listed says
+// that a comma is before it, and a price without a stage before that: only the first stages are earlier then. rank is that of the price before
+// it, 0 for none: T+60 (revised T+55) and IPT 98 (talk 98.5) are steps in their order.
+func (s *scanner) earlier(inside, listed bool, rank int) bool {
 	ahead := *s
 	if ahead.oneOf(reversedWords...) {
 		return ahead.char(' ') && s.skipTo(ahead)
@@ -142,8 +163,21 @@ func (s *scanner) earlier(inside bool) bool {
 		inside = true
 		ahead.space()
 	}
+	named := rankOf(ahead.rest)
 	stage := ahead.stage()
-	return inside && stage != nil && !isStage(stage, stageFinal) && s.skipTo(ahead)
+	if rank > 0 && named >= rank || rank == 0 && isStage(stage, stageRevised) {
+		return false
+	}
+	return stage != nil && (inside && !isStage(stage, stageFinal) || listed && isFirst(stage)) && s.skipTo(ahead)
+}
+
+// isFirst reports whether a stage is before all others: a price without a stage is later.
+func isFirst(stage []byte) bool { return isStage(stage, stageIPT) || isStage(stage, stageWhisper) }
+
+// isFirstStage reports whether a step begins with such a stage.
+func isFirstStage(text []byte) bool {
+	s := scanner{trimmed(text)}
+	return isFirst(s.stage())
 }
 
 // listed reads steps of which each has a stage, in any order, and keeps the one whose stage is the last: 15-20 at IPT, 2 at landing.
@@ -160,7 +194,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 	bestRank, parts := 0, 0
 	for begin, i := 0, 0; i <= len(text); i++ {
 		final := i == len(text)
-		if !final && (!isSeparator(text, i) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
+		if !final && (!isSeparator(text, i) || text[i] == '.' && isLetter(text[i-1]) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
 			continue
 		}
 		part := text[begin:i]
@@ -178,7 +212,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		parts++
 	}
 	*r = best
-	return parts > 1 && r.hasNumber()
+	return parts > 1 && r.hasNumber() && (!g.priced || bestRank == len(stageRanks))
 }
 
 // step reads one step into r. A stage that the parser does not know is left out. After another step a number alone has the benchmark of
@@ -191,6 +225,9 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	}
 	rest, stage := withoutStage(text)
 	if g.isTooEarly(stage, latest) {
+		return false
+	}
+	if begin := (scanner{text}); (begin.oneOf("reoffer", "re-offer")) && before != nil && before.Main.Lo.Set && begins(begin.rest, " 9") && len(begin.rest) == 3 { // MS+95 / reoffer 93: a price?
 		return false
 	}
 	if len(rest) < len(text) && !g.hasRead(text, rest) && g.readStaged(rest, stage, siblings, r, latest) {
@@ -270,6 +307,9 @@ func (g *grammar) follows(r, before *Reading) bool {
 	}
 	switch g.kind {
 	case spreadAlone, marginAlone:
+		if g.kind == marginAlone && r.Benchmark != nil && before.Benchmark == nil || to.times(2).plus(whole(20)).less(lo) || hi.times(4).plus(whole(20)).less(from) { // 325bp, guidance MS+100
+			return false
+		}
 		if r.Benchmark != nil {
 			return true
 		}

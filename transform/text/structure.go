@@ -63,7 +63,7 @@ func (r *Reading) isStructure() bool {
 // feature reads one part of a structure that was not read before.
 func (s *scanner) feature(r *Reading) bool {
 	switch {
-	case s.parCall(), r.Tenor.Set && s.sameEnd(r), !r.Tenor.Set && (s.ends(r) || s.shortForm(r)), !r.Call.Set && s.call(r), s.callDate():
+	case s.parCall(), r.Tenor.Set && s.dueNoted(), r.Tenor.Set && s.sameEnd(r), !r.Tenor.Set && (s.ends(r) || s.shortForm(r)), !r.Call.Set && s.call(r), s.callDate():
 		return true
 	case r.Perpetual == No && s.perpetual():
 		r.Perpetual = Yes
@@ -133,6 +133,17 @@ func (s *scanner) shortForm(r *Reading) bool {
 	}
 	r.Tenor = whole(n)
 	return s.skipTo(ahead)
+}
+
+// dueNoted skips when a bond with a tenor is due: due 2032.
+func (s *scanner) dueNoted() bool {
+	ahead := *s
+	if !ahead.oneOf("due", "maturing", "mat.", "mat") {
+		return false
+	}
+	ahead.space()
+	var date Reading
+	return ahead.dueAt(&date) && s.skipTo(ahead)
 }
 
 // parCall skips that the issuer may call the bond at par shortly before its end, which is no call before: 3m par call.

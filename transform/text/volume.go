@@ -16,7 +16,7 @@ var (
 func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.volume(siblings, r)
-	if v == yes && s.end() && amountBounds.containAll(&r.Main) {
+	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (smallUnits[string(r.Currency)] || largeBounds.containAll(&r.Main)) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
@@ -46,6 +46,10 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Increase = Yes
 		s.space()
 		s.oneOf("of")
+	} else if grown := *s; !expected && grown.oneOf("upsized", "downsized") && grown.anySize(siblings.Currency) { // upsized EUR250m: to it, or by it?
+		return ambiguous
+	} else if grown = *s; !expected && grown.oneOf("upsized by", "increased by", "downsized by") && grown.oneSize(siblings.Currency) && grown.has(" to ") { // to the new size
+		*s, resized = grown, true
 	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
 		s.space()
@@ -61,6 +65,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	if r.Currency == nil {
 		return no
 	}
+	s.upToMost(siblings.Currency, &q, r)
 	var list remarkList
 	for more := true; more; {
 		ahead, inside := list.next(*s)
@@ -76,7 +81,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case ahead.retained(siblings.Currency), ahead.oversubscriptions(siblings.Currency, r):
-		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency), inside && ahead.oneOf("total"), q.after(&ahead):
+		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, &r.Main), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
 		}
@@ -124,6 +129,32 @@ func (s *scanner) limitedSize(column []byte, q *qualifier, r *Reading) (currency
 		*s = ahead
 	}
 	return s.sizeIn(currency, column, &r.Main)
+}
+
+// upToMost reads the most that a size may be, after the least: min 500m, max 750m.
+func (s *scanner) upToMost(column []byte, q *qualifier, r *Reading) {
+	ahead := *s
+	ahead.char(',')
+	ahead.space()
+	var most Range
+	if !q.least || !r.Main.Point.Set || !ahead.oneOf("max.", "maximum", "max", "up to") {
+		return
+	}
+	ahead.space()
+	named, v := ahead.size(column, &most)
+	if v == yes && most.Point.Set && r.Main.Lo.less(most.Hi) && (named == nil || string(named) == string(r.Currency)) {
+		*s, r.Main, *q = ahead, Range{Lo: r.Main.Lo, Hi: most.Hi}, qualifier{}
+	}
+}
+
+// oneSize skips a size that is no range.
+func (s *scanner) oneSize(column []byte) bool {
+	s.space()
+	if _, v := s.currency(column); v != yes {
+		return false
+	}
+	a, ok := s.amount()
+	return ok && a.unit
 }
 
 // retained skips the part of a bond that the issuer keeps: + 50m retained.
@@ -200,13 +231,18 @@ func (s *scanner) benchmarkSize(column []byte) {
 	}
 }
 
-// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line.
-func (s *scanner) otherSize(column []byte) bool {
+// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line, which is not less than size.
+func (s *scanner) otherSize(column []byte, size *Range) bool {
 	ahead := *s
 	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
 		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
 	}
-	return ahead.anySize(column) && s.skipTo(ahead)
+	total := begins(s.rest, "total") || begins(s.rest, "for a total")
+	ahead.char(':')
+	ahead.space()
+	var other Range
+	_, v := ahead.size(column, &other)
+	return v == yes && (!total || !other.Lo.Set || !size.Lo.Set || !other.Lo.less(size.Lo)) && s.skipTo(ahead)
 }
 
 // lineAfter skips the size of the line after an increase: to EUR1.3bn.

@@ -66,7 +66,9 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		limit.about = true
 	}
 	s.horizon()
-	s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann")
+	if s.noted("semi", "s.a.", "s.a", "sa", "annual", "ann") && r.Main.isRange() && r.Main.Hi.minus(r.Main.Lo).less(quarterPoint) { // 4.5% - 4.4% s.a.
+		return ambiguous
+	}
 	var q remarks
 	if v := q.read(s, &r.Main, percent); v != yes {
 		return v
@@ -98,10 +100,10 @@ func (s *scanner) tenorOf() bool {
 // yieldKinds are words before a yield that no column has.
 var yieldKinds = []string{"profit rate", "profit", "real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
 
-// priceToYield skips the price before the yield that it gives: par to yield 9.375%.
+// priceToYield skips the price or the coupon before the yield: par to yield 9.375%, 6.75% to yield 6.875%.
 func (s *scanner) priceToYield() {
 	ahead := *s
-	if n, ok := ahead.signedNumber(asPrice); ok && priceBounds.contain(n.n) && ahead.char(' ') && ahead.oneOf("to yield", "yielding", "to yld") {
+	if n, ok := ahead.signedNumber(asPrice); ok && (ahead.unit(percent) || priceBounds.contain(n.n)) && ahead.char(' ') && ahead.oneOf("to yield", "yielding", "to yld") {
 		ahead.space()
 		*s = ahead
 	}
