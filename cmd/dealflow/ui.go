@@ -13,11 +13,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
@@ -97,7 +99,8 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	opener := editions{catalogs: catalogs{app: a, lake: l}}
+	published := new(catalog.Memory)
+	opener := editions{catalogs: catalogs{app: a, lake: l}, published: published}
 	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
 	if err != nil {
 		return err
@@ -123,7 +126,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	e := explorer{app: a, where: where, options: o}
+	e := explorer{app: a, where: where, options: o, catalogs: published}
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
@@ -284,7 +287,8 @@ const statementTime = 10 * time.Second
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
 type editions struct {
 	catalogs
-	past pastRuns
+	past      pastRuns
+	published *catalog.Memory
 }
 
 // pastRuns are the old runs of a long log, as pages show them. They are kept from one edition to the next.
@@ -338,6 +342,10 @@ func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error)
 
 // open opens the catalog for the lake's latest commit in l. It returns nil if a writer has replaced the catalog.
 func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error) {
+	// Health says whether the catalog is as it was made. Its first reader after a commit need not wait until all of it is read.
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	reading.Go(func() { _, _ = e.published.ReadPublished(ctx, l, e.app.workDir(), time.Now()) }) // Health reads it again, and says what is wrong
 	file, err := e.app.openCatalog(ctx, l)
 	if err != nil {
 		return nil, err
@@ -376,6 +384,8 @@ type explorer struct {
 	app     *app
 	where   store.Store
 	options uiOptions
+
+	catalogs *catalog.Memory
 }
 
 // quiet returns the app without its log: what is found is on the page.
@@ -402,6 +412,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.catalogs = e.catalogs
 	s, err := in.inspect(ctx, e.where, o)
 	if err != nil {
 		return nil, err
