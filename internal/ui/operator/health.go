@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -319,40 +320,6 @@ func checksTable(checks []lake.Check) *grid.Table {
 	return t
 }
 
-// earlierRuns is the most commits before a pull in which its drift is looked for.
-const earlierRuns = 1000
-
-// place is what drift is of.
-type place struct {
-	feed    api.Feed
-	pointer string
-	kind    lake.DriftKind
-}
-
-// newDrift returns the places of a pull's drift that no commit before it has.
-func newDrift(commits []lake.Commit, c *lake.Commit) map[place]bool {
-	fresh := map[place]bool{}
-	for i := range c.Feeds {
-		for _, d := range c.Feeds[i].Drift {
-			fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}] = true
-		}
-	}
-	looked := 0
-	for i := len(commits) - 1; i >= 0 && len(fresh) > 0 && looked < earlierRuns; i-- {
-		if commits[i].Number >= c.Number || len(commits[i].Feeds) == 0 {
-			continue
-		}
-		looked++
-		for j := range commits[i].Feeds {
-			f := &commits[i].Feeds[j]
-			for _, d := range f.Drift {
-				delete(fresh, place{f.Feed, d.Pointer, d.Kind})
-			}
-		}
-	}
-	return fresh
-}
-
 // driftTable lists what values of a pull are other than the API document says, and says what of it is new. New ones are first,
 // then the most frequent.
 func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
@@ -363,10 +330,14 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 		fresh bool
 	}
 	var all []pair
-	fresh := newDrift(commits, c)
+	count := 0 // of new ones
+	before := commits[:sort.Search(len(commits), func(i int) bool { return commits[i].Number >= c.Number })]
 	for i := range c.Feeds {
-		for _, d := range c.Feeds[i].Drift {
-			all = append(all, pair{c.Feeds[i].Feed, d, fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}]})
+		f := &c.Feeds[i]
+		fresh := lake.NewDrift(before, f.Feed, f.Drift)
+		count += len(fresh)
+		for _, d := range f.Drift {
+			all = append(all, pair{f.Feed, d, slices.Contains(fresh, d)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pair) int {
@@ -382,7 +353,7 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 		}
 		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
-	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(len(fresh))), "0"), "none"))
+	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(count)), "0"), "none"))
 	if len(all) > driftShown {
 		said += fmt.Sprintf(" The table has the first %d.", driftShown)
 	}
