@@ -30,6 +30,7 @@ import (
 	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/limits"
@@ -439,7 +440,28 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	}
 	h.Attempts = runsOf(rowsOf(in.log.Commits, in.log, s.made))
 	h.Size = sizeFacts(s)
-	return h, nil
+	h.Quarantine, err = openQuarantine(ctx, in.lake)
+	return h, err
+}
+
+// openQuarantine returns the records that the last pulls of their feeds could not read.
+func openQuarantine(ctx context.Context, l *load.Lake) (all []operator.Quarantined, err error) {
+	for _, feed := range api.Feeds() {
+		some := slices.ContainsFunc(l.Log().SinceSnapshot(feed), func(run *lake.Commit) bool { return run.Feed(feed).Quarantined > 0 })
+		if !some {
+			continue // most often: nothing is to be read
+		}
+		found, err := quarantineOf(ctx, l, feed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if r := &found[i]; r.Open {
+				all = append(all, operator.Quarantined{ID: r.ID, Feed: feed, DealID: r.DealID, Reason: r.Reason, Detail: r.Detail, FirstAt: r.First.Time, Bytes: int64(r.Bytes)})
+			}
+		}
+	}
+	return all, nil
 }
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
@@ -575,6 +597,10 @@ func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange
 	if err != nil {
 		return operator.FileChange{}, err
 	}
+	return e.filesIn(ctx, l, number)
+}
+
+func (*explorer) filesIn(ctx context.Context, l *load.Lake, number int64) (operator.FileChange, error) {
 	data, err := l.Object(ctx, lake.CommitKey(number))
 	if errors.Is(err, store.ErrNotFound) {
 		return operator.FileChange{}, nil
@@ -590,5 +616,50 @@ func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange
 	for i := range c.Add {
 		f.AddedBytes += c.Add[i].Bytes
 	}
-	return f, nil
+	f.RemovedBytes, err = removedBytes(ctx, l, c)
+	return f, err
+}
+
+// runsSized is the most commits that are read to say how large the files were that another one removed.
+const runsSized = 100
+
+// removedBytes returns the size of the files that a commit removed: the commits that added them have it. It returns -1 if one of
+// these is not known, or if they are very many.
+func removedBytes(ctx context.Context, l *load.Lake, c *lake.Commit) (int64, error) {
+	removed, runs := map[string]bool{}, map[string]bool{}
+	for _, path := range c.Remove {
+		removed[path] = true
+		runs[(&lake.File{Path: path}).RunID()] = true
+	}
+	if len(runs) > runsSized {
+		return -1, nil
+	}
+	sum := int64(0)
+	for i := range l.Log().Commits {
+		earlier := &l.Log().Commits[i]
+		if earlier.Number >= c.Number || !runs[earlier.RunID] || len(removed) == 0 {
+			continue
+		}
+		data, err := l.Object(ctx, lake.CommitKey(earlier.Number))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		whole, err := lake.DecodeCommit(data)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", lake.CommitKey(earlier.Number), err)
+		}
+		for _, file := range whole.Add {
+			if removed[file.Path] {
+				sum += file.Bytes
+				delete(removed, file.Path)
+			}
+		}
+	}
+	if len(removed) > 0 {
+		return -1, nil
+	}
+	return sum, nil
 }

@@ -204,3 +204,28 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// TestSpark checks that small lines stay inside, that a missing value breaks them, and that the newest value has the mark.
+func TestSpark(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		runs   int // lines; -1: no drawing
+	}{
+		{nil, -1}, {[]float64{5}, -1}, {[]float64{math.NaN(), 5, math.NaN()}, -1}, {[]float64{5, 5}, 1}, {[]float64{1, 2, math.NaN(), 4, 3}, 2}, {[]float64{0, math.NaN(), 9}, 0}, {[]float64{1e15, -1e15, 0}, 1},
+	} {
+		d := Spark("t", "d", c.values)
+		switch {
+		case d == nil || c.runs < 0:
+			if d != nil || c.runs >= 0 {
+				t.Errorf("%v: got %+v", c.values, d)
+			}
+			continue
+		case outside(d) != "" || len(d.Paths) != c.runs || len(d.Rects) != 1:
+			t.Errorf("%v: %s, %d lines, %d marks", c.values, outside(d), len(d.Paths), len(d.Rects))
+		}
+	}
+	d := Spark("t", "d", []float64{1, 9, 5})
+	if points := d.Paths[0].Points; points[0].Y <= points[2].Y || points[1].Y >= points[2].Y || points[2].X != d.Rects[0].X+2 {
+		t.Errorf("1, 9 and 5 are drawn at %+v, the mark at %+v", points, d.Rects[0])
+	}
+}

@@ -53,6 +53,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("requests", func(t *testing.T) {
 		testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt))
 	})
+	t.Run("health", func(t *testing.T) { testHealth(t, e, asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
 	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
@@ -120,6 +121,28 @@ func testLinks(t *testing.T, e *explorer) {
 	}
 	if seen < 15 {
 		t.Errorf("%d pages: the crawl sees too little", seen)
+	}
+}
+
+// testHealth checks the quarantine, and the deals of each feed by night. A page as of an instant has no quarantine: that is of now.
+func testHealth(t *testing.T, e *explorer, second string) {
+	page, then := e.page(t, "/"), e.page(t, "/as-of/"+second+"/")
+	for _, want := range []string{
+		"23 records; the table has the first 20", "dealflow quarantine show 5f2a19", `deals?q=19"`, `deals?q=22"`, "&lt;b&gt;message", "2.0 KiB",
+		`data-copy="dealflow quarantine retry"`,
+	} {
+		if has := strings.Contains(page, want); has != (want != `deals?q=22"`) {
+			t.Errorf("Health has %s: %t", want, has)
+		}
+	}
+	if strings.Contains(then, "uarantine show") {
+		t.Error("a page as of an instant has the quarantine of now")
+	}
+	nights := regexp.MustCompile(`aria-label="bond/ig/priced: deals of the last (\d+) nights, `)
+	for _, c := range []struct{ page, want string }{{page, "3"}, {then, "2"}} {
+		if found := nights.FindStringSubmatch(c.page); found == nil || found[1] != c.want {
+			t.Errorf("the deals by night: got %v, want %s nights", found, c.want)
+		}
 	}
 }
 

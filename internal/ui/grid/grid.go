@@ -45,6 +45,8 @@ type Cell struct {
 	Null  bool
 	Class string
 	Edits []Edit // what the text is a summary of; a reader can open it
+
+	Drawing *chart.Drawing // in place of the text; nil for none
 }
 
 // Edit is a difference between two versions.
