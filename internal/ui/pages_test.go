@@ -588,3 +588,25 @@ func TestSearchByCanonicalName(t *testing.T) {
 	}
 	wantParts(t, e.page(t, "/deals?q=cedar"), "2 deals", "Oak  Holding", "searched for also by the canonical names", ">expected</bdi> <small>1</small>")
 }
+
+// TestLongChanges asks for the changes of more than 31 days: the page has counts, a sentence, and the way to the last 31 days, which
+// are listed.
+func TestLongChanges(t *testing.T) {
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	b.Write(world.Priced, 2, `"message":"late"`)
+	w.Night(t, 40, world.Feeds(world.Priced), world.Quiet)
+	e := serve(t, w)
+	long := e.page(t, "/changes?from=2025-01-01T00:00:00Z&kind=priced")
+	wantParts(t, long, "These are 40 days, with 4 versions.", "4 versions became known", "save all versions as Parquet", `changes.parquet?`)
+	if strings.Contains(long, "?tab=diff") {
+		t.Error("versions are listed")
+	}
+	next := regexp.MustCompile(`<a href="\./(changes\?[^"]*)">The last 31 days`).FindStringSubmatch(long)
+	if next == nil {
+		t.Fatal("no way to the last 31 days")
+	}
+	wantParts(t, e.page(t, "/"+html.UnescapeString(next[1])), "1 version became known", "?tab=diff", `name="kind" value="priced"`)
+	wantParts(t, e.page(t, "/as-of/"+asof.Path(w.Log(t).Commits[0].KnownAt)+"/changes?from=2025-01-01T00:00:00Z"), "3 versions became known", ">added")
+}
