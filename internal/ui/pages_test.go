@@ -333,6 +333,29 @@ func testPipeline(t *testing.T, e *explorer) {
 	if !maps.Equal(markets, map[string]bool{"HY": true, "EM": true}) {
 		t.Errorf("the pipeline of HY and EM has the markets %v", markets)
 	}
+	// Each timing has the number of deals that the filter leaves.
+	tried := 0
+	for service := range want {
+		_, filter, _ := strings.Cut(e.page(t, "/pipeline?service="+service), `aria-label="Filter by timing"`)
+		filter, _, _ = strings.Cut(filter, "</div>")
+		for _, choice := range regexp.MustCompile(`href="\.(/pipeline\?[^"]*timing=[^"]*)".*<small>(\d+)</small>`).FindAllStringSubmatch(filter, -1) {
+			tried++
+			_, text, _ := e.get(t, strings.Replace(html.UnescapeString(choice[1]), "/pipeline", "/pipeline.csv", 1))
+			if rows, err = csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
+				t.Fatal(err)
+			}
+			left := map[string]bool{}
+			for _, row := range rows[1:] {
+				left[row[1]+row[2]] = true
+			}
+			if fmt.Sprint(len(left)) != choice[2] {
+				t.Errorf("%s: %d deals, the page says %s", choice[1], len(left), choice[2])
+			}
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d timings: the test sees too little", tried)
+	}
 	before, after, _ := strings.Cut(e.page(t, "/pipeline?service=bond&since=commit-1"), `<div class="board">`)
 	said := regexp.MustCompile(`<summary>Since then (\d+) left \((\d+) priced, \d+ gone\)</summary>`).FindStringSubmatch(before)
 	if said == nil || said[2] == "0" {
