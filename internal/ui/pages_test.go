@@ -431,6 +431,13 @@ func testDeal(t *testing.T, e *explorer) {
 	}
 	wantParts(t, e.page(t, "/deals"), " other, ")
 	shown := e.page(t, priced+"?tab=fields")
+	for tab, other := range map[string]string{"banks": "bond_priced_geographies", "lists": "bond_priced_banks"} {
+		page := e.page(t, priced+"?tab="+tab)
+		wantParts(t, page, "?tab=prices", "<h2>"+map[string]string{"banks": "bond_priced_banks", "lists": "bond_priced_geographies"}[tab]+"</h2>")
+		if strings.Contains(page, "<h2>"+other) {
+			t.Errorf("the tab %s has %s", tab, other)
+		}
+	}
 	wantParts(t, shown, "<dt>ISIN</dt>", "<td>nominal_usd</td>")
 	if strings.Contains(shown, ".000000</bdi>") {
 		t.Error("the fields have amounts with six zeros")
@@ -632,4 +639,19 @@ func TestLongChanges(t *testing.T) {
 	}
 	wantParts(t, e.page(t, "/"+html.UnescapeString(next[1])), "1 version became known", "?tab=diff", `name="kind" value="priced"`)
 	wantParts(t, e.page(t, "/as-of/"+asof.Path(w.Log(t).Commits[0].KnownAt)+"/changes?from=2025-01-01T00:00:00Z"), "3 versions became known", ">added")
+}
+
+// TestDiffOutsideColumns changes a field that no column has: the comparison has its JSON pointer with both values, between
+// neighbours and between others.
+func TestDiffOutsideColumns(t *testing.T) {
+	w, b := world.NewBook(t)
+	for night, members := range []string{`"canary":{"a/b":1,"kept":true}`, `"canary":{"a/b":"<i>","kept":true}`, `"canary":{"kept":true}`} {
+		b.Write(world.Priced, 1, members)
+		w.Night(t, night, world.Feeds(world.Priced), world.Quiet)
+	}
+	e := serve(t, w)
+	const deal = "/deals/bond/ig/priced/1?tab=diff"
+	wantParts(t, e.page(t, deal+"&v=2"), "Only content outside all columns differs: 1 place.", "<td>/canary/a~1b</td>", "<del><bdi>1</bdi></del>", "<ins><bdi>&#34;&lt;i&gt;&#34;</bdi></ins>")
+	wantParts(t, e.page(t, deal), "<td>/canary/a~1b</td>", "<del><bdi>&#34;&lt;i&gt;&#34;</bdi></del></td><td>–</td>")
+	wantParts(t, e.page(t, deal+"&v=3&against=1"), "1 place.", "<del><bdi>1</bdi></del></td><td>–</td>")
 }
