@@ -92,7 +92,7 @@ func testLinks(t *testing.T, e *explorer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids, headings := map[string]bool{}, 0
+		ids, headings, within := map[string]bool{}, 0, []string{}
 		for n := range root.Descendants() {
 			if n.Data == "h1" {
 				headings++
@@ -104,6 +104,9 @@ func testLinks(t *testing.T, e *explorer) {
 				if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
 					t.Errorf("%s: the attribute %s=%q", path, a.Key, a.Val)
 				}
+				if part, ok := strings.CutPrefix(a.Val, "#"); ok && a.Key == "href" {
+					within = append(within, part)
+				}
 				if a.Key == "id" {
 					if ids[a.Val] {
 						t.Errorf("%s: two elements have the id %s", path, a.Val)
@@ -111,6 +114,15 @@ func testLinks(t *testing.T, e *explorer) {
 					ids[a.Val] = true
 				}
 			}
+		}
+		for _, part := range within {
+			if !ids[part] {
+				t.Errorf("%s: a link to the part %s, which is not there", path, part)
+			}
+		}
+		if strings.Contains(page, `class="saves">Table as`) && !strings.Contains(page, `>Parquet</a> · <a href="#sql-`) &&
+			!strings.Contains(path, "/deals/") && !strings.Contains(path, "/tables/") && !strings.Contains(path, "/runs") { // which are not made of one statement
+			t.Errorf("%s: the table does not lead to its statement", path)
 		}
 		if headings != 1 {
 			t.Errorf("%s: %d headings of the first level", path, headings)
