@@ -1,6 +1,6 @@
 package chart
 
-// Bands draws a line per series over the categories, and behind it the band from its lower to its upper value. A missing value
+// Bands draws a line per series over the categories, on the band from its lower to its upper value. A missing value
 // breaks both.
 func Bands(c *Chart) *Drawing {
 	d := Lines(c)
@@ -39,7 +39,7 @@ func Bands(c *Chart) *Drawing {
 		}
 		end()
 	}
-	d.Paths = append(bands, d.Paths...) // behind the lines
+	d.Paths = append(bands, d.Paths...) // which are drawn over them
 	return d
 }
 

@@ -256,7 +256,7 @@ func TestHatching(t *testing.T) {
 	}
 }
 
-// TestBands checks that a band is behind its line, from the lower to the upper value, and that a missing value breaks it.
+// TestBands checks that a line is drawn over its band, which goes from the lower to the upper value, and that a missing value breaks it.
 func TestBands(t *testing.T) {
 	c := &Chart{Unit: "bp", Categories: []string{"a", "b", "c", "d"}, Series: []Series{{Class: "s0", Values: []float64{2, 3, math.NaN(), 4}, Lower: []float64{1, 2, 0, 4}, Upper: []float64{3, 8, 9, 4}}}}
 	d := Bands(c)

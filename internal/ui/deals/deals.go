@@ -365,7 +365,7 @@ type changesData struct {
 	Recent   string // address of the end of an interval that is too long; "" for one that is not
 }
 
-// Above these the page has the counts alone: nobody reads so many versions, and to sort them takes long.
+// Above these the page has the counts alone: a list of them is of no use, and to sort them takes long.
 const (
 	intervalListed = 31 * 24 * time.Hour
 	versionsListed = 50_000

@@ -41,9 +41,9 @@ func overTime(p plot, cut string) plot {
 
 // withGaps returns all months, or years, from the first to the last of some; the same if one of them is no such time, or if they are
 // too many for a screen.
-func withGaps(sorted []string, of string) []string {
+func withGaps(sorted []string, unit string) []string {
 	form, months := "2006-01", 1
-	if of == "year" {
+	if unit == "year" {
 		form, months = "2006", 12
 	}
 	var all []string

@@ -10,11 +10,11 @@ import (
 
 // TestWithGaps checks that a time without a row is a gap of its own, and that other texts stay as they are.
 func TestWithGaps(t *testing.T) {
-	for _, c := range []struct{ of, times, want string }{
+	for _, c := range []struct{ unit, times, want string }{
 		{"month", "2025-11 2026-02", "2025-11 2025-12 2026-01 2026-02"}, {"month", "2026-01", "2026-01"}, {"month", "", ""},
 		{"year", "2020 2023", "2020 2021 2022 2023"}, {"month", "(none) 2026-01", "(none) 2026-01"}, {"year", "0001 9999", "0001 9999"},
 	} {
-		if got := withGaps(strings.Fields(c.times), c.of); !slices.Equal(got, strings.Fields(c.want)) {
+		if got := withGaps(strings.Fields(c.times), c.unit); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: got %v, want %s", c.times, got, c.want)
 		}
 	}
