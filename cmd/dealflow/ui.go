@@ -131,7 +131,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files}, described, asked)
+	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files, Record: e.record}, described, asked)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -462,6 +462,30 @@ func openQuarantine(ctx context.Context, l *load.Lake) (all []operator.Quarantin
 		}
 	}
 	return all, nil
+}
+
+// record returns the bytes that `dealflow quarantine show` prints.
+func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
+	l, err := e.quiet().openToRead(ctx, e.where)
+	if err != nil {
+		return nil, err
+	}
+	return recordIn(ctx, l, id)
+}
+
+func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
+	for _, feed := range api.Feeds() {
+		found, err := quarantineOf(ctx, l, feed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].ID == id {
+				return found[i].payload, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 
 	"dealflow/internal/attempts"
@@ -140,6 +141,12 @@ func TestOpenQuarantine(t *testing.T) {
 	q := all[0]
 	if q.Feed != world.Priced || q.DealID == nil || *q.DealID != 2 || q.Reason != "duplicate_member" || len(q.ID) != 12 || q.Bytes == 0 || q.FirstAt.After(first.Time) {
 		t.Errorf("got %+v", q)
+	}
+	if data, err := recordIn(t.Context(), w.Lake(t), q.ID); err != nil || int64(len(data)) != q.Bytes || !strings.Contains(string(data), `"message":"b"`) {
+		t.Errorf("its bytes are %q, %v", data, err)
+	}
+	if data, err := recordIn(t.Context(), w.Lake(t), q.ID[:6]); err != nil || data != nil {
+		t.Errorf("the beginning of an id: %q, %v", data, err)
 	}
 	b.Write(world.Priced, 2, "")
 	b.Write(world.Priced, 3, `"message":"a","message":"b"`)

@@ -140,7 +140,7 @@ func testLinks(t *testing.T, e *explorer) {
 func testHealth(t *testing.T, e *explorer, second string) {
 	page, then := e.page(t, "/"), e.page(t, "/as-of/"+second+"/")
 	for _, want := range []string{
-		"23 records; the table has the first 20", "dealflow quarantine show 5f2a19", `deals?q=19"`, `deals?q=22"`, "&lt;b&gt;message", "2.0 KiB",
+		"23 records; the table has the first 20", "dealflow quarantine show 5f2a19", `href="./quarantine/5f2a19"`, `deals?q=19"`, `deals?q=22"`, "&lt;b&gt;message", "2.0 KiB",
 		`data-copy="dealflow quarantine retry"`,
 	} {
 		if has := strings.Contains(page, want); has != (want != `deals?q=22"`) {
@@ -149,6 +149,15 @@ func testHealth(t *testing.T, e *explorer, second string) {
 	}
 	if strings.Contains(then, "uarantine show") {
 		t.Error("a page as of an instant has the quarantine of now")
+	}
+	status, body, header := e.get(t, "/quarantine/5f2a19")
+	if status != http.StatusOK || body != "{\"id\":<b>\xff5f2a19" || header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("the bytes of a record: %d, %v, %q", status, header, body)
+	}
+	for _, path := range []string{"/quarantine/5f2aff", "/quarantine/x", "/as-of/" + second + "/quarantine/5f2a19"} {
+		if status, _, _ := e.get(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, status)
+		}
 	}
 	nights := regexp.MustCompile(`aria-label="bond/ig/priced: deals of the last (\d+) nights, `)
 	for _, c := range []struct{ page, want string }{{page, "3"}, {then, "2"}} {

@@ -125,6 +125,12 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 		Files: func(context.Context, int64) (operator.FileChange, error) {
 			return operator.FileChange{Known: true, Added: 3}, nil
 		},
+		Record: func(_ context.Context, id string) ([]byte, error) {
+			if id == "5f2aff" {
+				return nil, nil
+			}
+			return []byte("{\"id\":<b>\xff" + id), nil
+		},
 	}, described(t), console.Source{
 		Runner:   &safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir(), Time: time.Minute},
 		Examples: []console.Example{{Title: "Commits", SQL: `SELECT "commit", command FROM runs ORDER BY ALL`}},

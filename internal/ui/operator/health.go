@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"sort"
@@ -388,12 +389,31 @@ func quarantineTable(q *frame.Request, records []Quarantined) (t *grid.Table, sa
 		if r.DealID != nil {
 			deal = grid.Cell{Text: fmt.Sprint(*r.DealID), Link: q.Link(fmt.Sprintf("deals?q=%d", *r.DealID))} // no version of it may be known
 		}
-		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.FirstAt), grid.Cell{Text: "dealflow quarantine show " + r.ID})
+		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.FirstAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
 	}
 	if len(records) > quarantinedShown {
 		said = fmt.Sprintf("%s; the table has the first %d, and dealflow quarantine list has all.", grid.Plural(int64(len(records)), "record", "records"), quarantinedShown)
 	}
 	return t, said
+}
+
+// showRecord answers with the exact bytes of a record in quarantine, as a file: a browser never reads them as a page.
+func (s *source) showRecord(q *frame.Request) (*frame.Content, error) {
+	id := q.Vars["record"]
+	if q.View.Pinned() {
+		return nil, frame.Errorf(http.StatusNotFound, "What is in quarantine is told as of now alone.")
+	}
+	if !plainID.MatchString(id) {
+		return nil, frame.Errorf(http.StatusNotFound, "No record has such an id.")
+	}
+	data, err := s.Record(q.Ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		return nil, frame.Errorf(http.StatusNotFound, "No record %s is in quarantine.", id)
+	}
+	return &frame.Content{File: &frame.File{Name: "record-" + id + ".txt", Type: "text/plain; charset=utf-8", Data: data}}, nil
 }
 
 // nightsOf draws how many deals the last snapshots of a feed had. A night without a snapshot of it is a gap.
