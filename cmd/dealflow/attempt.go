@@ -132,6 +132,10 @@ func (at *attempt) hide(who account) {
 func (at *attempt) pulled(r *pull.Result) {
 	at.shown = r
 	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, SnapshotDate: r.SnapshotDate, Warnings: r.Warnings}
+	if r.Commit > 0 {
+		stages := attempts.StageSeconds(r.Stages)
+		at.result.StageSeconds = &stages
+	}
 	for i := range r.Feeds {
 		f := &r.Feeds[i]
 		at.result.Requests += f.Requests

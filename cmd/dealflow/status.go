@@ -143,6 +143,8 @@ type inspection struct {
 	judged []api.Feed
 	lake   *load.Lake
 	log    *load.Log
+
+	catalogs *catalog.Memory // nil: the published catalog is read each time
 }
 
 // newInspection checks the flags of status.
@@ -217,7 +219,7 @@ func (in *inspection) read(ctx context.Context, where store.Store) (*statusResul
 	s := statusOf(l, in.now)
 	reading, readCtx := errgroup.WithContext(ctx) // each adds fields of its own
 	reading.Go(func() error {
-		published, err := catalog.ReadPublished(readCtx, l, a.workDir())
+		published, err := in.catalogs.ReadPublished(readCtx, l, a.workDir(), time.Now())
 		s.CatalogCommit = published.Shows.Number
 		if published.Flaw != nil {
 			s.CatalogFlaw = published.Flaw.Error()

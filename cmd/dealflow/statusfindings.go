@@ -10,6 +10,7 @@ import (
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/watch"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -211,22 +212,43 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 	in.judgeDrift(s)
 }
 
-// judgeDrift adds one finding for the drift of all feeds: there is often some in many of them.
+// judgeDrift adds one finding for the new drift of all feeds: there is often some in many of them. What an earlier snapshot had
+// is no news, and a warning that is there each night hides the others.
 func (in *inspection) judgeDrift(s *statusResult) {
-	sum, example := int64(0), ""
+	values, example := int64(0), ""
 	var names []string
 	for i := range s.Feeds {
-		f := &s.Feeds[i]
-		if f.Last == nil || len(f.Last.Drift) == 0 {
+		feed := s.Feeds[i].Feed
+		fresh := in.newDrift(feed)
+		if len(fresh) == 0 {
 			continue
 		}
-		sum += f.Last.DriftCount()
-		names = append(names, f.Feed.String())
-		example = cmp.Or(example, fmt.Sprintf("%s at %s of %s", f.Last.Drift[0].Kind, f.Last.Drift[0].Pointer, f.Feed))
+		for _, d := range fresh {
+			values += d.Count
+		}
+		names = append(names, feed.String())
+		example = cmp.Or(example, fmt.Sprintf("%s at %s of %s", fresh[0].Kind, fresh[0].Pointer, feed))
 	}
 	if len(names) > 0 {
-		s.add("drift", "", "`dealflow runs show last` lists it", "%d values of %s are other than the API document says, such as %s", sum, strings.Join(names, ", "), example)
+		s.add("drift", "", "`dealflow runs show last` lists it", "%d values of %s are other than the API document says, in a way that no earlier snapshot had, such as %s", values, strings.Join(names, ", "), example)
 	}
+}
+
+// newDrift returns the drift of a feed's newest complete snapshot and of the syncs since it that no pull before them had.
+func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift) {
+	since := in.log.SinceSnapshot(feed)
+	if len(since) == 0 {
+		return nil
+	}
+	first := slices.IndexFunc(in.log.Commits, func(c lake.Commit) bool { return c.Number == since[0].Number })
+	for _, run := range since {
+		for _, d := range lake.NewDrift(in.log.Commits[:first], feed, run.Feed(feed).Drift) {
+			if !slices.ContainsFunc(fresh, func(known lake.Drift) bool { return lake.CompareDrift(known, d) == 0 }) {
+				fresh = append(fresh, d)
+			}
+		}
+	}
+	return fresh
 }
 
 // judgeLake adds findings about the lake as a whole.

@@ -13,11 +13,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
@@ -28,6 +30,7 @@ import (
 	"dealflow/internal/ui/study"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/limits"
@@ -97,7 +100,8 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	opener := editions{catalogs: catalogs{app: a, lake: l}}
+	published := new(catalog.Memory)
+	opener := editions{catalogs: catalogs{app: a, lake: l}, published: published}
 	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
 	if err != nil {
 		return err
@@ -123,11 +127,11 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	e := explorer{app: a, where: where, options: o}
+	e := explorer{app: a, where: where, options: o, catalogs: published}
 	server, err := ui.New(frame.Config{
 		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files}, described, asked)
+	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files, Record: e.record}, described, asked)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -284,7 +288,8 @@ const statementTime = 10 * time.Second
 // editions opens the catalogs of a lake that gets new commits, for the explorer.
 type editions struct {
 	catalogs
-	past pastRuns
+	past      pastRuns
+	published *catalog.Memory
 }
 
 // pastRuns are the old runs of a long log, as pages show them. They are kept from one edition to the next.
@@ -338,6 +343,10 @@ func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error)
 
 // open opens the catalog for the lake's latest commit in l. It returns nil if a writer has replaced the catalog.
 func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error) {
+	// Health says whether the catalog is as it was made. Its first reader after a commit need not wait until all of it is read.
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	reading.Go(func() { _, _ = e.published.ReadPublished(ctx, l, e.app.workDir(), time.Now()) }) // Health reads it again, and says what is wrong
 	file, err := e.app.openCatalog(ctx, l)
 	if err != nil {
 		return nil, err
@@ -376,6 +385,8 @@ type explorer struct {
 	app     *app
 	where   store.Store
 	options uiOptions
+
+	catalogs *catalog.Memory
 }
 
 // quiet returns the app without its log: what is found is on the page.
@@ -402,6 +413,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.catalogs = e.catalogs
 	s, err := in.inspect(ctx, e.where, o)
 	if err != nil {
 		return nil, err
@@ -428,7 +440,52 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	}
 	h.Attempts = runsOf(rowsOf(in.log.Commits, in.log, s.made))
 	h.Size = sizeFacts(s)
-	return h, nil
+	h.Quarantine, err = openQuarantine(ctx, in.lake)
+	return h, err
+}
+
+// openQuarantine returns the records that the last pulls of their feeds could not read.
+func openQuarantine(ctx context.Context, l *load.Lake) (all []operator.Quarantined, err error) {
+	for _, feed := range api.Feeds() {
+		some := slices.ContainsFunc(l.Log().SinceSnapshot(feed), func(run *lake.Commit) bool { return run.Feed(feed).Quarantined > 0 })
+		if !some {
+			continue // most often: nothing is to be read
+		}
+		found, err := quarantineOf(ctx, l, feed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if r := &found[i]; r.Open {
+				all = append(all, operator.Quarantined{ID: r.ID, Feed: feed, DealID: r.DealID, Reason: r.Reason, Detail: r.Detail, FirstAt: r.First.Time, Bytes: int64(r.Bytes)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// record returns the bytes that `dealflow quarantine show` prints.
+func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
+	l, err := e.quiet().openToRead(ctx, e.where)
+	if err != nil {
+		return nil, err
+	}
+	return recordIn(ctx, l, id)
+}
+
+func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
+	for _, feed := range api.Feeds() {
+		found, err := quarantineOf(ctx, l, feed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].ID == id {
+				return found[i].payload, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
@@ -564,6 +621,10 @@ func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange
 	if err != nil {
 		return operator.FileChange{}, err
 	}
+	return e.filesIn(ctx, l, number)
+}
+
+func (*explorer) filesIn(ctx context.Context, l *load.Lake, number int64) (operator.FileChange, error) {
 	data, err := l.Object(ctx, lake.CommitKey(number))
 	if errors.Is(err, store.ErrNotFound) {
 		return operator.FileChange{}, nil
@@ -579,5 +640,50 @@ func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange
 	for i := range c.Add {
 		f.AddedBytes += c.Add[i].Bytes
 	}
-	return f, nil
+	f.RemovedBytes, err = removedBytes(ctx, l, c)
+	return f, err
+}
+
+// runsSized is the most commits that are read to say how large the files were that another one removed.
+const runsSized = 100
+
+// removedBytes returns the size of the files that a commit removed: the commits that added them have it. It returns -1 if one of
+// these is not known, or if they are very many.
+func removedBytes(ctx context.Context, l *load.Lake, c *lake.Commit) (int64, error) {
+	removed, runs := map[string]bool{}, map[string]bool{}
+	for _, path := range c.Remove {
+		removed[path] = true
+		runs[(&lake.File{Path: path}).RunID()] = true
+	}
+	if len(runs) > runsSized {
+		return -1, nil
+	}
+	sum := int64(0)
+	for i := range l.Log().Commits {
+		earlier := &l.Log().Commits[i]
+		if earlier.Number >= c.Number || !runs[earlier.RunID] || len(removed) == 0 {
+			continue
+		}
+		data, err := l.Object(ctx, lake.CommitKey(earlier.Number))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		whole, err := lake.DecodeCommit(data)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", lake.CommitKey(earlier.Number), err)
+		}
+		for _, file := range whole.Add {
+			if removed[file.Path] {
+				sum += file.Bytes
+				delete(removed, file.Path)
+			}
+		}
+	}
+	if len(removed) > 0 {
+		return -1, nil
+	}
+	return sum, nil
 }

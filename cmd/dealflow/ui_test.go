@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/pull"
+	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/operator"
 	"dealflow/schemas/lake"
 )
@@ -105,5 +109,109 @@ func TestListenUI(t *testing.T) {
 		if (err == nil) != want && address != "[::1]:0" { // a machine may lack IPv6
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestOpenQuarantine puts a record into quarantine in two nights, and mends it in a third: Health has it once, with what
+// `dealflow quarantine show` needs, and then no more.
+func TestOpenQuarantine(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Night(t, 0)
+	found := func() []operator.Quarantined {
+		t.Helper()
+		all, err := openQuarantine(t.Context(), w.Lake(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := found(); len(all) != 0 {
+		t.Errorf("of a sound lake: %+v", all)
+	}
+	b.Write(world.Priced, 2, `"message":"a","message":"b"`)
+	w.Night(t, 1)
+	first := w.Log(t).KnownAt
+	w.Night(t, 2)
+	all := found()
+	if len(all) != 1 {
+		t.Fatalf("got %+v, want one record", all)
+	}
+	q := all[0]
+	if q.Feed != world.Priced || q.DealID == nil || *q.DealID != 2 || q.Reason != "duplicate_member" || len(q.ID) != 12 || q.Bytes == 0 || q.FirstAt.After(first.Time) {
+		t.Errorf("got %+v", q)
+	}
+	if data, err := recordIn(t.Context(), w.Lake(t), q.ID); err != nil || int64(len(data)) != q.Bytes || !strings.Contains(string(data), `"message":"b"`) {
+		t.Errorf("its bytes are %q, %v", data, err)
+	}
+	if data, err := recordIn(t.Context(), w.Lake(t), q.ID[:6]); err != nil || data != nil {
+		t.Errorf("the beginning of an id: %q, %v", data, err)
+	}
+	b.Write(world.Priced, 2, "")
+	b.Write(world.Priced, 3, `"message":"a","message":"b"`)
+	w.Night(t, 3)
+	if all := found(); len(all) != 1 || *all[0].DealID != 3 {
+		t.Errorf("after another one took its place: %+v", all)
+	}
+	b.Write(world.Priced, 3, "")
+	w.Night(t, 4)
+	if all := found(); len(all) != 0 {
+		t.Errorf("after it was mended: %+v", all)
+	}
+}
+
+// TestRemovedBytes compacts a lake: the size of what the commit removed is that of the files that earlier commits added. Without
+// the object of such a commit it is not known.
+func TestRemovedBytes(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	for night := range 3 {
+		b.WriteAll(world.Priced, 1, int64(3+night), fmt.Sprintf(`"message":"%d"`, night))
+		w.Night(t, night)
+	}
+	before := map[string]int64{}
+	for _, f := range w.Log(t).AllFiles() {
+		before[f.Path] = f.Bytes
+	}
+	w.MustCompact(t)
+	for _, f := range w.Log(t).AllFiles() {
+		delete(before, f.Path)
+	}
+	want := int64(0)
+	for _, size := range before {
+		want += size
+	}
+	l := w.Lake(t)
+	files := func() operator.FileChange {
+		t.Helper()
+		found, err := new(explorer).filesIn(t.Context(), l, l.Log().Number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if got := files(); want == 0 || got.RemovedBytes != want || got.Removed != len(before) {
+		t.Errorf("got %+v, want %d files of %d bytes removed", got, len(before), want)
+	}
+	if err := w.Store.Delete(t.Context(), lake.CommitKey(1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(); got.RemovedBytes != -1 {
+		t.Errorf("without commit 1: got %+v", got)
+	}
+}
+
+// TestStagesAreRecorded checks that the attempt of a pull with a commit says how long its stages took.
+func TestStagesAreRecorded(t *testing.T) {
+	took := pull.StageSeconds{Open: 1, Feeds: 2, Commit: 3, Catalog: 4}
+	var at attempt
+	at.pulled(&pull.Result{Commit: 7, Stages: took})
+	if s := at.result.StageSeconds; s == nil || *s != attempts.StageSeconds(took) {
+		t.Errorf("got %+v", s)
+	}
+	at.pulled(&pull.Result{Stages: took})
+	if s := at.result.StageSeconds; s != nil {
+		t.Errorf("without a commit: got %+v", s)
 	}
 }

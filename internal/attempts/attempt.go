@@ -68,6 +68,16 @@ type Result struct {
 	Requests     int64    `json:"requests,omitempty"` // sent to the API
 	Feeds        []Feed   `json:"feeds,omitempty"`    // only if there is no commit, which says more
 	Warnings     []string `json:"warnings,omitempty"`
+
+	StageSeconds *StageSeconds `json:"stage_seconds,omitempty"` // of a run or a sync that made a commit; absent in older objects
+}
+
+// StageSeconds is the duration of each stage of a pull.
+type StageSeconds struct {
+	Open    float64 `json:"open"`
+	Feeds   float64 `json:"feeds"`
+	Commit  float64 `json:"commit"`
+	Catalog float64 `json:"catalog"`
 }
 
 // Feed is what became of a feed in an attempt without a commit.

@@ -9,15 +9,16 @@ import (
 )
 
 // draws are the kinds of charts by name.
-var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "lines": Lines}
+var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "lines": Lines, "bands": Bands}
 
 // TestChartsGolden compares charts with the SVG files in testdata.
 func TestChartsGolden(t *testing.T) {
 	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
 	for name, c := range map[string]*Chart{
-		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []Series{{"credit", "s0", []float64{12.5, 3}}}},
-		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 20, 0, 5}}, {"HY", "s1", []float64{1, math.NaN(), 3, 4}}}},
-		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{"IG", "s0", []float64{10, 12.5, math.NaN(), -4}}, {"HY", "s1", []float64{1, 2, 3, 4}}, {"EM", "s2", []float64{3}}}},
+		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []Series{{Name: "credit", Class: "s0", Values: []float64{12.5, 3}}}},
+		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{Name: "IG", Class: "s0", Values: []float64{10, 20, 0, 5}}, {Name: "HY", Class: "s1", Values: []float64{1, math.NaN(), 3, 4}}}},
+		"bands":   {Title: "Quartiles", Desc: "A line in a band.", Unit: "bp", Categories: months, Series: []Series{{Name: "median", Class: "s0", Values: []float64{10, 12.5, math.NaN(), 4}, Lower: []float64{8, 10, 1, -2}, Upper: []float64{11, 20, 1, 9}}}},
+		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{Name: "IG", Class: "s0", Values: []float64{10, 12.5, math.NaN(), -4}}, {Name: "HY", Class: "s1", Values: []float64{1, 2, 3, 4}}, {Name: "EM", Class: "s2", Values: []float64{3}}}},
 	} {
 		svg, err := Both(func(narrow bool) *Drawing {
 			c.Narrow = narrow
@@ -63,6 +64,12 @@ func anyChart(random *rand.Rand) *Chart {
 				v = odd[random.IntN(len(odd))]
 			}
 			s.Values = append(s.Values, v)
+		}
+		if random.IntN(2) == 0 {
+			s.Hatched = true
+			for range s.Values {
+				s.Lower, s.Upper = append(s.Lower, odd[random.IntN(len(odd))]), append(s.Upper, random.Float64()*100)
+			}
 		}
 		c.Series = append(c.Series, s)
 	}
@@ -202,5 +209,68 @@ func TestScale(t *testing.T) {
 		if len(texts) != len(s.ticks) {
 			t.Fatalf("ticks of %g to %g have the same text: %v", lo, hi, texts)
 		}
+	}
+}
+
+// TestSpark checks that small lines stay inside, that a missing value breaks them, and that the newest value has the mark.
+func TestSpark(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		runs   int // lines; -1: no drawing
+	}{
+		{nil, -1}, {[]float64{5}, -1}, {[]float64{math.NaN(), 5, math.NaN()}, -1}, {[]float64{5, 5}, 1}, {[]float64{1, 2, math.NaN(), 4, 3}, 2}, {[]float64{0, math.NaN(), 9}, 0}, {[]float64{1e15, -1e15, 0}, 1},
+	} {
+		d := Spark("t", "d", c.values)
+		switch {
+		case d == nil || c.runs < 0:
+			if d != nil || c.runs >= 0 {
+				t.Errorf("%v: got %+v", c.values, d)
+			}
+			continue
+		case outside(d) != "" || len(d.Paths) != c.runs || len(d.Rects) != 1:
+			t.Errorf("%v: %s, %d lines, %d marks", c.values, outside(d), len(d.Paths), len(d.Rects))
+		}
+	}
+	d := Spark("t", "d", []float64{1, 9, 5})
+	if points := d.Paths[0].Points; points[0].Y <= points[2].Y || points[1].Y >= points[2].Y || points[2].X != d.Rects[0].X+2 {
+		t.Errorf("1, 9 and 5 are drawn at %+v, the mark at %+v", points, d.Rects[0])
+	}
+}
+
+// TestHatching checks that the lines of a hatched bar are inside it, and that other bars have none.
+func TestHatching(t *testing.T) {
+	for _, r := range []rect{{X: 10, Y: 20, W: 100, H: 15}, {X: 0, Y: 0, W: 3, H: 15}, {X: 5, Y: 5, W: 11, H: 11}, {X: 1, Y: 1, W: 0, H: 15}} {
+		var d, other Drawing
+		d.addRect(r, &Series{Hatched: true})
+		other.addRect(r, &Series{})
+		if len(other.Paths) != 0 || len(d.Rects) != 1 || (len(d.Paths) == 0) != (r.W == 0) {
+			t.Errorf("%+v: %d lines, of a plain one %d", r, len(d.Paths), len(other.Paths))
+		}
+		for _, p := range d.Paths {
+			for _, at := range p.Points {
+				if at.X < r.X-0.01 || at.X > r.X+r.W+0.01 || at.Y < r.Y-0.01 || at.Y > r.Y+r.H+0.01 {
+					t.Errorf("%+v: the line %+v is outside", r, p.Points)
+				}
+			}
+		}
+	}
+}
+
+// TestBands checks that a line is drawn over its band, which goes from the lower to the upper value, and that a missing value breaks it.
+func TestBands(t *testing.T) {
+	c := &Chart{Unit: "bp", Categories: []string{"a", "b", "c", "d"}, Series: []Series{{Class: "s0", Values: []float64{2, 3, math.NaN(), 4}, Lower: []float64{1, 2, 0, 4}, Upper: []float64{3, 8, 9, 4}}}}
+	d := Bands(c)
+	if len(d.Paths) < 2 || d.Paths[0].Class != "band s0" || d.Paths[1].Class != "band s0" || d.Paths[2].Class == "band s0" {
+		t.Fatalf("got %+v, want two bands before the line", d.Paths)
+	}
+	first, marks := d.Paths[0].Points, map[int]point{}
+	for i, p := range d.Paths[3:] {
+		marks[i] = point{(p.Points[0].X + p.Points[1].X) / 2, (p.Points[0].Y + p.Points[2].Y) / 2}
+	}
+	if len(first) != 4 || first[0].X != marks[0].X || first[0].Y >= marks[0].Y || first[3].Y <= marks[0].Y || first[1].X != marks[1].X {
+		t.Errorf("the band is %+v, the values at %+v", first, marks)
+	}
+	if fault := outside(d); fault != "" {
+		t.Error(fault)
 	}
 }

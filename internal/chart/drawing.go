@@ -106,6 +106,9 @@ type Series struct {
 	Name   string
 	Class  string // its colour in style.css
 	Values []float64
+
+	Lower, Upper []float64 // the band around each value, for Bands
+	Hatched      bool      // of bars: they say little, and look so
 }
 
 // ValueAt returns the value for a category; ok reports whether it can be drawn.

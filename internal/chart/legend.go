@@ -23,7 +23,7 @@ func (d *Drawing) legend(all []Series, mark func(series int, center point) path)
 		if mark != nil {
 			d.Paths = append(d.Paths, mark(i, point{corner.X + keySize/2, corner.Y + keySize/2}))
 		} else {
-			d.Rects = append(d.Rects, rect{X: corner.X, Y: corner.Y, W: keySize, H: keySize, Class: all[i].Class})
+			d.addRect(rect{X: corner.X, Y: corner.Y, W: keySize, H: keySize, Class: all[i].Class}, &all[i])
 		}
 		d.Labels = append(d.Labels, label{X: corner.X + keySize + 6, Y: corner.Y + 10, Anchor: "start", Class: "key", Text: all[i].Name})
 		corner.X += width

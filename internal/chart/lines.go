@@ -44,12 +44,15 @@ func (d *Drawing) addRun(points []point, class string) {
 	}
 }
 
-// span returns the least and the greatest value, and includes 0.
+// span returns the least and the greatest value, bands included, and includes 0.
 func (c *Chart) span() (lo, hi float64) {
 	for j := range c.Series {
 		for i := range c.Categories {
 			if v, ok := c.Series[j].ValueAt(i); ok {
 				lo, hi = min(lo, v), max(hi, v)
+			}
+			if from, to, ok := c.Series[j].bandAt(i); ok {
+				lo, hi = min(lo, from), max(hi, to)
 			}
 		}
 	}

@@ -53,6 +53,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("requests", func(t *testing.T) {
 		testRequests(t, e, asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt))
 	})
+	t.Run("health", func(t *testing.T) { testHealth(t, e, asof.Path(log.Commits[1].KnownAt)) })
 	t.Run("downloads", func(t *testing.T) { testDownloads(t, e) })
 	t.Run("filters", func(t *testing.T) { testFilters(t, e) })
 	t.Run("pipeline", func(t *testing.T) { testPipeline(t, e) })
@@ -91,7 +92,7 @@ func testLinks(t *testing.T, e *explorer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids, headings := map[string]bool{}, 0
+		ids, headings, within := map[string]bool{}, 0, []string{}
 		for n := range root.Descendants() {
 			if n.Data == "h1" {
 				headings++
@@ -103,6 +104,9 @@ func testLinks(t *testing.T, e *explorer) {
 				if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
 					t.Errorf("%s: the attribute %s=%q", path, a.Key, a.Val)
 				}
+				if part, ok := strings.CutPrefix(a.Val, "#"); ok && a.Key == "href" {
+					within = append(within, part)
+				}
 				if a.Key == "id" {
 					if ids[a.Val] {
 						t.Errorf("%s: two elements have the id %s", path, a.Val)
@@ -110,6 +114,15 @@ func testLinks(t *testing.T, e *explorer) {
 					ids[a.Val] = true
 				}
 			}
+		}
+		for _, part := range within {
+			if !ids[part] {
+				t.Errorf("%s: a link to the part %s, which is not there", path, part)
+			}
+		}
+		if strings.Contains(page, `class="saves">Table as`) && !strings.Contains(page, `>Parquet</a> · <a href="#sql-`) &&
+			!strings.Contains(path, "/deals/") && !strings.Contains(path, "/tables/") && !strings.Contains(path, "/runs") { // which are not made of one statement
+			t.Errorf("%s: the table does not lead to its statement", path)
 		}
 		if headings != 1 {
 			t.Errorf("%s: %d headings of the first level", path, headings)
@@ -120,6 +133,37 @@ func testLinks(t *testing.T, e *explorer) {
 	}
 	if seen < 15 {
 		t.Errorf("%d pages: the crawl sees too little", seen)
+	}
+}
+
+// testHealth checks the quarantine, and the deals of each feed by night. A page as of an instant has no quarantine: that is of now.
+func testHealth(t *testing.T, e *explorer, second string) {
+	page, then := e.page(t, "/"), e.page(t, "/as-of/"+second+"/")
+	for _, want := range []string{
+		"23 records; the table has the first 20", "dealflow quarantine show 5f2a19", `href="./quarantine/5f2a19"`, `deals?q=19"`, `deals?q=22"`, "&lt;b&gt;message", "2.0 KiB",
+		`data-copy="dealflow quarantine retry"`,
+	} {
+		if has := strings.Contains(page, want); has != (want != `deals?q=22"`) {
+			t.Errorf("Health has %s: %t", want, has)
+		}
+	}
+	if strings.Contains(then, "uarantine show") {
+		t.Error("a page as of an instant has the quarantine of now")
+	}
+	status, body, header := e.get(t, "/quarantine/5f2a19")
+	if status != http.StatusOK || body != "{\"id\":<b>\xff5f2a19" || header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("the bytes of a record: %d, %v, %q", status, header, body)
+	}
+	for _, path := range []string{"/quarantine/5f2aff", "/quarantine/x", "/as-of/" + second + "/quarantine/5f2a19"} {
+		if status, _, _ := e.get(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+	nights := regexp.MustCompile(`aria-label="bond/ig/priced: deals of the last (\d+) nights, `)
+	for _, c := range []struct{ page, want string }{{page, "3"}, {then, "2"}} {
+		if found := nights.FindStringSubmatch(c.page); found == nil || found[1] != c.want {
+			t.Errorf("the deals by night: got %v, want %s nights", found, c.want)
+		}
 	}
 }
 
@@ -310,6 +354,29 @@ func testPipeline(t *testing.T, e *explorer) {
 	if !maps.Equal(markets, map[string]bool{"HY": true, "EM": true}) {
 		t.Errorf("the pipeline of HY and EM has the markets %v", markets)
 	}
+	// Each timing has the number of deals that the filter leaves.
+	tried := 0
+	for service := range want {
+		_, filter, _ := strings.Cut(e.page(t, "/pipeline?service="+service), `aria-label="Filter by timing"`)
+		filter, _, _ = strings.Cut(filter, "</div>")
+		for _, choice := range regexp.MustCompile(`href="\.(/pipeline\?[^"]*timing=[^"]*)".*<small>(\d+)</small>`).FindAllStringSubmatch(filter, -1) {
+			tried++
+			_, text, _ := e.get(t, strings.Replace(html.UnescapeString(choice[1]), "/pipeline", "/pipeline.csv", 1))
+			if rows, err = csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
+				t.Fatal(err)
+			}
+			left := map[string]bool{}
+			for _, row := range rows[1:] {
+				left[row[1]+row[2]] = true
+			}
+			if fmt.Sprint(len(left)) != choice[2] {
+				t.Errorf("%s: %d deals, the page says %s", choice[1], len(left), choice[2])
+			}
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d timings: the test sees too little", tried)
+	}
 	before, after, _ := strings.Cut(e.page(t, "/pipeline?service=bond&since=commit-1"), `<div class="board">`)
 	said := regexp.MustCompile(`<summary>Since then (\d+) left \((\d+) priced, \d+ gone\)</summary>`).FindStringSubmatch(before)
 	if said == nil || said[2] == "0" {
@@ -385,6 +452,13 @@ func testDeal(t *testing.T, e *explorer) {
 	}
 	wantParts(t, e.page(t, "/deals"), " other, ")
 	shown := e.page(t, priced+"?tab=fields")
+	for tab, other := range map[string]string{"banks": "bond_priced_geographies", "lists": "bond_priced_banks"} {
+		page := e.page(t, priced+"?tab="+tab)
+		wantParts(t, page, "?tab=prices", "<h2>"+map[string]string{"banks": "bond_priced_banks", "lists": "bond_priced_geographies"}[tab]+"</h2>")
+		if strings.Contains(page, "<h2>"+other) {
+			t.Errorf("the tab %s has %s", tab, other)
+		}
+	}
 	wantParts(t, shown, "<dt>ISIN</dt>", "<td>nominal_usd</td>")
 	if strings.Contains(shown, ".000000</bdi>") {
 		t.Error("the fields have amounts with six zeros")
@@ -564,4 +638,41 @@ func TestSearchByCanonicalName(t *testing.T) {
 		}
 	}
 	wantParts(t, e.page(t, "/deals?q=cedar"), "2 deals", "Oak  Holding", "searched for also by the canonical names", ">expected</bdi> <small>1</small>")
+}
+
+// TestLongChanges asks for the changes of more than 31 days: the page has counts, a sentence, and the way to the last 31 days, which
+// are listed.
+func TestLongChanges(t *testing.T) {
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	b.Write(world.Priced, 2, `"message":"late"`)
+	w.Night(t, 40, world.Feeds(world.Priced), world.Quiet)
+	e := serve(t, w)
+	long := e.page(t, "/changes?from=2025-01-01T00:00:00Z&kind=priced")
+	wantParts(t, long, "These are 40 days, with 4 versions.", "4 versions became known", "save all versions as Parquet", `changes.parquet?`)
+	if strings.Contains(long, "?tab=diff") {
+		t.Error("versions are listed")
+	}
+	next := regexp.MustCompile(`<a href="\./(changes\?[^"]*)">The last 31 days`).FindStringSubmatch(long)
+	if next == nil {
+		t.Fatal("no way to the last 31 days")
+	}
+	wantParts(t, e.page(t, "/"+html.UnescapeString(next[1])), "1 version became known", "?tab=diff", `name="kind" value="priced"`)
+	wantParts(t, e.page(t, "/as-of/"+asof.Path(w.Log(t).Commits[0].KnownAt)+"/changes?from=2025-01-01T00:00:00Z"), "3 versions became known", ">added")
+}
+
+// TestDiffOutsideColumns changes a field that no column has: the comparison has its JSON pointer with both values, between
+// neighbours and between others.
+func TestDiffOutsideColumns(t *testing.T) {
+	w, b := world.NewBook(t)
+	for night, members := range []string{`"canary":{"a/b":1,"kept":true}`, `"canary":{"a/b":"<i>","kept":true}`, `"canary":{"kept":true}`} {
+		b.Write(world.Priced, 1, members)
+		w.Night(t, night, world.Feeds(world.Priced), world.Quiet)
+	}
+	e := serve(t, w)
+	const deal = "/deals/bond/ig/priced/1?tab=diff"
+	wantParts(t, e.page(t, deal+"&v=2"), "Only content outside all columns differs: 1 place.", "<td>/canary/a~1b</td>", "<del><bdi>1</bdi></del>", "<ins><bdi>&#34;&lt;i&gt;&#34;</bdi></ins>")
+	wantParts(t, e.page(t, deal), "<td>/canary/a~1b</td>", "<del><bdi>&#34;&lt;i&gt;&#34;</bdi></del></td><td>–</td>")
+	wantParts(t, e.page(t, deal+"&v=3&against=1"), "1 place.", "<del><bdi>1</bdi></del></td><td>–</td>")
 }

@@ -80,6 +80,9 @@ func serve(t *testing.T, w *world.World) *explorer {
 	return e
 }
 
+// quarantined is the number of records in quarantine that Health of the tests' servers has.
+const quarantined = 23
+
 // server returns a server of the lake, with a door or without one.
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
@@ -91,6 +94,17 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 			log := w.Log(t)
 			h := &operator.Health{Now: e.now, Findings: []operator.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
 			h.Checks = log.Commits[len(log.Commits)-1].Checks
+			for id := range int64(quarantined) {
+				q := operator.Quarantined{ID: fmt.Sprintf("5f2a%d", id), Feed: api.Feeds()[0], Reason: "duplicate_member", Detail: "<b>message</b>", Bytes: 2048}
+				if id > 0 {
+					q.DealID = &id
+				}
+				h.Quarantine = append(h.Quarantine, q)
+			}
+			for i := range log.Commits[len(log.Commits)-1].Feeds {
+				f := &log.Commits[len(log.Commits)-1].Feeds[i]
+				h.Feeds = append(h.Feeds, operator.FeedHealth{Feed: f.Feed, Deals: f.Deals, Last: f})
+			}
 			return h, nil
 		},
 		Runs: func(context.Context, int) (*operator.Listing, error) {
@@ -110,6 +124,12 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 		},
 		Files: func(context.Context, int64) (operator.FileChange, error) {
 			return operator.FileChange{Known: true, Added: 3}, nil
+		},
+		Record: func(_ context.Context, id string) ([]byte, error) {
+			if id == "5f2aff" {
+				return nil, nil
+			}
+			return []byte("{\"id\":<b>\xff" + id), nil
 		},
 	}, described(t), console.Source{
 		Runner:   &safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir(), Time: time.Minute},

@@ -3,6 +3,8 @@ package lake
 import (
 	"cmp"
 	"slices"
+
+	"dealflow/schemas/api"
 )
 
 // DriftKind says how a value differs from what the schema expects.
@@ -44,4 +46,26 @@ type Drift struct {
 // CompareDrift orders drift by pointer, then kind.
 func CompareDrift(a, b Drift) int {
 	return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Kind, b.Kind))
+}
+
+// pullsBefore is the most pulls of a feed in which earlier drift is looked for.
+const pullsBefore = 1000
+
+// NewDrift returns those of the drift of a feed whose pointer and kind no pull before had. before is oldest first. A kind that
+// the program of the pull before did not report says nothing about the source: it is not new. The caller owns the slice.
+func NewDrift(before []Commit, feed api.Feed, drift []Drift) []Drift {
+	fresh := slices.Clone(drift)
+	looked := 0
+	for i := len(before) - 1; i >= 0 && len(fresh) > 0 && looked < pullsBefore; i-- {
+		f := before[i].Feed(feed)
+		if f == nil || f.Outcome == OutcomeFailed || f.Outcome == OutcomeHeld {
+			continue
+		}
+		fresh = slices.DeleteFunc(fresh, func(d Drift) bool {
+			return looked == 0 && !before[i].KnowsDrift(d.Kind) ||
+				slices.ContainsFunc(f.Drift, func(known Drift) bool { return CompareDrift(known, d) == 0 })
+		})
+		looked++
+	}
+	return fresh
 }

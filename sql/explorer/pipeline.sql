@@ -25,6 +25,7 @@ LEFT JOIN loan_deals d ON p.service = 'loan' AND d.market = p.market AND d.deal_
 LEFT JOIN loan_deals_then t ON p.service = 'loan' AND t.market = p.market AND t.deal_id = p.deal_id
 LEFT JOIN news n ON n.service = p.service AND n.market = p.market AND n.deal_id = p.deal_id
 WHERE NOT p.is_priced AND ($service = '' OR p.service = $service) AND ($market = '' OR list_contains(string_split($market, ','), p.market))
+  AND ($timing = '' OR timing_form = $timing)
   AND ($currency = '' OR p.currency = $currency) AND ($sponsor = '' OR d.borrower_sponsor_backed = ($sponsor = 'yes'))
 ORDER BY p.service DESC, p.market, p.deal_id, p.ordinal
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT

@@ -137,6 +137,24 @@ func (v *View) Diff(ctx context.Context, feed api.Feed, dealID int64, before, af
 	return changes, true, nil
 }
 
+// Forms returns the contents of two versions of a deal in the form in which versions are compared: without what is no content,
+// such as the spelling of numbers. It returns false if one of them cannot be read.
+func (v *View) Forms(ctx context.Context, feed api.Feed, dealID int64, before, after Version) (forms [2]string, readable bool, err error) {
+	bases := lake.NewBases(v.commits, feed)
+	for i, version := range []Version{before, after} {
+		content, ok, err := v.content(ctx, bases, feed, dealID, version)
+		if err != nil || !ok {
+			return forms, false, err
+		}
+		form, err := transform.NewCanonicalizer(content.Base).Form(content.Payload)
+		if err != nil {
+			return forms, false, nil //nolint:nilerr // a payload that is no record: verify reports it
+		}
+		forms[i] = string(form)
+	}
+	return forms, true, nil
+}
+
 // Version is a version of a deal, and when it became known.
 type Version struct {
 	Number  int64

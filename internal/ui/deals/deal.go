@@ -17,7 +17,33 @@ import (
 )
 
 // dealTabs are the parts of a deal's page. The first is the one that opens.
-var dealTabs = []string{"timeline", "diff", "fields", "lists", "payload"}
+var dealTabs = []string{"timeline", "diff", "fields", banksTab, pricesTab, listsTab, "payload"}
+
+// The tabs with lists of a deal.
+const (
+	banksTab  = "banks"
+	pricesTab = "prices"
+	listsTab  = "lists"
+)
+
+// tabOf returns the tab with a list.
+func tabOf(table string) string {
+	switch table {
+	case "bond_priced_banks", "loan_priced_tranche_banks":
+		return banksTab
+	case "bond_priced_price_evolution":
+		return pricesTab
+	}
+	return listsTab
+}
+
+// hasTab says whether the deals of a feed have a part.
+func hasTab(feed api.Feed, tab string) bool {
+	if tab != banksTab && tab != pricesTab && tab != listsTab {
+		return true
+	}
+	return slices.ContainsFunc(lake.FeedTables(feed)[1:], func(t *lake.Table) bool { return tabOf(t.Name) == tab })
+}
 
 // subject is the deal of a page.
 type subject struct {
@@ -101,7 +127,7 @@ func mainDeal(q *frame.Request) (asof.Query, error) {
 	switch q.Values.Get("tab") {
 	case "diff":
 		return asof.Query{Name: "deal_changes", Args: d.with("version", q.Values.Get("v"))}, nil
-	case "fields", "lists":
+	case "fields", banksTab, pricesTab, listsTab:
 		if r := d.readable(d.latest().Int("version")); r != nil {
 			return asof.Query{Name: "rows/" + lake.FeedTables(d.feed)[0].Name, Args: d.with("version", r.Text("version"))}, nil
 		}
@@ -121,6 +147,9 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 	data := &dealData{Feed: d.feed.String(), ID: d.id, Tab: cmp.Or(tab, dealTabs[0])}
 	c := &frame.Content{Title: fmt.Sprintf("%s %d", d.feed, d.id), Template: "deal", Data: data}
 	for _, name := range dealTabs {
+		if !hasTab(d.feed, name) {
+			continue
+		}
 		data.Tabs = append(data.Tabs, frame.Choice{Text: name, Address: q.With("tab", name, "v", "", "against", "", "all", ""), Current: name == data.Tab})
 	}
 	latest := d.latest()
@@ -143,7 +172,7 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 		data.Diff, err = d.diff(q)
 	case "fields":
 		data.Fields = fieldsOf(d.feed, own)
-	case "lists":
+	case banksTab, pricesTab, listsTab:
 		data.Lists, err = d.lists(q, shown, data)
 	case "payload":
 		data.Payload, err = d.payload(q)
@@ -408,6 +437,11 @@ func (d *subject) diff(q *frame.Request) (*diffData, error) {
 		return nil, err
 	}
 	d.say(data, changes)
+	if len(changes) == 0 || changes[0].Change == lake.ChangedElsewhere {
+		if err := d.elsewhere(q, data, before, after); err != nil {
+			return nil, err
+		}
+	}
 	data.Said = fmt.Sprintf("Known %s → %s: %s", shortInstant(before.Text("known_at")), shortInstant(after.Text("known_at")), data.Said)
 	return data, nil
 }
@@ -429,10 +463,7 @@ func (d *subject) changesBetween(q *frame.Request, neighbours bool, before, afte
 		}
 		return all, nil
 	}
-	version := func(r *asof.Row) asof.Version {
-		return asof.Version{Number: r.Int("version"), KnownAt: r.Text("known_at")}
-	}
-	found, readable, err := q.View.Diff(q.Ctx, d.feed, d.id, version(before), version(after))
+	found, readable, err := q.View.Diff(q.Ctx, d.feed, d.id, versionFrom(before), versionFrom(after))
 	if err != nil {
 		return nil, err
 	}
@@ -447,6 +478,30 @@ func (d *subject) changesBetween(q *frame.Request, neighbours bool, before, afte
 		}})
 	}
 	return all, nil
+}
+
+func versionFrom(r *asof.Row) asof.Version {
+	return asof.Version{Number: r.Int("version"), KnownAt: r.Text("known_at")}
+}
+
+// elsewhere adds what differs between the payloads of two versions whose columns are the same.
+func (d *subject) elsewhere(q *frame.Request, data *diffData, before, after *asof.Row) error {
+	forms, readable, err := q.View.Forms(q.Ctx, d.feed, d.id, versionFrom(before), versionFrom(after))
+	if err != nil || !readable {
+		return err
+	}
+	edits, err := grid.PointerDiff(forms[0], forms[1])
+	if err != nil || len(edits) == 0 {
+		return nil //nolint:nilerr // the page says that content outside all columns differs
+	}
+	data.Said = fmt.Sprintf("Only content outside all columns differs: %s.", grid.Plural(int64(len(edits)), "place", "places"))
+	data.More = len(edits) - diffShown
+	table := diffTable{Name: "The payload, outside all columns"}
+	for _, e := range edits[:min(len(edits), diffShown)] {
+		table.Rows = append(table.Rows, diffRow{Field: e.Name, Was: e.Was, Is: e.Is, WasNull: e.Was == "", IsNull: e.Is == ""})
+	}
+	data.Changes = append(data.Changes, table)
+	return nil
 }
 
 // difference is a difference with its table.
@@ -538,13 +593,16 @@ func fieldsOf(feed api.Feed, own *asof.Answer) []fieldGroup {
 	return groups
 }
 
-// lists returns the tables of the deal's lists.
+// lists returns the tables of the deal's lists that the tab has.
 func (d *subject) lists(q *frame.Request, shown *asof.Row, data *dealData) ([]*grid.Table, error) {
 	if shown == nil {
 		return nil, nil
 	}
 	var all []*grid.Table
 	for _, declared := range lake.FeedTables(d.feed)[1:] {
+		if tabOf(declared.Name) != data.Tab {
+			continue
+		}
 		found, err := q.Ask(asof.Query{Name: "rows/" + declared.Name, Args: d.with("version", shown.Text("version"))})
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 var dealParams = []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from", "sort", "page", "state"}
@@ -360,6 +361,44 @@ type changesData struct {
 	Hidden   []frame.Fact // parameters that the form of the interval keeps
 	Quiet    string       // address with, or without, versions that only have another time of change
 	IsQuiet  bool
+	Long     string // why the versions are not listed; "" if they are
+	Recent   string // address of the end of an interval that is too long; "" for one that is not
+}
+
+// Above these the page has the counts alone: a list of them is of no use, and to sort them takes long.
+const (
+	intervalListed = 31 * 24 * time.Hour
+	versionsListed = 50_000
+)
+
+// limit says why the versions of an interval are not listed, and how to go on. An interval ends where the known commits do.
+func (data *changesData) limit(q *frame.Request, args asof.Args, versions int64) {
+	commits := q.View.Commits()
+	if len(commits) == 0 {
+		return
+	}
+	from, to := commits[0].KnownAt, commits[len(commits)-1].KnownAt
+	if at, err := asof.ParseInstant(args["from"]); err == nil && at.After(from.Time) {
+		from = at
+	}
+	if at, err := asof.ParseInstant(args["to"]); err == nil && at.Before(to.Time) {
+		to = at
+	}
+	if data.Long = tooMuch(to.Sub(from.Time), versions); to.Sub(from.Time) > intervalListed {
+		data.Recent = q.With("from", asof.Path(lake.At(to.Add(-intervalListed))))
+	}
+}
+
+// tooMuch says that an interval has more than the page lists; "" if it has not.
+func tooMuch(took time.Duration, versions int64) string {
+	all := grid.Plural(versions, "version", "versions")
+	switch {
+	case took > intervalListed:
+		return fmt.Sprintf("These are %d days, with %s. Of more than 31 days the page has the counts alone: take a later start, or save all versions as Parquet.", int(took.Hours()/24), all)
+	case versions > versionsListed:
+		return fmt.Sprintf("These are %s. Of more than %s the page has the counts alone: take a feed or a shorter time, or save all as Parquet.", all, chart.Count(versionsListed))
+	}
+	return ""
 }
 
 func showChanges(q *frame.Request) (*frame.Content, error) {
@@ -375,6 +414,21 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
+	var all int64
+	for _, r := range counts.All() {
+		all += r.Int("versions")
+	}
+	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
+	if data.From == fromBeginning {
+		data.From = "" // which the form says for it
+	}
+	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
+	data.Matrix = changeMatrix(q, counts)
+	lead := fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
+	c := &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}
+	if data.limit(q, query.Args, all); data.Long != "" {
+		return c, nil
+	}
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
 	found, err := q.Ask(query)
 	if err != nil {
@@ -385,12 +439,6 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	edits := editsOf(values)
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
-	if data.From == fromBeginning {
-		data.From = "" // which the form says for it
-	}
-	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
-	data.Matrix = changeMatrix(q, counts)
 	data.Empty = "Nothing became known in this time. Choose an earlier start, or take a filter away."
 	rows := found.All()
 	if len(rows) > listRows {
@@ -400,11 +448,6 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if number > 1 {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
-	var all int64
-	for _, r := range counts.All() {
-		all += r.Int("versions")
-	}
-	lead := fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
 	data.Table = &grid.Table{Caption: "Versions", Sticky: 2, Columns: grid.Columns("feed", ">deal", "borrower", "change", "fields", ">version", "known")}
 	for _, r := range rows {
 		address := dealOf(q, r)
@@ -418,7 +461,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
 			grid.Value(r.Cell("borrower")), change, fieldsCell(r, edits[versionOf(r)]), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
-	return &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}, nil
+	return c, nil
 }
 
 // versionOf identifies the version of a row.

@@ -14,7 +14,7 @@ import (
 	"dealflow/internal/ui/grid"
 )
 
-var pipelineParams = []string{"service", "market", "currency", "sponsor", "since", "view"}
+var pipelineParams = []string{"service", "market", "currency", "timing", "sponsor", "since", "view"}
 
 const (
 	pipelineRows = 10_000 // tranches that the page reads
@@ -26,7 +26,7 @@ const (
 // pipelineArgs returns the filters of the pipeline, and the instant since which something is new.
 func pipelineArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"service", "market", "currency", "sponsor"} {
+	for _, name := range []string{"service", "market", "currency", "timing", "sponsor"} {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
@@ -127,7 +127,7 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		data.Services = append(data.Services, frame.Choice{Text: s.word, Count: fmt.Sprint(len(perService[s.name])), Address: q.With("service", s.name), Current: wanted == s.name})
 	}
 	data.Filters = pipelineFilters(q, found, wanted)
-	data.Hidden = hidden(q, "service", "market", "currency", "sponsor", "view")
+	data.Hidden = hidden(q, "service", "market", "currency", "timing", "sponsor", "view")
 	view := cmp.Or(q.Values.Get("view"), map[bool]string{true: "table", false: "board"}[len(found.Rows) > boardRows])
 	for _, name := range []string{"board", "table"} {
 		data.Views = append(data.Views, frame.Choice{Text: name, Address: q.With("view", name), Current: view == name})
@@ -195,7 +195,7 @@ func leftSaid(left *asof.Answer) string {
 
 // pipelineFilters counts the deals of a service by the values of the filters.
 func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []frame.Filter {
-	names := []string{"market", "currency", "sponsor"}
+	names := []string{"market", "currency", "timing", "sponsor"}
 	counts, seen := map[string]map[string]int64{}, map[string]bool{}
 	for _, name := range names {
 		counts[name] = map[string]int64{}
@@ -208,8 +208,8 @@ func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []fra
 		if !r.Null("sponsor_backed") {
 			sponsor = map[bool]string{true: "yes", false: "no"}[r.Text("sponsor_backed") == "true"]
 		}
-		for i, value := range []string{r.Text("market"), r.Text("currency"), sponsor} {
-			// A deal counts once for each of its currencies.
+		for i, value := range []string{r.Text("market"), r.Text("currency"), r.Text("timing_form"), sponsor} {
+			// A deal counts once for each of its currencies and timings.
 			key := strings.Join([]string{names[i], value, r.Text("market"), r.Text("deal_id")}, "\x00")
 			if !seen[key] {
 				seen[key] = true
@@ -222,6 +222,9 @@ func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []fra
 		f := q.Filter(name, counts[name], 10)
 		if name == "sponsor" {
 			f.Name = "sponsor-backed"
+		}
+		if more := len(counts[name]) - len(f.Choices) - int(min(counts[name][""], 1)); more > 0 {
+			f.Others = fmt.Sprintf("%d more", more)
 		}
 		if len(f.Choices) > 0 {
 			filters = append(filters, f)

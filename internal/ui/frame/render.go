@@ -207,6 +207,23 @@ func (s shell) Name() string {
 	return path.Base(s.Lake())
 }
 
+// MainSQL is the address of the statement of the page's main table, below on the page; "" if the page has not asked it.
+func (s shell) MainSQL() string {
+	if s.page == nil || s.page.Main == nil {
+		return ""
+	}
+	main, err := s.page.Main(s.Request)
+	if err != nil {
+		return ""
+	}
+	for i := range s.Asked {
+		if s.Asked[i].Name == main.Name {
+			return fmt.Sprintf("#sql-%d", i)
+		}
+	}
+	return ""
+}
+
 // At names the commit that the page is of; "" before the first.
 func (s shell) At() string {
 	c := s.View.Commit()

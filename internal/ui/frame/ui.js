@@ -53,6 +53,13 @@
       if (!time.title) time.title = time.dateTime + " · here " + new Date(time.dateTime).toLocaleString();
     }
 
+    // On a narrow screen the strip is folded. On another one its summary is not shown, so it is open.
+    const fold = strip.querySelector(".fold");
+    const narrow = matchMedia("(max-width: 640px)");
+    const refold = () => { fold.open = !narrow.matches; };
+    refold();
+    narrow.addEventListener("change", refold);
+
     // The slider moves over the days of the select; letting go is one step of the history.
     const day = document.getElementById("day");
     if (day && day.options.length > 1) {
@@ -191,7 +198,7 @@
       const does = {
         g: () => { waiting = Date.now(); },
         "/": () => document.getElementById("q").focus(),
-        ".": () => document.getElementById("at").select(),
+        ".": () => { fold.open = true; document.getElementById("at").select(); },
         n: () => follow('[data-move="n"]'),
         j: () => step(1), k: () => step(-1), x: mark,
         s: () => { const asked = document.querySelector(".asked details"); if (asked) { asked.open = !asked.open; asked.querySelector("summary").focus(); } },

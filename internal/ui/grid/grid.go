@@ -43,8 +43,11 @@ type Cell struct {
 	Link  string
 	At    string // of an instant: its complete form
 	Null  bool
+	Cut   bool // Text is the beginning of Title: a reader gets to it without a mouse, and then sees the whole
 	Class string
 	Edits []Edit // what the text is a summary of; a reader can open it
+
+	Drawing *chart.Drawing // in place of the text; nil for none
 }
 
 // Edit is a difference between two versions.
@@ -73,7 +76,7 @@ func Words(text string) Cell {
 	if utf8.RuneCountInString(text) <= maxCell {
 		return Cell{Text: text}
 	}
-	return Cell{Text: string([]rune(text)[:maxCell-1]) + "…", Title: text}
+	return Cell{Text: string([]rune(text)[:maxCell-1]) + "…", Title: text, Cut: true}
 }
 
 // Value returns a value of an answer as a cell: NULL as a dash, an empty text as two quotation marks.

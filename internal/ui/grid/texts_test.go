@@ -3,6 +3,7 @@ package grid
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestWordDiff compares texts: what is in both stays, and either text can be put together again.
@@ -82,5 +83,16 @@ func TestEditOf(t *testing.T) {
 		if got := EditOf("margin", c.was, c.is); got.Was != c.wantWas || got.Is != c.wantIs {
 			t.Errorf("%.20q and %.20q: got %q and %q, want %q and %q", c.was, c.is, got.Was, got.Is, c.wantWas, c.wantIs)
 		}
+	}
+}
+
+// TestWordsAreCut checks that a long text is cut, says so, and keeps the whole, and that another one is as it is.
+func TestWordsAreCut(t *testing.T) {
+	long := strings.Repeat("é", maxCell+1)
+	if c := Words(long); !c.Cut || c.Title != long || utf8.RuneCountInString(c.Text) != maxCell {
+		t.Errorf("got %+v", c)
+	}
+	if c := Words(long[:2*maxCell]); c.Cut || c.Title != "" || c.Text != long[:2*maxCell] {
+		t.Errorf("got %+v", c)
 	}
 }

@@ -3,8 +3,11 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"net/http"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +29,19 @@ type Health struct {
 	Attempts []Run         // the last ones, newest first
 	Checks   []lake.Check  // of the last pull
 	Size     []frame.Fact  // what the lake has grown to, and the state of its catalog
+
+	Quarantine []Quarantined // records that the last pulls of their feeds could not read
+}
+
+// Quarantined is a record in quarantine.
+type Quarantined struct {
+	ID      string // of the record, for `dealflow quarantine show`
+	Feed    api.Feed
+	DealID  *int64 // nil if it cannot be read
+	Reason  string
+	Detail  string
+	FirstAt time.Time // first observed
+	Bytes   int64
 }
 
 // Finding is something that a person should know.
@@ -92,8 +108,10 @@ var verdictSaid = map[string]struct{ Mark, Class, Said string }{
 
 // Limits of the page: what is beyond them is on the pages that it leads to.
 const (
-	attemptsShown = 14
-	driftShown    = 50
+	attemptsShown    = 14
+	driftShown       = 50
+	quarantinedShown = 20
+	nightsShown      = 30 // of the chart, and of each feed
 )
 
 type healthData struct {
@@ -106,6 +124,8 @@ type healthData struct {
 	Checks               *grid.Table
 	Drift                *grid.Table
 	DriftSaid            string
+	Quarantine           *grid.Table
+	QuarantineSaid       string // of what the table does not have; "" for nothing
 	Commit               int64  // of the last pull
 	Run, Quality         string // addresses of its page, and of the analysis of the data
 	Size                 []frame.Fact
@@ -172,6 +192,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Feeds = feedsNow(q, h)
 	data.Checks = checksTable(h.Checks)
+	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
 	data.Size = h.Size
 	if h.MaxAge > 0 {
 		data.MaxAge = fmt.Sprintf("%d h", int(h.MaxAge.Hours()))
@@ -282,7 +303,7 @@ func nightsChart(commits []lake.Commit) *chart.Drawing {
 		Series: []chart.Series{{Name: "new", Class: "add"}, {Name: "changed", Class: "edit"}, {Name: "removed", Class: "cut"}},
 	}
 	var nights []*lake.Commit
-	for i := len(commits) - 1; i >= 0 && len(nights) < 30; i-- {
+	for i := len(commits) - 1; i >= 0 && len(nights) < nightsShown; i-- {
 		if commits[i].SnapshotDate != "" {
 			nights = append(nights, &commits[i])
 		}
@@ -319,40 +340,6 @@ func checksTable(checks []lake.Check) *grid.Table {
 	return t
 }
 
-// earlierRuns is the most commits before a pull in which its drift is looked for.
-const earlierRuns = 1000
-
-// place is what drift is of.
-type place struct {
-	feed    api.Feed
-	pointer string
-	kind    lake.DriftKind
-}
-
-// newDrift returns the places of a pull's drift that no commit before it has.
-func newDrift(commits []lake.Commit, c *lake.Commit) map[place]bool {
-	fresh := map[place]bool{}
-	for i := range c.Feeds {
-		for _, d := range c.Feeds[i].Drift {
-			fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}] = true
-		}
-	}
-	looked := 0
-	for i := len(commits) - 1; i >= 0 && len(fresh) > 0 && looked < earlierRuns; i-- {
-		if commits[i].Number >= c.Number || len(commits[i].Feeds) == 0 {
-			continue
-		}
-		looked++
-		for j := range commits[i].Feeds {
-			f := &commits[i].Feeds[j]
-			for _, d := range f.Drift {
-				delete(fresh, place{f.Feed, d.Pointer, d.Kind})
-			}
-		}
-	}
-	return fresh
-}
-
 // driftTable lists what values of a pull are other than the API document says, and says what of it is new. New ones are first,
 // then the most frequent.
 func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
@@ -363,10 +350,14 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 		fresh bool
 	}
 	var all []pair
-	fresh := newDrift(commits, c)
+	count := 0 // of new ones
+	before := commits[:sort.Search(len(commits), func(i int) bool { return commits[i].Number >= c.Number })]
 	for i := range c.Feeds {
-		for _, d := range c.Feeds[i].Drift {
-			all = append(all, pair{c.Feeds[i].Feed, d, fresh[place{c.Feeds[i].Feed, d.Pointer, d.Kind}]})
+		f := &c.Feeds[i]
+		fresh := lake.NewDrift(before, f.Feed, f.Drift)
+		count += len(fresh)
+		for _, d := range f.Drift {
+			all = append(all, pair{f.Feed, d, slices.Contains(fresh, d)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pair) int {
@@ -382,16 +373,78 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 		}
 		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
-	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(len(fresh))), "0"), "none"))
+	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(count)), "0"), "none"))
 	if len(all) > driftShown {
 		said += fmt.Sprintf(" The table has the first %d.", driftShown)
 	}
 	return t, said
 }
 
+// quarantineTable lists records in quarantine, and says what it leaves out.
+func quarantineTable(q *frame.Request, records []Quarantined) (t *grid.Table, said string) {
+	t = &grid.Table{Caption: "Quarantine", Sticky: 1, Columns: grid.Columns("feed", ">deal", "reason", "detail", ">size", "first observed", "its bytes")}
+	for i := range records[:min(len(records), quarantinedShown)] {
+		r := &records[i]
+		deal := grid.Cell{Text: chart.None, Title: "its id cannot be read", Null: true}
+		if r.DealID != nil {
+			deal = grid.Cell{Text: fmt.Sprint(*r.DealID), Link: q.Link(fmt.Sprintf("deals?q=%d", *r.DealID))} // no version of it may be known
+		}
+		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.FirstAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
+	}
+	if len(records) > quarantinedShown {
+		said = fmt.Sprintf("%s; the table has the first %d, and dealflow quarantine list has all.", grid.Plural(int64(len(records)), "record", "records"), quarantinedShown)
+	}
+	return t, said
+}
+
+// showRecord answers with the exact bytes of a record in quarantine, as a file: a browser never reads them as a page.
+func (s *source) showRecord(q *frame.Request) (*frame.Content, error) {
+	id := q.Vars["record"]
+	if q.View.Pinned() {
+		return nil, frame.Errorf(http.StatusNotFound, "What is in quarantine is told as of now alone.")
+	}
+	if !plainID.MatchString(id) {
+		return nil, frame.Errorf(http.StatusNotFound, "No record has such an id.")
+	}
+	data, err := s.Record(q.Ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		return nil, frame.Errorf(http.StatusNotFound, "No record %s is in quarantine.", id)
+	}
+	return &frame.Content{File: &frame.File{Name: "record-" + id + ".txt", Type: "text/plain; charset=utf-8", Data: data}}, nil
+}
+
+// nightsOf draws how many deals the last snapshots of a feed had. A night without a snapshot of it is a gap.
+func nightsOf(commits []lake.Commit, feed api.Feed) grid.Cell {
+	var values []float64
+	lo, hi := int64(math.MaxInt64), int64(0)
+	for i := len(commits) - 1; i >= 0 && len(values) < nightsShown; i-- {
+		if commits[i].SnapshotDate == "" {
+			continue
+		}
+		f := commits[i].Feed(feed)
+		if f == nil || f.Outcome != lake.OutcomeDone {
+			values = append(values, math.NaN())
+			continue
+		}
+		values = append(values, float64(f.Deals))
+		lo, hi = min(lo, f.Deals), max(hi, f.Deals)
+	}
+	slices.Reverse(values)
+	drawing := chart.Spark(
+		fmt.Sprintf("%s: deals of the last %d nights, %s to %s", feed, len(values), chart.Count(lo), chart.Count(hi)),
+		"A line through the number of deals of each night, the newest last. The axis begins at the least of them.", values)
+	if drawing == nil {
+		return grid.Cell{Text: chart.None, Title: "fewer than two nights", Null: true}
+	}
+	return grid.Cell{Drawing: drawing}
+}
+
 // feedsNow lists the feeds with their ages.
 func feedsNow(q *frame.Request, h *Health) *grid.Table {
-	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", ">extract", ">write")}
+	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", ">extract", ">write", "30 nights")}
 	for i := range h.Feeds {
 		f := &h.Feeds[i]
 		if f.Last == nil {
@@ -414,7 +467,7 @@ func feedsNow(q *frame.Request, h *Health) *grid.Table {
 			}
 			return c
 		}
-		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state, seconds(f.Last.ExtractMS), seconds(f.Last.WriteMS))
+		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state, seconds(f.Last.ExtractMS), seconds(f.Last.WriteMS), nightsOf(q.View.Commits(), f.Feed))
 	}
 	return t
 }
@@ -428,11 +481,11 @@ func feedCell(q *frame.Request, feed api.Feed) grid.Cell {
 
 // feedsThen lists the feeds as they were known at the instant.
 func feedsThen(q *frame.Request, found *asof.Answer) *grid.Table {
-	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state")}
+	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", "30 nights")}
 	for _, r := range found.All() {
 		feed := api.Feed{Service: api.Service(r.Text("service")), Market: api.Market(r.Text("market")), Kind: api.Kind(r.Text("kind"))}
 		t.Add(feedCell(q, feed), grid.Day(r.Cell("snapshot_date")), grid.MomentOf(r.Cell("known_at")), grid.Whole(r.Int("deals")),
-			grid.Whole(r.Int("added")+r.Int("reappeared")), grid.Whole(r.Int("changed")), grid.Whole(r.Int("removed")), grid.Whole(r.Int("quarantined")), grid.Cell{Text: r.Text("outcome")})
+			grid.Whole(r.Int("added")+r.Int("reappeared")), grid.Whole(r.Int("changed")), grid.Whole(r.Int("removed")), grid.Whole(r.Int("quarantined")), grid.Cell{Text: r.Text("outcome")}, nightsOf(q.View.Commits(), feed))
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"dealflow/internal/attempts"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -71,6 +72,36 @@ func TestLinkedDeals(t *testing.T) {
 		}
 		if got := strings.Join(linked, " "); got != want || said != line {
 			t.Errorf("%s: got %q in %q, want %q", line, got, said, want)
+		}
+	}
+}
+
+// TestStagesOf says how long the stages of a pull took, and that an older one did not record it. Maintenance has no stages.
+func TestStagesOf(t *testing.T) {
+	pull := lake.Commit{Number: 1, Command: "run", Feeds: []lake.FeedRun{{}}}
+	took := &attempts.Attempt{}
+	took.StageSeconds = &attempts.StageSeconds{Open: 0.25, Feeds: 12, Commit: 1, Catalog: 3.5}
+	for _, c := range []struct {
+		run   Run
+		drawn bool
+		said  string
+	}{
+		{Run{Commit: pull, Attempt: took}, true, "open 0.2 s, feeds 12.0 s, commit 1.0 s, catalog 3.5 s"},
+		{Run{Commit: pull, Attempt: &attempts.Attempt{}}, false, "not recorded"},
+		{Run{Commit: pull}, false, "not recorded"},
+		{Run{Commit: lake.Commit{Number: 2, Command: "compact"}}, false, ""},
+	} {
+		drawing, said := stagesOf(&c.run)
+		if (drawing != nil) != c.drawn || said != c.said {
+			t.Errorf("got %q, drawn %t; want %q, %t", said, drawing != nil, c.said, c.drawn)
+		}
+		if drawing != nil && len(drawing.Rects) != 8 { // four parts, and their keys
+			t.Errorf("%d parts are drawn", len(drawing.Rects))
+		}
+	}
+	for want, f := range map[string]FileChange{"0": {RemovedBytes: -1}, "3, 2.0 KiB": {Removed: 3, RemovedBytes: 2048}, "3, their size is not known": {Removed: 3, RemovedBytes: -1}} {
+		if got := removedSaid(f); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -17,6 +17,8 @@ type Source struct {
 	Run func(ctx context.Context, name string) (*Run, error)
 	// Files counts what a commit added and removed.
 	Files func(ctx context.Context, commit int64) (FileChange, error)
+	// Record returns the bytes of a record in quarantine; nil if none has this id.
+	Record func(ctx context.Context, id string) ([]byte, error)
 }
 
 // Templates are those of the pages.
@@ -34,6 +36,7 @@ func Pages(from Source) []frame.Page {
 		{Path: "feeds", Word: "Health", Show: showFeeds, Main: mainFeeds},
 		{Path: "runs", Word: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
 		{Path: "runs/last", Word: "Runs", Move: moveToLast},
+		{Path: "quarantine/{record}", Word: "Health", Live: true, Show: s.showRecord},
 		{Path: "runs/{commit}", Word: "Runs", Live: true, Show: s.showRun, Main: mainRun},
 	}
 }

@@ -35,6 +35,7 @@ type FileChange struct {
 	Known          bool // false if the commit's object is lost
 	Added, Removed int
 	AddedBytes     int64
+	RemovedBytes   int64 // -1: not known, because the commits that added them are not
 }
 
 // runsShown is the number of runs on a page.
@@ -169,6 +170,9 @@ type runData struct {
 	Warnings       []string
 	Feeds, Traffic *grid.Table
 	Checks, Drift  *grid.Table
+	Stages         *chart.Drawing // how long each stage took; nil for none
+	StagesSaid     string
+	Quarantine     string // what it could not read; "" for nothing
 	Changes        string // address of what it brought; "" for nothing
 	Before, Next   string
 }
@@ -207,7 +211,39 @@ func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
 		data.Facts = attemptFacts(r.Attempt)
 		return c, nil
 	}
+	data.Stages, data.StagesSaid = stagesOf(r)
 	return c, s.fill(q, data, c, &r.Commit)
+}
+
+// stagesOf draws how long the stages of a pull took, one after the other, and says it.
+func stagesOf(r *Run) (*chart.Drawing, string) {
+	switch {
+	case len(r.Commit.Feeds) == 0:
+		return nil, "" // maintenance has none
+	case r.Attempt == nil || r.Attempt.StageSeconds == nil:
+		return nil, "not recorded"
+	}
+	s := r.Attempt.StageSeconds
+	c := &chart.Chart{Title: "Stages", Desc: "One horizontal bar: how long each stage of the run took, from left to right.", Unit: "seconds", Categories: []string{r.Commit.Command}}
+	var said []string
+	total := 0.0
+	for i, stage := range []struct {
+		name    string
+		seconds float64
+	}{{"open", s.Open}, {"feeds", s.Feeds}, {"commit", s.Commit}, {"catalog", s.Catalog}} {
+		c.Series = append(c.Series, chart.Series{Name: stage.name, Class: fmt.Sprintf("s%d", i), Values: []float64{stage.seconds}})
+		said = append(said, fmt.Sprintf("%s %.1f s", stage.name, stage.seconds))
+		total += stage.seconds
+	}
+	c.Notes = []string{fmt.Sprintf("%.1f s", total)}
+	text := strings.Join(said, ", ")
+	if !c.HasValues() {
+		return nil, text
+	}
+	return chart.Both(func(narrow bool) *chart.Drawing {
+		c.Narrow = narrow
+		return chart.Bars(c)
+	}), text
 }
 
 func attemptFacts(a *attempts.Attempt) []frame.Fact {
@@ -241,7 +277,16 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 		return err
 	}
 	if files.Known {
-		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: fmt.Sprint(files.Removed)})
+		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: removedSaid(files)})
+	}
+	if d.StagesSaid != "" && !q.View.Pinned() { // an attempt is of now
+		d.Facts = append(d.Facts, frame.Fact{Name: "Stages", Value: d.StagesSaid})
+	}
+	if len(c.Feeds) > 0 {
+		d.Quarantine = "It put no record into quarantine."
+		if brought.quarantined > 0 {
+			d.Quarantine = fmt.Sprintf("It could not read %s as a deal. dealflow quarantine list --all shows them.", grid.Plural(brought.quarantined, "record", "records"))
+		}
 	}
 	d.Feeds = &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "outcome", ">deals", ">new", ">changed", ">removed", ">not entitled", ">back", ">unchanged", ">quarantined", ">drift", "error")}
 	d.Traffic = &grid.Table{Caption: "Traffic", Sticky: 1, Columns: grid.Columns("feed", ">pages", ">requests", ">size", ">retries", ">waited", ">sweeps", ">asked by id", ">extract", ">write")}
@@ -266,6 +311,17 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 		d.Changes = q.Link("changes?from=" + asof.Path(from) + "&to=" + asof.Path(c.KnownAt))
 	}
 	return nil
+}
+
+// removedSaid says how many files a commit removed, and their size.
+func removedSaid(f FileChange) string {
+	switch {
+	case f.Removed == 0:
+		return "0"
+	case f.RemovedBytes < 0:
+		return fmt.Sprintf("%d, their size is not known", f.Removed)
+	}
+	return fmt.Sprintf("%d, %s", f.Removed, grid.Bytes(f.RemovedBytes))
 }
 
 func mainRun(q *frame.Request) (asof.Query, error) {

@@ -28,7 +28,7 @@ var ownAnalyses = []Analysis{{
 		"- tightening: first talk − final spread; cover: final books ÷ nominal; premium: the new-issue premium; window: the time from the first talk to the last.\n" +
 		"- n: the deals that have the measure. mean, median and the quartiles are of these.",
 	Units:   "tightening and premium: basis points. cover: a multiple. window: minutes.",
-	Caveats: "A mean of few deals says little: bars of fewer than 5 are paler. See execution_metrics for what each measure leaves out.",
+	Caveats: "A mean of few deals says little: bars of fewer than 5 are hatched. By month or year the chart is the median, in the band of the quartiles. See execution_metrics for what each measure leaves out.",
 }}
 
 const (
@@ -206,7 +206,10 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	}
 	data := &analysisData{Analysis: p.Analysis, Fields: p.fields(q)}
 	data.Empty = "The answer has no row: nothing of the lake matches the form."
-	c := &frame.Content{Title: p.Name, Lead: p.Title, Template: "analysis", Data: data}
+	c := &frame.Content{Title: p.Name, Template: "analysis", Data: data}
+	if p.Title != "" {
+		c.Title, c.Lead = strings.TrimSuffix(p.Title, "."), "The analysis "+p.Name+"."
+	}
 	if !complete {
 		data.Needs = strings.Join(p.missing(q), ", ")
 		return c, nil

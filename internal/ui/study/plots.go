@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dealflow/internal/chart"
 	"dealflow/internal/ui/asof"
@@ -23,10 +24,54 @@ type plot struct {
 	divide     float64                           // by which values are divided; 0: 1
 	unit       string
 	count      string // column with the number of deals that a value is of, which bars show; "" for none
-	few        bool   // bars of fewer than 5 deals are paler
+	few        bool   // bars of fewer than 5 deals are hatched
 	ascending  bool   // the categories are in ascending order, not in that of the rows
 	most       int    // categories; 0: all
+
+	lower, upper string // columns of the band around the value; "" for none
+	months       string // of which the categories are, with gaps where one is missing: month or year; "" for no time
 }
+
+// overTime is the plot of a cut of execution_by by time: the median in the band of the quartiles.
+func overTime(p plot, cut string) plot {
+	p.kind, p.value, p.lower, p.upper, p.months = chart.Bands, "median", "lower_quartile", "upper_quartile", cut
+	p.ascending, p.few, p.count, p.most = true, false, "", 0
+	return p
+}
+
+// withGaps returns all months, or years, from the first to the last of some; the same if one of them is no such time, or if they are
+// too many for a screen.
+func withGaps(sorted []string, unit string) []string {
+	form, months := "2006-01", 1
+	if unit == "year" {
+		form, months = "2006", 12
+	}
+	var all []string
+	for i, text := range sorted {
+		at, err := time.Parse(form, text)
+		if err != nil {
+			return sorted
+		}
+		for i > 0 && len(all) <= mostTimes {
+			last, err := time.Parse(form, all[len(all)-1])
+			if err != nil {
+				return sorted
+			}
+			if next := last.AddDate(0, months, 0); next.Before(at) {
+				all = append(all, next.Format(form))
+				continue
+			}
+			break
+		}
+		all = append(all, text)
+	}
+	if len(all) > mostTimes {
+		return sorted
+	}
+	return all
+}
+
+const mostTimes = 1000
 
 // plots are the charts of analyses, by name. Those that are not in it have a table alone.
 var plots = map[string]plot{
@@ -50,10 +95,17 @@ const fewDeals = 5
 
 // draw draws an answer. It returns nil if there is nothing to draw, and what the chart leaves out.
 func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Drawing, string) {
+	if cut := args["cut"]; cut == "month" || cut == "year" {
+		p = overTime(p, cut)
+	}
 	c := &chart.Chart{Title: name, Desc: fmt.Sprintf("%s by %s. The table has the numbers.", p.value, strings.Join(p.categories, ", ")), Unit: p.unit}
 	if measure, ok := args["measure"]; ok {
 		c.Unit = units[measure]
+		if p.lower != "" {
+			c.Unit = strings.Replace(c.Unit, "mean", "median and quartiles", 1)
+		}
 	}
+	lower, upper := map[string]float64{}, map[string]float64{} // by category
 	counts := map[string]int64{}
 	values := map[string]map[string]float64{} // by series, then category
 	missing, all := 0, []string{}
@@ -87,9 +139,15 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 			values[series] = map[string]float64{}
 		}
 		values[series][category] += v / cmp.Or(p.divide, 1)
+		if p.lower != "" {
+			lower[category], upper[category] = numberOf(r, p.lower), numberOf(r, p.upper)
+		}
 	}
 	if p.ascending {
 		slices.Sort(all)
+	}
+	if p.months != "" {
+		all = withGaps(all, p.months)
 	}
 	said := ""
 	if p.most > 0 && len(all) > p.most {
@@ -106,6 +164,12 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 		}
 	}
 	c.Series = p.seriesOf(values, all)
+	if p.lower != "" && len(c.Series) == 1 {
+		s := &c.Series[0]
+		for _, category := range all {
+			s.Lower, s.Upper = append(s.Lower, numberOr(lower, category)), append(s.Upper, numberOr(upper, category))
+		}
+	}
 	if !c.HasValues() {
 		return nil, said
 	}
@@ -113,6 +177,24 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 		c.Narrow = narrow
 		return p.kind(c)
 	}), said
+}
+
+// numberOf returns a number of a row; NaN for none.
+func numberOf(r asof.Row, column string) float64 {
+	v, err := strconv.ParseFloat(r.Text(column), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// numberOr returns a value of a map; NaN for none.
+func numberOr(values map[string]float64, key string) float64 {
+	v, ok := values[key]
+	if !ok {
+		return math.NaN()
+	}
+	return v
 }
 
 func plural(rows int) string {
@@ -148,13 +230,9 @@ func (p plot) seriesOf(values map[string]map[string]float64, categories []string
 		if !ok {
 			continue
 		}
-		s := chart.Series{Name: cmp.Or(name, p.value), Class: classes[name]}
+		s := chart.Series{Name: cmp.Or(name, p.value), Class: classes[name], Hatched: name == fewSeries}
 		for _, category := range categories {
-			v, ok := byCategory[category]
-			if !ok {
-				v = math.NaN()
-			}
-			s.Values = append(s.Values, v)
+			s.Values = append(s.Values, numberOr(byCategory, category))
 		}
 		all = append(all, s)
 	}
