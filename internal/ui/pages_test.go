@@ -478,7 +478,17 @@ func testColumn(t *testing.T, e *explorer) {
 	wantParts(t, e.page(t, "/tables/bond_priced_deals/ranking"), "<dt>Rows</dt><dd><bdi>"+all+"</bdi>", "<bdi>"+html.EscapeString(value)+"</bdi></td><td class=\"n \"><bdi>"+rows+"</bdi>", "/ranking.csv", "<h2>Edits within 7 days")
 	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread"), "tables/bond_priced_deals/spread_bp\">spread_bp</a>", "<h2>How its texts were read</h2>", "<bdi>OK</bdi>")
 	wantParts(t, e.page(t, "/tables/bond_priced_deals/spread_bp"), "Read from", "tables/bond_priced_deals/spread\">", "analyses/bond_deals_core_as_of\">")
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/nominal_usd"), "analyses/issuance_volume\">", "analyses/league_table\">") // macros that others call have their bodies elsewhere
 	wantParts(t, e.page(t, "/tables/bond_priced_deals"), "tables/bond_priced_deals/ranking\"><bdi>ranking</bdi>")
+	var different, null string
+	if err := e.db.QueryRow("SELECT count(DISTINCT borrower_ticker)::VARCHAR, count(*) FILTER (borrower_ticker IS NULL)::VARCHAR FROM bond_priced_deals").Scan(&different, &null); err != nil {
+		t.Fatal(err)
+	}
+	facts := []string{"<dt>Different values</dt><dd><bdi>" + different + "</bdi>"}
+	if null != "0" {
+		facts = append(facts, "<dt>NULL in</dt><dd><bdi>"+null+"</bdi>")
+	}
+	wantParts(t, e.page(t, "/tables/bond_priced_deals/borrower_ticker"), facts...)
 	for _, path := range []string{"/tables/bond_priced_deals/nothing", "/tables/nothing/ranking"} {
 		if status, _, _ := e.get(t, path); status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, status)

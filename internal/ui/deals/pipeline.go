@@ -99,7 +99,7 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := q.Ask(asof.Query{Name: "pipeline_left", Args: query.Args})
+	left, err := q.Ask(asof.Query{Name: "pipeline_left", Args: query.Args, Rows: pipelineRows})
 	if err != nil {
 		return nil, err
 	}

@@ -407,8 +407,14 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Co
 	return nil
 }
 
-// inputError begins what the engine says of a value of a form that an analysis refuses.
+// inputError begins what the engine says of a value of a form that an analysis refuses. So does what it says of a damaged file,
+// which it names.
 const inputError = "Invalid Input Error: "
+
+// refusedValue reports whether a statement failed because an analysis refuses a value of its form.
+func (q *Request) refusedValue(text string) bool {
+	return q != nil && strings.HasPrefix(strings.TrimPrefix(q.path, "/"), "analyses/") && strings.HasPrefix(text, inputError) && !strings.Contains(text, ".parquet")
+}
 
 // fault is the data of a page that says what was wrong.
 type fault struct {
@@ -429,7 +435,7 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 		w.Header().Set("Retry-After", retryAfter)
 	case r.Context().Err() != nil:
 		return // the reader has gone
-	case errors.As(err, &failed) && strings.HasPrefix(text, inputError):
+	case errors.As(err, &failed) && q.refusedValue(text):
 		status, text = http.StatusBadRequest, strings.TrimPrefix(text, inputError)
 	case errors.As(err, &failed):
 		s.config.Log.Error("a statement of the explorer failed", "path", r.URL.Path, "error", err)

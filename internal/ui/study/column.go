@@ -115,10 +115,7 @@ func (d *columnData) valueTable(q *frame.Request, t *lake.Table, column, caption
 	isDecimal := slices.ContainsFunc(t.HistoryColumns(), func(c lake.Column) bool { return c.Name == column && strings.HasPrefix(c.Type.SQL(), "DECIMAL") })
 	var all, null, different int64
 	for _, r := range found.All() {
-		all, different = r.Int("all_rows"), r.Int("different")
-		if r.Null("value") {
-			null = r.Int("rows")
-		}
+		all, null, different = r.Int("all_rows"), r.Int("null_rows"), r.Int("different")
 		value := grid.Value(r.Cell("value"))
 		if isDecimal {
 			value = grid.Amount(value)

@@ -1,0 +1,62 @@
+package ui_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dealflow/internal/testkit/world"
+	"dealflow/internal/ui/asof"
+	"dealflow/schemas/lake"
+)
+
+// TestLinksOfTheInstant links an expected loan to one priced deal, and then to another: a page has the link of its instant, and
+// the deal that was linked before does not claim it any more.
+func TestLinksOfTheInstant(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	for _, id := range []int64{100, 101} {
+		b.Write(world.LoanPriced, id, "")
+	}
+	b.Write(world.LoanExpected, 1, `"_links":{"pricedDeal":{"href":"/v3/loan/ll/priced-deal/100"}}`)
+	w.Night(t, 0)
+	then := w.Log(t).KnownAt
+	b.Write(world.LoanExpected, 1, `"_links":{"pricedDeal":{"href":"/v3/loan/ll/priced-deal/101"}}`)
+	w.Night(t, 1)
+	e := serve(t, w)
+	check := func(base, linked, other string) {
+		t.Helper()
+		for path, want := range map[string]string{"loan/ll/expected/1": "priced as " + linked, "loan/ll/priced/" + linked: "announced as 1"} {
+			if page := e.page(t, base+"deals/"+path); strings.Count(page, "priced as ")+strings.Count(page, "announced as ") != 1 || !strings.Contains(page, want) {
+				t.Errorf("%s%s: want %q and no other link", base, path, want)
+			}
+		}
+		if page := e.page(t, base+"deals/loan/ll/priced/"+other); strings.Contains(page, "announced as ") {
+			t.Errorf("%s: deal %s has a link that it had at another instant", base, other)
+		}
+	}
+	check("/", "101", "100")
+	check("/as-of/"+asof.Path(then)+"/", "100", "101")
+}
+
+// TestDamagedFile cuts off the end of a history file: a page that reads it is an error of the server, not of the reader's values.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.Write(world.Priced, 1, "")
+	w.Night(t, 0)
+	damaged := 0
+	for _, file := range w.Log(t).Files(lake.HistoryTable("bond_priced_deals")) {
+		path := filepath.Join(w.Root, file.Path)
+		if err := os.Truncate(path, file.Bytes-4); err != nil {
+			t.Fatal(err)
+		}
+		damaged++
+	}
+	e := serve(t, w)
+	if status, body, _ := e.get(t, "/tables/bond_priced_deals/ranking"); status != http.StatusInternalServerError || damaged == 0 {
+		t.Errorf("status %d of %d damaged files, want 500: %.300s", status, damaged, body)
+	}
+}
