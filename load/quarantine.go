@@ -102,11 +102,11 @@ type inMemory struct{ io.ReadSeeker }
 
 func (inMemory) Close() error { return nil }
 
-// Quarantined reads all records of a feed that were put into quarantine, oldest run first.
-func (l *Lake) Quarantined(ctx context.Context, feed api.Feed) ([]Quarantined, error) {
+// Quarantined reads the records of a feed that some runs put into quarantine, by their ids, or all with nil; oldest run first.
+func (l *Lake) Quarantined(ctx context.Context, feed api.Feed, by map[string]bool) ([]Quarantined, error) {
 	var records []Quarantined
 	for _, file := range l.log.Files(lake.QuarantineTable) {
-		if file.Partition["feed"] != feed.String() {
+		if file.Partition["feed"] != feed.String() || by != nil && !lake.IsQuarantineOf(file.Path, feed, by) {
 			continue
 		}
 		found, err := ReadQuarantine(ctx, l.store, file.Path)

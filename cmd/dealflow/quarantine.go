@@ -114,11 +114,15 @@ func (a *app) quarantine(ctx context.Context) ([]quarantined, error) {
 }
 
 func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantined, error) {
-	met, err := l.Quarantined(ctx, feed)
+	met, err := l.Quarantined(ctx, feed, nil)
 	if err != nil {
 		return nil, err
 	}
-	open := l.Log().RunsSinceSnapshot(feed)
+	return recordsOf(feed, met, l.Log().RunsSinceSnapshot(feed)), nil
+}
+
+// recordsOf returns the records of a feed that were met, each once, oldest first. open has the runs whose records are Open.
+func recordsOf(feed api.Feed, met []load.Quarantined, open map[string]bool) []quarantined {
 	byID := map[string]*quarantined{}
 	for _, q := range met {
 		id := recordID(feed, q.Raw)
@@ -141,7 +145,7 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 	slices.SortFunc(records, func(x, y quarantined) int {
 		return cmp.Or(x.First.Compare(y.First.Time), cmp.Compare(x.ID, y.ID))
 	})
-	return records, nil
+	return records
 }
 
 // recordID returns a record's id, made from its feed and bytes, so that the id is the same in every run.

@@ -215,40 +215,42 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 // judgeDrift adds one finding for the new drift of all feeds: there is often some in many of them. What an earlier snapshot had
 // is no news, and a warning that is there each night hides the others.
 func (in *inspection) judgeDrift(s *statusResult) {
-	values, example := int64(0), ""
+	values, example, newest := int64(0), "", int64(0)
 	var names []string
 	for i := range s.Feeds {
 		feed := s.Feeds[i].Feed
-		fresh := in.newDrift(feed)
+		fresh, commit := in.newDrift(feed)
 		if len(fresh) == 0 {
 			continue
 		}
 		for _, d := range fresh {
 			values += d.Count
 		}
-		names = append(names, feed.String())
+		names, newest = append(names, feed.String()), max(newest, commit)
 		example = cmp.Or(example, fmt.Sprintf("%s at %s of %s", fresh[0].Kind, fresh[0].Pointer, feed))
 	}
 	if len(names) > 0 {
-		s.add("drift", "", "`dealflow runs show last` lists it", "%d values of %s are other than the API document says, in a way that no earlier snapshot had, such as %s", values, strings.Join(names, ", "), example)
+		s.add("drift", "", fmt.Sprintf("`dealflow runs show %d` lists it", newest), "%d values of %s are other than the API document says, in a way that no earlier snapshot had, such as %s", values, strings.Join(names, ", "), example)
 	}
 }
 
-// newDrift returns the drift of a feed's newest complete snapshot and of the syncs since it that no pull before them had.
-func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift) {
+// newDrift returns the drift of a feed's newest complete snapshot and of the syncs since it that no snapshot before had, and
+// the newest commit that has some of it.
+func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift, commit int64) {
 	since := in.log.SinceSnapshot(feed)
 	if len(since) == 0 {
-		return nil
+		return nil, 0
 	}
 	first := slices.IndexFunc(in.log.Commits, func(c lake.Commit) bool { return c.Number == since[0].Number })
 	for _, run := range since {
 		for _, d := range lake.NewDrift(in.log.Commits[:first], feed, run.Feed(feed).Drift) {
+			commit = run.Number
 			if !slices.ContainsFunc(fresh, func(known lake.Drift) bool { return lake.CompareDrift(known, d) == 0 }) {
 				fresh = append(fresh, d)
 			}
 		}
 	}
-	return fresh
+	return fresh, commit
 }
 
 // judgeLake adds findings about the lake as a whole.

@@ -21,6 +21,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
+	"dealflow/internal/pull"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/console"
@@ -440,31 +441,36 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	}
 	h.Attempts = runsOf(rowsOf(in.log.Commits, in.log, s.made))
 	h.Size = sizeFacts(s)
-	h.Quarantine, err = openQuarantine(ctx, in.lake)
-	return h, err
+	h.Quarantine, err = store.Within(ctx, o.timeout, errNoAnswer, func(ctx context.Context) ([]operator.Quarantined, error) {
+		return openQuarantine(ctx, in.lake)
+	})
+	if err != nil {
+		h.QuarantineFlaw = err.Error() // the rest is known, and may say why
+	}
+	return h, nil
 }
 
-// openQuarantine returns the records that the last pulls of their feeds could not read.
+// openQuarantine returns the records that the last pulls of their feeds could not read. It reads the files of these pulls alone:
+// a source whose record is broken for a year has a file for each night.
 func openQuarantine(ctx context.Context, l *load.Lake) (all []operator.Quarantined, err error) {
 	for _, feed := range api.Feeds() {
-		some := slices.ContainsFunc(l.Log().SinceSnapshot(feed), func(run *lake.Commit) bool { return run.Feed(feed).Quarantined > 0 })
-		if !some {
-			continue // most often: nothing is to be read
-		}
-		found, err := quarantineOf(ctx, l, feed)
+		found, err := openRecords(ctx, l, feed)
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			if r := &found[i]; r.Open {
-				all = append(all, operator.Quarantined{ID: r.ID, Feed: feed, DealID: r.DealID, Reason: r.Reason, Detail: r.Detail, FirstAt: r.First.Time, Bytes: int64(r.Bytes)})
-			}
+		for _, r := range found {
+			all = append(all, operator.Quarantined{ID: r.ID, Feed: feed, DealID: r.DealID, Reason: r.Reason, Detail: r.Detail, ObservedAt: r.First.Time, Bytes: int64(r.Bytes)})
 		}
 	}
 	return all, nil
 }
 
-// record returns the bytes that `dealflow quarantine show` prints.
+func openRecords(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantined, error) {
+	met, err := pull.OpenQuarantine(ctx, l, feed)
+	return recordsOf(feed, met, nil), err
+}
+
+// record returns the bytes that `dealflow quarantine show` prints of a record that openQuarantine lists; nil for another one.
 func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
 	l, err := e.quiet().openToRead(ctx, e.where)
 	if err != nil {
@@ -475,7 +481,7 @@ func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
 
 func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
 	for _, feed := range api.Feeds() {
-		found, err := quarantineOf(ctx, l, feed)
+		found, err := openRecords(ctx, l, feed)
 		if err != nil {
 			return nil, err
 		}

@@ -105,10 +105,5 @@ func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
 // OpenQuarantine lists the records of a feed that were put into quarantine since its last complete snapshot
 // (load.Log.SinceSnapshot).
 func OpenQuarantine(ctx context.Context, l *load.Lake, feed api.Feed) ([]load.Quarantined, error) {
-	all, err := l.Quarantined(ctx, feed)
-	if err != nil {
-		return nil, err
-	}
-	open := l.Log().RunsSinceSnapshot(feed)
-	return slices.DeleteFunc(all, func(q load.Quarantined) bool { return !open[q.RunID] }), nil
+	return l.Quarantined(ctx, feed, l.Log().RunsSinceSnapshot(feed))
 }

@@ -48,17 +48,18 @@ func CompareDrift(a, b Drift) int {
 	return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Kind, b.Kind))
 }
 
-// pullsBefore is the most pulls of a feed in which earlier drift is looked for.
-const pullsBefore = 1000
+// snapshotsBefore is the most snapshots of a feed in which earlier drift is looked for.
+const snapshotsBefore = 1000
 
-// NewDrift returns those of the drift of a feed whose pointer and kind no pull before had. before is oldest first. A kind that
-// the program of the pull before did not report says nothing about the source: it is not new. The caller owns the slice.
+// NewDrift returns those of the drift of a feed whose pointer and kind no snapshot of it before had. before is oldest first. Its
+// syncs do not count: they show a few deals, and a person should still hear of the drift once the next snapshot has it. A kind
+// that the program of the snapshot before did not report says nothing about the source: it is not new. The caller owns the slice.
 func NewDrift(before []Commit, feed api.Feed, drift []Drift) []Drift {
 	fresh := slices.Clone(drift)
 	looked := 0
-	for i := len(before) - 1; i >= 0 && len(fresh) > 0 && looked < pullsBefore; i-- {
+	for i := len(before) - 1; i >= 0 && len(fresh) > 0 && looked < snapshotsBefore; i-- {
 		f := before[i].Feed(feed)
-		if f == nil || f.Outcome == OutcomeFailed || f.Outcome == OutcomeHeld {
+		if f == nil || before[i].SnapshotDate == "" || f.Outcome == OutcomeFailed || f.Outcome == OutcomeHeld {
 			continue
 		}
 		fresh = slices.DeleteFunc(fresh, func(d Drift) bool {

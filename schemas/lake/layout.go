@@ -140,5 +140,17 @@ func QuarantineKey(feed api.Feed, runID string, n int) string {
 	if n > 0 {
 		runID = fmt.Sprintf("%s-%d", runID, n)
 	}
-	return fmt.Sprintf("%s/%s/%s.ndjson.zst", QuarantineTable, feed, runID)
+	return fmt.Sprintf("%s/%s/%s%s", QuarantineTable, feed, runID, quarantineEnding)
+}
+
+const quarantineEnding = ".ndjson.zst"
+
+// IsQuarantineOf reports whether a QuarantineKey of a feed is of one of some runs, by their ids.
+func IsQuarantineOf(key string, feed api.Feed, runs map[string]bool) bool {
+	for run := range runs {
+		if strings.HasPrefix(key, strings.TrimSuffix(QuarantineKey(feed, run, 0), quarantineEnding)) {
+			return true
+		}
+	}
+	return false
 }

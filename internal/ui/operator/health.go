@@ -30,18 +30,20 @@ type Health struct {
 	Checks   []lake.Check  // of the last pull
 	Size     []frame.Fact  // what the lake has grown to, and the state of its catalog
 
-	Quarantine []Quarantined // records that the last pulls of their feeds could not read
+	Quarantine     []Quarantined // records that the last pulls of their feeds could not read
+	QuarantineFlaw string        // why Quarantine is not known; "" if it is
 }
 
 // Quarantined is a record in quarantine.
 type Quarantined struct {
-	ID      string // of the record, for `dealflow quarantine show`
-	Feed    api.Feed
-	DealID  *int64 // nil if it cannot be read
-	Reason  string
-	Detail  string
-	FirstAt time.Time // first observed
-	Bytes   int64
+	ID     string // of the record, for `dealflow quarantine show`
+	Feed   api.Feed
+	DealID *int64 // nil if it cannot be read
+	Reason string
+	Detail string
+	Bytes  int64
+
+	ObservedAt time.Time // by the first of those pulls that met it
 }
 
 // Finding is something that a person should know.
@@ -126,6 +128,7 @@ type healthData struct {
 	DriftSaid            string
 	Quarantine           *grid.Table
 	QuarantineSaid       string // of what the table does not have; "" for nothing
+	QuarantineFlaw       string // as of Health
 	Commit               int64  // of the last pull
 	Run, Quality         string // addresses of its page, and of the analysis of the data
 	Size                 []frame.Fact
@@ -161,7 +164,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
 	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
-	data.Drift, data.DriftSaid = driftTable(q.View.Commits(), last)
+	data.Drift, data.DriftSaid = driftTable(sinceSnapshots(q.View.Commits()))
 	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
@@ -193,6 +196,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data.Feeds = feedsNow(q, h)
 	data.Checks = checksTable(h.Checks)
 	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
+	data.QuarantineFlaw = h.QuarantineFlaw
 	data.Size = h.Size
 	if h.MaxAge > 0 {
 		data.MaxAge = fmt.Sprintf("%d h", int(h.MaxAge.Hours()))
@@ -340,9 +344,46 @@ func checksTable(checks []lake.Check) *grid.Table {
 	return t
 }
 
-// driftTable lists what values of a pull are other than the API document says, and says what of it is new. New ones are first,
-// then the most frequent.
-func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
+// pulled is what a commit brought of a feed, and the commits that know no more than what was there before.
+type pulled struct {
+	*lake.FeedRun
+	before []lake.Commit
+}
+
+// pulledBy returns what a commit brought.
+func pulledBy(commits []lake.Commit, c *lake.Commit) (all []pulled) {
+	before := commits[:sort.Search(len(commits), func(i int) bool { return commits[i].Number >= c.Number })]
+	for i := range c.Feeds {
+		all = append(all, pulled{&c.Feeds[i], before})
+	}
+	return all
+}
+
+// sinceSnapshots returns what the newest snapshot of each feed brought, and what the syncs since it did, as the finding drift of
+// `dealflow status` counts them.
+func sinceSnapshots(commits []lake.Commit) (all []pulled) {
+	for _, feed := range api.Feeds() {
+		var runs []*lake.FeedRun // newest first
+		for i, c := range slices.Backward(commits) {
+			f := c.Feed(feed)
+			if f == nil || f.Outcome != lake.OutcomeDone {
+				continue
+			}
+			runs = append(runs, f)
+			if c.SnapshotDate != "" {
+				for _, run := range slices.Backward(runs) {
+					all = append(all, pulled{run, commits[:i]})
+				}
+				break
+			}
+		}
+	}
+	return all
+}
+
+// driftTable lists what values are other than the API document says, and says what of it is new. New ones are first, then the
+// most frequent. Of a place that several pulls of a feed have, the first counts.
+func driftTable(pulls []pulled) (*grid.Table, string) {
 	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
@@ -351,13 +392,17 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 	}
 	var all []pair
 	count := 0 // of new ones
-	before := commits[:sort.Search(len(commits), func(i int) bool { return commits[i].Number >= c.Number })]
-	for i := range c.Feeds {
-		f := &c.Feeds[i]
-		fresh := lake.NewDrift(before, f.Feed, f.Drift)
-		count += len(fresh)
+	for _, f := range pulls {
+		fresh := lake.NewDrift(f.before, f.Feed, f.Drift)
 		for _, d := range f.Drift {
-			all = append(all, pair{f.Feed, d, slices.Contains(fresh, d)})
+			if slices.ContainsFunc(all, func(p pair) bool { return p.feed == f.Feed && lake.CompareDrift(p.drift, d) == 0 }) {
+				continue
+			}
+			isNew := slices.Contains(fresh, d)
+			all = append(all, pair{f.Feed, d, isNew})
+			if isNew {
+				count++
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pair) int {
@@ -369,7 +414,7 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 	for _, p := range all[:min(len(all), driftShown)] {
 		mark := grid.Cell{}
 		if p.fresh {
-			mark = grid.Cell{Text: "new", Class: "warn", Title: "no run before had it"}
+			mark = grid.Cell{Text: "new", Class: "warn", Title: "no snapshot before had it"}
 		}
 		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
@@ -382,14 +427,14 @@ func driftTable(commits []lake.Commit, c *lake.Commit) (*grid.Table, string) {
 
 // quarantineTable lists records in quarantine, and says what it leaves out.
 func quarantineTable(q *frame.Request, records []Quarantined) (t *grid.Table, said string) {
-	t = &grid.Table{Caption: "Quarantine", Sticky: 1, Columns: grid.Columns("feed", ">deal", "reason", "detail", ">size", "first observed", "its bytes")}
+	t = &grid.Table{Caption: "Quarantine", Sticky: 1, Columns: grid.Columns("feed", ">deal", "reason", "detail", ">size", "observed", "its bytes")}
 	for i := range records[:min(len(records), quarantinedShown)] {
 		r := &records[i]
 		deal := grid.Cell{Text: chart.None, Title: "its id cannot be read", Null: true}
 		if r.DealID != nil {
 			deal = grid.Cell{Text: fmt.Sprint(*r.DealID), Link: q.Link(fmt.Sprintf("deals?q=%d", *r.DealID))} // no version of it may be known
 		}
-		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.FirstAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
+		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.ObservedAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
 	}
 	if len(records) > quarantinedShown {
 		said = fmt.Sprintf("%s; the table has the first %d, and dealflow quarantine list has all.", grid.Plural(int64(len(records)), "record", "records"), quarantinedShown)
@@ -420,16 +465,22 @@ func (s *source) showRecord(q *frame.Request) (*frame.Content, error) {
 func nightsOf(commits []lake.Commit, feed api.Feed) grid.Cell {
 	var values []float64
 	lo, hi := int64(math.MaxInt64), int64(0)
-	for i := len(commits) - 1; i >= 0 && len(values) < nightsShown; i-- {
-		if commits[i].SnapshotDate == "" {
+	day := ""
+	for i, c := range slices.Backward(commits) {
+		if c.SnapshotDate == "" {
 			continue
 		}
-		f := commits[i].Feed(feed)
-		if f == nil || f.Outcome != lake.OutcomeDone {
-			values = append(values, math.NaN())
+		if c.SnapshotDate != day { // a day may be pulled again, or feed by feed: its newest snapshot of the feed counts
+			if len(values) == nightsShown {
+				break
+			}
+			day, values = c.SnapshotDate, append(values, math.NaN())
+		}
+		f, night := commits[i].Feed(feed), &values[len(values)-1]
+		if f == nil || f.Outcome != lake.OutcomeDone || !math.IsNaN(*night) {
 			continue
 		}
-		values = append(values, float64(f.Deals))
+		*night = float64(f.Deals)
 		lo, hi = min(lo, f.Deals), max(hi, f.Deals)
 	}
 	slices.Reverse(values)

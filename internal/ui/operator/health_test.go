@@ -10,18 +10,20 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestDriftSaysWhatIsNew checks that drift which no run before had comes first and has a word, and that the same place of another
+// TestDriftSaysWhatIsNew checks that drift which no snapshot before had comes first and has a word, and that the same place of another
 // feed, or of a commit after it, is no reason to call it known.
 func TestDriftSaysWhatIsNew(t *testing.T) {
 	bond, loan := api.Feeds()[0], api.Feeds()[len(api.Feeds())-1]
 	drift := func(feed api.Feed, pointer string, count int64) lake.FeedRun {
-		return lake.FeedRun{Feed: feed, Drift: []lake.Drift{{Pointer: pointer, Kind: lake.DriftMismatch, Count: count}}}
+		return lake.FeedRun{Feed: feed, Outcome: lake.OutcomeDone, Drift: []lake.Drift{{Pointer: pointer, Kind: lake.DriftMismatch, Count: count}}}
 	}
 	commits := []lake.Commit{
-		{Number: 1, Feeds: []lake.FeedRun{drift(bond, "/known", 9)}},
+		{Number: 1, SnapshotDate: "2026-01-05", Feeds: []lake.FeedRun{drift(bond, "/known", 9)}},
 		{Number: 2, Command: "compact"},
-		{Number: 3, Feeds: []lake.FeedRun{drift(bond, "/known", 9), drift(loan, "/known", 1)}},
-		{Number: 4, Feeds: []lake.FeedRun{drift(loan, "/known", 1)}},
+		{Number: 3, SnapshotDate: "2026-01-06", Feeds: []lake.FeedRun{drift(bond, "/known", 9), drift(loan, "/known", 1)}},
+		{Number: 4, SnapshotDate: "2026-01-07", Feeds: []lake.FeedRun{drift(loan, "/known", 1)}},
+		{Number: 5, Feeds: []lake.FeedRun{drift(loan, "/sync", 2)}},
+		{Number: 6, Command: "compact"},
 	}
 	for _, c := range []struct {
 		at         int
@@ -31,14 +33,37 @@ func TestDriftSaysWhatIsNew(t *testing.T) {
 		{2, loan.String() + " /known new, " + bond.String() + " /known ", "2 places, 1 of them new."},
 		{3, loan.String() + " /known ", "1 place, none of them new."},
 	} {
-		found, said := driftTable(commits, &commits[c.at])
-		var rows []string
-		for _, r := range found.Rows {
-			rows = append(rows, r.Cells[0].Text+" "+r.Cells[1].Text+" "+r.Cells[3].Text)
-		}
-		if got := strings.Join(rows, ", "); got != c.rows || said != c.said {
+		if got, said := driftRows(pulledBy(commits, &commits[c.at])); got != c.rows || said != c.said {
 			t.Errorf("commit %d: got %q and %q, want %q and %q", c.at+1, got, said, c.rows, c.said)
 		}
+	}
+	want := loan.String() + " /sync new, " + bond.String() + " /known , " + loan.String() + " /known "
+	if got, said := driftRows(sinceSnapshots(commits)); got != want || said != "3 places, 1 of them new." {
+		t.Errorf("newest: got %q and %q, want %q", got, said, want)
+	}
+}
+
+func driftRows(pulls []pulled) (rows, said string) {
+	found, said := driftTable(pulls)
+	var all []string
+	for _, r := range found.Rows {
+		all = append(all, r.Cells[0].Text+" "+r.Cells[1].Text+" "+r.Cells[3].Text)
+	}
+	return strings.Join(all, ", "), said
+}
+
+// TestNightsOf has a value for each day: that of the day's newest snapshot of the feed, also if a later run of the day had none.
+func TestNightsOf(t *testing.T) {
+	bond, loan := api.Feeds()[0], api.Feeds()[len(api.Feeds())-1]
+	done := func(feed api.Feed, deals int64) []lake.FeedRun {
+		return []lake.FeedRun{{Feed: feed, Outcome: lake.OutcomeDone, Deals: deals}}
+	}
+	commits := []lake.Commit{
+		{SnapshotDate: "2026-01-05", Feeds: done(bond, 7)}, {Feeds: done(bond, 1)},
+		{SnapshotDate: "2026-01-06", Feeds: done(bond, 8)}, {SnapshotDate: "2026-01-06", Feeds: done(bond, 9)}, {SnapshotDate: "2026-01-06", Feeds: done(loan, 3)},
+	}
+	if got := nightsOf(commits, bond); !strings.Contains(got.Drawing.Title, "last 2 nights, 7 to 9") {
+		t.Errorf("got %+v", got)
 	}
 }
 
