@@ -163,8 +163,8 @@ func threadsFor(added newFiles) string {
 	return "2"
 }
 
-// workSettings are the DuckDB settings for building the catalog file at path. Each commit writes into the file at once, and
-// not to a write-ahead log before.
+// workSettings are the DuckDB settings for building the catalog file at path. Each commit but a very small one
+// writes into the file at once, and not to a write-ahead log before.
 func workSettings(path string) []string {
 	return []string{
 		"SET threads = 1", "SET memory_limit = " + quote.Text(workMemory), "SET temp_directory = " + quote.Text(path+".spilled"),

@@ -13,8 +13,7 @@ import (
 
 // After DuckDB's last block, which DuckDB ignores, we append the line that names the commit (lake.NamedCommit.Line) and
 // a checksum of all bytes before it. Any DuckDB can write into a catalog. A catalog whose checksum does not match is
-// never extended and never answers a reader; it is built from scratch. A catalog of a commit that is not made yet has no
-// commit line.
+// never extended and never answers a reader; it is built from scratch.
 
 // ErrChanged means that a catalog is not as it was made: another program wrote into it, or it is damaged. A program that
 // did not append checksums may have made it, too.

@@ -43,7 +43,8 @@ func (m *Memory) ReadPublished(ctx context.Context, l *load.Lake, workDir string
 	}
 	m.file = nil
 	state, err := ReadPublished(ctx, l, workDir)
-	if absent == nil && err == nil && !errors.Is(state.Flaw, ErrWAL) && now.Sub(file.ModTime()) >= settled {
+	// The lake's log may be older than the file: what is remembered is of the newest commit alone.
+	if absent == nil && err == nil && state.Shows.Number == l.Log().Number && !errors.Is(state.Flaw, ErrWAL) && now.Sub(file.ModTime()) >= settled {
 		m.file, m.state = file, state
 	}
 	return state, err

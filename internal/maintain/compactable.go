@@ -28,7 +28,8 @@ const snapshotDays = 7
 // compactable returns what a compaction would merge: groups of small history files of one table and year under the current
 // schema. It leaves out a table and year with at most `most` files that no merge has written, except of the oldest past year
 // where two are left: a past year gets no more files. Runs so merge a year at a time, and none takes long for the years of an
-// older program. year is the present one.
+// older program. A year that cannot be merged keeps runs from later ones: their warning names `dealflow compact`, which goes on.
+// year is the present one.
 func compactable(log *load.Log, year, most int) [][]lake.File {
 	var groups [][]lake.File
 	all := smallHistory(log)
