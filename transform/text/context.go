@@ -40,7 +40,7 @@ func inContext(g grammar) Func {
 			return
 		}
 		g := g
-		if g.steps = g.steps && !hasTranches(text) && !(g.isOther() && saysAny(text, spreadWords)); g.steps {
+		if g.steps = g.steps && !hasTranches(text) && (!g.isOther() || !saysAny(text, spreadWords)); g.steps {
 			switch g.chain(text, siblings, r, false) {
 			case yes:
 				return
