@@ -311,7 +311,7 @@ func (s *scanner) indexAfter(currency []byte) (over benchmark, ok bool) {
 func (s *scanner) adjusted() bool {
 	ahead := *s
 	ahead.space()
-	if !ahead.char('+') {
+	if !ahead.char('+') && !ahead.oneOf("plus") {
 		return false
 	}
 	ahead.space()
@@ -329,10 +329,16 @@ func (s *scanner) adjusted() bool {
 	return true
 }
 
+// mostAdjustment is the greatest plausible adjustment after a margin, in basis points: 99.5 CSA has a price.
+var mostAdjustment = whole(50)
+
 // adjustedBy skips an adjustment after the margin: 10bp CSA, 10/15/25 CSA.
 func (s *scanner) adjustedBy() bool {
-	ahead := *s
+	ahead, size := *s, *s
 	sized := ahead.adjustment()
+	if first, ok := size.number(decimal); ok && mostAdjustment.less(first) {
+		return false
+	}
 	if sized {
 		ahead.space()
 	} else {
