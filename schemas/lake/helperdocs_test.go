@@ -53,6 +53,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`x (+/-y)` has the point x, lo x−y, hi x+y and the quality `PLUS_MINUS`. If the text also says that\n  the deal will price in range, the quality is `WPIR`" + `.
 - Around a spread, y is in basis points. Around a yield, ` + "`bp` and `%`" + ` say what it is; without a unit it is in
   basis points from 1 to 100, and the text is ambiguous otherwise.
+  Around a price, y is in points up to two: ` + "`98 (+/-0.5)`" + `.
 - The text names the unit, or the field implies it. Numbers are exact decimals. A number that does
   not fit its column, or is not plausible, leaves the text ` + "`UNPARSED`" + `.
 - Spreads and margins are positive over the benchmark. New-issue premiums are positive over fair
@@ -72,7 +73,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   be 1,500m. Except if a size without the point is not plausible, as in ` + "`EUR947.625m` and `USD1.375bn`" + `: more than 100bn,
   or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR. Such sizes are not read.
 - ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4. So are all sizes at a slash, which may be two
-  tranches.
+  tranches. In basis points halves, thirds, quarters and eighths are: ` + "`1/2bp`, `T+7/8`" + `, but not ` + "`MS+15/16`" + `.
 - A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
   below 5, and below 10 if it is no multiple of 2.5, because margins are not quoted so finely: ` + "`E+4.25`" + ` is 425. Other
   margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
@@ -90,13 +91,14 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
   An option is at most three years: ` + "`5yr + 7yr`" + ` may be two tranches.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
+  From when it may be called is dropped: ` + "`Mar-33 (call Mar-28)`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
   is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `. A word between two
   numbers is about the first if it may be: ` + "`50bp floor 325bp` and `EUR3bn books EUR500m`" + ` are not read.
-- A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`" + `), a size
+- A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`, `T+95, priced at 92`" + `), a size
   (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
   a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
@@ -130,7 +132,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`G+T+62.5`" + ` is a G-spread over Treasuries, next to any currency.
 - Swaps of every kind have the benchmark MS; an index that the text names is in ` + "`benchmark_index`" + `.
 - A premium in percent is of yield: ` + "`0.05%`" + ` is 5. The sign of ` + "`minus 2-4`" + ` counts for both ends, except where 2/3 may be a fraction.
-- ` + "`NZ$100m + up to NZ$50m overs`" + ` is a range to the sum. What the issuer keeps is not in the size: ` + "`GBP250m + 50m retained`" + `.
+- ` + "`NZ$100m + up to NZ$50m overs`" + ` is a range to the sum. What the issuer keeps does not change the size as written:
+  ` + "`GBP250m + 50m retained` is 250m, `EUR750m (incl. EUR250m retained)`" + ` 750m.
 - ` + "`par less 1/4`" + ` is 99.75, ` + "`99h`" + ` 99.5. ` + "`97.5c`" + ` is a price.
 - ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
   JPY, CNY or CNH, and so is a ` + "`Y`" + ` before a digit.

@@ -49,6 +49,9 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 		s.char(':')
 		s.space()
 	}
+	if s.about() {
+		r.Quality = qualityArea
+	}
 	if r.Cover, ok = s.number(decimal); !ok {
 		return false
 	}

@@ -9,6 +9,7 @@ type grammar struct {
 	steps  bool   // the text may have several steps of which the latest counts
 	staged bool   // the reading has a stage
 	priced bool   // the column has the value at pricing: no earlier stage may be the latest
+	sized  bool   // a tenor may be before the size
 	kind   stepKind
 }
 
@@ -39,7 +40,7 @@ func inContext(g grammar) Func {
 			return
 		}
 		g := g
-		if g.steps = g.steps && !hasTranches(text); g.steps {
+		if g.steps = g.steps && !hasTranches(text) && (!g.isOther() || !saysAny(text, spreadWords)); g.steps {
 			switch g.chain(text, siblings, r, false) {
 			case yes:
 				return
@@ -54,6 +55,14 @@ func inContext(g grammar) Func {
 		}
 		*r = unread
 	}
+}
+
+// spreadWords are words of the final stage that name a spread.
+var spreadWords = []string{"spread set", "spread fixed", "final spread", "launch spread", "re-offer spread", "reoffer spread"}
+
+// isOther reports whether the steps are numbers of something else that are written as those of a spread are: spread fixed 5bp is no premium.
+func (g *grammar) isOther() bool {
+	return g.kind == premiumSteps || g.kind == priceSteps || g.kind == noNumberAlone && g.priced
 }
 
 // mayHaveContext reports whether a text has more than one word, and a number, which par and flat have not.
@@ -79,6 +88,9 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if len(rest) == len(text) {
 		return false
 	}
+	if g.sized && hasOtherTenor(text, rest) {
+		return false
+	}
 	*r = Reading{}
 	g.read(rest, siblings, r)
 	if isStatus(r, statusYield) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.25% / 8%: two yields
@@ -93,11 +105,33 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if (g.kind == spreadAlone || g.kind == marginAlone) && saysLessAllIn(text, r.Main.Lo) {
 		return false
 	}
+	if r.Fee.Set && saysAny(text, annualWords) { // par + 25bp fee p.a.: not up front
+		return false
+	}
 	if g.staged && r.Stage != nil && endsWithStage(rest) { // guidance 7%, priced at par
 		return false
 	}
 	return r.hasNumber()
 }
+
+// hasOtherTenor reports whether a text has another tenor than the one with which its rest begins: 5yr EUR500m 18m.
+func hasOtherTenor(text, rest []byte) bool {
+	begin := scanner{rest}
+	first, ok := begin.years()
+	for i := 0; ok && i < len(text); i++ {
+		if !isDigit(text[i]) || i > 0 && (isDigit(text[i-1]) || isLetter(text[i-1]) || text[i-1] == '.') {
+			continue
+		}
+		s := scanner{text[i:]}
+		if tenor, found := s.tenor(); found && tenor != first {
+			return true
+		}
+	}
+	return false
+}
+
+// annualWords say that a fee is paid each year.
+var annualWords = []string{"p.a.", "p.a", "pa", "per annum", "a.a.", "a.a", "annually", "annual", "ann.", "ann", "quarterly", "monthly"}
 
 // saysLessAllIn reports whether a text has an all-in spread in basis points that is less than the spread itself: S+350, all-in 325. What it
 // adds is never negative, so that one of the two is something else.

@@ -12,7 +12,7 @@ var features = []struct {
 	{[]string{"fxd", "fixed rate", "fixed-rate", "fixed", "fix"}, rateFixed, rateType},
 	{[]string{"frns", "frn", "floating rate", "floating-rate", "floating", "floater", "flt"}, rateFloating, rateType},
 	{[]string{"zero coupon", "zero-coupon", "zero", "zc"}, rateZero, rateType},
-	{[]string{"amortising", "amortizing", "amortiser", "amortizer", "amort"}, formAmortising, form},
+	{[]string{"amortising", "amortizing", "amortiser", "amortizer", "amort.", "amort"}, formAmortising, form},
 	{[]string{"sinker", "sinking fund"}, formSinker, form},
 	{[]string{"callable"}, formCallable, form},
 	{[]string{"long"}, lengthLong, length},
@@ -23,7 +23,7 @@ var features = []struct {
 	{[]string{"2nd lien", "second lien", "2l"}, []byte("SECOND_LIEN"), rank},
 	{[]string{"senior non-preferred", "senior non preferred", "snr non-preferred", "snr non-pref", "sr non-pref", "senior non-pref", "non-preferred", "non-pref", "snp"}, []byte("SENIOR_NON_PREFERRED"), rank},
 	{[]string{"senior preferred", "snr preferred", "snr pref", "sr pref", "senior pref", "preferred senior", "sp"}, []byte("SENIOR_PREFERRED"), rank},
-	{[]string{"senior secured", "sen. secured", "sen. sec.", "sen. sec", "sr. secured", "sr. sec.", "sr. sec", "snr. sec", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, []byte("SENIOR_SECURED"), rank},
+	{[]string{"senior secured", "sen. secured", "sen. sec.", "sen. sec", "sr. secured", "sr. sec.", "sr. sec", "snr. sec", "snr secured", "snr sec", "sr secured", "sr sec", "sssn", "ssns", "ssn", "secured"}, rankSeniorSecured, rank},
 	{[]string{"senior unsecured", "senior unsec.", "senior unsec", "snr. unsec.", "snr. unsec", "sr. unsec.", "sr. unsecured", "sr. unsec", "sr unsec.", "snr unsec.", "snr unsecured", "snr unsec", "sr unsecured", "sr unsec", "suns", "sun", "unsecured"}, []byte("SENIOR_UNSECURED"), rank},
 	{[]string{"senior subordinated", "senior sub", "snr sub", "sr sub"}, []byte("SENIOR_SUBORDINATED"), rank},
 	{[]string{"senior holdco", "senior opco", "senior", "snr", "sr", "hold-co senior", "holdco senior", "opco senior"}, []byte("SENIOR"), rank},
@@ -44,7 +44,7 @@ var features = []struct {
 }
 
 // plainFeatures are words of a structure that say nothing which a column has.
-var plainFeatures = []string{"act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "long first coupon", "short first coupon", "long first", "short first", "long 1st", "short 1st", "holdco", "opco", "maturity", "area", "solvency ii", "solvency 2", "sol ii", "sii", "mrel-eligible", "mrel eligible", "tlac", "bail-in", "basel iii", "crd iv", "crr", "fixed-price", "euro", "domestic", "eurobond", "ssa"}
+var plainFeatures = []string{"3(a)(2)", "3(a)2", "3a2", "act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "long first coupon", "short first coupon", "long first", "short first", "long 1st", "short 1st", "holdco", "opco", "maturity", "area", "solvency ii", "solvency 2", "sol ii", "sii", "mrel-eligible", "mrel eligible", "tlac", "bail-in", "basel iii", "crd iv", "crr", "fixed-price", "euro", "domestic", "eurobond", "ssa"}
 
 func rateType(r *Reading) *[]byte { return &r.RateType }
 

@@ -174,7 +174,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 		switch {
 		case ahead.oneOf("area", "a"):
 			r.Quality = qualityArea
-		case r.CSA == No && ahead.adjusted():
+		case r.CSA == No && (ahead.adjusted() || (comma || inside) && ahead.adjustedBy()):
 			r.CSA = Yes
 		case ahead.oneOf("margin grid", "pricing grid", "grid", "drawn margin", "drawn", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
 		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), (r.Benchmark != nil || comma || inside) && ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
@@ -311,7 +311,7 @@ func (s *scanner) indexAfter(currency []byte) (over benchmark, ok bool) {
 func (s *scanner) adjusted() bool {
 	ahead := *s
 	ahead.space()
-	if !ahead.char('+') {
+	if !ahead.char('+') && !ahead.oneOf("plus") {
 		return false
 	}
 	ahead.space()
@@ -319,7 +319,7 @@ func (s *scanner) adjusted() bool {
 		ahead = sized
 		ahead.space()
 	}
-	if !ahead.oneOf("csa", "cas", "credit spread adjustment", "credit adjustment spread") {
+	if !ahead.oneOf(adjustmentWords...) {
 		return false
 	}
 	*s = ahead
@@ -328,6 +328,27 @@ func (s *scanner) adjusted() bool {
 	}
 	return true
 }
+
+// mostAdjustment is the greatest plausible adjustment after a margin, in basis points: 99.5 CSA has a price.
+var mostAdjustment = whole(50)
+
+// adjustedBy skips an adjustment after the margin: 10bp CSA, 10/15/25 CSA.
+func (s *scanner) adjustedBy() bool {
+	ahead, size := *s, *s
+	sized := ahead.adjustment()
+	if first, ok := size.number(decimal); ok && mostAdjustment.less(first) {
+		return false
+	}
+	if sized {
+		ahead.space()
+	} else {
+		ahead = *s
+	}
+	return ahead.oneOf(adjustmentWords...) && (sized || ahead.end() || ahead.rest[0] == ')' || ahead.rest[0] == ',') && s.skipTo(ahead)
+}
+
+// adjustmentWords are names of an adjustment of an index.
+var adjustmentWords = []string{"csa", "cas", "credit spread adjustment", "credit adjustment spread"}
 
 // adjustment skips the size of an adjustment, or its sizes by the length of the interest period: 10/15/25.
 func (s *scanner) adjustment() bool {

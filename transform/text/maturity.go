@@ -52,7 +52,7 @@ func (s *scanner) maturity(r *Reading) bool {
 		}
 		switch {
 		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
-			ahead.springing(), ahead.dueBefore(r), (separated || inside) && ahead.dueToo(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
+			ahead.springing(), ahead.dueBefore(r), (separated || inside) && ahead.calledFrom(r), (separated || inside) && ahead.dueToo(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
 		default:
 			return false
 		}
@@ -93,6 +93,21 @@ func (s *scanner) dueBefore(r *Reading) bool {
 	}
 	var before Reading
 	return r.Year.Set && ahead.dueAt(&before) && !r.isDueBefore(&before) && s.skipTo(ahead)
+}
+
+// calledFrom skips from when the borrower may repay a loan or a bond, which is before it is due: call Mar-28.
+func (s *scanner) calledFrom(r *Reading) bool {
+	ahead := *s
+	if !ahead.oneOf("first call", "1st call", "par call", "callable", "call date", "call", "non-call", "noncall", "nc") {
+		return false
+	}
+	ahead.char(':')
+	ahead.space()
+	if ahead.oneOf("from", "in", "on") {
+		ahead.space()
+	}
+	var call Reading
+	return r.Year.Set && ahead.dueAt(&call) && call.isDueBefore(r) && s.skipTo(ahead)
 }
 
 // isDueBefore reports whether a date is before another, as far as both are known.

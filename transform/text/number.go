@@ -149,6 +149,12 @@ func isReduced(above, below Number) bool {
 	return isFraction(above, below) && (!above.isMultipleOf(two) || !below.isMultipleOf(two))
 }
 
+// isPart reports whether two numbers around a slash may be a part of a basis point, in halves, thirds, quarters or eighths. 2/4 and 15/16 are
+// ranges.
+func isPart(above, below Number) bool {
+	return below == whole(8) && isFraction(above, below) || below.less(whole(8)) && isReduced(above, below)
+}
+
 // fraction reads a space or a hyphen, and a fraction less than one, such as 7/8.
 func (s *scanner) fraction() (n Number, ok bool) {
 	if !s.char(' ') && !s.char('-') {

@@ -223,14 +223,66 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 		return ambiguous
 	}
 	r.Main = found.Range
-	return s.afterPrice(&q, r)
+	around, v := s.aroundPrice(&r.Main)
+	if v == ambiguous {
+		return ambiguous
+	}
+	if v = s.afterPrice(&q, r); around {
+		if q.least || q.most {
+			return ambiguous
+		}
+		r.Quality = qualityPlusMinus
+	}
+	return v
+}
+
+// mostPriceWidth is the greatest plausible width around a price, in points.
+var mostPriceWidth = whole(2)
+
+// aroundPrice reads (+/-0.5) after a price, and widens the range by it. A width is in points: one in basis points, or a wide one, is ambiguous.
+func (s *scanner) aroundPrice(r *Range) (found bool, v verdict) {
+	ahead := *s
+	ahead.noted("area", "a")
+	ahead.char(',')
+	ahead.space()
+	inside := ahead.char('(')
+	if !ahead.has("+/-") && !ahead.has("+-") || !r.Point.Set || r.Lo != r.Hi {
+		return false, no
+	}
+	ahead.space()
+	by, ok := ahead.number(mixed)
+	inPoints := ahead.points() || ahead.unit(percent)
+	if !ok || inside && !ahead.char(')') {
+		return false, ambiguous
+	}
+	if by.isZero() || mostPriceWidth.less(by) || !inPoints && !ahead.end() && ahead.unit(basisPoints) {
+		return false, ambiguous
+	}
+	r.Lo, r.Hi = r.Point.minus(by), r.Point.plus(by)
+	return s.skipTo(ahead), yes
+}
+
+// feeAdded reads an upfront fee that a lender gets in addition to the price: par + 25bp fee.
+func (s *scanner) feeAdded(r *Reading) bool {
+	ahead := *s
+	ahead.space()
+	if r.Fee.Set || !ahead.char('+') && !ahead.oneOf("plus") {
+		return false
+	}
+	ahead.space()
+	var added Reading
+	if !ahead.fee(&added) || !feeBounds.contain(added.Fee) {
+		return false
+	}
+	r.Fee = added.Fee
+	return s.skipTo(ahead)
 }
 
 // afterPrice reads what may follow a price: its name, that it is a limit, the price before it, and the call protection, which
 // has no column.
 func (s *scanner) afterPrice(q *qualifier, r *Reading) (v verdict) {
 	for more := true; more; {
-		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || q.after(s) || s.callRemark() || s.yieldRemark()
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || s.feeAdded(r) || q.after(s) || s.callRemark() || s.yieldRemark()
 	}
 	r.Quality, v = q.apply(&r.Main)
 	return v

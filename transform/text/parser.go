@@ -24,7 +24,7 @@ var parsers = map[lake.Parser]Func{
 	lake.ParseCoupon:      inContext(grammar{read: parseCoupon, others: aboutEverything &^ (aboutYield | aboutSteps | aboutCoupon)}),
 	lake.ParseNIP:         inContext(grammar{read: parseNIP, others: aboutEverything &^ (aboutMove | aboutYield | aboutSpread), steps: true, kind: premiumSteps}),
 	lake.ParseStructure:   parseStructure,
-	lake.ParseVolume:      inContext(grammar{read: parseVolume, others: aboutEverything &^ (aboutSize | aboutYield | aboutFees | aboutLimit | aboutTranches), steps: true}),
+	lake.ParseVolume:      inContext(grammar{read: parseVolume, others: aboutEverything &^ (aboutSize | aboutYield | aboutFees | aboutLimit | aboutTranches), steps: true, sized: true}),
 	lake.ParseBooks:       inContext(grammar{read: parseBooks, others: aboutEverything &^ (aboutOrders | aboutYield | aboutFees | aboutLimit | aboutTranches), steps: true, kind: orderSteps}),
 	lake.ParseMargin:      inContext(grammar{read: parseMargin, others: aboutEverything &^ (aboutYield | aboutSpread | aboutTerms | aboutLimit), steps: true, kind: marginAlone}),
 	lake.ParseOID:         inContext(grammar{read: parseOID, others: aboutEverything &^ (aboutPrice | aboutYield | aboutFees | aboutSpread | aboutTerms), steps: true, kind: priceSteps}),

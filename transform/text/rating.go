@@ -19,7 +19,9 @@ func (c *ratingScale) parse(text []byte, r *Reading) {
 	s.marksBefore()
 	v := s.grade(c, r)
 	for v == yes && !s.end() {
-		v = s.ratingRemark(r)
+		if !s.gradeBefore(c, r) {
+			v = s.ratingRemark(r)
+		}
 	}
 	if v == yes {
 		r.Status = statusOK
@@ -94,6 +96,38 @@ func (s *scanner) notchMark(marks string) (at int, v verdict) {
 		return 0, no
 	}
 	return 0, ambiguous
+}
+
+// The words before the rating that was in place before this one: of a better one, of a worse one, and of either.
+var (
+	fromBetter = []string{"downgraded from", "cut from", "lowered from", "down from"}
+	fromWorse  = []string{"upgraded from", "raised from", "up from"}
+	fromEither = []string{"from", "was", "previously", "prev."}
+)
+
+// mostNotches is the greatest plausible number of notches between a rating and the one before it.
+const mostNotches = 6
+
+// gradeBefore skips the rating before this one, in parentheses: (from Baa3). It is another one, on the side that the words say.
+func (s *scanner) gradeBefore(c *ratingScale, r *Reading) bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('(') {
+		return false
+	}
+	better, worse := ahead.oneOf(fromBetter...), ahead.oneOf(fromWorse...)
+	if !better && !worse && !ahead.oneOf(fromEither...) || !ahead.char(' ') {
+		return false
+	}
+	var before Reading
+	if ahead.grade(c, &before) != yes || !ahead.char(')') {
+		return false
+	}
+	up := before.Notch.Value - r.Notch.Value
+	if up == 0 || max(up, -up) > mostNotches || better && up > 0 || worse && up < 0 {
+		return false
+	}
+	return s.skipTo(ahead)
 }
 
 // lookup returns the grade with these letters, in lower case; nil for none.

@@ -149,6 +149,9 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 		if !open && s.char('(') {
 			open, separated = true, true
 		}
+		if least := *s; least.oneOf("plus") && !least.addedNext(others) { // SAR11bn plus today: a minimum
+			return false
+		}
 		joined := s.oneOf("and", "plus", "&")
 		if joined || s.oneOf("with", "w/", "incl.", "incl", "including") {
 			separated = true
@@ -165,6 +168,13 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 		}
 	}
 	return !open
+}
+
+// addedNext reports whether what follows plus is added to what is before it: plus util fee, plus 10bp CSA. Time is not.
+func (s *scanner) addedNext(others topics) bool {
+	next := *s
+	next.space()
+	return !next.end() && !next.remark(others&(aboutTime|aboutOffer|aboutSize|aboutOrders|aboutCalendar), true, nil)
 }
 
 // remark skips one remark about another topic. separated says that a separator is before it; the terms of a loan and its fees need
@@ -273,6 +283,9 @@ func (s *scanner) remarkEnds() bool {
 // quantity skips a number with an optional unit, as it is before the word of a remark: 45%, 9.5y, 11:30.
 func (s *scanner) quantity() bool {
 	ahead := *s
+	if several := ahead; several.oneOf("one", "two", "three", "four") && several.char(' ') && !several.end() && isDigit(several.rest[0]) { // two 25bp step-downs
+		ahead = several
+	}
 	ahead.about()
 	if ahead.char('>') || ahead.char('<') {
 		ahead.space()

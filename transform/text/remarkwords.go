@@ -80,7 +80,7 @@ var remarkWords = []remarkRow{
 	{aboutTerms, first, []string{"soft call", "soft-call", "hard call", "call protection", "non-call", "noncall", "nc", "par call", "make whole", "make-whole", "mwc", "extension", "maturity", "tenor", "due", "amort", "amortising", "amortizing", "springing maturity", "callable"}},
 	{aboutTerms, last, []string{"soft call", "soft-call", "hard call", "call protection", "par call", "amort", "amortisation", "amortization"}},
 	{aboutTerms, alone, []string{"ext. at lenders' discretion", "ext at lenders' discretion", "extension at lenders' discretion", "at lenders' discretion", "at lender's discretion", "at lenders' option", "lenders' discretion", "subject to lender consent", "at borrower's option", "at the borrower's option", "bullet", "unsecured", "secured", "senior notes", "senior", "notes", "bonds", "guaranteed", "portable", "portability", "amortising", "amortizing", "amort", "amortiser"}},
-	{aboutTranche, alone, []string{"rcf", "tla", "tlb", "term loan b", "term loan a", "term loan", "tl", "revolver", "in total"}},
+	{aboutTranche, alone, []string{"rcf", "tla", "tlb", "term loan b", "term loan a", "term loan", "tl", "revolver"}},
 	{aboutTranches, alone, trancheWords},
 	{aboutCoupon, first, []string{"coupon", "cpn"}},
 	{aboutCoupon, last, []string{"coupon", "cpn"}},
@@ -93,5 +93,5 @@ var remarkWords = []remarkRow{
 	{aboutLife, last, []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "al"}},
 	{aboutLife, last, []string{"conv.", "conv", "convention", "yield convention"}},
 	{aboutValue, first, []string{"fair value", "fv"}},
-	{aboutOffer, alone, []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "green", "social", "sustainable", "fxd", "fixed", "fixed rate", "sukuk", "multi-ccy", "multi-currency", "multicurrency", "debut", "inaugural", "pp", "private placement", "expected", "exp.", "indicative", "indic.", "indic"}},
+	{aboutOffer, alone, []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "3(a)(2)", "3(a)2", "3a2", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "green", "social", "sustainable", "fxd", "fixed", "fixed rate", "sukuk", "multi-ccy", "multi-currency", "multicurrency", "debut", "inaugural", "pp", "private placement", "expected", "exp.", "indicative", "indic.", "indic"}},
 }

@@ -193,7 +193,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if as == mixed && slash && (&scanner{s.rest}).noted("yield", "yld", "ytw", "ytm", "ytc") { // 7%/7.25% YTW: coupon and yield
 		return r, ambiguous
 	}
-	if as == decimal && slash && !r.pointed && second.n == whole(8) && isFraction(first.n.abs(), second.n) { // T+7/8
+	if as == decimal && slash && !r.pointed && !second.signed && isPart(first.n.abs(), second.n) { // T+7/8, 1/2bp
 		return r, ambiguous
 	}
 	if as == decimal && (second.mayBePrice(&first) || second.finerPrice(slash)) || as == mixed && slash && unitBefore && s.afterPercent(begin) && (hi.n.minus(lo.n).less(tenth) || !isTalked(lo.n) || !isTalked(hi.n)) {

@@ -46,7 +46,11 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 		return s.spreadBefore(currency, r)
 	}
 	r.Reference = ahead.reference(&over)
+	dash := r.Reference != nil && begins(ahead.rest, " - ")
 	v := ahead.over(over.kind, &r.Main)
+	if v == yes && dash { // T 4.125% 11/15/35 - 88: a dash or a minus?
+		v = ambiguous
+	}
 	if v == yes {
 		ahead.repeated(&over, currency, &r.Main)
 		ahead.tenorNoted(&over)
@@ -295,12 +299,29 @@ func (s *scanner) shortYear() bool {
 	return n == 2 && (next.char('+') || next.char('-')) && s.skipTo(ahead)
 }
 
-// referenceDate skips the date of a security: Feb-34, 15 Feb 2034, 02/34.
+// referenceDay skips the day of a security in digits, in either order of day and month: 11/15/35.
+func (s *scanner) referenceDay() bool {
+	ahead := *s
+	first, a := ahead.count()
+	slash1 := ahead.char('/')
+	second, b := ahead.count()
+	slash2 := ahead.char('/')
+	_, y := ahead.count()
+	if !slash1 || !slash2 || a == 0 || a > 2 || b == 0 || b > 2 || y != 2 && y != 4 || first < 1 || second < 1 {
+		return false
+	}
+	return max(first, second) <= 31 && min(first, second) <= 12 && !begins(ahead.rest, "-") && s.skipTo(ahead)
+}
+
+// referenceDate skips the date of a security: Feb-34, 15 Feb 2034, 02/34, 11/15/35.
 func (s *scanner) referenceDate() bool {
 	if _, _, _, ok := s.writtenDay(); ok {
 		return true
 	}
 	if _, _, ok := s.monthAndYear(); ok {
+		return true
+	}
+	if s.referenceDay() {
 		return true
 	}
 	ahead := *s

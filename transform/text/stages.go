@@ -19,7 +19,7 @@ var stages = []struct {
 	{[]string{"initial price thoughts", "initial price thought", "initial price guidance", "initial price talk", "initial pricing thoughts", "initial guidance", "initial talk", "initial thoughts", "price thoughts", "initial spread", "initial price", "ipts", "ipt", "ipg"}, stageIPT},
 	{[]string{"revised price guidance", "revised guidance", "revised price talk", "revised talk", "revised ipts", "revised ipt", "revised to", "revised at", "revised range", "revised", "rev. guidance", "rev. talk", "rev.", "rev guidance", "rev talk", "rev", "guidance revised to", "guidance revised", "guidance tightened to", "updated guidance", "tightened to", "tightens to", "updated talk", "new guidance", "new talk", "flexed down to", "flexed up to", "flexed in to", "reverse flexed to", "reverse-flexed to", "flexed to", "flexed at", "rg", "rpg"}, stageRevised},
 	{[]string{"final price guidance", "final guidance", "official price guidance", "official guidance", "price guidance", "yield guidance", "spread guidance", "guidance range", "guidance", "guide", "guided to", "guided at", "guided", "guid.", "guid", "fg", "fin. guidance", "fpg", "opg", "pg"}, stageGuidance},
-	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "fixed at", "fixed @", "landed at", "landed", "landing at", "landing", "lands at", "lands", "came at", "done at", "pricing at", "prices at", "launching at", "at landing", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
+	{[]string{"final spread", "final pricing", "final price", "final yield", "final terms", "final", "priced at", "priced", "launched at", "launched", "launch spread", "launch at", "launch", "spread set at", "spread set", "spread fixed at", "spread fixed", "fixed at", "fixed @", "landed at", "landed", "landing at", "landing", "lands at", "lands", "came at", "done at", "pricing at", "prices at", "launching at", "at landing", "yield set at", "yield set", "set at", "set", "re-offer spread", "re-offer", "reoffer spread", "reoffer", "the number", "the #", "#"}, stageFinal},
 	{[]string{"price whispers", "price whisper", "early whispers", "whisper number", "whisper talk", "whispers", "whisper"}, stageWhisper},
 	{[]string{"official price talk", "official talk", "price talk", "px talk", "yield talk", "talked at", "talking", "talk", "pt"}, stageTalk},
 }
@@ -56,6 +56,10 @@ func (s *scanner) stageWord() []byte {
 		if s.word(w.word) {
 			return stages[w.row].stage
 		}
+	}
+	if guidance := *s; guidance.has("g: ") && !guidance.end() && isLetter(guidance.rest[0]) { // G: T+87.5; in G: +95 it may be gilts
+		s.rest = s.rest[len("g:"):]
+		return stageGuidance
 	}
 	return nil
 }

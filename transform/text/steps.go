@@ -227,7 +227,7 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	if g.isTooEarly(stage, latest) {
 		return false
 	}
-	if begin := (scanner{text}); (begin.oneOf("reoffer", "re-offer")) && before != nil && before.Main.Lo.Set && begins(begin.rest, " 9") && len(begin.rest) == 3 { // MS+95 / reoffer 93: a price?
+	if g.kind != priceSteps && before != nil && before.Main.Lo.Set && isPricedAt(text) { // MS+95 / reoffer 93, T+95, priced at 92: an issue price?
 		return false
 	}
 	if len(rest) < len(text) && !g.hasRead(text, rest) && g.readStaged(rest, stage, siblings, r, latest) {
@@ -242,6 +242,19 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	earlier := *before
 	*r = Reading{}
 	return g.numberAlone(rest, r, &earlier) || g.chosenEnd(rest, r, &earlier)
+}
+
+// isPricedAt reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.
+func isPricedAt(text []byte) bool {
+	s := scanner{text}
+	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at") {
+		return false
+	}
+	if s.space(); s.char('@') || s.char(':') {
+		s.space()
+	}
+	n, ok := s.number(decimal)
+	return ok && issueBounds.contain(n) && (s.end() || s.noted("area", "a") && s.end())
 }
 
 // isEnough reports whether a step was read.

@@ -13,6 +13,8 @@ var (
 	formAmortising = []byte("AMORTISING")
 	formSinker     = []byte("SINKER")
 
+	rankSeniorSecured = []byte("SENIOR_SECURED")
+
 	lengthLong  = []byte("LONG")
 	lengthShort = []byte("SHORT")
 )
@@ -77,6 +79,10 @@ func (s *scanner) feature(r *Reading) bool {
 			*place = features[i].value
 			return true
 		}
+	}
+	if r.Rank == nil && r.RateType == nil && s.oneOf("ssfrns", "ssfrn") { // senior secured floating-rate notes
+		r.Rank, r.RateType = rankSeniorSecured, rateFloating
+		return true
 	}
 	if s.oneOf("bullet") {
 		r.Bullet = true

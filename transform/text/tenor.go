@@ -44,6 +44,9 @@ func (s *scanner) duration() (n Number, in timeUnit, ok bool) {
 	if read := s.rest[:len(s.rest)-len(ahead.rest)]; !ok || bytes.IndexByte(read, ',') >= 0 { // 5,7yr: two tenors?
 		return n, unnamed, false
 	}
+	if sum, found := ahead.joinedMonths(n); found {
+		return sum, inYears, s.skipTo(ahead)
+	}
 	if !ahead.char('-') {
 		ahead.space()
 	}
@@ -87,6 +90,23 @@ func (s *scanner) andMonths(years Number) Number {
 	}
 	*s = ahead
 	return years.plus(Number{decimal128.FromI64(months / 3 * 250_000), true})
+}
+
+// joinedMonths reads the years and months of a tenor in one word, after its first number, and returns the sum: 6y6m. It ends the text or a
+// part of it: after 5y3m may come an index of three months, or a call.
+func (s *scanner) joinedMonths(years Number) (sum Number, ok bool) {
+	ahead := *s
+	if !ahead.has("y") {
+		return sum, false
+	}
+	months, count := ahead.count()
+	if count == 0 || months%3 != 0 || months == 0 || months >= 12 || !ahead.oneOf("m", "mo", "mth", "mths") || !years.isMultipleOf(powers[scale]) {
+		return sum, false
+	}
+	if !ahead.end() && ahead.rest[0] != ')' && ahead.rest[0] != ',' && ahead.rest[0] != ';' {
+		return sum, false
+	}
+	return years.plus(Number{decimal128.FromI64(months / 3 * 250_000), true}), s.skipTo(ahead)
 }
 
 // years reads a time in years: 5yr, 5y, 5.5-year.

@@ -7,7 +7,7 @@ var (
 	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap", "aufstockung"}
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
 	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
-	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo", "exact", "firm", "with increase option", "increase option", "may be increased", "can be increased", "upsize possible", "potential upsize", "upsize potential", "in total", "subject to upsize", "debut", "inaugural", "sustainability", "sustainable"}
+	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo", "exact", "firm", "with increase option", "increase option", "may be increased", "can be increased", "upsize possible", "potential upsize", "upsize potential", "3(a)(2)", "3(a)2", "3a2", "subject to upsize", "debut", "inaugural", "sustainability", "sustainable"}
 	benchmarkWords  = []string{"sub-bmk", "sub bmk", "sub-bench", "sub bench", "sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
@@ -41,6 +41,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	r.Increase, r.Equivalent = No, No
 	resized := false
+	s.tenorBefore()
 	expected, wng := s.oneOf(expectedWords...), false
 	if !expected && s.oneOf(increaseWords...) {
 		r.Increase = Yes
@@ -80,7 +81,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Increase == Yes && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
-		case ahead.retained(siblings.Currency), ahead.oversubscriptions(siblings.Currency, r):
+		case ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
 		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, &r.Main), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
@@ -147,6 +148,18 @@ func (s *scanner) upToMost(column []byte, q *qualifier, r *Reading) {
 	}
 }
 
+// tenorBefore skips the tenor of what has the size, before its currency: 5yr EUR500m.
+func (s *scanner) tenorBefore() {
+	ahead := *s
+	if _, ok := ahead.years(); !ok || !ahead.char(' ') {
+		return
+	}
+	size := ahead
+	if named, v := size.currency(nil); v == yes && named != nil && !hasTranches(s.rest) {
+		*s = ahead
+	}
+}
+
 // oneSize skips a size that is no range.
 func (s *scanner) oneSize(column []byte) bool {
 	s.space()
@@ -157,18 +170,54 @@ func (s *scanner) oneSize(column []byte) bool {
 	return ok && a.unit
 }
 
-// retained skips the part of a bond that the issuer keeps: + 50m retained.
-func (s *scanner) retained(column []byte) bool {
+// retained skips the part of a bond that the issuer keeps: + 50m retained, (incl. EUR250m retained). A part that the size includes is less
+// than the size.
+func (s *scanner) retained(column []byte, r *Reading) bool {
 	ahead := *s
+	included := false
 	if !ahead.char('+') && !ahead.oneOf("plus") {
-		return false
+		if included = ahead.oneOf(includingWords...); !included {
+			return false
+		}
 	}
 	ahead.space()
-	if !ahead.anySize(column) {
+	var part Range
+	named, v := ahead.size(column, &part)
+	if v != yes || included && (!part.Point.Set || !r.Main.Lo.Set || !part.Point.less(r.Main.Lo) || named != nil && string(named) != string(r.Currency)) {
 		return false
 	}
 	ahead.space()
 	return ahead.oneOf("retained", "to be retained", "held back", "retention") && s.skipTo(ahead)
+}
+
+// mostDenomination is the greatest smallest part of a bond that one can buy, in thousands.
+const mostDenomination = 500
+
+// denominations skips in which parts a bond is sold, in thousands: (100k+1k). Elsewhere than in parentheses they are not read.
+func (s *scanner) denominations(column []byte, inside bool) bool {
+	ahead := *s
+	least, ok := ahead.denomination(column)
+	ahead.space()
+	if !ok || !inside || !ahead.char('+') && !ahead.char('/') && !ahead.has("x") {
+		return false
+	}
+	ahead.space()
+	step, ok := ahead.denomination(column)
+	if !ok || step > least || least > mostDenomination {
+		return false
+	}
+	ahead.space()
+	ahead.oneOf("denoms", "denom", "denominations")
+	return s.skipTo(ahead)
+}
+
+// denomination reads a number of thousands: EUR100k.
+func (s *scanner) denomination(column []byte) (n int64, ok bool) {
+	if _, v := s.currency(column); v != yes {
+		return 0, false
+	}
+	n, digits := s.count()
+	return n, digits > 0 && n > 0 && s.has("k")
 }
 
 // oversubscriptions reads by how much a size may grow if orders exceed it: + up to NZ$50m overs. The range is from the size to the sum.

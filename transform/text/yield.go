@@ -25,6 +25,7 @@ func parseYield(text []byte, _ Siblings, r *Reading) {
 }
 
 func (s *scanner) yieldText(r *Reading) verdict {
+	spread := (&scanner{s.rest}).oneOf(spreadWords...)
 	s.finalStage()
 	s.priceToYield()
 	if s.oneOf(yieldKinds...) {
@@ -50,7 +51,7 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		if v != yes {
 			return v
 		}
-		if !found.unit && !bytes.ContainsAny(begin[:len(begin)-len(s.rest)], "0123456789") { // six: what?
+		if !found.unit && (spread || !bytes.ContainsAny(begin[:len(begin)-len(s.rest)], "0123456789")) { // spread fixed 5.9; six: what?
 			return no
 		}
 		if r.Main = found.Range; found.mayMissPoint() {
