@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -66,9 +65,6 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	commit := r.newCommit(result, known)
 	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
 		return err
-	}
-	for _, f := range done {
-		f.decisions = nil // they are written
 	}
 	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
 		return err
@@ -143,13 +139,17 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	return err
 }
 
-// apply adds a feed's committed versions to the latest versions.
+// apply adds a feed's committed versions to the latest versions. Of a large feed both are large, so the decisions go.
 func (r *run) apply(f *feedRun) {
 	if r.latest[f.Feed] == nil {
-		r.latest[f.Feed] = f.latest
-		return
+		r.latest[f.Feed] = make(lake.Latest, len(f.decisions))
 	}
-	maps.Copy(r.latest[f.Feed], f.latest)
+	for i := range f.decisions {
+		if d := &f.decisions[i]; d.Reject == nil {
+			r.latest[f.Feed][d.ID] = d.Latest
+		}
+	}
+	f.decisions = nil
 }
 
 // nothingToPull returns the error of a run whose feeds were all skipped.

@@ -41,8 +41,7 @@ type resolved struct {
 // decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
 	decisions []transform.Decision
-	latest    lake.Latest // latest versions of the deals that have a new one
-	news      int         // number of new versions and of records newly put into quarantine
+	news      int // number of new versions and of records newly put into quarantine
 }
 
 // begin resets the feed to the end of extraction.
@@ -198,17 +197,12 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 
 // decide numbers the feed's new versions, and counts them.
 func (r *run) decide(f *feedRun) (err error) {
-	known := r.latest[f.Feed]
-	f.decisions, err = transform.Decide(known, f.observations(), f.removals, transform.NewCanonicalizer(r.Base), r.sameBase(f.Feed))
+	f.decisions, err = transform.Decide(r.latest[f.Feed], f.observations(), f.removals, transform.NewCanonicalizer(r.Base), r.sameBase(f.Feed))
 	if err != nil {
 		return err
 	}
-	f.latest = lake.Latest{}
 	synced := r.syncedTo(f.Feed)
 	for _, d := range f.decisions {
-		if d.Reject == nil && d.Latest != known[d.ID] {
-			f.latest[d.ID] = d.Latest
-		}
 		f.tally(d)
 		f.countMissed(d, synced)
 	}
