@@ -47,6 +47,7 @@ var doors = map[string][]string{
 	"sql/runrows":           {"schemas/..."},
 	"sql/ownschema":         {"sql/quote"},
 	"sql/quote":             {},
+	"sql/paths":             {}, // only a database
 	"sql/explorer":          {"schemas/...", "sql/quote"},
 	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
@@ -58,7 +59,7 @@ var doors = map[string][]string{
 	"internal/confine":  {}, // of a machine: it knows no statement
 	"internal/safesql":  {"internal/confine", "sql", "sql/answer", "sql/quote"},
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
-	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names"},
+	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names", "sql/paths"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/ddl":      {"schemas/...", "internal/export", "sql/quote"},
 	"internal/export":   {"schemas/...", "load/...", "sql/answer", "sql/quote"},

@@ -8,10 +8,14 @@ import (
 	"log/slog"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/names"
+	"dealflow/sql/paths"
 )
 
 // Catalog is an open catalog file. Fetch is safe for concurrent use. Close removes what is private.
@@ -43,11 +47,25 @@ func Open(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Cache
 }
 
 func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache) error {
-	found, err := readPublished(ctx, c.local, c.lake.PublishedCatalog())
-	if err != nil {
+	var found published
+	var aliases names.Declared
+	var aliasErr error // unreadable aliases change nothing
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.Go(func() (err error) {
+		found, err = readPublished(readingCtx, c.local, c.lake.PublishedCatalog())
+		return err
+	})
+	reading.Go(func() error {
+		aliases, aliasErr = readAliases(readingCtx, c.lake)
+		return nil
+	})
+	if err := reading.Wait(); err != nil {
 		return err
 	}
-	if c.Why = c.unusable(ctx, &found); c.Why == nil {
+	if c.Why = c.unusable(&found); c.Why == nil && aliasErr == nil && aliases.Version != found.shown.AliasVersion {
+		c.Why = errors.New("the aliases have changed since")
+	}
+	if c.Why == nil {
 		c.Path, c.read = found.path, found
 		return nil
 	}
@@ -55,6 +73,7 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 		return err
 	}
 	maker := &Maker{Lake: c.lake, Cache: cache, WorkDir: workDir, Log: slog.New(slog.DiscardHandler)}
+	var err error
 	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), found.path, (*sql.Catalog).Build); err != nil {
 		return err
 	}
@@ -62,8 +81,8 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 	return nil
 }
 
-// unusable says why the published catalog cannot answer for the lake's present state, aliases included; nil if it can.
-func (c *Catalog) unusable(ctx context.Context, found *published) error {
+// unusable says why the published catalog cannot answer for the lake's present state, aliases aside; nil if it can.
+func (c *Catalog) unusable(found *published) error {
 	log, shown := c.lake.Log(), &found.shown
 	switch {
 	case found.path == "":
@@ -76,10 +95,6 @@ func (c *Catalog) unusable(ctx context.Context, found *published) error {
 		return errors.New("another version of the program made it")
 	case shown.Commit.SHA256 != log.SHA256:
 		return fmt.Errorf("it shows another %s, the log has %.12s", shown.Commit, log.SHA256)
-	}
-	aliases, err := readAliases(ctx, c.lake)
-	if err == nil && aliases.Version != shown.AliasVersion { // unreadable aliases change nothing
-		return errors.New("the aliases have changed since")
 	}
 	return nil
 }
@@ -129,12 +144,12 @@ func (c *Catalog) Fetch(ctx context.Context, db *stdsql.DB, statements ...string
 	if c.local.IsLake() {
 		return nil // finding the statements' files would cost time
 	}
-	paths, err := sql.Paths(ctx, db, statements...)
+	named, err := paths.Of(ctx, db, statements...)
 	if err != nil {
 		return err
 	}
 	files := slices.DeleteFunc(c.lake.Log().AllFiles(), func(f lake.File) bool {
-		_, wanted := slices.BinarySearch(paths, f.Path)
+		_, wanted := slices.BinarySearch(named, f.Path)
 		return !wanted
 	})
 	return c.local.Fetch(ctx, files)
