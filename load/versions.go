@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/parquet"
-	"dealflow/load/runs"
 	"dealflow/load/state"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -60,7 +59,7 @@ func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.
 	columns := state.Columns()
 	var mu sync.Mutex // of newest: the order of versions does not matter
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(runs.SideBySide) // an open file takes some megabytes at most
+	reading.SetLimit(32) // an open file takes some megabytes at most
 	for _, f := range files {
 		reading.Go(func() error {
 			return parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(asProgramAt); at != "" {
 		os.Exit(mainAt(at))
 	}
+	testkit.WarmCodecs()
 	testscript.Main(m, map[string]func(){"dealflow": main})
 }
 

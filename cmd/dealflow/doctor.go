@@ -180,7 +180,7 @@ func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) (server time.Time,
 	}
 	client, err := extract.New(extract.Config{
 		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
-		AuthEncoding: extract.AuthEncoding(o.authEncoding), MaxAttempts: 2, Log: a.logger(),
+		AuthEncoding: extract.AuthEncoding(o.authEncoding), MaxAttempts: 2, Log: a.logger(), Transport: a.API,
 	})
 	if err != nil {
 		return server, []diagnosis{problem("API", "correct this setting", err)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	_ "time/tzdata" // --day-zone means the same on a machine without time zones
 
 	"dealflow/internal/logs"
+	"dealflow/load/store"
 )
 
 func main() {
@@ -30,6 +32,8 @@ type environment struct {
 	Now     func() time.Time
 	Elapsed func() time.Duration                 // since some instant, suspends included; nil: by Now
 	Wait    func(context.Context, time.Duration) // how a watch waits; nil: by a timer
+	API     http.RoundTripper                    // how requests reach the API; nil: over the network
+	S3      func(address string) store.Store     // the store at s3://…; nil: that of the bucket
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
@@ -48,6 +52,7 @@ func (e *environment) getenv(name string) string {
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
 	a := &app{environment: env, work: new(workFolder), sink: logs.NewSink(env.Stderr, "dealflow")}
+	a.settings.s3 = env.S3
 	a.sink.Terminal = isTerminal(env.Stderr)
 	a.sink.JSON = a.wantsJSON(args) // for errors before the settings are read
 	root := a.root()

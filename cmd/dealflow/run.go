@@ -264,7 +264,7 @@ func (a *app) client(base api.Base, who account, o pullOptions, mostRequests int
 	client, err := extract.New(extract.Config{
 		Base: base, ClientID: who.id, ClientSecret: who.secret,
 		AuthEncoding: extract.AuthEncoding(o.authEncoding), PageSize: o.pageSize, Rate: o.rate, MaxAttempts: o.attempts, MaxRequests: mostRequests,
-		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: progress,
+		PageMemory: int64(a.settings.pageMemory), Log: a.logger(), Progress: progress, Transport: a.API,
 	})
 	if err != nil {
 		return nil, &usageError{err}

@@ -49,6 +49,7 @@ type settings struct {
 	tell       tellSettings
 
 	sources *config.Sources
+	s3      func(address string) store.Store // environment.S3
 }
 
 // byteSize is a number of bytes as a flag: a number with the unit MiB or GiB.
@@ -137,6 +138,8 @@ var looksRemote = regexp.MustCompile(`^(?i)[a-z][a-z0-9+.-]+:`)
 func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
 	scheme, _, remote := strings.Cut(address, "://")
 	switch {
+	case remote && scheme == "s3" && s.s3 != nil:
+		return s.s3(address), nil
 	case remote && scheme == "s3":
 		remote, err := s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
 		if errors.Is(err, s3store.ErrURL) {

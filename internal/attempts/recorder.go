@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -66,18 +68,32 @@ type Config struct {
 // Recorder records one attempt. It is used by one goroutine.
 type Recorder struct {
 	cfg     Config
-	attempt Attempt
+	attempt Attempt // begun writes it until it is done
 	waiting waiting
+	begun   sync.WaitGroup
+
+	mu      sync.Mutex
+	secrets []string // cfg.Secrets, and those of Hide
 }
 
 // Begin records that an attempt begins, and puts what has waited in the work folder. It returns in time even if the store
-// does not answer. With cfg.Policy Both it also records which earlier attempts were killed.
+// does not answer. With cfg.Policy Both it also records which earlier attempts were killed. With OnFailure it does so while
+// the command works, because no object says that such an attempt begins.
 func Begin(ctx context.Context, cfg Config) *Recorder {
-	r := &Recorder{cfg: cfg, waiting: waitingIn(cfg.WorkDir, lakeID(cfg.Identity)), attempt: Attempt{
+	r := &Recorder{cfg: cfg, secrets: cfg.Secrets, waiting: waitingIn(cfg.WorkDir, lakeID(cfg.Identity)), attempt: Attempt{
 		FormatVersion: formatVersion, State: Started, RunID: cfg.RunID, Command: cfg.Command, StartedAt: lake.At(cfg.Clock()),
 		Owner: cfg.Owner, Process: process.Current(), DealflowVersion: cfg.Version,
 	}}
 	r.writeJournal()
+	r.begun.Go(func() { r.begin(ctx) })
+	if cfg.Policy != OnFailure {
+		r.begun.Wait()
+	}
+	return r
+}
+
+func (r *Recorder) begin(ctx context.Context) {
+	cfg := &r.cfg
 	ctx, cancel := context.WithTimeout(ctx, beginTimeout)
 	defer cancel()
 	var entries []Entry
@@ -97,14 +113,14 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 	if err != nil || !found {
 		// The command finds that out for itself, and what it says is its end.
 		cfg.Log.Debug("no attempt can be put now", "error", err)
-		return r
+		return
 	}
 	if cfg.Policy == IfAllowed {
-		return r
+		return
 	}
 	r.writeJournal()
 	if cfg.Policy == EndOnly {
-		return r
+		return
 	}
 	if err := r.waiting.putAll(ctx, cfg.Store); err != nil {
 		r.cfg.Log.Warn("earlier attempts still wait in the work folder", "error", r.mask(err.Error()))
@@ -117,17 +133,21 @@ func Begin(ctx context.Context, cfg Config) *Recorder {
 			r.cfg.Log.Warn("the start of this attempt was not recorded in the lake", "error", r.mask(err.Error()))
 		}
 	}
-	return r
 }
 
 // RunID is that of the attempt, and of its commit.
 func (r *Recorder) RunID() string { return r.cfg.RunID }
 
 // Hide keeps more texts out of the attempt, which become known on the way.
-func (r *Recorder) Hide(secrets ...string) { r.cfg.Secrets = append(r.cfg.Secrets, secrets...) }
+func (r *Recorder) Hide(secrets ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secrets = slices.Concat(r.secrets, secrets)
+}
 
 // End records how the attempt ended, even if ctx is cancelled.
 func (r *Recorder) End(ctx context.Context, result Result) {
+	r.begun.Wait()
 	a := r.attempt
 	a.State, a.EndedAt, a.Result = Ended, lake.At(r.cfg.Clock()), r.masked(result)
 	defer r.dropJournal()
@@ -279,7 +299,10 @@ func (r *Recorder) masked(result Result) Result {
 }
 
 func (r *Recorder) mask(text string) string {
-	for _, secret := range r.cfg.Secrets {
+	r.mu.Lock()
+	secrets := r.secrets
+	r.mu.Unlock()
+	for _, secret := range secrets {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[redacted]")
 		}

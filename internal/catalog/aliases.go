@@ -16,6 +16,9 @@ import (
 // aliases reads the user's files of aliases. If they cannot be parsed, it warns and keeps the last catalog's aliases: a
 // typing error in them must not stop a run.
 func (m *Maker) aliases(ctx context.Context) (names.Declared, error) {
+	if m.declared != nil {
+		return *m.declared, nil
+	}
 	aliases, err := readAliases(ctx, m.Lake)
 	var wrong *aliasError
 	if errors.As(err, &wrong) {

@@ -25,6 +25,8 @@ type Maker struct {
 	WorkDir     string        // local folder for unfinished files; default: the system's
 	FromScratch bool          // extend no earlier catalog
 	Log         *slog.Logger
+
+	declared *names.Declared // the aliases, if they have been read
 }
 
 // Made is a catalog file that is not yet published. Close removes it. It is not safe for concurrent use.

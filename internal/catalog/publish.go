@@ -30,10 +30,11 @@ func Publish(ctx context.Context, l *load.Lake, workDir string, cache *mirror.Ca
 	if err := l.CheckWritable(); err != nil {
 		return err
 	}
-	if _, err := readAliases(ctx, l); err != nil {
+	aliases, err := readAliases(ctx, l)
+	if err != nil {
 		return err
 	}
-	maker := &Maker{Lake: l, Cache: cache, WorkDir: workDir, FromScratch: true, Log: slog.New(slog.DiscardHandler)}
+	maker := &Maker{Lake: l, Cache: cache, WorkDir: workDir, FromScratch: true, Log: slog.New(slog.DiscardHandler), declared: &aliases}
 	made, err := maker.make(ctx, stateOf(l.Log()), "", (*sql.Catalog).Build)
 	if err != nil {
 		return err

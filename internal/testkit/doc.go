@@ -1,5 +1,5 @@
 // Package testkit contains what the tests of several packages share: checked allocators, golden files, Arrow records as
-// readable rows, the path of the repository, and numbers from the environment.
+// readable rows, the path of the repository, numbers from the environment, and codecs for bubbles of virtual time.
 //
 // Takes: a test.
 // Gives: helpers that fail that test and clean up after it.

@@ -27,8 +27,8 @@ import (
 // ErrNotCommitted means that a file's content differs from what was committed.
 var ErrNotCommitted = errors.New("the data differs from what was committed")
 
-// fetchers is the number of files that are fetched at once.
-const fetchers = 16
+// fetchers is the number of files that are fetched at once. The store itself sends as many requests at once as it may.
+const fetchers = 64
 
 // folderPrefix begins the names of the folders that Folder creates.
 const folderPrefix = "lake-"

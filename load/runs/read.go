@@ -12,8 +12,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// SideBySide is the number of objects that are requested at the same time: a store far away takes as long for one.
-const SideBySide = 16
+// SideBySide is the number of objects that are requested at the same time: a store far away takes as long for one. The store
+// itself sends as many at once as it may (s3store.Config.Parallel).
+const SideBySide = 64
 
 // ReadObjects reads the objects of the commits first to last side by side; nil for one that is absent.
 func ReadObjects(ctx context.Context, s store.Store, first, last int64) ([][]byte, error) {
