@@ -449,6 +449,10 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 	switch {
 	case errors.As(err, &page):
 		status = page.status
+	case errors.Is(err, asof.ErrBroken):
+		status, text = http.StatusServiceUnavailable, asof.ErrBroken.Error()
+		w.Header().Set("Retry-After", retryAfter)
+		s.config.Log.Error("the engine of the explorer failed, and is opened again", "path", r.URL.Path, "error", err)
 	case errors.Is(err, asof.ErrBusy), errors.Is(err, asof.ErrCutting), errors.Is(err, errDeadline):
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", retryAfter)
