@@ -60,7 +60,10 @@ func marketsOf(q *frame.Request) (string, error) {
 // dealArgs returns the search and the filters of the list of deals.
 func dealArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
+	for _, name := range []string{"service", "kind", "currency", "sector", "grade", "year", "esg"} {
+		args[name] = q.Values.Get(name)
+	}
+	for _, name := range []string{"q", "priced_from"} { // a person writes these
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
