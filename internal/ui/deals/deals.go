@@ -271,7 +271,7 @@ func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 		}
 		address := dealOf(q, r)
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
-			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.DayOf(r.Cell("known_at")))
 	}
 }
 

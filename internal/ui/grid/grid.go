@@ -119,6 +119,15 @@ func MomentOf(c asof.Cell) Cell {
 	return Moment(at.Time)
 }
 
+// DayOf returns an instant of an answer as a cell that shows its day.
+func DayOf(c asof.Cell) Cell {
+	d := MomentOf(c)
+	if at, err := asof.ParseInstant(c.Text); err == nil {
+		d.Text = at.UTC().Format("2 Jan 2006")
+	}
+	return d
+}
+
 // ShortTime returns an instant in UTC to the minute.
 func ShortTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") }
 

@@ -154,7 +154,7 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 			share = grid.Cell{Text: chart.Decimals(100*float64(n)/float64(rows), 1) + " %"}
 		}
 		data.Table.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Whole(int64(max(c.Since, 1))), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit, Class: "words"}, grid.Whole(n), share,
-			grid.Cell{Text: c.Doc, Class: "words"}, grid.Cell{Text: c.Pointer})
+			grid.Cell{Text: c.Doc, Class: "words"}, grid.Cell{Text: c.Pointer, Class: "pointer"})
 	}
 	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
 }
