@@ -84,7 +84,7 @@ func (t *Timeline) Draw() *Drawing {
 			at := position(m.At)
 			d.Paths = append(d.Paths, path{Points: outline(2, point{at, y + thick/2}), Closed: true, Class: "mark " + cmpClass(m.Class), Tip: m.Tip})
 			width := textWidth(m.Label)
-			x := min(max(at-width/2, 0), d.Width-width)
+			x := min(max(at-width/2, left), d.Width-width) // left of it are the names of the lanes
 			if x < room {
 				continue // the text would overlap
 			}

@@ -38,4 +38,10 @@ func TestTimelineStaysInside(t *testing.T) {
 	if len(d.Rects) != 2 || d.Rects[0].X+d.Rects[0].W+gap != d.Rects[1].X || d.Rects[1].W+gap <= 1.9*(d.Rects[0].W+gap) {
 		t.Errorf("spans of one and of two days are drawn as %+v", d.Rects)
 	}
+	d = (&Timeline{Lanes: []Lane{{Name: "source", Marks: []Mark{{At: first, Label: "talk"}, {At: first.Add(time.Hour), Label: "priced"}}}}}).Draw()
+	for _, l := range d.Labels {
+		if (l.Text == "talk" || l.Text == "priced") && l.X < 64 {
+			t.Errorf("%q is among the names of the lanes: %+v", l.Text, l)
+		}
+	}
 }

@@ -72,6 +72,8 @@ func testAnalyses(t *testing.T, e *explorer) {
 	wantRows(t, e, "/analyses/execution_by.csv?cut=sector&measure=tightening&"+days, []int{0, 1, 2},
 		"SELECT coalesce(b.borrower_sector, '(none)') AS cut, count(*) AS deals, count(m.tightening_bp) AS n FROM execution_metrics m JOIN bond_priced_deals b USING (market, deal_id) "+
 			"WHERE m.pricing_date BETWEEN DATE '2024-01-01' AND DATE '2026-12-31' GROUP BY 1 ORDER BY n DESC, cut")
+	top := e.texts(t, "SELECT count(*) OVER (PARTITION BY true), bank FROM league_table('BOND', DATE '2024-01-01', DATE '2026-12-31') ORDER BY rank NULLS LAST, bank LIMIT 1")[0]
+	wantParts(t, e.page(t, "/analyses/league_table?of_market=BOND&"+days), `<p class="lead"><bdi>`+top[0]+" rows of league_table; the first is "+top[1]+": ")
 	wantBars(t, e, "/analyses/league_table?of_market=BOND&"+days, "SELECT least(25, count(*)) FROM league_table('BOND', DATE '2024-01-01', DATE '2026-12-31') WHERE credit_usd > 0")
 }
 

@@ -4,11 +4,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/asof"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -58,5 +62,26 @@ func TestDamagedFile(t *testing.T) {
 	e := serve(t, w)
 	if status, body, _ := e.get(t, "/tables/bond_priced_deals/ranking"); status != http.StatusInternalServerError || damaged == 0 {
 		t.Errorf("status %d of %d damaged files, want 500: %.300s", status, damaged, body)
+	}
+}
+
+// TestFiltersOfOddTexts follows each filter by a text that no person would write: it leaves as many deals as its link says. A text that
+// cannot be seen is no filter.
+func TestFiltersOfOddTexts(t *testing.T) {
+	w, b := world.NewBook(t)
+	feed := api.Feeds()[0]
+	for i, sector := range []string{`Energy`, ` Energy`, `Energy `, ``, ` `, `\u0000`, `a&b=c`, `100%`, `a+b`} {
+		b.Write(feed, int64(i+1), `"borrower":{"sector":"`+sector+`"}`)
+	}
+	w.Night(t, 0, world.Feeds(feed), world.Quiet)
+	e := serve(t, w)
+	links := regexp.MustCompile(`href="\./deals\?(sector=[^"]*)"><bdi>([^<]*)</bdi> <small>(\d+)</small>`).FindAllStringSubmatch(e.page(t, "/deals"), -1)
+	for _, link := range links {
+		if page := e.page(t, "/deals?"+html.UnescapeString(link[1])); link[3] != "1" || !strings.Contains(page, "<bdi>1 deal in the newest state") || strings.TrimSpace(link[2]) == "" {
+			t.Errorf("the filter %q says %s deals, and has %s", link[1], link[3], said(page))
+		}
+	}
+	if len(links) != 7 {
+		t.Errorf("%d filters, want 7: %q", len(links), links)
 	}
 }

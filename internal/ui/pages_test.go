@@ -159,6 +159,19 @@ func testHealth(t *testing.T, e *explorer, second string) {
 			t.Errorf("%s: status %d", path, status)
 		}
 	}
+	at := 0
+	for _, id := range []string{"findings", "feeds", "checks", "drift", "quarantine", "nights"} {
+		next := strings.Index(page, `id="`+id+`"`)
+		if next < at {
+			t.Errorf("Health has %s at %d, before %d", id, next, at)
+		}
+		at = next
+	}
+	for _, page := range []string{page, then} {
+		if isOld := strings.Contains(page, "none of them new.</summary>"); isOld == strings.Contains(page, "<details open><summary>") {
+			t.Errorf("drift of which none is new: %t, and its table is open as if it were not so", isOld)
+		}
+	}
 	nights := regexp.MustCompile(`aria-label="bond/ig/priced: deals of the last (\d+) nights, `)
 	for _, c := range []struct{ page, want string }{{page, "3"}, {then, "2"}} {
 		if found := nights.FindStringSubmatch(c.page); found == nil || found[1] != c.want {

@@ -87,7 +87,7 @@ const quarantined = 23
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour,
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: time.Hour,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {

@@ -26,7 +26,7 @@ WITH found AS MATERIALIZED (
   FROM _dealflow.values_of(of_service, of_market, of_kind, [of_deal_id])
 ), versions AS (
   SELECT v.deal_id, v.version, v.valid_from, v.change, f.value,
-         lag(f.value) OVER (ORDER BY v.version) AS before, v.version = min(v.version) OVER () AS is_first
+         lag(f.value) OVER (ORDER BY v.version) AS before, row_number() OVER (ORDER BY v.version) = 1 AS is_first
   FROM _dealflow.version_index v
   LEFT JOIN found f ON f.deal_id = v.deal_id AND f.version = v.version AND f.field = of_field
   WHERE v.service = of_service AND v.market = of_market AND v.kind = of_kind AND v.deal_id = of_deal_id

@@ -5,7 +5,7 @@ FROM (
          unnest([service, market, kind, currency, sector, grade, strftime(day, '%Y'), esg]) AS value
   FROM found
 )
-WHERE value IS NOT NULL
+WHERE trim(value) <> '' -- what cannot be seen is no filter
 GROUP BY facet, value
 ORDER BY facet, deals DESC, value
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT

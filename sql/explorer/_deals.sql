@@ -1,6 +1,6 @@
 {{template "_listed.sql" .}}
 SELECT service, market, kind, deal_id, borrower, day, stage, headline, currency, amount, volume, usd, price, sector, version, known_at,
-       count(*) OVER () AS all_deals
+       (SELECT count(*) FROM found) AS all_deals
 FROM found
 ORDER BY CASE $sort WHEN '-day' THEN day END DESC NULLS LAST, CASE $sort WHEN 'day' THEN day END NULLS LAST,
          CASE $sort WHEN '-usd' THEN usd END DESC NULLS LAST, CASE $sort WHEN 'usd' THEN usd END NULLS LAST,

@@ -8,7 +8,7 @@
   UNION ALL
   SELECT 'loan', market, 'expected', deal_id, version, borrower_name FROM history.loan_expected_deals WHERE valid_from <= $as_of::TIMESTAMPTZ
 ), page AS (
-  SELECT *, count(*) OVER () AS all_versions
+  SELECT *, (SELECT count(*) FROM found) AS all_versions
   FROM found
   ORDER BY known_at DESC, service, market, kind, deal_id, version
   LIMIT $rows::BIGINT OFFSET $skip::BIGINT

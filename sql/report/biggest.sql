@@ -10,12 +10,14 @@ WITH tranches AS (
   WHERE nominal_usd > 0 AND nominal_amount > 0
     AND pricing_date > utc_day(knowledge_at(getvariable('as_of'))) - 365
   GROUP BY currency
+), comparable AS (
+  SELECT t.service, t.market, t.deal_id, coalesce(t.borrower_name, '') AS borrower, coalesce(t.tranche_name, '') AS tranche,
+         coalesce(t.status, '') AS status, coalesce(t.volume, '') AS volume, t.amount * r.usd AS usd, t.tranche_uid
+  FROM tranches t
+  JOIN rates r ON r.currency = t.volume_currency
+  WHERE t.amount > 0
 )
-SELECT t.service, t.market, t.deal_id, coalesce(t.borrower_name, '') AS borrower, coalesce(t.tranche_name, '') AS tranche,
-       coalesce(t.status, '') AS status, coalesce(t.volume, '') AS volume, t.amount * r.usd AS usd,
-       count(*) OVER () AS comparable, (SELECT count(*) FROM tranches) AS tranches
-FROM tranches t
-JOIN rates r ON r.currency = t.volume_currency
-WHERE t.amount > 0
-ORDER BY usd DESC, t.service, t.market, t.deal_id, t.tranche_uid
+SELECT * EXCLUDE (tranche_uid), (SELECT count(*) FROM comparable) AS comparable, (SELECT count(*) FROM tranches) AS tranches
+FROM comparable
+ORDER BY usd DESC, service, market, deal_id, tranche_uid
 LIMIT 10

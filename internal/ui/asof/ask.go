@@ -158,7 +158,7 @@ func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Ti
 	}
 	began := time.Now()
 	if err := v.edition.Fetch(ctx, s.Text); err != nil {
-		return v.failed(q, err)
+		return v.failed(ctx, q, err)
 	}
 	args, err := v.bound(s.Text, q)
 	if err != nil {
@@ -169,12 +169,22 @@ func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Ti
 		err = errors.Join(read(rows, began), rows.Close())
 	}
 	if err != nil {
-		return v.failed(q, err)
+		return v.failed(ctx, q, err)
 	}
 	return nil
 }
 
-func (v *View) failed(q Query, err error) error {
+// ErrBroken is the error of a statement after which the engine answers nothing: the next View is of a catalog that is opened again.
+var ErrBroken = errors.New("the engine failed, and is opened again; try again in a few seconds")
+
+// failed returns the error of a query. After a fault in itself, DuckDB refuses all statements of the open catalog.
+func (v *View) failed(ctx context.Context, q Query, err error) error {
+	if ctx.Err() == nil && v.edition.DB != nil {
+		if _, other := v.edition.DB.ExecContext(ctx, "SELECT 1"); other != nil && ctx.Err() == nil {
+			v.edition.broken.Store(true)
+			return fmt.Errorf("%w: %w", ErrBroken, err)
+		}
+	}
 	text, shown := v.SQL(q)
 	if shown != nil {
 		return err
@@ -240,10 +250,10 @@ func (v *View) copyTo(ctx context.Context, q Query, path string) error {
 		return err
 	}
 	if err := v.edition.Fetch(ctx, text); err != nil {
-		return v.failed(q, err)
+		return v.failed(ctx, q, err)
 	}
 	if _, err := v.edition.DB.ExecContext(ctx, quote.ToParquet(text, path)); err != nil {
-		return v.failed(q, err)
+		return v.failed(ctx, q, err)
 	}
 	return nil
 }

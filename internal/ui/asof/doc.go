@@ -7,6 +7,6 @@
 // it alone. So nothing that was learned later is in an answer (TestNoLookAhead, TestPinnedPages). A View keeps its
 // edition open until it is released; an older edition is closed after its last View. What goes on in the background, a newer
 // edition that is opened or a large catalog that is cut, ends with the Lake.
-// Fails: with ErrBusy if too many statements wait, with ErrCutting while a large catalog is cut; with DuckDB's message otherwise.
+// Fails: with ErrBusy if too many statements wait, with ErrCutting while a large catalog is cut, with ErrBroken if the engine itself failed; with DuckDB's message otherwise.
 // May change here: the number of statements at once, and what answers cost in memory (limits.go).
 package asof

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dealflow/load"
@@ -66,6 +67,8 @@ type edition struct {
 	users int
 	days  []Day
 	cuts  cuts
+
+	broken atomic.Bool // DB answers nothing more
 }
 
 // Day is a day of which the lake has a snapshot, with the newest commit that took one.
@@ -132,7 +135,10 @@ func (l *Lake) follow(ctx context.Context) error {
 	}
 	if l.newest != nil {
 		than = l.newest.Log.Number
-		if !l.isTime(now) {
+		switch {
+		case l.newest.broken.Load():
+			than-- // the same commit again, if there is no newer one
+		case !l.isTime(now):
 			l.mu.Unlock()
 			return nil
 		}
@@ -187,9 +193,9 @@ func (e *edition) aside(l *Lake, do func()) bool {
 // a catalog that is fetched and opened.
 func (l *Lake) followAside(ctx context.Context) error {
 	l.mu.Lock()
-	isTime := l.isTime(l.config.Now())
+	isTime, broken := l.isTime(l.config.Now()), l.newest != nil && l.newest.broken.Load()
 	l.mu.Unlock()
-	if !isTime || len(l.look) > 0 {
+	if !isTime && !broken || len(l.look) > 0 {
 		return nil
 	}
 	ended := make(chan error, 1)
@@ -198,10 +204,14 @@ func (l *Lake) followAside(ctx context.Context) error {
 	}
 	enough := time.NewTimer(l.patience)
 	defer enough.Stop()
+	late := enough.C
+	if broken {
+		late = nil // there is no other to go on with
+	}
 	select {
 	case err := <-ended:
 		return err
-	case <-enough.C:
+	case <-late:
 	case <-ctx.Done():
 	}
 	return nil

@@ -2,6 +2,7 @@ package asof
 
 import (
 	"context"
+	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -231,5 +232,53 @@ func TestLargeCatalogIsCutAside(t *testing.T) {
 	begin(8)
 	if err := l.Close(); err != nil || n.open != 0 {
 		t.Errorf("Close, while a cut is made: %d editions are open, %v", n.open, err)
+	}
+}
+
+// TestBrokenEngine has an engine that answers nothing more, as DuckDB after a fault in itself: the next view is of the same commit, opened
+// again, before it is time to look for a newer one. A statement that fails by itself is no reason.
+func TestBrokenEngine(t *testing.T) {
+	n := newNights(t)
+	var engines []*stdsql.DB
+	l, err := Open(t.Context(), Config{
+		Every: time.Hour, Now: time.Now,
+		Newer: func(_ context.Context, than int64) (*Edition, error) {
+			if than > 0 {
+				return nil, nil
+			}
+			db, err := stdsql.Open("duckdb", "")
+			engines = append(engines, db)
+			e := n.edition(1)
+			e.DB, e.Close = db, db.Close
+			return e, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() error {
+		v, err := l.Newest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = v.Ask(t.Context(), Query{Name: "aliases"})
+		return errors.Join(err, v.Release())
+	}
+	for range 2 {
+		if err := ask(); err == nil || errors.Is(err, ErrBroken) || len(engines) != 1 {
+			t.Fatalf("a catalog without tables: %v, %d engines", err, len(engines))
+		}
+	}
+	if err := engines[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(); !errors.Is(err, ErrBroken) {
+		t.Errorf("an engine that answers nothing: %v", err)
+	}
+	if err := ask(); err == nil || errors.Is(err, ErrBroken) || len(engines) != 2 {
+		t.Errorf("after that: %v, %d engines", err, len(engines))
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -60,7 +60,10 @@ func marketsOf(q *frame.Request) (string, error) {
 // dealArgs returns the search and the filters of the list of deals.
 func dealArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"q", "service", "market", "kind", "currency", "sector", "grade", "year", "esg", "priced_from"} {
+	for _, name := range []string{"service", "kind", "currency", "sector", "grade", "year", "esg"} {
+		args[name] = q.Values.Get(name)
+	}
+	for _, name := range []string{"q", "priced_from"} { // a person writes these
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
@@ -268,7 +271,7 @@ func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 		}
 		address := dealOf(q, r)
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
-			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.DayOf(r.Cell("known_at")))
 	}
 }
 

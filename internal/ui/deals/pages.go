@@ -17,7 +17,7 @@ func Pages() []frame.Page {
 		{Path: "pipeline", Word: "Pipeline", Key: "p", Params: pipelineParams, Show: showPipeline, Main: mainPipeline},
 		{Path: "deals", Word: "Deals", Key: "d", Params: dealParams, Show: showDeals, Main: mainDeals},
 		{Path: "deals/{service}/{market}/{kind}/{deal}", Word: "Deals", Params: []string{"tab", "v", "against", "all"}, Show: showDeal, Main: mainDeal},
-		{Path: "deals/{service}/{market}/{kind}/{deal}/payload-{version}", Word: "Deals", Show: showPayload},
+		{Path: "deals/{service}/{market}/{kind}/{deal}/payload-{version}", Word: "Deals", Whole: true, Show: showPayload},
 		{Path: "changes", Word: "Changes", Key: "c", Params: changeParams, Show: showChanges, Main: mainChanges},
 	}
 }

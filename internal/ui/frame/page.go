@@ -17,6 +17,7 @@ type Page struct {
 	Key    string   // second key of the shortcut, after g; "" for a page that the navigation does not have
 	Params []string // query parameters that it knows
 	Live   bool     // it also says what is so now, if it is not pinned
+	Whole  bool     // nothing of it is sent before it is complete, because it may be a File
 	Show   func(*Request) (*Content, error)
 	Main   func(*Request) (asof.Query, error) // its main table, for downloads; nil: none
 	// Save writes what the page has as a file of a format of asof, in place of Main. The request's Ctx has the time of a download.

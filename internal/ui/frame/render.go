@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -94,25 +95,29 @@ type navigation struct {
 	Current            bool
 }
 
-// render writes a page.
-func render(out io.Writer, q *Request, c *Content) error {
-	s := shell{
-		Request: q, Content: c, Strip: q.strip(), Program: q.server.config.Version, Asked: q.asked,
-		Assets: q.site() + "-/assets/" + q.server.assets.hash + "/", Search: q.Values.Get("q"), Parsers: lake.ParserVersion, Aliases: q.aliases(),
-		Address: q.http.Host + q.http.URL.RequestURI(),
+// shell returns the data of the layout for a page that has asked some statements.
+func (s *Server) shell(q *Request, c *Content, asked []evidence) shell {
+	all := shell{
+		Request: q, Content: c, Strip: q.strip(), Program: s.config.Version, Asked: asked, Assets: q.site() + "-/assets/" + s.assets.hash + "/",
+		Search: q.Values.Get("q"), Parsers: lake.ParserVersion, Aliases: q.aliases, Address: q.http.Host + q.http.URL.RequestURI(),
 	}
-	for _, p := range q.server.config.Pages {
+	for _, p := range s.config.Pages {
 		if p.Key != "" {
-			s.Pages = append(s.Pages, navigation{p.Word, p.Key, q.Link(p.Path), q.page != nil && q.page.Word == p.Word})
+			all.Pages = append(all.Pages, navigation{p.Word, p.Key, q.Link(p.Path), q.page != nil && q.page.Word == p.Word})
 		}
 	}
-	s.Took = fmt.Sprintf("%d ms", time.Since(q.began).Milliseconds())
-	t, ok := q.server.templates[c.Template]
+	all.Took = fmt.Sprintf("%d ms", time.Since(q.began).Milliseconds())
+	return all
+}
+
+// render writes a page, or the part of it that a template of the layout has.
+func (s *Server) render(out io.Writer, part string, all shell) error {
+	t, ok := s.templates[all.Template]
 	if !ok {
-		return fmt.Errorf("no template %q", c.Template)
+		return fmt.Errorf("no template %q", all.Template)
 	}
 	var page bytes.Buffer
-	if err := t.ExecuteTemplate(&page, "layout", s); err != nil {
+	if err := t.ExecuteTemplate(&page, part, all); err != nil {
 		return err
 	}
 	// Control characters and those that turn the direction of writing would be obeyed, not shown.
@@ -120,16 +125,17 @@ func render(out io.Writer, q *Request, c *Content) error {
 	return err
 }
 
-// aliases returns the version of the aliases that names are read by; "none" without aliases.
-func (q *Request) aliases() string {
+// askAliases learns the version of the aliases that names are read by; "none" without aliases.
+func (q *Request) askAliases() {
 	found, err := q.View.Ask(q.Ctx, asof.Query{Name: "aliases"})
-	if err != nil {
-		return "not known"
+	switch {
+	case err != nil:
+		q.aliases = "not known"
+	case len(found.Rows) == 0:
+		q.aliases = "none"
+	default:
+		q.aliases = cmp.Or(found.Row(0).Text("alias_version"), "none")
 	}
-	if len(found.Rows) == 0 || found.Row(0).Text("alias_version") == "" {
-		return "none"
-	}
-	return found.Row(0).Text("alias_version")
 }
 
 // assets are the files that all pages share. Their address has their hash, so that browsers keep them.
@@ -190,8 +196,8 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 		http.Error(w, "no file has this address", http.StatusNotFound)
 		return
 	}
-	if packed := a.packed[file]; strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		data = packed
+	if readsGzip(r) {
+		data = a.packed[file]
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	w.Header().Set("Vary", "Accept-Encoding")

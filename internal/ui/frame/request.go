@@ -30,6 +30,9 @@ type Request struct {
 	path   string // below the base, without the ending of a download
 	format string // of a download; "" for a page
 	asked  []evidence
+	top    *top // nil: the page is written whole
+
+	aliases string // version, for the layout
 }
 
 // Lake returns the address of the lake, without credentials: a folder, or a URL.

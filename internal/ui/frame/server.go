@@ -36,6 +36,8 @@ type Config struct {
 	Now   func() time.Time // clock for ages. Required.
 	// Timeout is for all statements of a page; 0: 30 seconds.
 	Timeout time.Duration
+	// Patience is how long a reader waits before the top of a page is sent, although its content is not known; 0: one second.
+	Patience time.Duration
 	// Login admits those who know a token; nil: all who reach the server.
 	Login *login.Door
 	// Hosts are names under which the server is asked, besides those of the loopback interface.
@@ -121,6 +123,9 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // pageError is an answer that is no page of the lake.
 type pageError struct {
@@ -353,7 +358,13 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 			return nil
 		}
 	}
+	q.askAliases()
+	if !q.page.Whole && r.Method != http.MethodHead {
+		q.top = s.sendTopLater(w, r, q)
+		defer q.top.settle() // also if the page panics
+	}
 	content, err := q.page.Show(q)
+	q.top.settle()
 	if err != nil {
 		w.Header().Del("ETag")
 		return err
@@ -380,16 +391,20 @@ func (s *Server) tag(q *Request) string {
 	return fmt.Sprintf(`W/"%x"`, sum[:12])
 }
 
-// write renders a page and writes it, compressed if the reader can read that.
+// write renders a page and writes it, compressed if the reader can read that. Of a page whose top was sent it writes the rest:
+// then the status is 200 already.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Content, status int) error {
+	if q.top.isSent() {
+		return q.top.finish(s.shell(q, c, q.asked))
+	}
 	var page bytes.Buffer
-	if err := render(&page, q, c); err != nil {
+	if err := s.render(&page, "layout", s.shell(q, c, q.asked)); err != nil {
 		return err
 	}
 	body := page.Bytes()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Add("Vary", "Accept-Encoding")
-	if len(body) > 1<<10 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if len(body) > 1<<10 && readsGzip(r) {
 		var err error
 		if body, err = packed(body); err != nil {
 			return err
@@ -405,6 +420,10 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Co
 		_, _ = w.Write(body) // the reader has gone
 	}
 	return nil
+}
+
+func readsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // inputError begins what the engine says of a value of a form that an analysis refuses. So does what it says of a damaged file,
@@ -430,6 +449,10 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 	switch {
 	case errors.As(err, &page):
 		status = page.status
+	case errors.Is(err, asof.ErrBroken):
+		status, text = http.StatusServiceUnavailable, asof.ErrBroken.Error()
+		w.Header().Set("Retry-After", retryAfter)
+		s.config.Log.Error("the engine of the explorer failed, and is opened again", "path", r.URL.Path, "error", err)
 	case errors.Is(err, asof.ErrBusy), errors.Is(err, asof.ErrCutting), errors.Is(err, errDeadline):
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", retryAfter)
@@ -452,6 +475,9 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, e
 		c.Title = "This could not be answered" // the statement is among those that the page has asked
 	case status == http.StatusNotFound:
 		c.Title = "Not found"
+	}
+	if q.aliases == "" {
+		q.askAliases()
 	}
 	if err := s.write(w, r, q, c, status); err != nil {
 		http.Error(w, text, status)

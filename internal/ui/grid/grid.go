@@ -1,7 +1,9 @@
 package grid
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +119,15 @@ func MomentOf(c asof.Cell) Cell {
 	return Moment(at.Time)
 }
 
+// DayOf returns an instant of an answer as a cell that shows its day.
+func DayOf(c asof.Cell) Cell {
+	d := MomentOf(c)
+	if at, err := asof.ParseInstant(c.Text); err == nil {
+		d.Text = at.UTC().Format("2 Jan 2006")
+	}
+	return d
+}
+
 // ShortTime returns an instant in UTC to the minute.
 func ShortTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") }
 
@@ -159,6 +170,42 @@ func Amount(c Cell) Cell {
 	}
 	return Cell{Text: text, Title: c.Text}
 }
+
+// maxDecimals is the most digits after the point in a column of numbers that stays as it is.
+const maxDecimals = 4
+
+// Shorten rounds columns of numbers that are quotients, which have more digits than say something: large ones to whole numbers,
+// small ones to four digits after the point. The title of a cell has its value.
+func Shorten(t *Table) {
+	for i, c := range t.Columns {
+		longest, largest := 0, 0.0
+		for _, r := range t.Rows {
+			_, fraction, _ := strings.Cut(r.Cells[i].Text, ".")
+			longest = max(longest, len(fraction))
+			if v, err := strconv.ParseFloat(r.Cells[i].exact(), 64); err == nil {
+				largest = max(largest, math.Abs(v))
+			}
+		}
+		if !c.Number || longest <= maxDecimals {
+			continue
+		}
+		digits := maxDecimals
+		switch {
+		case largest >= 1000:
+			digits = 0
+		case largest >= 10:
+			digits = 1
+		}
+		for _, r := range t.Rows {
+			if v, err := strconv.ParseFloat(r.Cells[i].exact(), 64); err == nil {
+				r.Cells[i] = Cell{Text: chart.Decimals(v, digits), Title: r.Cells[i].exact()}
+			}
+		}
+	}
+}
+
+// exact returns the value of a cell before it was made to be read.
+func (c *Cell) exact() string { return cmp.Or(c.Title, c.Text) }
 
 // Ago returns a duration in words, in its largest unit.
 func Ago(d time.Duration) string {

@@ -126,6 +126,7 @@ type healthData struct {
 	Checks               *grid.Table
 	Drift                *grid.Table
 	DriftSaid            string
+	DriftNew             bool // some of it is new: the table is open
 	Quarantine           *grid.Table
 	QuarantineSaid       string // of what the table does not have; "" for nothing
 	QuarantineFlaw       string // as of Health
@@ -165,6 +166,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
 	data.Drift, data.DriftSaid = driftTable(sinceSnapshots(q.View.Commits()))
+	data.DriftNew = len(data.Drift.Rows) > 0 && data.Drift.Rows[0].Cells[driftMark].Text != ""
 	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
@@ -380,6 +382,9 @@ func sinceSnapshots(commits []lake.Commit) (all []pulled) {
 	}
 	return all
 }
+
+// driftMark is the column of the table of drift that marks what is new.
+const driftMark = 3
 
 // driftTable lists what values are other than the API document says, and says what of it is new. New ones are first, then the
 // most frequent. Of a place that several pulls of a feed have, the first counts.

@@ -36,7 +36,7 @@ func Pages(from Source) []frame.Page {
 		{Path: "feeds", Word: "Health", Show: showFeeds, Main: mainFeeds},
 		{Path: "runs", Word: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
 		{Path: "runs/last", Word: "Runs", Move: moveToLast},
-		{Path: "quarantine/{record}", Word: "Health", Live: true, Show: s.showRecord},
+		{Path: "quarantine/{record}", Word: "Health", Live: true, Whole: true, Show: s.showRecord},
 		{Path: "runs/{commit}", Word: "Runs", Live: true, Show: s.showRun, Main: mainRun},
 	}
 }

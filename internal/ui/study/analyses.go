@@ -208,9 +208,10 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	data.Empty = "The answer has no row: nothing of the lake matches the form."
 	c := &frame.Content{Title: p.Name, Template: "analysis", Data: data}
 	if p.Title != "" {
-		c.Title, c.Lead = strings.TrimSuffix(p.Title, "."), "The analysis "+p.Name+"."
+		c.Title = strings.TrimSuffix(p.Title, ".")
 	}
 	if !complete {
+		c.Lead = "The analysis " + p.Name + "."
 		data.Needs = strings.Join(p.missing(q), ", ")
 		return c, nil
 	}
@@ -228,8 +229,10 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Table = grid.Of(found, p.Name)
 	data.Table.Sticky = 1
+	grid.Shorten(data.Table)
+	first := ""
 	if p.plot.kind != nil {
-		data.Chart, data.Said = p.plot.draw(p.Name, found, args)
+		data.Chart, data.Said, first = p.plot.draw(p.Name, found, args)
 		if len(found.Rows) == chartedRows {
 			data.Said = strings.TrimSpace(data.Said + fmt.Sprintf(" It is of the first %s rows.", chart.Count(chartedRows)))
 		}
@@ -242,8 +245,24 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	if number > 1 {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
+	c.Lead = p.lead(q, query.Skip+int64(len(found.Rows)), int64(len(found.Rows)) == query.Rows, first)
 	linkDeals(q, data.Table)
 	return c, nil
+}
+
+// lead says how many rows the answer has, and what the first bar of its chart is.
+func (p *analysisPage) lead(q *frame.Request, rows int64, more bool, first string) string {
+	said := grid.Plural(rows, "row", "rows") + " of " + p.Name
+	if more {
+		said = "At least " + said
+	}
+	if q.View.Pinned() {
+		said += " as of " + grid.LongTime(q.View.Instant())
+	}
+	if first != "" {
+		said += "; the first is " + first
+	}
+	return said + "."
 }
 
 // fields returns the form, filled in as it was sent, else with the defaults.

@@ -93,8 +93,8 @@ var units = map[string]string{"tightening": "bp of tightening, mean", "cover": "
 // fewDeals is the number of deals below which a mean says little.
 const fewDeals = 5
 
-// draw draws an answer. It returns nil if there is nothing to draw, and what the chart leaves out.
-func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Drawing, string) {
+// draw draws an answer. It returns nil if there is nothing to draw, what the chart leaves out, and its first bar in words.
+func (p plot) draw(name string, found *asof.Answer, args asof.Args) (drawing *chart.Drawing, said, first string) {
 	if cut := args["cut"]; cut == "month" || cut == "year" {
 		p = overTime(p, cut)
 	}
@@ -149,7 +149,6 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 	if p.months != "" {
 		all = withGaps(all, p.months)
 	}
-	said := ""
 	if p.most > 0 && len(all) > p.most {
 		said = fmt.Sprintf("The chart has the first %d of %d.", p.most, len(all))
 		all = all[:p.most]
@@ -171,12 +170,15 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (*chart.Draw
 		}
 	}
 	if !c.HasValues() {
-		return nil, said
+		return nil, said, ""
+	}
+	if len(c.Notes) > 0 {
+		first = fmt.Sprintf("%s: %s (%s)", all[0], c.Notes[0], c.Unit)
 	}
 	return chart.Both(func(narrow bool) *chart.Drawing {
 		c.Narrow = narrow
 		return p.kind(c)
-	}), said
+	}), said, first
 }
 
 // numberOf returns a number of a row; NaN for none.

@@ -37,7 +37,7 @@ func TestMediansOverTime(t *testing.T) {
 	}
 	count := func(cut, class string) (n int) {
 		t.Helper()
-		drawing, _ := plots["execution_by"].draw("execution_by", answer, asof.Args{"measure": "tightening", "cut": cut})
+		drawing, _, _ := plots["execution_by"].draw("execution_by", answer, asof.Args{"measure": "tightening", "cut": cut})
 		if drawing == nil {
 			t.Fatalf("nothing is drawn by %s", cut)
 		}

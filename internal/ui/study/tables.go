@@ -140,7 +140,7 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
 	data := &tablesData{Preview: grid.Of(preview, "First rows")}
 	data.Empty = "No column matches."
-	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", "type", "unit", ">filled", ">of rows", "meaning", "in the record", ">since schema")}
+	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", ">since schema", "type", "unit", ">filled", ">of rows", "meaning", "in the record")}
 	for _, c := range declared.HistoryColumns() {
 		if search != "" && !matches(&c, search) {
 			continue
@@ -153,7 +153,8 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 		if rows > 0 {
 			share = grid.Cell{Text: chart.Decimals(100*float64(n)/float64(rows), 1) + " %"}
 		}
-		data.Table.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit}, grid.Whole(n), share, grid.Cell{Text: c.Doc}, grid.Cell{Text: c.Pointer}, grid.Whole(int64(max(c.Since, 1))))
+		data.Table.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Whole(int64(max(c.Since, 1))), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit, Class: "words"}, grid.Whole(n), share,
+			grid.Cell{Text: c.Doc, Class: "words"}, grid.Cell{Text: c.Pointer, Class: "pointer"})
 	}
 	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
 }
