@@ -167,11 +167,11 @@ def premium_of(text):
 
 
 def margin_of(text):
-    found = re.fullmatch(rf"(?:[A-Z]+\+(?:CSA\+)?{NUMBER}(?:-{NUMBER})?|{NUMBER}bp)", clean(text) or "")
+    found = re.fullmatch(rf"(?:[A-Z]+\+(?:CSA\+)?{NUMBER}(?:-{NUMBER})?|{NUMBER}bp(?:-{NUMBER})?)", clean(text) or "")
     if not found:
         return None
     lo = Fraction(found[1] or found[3])
-    return (lo + Fraction(found[2] or lo)) / 2
+    return (lo + Fraction(found[2] or found[4] or lo)) / 2
 
 
 def oid_of(text):

@@ -13,7 +13,8 @@
 --     gives a spread; for the yield, that gives a yield.
 --   - last_talk_stage, last_talk_text: the last talk that is not final and gives a spread or yield.
 --   - rating: the letter of the composite rating (rating_composite_notch of bond_priced_deals): AAA, AA, A, BBB, BB, B, CCC
---     (and below), or unrated if the agencies have no rating. NULL if a rating's text was not read: it is not known then.
+--     (and below), or unrated if the agencies have no rating. It is of the ratings that were read. NULL if none was, and a text was
+--     not read: the rating is not known then.
 --   - final_benchmark, final_benchmark_index, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
 --     the one of swap and gov with the benchmark of the first talk, else the last final talk with that benchmark, else
 --     swap, else gov. final_source names it: spread, swap, gov or final talk.
@@ -150,7 +151,7 @@ COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the dea
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
-COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; NULL if a rating was not read.';
+COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; NULL if a text was not read, and no other rating was.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_stage IS 'Stage of the talk from which tightening_bp is measured, else of the first talk that is not final: IPT, WHISPER, TALK, GUIDANCE or REVISED; NULL if the text names none.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_benchmark IS 'Benchmark of the first spread in the talk that is not final.';
@@ -196,7 +197,7 @@ COMMENT ON COLUMN main.execution_metrics.window_minutes IS 'Time from the earlie
 --     which only the final talk is known, and their share. They have no tightening_bp.
 --   - tightening_from_guidance_n: the part of tightening_bp_n that is measured from guidance or revised talk.
 -- Parameters: as_of TIMESTAMPTZ: what was known at this instant; 'infinity', the default, is all that is known.
--- Units: Basis points, multiples, minutes; a share from 0 to 1. Numbers are rounded to 6 digits.
+-- Units: Basis points, multiples and minutes, rounded to 6 digits; a share from 0 to 1.
 -- Caveats: An average is over its _n deals, not over all: compare _n with deals before you compare markets. In HY,
 --   tightening_bp mixes its two bases.
 -- Example: How do the markets compare in tightening and cover?
@@ -228,7 +229,7 @@ COMMENT ON MACRO TABLE main.execution_summary IS 'Averages of execution_metrics 
 CREATE VIEW main.execution_summary AS FROM main.execution_summary();
 COMMENT ON VIEW main.execution_summary IS 'Averages of execution_metrics by market and rating, each with its number of deals. As of now.';
 COMMENT ON COLUMN main.execution_summary.market IS 'IG, HY or EM.';
-COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; unread if a rating was not read.';
+COMMENT ON COLUMN main.execution_summary.rating IS 'all, or the letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; unread if a text was not read, and no other rating was.';
 COMMENT ON COLUMN main.execution_summary.deals IS 'Number of priced deals that count.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_n IS 'Number of deals with a tightening_bp.';
 COMMENT ON COLUMN main.execution_summary.tightening_bp_mean IS 'Mean of their tightening_bp. Unit: basis points.';

@@ -200,7 +200,7 @@ func (s *scanner) secondAmount(currency, column []byte) (a amount, ok bool) {
 	if other, v := ahead.currency(column); v != yes || other != nil && !bytes.Equal(other, currency) {
 		return a, false
 	}
-	if a, ok = ahead.amount(); !ok || !a.unit && ahead.oneOf("x", "times") { // 2.4bn / 4.8x: how often the orders cover the size
+	if a, ok = ahead.amount(); !ok || !a.unit && (ahead.oneOf("x", "times") || ahead.accountsNext()) { // 2.4bn / 4.8x, 3.2bn / 185 accounts
 		return a, false
 	}
 	*s = ahead

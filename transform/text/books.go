@@ -6,7 +6,7 @@ var (
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
-	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc"}
+	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc", "o/w", "of which", "thereof"}
 	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "and growing", "and rising", "still growing", "growing", "rising", "combined", "across tranches", "across both tranches"}
 	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "the leads", "the jlms", "leads", "lead interest", "joint leads", "lead orders"}
 )
@@ -67,6 +67,9 @@ func (s *scanner) cover(r *Reading) (ok bool) {
 // accounts skips the number of accounts in a book, which has no column.
 func (s *scanner) accounts() bool {
 	ahead := *s
+	if ahead.char('/') {
+		ahead.space()
+	}
 	ahead.oneOf("from", "over", "c.")
 	ahead.space()
 	ahead.char('>')
@@ -74,6 +77,12 @@ func (s *scanner) accounts() bool {
 	if _, n := ahead.count(); n == 0 {
 		return false
 	}
+	return ahead.accountsNext() && s.skipTo(ahead)
+}
+
+// accountsNext skips the word for the accounts in a book after their number.
+func (s *scanner) accountsNext() bool {
+	ahead := *s
 	ahead.char('+')
 	ahead.space()
 	return ahead.oneOf("accounts", "accts", "accs", "investors", "buyers", "lines", "orders", "tickets") && s.skipTo(ahead)

@@ -25,6 +25,7 @@ var figureWords = []struct {
 func parseLeverage(text []byte, _ Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.multiples(r)
+	s.earnings(text)
 	if v == yes && s.end() {
 		plausible := true
 		r.Status = statusOK
@@ -40,6 +41,29 @@ func parseLeverage(text []byte, _ Siblings, r *Reading) {
 	}
 	*r = Reading{Status: unread(text, v)}
 }
+
+// earnings skips the earnings of which a multiple is, with their amount: 5.1x, EBITDA USD240m; 4.9x PF adj. EBITDA of $210m.
+func (s *scanner) earnings(text []byte) {
+	ahead := *s
+	if !ahead.char(',') {
+		ahead.char(';')
+	}
+	ahead.space()
+	inside := ahead.char('(')
+	ahead.oneOf("pf", "ltm", "adj.", "adjusted")
+	ahead.space()
+	named := ahead.oneOf("ebitda")
+	ahead.space()
+	if joined := ahead.oneOf("of", "at", "c."); joined && saysAny(text, ebitdaWords) { // the word is before this place
+		named = true
+	}
+	ahead.space()
+	if named && ahead.anySize(nil) && (!inside || ahead.char(')')) && ahead.end() {
+		*s = ahead
+	}
+}
+
+var ebitdaWords = []string{"ebitda"}
 
 // multiple is one figure of a text, and what words say which one it is.
 type multiple struct {

@@ -127,9 +127,13 @@ func (s *scanner) tenorToo(r *Reading) bool {
 	return s.skipTo(ahead)
 }
 
-// yearToo reads the year after a tenor: 7yr (2031).
+// yearToo reads the year after a tenor, perhaps with its month: 7yr (2031), 7yr (Feb-32).
 func (s *scanner) yearToo(r *Reading) bool {
 	ahead := *s
+	if month, year, ok := ahead.monthAndYear(); ok && !r.Year.Set && firstYear <= year && year <= lastYear {
+		r.Year, r.Month = Integer{year, true}, Integer{month, true}
+		return s.skipTo(ahead)
+	}
 	year, digits := ahead.count()
 	if digits != 4 || year < firstYear || year > lastYear || r.Year.Set { // 7yr (Q2 2026): the quarter of the launch?
 		return false

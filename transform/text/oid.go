@@ -20,6 +20,11 @@ func parseOID(text []byte, siblings Siblings, r *Reading) {
 		r.Status = statusOf(&r.Main)
 		return
 	}
+	var sold Reading
+	if parseMargin(text, siblings, &sold); isStatus(&sold, statusOK) && sold.Benchmark != nil && sold.Issue.Point.Set { // S+350/99.5
+		*r = Reading{Main: sold.Issue, Status: statusOK}
+		return
+	}
 	*r = Reading{Status: unread(text, v)}
 }
 
@@ -282,10 +287,21 @@ func (s *scanner) feeAdded(r *Reading) bool {
 // has no column.
 func (s *scanner) afterPrice(q *qualifier, r *Reading) (v verdict) {
 	for more := true; more; {
-		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || s.feeAdded(r) || q.after(s) || s.callRemark() || s.yieldRemark()
+		more = s.priceBefore() || s.noted("oid", "no oid", "issue price", "price", "px") || s.noted("repricing") || s.marginNoted() || s.feeAdded(r) || q.after(s) || s.callRemark() || s.yieldRemark()
 	}
 	r.Quality, v = q.apply(&r.Main)
 	return v
+}
+
+// marginNoted skips the margin at which the loan is sold, in parentheses after the price: 98 (S+475).
+func (s *scanner) marginNoted() bool {
+	ahead := *s
+	ahead.space()
+	if !ahead.char('(') {
+		return false
+	}
+	var sold Reading
+	return ahead.margin(nil, &sold) == yes && ahead.char(')') && s.skipTo(ahead)
 }
 
 // callRemark skips a remark about the call protection: / 101 soft call 6m, (102/101 call protection).

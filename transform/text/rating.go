@@ -33,7 +33,7 @@ func (c *ratingScale) parse(text []byte, r *Reading) {
 // isUnrated reports whether a text says that the agency has no rating.
 func isUnrated(text []byte) bool {
 	s := scanner{text}
-	return s.oneOf("nr", "n/r", "wr", "wd", "pif", "unrated", "not rated", "withdrawn") && s.end()
+	return s.oneOf("n.r.", "n.r", "nr", "n/r", "wr", "wd", "pif", "unrated", "not rated", "withdrawn") && (s.end() || s.noted("withdrawn") && s.end())
 }
 
 // marksBefore skips marks of an expected rating before it: (P), exp.
@@ -156,14 +156,16 @@ var gradeText = func() map[string][]byte {
 // ratingRemark reads one remark after a rating: an outlook, a review, or a mark that does not change the rating.
 func (s *scanner) ratingRemark(r *Reading) verdict {
 	s.space()
+	separated := false
 	for s.char('/') || s.char(',') || s.char(';') || s.has("- ") {
 		s.space()
+		separated = true
 	}
 	inside := s.char('(') || s.char('[')
 	switch {
 	case inside && s.word("p"): // positive, or provisional
 		return ambiguous
-	case r.Watch == nil && s.watch(r), r.Outlook == nil && s.outlook(r), s.oneOf(ratingMarks...):
+	case r.Watch == nil && s.watch(r), r.Outlook == nil && s.outlook(r), s.oneOf(ratingMarks...), separated && s.oneOf(shortTerm...):
 	default:
 		return no
 	}

@@ -94,13 +94,16 @@ var watches = []struct {
 	words     []string
 	direction []byte
 }{
-	{[]string{"negative watch", "neg watch", "rwn", "cwn", "rfd", "rur-d", "rur d", "review for downgrade", "review for possible downgrade", "under review for downgrade", "on review for downgrade", "possible downgrade"}, []byte("NEGATIVE")},
-	{[]string{"positive watch", "pos watch", "rwp", "cwp", "rfu", "rur-u", "rur u", "review for upgrade", "review for possible upgrade", "under review for upgrade", "on review for upgrade", "possible upgrade"}, []byte("POSITIVE")},
+	{[]string{"negative watch", "neg watch", "rwn", "cwn", "rfd", "rur-d", "rur d", "rur-", "cw-", "review for downgrade", "review for possible downgrade", "under review for downgrade", "on review for downgrade", "possible downgrade"}, []byte("NEGATIVE")},
+	{[]string{"positive watch", "pos watch", "rwp", "cwp", "rfu", "rur-u", "rur u", "rur+", "cw+", "review for upgrade", "review for possible upgrade", "under review for upgrade", "on review for upgrade", "possible upgrade"}, []byte("POSITIVE")},
 	{[]string{"rwe", "cwd"}, []byte("DEVELOPING")},
 	{[]string{"creditwatch", "credit watch", "rating watch", "on watch", "watch", "cw", "rw", "under review", "on review", "review", "rur", "ur"}, watchUnknown},
 }
 
 var watchUnknown = []byte("UNKNOWN")
 
+// shortTerm are grades of short-term debt, which agencies publish next to the rating: AA-/Stable/A-1+, A2/P-1.
+var shortTerm = []string{"a-1+", "a-1", "a-2", "a-3", "p-1", "p-2", "p-3", "f1+", "f1", "f2", "f3"}
+
 // ratingMarks are marks after a rating that do not change it: expected, unsolicited, structured finance, hybrid.
-var ratingMarks = []string{"expected", "exp.", "exp", "e", "u", "unsolicited", "unsol", "sf", "hyb", "cr", "dcr", "pi", "preliminary", "prelim", "provisional", "prov"}
+var ratingMarks = []string{"expected", "exp.", "exp", "e", "u", "unsolicited", "unsol", "sf", "hyb", "cr", "dcr", "pi", "preliminary", "prelim", "provisional", "prov.", "prov"}

@@ -396,11 +396,17 @@ func (s *scanner) timeAlone() bool {
 	return h > 0 && h <= 2 && colon && m == 2 && (ahead.end() || ahead.rest[0] == ')' || ahead.rest[0] == ',') && s.skipTo(ahead)
 }
 
-// tenorAlone skips the tenor of what is priced: EUR500m 7yr, +110 (10yr).
+// tenorLabels are words after a tenor that say nothing about a number.
+var tenorLabels = []string{"green", "social", "sustainable", "sustainability", "covered", "senior", "fixed", "fxd", "bullet"}
+
+// tenorAlone skips the tenor of what is priced, with a label after it: EUR500m 7yr, +110 (10yr), EUR500m, 5yr green.
 func (s *scanner) tenorAlone() bool {
 	ahead := *s
 	_ = ahead.oneOf("long", "short") && ahead.char(' ')
 	_, ok := ahead.tenor()
+	if labelled := ahead; labelled.char(' ') && labelled.oneOf(tenorLabels...) {
+		ahead = labelled
+	}
 	return ok && (ahead.end() || ahead.rest[0] == ')') && s.skipTo(ahead)
 }
 

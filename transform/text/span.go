@@ -134,6 +134,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 		if gives := ahead; slash && after == basisPoints && gives.unit(percent) && !(&scanner{s.rest}).unit(percent) { // T+168/5.75%: the yield
 			isRange = false
 		}
+		if slash && after == basisPoints && second.isExactPrice() { // T+87.5 / 99.611
+			isRange = false
+		}
 		if life := ahead; after == percent && !slash && !dash && life.char('y') || life.oneOf(yearWords...) { // 9.2% to 3yrs
 			isRange = false
 		}
@@ -258,6 +261,11 @@ func (n *signedNumber) finerPrice(slash bool) bool {
 	return !n.signed && n.pointed && (slash || n.decimals > 1) && issueBounds.contain(n.n)
 }
 
+// isExactPrice reports whether a number is written as issue prices alone are: with three decimals that are no eighth.
+func (n *signedNumber) isExactPrice() bool {
+	return !n.signed && n.decimals == groupDigits && !n.n.isMultipleOf(powers[scale]/8) && issueBounds.contain(n.n)
+}
+
 // shortEnd returns what the second number of a range means if it gives the decimals of the first one alone, and the range is
 // not plausible as it is written: 5.25-50% is 5.25-5.50%. It is ambiguous if both are plausible, or neither, or if a zero is first:
 // 7.75-00% and 95-05 have passed the next integer.
@@ -299,9 +307,13 @@ func shortEnd(as notation, first, second *signedNumber) (end Number, v verdict) 
 var stepsOfDecimals = map[[2]int]uint64{{0, 2}: 25, {1, 2}: 5, {2, 2}: 5, {3, 2}: 25, {3, 3}: 125}
 
 // commaSettled returns yes if the numbers of a spread have no decimal comma, or are one number each and not two: a unit follows, and
-// in basis points they have one digit after the comma, or are quarters.
+// in basis points they have one digit after the comma, or are quarters. Half a basis point after ten or more and a sign needs no unit: MS+47,5.
+// In MS+2,5 there may be two numbers, or percent.
 func (s *scanner) commaSettled(as notation, r *spanned, first, second *signedNumber) verdict {
 	if as != decimal || !first.comma && !second.comma || (&scanner{s.rest}).unit(percent) {
+		return yes
+	}
+	if half := first.n.abs(); r.signed && first.n == second.n && !half.less(whole(10)) && half.isMultipleOf(powers[scale]/2) && !half.isMultipleOf(powers[scale]) { // MS+47,5
 		return yes
 	}
 	for _, n := range []Number{first.n.abs(), second.n.abs()} {

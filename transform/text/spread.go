@@ -78,7 +78,7 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 		var list remarkList
 		comma := len(s.rest) > 0 && s.rest[0] == ','
 		ahead, inside := list.next(*s)
-		known := ahead.reoffer(inside, comma) || r.Index != nil && ahead.floor()
+		known := ahead.reoffer(inside, comma) || comma && r.Index != nil && ahead.floaterPrice(r) || r.Index != nil && ahead.floor()
 		if !known || inside && !ahead.char(')') {
 			return
 		}
@@ -109,6 +109,23 @@ func (s *scanner) reoffer(inside, comma bool) bool {
 	}
 	ahead.unit(percent)
 	ahead.noted("re-offer", "reoffer", "oid", "oip", "issue price")
+	return s.skipTo(ahead)
+}
+
+// leastPriced is the least margin next to which a number without a point may be an issue price, basis points.
+var leastPriced = whole(200)
+
+// floaterPrices are the issue prices of floaters that may have no point.
+var floaterPrices = within(95, 100)
+
+// floaterPrice skips the issue price of a floater after a comma, as a range, or as a number that is far from its margin: E+475-500, 98.5-99;
+// E+450, 99.
+func (s *scanner) floaterPrice(r *Reading) bool {
+	ahead := *s
+	found, v := ahead.span(asPrice, percent)
+	if v != yes || found.unit || found.signed || r.Main.Lo.less(leastPriced) || !floaterPrices.containAll(&found.Range) || !ahead.end() {
+		return false
+	}
 	return s.skipTo(ahead)
 }
 

@@ -23,9 +23,17 @@ func (g *grammar) latest(text []byte, siblings Siblings, r *Reading) bool {
 		}
 		return r.hasNumber()
 	}
-	named := s.from()
-	if named {
+	if s.from() {
 		return g.chain(s.rest, siblings, r, true) == yes
+	}
+	if stage := s.stage(); isStage(stage, stageRevised) && s.from() { // guidance revised from MS+75 to MS+70
+		if g.isTooEarly(stage, true) || g.chain(s.rest, siblings, r, true) != yes {
+			return false
+		}
+		if g.staged {
+			r.Stage = stage
+		}
+		return true
 	}
 	return g.listed(text, siblings, r) || g.reversed(text, siblings, r)
 }

@@ -53,6 +53,13 @@ func endsWithMove(text []byte) bool {
 	return word.oneOf("inside", "outside", "through", "thru", "from", "vs", "vs.", "versus", "to", "than", "off", "of", "over", "below", "above", "tighter", "wider")
 }
 
+// endsWithAt reports whether the last word of a text is at: the stage after it is that of the number before it.
+func endsWithAt(text []byte) bool {
+	text = trimmed(text)
+	word := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	return word.oneOf("at", "@")
+}
+
 // withoutStage returns a text without a stage before or after it: final 5, 2 at landing.
 func withoutStage(text []byte) (rest, stage []byte) {
 	s := scanner{text}
@@ -152,6 +159,9 @@ func joint(text []byte, named bool) (at, next int) {
 			default:
 				return i, len(text) - len(ahead.rest)
 			}
+		}
+		if named && endsWithAt(text[:i]) { // 25bp at IPTs to 4bp at reoffer
+			continue
 		}
 		if s.stageWord() != nil && !s.end() {
 			return i, i

@@ -101,13 +101,30 @@ func (s *scanner) tenorOf() bool {
 // yieldKinds are words before a yield that no column has.
 var yieldKinds = []string{"profit rate", "profit", "real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
 
-// priceToYield skips the price or the coupon before the yield: par to yield 9.375%, 6.75% to yield 6.875%.
+// priceToYield skips the price or the coupon before the yield: par to yield 9.375%, 6.75% to yield 6.875%, 99.563 / 4.412%.
 func (s *scanner) priceToYield() {
 	ahead := *s
+	if n, ok := ahead.number(asPrice); ok && issueBounds.contain(n) && ahead.slashNext() {
+		ahead.space()
+		ahead.char('/')
+		ahead.space()
+		if rate := ahead; rate.isRateNext() {
+			*s = ahead
+			return
+		}
+	}
+	ahead = *s
 	if n, ok := ahead.signedNumber(asPrice); ok && (ahead.unit(percent) || priceBounds.contain(n.n)) && ahead.char(' ') && ahead.oneOf("to yield", "yielding", "to yld") {
 		ahead.space()
 		*s = ahead
 	}
+}
+
+// isRateNext reports whether a number in percent is next, and nothing else.
+func (s *scanner) isRateNext() bool {
+	next := *s
+	_, ok := next.number(mixed)
+	return ok && next.unit(percent) && next.end()
 }
 
 // named reads a qualifier and a word such as of, which follow the name of a number: of at least, at least, at.
