@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -61,7 +63,7 @@ func readState(ctx context.Context, s store.Store, key string) (*stored, error) 
 		difference
 		Tables map[string]*tableState `json:"tables"`
 	}
-	if err := json.Unmarshal(data, &d); err != nil {
+	if err := jsonv2.Unmarshal(data, &d); err != nil { // half the time of encoding/json, for megabytes
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	if d.FormatVersion > differenceVersion {
