@@ -102,16 +102,36 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// tablesToken is POST /iceberg/v1/oauth/tokens. Clients of an Iceberg catalog send the credentials in the form.
+func (s *Server) tablesToken(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r); err != nil {
+		return err
+	}
+	if _, _, ok := r.BasicAuth(); !ok && r.PostForm.Get("client_id") != "" {
+		r.SetBasicAuth(r.PostForm.Get("client_id"), r.PostForm.Get("client_secret"))
+	}
+	return s.token(w, r)
+}
+
+// readForm reads the form of a token request, once.
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
+	err := r.ParseForm()
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return failure{status: http.StatusRequestEntityTooLarge, message: "the form is too long"}
+	case err != nil:
+		return badRequest("cannot read the form: want application/x-www-form-urlencoded")
+	}
+	return nil
+}
+
 // grant checks the grant_type of a token request, which can be in the form or in the query. If it is in both, both must
 // be right.
 func grant(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
-	if err := r.ParseForm(); err != nil {
-		var tooLong *http.MaxBytesError
-		if errors.As(err, &tooLong) {
-			return failure{status: http.StatusRequestEntityTooLarge, message: "the form is too long"}
-		}
-		return badRequest("cannot read the form: want application/x-www-form-urlencoded")
+	if err := readForm(w, r); err != nil {
+		return err
 	}
 	const name = "grant_type"
 	given := r.Form[name] // those of the form and of the query

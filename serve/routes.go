@@ -93,6 +93,9 @@ func (s *Server) mux() http.Handler {
 			return nil
 		}}
 		mux.Handle(s.path+TablesPath, s.handle(tables))
+		token := route{http.MethodPost, TablesPath + "v1/oauth/tokens", ours, open, s.tablesToken, []string{"grant_type"}}
+		token.handler = s.checked(token)
+		mux.Handle(token.method+" "+s.path+token.path, s.handle(token))
 	}
 	mux.Handle("/", s.handle(route{access: bearer, handler: func(http.ResponseWriter, *http.Request) error { return errNoPath }}))
 	return mux

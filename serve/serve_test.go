@@ -108,6 +108,45 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestTablesToken asks the token endpoint of the tables, with the credentials in the form, as clients of Iceberg catalogs
+// do: pyiceberg sends a scope, too. Its tokens are those of all paths.
+func TestTablesToken(t *testing.T) {
+	shown := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	client := start(t, serve.Config{Source: &fake{now: epoch}, TokenTTL: time.Hour, Tables: shown})
+	for form, want := range map[string]int{
+		"grant_type=client_credentials&client_id=demo&client_secret=demo&scope=catalog": 200,
+		"grant_type=client_credentials&client_id=demo&client_secret=nope":               401,
+		"grant_type=client_credentials":                                                 401,
+		"client_id=demo&client_secret=demo":                                             400,
+		"grant_type=client_credentials&client_id=%zz":                                   400,
+	} {
+		request, err := http.NewRequest(http.MethodPost, client.base+"/iceberg/v1/oauth/tokens", strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		status, header, body := client.do(request)
+		if want != http.StatusOK {
+			wantError(t, form, want, status, header, body)
+			continue
+		}
+		var answer struct {
+			Token string `json:"access_token"`
+			Type  string `json:"token_type"`
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || status != want || !strings.EqualFold(answer.Type, "bearer") {
+			t.Fatalf("%s: %d %s", form, status, body)
+		}
+		client.token = answer.Token
+		if status, _, body := client.get("/v3"); status != http.StatusOK {
+			t.Errorf("with the token: %d %s", status, body)
+		}
+	}
+	if status, _, _ := client.get("/iceberg/v1/config"); status != http.StatusTeapot {
+		t.Errorf("the tables answer %d, want what they say", status)
+	}
+}
+
 func TestDiscovery(t *testing.T) {
 	client := start(t, serve.Config{Source: &fake{now: epoch}})
 	for path, want := range map[string]string{

@@ -102,6 +102,9 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(files) == 0 {
+		a.say().Info("no file is listed", "lake", l.Store().URL(), "commit", log.Number, logs.Text("no file of %s as of commit %d is what the flags ask for", l.Store().URL(), log.Number))
+	}
 	gone := 0
 	for i := range files {
 		if !files[i].Live {

@@ -99,6 +99,7 @@ var Vocabulary = []Word{
 	{"nothing was removed", nil, "`expire` without `--apply`"},
 	{"exported", []string{"target", "manifest", "commit", "tables", "files", "rows", "bytes"}, "`export` is done; rows are those to insert"},
 	{"nothing to export", []string{"target", "manifest", "commit"}, "no commit is new since the last export, or the same export is there already"},
+	{"no file is listed", []string{"lake", "commit"}, "`files` found none for its flags, such as none that was added after the commit of `--since`"},
 	{"files are no longer part of the lake", []string{"files", "commit"}, "`files --commit` lists files that a later commit removed; `expire` may have deleted them"},
 	{"copied", []string{"from", "to", "commits", "files", "bytes", "next"}, "`copy` is done"},
 	{"upgraded", []string{"from", "to", "commits", "files", "bytes", "rows_read_otherwise", "next"}, "`upgrade` is done"},

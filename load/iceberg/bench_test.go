@@ -63,6 +63,7 @@ func BenchmarkPublish(b *testing.B) {
 	copyUntil(b, whole, before, l.Log().Number-1)
 	first := publish(b, before)
 	var night *iceberg.Result
+	address := 0 // characters: each snapshot of each table has it
 	byKind := map[string]int64{}
 	for b.Loop() {
 		b.StopTimer()
@@ -72,6 +73,7 @@ func BenchmarkPublish(b *testing.B) {
 		old := objectSizes(b, clone)
 		b.StartTimer()
 		night = publish(b, clone)
+		address = len(clone.URL())
 		b.StopTimer()
 		clear(byKind)
 		for key, size := range objectSizes(b, clone) {
@@ -89,6 +91,7 @@ func BenchmarkPublish(b *testing.B) {
 	b.ReportMetric(float64(night.Bytes), "night-B")
 	b.ReportMetric(float64(night.Objects), "night-objects")
 	b.ReportMetric(float64(night.Kept), "kept")
+	b.ReportMetric(float64(address), "address-chars")
 	for kind, size := range byKind {
 		b.ReportMetric(float64(size), "night-"+kind+"-B")
 	}

@@ -13,9 +13,13 @@ import (
 )
 
 // stateVersion is the version of a state. It rises if the same commits give other entries of manifests, lists or metadata:
-// then all tables are published again, and verify does not compare older ones with what this program would write. The
-// statistics of version 1's position deletes stopped DataFusion.
-const stateVersion = 2
+// verify does not compare older ones with what this program would write, and if manifests or lists are others, all tables
+// are built again. The statistics of version 1's position deletes stopped DataFusion.
+const stateVersion = 4
+
+// longMetadata is the version of states whose metadata had the complete hash of each commit, and what each column means in
+// all namespaces. Manifests and lists are the same, so that a publication continues from it.
+const longMetadata = 2
 
 // state is what a publication remembers, so that the next one continues from it, and expire knows what the tables need.
 type state struct {
@@ -111,9 +115,9 @@ type builder struct {
 	named    map[string]object   // objects of the previous state, by the part of the name that their content determines
 }
 
-// isOf says whether a state is of this lake, where it is now, and of this program's columns.
+// isOf says whether a state is of this lake, where it is now, and has this program's columns, manifests and lists.
 func (s *state) isOf(r *versionReader, root string) bool {
-	return s.FormatVersion == stateVersion && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= int64(len(r.names)) && s.SHA256 == r.hashOf(s.Number)
+	return (s.FormatVersion == stateVersion || s.FormatVersion == longMetadata) && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= int64(len(r.names)) && s.SHA256 == r.hashOf(s.Number)
 }
 
 // canContinue says whether the state of a commit can be continued from: no file was removed since, and each new file has
@@ -156,16 +160,23 @@ func suffix(key string) string {
 	return rest
 }
 
+// nameDigits is the number of digits of its hash in an object's name: metadata has the names of all lists.
+const nameDigits = 16
+
 // put stores an object, unless the previous state names one with the same content. what is a word for its name.
 func (b *builder) put(what, extension string, data []byte) object {
 	if b.dry {
 		return object{}
 	}
-	name := fmt.Sprintf("%s-%.24s%s", what, lake.SHA256(data), extension)
+	name := fmt.Sprintf("%s-%.*s%s", what, nameDigits, lake.SHA256(data), extension)
 	if o, ok := b.named[name]; ok {
 		return o
 	}
-	o := object{fmt.Sprintf("%s%d-%s", b.table.objects(), b.log.Number, name), int64(len(data))}
+	home := b.table
+	if what == dataFiles && home.Namespace == Current {
+		home.Namespace = History // whose manifest of a night's files has the same bytes
+	}
+	o := object{fmt.Sprintf("%s%d-%s", home.objects(), b.log.Number, name), int64(len(data))}
 	b.named[name] = o
 	b.putNew(o.Key, data)
 	return o
@@ -177,6 +188,7 @@ func (b *builder) readRows(ctx context.Context) error {
 	if b.previous != nil {
 		old = b.previous.dataFiles()
 	}
+	first, gone := b.rowsBefore()
 	for _, key := range slices.Sorted(maps.Keys(b.files)) {
 		file := b.files[key]
 		if !old[key] {
@@ -185,8 +197,11 @@ func (b *builder) readRows(ctx context.Context) error {
 		if b.table.Namespace != Current {
 			continue
 		}
+		if b.previous != nil && gone[key] == file.Rows {
+			continue // no row is left that could be replaced
+		}
 		if b.previous != nil {
-			closed, err := b.reader.readClosed(ctx, b.table, &file, b.known, b.from)
+			closed, err := b.reader.readClosed(ctx, b.table, &file, b.publication.closed, first[key])
 			if err != nil {
 				return err
 			}
@@ -203,6 +218,25 @@ func (b *builder) readRows(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// rowsBefore returns what the previous state says of data files: the first commit of the block that has the file, and how
+// many of its rows were replaced or removed.
+func (b *builder) rowsBefore() (first, gone map[string]int64) {
+	first, gone = map[string]int64{}, map[string]int64{}
+	for _, part := range cover(b.from) {
+		if old := b.blocks[blockKey{dataFiles, part}]; old != nil {
+			for i := range old.Entries {
+				first[old.Entries[i].Data] = part.Lo
+			}
+		}
+		if old := b.blocks[blockKey{closed, part}]; old != nil {
+			for i := range old.Entries {
+				gone[old.Entries[i].Data] += old.Entries[i].Rows
+			}
+		}
+	}
+	return first, gone
 }
 
 // block returns the block of a kind and span; nil if it has no entries.

@@ -2,115 +2,11 @@ package iceberg
 
 import (
 	"cmp"
-	"encoding/binary"
-	"strconv"
 
-	"github.com/hamba/avro/v2"
-
+	"dealflow/load/iceberg/manifest"
 	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
-
-// The schemas of manifests and manifest lists, with the field ids of the Iceberg format, version 2. They leave out fields
-// that are optional and that we have no values for.
-const (
-	manifestText = `{"type":"record","name":"manifest_entry","fields":[` +
-		`{"name":"status","type":"int","field-id":0},` +
-		`{"name":"snapshot_id","type":["null","long"],"default":null,"field-id":1},` +
-		`{"name":"sequence_number","type":["null","long"],"default":null,"field-id":3},` +
-		`{"name":"file_sequence_number","type":["null","long"],"default":null,"field-id":4},` +
-		`{"name":"data_file","field-id":2,"type":{"type":"record","name":"r2","fields":[` +
-		`{"name":"content","type":"int","field-id":134},` +
-		`{"name":"file_path","type":"string","field-id":100},` +
-		`{"name":"file_format","type":"string","field-id":101},` +
-		`{"name":"partition","type":{"type":"record","name":"r102","fields":[]},"field-id":102},` +
-		`{"name":"record_count","type":"long","field-id":103},` +
-		`{"name":"file_size_in_bytes","type":"long","field-id":104},` +
-		`{"name":"lower_bounds","type":["null",{"type":"array","logicalType":"map","items":{"type":"record","name":"k126_v127","fields":[` +
-		`{"name":"key","type":"int","field-id":126},{"name":"value","type":"bytes","field-id":127}]}}],"default":null,"field-id":125},` +
-		`{"name":"upper_bounds","type":["null",{"type":"array","logicalType":"map","items":{"type":"record","name":"k129_v130","fields":[` +
-		`{"name":"key","type":"int","field-id":129},{"name":"value","type":"bytes","field-id":130}]}}],"default":null,"field-id":128},` +
-		`{"name":"sort_order_id","type":["null","int"],"default":null,"field-id":140},` +
-		`{"name":"referenced_data_file","type":["null","string"],"default":null,"field-id":143}` +
-		`]}}]}`
-	listText = `{"type":"record","name":"manifest_file","fields":[` +
-		`{"name":"manifest_path","type":"string","field-id":500},` +
-		`{"name":"manifest_length","type":"long","field-id":501},` +
-		`{"name":"partition_spec_id","type":"int","field-id":502},` +
-		`{"name":"content","type":"int","field-id":517},` +
-		`{"name":"sequence_number","type":"long","field-id":515},` +
-		`{"name":"min_sequence_number","type":"long","field-id":516},` +
-		`{"name":"added_snapshot_id","type":"long","field-id":503},` +
-		`{"name":"added_files_count","type":"int","field-id":504},` +
-		`{"name":"existing_files_count","type":"int","field-id":505},` +
-		`{"name":"deleted_files_count","type":"int","field-id":506},` +
-		`{"name":"added_rows_count","type":"long","field-id":512},` +
-		`{"name":"existing_rows_count","type":"long","field-id":513},` +
-		`{"name":"deleted_rows_count","type":"long","field-id":514}` +
-		`]}`
-)
-
-var (
-	manifestSchema = avro.MustParse(manifestText)
-	listSchema     = avro.MustParse(listText)
-)
-
-// sequence is the sequence number of all files and deletes: so each delete applies to each data file that it names.
-const sequence = 1
-
-// statusExisting says that a file was added by an earlier snapshot.
-const statusExisting = 0
-
-// The contents of manifests and of the files in them.
-const (
-	contentData    = 0
-	contentDeletes = 1
-)
-
-type manifestEntry struct {
-	Status   int32        `avro:"status"`
-	Snapshot *int64       `avro:"snapshot_id"`
-	Sequence *int64       `avro:"sequence_number"`
-	FileSeq  *int64       `avro:"file_sequence_number"`
-	File     manifestFile `avro:"data_file"`
-}
-
-type manifestFile struct {
-	Content    int32    `avro:"content"`
-	Path       string   `avro:"file_path"`
-	Format     string   `avro:"file_format"`
-	Partition  struct{} `avro:"partition"`
-	Rows       int64    `avro:"record_count"`
-	Bytes      int64    `avro:"file_size_in_bytes"`
-	Lower      *[]bound `avro:"lower_bounds"`
-	Upper      *[]bound `avro:"upper_bounds"`
-	SortOrder  *int32   `avro:"sort_order_id"`
-	Referenced *string  `avro:"referenced_data_file"`
-}
-
-// bound is the least or greatest value of a column in a file, in the format's single-value form.
-type bound struct {
-	Field int32  `avro:"key"`
-	Value []byte `avro:"value"`
-}
-
-type listEntry struct {
-	Path         string `avro:"manifest_path"`
-	Length       int64  `avro:"manifest_length"`
-	Spec         int32  `avro:"partition_spec_id"`
-	Content      int32  `avro:"content"`
-	Sequence     int64  `avro:"sequence_number"`
-	MinSequence  int64  `avro:"min_sequence_number"`
-	AddedBy      int64  `avro:"added_snapshot_id"`
-	AddedFiles   int32  `avro:"added_files_count"`
-	Files        int32  `avro:"existing_files_count"`
-	DeletedFiles int32  `avro:"deleted_files_count"`
-	AddedRows    int64  `avro:"added_rows_count"`
-	Rows         int64  `avro:"existing_rows_count"`
-	DeletedRows  int64  `avro:"deleted_rows_count"`
-}
-
-func longValue(n int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
 
 // tableSchema is what manifests say of a table's columns.
 type tableSchema struct {
@@ -126,22 +22,22 @@ func schemaOfTable(t Table) (*tableSchema, error) {
 }
 
 // manifestEntries returns the entries of a block's manifest.
-func (b *block) manifestEntries(root string, table *tableSchema) []manifestEntry {
-	entries := make([]manifestEntry, len(b.Entries))
-	one, order := int64(sequence), int32(0)
+func (b *block) manifestEntries(root string, table *tableSchema) []manifest.Entry {
+	entries := make([]manifest.Entry, len(b.Entries))
+	one, order := int64(manifest.Sequence), int32(0)
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		data := location(root, e.Data)
-		f := manifestFile{Content: contentData, Path: data, Format: "PARQUET", Rows: e.Rows, Bytes: e.Bytes, SortOrder: &order}
+		f := manifest.File{Content: manifest.ContentData, Path: data, Format: "PARQUET", Rows: e.Rows, Bytes: e.Bytes, SortOrder: &order}
 		if b.Kind == dataFiles {
-			f.Lower = &[]bound{{table.market, []byte(e.Market)}, {table.dealID, longValue(e.MinDealID)}}
-			f.Upper = &[]bound{{table.market, []byte(cmp.Or(e.MaxMarket, e.Market))}, {table.dealID, longValue(e.MaxDealID)}}
+			f.Lower = &[]manifest.Bound{{Field: table.market, Value: []byte(e.Market)}, {Field: table.dealID, Value: manifest.Long(e.MinDealID)}}
+			f.Upper = &[]manifest.Bound{{Field: table.market, Value: []byte(cmp.Or(e.MaxMarket, e.Market))}, {Field: table.dealID, Value: manifest.Long(e.MaxDealID)}}
 		} else {
-			path := []bound{{parquet.DeletePathField, []byte(data)}}
-			f.Content, f.Path, f.Bytes, f.SortOrder = contentDeletes, location(root, e.Deletes.Key), e.Deletes.Bytes, nil
+			path := []manifest.Bound{{Field: parquet.DeletePathField, Value: []byte(data)}}
+			f.Content, f.Path, f.Bytes, f.SortOrder = manifest.ContentDeletes, location(root, e.Deletes.Key), e.Deletes.Bytes, nil
 			f.Lower, f.Upper, f.Referenced = &path, &path, &data
 		}
-		entries[i] = manifestEntry{Status: statusExisting, Snapshot: &b.Lo, Sequence: &one, FileSeq: &one, File: f}
+		entries[i] = manifest.Entry{Status: manifest.StatusExisting, Snapshot: &b.Lo, Sequence: &one, FileSeq: &one, File: f}
 	}
 	return entries
 }
@@ -152,22 +48,19 @@ func (b *block) manifest(root string, table *tableSchema) ([]byte, error) {
 	if b.Kind != dataFiles {
 		content = "deletes"
 	}
-	return avroFile(manifestSchema, manifestText, []pair{
-		{"schema", table.text}, {"schema-id", strconv.Itoa(schemaID)}, {"partition-spec", "[]"}, {"partition-spec-id", "0"},
-		{"format-version", "2"}, {"content", content},
-	}, b.manifestEntries(root, table))
+	return manifest.Encode(content, table.text, schemaID, b.manifestEntries(root, table))
 }
 
 // listEntries returns the entries of the manifest list of blocks.
-func listEntries(root string, blocks []*block) []listEntry {
-	entries := make([]listEntry, len(blocks))
+func listEntries(root string, blocks []*block) []manifest.ListEntry {
+	entries := make([]manifest.ListEntry, len(blocks))
 	for i, b := range blocks {
-		entries[i] = listEntry{
-			Path: location(root, b.Manifest.Key), Length: b.Manifest.Bytes, Content: contentData, Sequence: sequence, MinSequence: sequence,
+		entries[i] = manifest.ListEntry{
+			Path: location(root, b.Manifest.Key), Length: b.Manifest.Bytes, Content: manifest.ContentData, Sequence: manifest.Sequence, MinSequence: manifest.Sequence,
 			AddedBy: b.Lo, Files: int32(len(b.Entries)), Rows: b.rows(),
 		}
 		if b.Kind != dataFiles {
-			entries[i].Content = contentDeletes
+			entries[i].Content = manifest.ContentDeletes
 		}
 	}
 	return entries
@@ -175,5 +68,5 @@ func listEntries(root string, blocks []*block) []listEntry {
 
 // list returns the bytes of the manifest list of blocks.
 func list(root string, blocks []*block) ([]byte, error) {
-	return avroFile(listSchema, listText, []pair{{"format-version", "2"}}, listEntries(root, blocks))
+	return manifest.EncodeList(listEntries(root, blocks))
 }

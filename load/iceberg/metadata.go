@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dealflow/load/iceberg/manifest"
 	"dealflow/schemas/lake"
 )
 
@@ -81,8 +82,11 @@ const stateProperty = "dealflow.state"
 // The properties of a snapshot.
 const (
 	knownAtProperty = "dealflow.known_at_us"
-	hashProperty    = "dealflow.commit_sha256"
+	hashProperty    = "dealflow.sha256" // the first digits of the commit's hash
 )
+
+// hashDigits is the number of digits of a commit's hash in a snapshot: each metadata has one for each kept commit.
+const hashDigits = 12
 
 // icebergType returns the name of a column's type.
 func icebergType(t lake.Type) string {
@@ -128,14 +132,14 @@ func milliseconds(i lake.Instant) int64 { return (i.UnixMicro() + 999) / 1000 }
 // commit.
 func (t Table) metadata(root, first string, s *tableState, stateKey string) ([]byte, error) {
 	columns := lake.TableColumns(t.source)
-	schema, err := schemaOf(columns, true)
+	schema, err := schemaOf(columns, t.Namespace == Current) // the others have the same columns
 	if err != nil {
 		return nil, err
 	}
 	newest := s.Snapshots[len(s.Snapshots)-1]
 	m := tableMetadata{
 		FormatVersion: 2, UUID: uuid.NewSHA1(uuid.NameSpaceURL, []byte(first+"/"+t.String())).String(),
-		Location: location(root, t.folder()), LastSequence: sequence, LastUpdated: milliseconds(newest.KnownAt),
+		Location: location(root, t.folder()), LastSequence: manifest.Sequence, LastUpdated: milliseconds(newest.KnownAt),
 		CurrentSchema: schemaID, Schemas: []json.RawMessage{schema}, Specs: []partitionSpec{{Fields: []struct{}{}}}, LastPartition: 999,
 		Orders:          []sortOrder{{Fields: []struct{}{}}},
 		Properties:      map[string]string{"gc.enabled": "false", stateProperty: stateKey},
@@ -149,9 +153,9 @@ func (t Table) metadata(root, first string, s *tableState, stateKey string) ([]b
 	for i := range s.Snapshots {
 		kept := &s.Snapshots[i]
 		m.Snapshots = append(m.Snapshots, snapshotEntry{
-			ID: kept.Commit, Parent: parent, Sequence: sequence, Time: milliseconds(kept.KnownAt), List: location(root, kept.List.Key), Schema: schemaID,
+			ID: kept.Commit, Parent: parent, Sequence: manifest.Sequence, Time: milliseconds(kept.KnownAt), List: location(root, kept.List.Key), Schema: schemaID,
 			Summary: map[string]string{
-				"operation": "overwrite", knownAtProperty: strconv.FormatInt(kept.KnownAt.UnixMicro(), 10), hashProperty: kept.SHA256,
+				"operation": "overwrite", knownAtProperty: strconv.FormatInt(kept.KnownAt.UnixMicro(), 10), hashProperty: kept.SHA256[:min(hashDigits, len(kept.SHA256))],
 			},
 		})
 		m.Log = append(m.Log, logEntry{milliseconds(kept.KnownAt), kept.Commit})

@@ -49,10 +49,12 @@ type publication struct {
 	reader *versionReader
 	old    *stored // the state that is continued from; nil for none
 	known  knowledge
+	closed knowledge // versions that were replaced or removed since the commit of old
 	puts   *errgroup.Group
 	dry    bool // nothing is put: objects have no keys, and entries have their positions
 
 	mu     sync.Mutex
+	put    map[string]bool // keys of the objects that putNew was given
 	result Result
 }
 
@@ -89,7 +91,7 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: reader}
+	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: reader, put: map[string]bool{}}
 	if before.Number > p.log.Number && !p.log.RecordsLoss(before.NamedCommit) {
 		later, err := l.HasCommit(ctx, before.Number)
 		if err == nil && !later {
@@ -115,7 +117,7 @@ func (p *publication) tables(ctx context.Context, before *Published, kept []int6
 	if err != nil {
 		return nil, err
 	}
-	if p.known, err = p.readVersions(ctx, builders); err != nil {
+	if err := p.readVersions(ctx, builders); err != nil {
 		return nil, err
 	}
 	p.puts, p.ctx = errgroup.WithContext(ctx)
@@ -181,14 +183,17 @@ func (p *publication) builders(ctx context.Context, before *Published, kept []in
 }
 
 // readVersions reads what the tables of Current need to know of versions: of all, or of those that are new.
-func (p *publication) readVersions(ctx context.Context, builders []*builder) (knowledge, error) {
+func (p *publication) readVersions(ctx context.Context, builders []*builder) (err error) {
 	since := p.log.Number
 	for _, b := range builders {
 		if b.table.Namespace == Current {
 			since = min(since, b.from)
 		}
 	}
-	return p.reader.since(ctx, since)
+	if p.known, err = p.reader.since(ctx, since); err == nil && p.old != nil {
+		p.closed, err = p.reader.closed(ctx, p.known, p.old.Number)
+	}
+	return err
 }
 
 // find returns what is published of a table; nil for nothing.
@@ -304,11 +309,18 @@ func (p *publication) count(n int) {
 	p.result.Bytes += int64(n)
 }
 
-// putNew stores an object under a name that its content determines, in the background.
+// putNew stores an object under a name that its content determines, in the background. Two tables may share one.
 func (p *publication) putNew(key string, data []byte) {
 	p.mu.Lock()
-	p.result.Objects++
+	known := p.put[key]
+	if !known {
+		p.put[key] = true
+		p.result.Objects++
+	}
 	p.mu.Unlock()
+	if known {
+		return
+	}
 	p.count(len(data))
 	p.puts.Go(func() error { return putOnce(p.ctx, p.store, key, data) })
 }

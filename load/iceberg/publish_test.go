@@ -1,6 +1,7 @@
 package iceberg_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,10 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/iceberg"
+	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
+	"dealflow/load/store/storetest"
 	"dealflow/schemas/lake"
 )
 
@@ -107,6 +110,16 @@ func TestSameBytes(t *testing.T) {
 		return found
 	}
 	before := objects()
+	manifests := map[string]string{} // keys by bytes
+	for key, data := range before {
+		if !strings.Contains(key, "-data-") {
+			continue
+		}
+		if other, twice := manifests[data]; twice {
+			t.Errorf("%s and %s have the same bytes: want one object for both", key, other)
+		}
+		manifests[data] = key
+	}
 	if err := w.Store.Delete(t.Context(), slices.DeleteFunc(world.Keys(t, w.Store), func(key string) bool {
 		return !strings.HasPrefix(key, lake.IcebergPrefix) || strings.HasSuffix(key, "/settings.json")
 	})...); err != nil {
@@ -296,4 +309,67 @@ func TestOff(t *testing.T) {
 	}
 	turn(t, w, on)
 	newRead(t, s).wantComplete()
+}
+
+// TestEarlierTables publishes after tables of earlier programs, whose metadata had the complete hashes of commits: verify
+// finds nothing in them, no table is built again, and expire keeps what they need.
+func TestEarlierTables(t *testing.T) {
+	t.Parallel()
+	w, b := removedNights(t)
+	earlier(t, w)
+	world.WantSound(t, w.Store)
+	if err := iceberg.WriteSettings(t.Context(), w.Store, iceberg.Settings{}); err != nil { // so that the night does not publish
+		t.Fatal(err)
+	}
+	night(t, w, b, 4)
+	world.WantSound(t, w.Store)
+	turn := turn(t, w, on)
+	if turn.Published.Rebuilt > 0 {
+		t.Errorf("%d tables were built again, want none", turn.Published.Rebuilt)
+	}
+	newRead(t, w.Store).wantEqual(w)
+	world.WantSound(t, w.Store)
+	needed, err := iceberg.FindNeeded(t.Context(), w.Store, time.Now(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range needed.Garbage(time.Now().Add(time.Hour)) {
+		t.Errorf("%s is garbage, want the earlier tables to be kept for the grace", o.Key)
+	}
+}
+
+// earlier changes the newest tables to those of an earlier program, and the state that they were made from.
+func earlier(t *testing.T, w *world.World) {
+	t.Helper()
+	published, err := iceberg.ReadPublished(t.Context(), w.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(text []byte, old, replacement string) []byte {
+		t.Helper()
+		if !bytes.Contains(text, []byte(old)) {
+			t.Fatalf("there is no %s in %.200s", old, text)
+		}
+		return bytes.ReplaceAll(text, []byte(old), []byte(replacement))
+	}
+	state, err := parquet.Decompress(bytes.NewReader(storetest.Bytes(t, w.Store, published.State)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := parquet.Compress(replace(state, `"format_version":4`, `"format_version":2`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := lake.IcebergPrefix + "states/earlier.json.zst"
+	storetest.Remove(t, w.Store, published.State)
+	storetest.Overwrite(t, w.Store, key, packed)
+	storetest.Overwrite(t, w.Store, iceberg.PublishedKey, replace(storetest.Bytes(t, w.Store, iceberg.PublishedKey), published.State, key))
+	for i := range published.Tables {
+		metadata := replace(storetest.Bytes(t, w.Store, published.Tables[i].Metadata()), published.State, key)
+		for _, c := range w.Log(t).Commits {
+			sum := lake.SHA256(storetest.Bytes(t, w.Store, lake.CommitKey(c.Number)))
+			metadata = bytes.ReplaceAll(metadata, fmt.Appendf(nil, `"dealflow.sha256":"%.12s"`, sum), fmt.Appendf(nil, `"dealflow.commit_sha256":%q`, sum))
+		}
+		storetest.Overwrite(t, w.Store, published.Tables[i].Metadata(), metadata)
+	}
 }

@@ -156,6 +156,9 @@ func (r read) wantEqual(w *world.World) (compared int) {
 				if got := s.Summary["dealflow.known_at_us"]; got != strconv.FormatInt(known.UnixMicro(), 10) || s.Time*1000 < known.UnixMicro() || s.Time*1000 >= known.UnixMicro()+1000 {
 					r.t.Errorf("%s: snapshot %d is known at %s µs, and has the time %d ms; want %s", table, s.ID, got, s.Time, known)
 				}
+				if got, want := s.Summary["dealflow.sha256"], lake.SHA256(r.object(lake.CommitKey(s.ID))); len(got) < 12 || !strings.HasPrefix(want, got) {
+					r.t.Errorf("%s: snapshot %d names the commit %q, want the first digits of %s", table, s.ID, got, want)
+				}
 				want := table.Namespace + "." + table.Name
 				switch table.Namespace {
 				case iceberg.Current:

@@ -35,8 +35,13 @@ func feedOf(t Table, market api.Market) feedKey {
 // readHistory reads the keys of all rows of a file of a table's history.
 func (r *versionReader) readHistory(ctx context.Context, t Table, file *lake.File, known knowledge) (*history, error) {
 	h := &history{}
+	open, err := parquet.Open(ctx, r.lake.Store(), file.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close()
 	for _, market := range file.Markets() {
-		if err := r.readMarket(ctx, file, market, known[feedOf(t, market)], h); err != nil {
+		if err := r.readMarket(ctx, open, file, market, known[feedOf(t, market)], h); err != nil {
 			return nil, err
 		}
 	}
@@ -47,10 +52,10 @@ func (r *versionReader) readHistory(ctx context.Context, t Table, file *lake.Fil
 }
 
 // readMarket adds the rows of a market.
-func (r *versionReader) readMarket(ctx context.Context, file *lake.File, market api.Market, versions []knownVersion, h *history) error {
+func (r *versionReader) readMarket(ctx context.Context, open *parquet.File, file *lake.File, market api.Market, versions []knownVersion, h *history) error {
 	versionOf := finder{versions: versions}
 	single := r.isPull(r.adders[file.RunID()]) // all rows became known at one commit
-	return parquet.ScanAt(ctx, r.lake.Store(), r.mem, file, market, keyColumns(), nil, func(rec arrow.Record, first int64) error {
+	return open.ScanAt(ctx, r.mem, file, market, keyColumns(), nil, func(rec arrow.Record, first int64) error {
 		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
 		for row := range int(rec.NumRows()) {
 			v, ok := versionOf.find(ids.Value(row), numbers.Value(row))
@@ -77,32 +82,32 @@ func (r *versionReader) isPull(commit int64) bool {
 	return commit > 0 && r.names[commit-1].Pulled
 }
 
-// readClosed finds the rows of a file of a table's history whose versions were replaced or removed after a commit.
-func (r *versionReader) readClosed(ctx context.Context, t Table, file *lake.File, known knowledge, after int64) (closed []event, err error) {
+// readClosed finds the rows of closed versions in a file of a table's history. first is as in mayHave.
+func (r *versionReader) readClosed(ctx context.Context, t Table, file *lake.File, versions knowledge, first int64) (closed []event, err error) {
+	var open parquet.Once
+	defer open.Close()
 	for _, market := range file.Markets() {
-		found, err := r.readClosedOf(ctx, file, market, known.closedBy(feedOf(t, market), after))
+		found := r.mayHave(versions[feedOf(t, market)], file, first)
+		if len(found) == 0 {
+			continue
+		}
+		f, err := open.Get(ctx, r.lake.Store(), file.Path)
 		if err != nil {
 			return nil, err
 		}
-		closed = append(closed, found...)
+		rows, err := r.readClosedOf(ctx, f, file, market, found)
+		if err != nil {
+			return nil, err
+		}
+		closed = append(closed, rows...)
 	}
 	slices.SortFunc(closed, compareEvents)
 	return closed, nil
 }
 
 // readClosedOf finds the rows of a market's versions in a file. The versions are sorted, and their to is set.
-func (r *versionReader) readClosedOf(ctx context.Context, file *lake.File, market api.Market, versions []knownVersion) (closed []event, err error) {
-	from, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MinDealID}, compareVersions)
-	to, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MaxDealID + 1}, compareVersions)
-	if versions = versions[from:max(from, to)]; len(versions) == 0 {
-		return nil, nil
-	}
-	deals := make([]int64, len(versions))
-	for i := range versions {
-		deals[i] = versions[i].deal
-	}
-	deals = slices.Compact(deals)
-	err = parquet.ScanAt(ctx, r.lake.Store(), r.mem, file, market, keyColumns(), deals, func(rec arrow.Record, first int64) error {
+func (r *versionReader) readClosedOf(ctx context.Context, open *parquet.File, file *lake.File, market api.Market, versions []knownVersion) (closed []event, err error) {
+	err = open.ScanAt(ctx, r.mem, file, market, keyColumns(), dealsOf(versions), func(rec arrow.Record, first int64) error {
 		ids, numbers := rec.Column(0).(*array.Int64), rec.Column(1).(*array.Int32)
 		next := 0
 		for row := range int(rec.NumRows()) {

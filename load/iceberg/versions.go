@@ -112,12 +112,93 @@ func compareVersions(a, b knownVersion) int {
 	return cmp.Or(cmp.Compare(a.deal, b.deal), cmp.Compare(a.version, b.version))
 }
 
-// closedBy returns the versions that others of k, known after a commit, have replaced or removed, sorted. Their to is set.
-func (k knowledge) closedBy(feed feedKey, after int64) []knownVersion {
-	var found []knownVersion
-	for _, v := range k[feed] {
-		if v.version > 1 && int64(v.from) > after {
-			found = append(found, knownVersion{deal: v.deal, version: v.version - 1, to: v.from})
+// closed returns the versions that others of k, known after a commit, have replaced or removed, with the commits from and until
+// which they were current.
+func (r *versionReader) closed(ctx context.Context, k knowledge, after int64) (knowledge, error) {
+	closed := knowledge{}
+	for feed, versions := range k {
+		for _, v := range versions {
+			if v.version > 1 && int64(v.from) > after {
+				closed[feed] = append(closed[feed], knownVersion{deal: v.deal, version: v.version - 1, to: v.from})
+			}
+		}
+	}
+	files := r.lake.Log().Files(lake.HistoryTable(lake.DealVersions))
+	for i := range files {
+		if err := r.readFrom(ctx, &files[i], closed); err != nil {
+			return nil, err
+		}
+	}
+	return closed, nil
+}
+
+// readFrom sets from of the versions that a file of deal_versions has.
+func (r *versionReader) readFrom(ctx context.Context, file *lake.File, versions knowledge) error {
+	var open parquet.Once
+	defer open.Close()
+	for _, market := range file.Markets() {
+		var deals []int64
+		for feed, all := range versions {
+			if feed.market == string(market) {
+				deals = append(deals, dealsOf(within(all, file))...)
+			}
+		}
+		if len(deals) == 0 {
+			continue
+		}
+		slices.Sort(deals)
+		f, err := open.Get(ctx, r.lake.Store(), file.Path)
+		if err != nil {
+			return err
+		}
+		err = f.ScanAt(ctx, r.mem, file, market, []string{"kind", "deal_id", "version", "known_at"}, deals, func(rec arrow.Record, _ int64) error {
+			kinds, ids, numbers, instants := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32), rec.Column(3).(*array.Timestamp)
+			for row := range int(rec.NumRows()) {
+				same := versions[feedKey{string(market), kinds.Value(row)}]
+				at, ok := slices.BinarySearchFunc(same, knownVersion{deal: ids.Value(row), version: numbers.Value(row)}, compareVersions)
+				if !ok {
+					continue
+				}
+				if same[at].from, err = r.commitOf(int64(instants.Value(row))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within returns those of sorted versions whose deals a file may have.
+func within(versions []knownVersion, file *lake.File) []knownVersion {
+	from, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MinDealID}, compareVersions)
+	to, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MaxDealID + 1}, compareVersions)
+	return versions[from:max(from, to)]
+}
+
+// dealsOf returns the deals of sorted versions.
+func dealsOf(versions []knownVersion) []int64 {
+	deals := make([]int64, len(versions))
+	for i := range versions {
+		deals[i] = versions[i].deal
+	}
+	return slices.Compact(deals)
+}
+
+// mayHave returns those of sorted versions whose rows a file of history may have. first is a commit at or before the one at
+// which its first row became known.
+func (r *versionReader) mayHave(versions []knownVersion, file *lake.File, first int64) (found []knownVersion) {
+	last := r.adders[file.RunID()]
+	if r.isPull(last) {
+		first = last
+	}
+	for _, v := range within(versions, file) {
+		// Of a version that no file of deal_versions has, nothing is known.
+		if from := int64(v.from); from == 0 || from >= first && (last == 0 || from <= last) {
+			found = append(found, v)
 		}
 	}
 	return found

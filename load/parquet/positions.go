@@ -9,24 +9,24 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
-	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// ScanAt is Scan of a file's rows of one market, for a caller that needs the number of each row in the file. yield gets
-// the number of the record's first row, from 0. dealIDs are sorted; the scan leaves out row groups that cannot contain one
-// of them. nil means all rows.
-func ScanAt(ctx context.Context, s store.Store, mem memory.Allocator, f *lake.File, market api.Market, columns []string, dealIDs []int64, yield func(record arrow.Record, first int64) error) error {
+// ScanAt is Scan of the rows of one market, for a caller that needs the number of each row in the file. entry is what the
+// commit says of the file. yield gets the number of the record's first row, from 0. dealIDs are sorted; the scan leaves out
+// row groups that cannot contain one of them. nil means all rows.
+func (f *File) ScanAt(ctx context.Context, mem memory.Allocator, entry *lake.File, market api.Market, columns []string, dealIDs []int64, yield func(record arrow.Record, first int64) error) error {
 	var group int
 	groups := AllGroups(&group)
 	if dealIDs != nil {
 		groups = GroupsWith(dealIDs, &group)
 	}
 	var next int64 // number of the first row of the next record
-	groups = GroupsOf(f, market, groups)
+	groups = GroupsOf(entry, market, groups)
 	atGroup := func(meta *metadata.FileMetaData, read func(int) error) error {
 		return groups(meta, func(g int) error {
 			next = 0
@@ -36,7 +36,7 @@ func ScanAt(ctx context.Context, s store.Store, mem memory.Allocator, f *lake.Fi
 			return read(g)
 		})
 	}
-	return Scan(ctx, s, mem, f.Path, columns, atGroup, func(record arrow.Record) error {
+	return f.Scan(ctx, mem, columns, atGroup, func(record arrow.Record) error {
 		first := next
 		next += record.NumRows()
 		return yield(record, first)
@@ -70,7 +70,7 @@ func PositionDeletes(mem memory.Allocator, target string, positions []int64) (da
 		}
 	}()
 	var out bytes.Buffer
-	groups, err := newRowGroups(mem, &out, deleteColumns)
+	groups, err := newRowGroups(mem, &out, deleteColumns, parquet.WithStatsFor(DeletePath, false)) // its one value is in the manifest
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
@@ -25,9 +26,9 @@ type rowGroups struct {
 	levels  []int16          // one per row of the column being written: 1 for a value, 0 for NULL
 }
 
-// newRowGroups starts a file.
-func newRowGroups(mem memory.Allocator, out io.Writer, columns []lake.Column) (*rowGroups, error) {
-	properties, settings := writerProperties(mem, columns), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(mem))
+// newRowGroups starts a file. more are added to its properties.
+func newRowGroups(mem memory.Allocator, out io.Writer, columns []lake.Column, more ...parquet.WriterProperty) (*rowGroups, error) {
+	properties, settings := writerProperties(mem, columns, more...), pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(mem))
 	plain := lake.ArrowSchema(columns)
 	schema, err := pqarrow.ToParquet(plain, properties, settings)
 	if err != nil {

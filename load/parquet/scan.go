@@ -110,6 +110,24 @@ func (f *File) Close() {
 	f.content.Close()
 }
 
+// Once is a file that is opened at the first Get. Most of a short scan is reading what the file says of its columns.
+type Once struct{ file *File }
+
+// Get returns the file, which Close closes.
+func (o *Once) Get(ctx context.Context, s store.Store, key string) (_ *File, err error) {
+	if o.file == nil {
+		o.file, err = Open(ctx, s, key)
+	}
+	return o.file, err
+}
+
+// Close closes the file if it is open.
+func (o *Once) Close() {
+	if o.file != nil {
+		o.file.Close()
+	}
+}
+
 // Scan reads columns of the file, in the order given, row group by row group. The record that yield receives is valid
 // during the call only. An error of yield ends the scan.
 func (f *File) Scan(ctx context.Context, mem memory.Allocator, columns []string, groups Groups, yield func(arrow.Record) error) error {

@@ -27,11 +27,13 @@ func writeTexts(chunk file.ColumnChunkWriter, column *array.Dictionary, levels [
 			return err
 		}
 	}
-	stats := chunk.PageStatistics().(*metadata.ByteArrayStatistics)
-	step := int(chunk.Properties().WriteBatchSize()) // rows after which a page may end
+	stats, _ := chunk.PageStatistics().(*metadata.ByteArrayStatistics) // nil for a column without statistics
+	step := int(chunk.Properties().WriteBatchSize())                   // rows after which a page may end
 	for from := 0; from < column.Len(); from += step {
 		to := min(from+step, column.Len())
-		stats.SetMinMax(least, greatest)
+		if stats != nil {
+			stats.SetMinMax(least, greatest)
+		}
 		if err := writeIndices(chunk, stats, column.Indices(), levels, from, to); err != nil {
 			return err
 		}
@@ -39,12 +41,15 @@ func writeTexts(chunk file.ColumnChunkWriter, column *array.Dictionary, levels [
 	return nil
 }
 
-// writeIndices writes rows from (inclusive) to (exclusive) of such a column. levels is nil for a column without NULLs.
+// writeIndices writes rows from (inclusive) to (exclusive) of such a column. levels is nil for a column without NULLs, stats
+// for one without statistics.
 func writeIndices(chunk file.ColumnChunkWriter, stats *metadata.ByteArrayStatistics, indices arrow.Array, levels []int16, from, to int) error {
 	rows := array.NewSlice(indices, int64(from), int64(to))
 	defer rows.Release()
-	stats.IncNulls(int64(rows.NullN()))
-	stats.IncNumValues(int64(rows.Len() - rows.NullN()))
+	if stats != nil {
+		stats.IncNulls(int64(rows.NullN()))
+		stats.IncNumValues(int64(rows.Len() - rows.NullN()))
+	}
 	if levels != nil {
 		levels = levels[from:to]
 	}

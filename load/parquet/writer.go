@@ -68,10 +68,10 @@ func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake
 	return &Writer{put: put, file: file, disk: disk, counter: counter, parquet: groups}, nil
 }
 
-// writerProperties determines how columns are encoded. A column either always has a dictionary or never: a chunk that
+// writerProperties determines how columns are encoded; more are added. A column either always has a dictionary or never: a chunk that
 // falls back from its dictionary lists its encodings in a random order, and the bytes would differ from write to write.
 // No row group reaches the dictionary's size limit.
-func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.WriterProperties {
+func writerProperties(mem memory.Allocator, columns []lake.Column, more ...parquet.WriterProperty) *parquet.WriterProperties {
 	properties := []parquet.WriterProperty{
 		// Released memory must keep its content: statistics of wide decimals point into it until their column is
 		// closed. Go's allocator leaves it to the garbage collector; an allocator that reuses it is wrong here.
@@ -89,7 +89,7 @@ func writerProperties(mem memory.Allocator, columns []lake.Column) *parquet.Writ
 			properties = append(properties, parquet.WithDictionaryFor(columns[i].Name, false))
 		}
 	}
-	return parquet.NewWriterProperties(properties...)
+	return parquet.NewWriterProperties(append(properties, more...)...)
 }
 
 // Write appends a record as one row group. The caller keeps the record. minDealID and maxDealID are the least and

@@ -135,7 +135,8 @@ func (h *handler) config(http.ResponseWriter, *http.Request) (any, error) {
 		}
 	}
 	told = append(told, "HEAD /v1/{prefix}/namespaces/{namespace}", "HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}")
-	return map[string]any{"defaults": map[string]string{}, "overrides": map[string]string{}, "endpoints": told}, nil
+	credentials := map[string]string{"dealflow.credentials": "none: the client opens the files itself, in file:// on this machine only, in s3:// with a key of its own"}
+	return map[string]any{"defaults": credentials, "overrides": map[string]string{}, "endpoints": told}, nil
 }
 
 func (h *handler) namespaces(_ http.ResponseWriter, r *http.Request) (any, error) {

@@ -62,7 +62,7 @@ func TestCatalog(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want("GET", "/iceberg/v1/config?warehouse=any", 200, `"defaults":{}`, `"overrides":{}`, `"GET /v1/{prefix}/namespaces/{namespace}/tables/{table}"`)
+	want("GET", "/iceberg/v1/config?warehouse=any", 200, `"defaults":{"dealflow.credentials":"none: `, `"overrides":{}`, `"GET /v1/{prefix}/namespaces/{namespace}/tables/{table}"`)
 	want("GET", "/iceberg/v1/namespaces", 200, `{"namespaces":[["current"],["history"],["snapshots"]]}`)
 	want("GET", "/iceberg/v1/namespaces?parent=current", 200, `{"namespaces":[]}`)
 	want("GET", "/iceberg/v1/namespaces?parent=none", 404, `"type":"NoSuchNamespaceException"`)
