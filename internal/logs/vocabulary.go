@@ -127,6 +127,8 @@ var Vocabulary = []Word{
 	{"page of the explorer", []string{"method", "path", "status", "dur"}, "a request for a page that was answered, without what was searched for"},
 	{"a statement of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
 	{"a page of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
+	{"a page of the explorer was cut off", []string{"path", "error"}, "its top had been sent, and the rest could not be made; the reader's connection was closed"},
+	{"the engine of the explorer failed, and is opened again", []string{"path", "error"}, "DuckDB failed in itself; the next reader gets the same commit"},
 	{"a download was cut off", []string{"error"}, "the reader's connection was closed, so that the file is seen to be incomplete"},
 	{"an older catalog could not be closed", []string{"error"}, "its files stay in the folder of `--work-dir` until the command ends"},
 }
