@@ -15,7 +15,7 @@ const fan = 8
 // span is the commits Lo … Lo+Size-1 of a block.
 type span struct {
 	Lo   int64 `json:"lo"`
-	Size int64 `json:"size"` // a power of fan
+	Size int64 `json:"size"` // a power of fan, or what merged makes
 }
 
 func (s span) end() int64 { return s.Lo + s.Size } // the first commit after the span
@@ -52,6 +52,38 @@ func coverAfter(n, last int64) []span {
 		lo += size
 	}
 	return spans
+}
+
+// A manifest repeats the schema of its table. So short spans that few kept commits share are one block.
+const (
+	long = fan * fan // the least size of a span that many kept commits share
+	few  = 4         // the least number that are many
+)
+
+// parent returns the span of the next size that contains this one.
+func (s span) parent() span {
+	size := s.Size * fan
+	return span{(s.Lo-1)/size*size + 1, size}
+}
+
+// merged returns consecutive spans, those as one that are short and of which share says that few kept commits have them.
+func merged(spans []span, share func(span) int) (found []span) {
+	alone := func(s span) bool { return s.Size < long && share(s) < few }
+	for i, s := range spans {
+		if i > 0 && alone(s) && alone(spans[i-1]) {
+			found[len(found)-1].Size += s.Size
+		} else {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// between returns how many of the sorted commits are lo … hi-1.
+func between(commits []int64, lo, hi int64) int {
+	from, _ := slices.BinarySearch(commits, lo)
+	to, _ := slices.BinarySearch(commits, hi)
+	return to - from
 }
 
 // The kinds of blocks.

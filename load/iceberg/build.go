@@ -423,8 +423,13 @@ func (b *builder) blocksOf(ctx context.Context, commit int64) ([]*block, error) 
 	if err := add(dataFiles, spans); err != nil || b.table.Namespace != Current {
 		return blocks, err
 	}
+	after := coverAfter(commit, b.last)
+	if b.previous == nil && commit != b.log.Number { // the next publication continues from the spans of the newest commit
+		spans = merged(spans, func(s span) int { return between(b.kept, s.end()-1, s.parent().end()-1) })
+		after = merged(after, func(s span) int { return between(b.kept, s.parent().Lo, s.Lo) })
+	}
 	if err := add(closed, spans); err != nil {
 		return nil, err
 	}
-	return blocks, add(later, coverAfter(commit, b.last))
+	return blocks, add(later, after)
 }

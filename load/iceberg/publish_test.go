@@ -93,6 +93,8 @@ func TestTables(t *testing.T) {
 	if n := r.wantEqual(w); n < 3*12+7 {
 		t.Errorf("%d comparisons of all commits", n)
 	}
+	night(t, w, b, 361) // it continues from tables that were built from the files
+	world.WantSound(t, w.Store)
 }
 
 // TestSameBytes publishes a lake again from nothing: all objects have the same names and bytes.

@@ -112,3 +112,77 @@ func TestStateDifference(t *testing.T) {
 		t.Errorf("without its base: got %v, want store.ErrNotFound", err)
 	}
 }
+
+// TestSpans divides commits as published snapshots do: the spans of each are its commits, in order and once. Where few commits are
+// kept, few spans are short; where all are, those that many have stay as they are.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	const last = 700
+	alone, many := func(span) int { return 1 }, func(span) int { return few }
+	for n := int64(1); n < last; n++ {
+		for name, c := range map[string]struct {
+			spans    []span
+			from, to int64
+		}{
+			"until":  {merged(cover(n), alone), 1, n},
+			"after":  {merged(coverAfter(n, last), alone), n + 1, last},
+			"shared": {merged(cover(n), many), 1, n},
+		} {
+			next, short := c.from, 0
+			for _, s := range c.spans {
+				if s.Lo != next {
+					t.Fatalf("%s %d: %v, want a span that begins with %d", name, n, c.spans, next)
+				}
+				next = s.end()
+				if s.Size < 64 {
+					short++
+				}
+			}
+			if next <= c.to || name != "after" && next != c.to+1 || name != "shared" && short > 1 || name == "shared" && !slices.Equal(c.spans, cover(n)) {
+				t.Errorf("%s %d: %v, want the commits %d to %d, and one short span at most", name, n, c.spans, c.from, c.to)
+			}
+		}
+	}
+}
+
+// TestCompareOtherBlocks compares a table with one that has the same deleted rows in other blocks, and with some that do not.
+func TestCompareOtherBlocks(t *testing.T) {
+	t.Parallel()
+	deletes := func(lo, size int64, rows map[string][]int64) *block {
+		b := &block{Kind: closed, span: span{lo, size}}
+		for data, positions := range rows {
+			b.Entries = append(b.Entries, entry{Data: data, Rows: int64(len(positions)), positions: positions})
+		}
+		return b
+	}
+	data := func(lo, size int64, names ...string) *block {
+		b := &block{Kind: dataFiles, span: span{lo, size}}
+		for _, name := range names {
+			b.Entries = append(b.Entries, entry{Data: name, Rows: 9})
+		}
+		return b
+	}
+	table := func(blocks ...*block) *tableState {
+		s := snapshot{Commit: 3}
+		for i := range blocks {
+			s.Blocks = append(s.Blocks, i)
+		}
+		return &tableState{Blocks: blocks, Snapshots: []snapshot{s}}
+	}
+	got := table(data(1, 1, "a"), data(2, 2, "b"), deletes(1, 1, map[string][]int64{"a": {4}}), deletes(2, 1, map[string][]int64{"a": {2}, "b": {0}}))
+	for name, c := range map[string]struct {
+		want   *tableState
+		faults int
+	}{
+		"the same":         {table(data(1, 3, "a", "b"), deletes(1, 3, map[string][]int64{"a": {2, 4}, "b": {0}})), 0},
+		"another row":      {table(data(1, 3, "a", "b"), deletes(1, 3, map[string][]int64{"a": {2, 5}, "b": {0}})), 1},
+		"a row more":       {table(data(1, 3, "a", "b"), deletes(1, 3, map[string][]int64{"a": {2, 4, 5}, "b": {0}})), 1},
+		"none of a file":   {table(data(1, 3, "a", "b"), deletes(1, 3, map[string][]int64{"a": {2, 4}})), 1},
+		"a file is absent": {table(data(1, 3, "a"), deletes(1, 3, map[string][]int64{"a": {2, 4}, "b": {0}})), 1},
+	} {
+		v := &verification{}
+		if err := v.compareTable(t.Context(), Tables()[0], got, c.want); err != nil || len(v.faults) != c.faults {
+			t.Errorf("%s: %v, %v; want %d faults", name, v.faults, err, c.faults)
+		}
+	}
+}
