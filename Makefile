@@ -34,7 +34,7 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
   TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
   TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
-  TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^rs]|TestScripts/(re|ru[^n]|s[^ye]|settings) TestRequests TestCommandsOnS3
+  TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^rs]|TestScripts/(re|ru[^n]|s[^ye]|settings) TestRequests TestChains TestCommandsOnS3
 SPACE     := $(subst ,, )
 
 # What a build says of itself: the commit of its source, and when that was made. Without git it says nothing.
