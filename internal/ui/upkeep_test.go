@@ -43,8 +43,8 @@ var upkeep = map[string]func(*testing.T, *world.World){
 // TestUpkeepKeepsPages does each of these to a lake in a folder, and all of them to one on S3, and compares the pages as of
 // earlier instants with what they were before.
 func TestUpkeepKeepsPages(t *testing.T) {
-	if os.Getenv("TEST_FULL") == "" {
-		t.Skip("TestExplorer has a sample; TEST_FULL=1 tries all")
+	if os.Getenv("TEST_UPKEEP") == "" {
+		t.Skip("TestExplorer has a sample; TEST_UPKEEP=1 tries all")
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(upkeep)), "S3") {
 		t.Run(name, func(t *testing.T) {
