@@ -15,6 +15,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/iceberg"
 	"dealflow/schemas/lake"
+	"dealflow/transform"
 )
 
 // maxDecisions is how often a complete run decides, at most: again each time another run committed first.
@@ -65,6 +66,9 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	commit := r.newCommit(result, known)
 	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
 		return err
+	}
+	for _, f := range done {
+		f.dropUnchanged()
 	}
 	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
 		return err
@@ -139,15 +143,24 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	return err
 }
 
+// dropUnchanged frees the decisions of deals without a new version, once the files are written: DuckDB needs the memory.
+func (f *feedRun) dropUnchanged() {
+	var changed []transform.Decision
+	for i := range f.decisions {
+		if f.decisions[i].Change != "" {
+			changed = append(changed, f.decisions[i])
+		}
+	}
+	f.decisions = changed
+}
+
 // apply adds a feed's committed versions to the latest versions. Of a large feed both are large, so the decisions go.
 func (r *run) apply(f *feedRun) {
 	if r.latest[f.Feed] == nil {
 		r.latest[f.Feed] = make(lake.Latest, len(f.decisions))
 	}
 	for i := range f.decisions {
-		if d := &f.decisions[i]; d.Reject == nil {
-			r.latest[f.Feed][d.ID] = d.Latest
-		}
+		r.latest[f.Feed][f.decisions[i].ID] = f.decisions[i].Latest
 	}
 	f.decisions = nil
 }
