@@ -246,7 +246,7 @@ func (l *Lake) readCommits(ctx context.Context, log *Log, ahead *tail, named, la
 		found := ahead.from(next)
 		if found == nil {
 			var err error
-			if found, err = runs.ReadObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+runs.SideBySide)))); err != nil {
+			if found, err = runs.ReadObjects(ctx, l.store, next, min(last, max(next, min(named, log.Number+store.SideBySide)))); err != nil {
 				return err
 			}
 		}

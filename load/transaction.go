@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/load/parquet"
-	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -87,7 +86,7 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work folder: %w", err)
 	}
-	puts := store.NewPuts(runs.SideBySide)
+	puts := store.NewPuts(store.SideBySide)
 	if cfg.OneByOne {
 		puts = store.OneByOne()
 	}

@@ -127,7 +127,7 @@ func TestChains(t *testing.T) {
 		night()
 		do("run, commit 2", 30, "run")
 		do("sync without news, commit 3", 10, "sync")
-		for range 6 { // enough: chains grow where more than runs.SideBySide objects are read
+		for range 6 { // enough: chains grow where more than store.SideBySide objects are read
 			night()
 			program("sync")
 		}

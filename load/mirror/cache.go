@@ -27,9 +27,6 @@ import (
 // ErrNotCommitted means that a file's content differs from what was committed.
 var ErrNotCommitted = errors.New("the data differs from what was committed")
 
-// fetchers is the number of files that are fetched at once. The store itself sends as many requests at once as it may.
-const fetchers = 64
-
 // folderPrefix begins the names of the folders that Folder creates.
 const folderPrefix = "lake-"
 
@@ -68,7 +65,7 @@ func (c *Cache) Folder() (*workfolder.Folder, error) {
 // caller removes it.
 func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, folder string) error {
 	group, fetching := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
+	group.SetLimit(store.SideBySide)
 	for _, file := range files {
 		group.Go(func() error {
 			if err := c.fetch(fetching, s, file, folder); err != nil {

@@ -12,15 +12,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// SideBySide is the number of objects that are requested at the same time: a store far away takes as long for one. The store
-// itself sends as many at once as it may (s3store.Config.Parallel).
-const SideBySide = 64
-
 // ReadObjects reads the objects of the commits first to last side by side; nil for one that is absent.
 func ReadObjects(ctx context.Context, s store.Store, first, last int64) ([][]byte, error) {
 	found := make([][]byte, last-first+1)
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(SideBySide)
+	reading.SetLimit(store.SideBySide)
 	for i := range found {
 		reading.Go(func() (err error) {
 			found[i], err = store.Read(ctx, s, lake.CommitKey(first+int64(i)))

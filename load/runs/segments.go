@@ -57,7 +57,7 @@ func (s Segments) Put(ctx context.Context, to store.Store) (Segments, error) {
 		present[object.Key] = true
 	}
 	putting, ctx := errgroup.WithContext(ctx)
-	putting.SetLimit(SideBySide)
+	putting.SetLimit(store.SideBySide)
 	stored := slices.Clone(s)
 	for i := range stored {
 		key := lake.SegmentKey(s[i].Last)
@@ -103,7 +103,7 @@ func (c *Cache) Read(ctx context.Context, from store.Store, s Segments) ([]Name,
 	if until := s[len(s)-1].SHA256; c.until != until {
 		parts := make([][]Name, len(s))
 		reading, ctx := errgroup.WithContext(ctx)
-		reading.SetLimit(SideBySide)
+		reading.SetLimit(store.SideBySide)
 		for i := range s {
 			reading.Go(func() (err error) {
 				parts[i], err = s[i].ReadNames(ctx, from)

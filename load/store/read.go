@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// SideBySide is the number of objects that are requested at the same time: a store far away takes as long for one. The store
+// itself sends as many at once as it may (s3store.Config.Parallel).
+const SideBySide = 64
+
 // ReadTries is how often an object is read if its body ends early.
 const ReadTries = 3
 

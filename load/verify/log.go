@@ -157,17 +157,13 @@ type objectReader struct {
 	ahead   map[int64]readObject
 }
 
-// readAhead is the number of commits that are read together.
-const readAhead = 4 * runs.SideBySide
-
 // read returns the object of the next number.
 func (r *objectReader) read(ctx context.Context, n int64) (readObject, error) {
 	if _, read := r.ahead[n]; !read {
-		next := r.numbers[:min(len(r.numbers), readAhead)]
+		next := r.numbers[:min(len(r.numbers), store.SideBySide)]
 		r.numbers = r.numbers[len(next):]
 		found := make([]readObject, len(next))
 		reading, ctx := errgroup.WithContext(ctx)
-		reading.SetLimit(runs.SideBySide)
 		for i, number := range next {
 			reading.Go(func() (err error) {
 				found[i], err = r.readOne(ctx, number)
