@@ -73,6 +73,9 @@ func (c *Catalog) open(ctx context.Context, workDir string, cache *mirror.Cache)
 		return err
 	}
 	maker := &Maker{Lake: c.lake, Cache: cache, WorkDir: workDir, Log: slog.New(slog.DiscardHandler)}
+	if aliasErr == nil {
+		maker.declared = &aliases
+	}
 	var err error
 	if c.made, err = maker.make(ctx, stateOf(c.lake.Log()), found.path, (*sql.Catalog).Build); err != nil {
 		return err
