@@ -361,10 +361,10 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 	q.askAliases()
 	if !q.page.Whole && r.Method != http.MethodHead {
 		q.top = s.sendTopLater(w, r, q)
-		defer q.top.settle() // also if the page panics
+		defer q.top.stop() // if Show panics, the timer must not send
 	}
 	content, err := q.page.Show(q)
-	q.top.settle()
+	q.top.stop()
 	if err != nil {
 		w.Header().Del("ETag")
 		return err

@@ -21,11 +21,11 @@ type top struct {
 	timer  *time.Timer
 
 	mu      sync.Mutex
-	settled bool           // nothing is sent from now on, except by finish
+	stopped bool           // only finish sends from now on
 	out     io.WriteCloser // what the rest goes to; nil: nothing was sent
 }
 
-// sendTopLater sends the top of the page after the reader's patience, unless it is settled before.
+// sendTopLater sends the top of the page after the reader's patience, unless it is stopped before.
 func (s *Server) sendTopLater(w http.ResponseWriter, r *http.Request, q *Request) *top {
 	t := &top{server: s, w: w}
 	t.timer = time.AfterFunc(cmp.Or(s.config.Patience, patience), func() { t.send(q, readsGzip(r)) })
@@ -36,7 +36,7 @@ func (s *Server) sendTopLater(w http.ResponseWriter, r *http.Request, q *Request
 func (t *top) send(q *Request, isGzip bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.settled {
+	if t.stopped {
 		return
 	}
 	var page bytes.Buffer
@@ -62,18 +62,19 @@ func (t *top) send(q *Request, isGzip bool) {
 	_ = http.NewResponseController(t.w).Flush()
 }
 
-// settle returns when nothing more is sent by itself. It may be called again, and for a page that is written whole.
-func (t *top) settle() {
+// stop ends the wait of the timer, or waits until the top is sent. From then on only finish sends. It may be called again, and for
+// nil, a page that is written whole.
+func (t *top) stop() {
 	if t == nil {
 		return
 	}
 	t.timer.Stop()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.settled = true
+	t.stopped = true
 }
 
-// isSent says whether the top was sent. The caller has settled it.
+// isSent says whether the top was sent. The caller has called stop.
 func (t *top) isSent() bool { return t != nil && t.out != nil }
 
 // finish writes the rest of the page.

@@ -165,8 +165,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
 	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
-	data.Drift, data.DriftSaid = driftTable(sinceSnapshots(q.View.Commits()))
-	data.DriftNew = len(data.Drift.Rows) > 0 && data.Drift.Rows[0].Cells[driftMark].Text != ""
+	data.Drift, data.DriftSaid, data.DriftNew = driftTable(sinceSnapshots(q.View.Commits()))
 	if q.View.Pinned() {
 		data.Feeds = feedsThen(q, feeds)
 		data.Checks = checksTable(last.Checks)
@@ -383,13 +382,10 @@ func sinceSnapshots(commits []lake.Commit) (all []pulled) {
 	return all
 }
 
-// driftMark is the column of the table of drift that marks what is new.
-const driftMark = 3
-
-// driftTable lists what values are other than the API document says, and says what of it is new. New ones are first, then the
+// driftTable lists what values are other than the API document says, and says how much of it is new, and whether any is. New ones are first, then the
 // most frequent. Of a place that several pulls of a feed have, the first counts.
-func driftTable(pulls []pulled) (*grid.Table, string) {
-	t := &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
+func driftTable(pulls []pulled) (t *grid.Table, said string, isAnyNew bool) {
+	t = &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
 		drift lake.Drift
@@ -423,11 +419,11 @@ func driftTable(pulls []pulled) (*grid.Table, string) {
 		}
 		t.Add(grid.Cell{Text: p.feed.String()}, grid.Words(p.drift.Pointer), grid.Cell{Text: string(p.drift.Kind)}, mark, grid.Whole(p.drift.Count), grid.Words(p.drift.Example))
 	}
-	said := fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(count)), "0"), "none"))
+	said = fmt.Sprintf("%s, %s of them new.", grid.Plural(int64(len(all)), "place", "places"), cmp.Or(strings.TrimPrefix(chart.Count(int64(count)), "0"), "none"))
 	if len(all) > driftShown {
 		said += fmt.Sprintf(" The table has the first %d.", driftShown)
 	}
-	return t, said
+	return t, said, count > 0
 }
 
 // quarantineTable lists records in quarantine, and says what it leaves out.

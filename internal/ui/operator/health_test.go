@@ -44,7 +44,7 @@ func TestDriftSaysWhatIsNew(t *testing.T) {
 }
 
 func driftRows(pulls []pulled) (rows, said string) {
-	found, said := driftTable(pulls)
+	found, said, _ := driftTable(pulls)
 	var all []string
 	for _, r := range found.Rows {
 		all = append(all, r.Cells[0].Text+" "+r.Cells[1].Text+" "+r.Cells[3].Text)

@@ -298,7 +298,7 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 	}
 	commits := q.View.Commits()
 	d.Checks = checksTable(c.Checks)
-	d.Drift, _ = driftTable(pulledBy(commits, c))
+	d.Drift, _, _ = driftTable(pulledBy(commits, c))
 	at := slices.IndexFunc(commits, func(other lake.Commit) bool { return other.Number == c.Number })
 	if at > 0 {
 		d.Before = q.Link(fmt.Sprintf("runs/%d", commits[at-1].Number))
