@@ -617,12 +617,17 @@ def compared(con, what, query, keys, expected, tolerance=None):
     return cells
 
 
-def main(lake):
+def opened(lake):
+    """The catalog of a lake, its versions, and the instants of its runs and syncs, in microseconds."""
     con = duckdb.connect(f"{lake}/catalog.duckdb", read_only=True)
     con.execute("SET VARIABLE lake = ?", [lake])
     con.execute("SET TimeZone = 'UTC'")
-    versions = read(con)
-    runs = [row[0] for row in con.execute("SELECT epoch_us(known_at) FROM runs WHERE command IN ('run', 'sync') ORDER BY 1").fetchall()]
+    runs = con.execute("SELECT epoch_us(known_at) FROM runs WHERE command IN ('run', 'sync') ORDER BY 1").fetchall()
+    return con, read(con), [row[0] for row in runs]
+
+
+def main(lake):
+    con, versions, runs = opened(lake)
     cells, done = 0, set()
 
     def compare(con, what, *args, **options):

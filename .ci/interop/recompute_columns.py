@@ -11,9 +11,8 @@ import sys
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
-import duckdb
 from recompute import LEADS, UNRATED, State, Talk, amount, at, clean, compared, day, entries, execution, instant_of, lines, linked, mean
-from recompute import name_of, percent_of, premium_of, read, spread_of, terms, usd_of
+from recompute import name_of, opened, percent_of, premium_of, spread_of, terms, usd_of
 
 MOODYS = "Aaa Aa1 Aa2 Aa3 A1 A2 A3 Baa1 Baa2 Baa3 Ba1 Ba2 Ba3 B1 B2 B3 Caa1 Caa2 Caa3 Ca C D".split()
 LETTERS = "AAA AA+ AA AA- A+ A A- BBB+ BBB BBB- BB+ BB BB- B+ B B- CCC+ CCC CCC- CC C D".split()
@@ -250,11 +249,7 @@ def quality(state):
 
 
 def main(lake):
-    con = duckdb.connect(f"{lake}/catalog.duckdb", read_only=True)
-    con.execute("SET VARIABLE lake = ?", [lake])
-    con.execute("SET TimeZone = 'UTC'")
-    versions = read(con)
-    runs = [row[0] for row in con.execute("SELECT epoch_us(known_at) FROM runs WHERE command IN ('run', 'sync') ORDER BY 1").fetchall()]
+    con, versions, runs = opened(lake)
     cells = 0
     for instant in (runs[0], runs[len(runs) // 2], runs[-1]):
         t = f"make_timestamptz({instant})"

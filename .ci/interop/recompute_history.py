@@ -14,8 +14,7 @@ import sys
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
-import duckdb
-from recompute import State, amount, at, compared, day, entries, instant_of, linked, name_of, read, usd_of
+from recompute import State, amount, at, compared, day, entries, instant_of, linked, name_of, opened, usd_of
 
 DAY = 86_400_000_000  # microseconds
 ONE = ["isinCode", "figiCode", "spread", "yield", "gov", "nip", "swap", "cpn", "currency", "dealType"]
@@ -200,10 +199,8 @@ def timelines(state):
 
 
 def main(lake):
-    con = duckdb.connect(f"{lake}/catalog.duckdb", read_only=True)
-    con.execute("SET VARIABLE lake = ?", [lake])
-    con.execute("SET TimeZone = 'UTC'")
-    versions, feeds = read(con), Feeds(con)
+    con, versions, runs = opened(lake)
+    feeds = Feeds(con)
     uids = {tuple(row[:5]): row[5] for row in con.execute("SELECT service, market, deal_id, version, ordinal, tranche_uid FROM _dealflow.tranche_lineage").fetchall()}
     reasons = {tuple(row[:4]): row[4] for row in con.execute("SELECT service, market, deal_id, version, reason FROM history.deal_versions WHERE kind = 'expected'").fetchall()}
     edits = collections.defaultdict(list)
@@ -211,7 +208,6 @@ def main(lake):
         "SELECT service, market, kind, deal_id, version, epoch_us(known_at), table_name, field FROM field_change WHERE change_kind = 'edit'"
     ).fetchall():
         edits[tuple(key)].append((version, known_at, table, field))
-    runs = [row[0] for row in con.execute("SELECT epoch_us(known_at) FROM runs WHERE command IN ('run', 'sync') ORDER BY 1").fetchall()]
     first = datetime.fromtimestamp(runs[0] // 10**6, timezone.utc).date()
     cells, done = 0, set()
 
