@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	stdsql "database/sql"
 	"embed"
@@ -12,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"text/template"
+
+	"github.com/marcboeker/go-duckdb/v2"
 
 	"dealflow/schemas/lake"
 	"dealflow/sql/names"
@@ -43,8 +46,11 @@ type Catalog struct {
 	Aliases names.Declared
 	// Diff compares versions. It is needed if a deal has a new version after another one.
 	Diff DiffFunc
-	// Log records why Previous could not be extended; nil: nothing is logged.
+	// Log records why Previous could not be extended, and when more memory is needed; nil: nothing is logged.
 	Log *slog.Logger
+	// Memory limits DuckDB's working memory while the catalog is built, in MiB; 0 means 96. Statements are cut into
+	// parts that fit for some 100,000 deals a feed; for a larger lake the limit is raised, step by step.
+	Memory int
 }
 
 // LocalFiles is a local folder with a lake's files for DuckDB, wherever the lake is stored. load/mirror implements it.
@@ -91,12 +97,30 @@ type checkError struct {
 func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *checkError) Unwrap() error { return e.err }
 
-// build writes the catalog; the steps in last run before its transaction commits.
+// build writes the catalog; the steps in last run before its transaction commits. If DuckDB's memory does not suffice, it
+// begins again with four times as much: a lake that is larger than any that was tried must not hold a night.
 func (c *Catalog) build(ctx context.Context, path string, last ...step) (*Unfinished, error) {
+	try := *c
+	for try.Memory = cmp.Or(c.Memory, workMemory); ; try.Memory *= moreMemory {
+		made, err := try.buildOnce(ctx, path, last...)
+		if !isOutOfMemory(err) || try.Memory*moreMemory > mostMemory {
+			return made, err
+		}
+		c.log().Info("the catalog is built again with more memory", "why", firstLine(err), "mib", try.Memory*moreMemory)
+	}
+}
+
+func isOutOfMemory(err error) bool {
+	var failed *duckdb.Error
+	return errors.As(err, &failed) && failed.Type == duckdb.ErrorTypeOutOfMemory
+}
+
+// buildOnce builds the catalog with the memory that it has.
+func (c *Catalog) buildOnce(ctx context.Context, path string, last ...step) (*Unfinished, error) {
 	if c.Previous != "" {
 		made, err := c.extendPrevious(ctx, path, last...)
 		var failed *checkError
-		if err == nil || ctx.Err() != nil || errors.As(err, &failed) {
+		if err == nil || ctx.Err() != nil || errors.As(err, &failed) || isOutOfMemory(err) {
 			return made, err
 		}
 		c.log().Info("the catalog is built from scratch", "why", firstLine(err))
@@ -109,7 +133,7 @@ func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step)
 	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
 		return nil, fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
-	return begin(ctx, path, func(conn *stdsql.Conn) error {
+	return begin(ctx, path, c.Memory, func(conn *stdsql.Conn) error {
 		from, err := c.readBaseline(ctx, conn)
 		if err != nil {
 			return err
@@ -126,7 +150,7 @@ func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...ste
 	if err := c.writeLayout(ctx, path); err != nil {
 		return nil, fmt.Errorf("catalog: layout: %w", err)
 	}
-	return begin(ctx, path, func(conn *stdsql.Conn) error {
+	return begin(ctx, path, c.Memory, func(conn *stdsql.Conn) error {
 		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...)
 	})
 }
@@ -144,14 +168,17 @@ func firstLine(err error) string {
 	return line
 }
 
-// workMemory is DuckDB's memory limit while a catalog is built, apart from its buffers for single files. DuckDB spills
-// the rest to a folder next to the catalog and removes that folder. Each thread needs some memory that cannot be
-// spilled, so there are few threads on any machine.
+// workMemory is DuckDB's memory limit while a catalog is built, in MiB, apart from its buffers for single files. DuckDB
+// spills the rest to a folder next to the catalog and removes that folder. Each thread needs some memory that cannot be
+// spilled, so there are few threads on any machine. What a statement joins and sorts in memory does not fit in that
+// of a very large lake: then the limit is multiplied by moreMemory, up to mostMemory.
 //
 // Up to fewRows new rows one thread builds the catalog: most statements are small then, and the threads would mostly
 // wait for each other (a night of a small lake: a quarter less processor time, and less time in all).
 const (
-	workMemory = "96MiB"
+	workMemory = 96
+	moreMemory = 4
+	mostMemory = workMemory * moreMemory * moreMemory
 	fewRows    = 200_000
 )
 
@@ -165,16 +192,15 @@ func threadsFor(added newFiles) string {
 
 // workSettings are the DuckDB settings for building the catalog file at path. Each commit but a very small one
 // writes into the file at once, and not to a write-ahead log before.
-func workSettings(path string) []string {
+func workSettings(path string, memory int) []string {
 	return []string{
-		"SET threads = 1", "SET memory_limit = " + quote.Text(workMemory), "SET temp_directory = " + quote.Text(path+".spilled"),
+		"SET threads = 1", limitMemory(memory), "SET temp_directory = " + quote.Text(path+".spilled"),
 		"SET parquet_metadata_cache = true", "SET checkpoint_threshold = '1KB'",
 	}
 }
 
-// releaseMemory makes DuckDB return freed memory to the system. DuckDB does so whenever the limit is set, even to the
-// same value.
-var releaseMemory = sqlStep("SET memory_limit = " + quote.Text(workMemory))
+// limitMemory is the statement that limits DuckDB's memory to this many MiB.
+func limitMemory(memory int) string { return fmt.Sprintf("SET memory_limit = '%dMiB'", memory) }
 
 // step is a named part of building a catalog. Errors carry its name.
 type step struct {
@@ -217,6 +243,8 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 	if err := c.Local.Fetch(ctx, newRows(added)); err != nil {
 		return fmt.Errorf("catalog: files: %w", err)
 	}
+	// DuckDB returns freed memory to the system whenever the limit is set, even to the same value.
+	releaseMemory := sqlStep(limitMemory(c.Memory))
 	steps := []step{
 		sqlStep("SET threads = " + threadsFor(added)),
 		sqlStep("BEGIN"),

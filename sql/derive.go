@@ -38,22 +38,35 @@ type indexing struct {
 	Table    map[string]string // the source for a FROM clause of each flattened table
 	Versions string            // the relation with the versions to add
 
-	// Deals with deal_id % Parts = Part are added.
-	Part, Parts int64
+	most        int64 // rows of a part
+	part, parts int64 // parts are executed one after the other
+}
+
+// Deals is the condition that a deal belongs to this part.
+func (ix indexing) Deals() string { return ix.isPart("hash(deal_id)") }
+
+// Codes is the condition that a security's code belongs to this part.
+func (ix indexing) Codes() string { return ix.isPart("hash(code)") }
+
+func (ix indexing) isPart(number string) string {
+	if ix.parts == 1 {
+		return "true"
+	}
+	return fmt.Sprintf("%s %% %d = %d", number, ix.parts, ix.part)
 }
 
 // deriveIndexes adds to what analyses look up by name and version.
 func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
-	ix := indexing{Table: c.sources(added.files), Versions: "new_version"}
+	ix := indexing{Table: c.sources(added.files), Versions: "new_version", most: int64(max(1, c.Memory-restMiB)) * rowsPerMiB}
 	if len(newRows(added)) > 0 {
 		if err := runDerivation(ctx, conn, "spellings", ix); err != nil {
 			return err
 		}
-		if err := ix.run(ctx, conn, "listings", added.rows(lake.HistoryTable("bond_priced_deals"), lake.HistoryTable("loan_priced_tranches"))); err != nil {
-			return err
-		}
-		if err := runDerivation(ctx, conn, "shared_codes", ix); err != nil {
-			return err
+		listings := added.rows(lake.HistoryTable("bond_priced_deals"), lake.HistoryTable("loan_priced_tranches"))
+		for _, name := range []string{"listings", "shared_codes"} {
+			if err := ix.run(ctx, conn, name, listings); err != nil {
+				return err
+			}
 		}
 	}
 	if added.renamed && added.commit > 0 {
@@ -71,13 +84,17 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 	return ix.run(ctx, conn, "bank_counts", added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")))
 }
 
-// mostAtOnce is how many rows a derivation may join and group, which DuckDB does in memory (see workMemory).
-const mostAtOnce = 400_000
+// A derivation may join and group rowsPerMiB rows for each MiB of DuckDB's memory, in which it does that, above restMiB,
+// which the rest takes.
+const (
+	restMiB    = 56
+	rowsPerMiB = 10_000
+)
 
-// run executes a derivation of this many rows, for some deals after the other if there are too many.
+// run executes a derivation of this many rows, one part after the other if there are too many.
 func (ix indexing) run(ctx context.Context, conn *stdsql.Conn, name string, rows int64) error {
-	ix.Parts = 1 + rows/mostAtOnce
-	for ix.Part = range ix.Parts {
+	ix.parts = 1 + rows/ix.most
+	for ix.part = range ix.parts {
 		if err := runDerivation(ctx, conn, name, ix); err != nil {
 			return err
 		}

@@ -47,9 +47,9 @@ func checkpoint(path string) step {
 	}}
 }
 
-// begin opens a catalog file for writing, passes work the only connection to it, and leaves both open unless work fails.
-func begin(ctx context.Context, path string, work func(*stdsql.Conn) error) (*Unfinished, error) {
-	db, err := connect(path, false, workSettings(path)...)
+// begin opens a catalog file for writing, with a memory limit in MiB, passes work the only connection to it, and leaves both open unless work fails.
+func begin(ctx context.Context, path string, memory int, work func(*stdsql.Conn) error) (*Unfinished, error) {
+	db, err := connect(path, false, workSettings(path, memory)...)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func begin(ctx context.Context, path string, work func(*stdsql.Conn) error) (*Un
 
 // edit is begin for work that ends with its transactions.
 func edit(ctx context.Context, path string, work func(*stdsql.Conn) error) error {
-	begun, err := begin(ctx, path, work)
+	begun, err := begin(ctx, path, workMemory, work)
 	if err != nil {
 		return err
 	}

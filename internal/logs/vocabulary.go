@@ -81,6 +81,7 @@ var Vocabulary = []Word{
 	{"catalog published", []string{"catalog", "commit"}, "`catalog` is done"},
 	{"the catalog is built again", []string{"why"}, "that of this commit could not be finished"},
 	{"the catalog is built from scratch", []string{"why"}, "the previous one could not be extended"},
+	{"the catalog is built again with more memory", []string{"why", "mib"}, "the lake is larger than the usual limit of DuckDB's memory allows for"},
 	{"the aliases cannot be read; if the previous catalog can be extended, its aliases stay", []string{"error"}, "correct the file of aliases"},
 	{"the published catalog is not used; a private one answers", []string{"why", "next"}, "answers are right, but slower"},
 	{"answers lack what a lost commit said", []string{"error", "next"}, "the lake has lost commits"},

@@ -1,11 +1,11 @@
--- Marks the codes of new listings that deals of several markets have listed.
+-- Marks the codes of new listings that deals of several markets have listed, or one part of them.
 UPDATE _dealflow.listing SET shared = true
-WHERE NOT shared AND (service, code) IN (
+WHERE NOT shared AND {{.Codes}} AND (service, code) IN (
   SELECT l.service, l.code
-  FROM _dealflow.listing l
+  FROM (FROM _dealflow.listing WHERE {{.Codes}}) l
   SEMI JOIN (
     SELECT n.service, n.code
-    FROM _dealflow.listing n
+    FROM (FROM _dealflow.listing WHERE {{.Codes}}) n
     SEMI JOIN (FROM new_version WHERE kind = 'priced') v
       ON v.service = n.service AND v.market = n.market AND v.deal_id = n.deal_id AND v.version = n.version
   ) new ON new.service = l.service AND new.code = l.code
