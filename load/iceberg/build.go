@@ -160,8 +160,8 @@ func suffix(key string) string {
 	return rest
 }
 
-// nameDigits is the number of digits of its hash in an object's name: metadata has the names of all lists.
-const nameDigits = 16
+// nameDigits is the number of digits of its hash in an object's name: metadata has the keys of all lists, so they are short.
+const nameDigits = 12
 
 // put stores an object, unless the previous state names one with the same content. what is a word for its name.
 func (b *builder) put(what, extension string, data []byte) object {
@@ -176,7 +176,7 @@ func (b *builder) put(what, extension string, data []byte) object {
 	if what == dataFiles && home.Namespace == Current {
 		home.Namespace = History // whose manifest of a night's files has the same bytes
 	}
-	o := object{fmt.Sprintf("%s%d-%s", home.objects(), b.log.Number, name), int64(len(data))}
+	o := object{fmt.Sprintf("%s%d-%s", home.folder(), b.log.Number, name), int64(len(data))}
 	b.named[name] = o
 	b.putNew(o.Key, data)
 	return o

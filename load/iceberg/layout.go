@@ -61,20 +61,20 @@ func Tables() []Table {
 	return all
 }
 
-// folder returns the prefix of the table's keys.
+// folder returns the prefix of the keys of the table's objects.
 func (t Table) folder() string { return lake.IcebergPrefix + t.Namespace + "/" + t.Name + "/" }
 
-// objects returns the prefix of the keys of all objects of the table.
-func (t Table) objects() string { return t.folder() + "metadata/" }
+// metadataFolder returns the prefix of the keys of the table's metadata and its hint.
+func (t Table) metadataFolder() string { return t.folder() + "metadata/" }
 
 // hintKey returns the key of the object that has the number of the newest metadata.
-func (t Table) hintKey() string { return t.objects() + hintName }
+func (t Table) hintKey() string { return t.metadataFolder() + hintName }
 
 const hintName = "version-hint.text"
 
 // metadataKey returns the key of a version of the table's metadata.
 func (t Table) metadataKey(version int64) string {
-	return fmt.Sprintf("%sv%d.metadata.json", t.objects(), version)
+	return fmt.Sprintf("%sv%d.metadata.json", t.metadataFolder(), version)
 }
 
 // metadataVersion parses the version in a key of metadataKey's form; false for other keys.

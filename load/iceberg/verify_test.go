@@ -64,10 +64,10 @@ func TestVerify(t *testing.T) {
 		want                  string
 		always                bool // found without reading data
 	}{
-		"a delete file is gone":          {find("bond_priced_banks/metadata/3-rows-"), "", "", "got 0 bytes", true},
-		"a delete file of other bytes":   {find("bond_priced_banks/metadata/3-rows-"), "PAR1", "PAR2", "in the object's name", false},
-		"a manifest of other bytes":      {find("bond_priced_banks/metadata/3-closed-"), "Obj", "Obk", "in the object's name", false},
-		"a manifest list that was cut":   {find("bond_priced_banks/metadata/2-snap-"), "Obj", "", "bytes, want", true},
+		"a delete file is gone":          {find("bond_priced_banks/3-rows-"), "", "", "got 0 bytes", true},
+		"a delete file of other bytes":   {find("bond_priced_banks/3-rows-"), "PAR1", "PAR2", "in the object's name", false},
+		"a manifest of other bytes":      {find("bond_priced_banks/3-closed-"), "Obj", "Obk", "in the object's name", false},
+		"a manifest list that was cut":   {find("bond_priced_banks/2-snap-"), "Obj", "", "bytes, want", true},
 		"metadata with another instant":  {version, `"timestamp-ms":1`, `"timestamp-ms":2`, "the metadata is not what the state", true},
 		"metadata is gone":               {version, "", "", "published metadata", true},
 		"a hint of no version":           {banks + "version-hint.text", "4", "9", `got "9"`, true},
