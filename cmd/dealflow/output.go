@@ -63,6 +63,14 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours())/24)
 }
 
+// ago returns how long ago something was; a negative duration means that it is still to come by this clock.
+func ago(d time.Duration) string {
+	if d < 0 {
+		return age(d)
+	}
+	return age(d) + " ago"
+}
+
 // printTable writes headings and rows in aligned columns. A column whose heading starts with ">" is aligned to the
 // right.
 func printTable(w io.Writer, headings []string, rows [][]string) error {

@@ -14,8 +14,8 @@ import (
 )
 
 func (a *app) printStatus(s *statusResult) error {
-	fmt.Fprintf(a.Stdout, "state     %s\nlake      %s\ncommit    %d, %s\nknown at  %s (%s ago)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n",
-		s.State, s.Lake, s.Commit, s.Outcome, s.KnownAt, age(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, cmp.Or(catalogFlaw(s), "up to date"), s.Files, size(s.Bytes))
+	fmt.Fprintf(a.Stdout, "state     %s\nlake      %s\ncommit    %d, %s\nknown at  %s (%s)\nsnapshot  %s\ncatalog   %s\nfiles     %d, %s\n",
+		s.State, s.Lake, s.Commit, s.Outcome, s.KnownAt, ago(time.Duration(s.AgeSeconds)*time.Second), s.SnapshotDate, cmp.Or(catalogFlaw(s), "up to date"), s.Files, size(s.Bytes))
 	if s.Iceberg.On {
 		fmt.Fprintf(a.Stdout, "iceberg   %s\n", tablesText(&s.Iceberg, s.Commit))
 	}
@@ -49,7 +49,7 @@ func (a *app) printStatusFinding(f finding) {
 // printHistory prints what became of the commands on the lake.
 func (a *app) printHistory(s *statusResult) {
 	if l := s.LastSuccess; l != nil {
-		fmt.Fprintf(a.Stdout, "success   %s of commit %d, %s, %s ago\n", l.Command, l.Commit, l.Outcome, age(time.Duration(l.AgeSeconds)*time.Second))
+		fmt.Fprintf(a.Stdout, "success   %s of commit %d, %s, %s\n", l.Command, l.Commit, l.Outcome, ago(time.Duration(l.AgeSeconds)*time.Second))
 	}
 	failure := "none recorded"
 	if f := s.LastFailure; f != nil {
