@@ -48,8 +48,8 @@ type Catalog struct {
 	Diff DiffFunc
 	// Log records why Previous could not be extended, and when more memory is needed; nil: nothing is logged.
 	Log *slog.Logger
-	// Memory limits DuckDB's working memory while the catalog is built, in MiB; 0 means 96. Statements are cut into
-	// parts that fit for some 100,000 deals a feed; for a larger lake the limit is raised, step by step.
+	// Memory limits DuckDB's working memory while the catalog is built, in MiB; 0 means 96, which a first night of 50,000
+	// deals a feed fits in. For a larger lake the limit is raised, step by step.
 	Memory int
 }
 

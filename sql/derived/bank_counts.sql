@@ -1,5 +1,5 @@
--- Counts the banks of each version of a priced deal that {{.Versions}} has, or of one part of them: distinct canonical names on the day of pricing, and
--- those of them that have a lead's role.
+-- Counts the banks of each version of a priced deal that {{.Versions}} has, or of one part of the deals: distinct canonical
+-- names on the day of pricing, and those of them that have a lead's role.
 INSERT INTO _dealflow.bank_count
 WITH entries AS (
   SELECT 'bond' AS service, b.market, b.deal_id, b.version, b.name, d.pricing_date AS day, coalesce(r.is_lead, false) AS is_lead

@@ -1,4 +1,4 @@
--- Adds what new versions of priced deals list, or of one part of them.
+-- Adds what new versions of priced deals list, or those of one part of the deals.
 INSERT INTO _dealflow.listing
 SELECT l.*, false
 FROM (

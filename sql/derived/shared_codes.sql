@@ -1,4 +1,4 @@
--- Marks the codes of new listings that deals of several markets have listed, or one part of them.
+-- Marks the codes of new listings that deals of several markets have listed, or one part of these codes.
 UPDATE _dealflow.listing SET shared = true
 WHERE NOT shared AND {{.Codes}} AND (service, code) IN (
   SELECT l.service, l.code
