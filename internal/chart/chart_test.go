@@ -9,13 +9,14 @@ import (
 )
 
 // draws are the kinds of charts by name.
-var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "lines": Lines, "bands": Bands}
+var draws = map[string]func(*Chart) *Drawing{"bars": Bars, "stacked": Stacked, "changes": Stacked, "lines": Lines, "bands": Bands}
 
 // TestChartsGolden compares charts with the SVG files in testdata.
 func TestChartsGolden(t *testing.T) {
 	months := []string{"2026-01", "2026-02", "2026-03", "2026-04"}
 	for name, c := range map[string]*Chart{
 		"bars":    {Title: "Banks", Desc: "Horizontal bars.", Unit: "USD bn", Categories: []string{"First & Sons", "A bank with a name that is much too long to stand before a bar"}, Notes: []string{"12.50", "3.00"}, Series: []Series{{Name: "credit", Class: "s0", Values: []float64{12.5, 3}}}},
+		"changes": {Title: "Nights", Desc: "Vertical bars with marks.", Unit: "versions", Categories: months, Series: changes([]float64{10, 20, 0, 5}, []float64{1, math.NaN(), 30, 4}, []float64{2, 3, 4, 5})},
 		"stacked": {Title: "Months", Desc: "Vertical bars.", Unit: "deals", Categories: months, Series: []Series{{Name: "IG", Class: "s0", Values: []float64{10, 20, 0, 5}}, {Name: "HY", Class: "s1", Values: []float64{1, math.NaN(), 3, 4}}}},
 		"bands":   {Title: "Quartiles", Desc: "A line in a band.", Unit: "bp", Categories: months, Series: []Series{{Name: "median", Class: "s0", Values: []float64{10, 12.5, math.NaN(), 4}, Lower: []float64{8, 10, 1, -2}, Upper: []float64{11, 20, 1, 9}}}},
 		"lines":   {Title: "Medians", Desc: "Lines.", Unit: "bp", Categories: months, Series: []Series{{Name: "IG", Class: "s0", Values: []float64{10, 12.5, math.NaN(), -4}}, {Name: "HY", Class: "s1", Values: []float64{1, 2, 3, 4}}, {Name: "EM", Class: "s2", Values: []float64{3}}}},
@@ -48,6 +49,15 @@ func TestChartsStayInside(t *testing.T) {
 	}
 }
 
+// changes returns the first series of Changes with values.
+func changes(values ...[]float64) []Series {
+	all := Changes("new")[:len(values)]
+	for i := range all {
+		all[i].Values = values[i]
+	}
+	return all
+}
+
 func anyChart(random *rand.Rand) *Chart {
 	odd := []float64{0, -1, 1, 1e-9, 1e-300, 5e-324, 1e15, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1)}
 	names := []string{"", "a", "2026-01", "中文银行股份有限公司中文银行股份有限公司", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"}
@@ -57,7 +67,7 @@ func anyChart(random *rand.Rand) *Chart {
 		c.Notes = append(c.Notes, names[random.IntN(len(names))])
 	}
 	for range random.IntN(7) {
-		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0"}
+		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0", Mark: []string{"", "＋"}[random.IntN(2)]}
 		for range random.IntN(len(c.Categories) + 1) {
 			v := random.NormFloat64() * math.Pow(10, float64(random.IntN(12)))
 			if random.IntN(4) == 0 {

@@ -19,7 +19,7 @@ var seen = map[string][3][3]float64{
 }
 
 // TestColours checks the charts' colours, in light and in dark. Their contrast with the page is at least 3 to 1. For
-// every kind of sight, markets differ from each other and ages from their neighbours.
+// every kind of sight, markets differ from each other, ages from their neighbours, and what became of deals from all else that did.
 func TestColours(t *testing.T) {
 	schemes := regexp.MustCompile(`(?s):root \{[^}]*--back[^}]*\}`).FindAllString(Style, -1)
 	if len(schemes) != 2 {
@@ -54,6 +54,9 @@ func TestColours(t *testing.T) {
 			}
 			for _, pair := range [][2]string{{"q0", "q1"}, {"q1", "q2"}, {"q2", "q3"}, {"q3", "none"}} {
 				differ(pair[0], pair[1], 8)
+			}
+			for _, pair := range [][2]string{{"add", "edit"}, {"add", "cut"}, {"edit", "cut"}, {"add", "none"}, {"edit", "none"}, {"cut", "none"}} {
+				differ(pair[0], pair[1], 12)
 			}
 		}
 	}

@@ -108,7 +108,8 @@ type Series struct {
 	Values []float64
 
 	Lower, Upper []float64 // the band around each value, for Bands
-	Hatched      bool      // of bars: they say little, and look so
+	Hatched      bool      // of bars: lines in place of a filled shape
+	Mark         string    // of bars: a sign in each that has room, and before the name in the legend; "" for none
 }
 
 // ValueAt returns the value for a category; ok reports whether it can be drawn.

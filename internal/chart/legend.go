@@ -16,7 +16,11 @@ func (d *Drawing) legend(all []Series, mark func(series int, center point) path)
 	}
 	corner := point{4, 6}
 	for i := range all {
-		width := keySize + 6 + textWidth(all[i].Name) + 16
+		name := all[i].Name
+		if all[i].Mark != "" {
+			name = all[i].Mark + " " + name
+		}
+		width := keySize + 6 + textWidth(name) + 16
 		if corner.X > 4 && corner.X+width > d.Width {
 			corner = point{4, corner.Y + legendHeight}
 		}
@@ -25,7 +29,7 @@ func (d *Drawing) legend(all []Series, mark func(series int, center point) path)
 		} else {
 			d.addRect(rect{X: corner.X, Y: corner.Y, W: keySize, H: keySize, Class: all[i].Class}, &all[i])
 		}
-		d.Labels = append(d.Labels, label{X: corner.X + keySize + 6, Y: corner.Y + 10, Anchor: "start", Class: "key", Text: all[i].Name})
+		d.Labels = append(d.Labels, label{X: corner.X + keySize + 6, Y: corner.Y + 10, Anchor: "start", Class: "key", Text: name})
 		corner.X += width
 	}
 	return corner.Y + legendHeight

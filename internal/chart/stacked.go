@@ -21,7 +21,9 @@ func Stacked(c *Chart) *Drawing {
 			from, to := y.position(base), y.position(base+v)
 			base += v
 			tip := category + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
-			d.Rects = append(d.Rects, rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: tip})
+			bar := rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: tip}
+			d.addRect(bar, &c.Series[j])
+			d.addMark(bar, &c.Series[j])
 		}
 	}
 	return d

@@ -34,7 +34,7 @@ func feedsFigure(feeds []Feed) figure {
 	}
 	c := &chart.Chart{
 		Title: f.Title, Desc: "Horizontal bars: for each feed, the number of deals that were added, changed, removed, or back.", Unit: "deals",
-		Series: []chart.Series{{Name: "added", Class: "s0"}, {Name: "changed", Class: "s1"}, {Name: "removed", Class: "s2"}, {Name: "reappeared", Class: "s3"}},
+		Series: chart.Changes("added"),
 	}
 	var sums [4]int64
 	var deals int64

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,15 @@ func testAnalyses(t *testing.T, e *explorer) {
 		page := e.page(t, path)
 		if !strings.Contains(page, "<caption>"+a.Name) && !strings.Contains(page, "The answer has no row") || !strings.Contains(page, "Caveats") {
 			t.Errorf("%s has no table, or does not say what it means", path)
+		}
+		if a.Name != "execution_by" && a.Name != "deal_timeline" { // of all others, the id of a deal leads to it
+			columns := e.texts(t, "SELECT count(*) FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '"+a.Name+"' AND column_name = 'deal_id'")[0][0]
+			link := regexp.MustCompile(`<td class="n "><a href="\.\./(deals/[^"]+)">`).FindStringSubmatch(page)
+			if (columns != "0" || a.Kind != "") && link == nil && strings.Contains(page, "<caption>"+a.Name) {
+				t.Errorf("%s: no deal has a link", path)
+			} else if link != nil {
+				e.page(t, "/"+link[1])
+			}
 		}
 		for _, name := range names {
 			if !strings.Contains(page, `name="`+name+`"`) {

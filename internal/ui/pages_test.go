@@ -222,7 +222,7 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{wrong, "", "", 400, "<h1><bdi>This could not be answered</bdi></h1>"},
 		{strings.Replace(wrong, "?", ".csv?", 1), "", "", 400, "nothing is no column of the deals"},
 		{"/sql.csv?sql=SELECT+1,%0A%09x", "", "", 400, "LINE 2: \tx\n        \t^</bdi></pre>"},
-		{"/tables", "", "", 200, `<a href="./tables/runs"><bdi>runs</bdi></a></td><td class=""><bdi>One row per run that committed.</bdi>`},
+		{"/tables", "", "", 200, `<a href="./tables/runs"><bdi>runs</bdi></a></td><td class="n "><bdi>3</bdi></td><td class=""><bdi>One row per run that committed.</bdi>`},
 		{"/tables/runs", "", "", 200, "<bdi>known_at</bdi></td><td class=\"\"><bdi>TIMESTAMP WITH TIME ZONE</bdi>"},
 		{"/tables/history.deal_versions", "", "", 200, "history.deal_versions%0ALIMIT"},
 		{"/tables/runs.csv", "", "", 200, "column_name,data_type,comment\n"},

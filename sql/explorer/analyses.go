@@ -9,6 +9,7 @@ import (
 // Analysis is a page of an analysis: the macro that it asks and the parameters of its form. The instant is never one of them.
 type Analysis struct {
 	Name   string // of the macro; a statement that has its own file has the file's
+	Kind   string // of the deals in its rows: "priced" or "expected"; "" if the rows say it, or are of no deal
 	Params []Param
 	Order  string // of the rows; "" for all columns in their order
 	file   bool   // the statement has its own file
@@ -51,8 +52,8 @@ var (
 // Analyses returns the pages of analyses, by name. The caller owns the slice, not what is in it.
 func Analyses() []Analysis {
 	return []Analysis{
-		{Name: "bond_deals_core_as_of", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
-		{Name: "bond_priced_as_of", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "bond_deals_core_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "bond_priced_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
 		{Name: "changes", Params: []Param{{Name: "from", Label: "After", Kind: Day, Default: "7"}, {Name: "to", Label: "Not after", Kind: Day, Default: "-1"}}, Order: "known_at DESC, service, market, kind, deal_id, version"},
 		{Name: "data_quality", Params: []Param{oneMarket}, Order: "value DESC, name, service, market, kind, total"},
 		{Name: "deal_timeline", Params: []Param{ofService, ofMarket, ofKind, {Name: "of_deal_id", Label: "Deal", Kind: Number}}},
@@ -61,7 +62,7 @@ func Analyses() []Analysis {
 			{Name: "cut", Label: "Cut by", Kind: Choice, Choices: []string{"sector", "country", "rating", "market", "currency", "first talk", "month", "year"}, Default: "sector"},
 			{Name: "measure", Label: "Measure", Kind: Choice, Choices: []string{"tightening", "cover", "premium", "window"}, Default: "tightening"},
 		}},
-		{Name: "execution_metrics", Params: []Param{oneMarket}, Order: "pricing_date DESC NULLS LAST, market, deal_id"},
+		{Name: "execution_metrics", Kind: "priced", Params: []Param{oneMarket}, Order: "pricing_date DESC NULLS LAST, market, deal_id"},
 		{Name: "execution_summary", Params: []Param{oneMarket}},
 		{Name: "field_change", Params: []Param{oneMarket}, Order: "known_at DESC, service, market, kind, deal_id, version, table_name NULLS LAST, row_key NULLS FIRST, field"},
 		{Name: "issuance_growth", Params: []Param{grain, oneMarket}, Order: "period DESC NULLS LAST, service, market"},
@@ -72,15 +73,15 @@ func Analyses() []Analysis {
 			{Name: "scope", Label: "Banks", Kind: Choice, Choices: []string{"lead", "all"}, Default: "lead", named: true},
 			{Name: "credit", Label: "Credit", Kind: Choice, Choices: []string{"split", "full", "lead"}, Default: "split", named: true},
 		}, Order: "rank NULLS LAST, bank"},
-		{Name: "loan_deals_core_as_of", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
-		{Name: "loan_flex_and_terms", Params: []Param{{Name: "oid_years", Label: "Years of the discount", Kind: Number, Default: "4", named: true}, oneMarket}, Order: "priced_date DESC NULLS LAST, market, deal_id, tranche_id, ordinal"},
-		{Name: "loan_priced_as_of", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "loan_deals_core_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "loan_flex_and_terms", Kind: "priced", Params: []Param{{Name: "oid_years", Label: "Years of the discount", Kind: Number, Default: "4", named: true}, oneMarket}, Order: "priced_date DESC NULLS LAST, market, deal_id, tranche_id, ordinal"},
+		{Name: "loan_priced_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
 		{Name: "loan_terms_summary", Params: []Param{oneMarket}, Order: "year DESC NULLS LAST, market"},
 		{Name: "maturity_wall", Params: []Param{oneMarket}, Order: "year NULLS LAST, service, market, basis"},
 		{Name: "parse_coverage", Params: []Param{oneMarket}, Order: "service, market, table_name, field, year"},
-		{Name: "pipeline_as_of", Params: []Param{oneMarket}, Order: "service, market, deal_id, ordinal"},
+		{Name: "pipeline_as_of", Kind: "expected", Params: []Param{oneMarket}, Order: "service, market, deal_id, ordinal"},
 		{Name: "pipeline_conversion", Params: []Param{{Name: "d", Label: "Listed on", Kind: Day, Default: "7"}, {Name: "n", Label: "Priced within weekdays", Kind: Number, Default: "3"}, oneMarket}},
-		{Name: "pipeline_core_as_of", Params: []Param{oneMarket}, Order: "service, market, deal_id, tranche_uid"},
+		{Name: "pipeline_core_as_of", Kind: "expected", Params: []Param{oneMarket}, Order: "service, market, deal_id, tranche_uid"},
 		{Name: "restatement_fields", Params: []Param{withinDays, oneMarket}, Order: "share DESC NULLS LAST, service, market, table_name, field"},
 		{Name: "restatement_stats", Params: []Param{withinDays, oneMarket}},
 		{Name: "tap_family", Params: []Param{oneMarket}, Order: "increases DESC, market, root_deal_id"},

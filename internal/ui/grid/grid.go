@@ -207,19 +207,19 @@ func Shorten(t *Table) {
 // exact returns the value of a cell before it was made to be read.
 func (c *Cell) exact() string { return cmp.Or(c.Title, c.Text) }
 
-// Ago returns a duration in words, in its largest unit.
+// Ago returns a duration in words, in its largest unit, rounded: a microsecond less than nine hours is nine hours.
 func Ago(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "in the future"
 	case d < time.Minute:
 		return "just now"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min ago", int(d.Round(time.Minute).Minutes()))
+	case d < 47*time.Hour+30*time.Minute:
+		return fmt.Sprintf("%d h ago", int(d.Round(time.Hour).Hours()))
 	}
-	return fmt.Sprintf("%s days ago", chart.Count(int64(d.Hours())/24))
+	return fmt.Sprintf("%s days ago", chart.Count(int64(math.Round(d.Hours()/24))))
 }
 
 // Plural formats a number of things.

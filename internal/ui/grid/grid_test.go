@@ -1,6 +1,22 @@
 package grid
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
+
+// TestAgo says durations in their largest unit, rounded.
+func TestAgo(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "in the future", 59 * time.Second: "just now", 89*time.Second + time.Millisecond: "1 min ago", 89 * time.Minute: "89 min ago",
+		9*time.Hour - time.Microsecond: "9 h ago", 9*time.Hour + 29*time.Minute: "9 h ago", 26*time.Hour + 31*time.Minute: "27 h ago",
+		48*time.Hour - time.Microsecond: "2 days ago", 60*time.Hour - time.Second: "2 days ago", 24000 * time.Hour: "1,000 days ago",
+	} {
+		if got := Ago(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
 
 // TestShorten rounds the columns of quotients, each by its largest value. Other numbers and texts stay, and the title has the value.
 func TestShorten(t *testing.T) {

@@ -305,7 +305,7 @@ func sumsOf(c *lake.Commit) (s sums) {
 func nightsChart(commits []lake.Commit) *chart.Drawing {
 	c := &chart.Chart{
 		Title: "Versions by night", Desc: "Vertical bars: the deals that each of the last nights found new, changed or removed.", Unit: "versions",
-		Series: []chart.Series{{Name: "new", Class: "add"}, {Name: "changed", Class: "edit"}, {Name: "removed", Class: "cut"}},
+		Series: chart.Changes("new")[:3],
 	}
 	var nights []*lake.Commit
 	for i := len(commits) - 1; i >= 0 && len(nights) < nightsShown; i-- {

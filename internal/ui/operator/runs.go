@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -101,10 +102,7 @@ func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
 		}
 		t.Rows = append(t.Rows, runRow(q, r))
 	}
-	lead := fmt.Sprintf("The last %s.", grid.Plural(int64(len(runs)), "run", "runs"))
-	if len(runs) == runsShown {
-		lead = fmt.Sprintf("The last %d runs; the download has all commits.", runsShown)
-	}
+	lead := runsLead(runs, outcomes)
 	if q.View.Pinned() {
 		lead += " A lake as of an instant has commits alone: attempts that made none are shown as of now."
 	}
@@ -115,6 +113,23 @@ func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
 		Table: t, Empty: "No run matches. Take a filter away.",
 		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
 	}}, nil
+}
+
+// runsLead says how many runs a list has, over which time, and how they ended.
+func runsLead(runs []Run, outcomes map[string]int64) string {
+	if len(runs) == 0 {
+		return "The lake had no run yet."
+	}
+	var ended []string
+	for _, outcome := range slices.SortedFunc(maps.Keys(outcomes), func(a, b string) int { return cmp.Or(cmp.Compare(outcomes[b], outcomes[a]), cmp.Compare(a, b)) }) {
+		ended = append(ended, chart.Count(outcomes[outcome])+" "+outcome)
+	}
+	lead := fmt.Sprintf("%s of %s to %s: %s.", grid.Plural(int64(len(runs)), "run", "runs"),
+		grid.ShortTime(runs[len(runs)-1].Commit.StartedAt.Time), grid.LongTime(runs[0].Commit.StartedAt), strings.Join(ended, ", "))
+	if len(runs) == runsShown {
+		lead = "The last " + lead + " The download has all commits."
+	}
+	return lead
 }
 
 func runRow(q *frame.Request, r *Run) grid.Row {

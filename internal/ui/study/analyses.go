@@ -246,15 +246,18 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
 	c.Lead = p.lead(q, query.Skip+int64(len(found.Rows)), int64(len(found.Rows)) == query.Rows, first)
-	linkDeals(q, data.Table)
+	linkDeals(q, data.Table, p.asked.Kind)
 	return c, nil
 }
 
 // lead says how many rows the answer has, and what the first bar of its chart is.
 func (p *analysisPage) lead(q *frame.Request, rows int64, more bool, first string) string {
 	said := grid.Plural(rows, "row", "rows") + " of " + p.Name
-	if more {
+	switch {
+	case more && p.plot.kind != nil:
 		said = "At least " + said
+	case more: // one row more than the page shows was asked for
+		said = fmt.Sprintf("Rows %s to %s of %s, and more on the next page", chart.Count(rows-pageRows), chart.Count(rows-1), p.Name)
 	}
 	if q.View.Pinned() {
 		said += " as of " + grid.LongTime(q.View.Instant())
@@ -294,19 +297,37 @@ func (p *analysisPage) fields(q *frame.Request) []formField {
 	return all
 }
 
-// linkDeals makes links of the ids of deals in a table that says of which feed they are.
-func linkDeals(q *frame.Request, t *grid.Table) {
+// linkDeals makes links of the ids of deals in a table. Of a table without a column for the kind, all are of the kind that is given; one without
+// a column for the service has that of the market.
+func linkDeals(q *frame.Request, t *grid.Table, given string) {
 	at := func(name string) int {
 		return slices.IndexFunc(t.Columns, func(c grid.Column) bool { return c.Name == name })
 	}
 	service, market, kind, deal := at("service"), at("market"), at("kind"), at("deal_id")
-	if service < 0 || market < 0 || kind < 0 || deal < 0 {
+	if market < 0 || deal < 0 || kind < 0 && given == "" {
 		return
 	}
 	for i := range t.Rows {
 		cells := t.Rows[i].Cells
-		if id, err := strconv.ParseInt(cells[deal].Text, 10, 64); err == nil {
-			cells[deal].Link = q.DealLink(cells[service].Text, cells[market].Text, cells[kind].Text, id)
+		of, feed := serviceOf(cells[market].Text), given
+		if service >= 0 {
+			of = cells[service].Text
+		}
+		if kind >= 0 {
+			feed = cells[kind].Text
+		}
+		if id, err := strconv.ParseInt(cells[deal].Text, 10, 64); err == nil && of != "" {
+			cells[deal].Link = q.DealLink(of, cells[market].Text, feed, id)
 		}
 	}
+}
+
+// serviceOf returns the service of a market; "" for none.
+func serviceOf(market string) string {
+	for _, service := range api.Services() {
+		if slices.Contains(api.Markets(service), api.Market(market)) {
+			return string(service)
+		}
+	}
+	return ""
 }

@@ -221,7 +221,7 @@ const fewSeries = "fewer than 5 deals"
 // seriesOf returns the series in the order of markets, which have one colour each on all pages.
 func (p plot) seriesOf(values map[string]map[string]float64, categories []string) []chart.Series {
 	names := []string{""}
-	classes := map[string]string{"": "s0", fewSeries: "s0 few"}
+	classes := map[string]string{"": "s0", fewSeries: "s0"}
 	for i, market := range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
 		names = append(names, string(market))
 		classes[string(market)] = fmt.Sprintf("s%d", i%6)

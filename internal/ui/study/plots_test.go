@@ -51,7 +51,7 @@ func TestMediansOverTime(t *testing.T) {
 	if bands, lines, marks := count("month", "band s0"), count("month", "run s0"), count("month", "mark s0"); bands != 4 || lines != 2 || marks != 6 {
 		t.Errorf("by month: %d bands, %d lines, %d marks", bands, lines, marks)
 	}
-	if bands, few, hatched := count("sector", "band"), count("sector", "s0 few"), count("sector", "hatch s0 few"); bands != 0 || few != 4 || hatched < 4 {
+	if bands, few, hatched := count("sector", "band"), count("sector", "s0 hatched"), count("sector", "hatch s0"); bands != 0 || few != 4 || hatched < 4 {
 		t.Errorf("by sector: %d bands, %d bars of few, %d lines in them", bands, few, hatched)
 	}
 }

@@ -25,25 +25,26 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 	c := &frame.Content{Title: "Tables", Template: "tables", Data: data}
 	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
 	if search == "" {
-		c.Lead = "Each table has a row per deal, or per entry of a list of the deal."
 		data.Table = &grid.Table{Caption: "Tables", Sticky: 1, Columns: grid.Columns("table", ">rows", ">columns", "what a row is")}
+		total := int64(0)
 		for _, declared := range lake.Tables() {
-			rows := grid.Cell{Text: chart.None}
-			for _, r := range counts.All() {
-				if r.Text("table_name") == declared.Name {
-					rows = grid.Whole(r.Int("rows"))
-				}
-			}
-			data.Table.Add(grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, rows, grid.Whole(int64(len(declared.HistoryColumns()))), grid.Cell{Text: declared.Doc})
+			rows := rowsOf(counts, declared.Name)
+			total += rows
+			data.Table.Add(grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Whole(rows), grid.Whole(int64(len(declared.HistoryColumns()))), grid.Cell{Text: declared.Doc})
 		}
 		others, err := q.Ask(asof.Query{Name: "other_tables"})
 		if err != nil {
 			return nil, err
 		}
-		data.Others = &grid.Table{Caption: "Other tables and views", Sticky: 1, Columns: grid.Columns("table", "meaning")}
+		data.Others = &grid.Table{Caption: "Other tables and views", Sticky: 1, Columns: grid.Columns("table", ">rows", "meaning")}
 		for _, r := range others.All() {
-			data.Others.Add(grid.Cell{Text: r.Text("name"), Link: q.Link("tables/" + r.Text("name"))}, grid.Cell{Text: r.Text("comment")})
+			rows := grid.Cell{Title: "a view, which is not counted here"}
+			if !r.Null("rows") {
+				rows = grid.Whole(r.Int("rows"))
+			}
+			data.Others.Add(grid.Cell{Text: r.Text("name"), Link: q.Link("tables/" + r.Text("name"))}, rows, grid.Cell{Text: r.Text("comment")})
 		}
+		c.Lead = fmt.Sprintf("%d tables with %s: each row is a deal, or an entry of a list of a deal.", len(data.Table.Rows), grid.Plural(total, "row", "rows"))
 		return c, nil
 	}
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "table", "type", "meaning", "in the record")}
@@ -56,6 +57,16 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 	}
 	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.Values.Get("q"))
 	return c, nil
+}
+
+// rowsOf returns the rows of a table, of the statement that counts those of all.
+func rowsOf(counts *asof.Answer, table string) int64 {
+	for _, r := range counts.All() {
+		if r.Text("table_name") == table {
+			return r.Int("rows")
+		}
+	}
+	return 0
 }
 
 func matches(c *lake.Column, search string) bool {
@@ -127,12 +138,7 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 	if err != nil {
 		return nil, err
 	}
-	rows := int64(0)
-	for _, r := range counts.All() {
-		if r.Text("table_name") == declared.Name {
-			rows = r.Int("rows")
-		}
-	}
+	rows := rowsOf(counts, declared.Name)
 	values := map[string]int64{}
 	for _, r := range filled.All() {
 		values[r.Text("column_name")] = r.Int("filled")
