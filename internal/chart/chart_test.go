@@ -67,7 +67,7 @@ func anyChart(random *rand.Rand) *Chart {
 		c.Notes = append(c.Notes, names[random.IntN(len(names))])
 	}
 	for range random.IntN(7) {
-		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0", Mark: []string{"", "＋"}[random.IntN(2)]}
+		s := Series{Name: names[random.IntN(len(names)-1)], Class: "s0", Mark: []string{"", "+"}[random.IntN(2)]}
 		for range random.IntN(len(c.Categories) + 1) {
 			v := random.NormFloat64() * math.Pow(10, float64(random.IntN(12)))
 			if random.IntN(4) == 0 {

@@ -4,7 +4,7 @@ package chart
 // Each has its own colour, which no market has, and its own mark, so that none is told by its colour alone.
 func Changes(added string) []Series {
 	return []Series{
-		{Name: added, Class: "add", Mark: "＋"}, {Name: "changed", Class: "edit", Mark: "~"},
+		{Name: added, Class: "add", Mark: "+"}, {Name: "changed", Class: "edit", Mark: "~"},
 		{Name: "removed", Class: "cut", Mark: "−", Hatched: true}, {Name: "reappeared", Class: "again", Mark: "↺"},
 	}
 }
@@ -17,9 +17,9 @@ func (d *Drawing) addMark(r rect, s *Series) {
 	if s.Mark == "" || r.W < markSize || r.H < markSize {
 		return
 	}
-	class := "inside"
+	class := "sign inside"
 	if s.Hatched {
-		class = "note"
+		class = "sign note"
 	}
-	d.Labels = append(d.Labels, label{X: r.X + r.W/2, Y: r.Y + r.H/2 + 4, Anchor: "middle", Class: class, Text: s.Mark})
+	d.Labels = append(d.Labels, label{X: r.X + r.W/2, Y: r.Y + r.H/2 + 5, Anchor: "middle", Class: class, Text: s.Mark})
 }
