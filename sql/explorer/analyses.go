@@ -11,6 +11,7 @@ type Analysis struct {
 	Name   string // of the macro; a statement that has its own file has the file's
 	Kind   string // of the deals in its rows: "priced" or "expected"; "" if the rows say it, or are of no deal
 	Params []Param
+	Wide   bool   // it has more than fifty columns
 	Order  string // of the rows; "" for all columns in their order
 	file   bool   // the statement has its own file
 }
@@ -53,7 +54,7 @@ var (
 func Analyses() []Analysis {
 	return []Analysis{
 		{Name: "bond_deals_core_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
-		{Name: "bond_priced_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "bond_priced_as_of", Kind: "priced", Wide: true, Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
 		{Name: "changes", Params: []Param{{Name: "from", Label: "After", Kind: Day, Default: "7"}, {Name: "to", Label: "Not after", Kind: Day, Default: "-1"}}, Order: "known_at DESC, service, market, kind, deal_id, version"},
 		{Name: "data_quality", Params: []Param{oneMarket}, Order: "value DESC, name, service, market, kind, total"},
 		{Name: "deal_timeline", Params: []Param{ofService, ofMarket, ofKind, {Name: "of_deal_id", Label: "Deal", Kind: Number}}},
@@ -75,7 +76,7 @@ func Analyses() []Analysis {
 		}, Order: "rank NULLS LAST, bank"},
 		{Name: "loan_deals_core_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
 		{Name: "loan_flex_and_terms", Kind: "priced", Params: []Param{{Name: "oid_years", Label: "Years of the discount", Kind: Number, Default: "4", named: true}, oneMarket}, Order: "priced_date DESC NULLS LAST, market, deal_id, tranche_id, ordinal"},
-		{Name: "loan_priced_as_of", Kind: "priced", Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
+		{Name: "loan_priced_as_of", Kind: "priced", Wide: true, Params: []Param{oneMarket}, Order: "market, deal_id DESC"},
 		{Name: "loan_terms_summary", Params: []Param{oneMarket}, Order: "year DESC NULLS LAST, market"},
 		{Name: "maturity_wall", Params: []Param{oneMarket}, Order: "year NULLS LAST, service, market, basis"},
 		{Name: "parse_coverage", Params: []Param{oneMarket}, Order: "service, market, table_name, field, year"},

@@ -34,6 +34,7 @@ var ownAnalyses = []Analysis{{
 const (
 	chartedRows = 5000 // rows that a chart is drawn from
 	pageRows    = 100  // rows of a table on a page
+	wideRows    = 25   // the same of a table with so many columns that 100 rows take too long to write and to draw
 )
 
 // analysisPages returns the pages: one that lists the analyses, and one for each of them.
@@ -219,7 +220,11 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := asof.Query{Name: p.asked.Statement(), Args: args, Rows: pageRows + 1, Skip: (number - 1) * pageRows}
+	rows := int64(pageRows)
+	if p.asked.Wide {
+		rows = wideRows
+	}
+	query := asof.Query{Name: p.asked.Statement(), Args: args, Rows: rows + 1, Skip: (number - 1) * rows}
 	if p.plot.kind != nil {
 		query.Rows, query.Skip = chartedRows, 0
 	}
@@ -236,28 +241,28 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 		if len(found.Rows) == chartedRows {
 			data.Said = strings.TrimSpace(data.Said + fmt.Sprintf(" It is of the first %s rows.", chart.Count(chartedRows)))
 		}
-		data.Table.Rows = data.Table.Rows[min(int(number-1)*pageRows, len(data.Table.Rows)):]
+		data.Table.Rows = data.Table.Rows[min((number-1)*rows, int64(len(data.Table.Rows))):]
 	}
-	if len(data.Table.Rows) > pageRows {
-		data.Table.Rows = data.Table.Rows[:pageRows]
+	if int64(len(data.Table.Rows)) > rows {
+		data.Table.Rows = data.Table.Rows[:rows]
 		data.Next = q.With("page", fmt.Sprint(number+1))
 	}
 	if number > 1 {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
-	c.Lead = p.lead(q, query.Skip+int64(len(found.Rows)), int64(len(found.Rows)) == query.Rows, first)
+	c.Lead = p.lead(q, query.Skip, int64(len(found.Rows)), int64(len(found.Rows)) == query.Rows, first)
 	linkDeals(q, data.Table, p.asked.Kind)
 	return c, nil
 }
 
-// lead says how many rows the answer has, and what the first bar of its chart is.
-func (p *analysisPage) lead(q *frame.Request, rows int64, more bool, first string) string {
-	said := grid.Plural(rows, "row", "rows") + " of " + p.Name
+// lead says how many rows the answer has after those that were skipped, and what the first bar of its chart is.
+func (p *analysisPage) lead(q *frame.Request, skipped, rows int64, more bool, first string) string {
+	said := grid.Plural(skipped+rows, "row", "rows") + " of " + p.Name
 	switch {
 	case more && p.plot.kind != nil:
 		said = "At least " + said
 	case more: // one row more than the page shows was asked for
-		said = fmt.Sprintf("Rows %s to %s of %s, and more on the next page", chart.Count(rows-pageRows), chart.Count(rows-1), p.Name)
+		said = fmt.Sprintf("Rows %s to %s of %s, and more on the next page", chart.Count(skipped+1), chart.Count(skipped+rows-1), p.Name)
 	}
 	if q.View.Pinned() {
 		said += " as of " + grid.LongTime(q.View.Instant())
