@@ -159,8 +159,10 @@ func (in *inspection) judgeAges(s *statusResult) {
 // addStale adds a finding for the feeds whose newest snapshot is that of one instant.
 func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge time.Duration) {
 	names, why, one := make([]string, len(feeds)), "", ""
+	held := true
 	for i, f := range feeds {
 		names[i] = f.Feed.String()
+		held = held && f.Held != nil
 		if f.LastFailure != nil && why == "" {
 			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, firstLine(f.LastFailure.Error))
 		}
@@ -168,7 +170,11 @@ func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge ti
 	if len(feeds) == 1 {
 		one = names[0]
 	}
-	v.add("stale", one, "see whether the schedule runs, then `dealflow run`", "the newest snapshot of %s is of %s, %s ago, want %s at most%s",
+	todo := "see whether the schedule runs, then `dealflow run`"
+	if held { // another run would be held, too
+		todo = "do first what is said of the feeds that are held"
+	}
+	v.add("stale", one, todo, "the newest snapshot of %s is of %s, %s ago, want %s at most%s",
 		strings.Join(names, ", "), at, age(time.Duration(*feeds[0].AgeSeconds)*time.Second), age(maxAge), why)
 }
 

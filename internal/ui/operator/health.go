@@ -182,7 +182,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
 	}
 	c.Lead = said.Said + " " + c.Lead
-	for _, f := range h.Findings {
+	for _, f := range toShow(h.Findings) {
 		commands := commandsIn(f.Todo)
 		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
 		view := findingView{Finding: f, Commands: commands}
@@ -206,6 +206,29 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
 	}
 	return c, nil
+}
+
+// toShow returns findings in the order of their verdicts, the worst first. Those of several feeds that ask for the same are one, with a line
+// for each feed.
+func toShow(findings []Finding) (shown []Finding) {
+	for _, f := range findings {
+		at := slices.IndexFunc(shown, func(other Finding) bool {
+			return f.Feed != "" && other.Feed != "" && f.RunID == other.RunID && f.Kind == other.Kind && f.Todo == other.Todo
+		})
+		if at < 0 {
+			shown = append(shown, f)
+			continue
+		}
+		first := &shown[at]
+		if len(first.Details) == 0 {
+			first.Details = []string{first.Reason}
+		}
+		first.Details = append(slices.Clone(first.Details), f.Reason)
+		first.Reason = grid.Plural(int64(len(first.Details)), "feed", "feeds")
+	}
+	rank := func(f Finding) int { return slices.Index(verdicts, cmp.Or(verdictOf[f.Kind], verdictWarned)) }
+	slices.SortStableFunc(shown, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	return shown
 }
 
 // plainID is the form of the ids of runs.

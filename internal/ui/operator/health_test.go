@@ -52,6 +52,28 @@ func driftRows(pulls []pulled) (rows, said string) {
 	return strings.Join(all, ", "), said
 }
 
+// TestToShow has the worst verdict first, and one finding with a line each for feeds that ask for the same.
+func TestToShow(t *testing.T) {
+	got := toShow([]Finding{
+		{Kind: "stale", Feed: "bond/ig/priced", Reason: "old", Todo: "run"},
+		{Kind: "held", Feed: "bond/ig/priced", Reason: "first", Todo: "accept"},
+		{Kind: "drift", Reason: "some"},
+		{Kind: "held", Feed: "bond/hy/priced", Reason: "second", Todo: "accept"},
+		{Kind: "held", Feed: "bond/em/priced", Reason: "third", Todo: "accept"},
+		{Kind: "held", Reason: "of the lake", Todo: "accept"},
+		{Kind: "lost", Reason: "a commit"},
+		{Kind: "partial", Feed: "loan/cf/priced", Reason: "failed"},
+	})
+	var said []string
+	for _, f := range got {
+		said = append(said, f.Kind+" "+f.Reason+" ["+strings.Join(f.Details, ", ")+"] "+f.Todo)
+	}
+	want := "lost a commit [] ; held 3 feeds [first, second, third] accept; held of the lake [] accept; stale old [] run; partial failed [] ; drift some [] "
+	if text := strings.Join(said, "; "); text != want {
+		t.Errorf("got %q, want %q", text, want)
+	}
+}
+
 // TestNightsOf has a value for each day: that of the day's newest snapshot of the feed, also if a later run of the day had none.
 func TestNightsOf(t *testing.T) {
 	bond, loan := api.Feeds()[0], api.Feeds()[len(api.Feeds())-1]

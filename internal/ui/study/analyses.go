@@ -314,15 +314,15 @@ func linkDeals(q *frame.Request, t *grid.Table, given string) {
 	}
 	for i := range t.Rows {
 		cells := t.Rows[i].Cells
-		of, feed := serviceOf(cells[market].Text), given
+		dealService, dealKind := serviceOf(cells[market].Text), given
 		if service >= 0 {
-			of = cells[service].Text
+			dealService = cells[service].Text
 		}
 		if kind >= 0 {
-			feed = cells[kind].Text
+			dealKind = cells[kind].Text
 		}
-		if id, err := strconv.ParseInt(cells[deal].Text, 10, 64); err == nil && of != "" {
-			cells[deal].Link = q.DealLink(of, cells[market].Text, feed, id)
+		if id, err := strconv.ParseInt(cells[deal].Text, 10, 64); err == nil && dealService != "" {
+			cells[deal].Link = q.DealLink(dealService, cells[market].Text, dealKind, id)
 		}
 	}
 }
