@@ -398,6 +398,31 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
     return seen
 
 
+def printed(b: Browser, url: str, pages: dict[str, str], folder: Path) -> None:
+    """On paper a pinned page says as of when it is and where it was, in light colours; it has no navigation, and nothing is cut off at the side."""
+    b.shape(1280, "dark")
+    for name, path in pages.items():
+        where = f"{name} in print"
+        b.open(f"{url}/as-of/commit-2{path}")
+        b.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        shown = "[...document.querySelectorAll('.top, .moves, .saves, .filters, .asked, #theme, #keys')].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80))"
+        assert not (left := b.ask(shown)), f"{where}: {left}"
+        assert "/as-of/" in b.ask("[...document.querySelectorAll('.address')].filter((e) => e.checkVisibility()).map((e) => e.textContent).join()"), f"{where}: no address"
+        assert b.ask("document.querySelector('.said').checkVisibility() && document.querySelector('.said').textContent").startswith("AS OF "), where
+        b.call("Emulation.setDeviceMetricsOverride", width=740, height=1000, deviceScaleFactor=1, mobile=False)
+        # Wider content is printed smaller, but a box that scrolls is cut off.
+        cut = b.ask("[...document.querySelectorAll('main, main *')].filter((e) => getComputedStyle(e).overflowX != 'visible' && e.scrollWidth > e.clientWidth + 1 && !e.closest('.hidden, caption')).map((e) => e.outerHTML.slice(0, 80))")
+        assert not cut, f"{where}: cut off at the side: {cut[:3]}"
+        b.shape(1280, "dark")
+        b.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        assert (back := b.ask("getComputedStyle(document.body).backgroundColor")) == "rgb(255, 255, 255)", f"{where}: the paper is {back}"
+        pdf = base64.b64decode(b.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)["data"])
+        (folder / f"ui-{name}.pdf").write_bytes(pdf)
+        assert pdf.startswith(b"%PDF-") and len(pdf) > 20_000, f"{where}: {len(pdf)} bytes"
+        b.clean(where)
+    print(f"explorer: {len(pages)} pages printed")
+
+
 def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str) -> None:
     url, folder = url.rstrip("/"), Path(place)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
@@ -430,6 +455,8 @@ def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str)
                 pages |= {"bonds": "/pipeline?service=bond", "tranches": "/pipeline?view=table&service=loan", "analyses": "/analyses"}
                 pages |= {"league": "/analyses/league_table?from_date=2024-01-01", "volume": "/analyses/issuance_volume", "form": "/analyses/vintages"}
             seen = look(b, url, pages, Path(axe).read_text(), folder, cases == "full")
+            if cases == "full":
+                printed(b, url, {name: pages[name] for name in ("health", "deals", "pipeline", "analysis")}, folder)
             print(f"explorer: {seen} pages looked at; by keys, and without a script; nothing asked for elsewhere, nothing said")
         finally:
             b.process.terminate()

@@ -35,7 +35,7 @@ func Bars(c *Chart) *Drawing {
 			}
 			from, to := x.position(base), x.position(base+v)
 			base += v
-			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + Decimals(v, 3) + " " + c.Unit
+			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + exactly(v) + " " + c.Unit
 			bar := rect{X: from, Y: y + above + (barHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip}
 			d.addRect(bar, &c.Series[j])
 			d.addMark(bar, &c.Series[j])

@@ -44,6 +44,15 @@ func Decimals(v float64, digits int) string {
 	return grouped
 }
 
+// exactly formats a value with up to three digits after the point, and a whole number without: "8.000 deals" would be read as eight thousand.
+func exactly(v float64) string {
+	text := Decimals(v, 3)
+	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
 // Visible replaces characters that a reader does not see and a page may obey: control characters, and format characters
 // such as those that change the direction of writing. Characters that join letters stay.
 func Visible(r rune) rune {

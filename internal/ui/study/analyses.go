@@ -34,7 +34,7 @@ var ownAnalyses = []Analysis{{
 const (
 	chartedRows = 5000 // rows that a chart is drawn from
 	pageRows    = 100  // rows of a table on a page
-	wideRows    = 25   // the same of a table with so many columns that 100 rows take too long to write and to draw
+	wideRows    = 25   // the same of a table with more than fifty columns: 100 rows of it take too long to write and to draw
 )
 
 // analysisPages returns the pages: one that lists the analyses, and one for each of them.
