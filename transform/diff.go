@@ -28,6 +28,8 @@ type Content struct {
 // columns are left out, because they also change with the parsers. A Differ is reused from deal to deal and is not safe
 // for concurrent use.
 type Differ struct {
+	Longest int // the most bytes of a value in its changes: a longer one is cut
+
 	before, after side
 	tables        []*lake.Table
 	columns       [][]int // per table: the columns of its Identity; -1 for the tranche
@@ -42,9 +44,9 @@ type side struct {
 	keys    []string // key of each row, in the table being compared
 }
 
-// NewDiffer returns a Differ for deals of a feed.
+// NewDiffer returns a Differ for deals of a feed. Its Longest is lake.ChangeText.
 func NewDiffer(feed api.Feed) *Differ {
-	d := &Differ{rows: map[string]int{}}
+	d := &Differ{Longest: lake.ChangeText, rows: map[string]int{}}
 	d.before.Flattener, d.after.Flattener = NewFlattener(feed, api.Base{}), NewFlattener(feed, api.Base{})
 	d.tables = d.after.plan.tables
 	for _, table := range d.tables {
@@ -103,7 +105,7 @@ func (d *Differ) compareRows(table int) {
 	for row, key := range d.after.keys {
 		wasRow, ok := d.rows[key]
 		if !ok {
-			d.add(table, lake.FieldChange{RowKey: key, Change: lake.RowAdded, Is: d.after.rowText(table, row)})
+			d.add(table, lake.FieldChange{RowKey: key, Change: lake.RowAdded, Is: d.cut(d.after.rowText(table, row))})
 			continue
 		}
 		d.compareRow(table, key, wasRow, row)
@@ -111,7 +113,7 @@ func (d *Differ) compareRows(table int) {
 	}
 	for row, key := range d.before.keys {
 		if _, left := d.rows[key]; left {
-			d.add(table, lake.FieldChange{RowKey: key, Change: lake.RowRemoved, Was: d.before.rowText(table, row)})
+			d.add(table, lake.FieldChange{RowKey: key, Change: lake.RowRemoved, Was: d.cut(d.before.rowText(table, row))})
 		}
 	}
 }
@@ -132,7 +134,7 @@ func (d *Differ) compareRow(table int, key string, wasRow, isRow int) {
 		}
 		d.add(table, lake.FieldChange{
 			RowKey: key, Field: column.Name, Change: change,
-			Was: cut(appendCell(nil, before, column.Type)), Is: cut(appendCell(nil, after, column.Type)),
+			Was: d.cut(appendCell(nil, before, column.Type)), Is: d.cut(appendCell(nil, after, column.Type)),
 		})
 	}
 }
@@ -195,7 +197,7 @@ func (s *side) appendTranche(dst []byte, d *Differ, table, row int) []byte {
 }
 
 // rowText returns all set cells of a row as one text.
-func (s *side) rowText(table, row int) string {
+func (s *side) rowText(table, row int) []byte {
 	var text []byte
 	for c := range s.plan.tables[table].Columns {
 		value := s.cellAt(table, row, c)
@@ -207,7 +209,7 @@ func (s *side) rowText(table, row int) string {
 		}
 		text = appendCell(text, value, s.plan.tables[table].Columns[c].Type)
 	}
-	return cut(text)
+	return text
 }
 
 // sameCell reports whether two cells of a column are equal.
@@ -248,12 +250,12 @@ func appendDecimal(dst []byte, n decimal128.Num, scale int32) []byte {
 	return append(dst, text...)
 }
 
-// cut shortens a text to the limit of a FieldChange, lake.ChangeText bytes.
-func cut(text []byte) string {
-	if len(text) <= lake.ChangeText {
+// cut shortens a text to d.Longest bytes of whole characters, and an ellipsis.
+func (d *Differ) cut(text []byte) string {
+	if len(text) <= d.Longest {
 		return string(text)
 	}
-	end := lake.ChangeText
+	end := d.Longest
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

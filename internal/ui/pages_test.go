@@ -426,6 +426,16 @@ func testDiff(t *testing.T, e *explorer) {
 	if compared < 4 {
 		t.Errorf("%d versions were compared", compared)
 	}
+	// field_change cuts long texts; the page has them to their ends.
+	long := e.texts(t, `SELECT lower(f.market), f.deal_id, f.version, regexp_extract(d.message, '(\w+)\W*$', 1)
+		FROM field_change f JOIN loan_expected_deals d USING (market, deal_id, version)
+		WHERE f.kind = 'expected' AND f.service = 'loan' AND f.field = 'message' AND f.change = 'edited' AND f."is" LIKE '%…' AND length(d.message) > 300 ORDER BY ALL LIMIT 1`)[0]
+	page := e.page(t, "/deals/loan/"+long[0]+"/expected/"+long[1]+"?tab=diff&v="+long[2])
+	_, message, _ := strings.Cut(page, "<td>message</td>")
+	message, _, _ = strings.Cut(message, "</tr>")
+	if !strings.Contains(message, long[3]) || strings.Contains(message, "…") {
+		t.Errorf("deal %s: the message is not whole, up to %q: %s", long[1], long[3], message)
+	}
 }
 
 // testDeal checks that an expected deal and the deal that it priced as lead to each other, that the head of an expected deal has

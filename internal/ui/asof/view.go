@@ -118,8 +118,11 @@ func (v *View) Statement(name string) (explorer.Statement, error) {
 	return s, nil
 }
 
+// longestValue is the most bytes of a value in a comparison of two versions: a cell of a page may have as many.
+const longestValue = 1 << 20
+
 // Diff compares two versions of a deal that have content: what changed with after, compared with before. It returns false if
-// one of the payloads can no longer be read.
+// one of the payloads can no longer be read. Values are whole up to longestValue bytes; those of field_change are shorter.
 func (v *View) Diff(ctx context.Context, feed api.Feed, dealID int64, before, after Version) ([]lake.FieldChange, bool, error) {
 	bases := lake.NewBases(v.commits, feed)
 	was, ok, err := v.content(ctx, bases, feed, dealID, before)
@@ -130,7 +133,9 @@ func (v *View) Diff(ctx context.Context, feed api.Feed, dealID int64, before, af
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	changes, err := transform.NewDiffer(feed).Diff(was, is)
+	differ := transform.NewDiffer(feed)
+	differ.Longest = longestValue
+	changes, err := differ.Diff(was, is)
 	if err != nil {
 		return nil, false, nil //nolint:nilerr // a payload that is no record: verify reports it
 	}

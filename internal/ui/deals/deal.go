@@ -461,7 +461,7 @@ func (d *subject) changesBetween(q *frame.Request, neighbours bool, before, afte
 				Was: r.Text("was"), Is: r.Text("is"), WasNull: r.Null("was"), IsNull: r.Null("is"),
 			}})
 		}
-		return all, nil
+		return all, d.complete(q, all, before, after)
 	}
 	found, readable, err := q.View.Diff(q.Ctx, d.feed, d.id, versionFrom(before), versionFrom(after))
 	if err != nil {
@@ -478,6 +478,28 @@ func (d *subject) changesBetween(q *frame.Request, neighbours bool, before, afte
 		}})
 	}
 	return all, nil
+}
+
+// complete puts the whole texts in place of those that field_change has cut, if the payloads can be read.
+func (d *subject) complete(q *frame.Request, all []difference, before, after *asof.Row) error {
+	cut := func(text string) bool { return len(text) >= lake.ChangeText && strings.HasSuffix(text, "…") }
+	if !slices.ContainsFunc(all, func(c difference) bool { return cut(c.Was) || cut(c.Is) }) {
+		return nil
+	}
+	found, _, err := q.View.Diff(q.Ctx, d.feed, d.id, versionFrom(before), versionFrom(after))
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		c := &all[i]
+		at := slices.IndexFunc(found, func(whole lake.FieldChange) bool {
+			return whole.Table == c.table && whole.RowKey == c.Key && whole.Field == c.Field && whole.Change == c.Change
+		})
+		if at >= 0 && (cut(c.Was) || cut(c.Is)) {
+			c.Was, c.Is = found[at].Was, found[at].Is
+		}
+	}
+	return nil
 }
 
 func versionFrom(r *asof.Row) asof.Version {

@@ -26,7 +26,7 @@
 
     const theme = document.getElementById("theme");
     const themes = ["auto", "light", "dark"];
-    const said = () => { theme.textContent = "Theme: " + (root.dataset.theme || "auto"); };
+    const said = () => { theme.title = "Theme: " + (root.dataset.theme || "auto"); theme.setAttribute("aria-label", theme.title); };
     theme.hidden = false;
     said();
     theme.addEventListener("click", () => {
