@@ -69,7 +69,7 @@ func (g *Log) LossText(lost *lake.LostCommit) string {
 	if lost.Number <= g.Number {
 		has = "the log has another commit with that number"
 	}
-	return fmt.Sprintf("%s names %s, but %s", strings.Join(lost.NamedBy, " and "), lost.NamedCommit, has)
+	return fmt.Sprintf("%s %s, but %s", lost.Naming(), lost.NamedCommit, has)
 }
 
 // has says whether the log has a commit that is named. A name without a hash is that of any commit with its number.

@@ -262,7 +262,7 @@ func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift, commit int64)
 // judgeLake adds findings about the lake as a whole.
 func (in *inspection) judgeLake(s *statusResult) {
 	for i := range s.Lost {
-		s.add("lost", "", "`dealflow verify` says what to do", "%s, which %s names", s.Lost[i].NamedCommit, strings.Join(s.Lost[i].NamedBy, " and "))
+		s.add("lost", "", "`dealflow verify` says what to do", "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
 	}
 	if s.Refused != "" {
 		s.add("refused", "", "do what the reason says, then `dealflow run`", "the next run will be refused: %s", strings.ReplaceAll(s.Refused, "\n", "; "))

@@ -87,6 +87,14 @@ type LostCommit struct {
 	NamedBy []string `json:"named_by"` // keys of the objects that name it, sorted
 }
 
+// Naming says for people which objects name the commit: "catalog.duckdb names", or "catalog.duckdb and latest.json name".
+func (l *LostCommit) Naming() string {
+	if len(l.NamedBy) == 1 {
+		return l.NamedBy[0] + " names"
+	}
+	return strings.Join(l.NamedBy, " and ") + " name"
+}
+
 // Warning says for people that the commit was lost, when a commit records it.
 func (l *LostCommit) Warning() string {
 	return fmt.Sprintf("%s was lost (%s named it): what it said is gone, and this commit records that", l.NamedCommit, strings.Join(l.NamedBy, " and "))
