@@ -5,7 +5,7 @@ package chart
 func Changes(added string) []Series {
 	return []Series{
 		{Name: added, Class: "add", Mark: "+"}, {Name: "changed", Class: "edit", Mark: "~"},
-		{Name: "removed", Class: "cut", Mark: "−", Hatched: true}, {Name: "reappeared", Class: "again", Mark: "↺"},
+		{Name: "removed", Class: "cut", Mark: "−", Hatched: true}, {Name: "reappeared", Class: "again", Mark: "±"},
 	}
 }
 
