@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
@@ -48,7 +50,7 @@ else the default.
 	root.Version = version()
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+		return usagef("%w%s; see `%s --help`", err, likelyFlag(cmd, err), cmd.CommandPath())
 	})
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
@@ -57,6 +59,24 @@ else the default.
 	showVariables(root)
 	a.addCompletions(root)
 	return root
+}
+
+// likelyFlag asks about the flag that an unknown one most probably means; "" for none, and for another error.
+func likelyFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	if near := config.Suggest(unknown.GetSpecifiedName(), known); near != "" {
+		return " (did you mean --" + near + "?)"
+	}
+	return ""
 }
 
 // unknownCommand runs if the first word is not a command.

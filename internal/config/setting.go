@@ -63,8 +63,8 @@ func Once(command, name string) bool {
 	return strings.HasPrefix(name, "accept_") || slices.Contains(once, name) || slices.Contains(once, command+"_"+name)
 }
 
-// suggest returns the known name that a wrong one most probably means, or "".
-func suggest(wrong string, known []string) string {
+// Suggest returns the known name that a wrong one most probably means, or "".
+func Suggest(wrong string, known []string) string {
 	for _, name := range known { // without its command
 		if strings.HasSuffix(name, "_"+wrong) || strings.HasSuffix(name, "."+wrong) {
 			return name

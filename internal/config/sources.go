@@ -130,9 +130,9 @@ func (s *Sources) readVariables(environ []string, known *names) (faults []error)
 		case ok && setting.Variable() == name:
 			s.variables[full] = value
 		default:
-			s.unknown = append(s.unknown, Unknown{name, suggest(strings.ToUpper(name), known.variables)})
+			s.unknown = append(s.unknown, Unknown{name, Suggest(strings.ToUpper(name), known.variables)})
 			if last := &s.unknown[len(s.unknown)-1]; last.Near == "" {
-				last.Near = suggest(strings.ToUpper(short), known.variables)
+				last.Near = Suggest(strings.ToUpper(short), known.variables)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Sources) noProfile() error {
 		}
 		return fmt.Errorf("profile %q: %s", s.profile, where)
 	}
-	return fmt.Errorf("profile %q%s: the settings file %s has %s", s.profile, didYouMean(suggest(s.profile, all)), s.file.path, strings.Join(all, ", "))
+	return fmt.Errorf("profile %q%s: the settings file %s has %s", s.profile, didYouMean(Suggest(s.profile, all)), s.file.path, strings.Join(all, ", "))
 }
 
 // secrets are settings of which any one replaces the others.
