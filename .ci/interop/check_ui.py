@@ -400,9 +400,9 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
 
 def printed(b: Browser, url: str, pages: dict[str, str], folder: Path) -> None:
     """On paper a pinned page says as of when it is and where it was, in light colours; it has no navigation, and nothing is cut off at the side."""
-    b.shape(1280, "dark")
     for name, path in pages.items():
         where = f"{name} in print"
+        b.shape(1280, "dark")
         b.open(f"{url}/as-of/commit-2{path}")
         b.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         shown = "[...document.querySelectorAll('.top, .moves, .saves, .filters, .asked, #theme, #keys')].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80))"
@@ -413,8 +413,6 @@ def printed(b: Browser, url: str, pages: dict[str, str], folder: Path) -> None:
         # Wider content is printed smaller, but a box that scrolls is cut off.
         cut = b.ask("[...document.querySelectorAll('main, main *')].filter((e) => getComputedStyle(e).overflowX != 'visible' && e.scrollWidth > e.clientWidth + 1 && !e.closest('.hidden, caption')).map((e) => e.outerHTML.slice(0, 80))")
         assert not cut, f"{where}: cut off at the side: {cut[:3]}"
-        b.shape(1280, "dark")
-        b.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         assert (back := b.ask("getComputedStyle(document.body).backgroundColor")) == "rgb(255, 255, 255)", f"{where}: the paper is {back}"
         pdf = base64.b64decode(b.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)["data"])
         (folder / f"ui-{name}.pdf").write_bytes(pdf)

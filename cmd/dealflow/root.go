@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 
@@ -73,10 +72,11 @@ func likelyFlag(cmd *cobra.Command, err error) string {
 			known = append(known, f.Name)
 		}
 	})
-	if near := config.Suggest(unknown.GetSpecifiedName(), known); near != "" {
-		return " (did you mean --" + near + "?)"
+	near := config.Suggest(unknown.GetSpecifiedName(), known)
+	if near != "" {
+		near = "--" + near
 	}
-	return ""
+	return config.DidYouMean(near)
 }
 
 // unknownCommand runs if the first word is not a command.
@@ -84,11 +84,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(near, ", "))
-	}
-	return usagef("unknown command %q%s; see `dealflow --help`", args[0], hint)
+	near := strings.Join(cmd.SuggestionsFor(args[0]), ", ")
+	return usagef("unknown command %q%s; see `dealflow --help`", args[0], config.DidYouMean(near))
 }
 
 // args wraps an argument check so that its error is a usage error.

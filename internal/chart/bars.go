@@ -35,10 +35,7 @@ func Bars(c *Chart) *Drawing {
 			}
 			from, to := x.position(base), x.position(base+v)
 			base += v
-			tip := OneLine(category) + ", " + c.Series[j].Name + ": " + exactly(v) + " " + c.Unit
-			bar := rect{X: from, Y: y + above + (barHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: tip}
-			d.addRect(bar, &c.Series[j])
-			d.addMark(bar, &c.Series[j])
+			d.addBar(rect{X: from, Y: y + above + (barHeight-thick)/2, W: part(to - from), H: thick, Class: c.Series[j].Class, Tip: c.tip(OneLine(category), j, v)}, &c.Series[j])
 		}
 		name := nameOf(category, left, y+above+barHeight/2+4, widestName, c.Narrow)
 		note := label{X: x.position(base) + 6, Y: y + above + barHeight/2 + 4, Anchor: "start", Class: "note", Text: fit(c.note(i), right-8)}

@@ -121,6 +121,11 @@ func (s *Series) ValueAt(i int) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
+// tip is what is shown when a reader points at a value of a series.
+func (c *Chart) tip(category string, series int, v float64) string {
+	return category + ", " + c.Series[series].Name + ": " + exactly(v) + " " + c.Unit
+}
+
 // HasValues reports whether there is anything to draw.
 func (c *Chart) HasValues() bool {
 	for i := range c.Series {

@@ -28,7 +28,7 @@ func Lines(c *Chart) *Drawing {
 			center := point{left + band*(px(i)+0.5), y.position(v)}
 			run = append(run, center)
 			m := mark(j, center)
-			m.Tip = category + ", " + c.Series[j].Name + ": " + exactly(v) + " " + c.Unit
+			m.Tip = c.tip(category, j, v)
 			marks = append(marks, m)
 		}
 		d.addRun(run, c.Series[j].Class)

@@ -12,8 +12,9 @@ func Changes(added string) []Series {
 // markSize is the least width and height of a bar in which its mark is drawn.
 const markSize px = 14
 
-// addMark adds the mark of a series to the middle of a bar, if it has one and there is room.
-func (d *Drawing) addMark(r rect, s *Series) {
+// addBar adds a bar, with the mark of its series in its middle if there is one and room for it.
+func (d *Drawing) addBar(r rect, s *Series) {
+	d.addRect(r, s)
 	if s.Mark == "" || r.W < markSize || r.H < markSize {
 		return
 	}

@@ -20,10 +20,7 @@ func Stacked(c *Chart) *Drawing {
 			}
 			from, to := y.position(base), y.position(base+v)
 			base += v
-			tip := category + ", " + c.Series[j].Name + ": " + exactly(v) + " " + c.Unit
-			bar := rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: tip}
-			d.addRect(bar, &c.Series[j])
-			d.addMark(bar, &c.Series[j])
+			d.addBar(rect{X: left + band*px(i) + apart/2, Y: to, W: band - apart, H: part(from - to), Class: c.Series[j].Class, Tip: c.tip(category, j, v)}, &c.Series[j])
 		}
 	}
 	return d

@@ -106,7 +106,7 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 		}
 		f.fault(node, "%s cannot be in the file: set %s", key, instead)
 	case !ok:
-		f.fault(node, "unknown setting %q%s; `dealflow config show` lists all", key, didYouMean(cmp.Or(Suggest(key, known.keys), Suggest(name, known.keys))))
+		f.fault(node, "unknown setting %q%s; `dealflow config show` lists all", key, DidYouMean(cmp.Or(Suggest(key, known.keys), Suggest(name, known.keys))))
 	default:
 		if text, ok := f.scalar(key, node, s.List); ok {
 			l[key] = entry{text, node.Line}

@@ -85,8 +85,8 @@ func Suggest(wrong string, known []string) string {
 	return ""
 }
 
-// didYouMean returns a question about the name that a wrong one most probably means, or "".
-func didYouMean(near string) string {
+// DidYouMean returns a question about the name that a wrong one most probably means, with a space before it, or "" for none.
+func DidYouMean(near string) string {
 	if near == "" {
 		return ""
 	}

@@ -46,7 +46,7 @@ type Unknown struct {
 }
 
 // String returns the name, with a question about the one that is meant.
-func (u Unknown) String() string { return u.Name + didYouMean(u.Near) }
+func (u Unknown) String() string { return u.Name + DidYouMean(u.Near) }
 
 // names are the names of all settings.
 type names struct {
@@ -161,7 +161,7 @@ func (s *Sources) noProfile() error {
 		}
 		return fmt.Errorf("profile %q: %s", s.profile, where)
 	}
-	return fmt.Errorf("profile %q%s: the settings file %s has %s", s.profile, didYouMean(Suggest(s.profile, all)), s.file.path, strings.Join(all, ", "))
+	return fmt.Errorf("profile %q%s: the settings file %s has %s", s.profile, DidYouMean(Suggest(s.profile, all)), s.file.path, strings.Join(all, ", "))
 }
 
 // secrets are settings of which any one replaces the others.

@@ -12,10 +12,13 @@ WITH counted AS (
   UNION ALL
   SELECT 'history.deal_versions', count(*) FROM history.deal_versions WHERE valid_from <= $as_of::TIMESTAMPTZ
 )
-SELECT CASE t.table_schema WHEN 'main' THEN t.table_name ELSE t.table_schema || '.' || t.table_name END AS name, c."rows", t.table_comment AS comment
-FROM information_schema.tables t
-LEFT JOIN counted c ON c.name = CASE t.table_schema WHEN 'main' THEN t.table_name ELSE t.table_schema || '.' || t.table_name END
-WHERE t.table_catalog = current_database() AND (t.table_schema = 'main' OR t.table_schema = 'history')
-  AND t.table_name NOT IN ({{range $i, $t := .Tables}}{{if $i}}, {{end}}{{lit $t.Name}}{{end}})
+SELECT name, c."rows", t.comment
+FROM (
+  SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END AS name, table_comment AS comment
+  FROM information_schema.tables
+  WHERE table_catalog = current_database() AND (table_schema = 'main' OR table_schema = 'history')
+    AND table_name NOT IN ({{range $i, $t := .Tables}}{{if $i}}, {{end}}{{lit $t.Name}}{{end}})
+) t
+LEFT JOIN counted c USING (name)
 ORDER BY name
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT

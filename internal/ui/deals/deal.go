@@ -492,10 +492,13 @@ func (d *subject) complete(q *frame.Request, all []difference, before, after *as
 	}
 	for i := range all {
 		c := &all[i]
+		if !cut(c.Was) && !cut(c.Is) {
+			continue
+		}
 		at := slices.IndexFunc(found, func(whole lake.FieldChange) bool {
 			return whole.Table == c.table && whole.RowKey == c.Key && whole.Field == c.Field && whole.Change == c.Change
 		})
-		if at >= 0 && (cut(c.Was) || cut(c.Is)) {
+		if at >= 0 {
 			c.Was, c.Is = found[at].Was, found[at].Is
 		}
 	}
