@@ -59,7 +59,7 @@ func (c *bareClient) open(url string, compressed bool, use func(io.Reader) error
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, response.Status)
 	}
-	if !compressed {
+	if response.Header.Get("Content-Encoding") != "gzip" { // of a page that is too small, too
 		return use(response.Body)
 	}
 	unzip, err := gzip.NewReader(response.Body)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,9 @@ type size struct {
 	Deals    int     // priced deals of each of the six markets
 	Expected int     // expected deals of each
 	PerDay   float64 // announcements a day in each
-	Years    int     // of history; if not 0, the other fields have no meaning
+	Years    int     // of history; if not 0, the fields above have no meaning
+
+	Delay time.Duration // before each answer to a measured program
 }
 
 // The first night is a Saturday's, and the next, a Sunday's, is a usual one, in which about one deal of two
@@ -95,12 +98,19 @@ func serveMarket(described string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	recorder := newRecorder(server.Handler())
+	var measured atomic.Bool
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if measured.Load() {
+			time.Sleep(s.Delay) // the distance that is to be measured
+		}
+		recorder.ServeHTTP(w, r)
+	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	address := "http://" + listener.Addr().String()
-	go func() { _ = http.Serve(listener, recorder) }()
+	go func() { _ = http.Serve(listener, handler) }()
 	fmt.Fprintln(out, address)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -110,10 +120,12 @@ func serveMarket(described string, in io.Reader, out io.Writer) error {
 		}
 		clock.Set(epoch.AddDate(0, 0, night).Add(22 * time.Hour))
 		recorder.reset()
+		measured.Store(false)
 		pages, err := walk(address)
 		if err != nil {
 			return err
 		}
+		measured.Store(true)
 		if err := json.NewEncoder(out).Encode(pages); err != nil {
 			return err
 		}

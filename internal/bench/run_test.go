@@ -39,7 +39,18 @@ type lakeAt struct {
 // pull runs `run` or `sync` and gives what it took and did.
 func (l *lakeAt) pull(b *testing.B, command string) (usage, *pull.Result) {
 	b.Helper()
-	args := []string{l.program, command, "--json", "--clock=server"}
+	took, out := l.command(b, command, "--json", "--clock=server")
+	result := new(pull.Result)
+	if err := json.Unmarshal(out, result); err != nil {
+		b.Fatal(err)
+	}
+	return took, result
+}
+
+// command runs any command and gives what it took and printed.
+func (l *lakeAt) command(b *testing.B, args ...string) (usage, []byte) {
+	b.Helper()
+	args = append([]string{l.program}, args...)
 	if l.cores > 0 {
 		args = append([]string{"taskset", "--cpu-list", fmt.Sprintf("0-%d", l.cores-1)}, args...)
 	}
@@ -47,12 +58,7 @@ func (l *lakeAt) pull(b *testing.B, command string) (usage, *pull.Result) {
 	env := append(os.Environ(), "HOME="+home, "DEALFLOW_LAKE="+l.root, "DEALFLOW_API="+l.address,
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo")
 	env = append(env, l.store...)
-	took, out := execute(b, commandLine{Args: args, Env: env, Dir: home})
-	result := new(pull.Result)
-	if err := json.Unmarshal(out, result); err != nil {
-		b.Fatal(err)
-	}
-	return took, result
+	return execute(b, commandLine{Args: args, Env: env, Dir: home})
 }
 
 // BenchmarkRun measures complete commands of the program, catalog included: the first night, on one core and on all; a
@@ -78,12 +84,19 @@ func BenchmarkRun(b *testing.B) {
 			first := fresh(b)
 			first.pull(b, "run")
 			m.night(b, firstNight+1)
+			after := func(l *lakeAt) *lakeAt {
+				if err := os.CopyFS(l.root, os.DirFS(first.root)); err != nil {
+					b.Fatal(err)
+				}
+				return l
+			}
 			b.Run("usual-night", func(b *testing.B) {
+				pulls(b, "run", func() *lakeAt { return after(fresh(b)) })
+			})
+			b.Run("usual-night/iceberg", func(b *testing.B) {
 				pulls(b, "run", func() *lakeAt {
-					l := fresh(b)
-					if err := os.CopyFS(l.root, os.DirFS(first.root)); err != nil {
-						b.Fatal(err)
-					}
+					l := after(fresh(b))
+					l.command(b, "iceberg", "on")
 					return l
 				})
 			})
