@@ -215,7 +215,7 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 	if found.Unfinished, err = unfinished(ctx, l.Store(), old); err != nil || len(data) == 0 {
 		return found, err
 	}
-	recent, err := removedSince(ctx, l.Store(), old)
+	recent, err := removedSince(ctx, l.Store(), l.Log().Number, old)
 	if err != nil {
 		return nil, err
 	}
@@ -248,13 +248,13 @@ func list(ctx context.Context, s store.Store, prefix string) ([]store.Object, er
 
 // checkNoHole returns an error for a log with a hole: files that later commits added would look like garbage.
 func checkNoHole(ctx context.Context, l *load.Lake) error {
-	objects, err := list(ctx, l.Store(), lake.CommitsPrefix)
-	if err != nil {
-		return err
-	}
-	for _, object := range objects {
-		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CommitKey(n) && n > l.Log().Number+1 {
-			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d exists; nothing was removed; restore the missing commits from a copy, then run `dealflow verify`", l.Log().Number, n)
+	end := l.Log().Number
+	for object, err := range store.ListAfter(ctx, l.Store(), lake.CommitsPrefix, lake.CommitKey(end+1)) {
+		if err != nil {
+			return err
+		}
+		if n, ok := lake.CommitNumber(object.Key); ok && object.Key == lake.CommitKey(n) {
+			return fmt.Errorf("the log is damaged: it ends with commit %d, but commit %d exists; nothing was removed; restore the missing commits from a copy, then run `dealflow verify`", end, n)
 		}
 	}
 	return nil
@@ -297,29 +297,57 @@ func oldAttempts(objects []store.Object, now time.Time) []store.Object {
 	return slices.DeleteFunc(objects, func(o store.Object) bool { return !o.Modified.Before(now.Add(-AttemptsLife)) })
 }
 
-// removedSince returns the paths of files that commits removed whose objects were put at or after an instant. The
-// listing gives the dates of all commits in few requests; only the young ones are read.
-func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[string]bool, error) {
+// removedSince returns the paths of files that commits removed whose objects were put at or after an instant. It lists
+// commits from the newest on, as many at once as one request gives, until none of them is that young: a commit is put
+// after the one that it names. Only the young ones are read.
+func removedSince(ctx context.Context, s store.Store, newest int64, instant time.Time) (map[string]bool, error) {
 	removed := map[string]bool{}
-	var mu sync.Mutex
-	reading, readCtx := errgroup.WithContext(ctx)
-	reading.SetLimit(commitsAtOnce)
-	for object, err := range s.List(ctx, lake.CommitsPrefix) {
+	for last := newest; last > 0; last -= commitsListed {
+		young, err := commitsSince(ctx, s, max(last-commitsListed, 0), last, instant)
 		if err != nil {
-			return nil, errors.Join(err, reading.Wait())
+			return nil, err
+		}
+		if len(young) == 0 {
+			break
+		}
+		if err := addRemoved(ctx, s, young, removed); err != nil {
+			return nil, err
+		}
+	}
+	return removed, nil
+}
+
+// commitsSince lists the objects of the commits after a number, up to last, that were put at or after an instant.
+func commitsSince(ctx context.Context, s store.Store, after, last int64, instant time.Time) (young []string, err error) {
+	for object, err := range store.ListAfter(ctx, s, lake.CommitsPrefix, lake.CommitKey(after)) {
+		if err != nil {
+			return nil, err
 		}
 		n, ok := lake.CommitNumber(object.Key)
-		if !ok || object.Key != lake.CommitKey(n) || object.Modified.Before(instant) {
-			continue
+		if ok && object.Key == lake.CommitKey(n) && n <= last && !object.Modified.Before(instant) {
+			young = append(young, object.Key)
 		}
+		if ok && n >= last {
+			break
+		}
+	}
+	return young, nil
+}
+
+// addRemoved adds the paths of files that commits removed.
+func addRemoved(ctx context.Context, s store.Store, commits []string, removed map[string]bool) error {
+	var mu sync.Mutex
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(commitsAtOnce)
+	for _, key := range commits {
 		reading.Go(func() error {
-			data, err := store.Read(readCtx, s, object.Key)
+			data, err := store.Read(ctx, s, key)
 			if err != nil {
 				return err
 			}
 			commit, err := lake.DecodeCommit(data)
 			if err != nil {
-				return fmt.Errorf("%s: %w", object.Key, err)
+				return fmt.Errorf("%s: %w", key, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -329,11 +357,14 @@ func removedSince(ctx context.Context, s store.Store, instant time.Time) (map[st
 			return nil
 		})
 	}
-	return removed, reading.Wait()
+	return reading.Wait()
 }
 
-// commitsAtOnce is the number of commits that are read side by side.
-const commitsAtOnce = 16
+// How many commits are listed before it is asked whether to go on, as many as a page of S3 has, and read side by side.
+const (
+	commitsListed = 1000
+	commitsAtOnce = 16
+)
 
 // sweepBatch is the number of objects that one request deletes: S3's limit.
 const sweepBatch = 1000

@@ -52,6 +52,30 @@ func LocalPath(s Store) string {
 	return ""
 }
 
+// LaterLister is an optional interface of a Store: listing what is after a key, at the cost of that alone.
+type LaterLister interface {
+	// ListAfter yields what List does, without the objects whose keys are not after the given one.
+	ListAfter(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
+}
+
+// ListAfter yields the objects whose key starts with prefix and is after another key, in key order. It stops at the first
+// error. A store that is no LaterLister lists all.
+func ListAfter(ctx context.Context, s Store, prefix, after string) iter.Seq2[Object, error] {
+	if later, ok := s.(LaterLister); ok {
+		return later.ListAfter(ctx, prefix, after)
+	}
+	return func(yield func(Object, error) bool) {
+		for object, err := range s.List(ctx, prefix) {
+			if err == nil && object.Key <= after {
+				continue
+			}
+			if !yield(object, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // RandomReader is an optional interface of a Store: reading an object at any offset without fetching all of it. The
 // caller closes the reader. ctx bounds all reading from it.
 type RandomReader interface {

@@ -193,7 +193,7 @@ func (w *world) sync(b *testing.B) float64 {
 	return time.Since(begin).Seconds()
 }
 
-// lengthen adds commits of syncs without news to the log. It writes nothing that is derived from commits.
+// lengthen adds commits of syncs without news to the log, a month old. It writes nothing that is derived from commits.
 func (w *world) lengthen(b *testing.B, commits int) {
 	b.Helper()
 	if commits == 0 {
@@ -204,6 +204,7 @@ func (w *world) lengthen(b *testing.B, commits int) {
 		b.Fatal(err)
 	}
 	last, known := l.Log().Newest(), l.Log().KnownAt
+	monthAgo := time.Now().AddDate(0, -1, 0)
 	for range commits {
 		known = known.Next()
 		c := lake.Commit{
@@ -215,7 +216,8 @@ func (w *world) lengthen(b *testing.B, commits int) {
 		}
 		data, err := c.Encode()
 		if err == nil {
-			err = os.WriteFile(filepath.Join(w.store.URL(), lake.CommitKey(c.Number)), data, 0o600) // without the store's care, which takes time
+			path := filepath.Join(w.store.URL(), lake.CommitKey(c.Number))
+			err = errors.Join(os.WriteFile(path, data, 0o600), os.Chtimes(path, monthAgo, monthAgo)) // without the store's care, which takes time
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type Dir struct{ root string }
 var (
 	_ store.Store        = (*Dir)(nil)
 	_ store.Local        = (*Dir)(nil)
+	_ store.LaterLister  = (*Dir)(nil)
 	_ store.RandomReader = (*Dir)(nil)
 	_ store.Replacer     = (*Dir)(nil)
 	_ store.Cleaner      = (*Dir)(nil)
@@ -201,8 +203,13 @@ func (d *Dir) open(ctx context.Context, key string) (*os.File, error) {
 
 // List implements store.Store.
 func (d *Dir) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return d.ListAfter(ctx, prefix, "")
+}
+
+// ListAfter implements store.LaterLister. It reads the names of all files, and asks for size and date of the later ones alone.
+func (d *Dir) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
-		objects, err := d.walk(ctx, prefix)
+		objects, err := d.walk(ctx, prefix, after)
 		if err != nil {
 			yield(store.Object{}, fmt.Errorf("list %s: %w", prefix, err))
 			return
@@ -215,26 +222,27 @@ func (d *Dir) List(ctx context.Context, prefix string) iter.Seq2[store.Object, e
 	}
 }
 
-// walk returns the objects under a prefix. It sorts them at the end: folders are walked by name, which is not the order
-// of keys ("a-b" is before "a/b").
-func (d *Dir) walk(ctx context.Context, prefix string) ([]store.Object, error) {
+// walk returns the objects under a prefix whose keys are after another one. It sorts them at the end: folders are walked by
+// name, which is not the order of keys ("a-b" is before "a/b").
+func (d *Dir) walk(ctx context.Context, prefix, after string) ([]store.Object, error) {
 	start := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		start = filepath.Join(d.root, filepath.FromSlash(prefix[:i]))
 	}
 	var objects []store.Object
-	err := d.files(ctx, start, func(key string, info fs.FileInfo) {
-		if !strings.HasPrefix(info.Name(), store.TempPrefix) && strings.HasPrefix(key, prefix) {
-			objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
-		}
+	wanted := func(key string) bool {
+		return key > after && strings.HasPrefix(key, prefix) && !strings.HasPrefix(path.Base(key), store.TempPrefix)
+	}
+	err := d.files(ctx, start, wanted, func(key string, info fs.FileInfo) {
+		objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
 	})
 	slices.SortFunc(objects, func(a, b store.Object) int { return strings.Compare(a.Key, b.Key) })
 	return objects, err
 }
 
-// files calls found for every file under a folder, unfinished ones too. It skips files that vanish during the walk. The
+// files calls found for each wanted file under a folder, unfinished ones too. It skips files that vanish during the walk. The
 // folder may be a symbolic link; links below it are not followed.
-func (d *Dir) files(ctx context.Context, start string, found func(key string, info fs.FileInfo)) error {
+func (d *Dir) files(ctx context.Context, start string, wanted func(key string) bool, found func(key string, info fs.FileInfo)) error {
 	resolved, err := filepath.EvalSymlinks(start)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -252,20 +260,24 @@ func (d *Dir) files(ctx context.Context, start string, found func(key string, in
 		if err != nil {
 			return err
 		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		within, err := filepath.Rel(resolved, name)
 		if err != nil {
 			return err
 		}
 		rel, err := filepath.Rel(d.root, filepath.Join(start, within))
+		if err != nil {
+			return err
+		}
+		key := filepath.ToSlash(rel)
+		if !wanted(key) {
+			return nil
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err == nil {
-			found(filepath.ToSlash(rel), info)
+			found(key, info)
 		}
 		return err
 	})

@@ -16,9 +16,14 @@ import (
 // List implements store.Store, page by page. It skips names that no Put could have given, such as the "folders" that
 // some tools make.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return s.ListAfter(ctx, prefix, "")
+}
+
+// ListAfter implements store.LaterLister, page by page.
+func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
-		last := ""
-		for page, err := range s.pages(ctx, prefix) {
+		last := after
+		for page, err := range s.pages(ctx, prefix, after) {
 			if err != nil {
 				yield(store.Object{}, err)
 				return
@@ -41,9 +46,12 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object,
 	}
 }
 
-func (s *Store) pages(ctx context.Context, prefix string) iter.Seq2[*s3.ListObjectsV2Output, error] {
+func (s *Store) pages(ctx context.Context, prefix, after string) iter.Seq2[*s3.ListObjectsV2Output, error] {
 	return func(yield func(*s3.ListObjectsV2Output, error) bool) {
 		in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(prefix), MaxKeys: &s.cfg.ListPage}
+		if after != "" {
+			in.StartAfter = s.key(after)
+		}
 		for {
 			var page *s3.ListObjectsV2Output
 			err := s.do(ctx, "list", prefix, func(ctx context.Context) (err error) {

@@ -113,6 +113,7 @@ type Store struct {
 
 var (
 	_ store.Store        = (*Store)(nil)
+	_ store.LaterLister  = (*Store)(nil)
 	_ store.RandomReader = (*Store)(nil)
 	_ store.Replacer     = (*Store)(nil)
 	_ store.Cleaner      = (*Store)(nil)

@@ -219,6 +219,29 @@ func stopListing(t *testing.T, s store.Store, _ Config) {
 	}
 }
 
+// laterListing asks for what is after a key that exists, one that does not, one before all, one after all, and one of other
+// objects. It asks each store: one that is no LaterLister lists all.
+func laterListing(t *testing.T, s store.Store, cfg Config) {
+	keys := many(t, s, cfg.Objects)
+	put(t, s, "more", "x", store.Replace)
+	put(t, s, "many-more", "x", store.Replace)
+	at := len(keys) / 2
+	for after, want := range map[string][]string{
+		"": keys, "many/": keys, "a": keys, keys[at]: keys[at+1:], keys[at] + "-": keys[at+1:], keys[len(keys)-2]: keys[len(keys)-1:], keys[len(keys)-1]: nil, "more": nil,
+	} {
+		var got []string
+		for object, err := range store.ListAfter(t.Context(), s, "many/", after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, object.Key)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("after %q: got %d objects, want %d: %.5q and so on", after, len(got), len(want), want)
+		}
+	}
+}
+
 func deletion(t *testing.T, s store.Store, _ Config) {
 	put(t, s, "x", "x", store.Replace)
 	put(t, s, "y", "y", store.Replace)

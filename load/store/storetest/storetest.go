@@ -40,6 +40,7 @@ func Run(t *testing.T, cfg Config) {
 		{"list", listing},
 		{"a long listing comes in order", longListing},
 		{"stop in a listing", stopListing},
+		{"list what is after a key", laterListing},
 		{"delete", deletion},
 		{"delete many", deleteMany},
 		{"keys cannot leave the root", badKeys},
