@@ -147,6 +147,11 @@ func TestChains(t *testing.T) {
 		do("verify", 50, "verify")
 		do("verify --read-data", 50, "verify", "--read-data")
 		do("compact", 35, "compact")
+		night()
+		do("run, compacted", 30, "run")
+		do("iceberg on", 40, "iceberg", "on")
+		night()
+		do("run with Iceberg tables", 35, "run")
 		testkit.Golden(t, testkit.Root(t)+"/testdata/traces/chains.txt", []byte(chains.String()))
 	})
 }

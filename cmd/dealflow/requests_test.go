@@ -133,6 +133,11 @@ func TestRequests(t *testing.T) {
 	do("verify --read-data", "verify", "--read-data")
 	do("compact", "compact")
 	do("expire", "expire")
+	night()
+	do("run, compacted", "run")
+	do("iceberg on", "iceberg", "on")
+	night()
+	do("run with Iceberg tables", "run")
 	if log.delay == 0 {
 		testkit.Golden(t, testkit.Root(t)+"/testdata/traces/requests.txt", []byte(counts.String()))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -225,19 +226,25 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 	return r.decideAndWrite(ctx, f)
 }
 
-// publish writes what is derived from the commit. The commit stays valid if this fails, so failures are warnings.
+// publish writes what is derived from the commit. The commit stays valid if this fails, so failures are warnings. The Iceberg
+// tables are many small objects, and the catalog is two large ones: a store that is far away takes them side by side.
 func (r *run) publish(ctx context.Context, result *Result) {
 	warn := r.warner(result)
 	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.latest))
 	var err error
 	result.Compaction, err = r.compactIfNeeded(ctx)
 	warn("history was not compacted; run `dealflow compact`", err)
-	_, err = iceberg.AfterCommit(ctx, r.lake, iceberg.Config{Clock: r.Clock, Memory: r.Memory}, r.command.name == "sync")
-	warn("the Iceberg tables were not published; run `dealflow iceberg publish`", err)
-	warn("the lease was not released; it expires by itself", r.session.DropLease(ctx))
+	var tables sync.WaitGroup
+	var tablesErr error
+	tables.Go(func() {
+		_, tablesErr = iceberg.AfterCommit(ctx, r.lake, iceberg.Config{Clock: r.Clock, Memory: r.Memory}, r.command.name == "sync")
+	})
 	if !r.NoCatalog {
 		warn("the catalog was not published; run `dealflow catalog`", r.maker().PublishCurrent(ctx, r.catalog))
 	}
+	tables.Wait()
+	warn("the Iceberg tables were not published; run `dealflow iceberg publish`", tablesErr)
+	warn("the lease was not released; it expires by itself", r.session.DropLease(ctx))
 }
 
 // compactIfNeeded merges history files if there are many.

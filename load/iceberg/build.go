@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
@@ -189,30 +191,41 @@ func (b *builder) readRows(ctx context.Context) error {
 		old = b.previous.dataFiles()
 	}
 	first, gone := b.rowsBefore()
+	var read []lake.File
 	for _, key := range slices.Sorted(maps.Keys(b.files)) {
 		file := b.files[key]
 		if !old[key] {
 			b.first[key] = max(b.reader.adders[file.RunID()], 1)
 		}
-		if b.table.Namespace != Current {
-			continue
+		// If all rows were replaced, none is left that could be.
+		if b.table.Namespace == Current && (b.previous == nil || gone[key] < file.Rows) {
+			read = append(read, file)
 		}
-		if b.previous != nil && gone[key] == file.Rows {
-			continue // no row is left that could be replaced
-		}
-		if b.previous != nil {
-			closed, err := b.reader.readClosed(ctx, b.table, &file, b.publication.closed, first[key])
-			if err != nil {
+	}
+	found := make([]*history, len(read))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
+	for i := range read {
+		group.Go(func() (err error) {
+			if b.previous == nil {
+				found[i], err = b.reader.readHistory(ctx, b.table, &read[i], b.known)
 				return err
 			}
-			b.closed[key] = closed
+			found[i] = &history{}
+			found[i].closed, err = b.reader.readClosed(ctx, b.table, &read[i], b.publication.closed, first[read[i].Path])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, h := range found {
+		key := read[i].Path
+		b.closed[key] = h.closed
+		if b.previous != nil {
 			continue
 		}
-		h, err := b.reader.readHistory(ctx, b.table, &file, b.known)
-		if err != nil {
-			return err
-		}
-		b.first[key], b.closed[key], b.later[key] = h.first, h.closed, h.later
+		b.first[key], b.later[key] = h.first, h.later
 		if n := len(h.later); n > 0 {
 			b.last = max(b.last, int64(h.later[n-1].commit))
 		}

@@ -34,10 +34,12 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// How much is done at once: tables, which hold their rows in memory, and puts.
+// How much is done at once: tables, which hold their rows in memory; files that are read, of deal_versions or of a table; and
+// puts.
 const (
 	tablesAtOnce = 4
-	putsAtOnce   = 16
+	filesAtOnce  = 4
+	putsAtOnce   = store.SideBySide
 )
 
 // publication is one call of Publish.
@@ -254,7 +256,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(putsAtOnce)
 	for i := range tables {
-		group.Go(func() error { return p.putMetadata(groupCtx, before.find(tables[i].Table), &tables[i]) })
+		group.Go(func() error { return p.putMetadata(groupCtx, before, &tables[i]) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -279,14 +281,17 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 // versionTries is how many versions of metadata are tried: those that failed publications have left are passed over.
 const versionTries = 1000
 
-// putMetadata puts a table's metadata under the next version. Metadata that is published already keeps its version.
-func (p *publication) putMetadata(ctx context.Context, before *PublishedTable, t *putTable) error {
+// putMetadata puts a table's metadata under the next version. Metadata that is published already keeps its version: that can
+// only be metadata of the same commit, with which the state of each names it.
+func (p *publication) putMetadata(ctx context.Context, before *Published, t *putTable) error {
 	t.Version = 1
-	if before != nil {
-		t.Version = before.Version + 1
-		if found, err := store.Read(ctx, p.store, t.metadataKey(before.Version)); err == nil && bytes.Equal(found, t.metadata) {
-			t.Version = before.Version
-			return nil
+	if old := before.find(t.Table); old != nil {
+		t.Version = old.Version + 1
+		if before.Number == p.log.Number {
+			if found, err := store.Read(ctx, p.store, t.metadataKey(old.Version)); err == nil && bytes.Equal(found, t.metadata) {
+				t.Version = old.Version
+				return nil
+			}
 		}
 	}
 	for range versionTries {

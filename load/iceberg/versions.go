@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
 	"dealflow/load/parquet"
@@ -69,32 +70,26 @@ func (r *versionReader) commitOf(instant int64) (int32, error) {
 // since returns the versions of all feeds that became known after a commit, 0 for all. Of later versions of the same deal,
 // each says until when the one before was current.
 func (r *versionReader) since(ctx context.Context, after int64) (knowledge, error) {
-	known := knowledge{}
-	for _, file := range r.lake.Log().Files(lake.HistoryTable(lake.DealVersions)) {
-		if adder, ok := r.adders[file.RunID()]; ok && adder <= after {
-			continue // its rows were known before
-		}
-		var last feedKey // the rows are sorted by market and kind
-		err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at", "market"}, nil, func(rec arrow.Record) error {
-			kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
-			instants, markets := rec.Column(3).(*array.Timestamp), rec.Column(4).(*array.String)
-			for row := range int(rec.NumRows()) {
-				commit, err := r.commitOf(int64(instants.Value(row)))
-				if err != nil {
-					return err
-				}
-				if int64(commit) <= after {
-					continue
-				}
-				if kind, market := kinds.Value(row), markets.Value(row); kind != last.kind || market != last.market {
-					last = feedKey{strings.Clone(market), strings.Clone(kind)}
-				}
-				known[last] = append(known[last], knownVersion{deal: ids.Value(row), version: versions.Value(row), from: commit})
-			}
-			return nil
+	files := slices.DeleteFunc(r.lake.Log().Files(lake.HistoryTable(lake.DealVersions)), func(file lake.File) bool {
+		adder, ok := r.adders[file.RunID()]
+		return ok && adder <= after // its rows were known before
+	})
+	parts := make([]knowledge, len(files))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
+	for i := range files {
+		group.Go(func() (err error) {
+			parts[i], err = r.sinceIn(ctx, &files[i], after)
+			return err
 		})
-		if err != nil {
-			return nil, err
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	known := knowledge{}
+	for _, part := range parts {
+		for feed, versions := range part {
+			known[feed] = append(known[feed], versions...)
 		}
 	}
 	for _, versions := range known {
@@ -106,6 +101,31 @@ func (r *versionReader) since(ctx context.Context, after int64) (knowledge, erro
 		}
 	}
 	return known, nil
+}
+
+// sinceIn returns the versions in a file of deal_versions that became known after a commit, in the order of its rows.
+func (r *versionReader) sinceIn(ctx context.Context, file *lake.File, after int64) (knowledge, error) {
+	known := knowledge{}
+	var last feedKey // the rows are sorted by market and kind
+	err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at", "market"}, nil, func(rec arrow.Record) error {
+		kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
+		instants, markets := rec.Column(3).(*array.Timestamp), rec.Column(4).(*array.String)
+		for row := range int(rec.NumRows()) {
+			commit, err := r.commitOf(int64(instants.Value(row)))
+			if err != nil {
+				return err
+			}
+			if int64(commit) <= after {
+				continue
+			}
+			if kind, market := kinds.Value(row), markets.Value(row); kind != last.kind || market != last.market {
+				last = feedKey{strings.Clone(market), strings.Clone(kind)}
+			}
+			known[last] = append(known[last], knownVersion{deal: ids.Value(row), version: versions.Value(row), from: commit})
+		}
+		return nil
+	})
+	return known, err
 }
 
 func compareVersions(a, b knownVersion) int {
@@ -124,16 +144,34 @@ func (r *versionReader) closed(ctx context.Context, k knowledge, after int64) (k
 		}
 	}
 	files := r.lake.Log().Files(lake.HistoryTable(lake.DealVersions))
+	parts := make([][]beginning, len(files))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
 	for i := range files {
-		if err := r.readFrom(ctx, &files[i], closed); err != nil {
-			return nil, err
+		group.Go(func() (err error) {
+			parts[i], err = r.beginningsIn(ctx, &files[i], closed)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		for _, b := range part {
+			b.version.from = b.commit
 		}
 	}
 	return closed, nil
 }
 
-// readFrom sets from of the versions that a file of deal_versions has.
-func (r *versionReader) readFrom(ctx context.Context, file *lake.File, versions knowledge) error {
+// beginning says at which commit a version became known.
+type beginning struct {
+	version *knownVersion
+	commit  int32
+}
+
+// beginningsIn finds those of versions that a file of deal_versions has.
+func (r *versionReader) beginningsIn(ctx context.Context, file *lake.File, versions knowledge) (found []beginning, err error) {
 	var open parquet.Once
 	defer open.Close()
 	for _, market := range file.Markets() {
@@ -149,7 +187,7 @@ func (r *versionReader) readFrom(ctx context.Context, file *lake.File, versions 
 		slices.Sort(deals)
 		f, err := open.Get(ctx, r.lake.Store(), file.Path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		err = f.ScanAt(ctx, r.mem, file, market, []string{"kind", "deal_id", "version", "known_at"}, deals, func(rec arrow.Record, _ int64) error {
 			kinds, ids, numbers, instants := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32), rec.Column(3).(*array.Timestamp)
@@ -159,17 +197,19 @@ func (r *versionReader) readFrom(ctx context.Context, file *lake.File, versions 
 				if !ok {
 					continue
 				}
-				if same[at].from, err = r.commitOf(int64(instants.Value(row))); err != nil {
+				commit, err := r.commitOf(int64(instants.Value(row)))
+				if err != nil {
 					return err
 				}
+				found = append(found, beginning{&same[at], commit})
 			}
 			return nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // within returns those of sorted versions whose deals a file may have.
