@@ -88,6 +88,7 @@ bench bench-peers: export TEST_FULL := 1
 bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
 	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake ./load/iceberg > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
+	TEST_SIZES=1k $(measure) -bench Afar -benchtime 1x ./internal/bench > $(BENCH)/afar.txt
 	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt
 	$(GO) run ./internal/bench/growth/plot < $(BENCH)/growth.csv > $(BENCH)/growth.svg
 	TEST_COMMITS=525000 $(measure) -bench Years -benchtime 1x ./load > $(BENCH)/years.txt

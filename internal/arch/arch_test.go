@@ -39,7 +39,7 @@ var doors = map[string][]string{
 	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load/runs", "load", "load/iceberg", "schemas/..."},
-	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest"},
+	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
 	"load/loadtest": {"*"},
 
 	"sql":                   {"schemas/...", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows"},

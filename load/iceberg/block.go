@@ -2,7 +2,16 @@ package iceberg
 
 import (
 	"cmp"
+	"context"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"dealflow/load/iceberg/known"
+	"dealflow/load/parquet"
+	"dealflow/load/store"
 )
 
 // A snapshot of a table of Current names today's files, minus the rows that were no longer or not yet known. To share
@@ -128,27 +137,26 @@ func (b *block) rows() (n int64) {
 	return n
 }
 
-// event is a row of a data file, and the commit at which it became known, or stopped being current.
-type event struct {
-	commit int32
-	row    int32 // number in the file, from 0
-}
-
-func compareEvents(a, b event) int {
-	return cmp.Or(cmp.Compare(a.commit, b.commit), cmp.Compare(a.row, b.row))
-}
-
 // rowsIn returns the sorted rows of the events in a span. The events are sorted.
-func rowsIn(events []event, s span) []int64 {
+func rowsIn(events []known.Event, s span) []int64 {
 	at := func(commit int64) int {
-		i, _ := slices.BinarySearchFunc(events, commit, func(e event, c int64) int { return cmp.Compare(int64(e.commit), c) })
+		i, _ := slices.BinarySearchFunc(events, commit, func(e known.Event, c int64) int { return cmp.Compare(int64(e.Commit), c) })
 		return i
 	}
 	within := events[at(s.Lo):at(s.end())]
 	rows := make([]int64, len(within))
 	for i, e := range within {
-		rows[i] = int64(e.row)
+		rows[i] = int64(e.Row)
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// readDeletes reads the rows that a file of position deletes names.
+func readDeletes(ctx context.Context, s store.Store, mem memory.Allocator, deletes object) (rows []int64, err error) {
+	err = parquet.Scan(ctx, s, mem, deletes.Key, []string{parquet.DeletePosition}, nil, func(rec arrow.Record) error {
+		rows = append(rows, rec.Column(0).(*array.Int64).Int64Values()...)
+		return nil
+	})
+	return rows, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/load/iceberg/known"
 	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
@@ -105,21 +106,21 @@ type builder struct {
 	*publication
 	table    Table
 	schema   *tableSchema
-	previous *tableState          // that it continues from; nil for none
-	from     int64                // commit of previous; 0 for none
-	kept     []int64              // commits of the snapshots
-	files    map[string]lake.File // live files
-	first    map[string]int64     // of the files that are not in previous: the commit at which the first row became known
-	closed   map[string][]event   // by data file; only those after the previous commit
-	later    map[string][]event
+	previous *tableState              // that it continues from; nil for none
+	from     int64                    // commit of previous; 0 for none
+	kept     []int64                  // commits of the snapshots
+	files    map[string]lake.File     // live files
+	first    map[string]int64         // of the files that are not in previous: the commit at which the first row became known
+	closed   map[string][]known.Event // by data file; only those after the previous commit
+	later    map[string][]known.Event
 	last     int64               // the last commit in later
 	blocks   map[blockKey]*block // nil: the block has no entries
 	named    map[string]object   // objects of the previous state, by the part of the name that their content determines
 }
 
 // isOf says whether a state is of this lake, where it is now, and has this program's columns, manifests and lists.
-func (s *state) isOf(r *versionReader, root string) bool {
-	return (s.FormatVersion == stateVersion || s.FormatVersion == longMetadata) && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= int64(len(r.names)) && s.SHA256 == r.hashOf(s.Number)
+func (s *state) isOf(r *known.Reader, root string) bool {
+	return (s.FormatVersion == stateVersion || s.FormatVersion == longMetadata) && s.Location == location(root, "") && s.Schema == lake.SchemaVersion && 0 < s.Number && s.Number <= int64(len(r.Names())) && s.SHA256 == r.HashOf(s.Number)
 }
 
 // canContinue says whether the state of a commit can be continued from: no file was removed since, and each new file has
@@ -133,8 +134,8 @@ func (b *builder) canContinue(s *tableState, from int64) bool {
 	}
 	for key := range b.files {
 		file := b.files[key]
-		adder := b.reader.adders[file.RunID()]
-		if !old[key] && (adder <= from || b.table.Namespace == Current && !b.reader.isPull(adder)) {
+		adder := b.reader.AdderOf(&file)
+		if !old[key] && (adder <= from || b.table.Namespace == Current && !b.reader.IsPull(adder)) {
 			return false
 		}
 	}
@@ -195,24 +196,24 @@ func (b *builder) readRows(ctx context.Context) error {
 	for _, key := range slices.Sorted(maps.Keys(b.files)) {
 		file := b.files[key]
 		if !old[key] {
-			b.first[key] = max(b.reader.adders[file.RunID()], 1)
+			b.first[key] = max(b.reader.AdderOf(&file), 1)
 		}
 		// If all rows were replaced, none is left that could be.
 		if b.table.Namespace == Current && (b.previous == nil || gone[key] < file.Rows) {
 			read = append(read, file)
 		}
 	}
-	found := make([]*history, len(read))
+	found := make([]*known.History, len(read))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(filesAtOnce)
 	for i := range read {
 		group.Go(func() (err error) {
 			if b.previous == nil {
-				found[i], err = b.reader.readHistory(ctx, b.table, &read[i], b.known)
+				found[i], err = b.reader.ReadHistory(ctx, b.table.Name, &read[i], b.known)
 				return err
 			}
-			found[i] = &history{}
-			found[i].closed, err = b.reader.readClosed(ctx, b.table, &read[i], b.publication.closed, first[read[i].Path])
+			found[i] = &known.History{}
+			found[i].Closed, err = b.reader.ReadClosed(ctx, b.table.Name, &read[i], b.publication.closed, first[read[i].Path])
 			return err
 		})
 	}
@@ -221,13 +222,13 @@ func (b *builder) readRows(ctx context.Context) error {
 	}
 	for i, h := range found {
 		key := read[i].Path
-		b.closed[key] = h.closed
+		b.closed[key] = h.Closed
 		if b.previous != nil {
 			continue
 		}
-		b.first[key], b.later[key] = h.first, h.later
-		if n := len(h.later); n > 0 {
-			b.last = max(b.last, int64(h.later[n-1].commit))
+		b.first[key], b.later[key] = h.First, h.Later
+		if n := len(h.Later); n > 0 {
+			b.last = max(b.last, int64(h.Later[n-1].Commit))
 		}
 	}
 	return nil
@@ -336,7 +337,7 @@ func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, 
 	for _, old := range b.earlier(kind, s) {
 		for i := range old.Entries {
 			e := &old.Entries[i]
-			found, err := b.reader.readDeletes(ctx, e.Deletes)
+			found, err := readDeletes(ctx, b.store, b.mem, e.Deletes)
 			if err != nil {
 				return nil, err
 			}
@@ -350,7 +351,7 @@ func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, 
 		if b.dry {
 			e.positions = rows[key]
 		} else {
-			data, err := parquet.PositionDeletes(b.reader.mem, location(b.root, key), rows[key])
+			data, err := parquet.PositionDeletes(b.mem, location(b.root, key), rows[key])
 			if err != nil {
 				return nil, err
 			}
@@ -399,7 +400,7 @@ func (b *builder) build(ctx context.Context) (*tableState, error) {
 			return nil, err
 		}
 		s.Snapshots = append(s.Snapshots, snapshot{
-			Commit: commit, SHA256: b.reader.hashOf(commit), KnownAt: b.reader.knownAt(commit), List: b.put("snap", ".avro", data), Blocks: use(blocks),
+			Commit: commit, SHA256: b.reader.HashOf(commit), KnownAt: b.reader.KnownAt(commit), List: b.put("snap", ".avro", data), Blocks: use(blocks),
 		})
 	}
 	return s, nil

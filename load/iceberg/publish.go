@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/iceberg/known"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -34,8 +35,7 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// How much is done at once: tables, which hold their rows in memory; files that are read, of deal_versions or of a table; and
-// puts.
+// How much is done at once: tables, which hold their rows in memory; files of one that are read; and puts.
 const (
 	tablesAtOnce = 4
 	filesAtOnce  = 4
@@ -46,12 +46,13 @@ const (
 type publication struct {
 	ctx    context.Context // of the puts
 	store  store.Store
+	mem    memory.Allocator
 	log    *load.Log
 	root   string
-	reader *versionReader
+	reader *known.Reader
 	old    *stored // the state that is continued from; nil for none
-	known  knowledge
-	closed knowledge // versions that were replaced or removed since the commit of old
+	known  known.Versions
+	closed known.Versions // versions that were replaced or removed since the commit of old
 	puts   *errgroup.Group
 	dry    bool // nothing is put: objects have no keys, and entries have their positions
 
@@ -89,11 +90,11 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if before == nil {
 		before = &Published{}
 	}
-	reader, err := newVersionReader(ctx, l, cfg.Memory)
+	reader, err := known.New(ctx, l, cfg.Memory)
 	if err != nil {
 		return nil, err
 	}
-	p := &publication{store: l.Store(), log: l.Log(), root: l.Store().URL(), reader: reader, put: map[string]bool{}}
+	p := &publication{store: l.Store(), mem: cfg.Memory, log: l.Log(), root: l.Store().URL(), reader: reader, put: map[string]bool{}}
 	if before.Number > p.log.Number && !p.log.RecordsLoss(before.NamedCommit) {
 		later, err := l.HasCommit(ctx, before.Number)
 		if err == nil && !later {
@@ -101,7 +102,7 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 		}
 		return nil, err // another command has published its later commit
 	}
-	tables, err := p.tables(ctx, before, keptCommits(reader.names, settings.KeepAll))
+	tables, err := p.tables(ctx, before, keptCommits(reader.Names(), settings.KeepAll))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (p *publication) builders(ctx context.Context, before *Published, kept []in
 		}
 		b := &builder{
 			publication: p, table: t, schema: schema, kept: kept, files: files[t.source], first: map[string]int64{},
-			closed: map[string][]event{}, later: map[string][]event{}, blocks: map[blockKey]*block{}, named: map[string]object{},
+			closed: map[string][]known.Event{}, later: map[string][]known.Event{}, blocks: map[blockKey]*block{}, named: map[string]object{},
 		}
 		if t.Namespace != Current {
 			b.kept = []int64{p.log.Number}
@@ -192,8 +193,8 @@ func (p *publication) readVersions(ctx context.Context, builders []*builder) (er
 			since = min(since, b.from)
 		}
 	}
-	if p.known, err = p.reader.since(ctx, since); err == nil && p.old != nil {
-		p.closed, err = p.reader.closed(ctx, p.known, p.old.Number)
+	if p.known, err = p.reader.Since(ctx, since); err == nil && p.old != nil {
+		p.closed, err = p.reader.Closed(ctx, p.known, p.old.Number)
 	}
 	return err
 }
@@ -247,7 +248,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 	}
 	for i := range tables {
 		t := &tables[i]
-		if t.metadata, err = t.Table.metadata(p.root, p.reader.hashOf(1), t.state, now.State); err != nil {
+		if t.metadata, err = t.Table.metadata(p.root, p.reader.HashOf(1), t.state, now.State); err != nil {
 			return fmt.Errorf("table %s: %w", t.Table, err)
 		}
 		t.Objects++

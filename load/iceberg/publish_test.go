@@ -166,7 +166,7 @@ func TestKilledPublication(t *testing.T) {
 		return err
 	}
 	killed := 0
-	for at := int64(1); ; at += 23 {
+	for at := int64(1); ; at += 17 {
 		err := publish(&faultstore.Store{Store: w.Store, FailAt: at, Applied: at%2 == 0})
 		if err == nil {
 			break

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/iceberg/known"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -35,8 +36,9 @@ type Fault struct {
 // verification is one call of Verify.
 type verification struct {
 	store   store.Store
+	mem     memory.Allocator
 	log     *load.Log
-	reader  *versionReader
+	reader  *known.Reader
 	root    string
 	state   *state
 	present map[string]int64 // bytes of the objects that exist, by key
@@ -55,11 +57,11 @@ type verification struct {
 //
 // What cannot be read is a fault. The error is the context's.
 func Verify(ctx context.Context, l *load.Lake, mem memory.Allocator, rows bool) ([]Fault, error) {
-	reader, err := newVersionReader(ctx, l, mem)
+	reader, err := known.New(ctx, l, mem)
 	if err != nil {
 		return nil, err
 	}
-	v := &verification{store: l.Store(), log: l.Log(), reader: reader, root: l.Store().URL(), present: map[string]int64{}, rows: rows}
+	v := &verification{store: l.Store(), mem: mem, log: l.Log(), reader: reader, root: l.Store().URL(), present: map[string]int64{}, rows: rows}
 	published, err := ReadPublished(ctx, v.store)
 	if err != nil {
 		v.fault(PublishedKey, "", "%v", err)
@@ -92,8 +94,8 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 		return nil
 	case published.Number > v.log.Number:
 		return nil // another command has published its commit since the log was read
-	case published.SHA256 != v.reader.hashOf(published.Number):
-		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, v.reader.hashOf(published.Number))
+	case published.SHA256 != v.reader.HashOf(published.Number):
+		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, v.reader.HashOf(published.Number))
 		return nil
 	}
 	read, err := readState(ctx, v.store, published.State)
@@ -148,9 +150,9 @@ func (v *verification) checkTable(ctx context.Context, t Table, at *PublishedTab
 		switch {
 		case kept.Commit < 1 || kept.Commit > v.log.Number:
 			v.fault(stateKey, t.String(), "the table can be read as of commit %d, which the lake does not have", kept.Commit)
-		case kept.SHA256 != v.reader.hashOf(kept.Commit) || !kept.KnownAt.Equal(v.reader.knownAt(kept.Commit).Time):
+		case kept.SHA256 != v.reader.HashOf(kept.Commit) || !kept.KnownAt.Equal(v.reader.KnownAt(kept.Commit).Time):
 			v.fault(stateKey, t.String(), "commit %d is named by SHA-256 %.12s and known_at %s, but has %.12s and %s",
-				kept.Commit, kept.SHA256, kept.KnownAt, v.reader.hashOf(kept.Commit), v.reader.knownAt(kept.Commit))
+				kept.Commit, kept.SHA256, kept.KnownAt, v.reader.HashOf(kept.Commit), v.reader.KnownAt(kept.Commit))
 		}
 	}
 	var objects []object
@@ -174,7 +176,7 @@ func (v *verification) checkMetadata(ctx context.Context, t Table, at *Published
 		v.fault(at.Metadata(), t.String(), "published metadata: %v", err)
 		return ctx.Err()
 	}
-	want, err := t.metadata(v.root, v.reader.hashOf(1), s, stateKey)
+	want, err := t.metadata(v.root, v.reader.HashOf(1), s, stateKey)
 	if v.isOurs() && v.state.FormatVersion == stateVersion && (err != nil || !equalJSON(found, want)) {
 		v.fault(at.Metadata(), t.String(), "the metadata is not what the state %s says", stateKey)
 	}
@@ -304,7 +306,7 @@ func (v *verification) compareRows(ctx context.Context) error {
 	for _, s := range v.state.Tables[Tables()[0].String()].Snapshots {
 		kept = append(kept, s.Commit)
 	}
-	p := &publication{store: v.store, log: v.log, root: v.root, reader: v.reader, dry: true}
+	p := &publication{store: v.store, mem: v.mem, log: v.log, root: v.root, reader: v.reader, dry: true}
 	made, err := p.tables(ctx, &Published{}, kept)
 	if err != nil {
 		return err
@@ -380,7 +382,7 @@ func (v *verification) contents(ctx context.Context, t Table, blocks []*block) m
 				continue
 			}
 			if e.positions == nil && e.Deletes.Key != "" { // once, although many snapshots share a block
-				e.positions, _ = v.reader.readDeletes(ctx, e.Deletes)
+				e.positions, _ = readDeletes(ctx, v.store, v.mem, e.Deletes)
 				_ = v.comparePositions(ctx, t, e, e.positions) // a fault if that failed, or if a row names another data file
 			}
 			found[e.Data] = append(found[e.Data], e.positions...)
@@ -401,7 +403,7 @@ func sameBlock(a, b *block) bool {
 func (v *verification) comparePositions(ctx context.Context, t Table, e *entry, want []int64) error {
 	next, target := 0, location(v.root, e.Data)
 	columns := []string{parquet.DeletePath, parquet.DeletePosition}
-	err := parquet.Scan(ctx, v.store, v.reader.mem, e.Deletes.Key, columns, nil, func(rec arrow.Record) error {
+	err := parquet.Scan(ctx, v.store, v.mem, e.Deletes.Key, columns, nil, func(rec arrow.Record) error {
 		positions, ok := rec.Column(1).(*array.Int64)
 		if !ok {
 			return fmt.Errorf("column %s is of type %s", parquet.DeletePosition, rec.Column(1).DataType())

@@ -14,7 +14,7 @@ BenchmarkFloor/deals=10k/download-gzip-2   3   0.5 cpu-s  140 json-MB  0.5 wall-
 BenchmarkFloor/deals=10k/flatten-2         3   0.5 cpu-s  0.3 wall-s
 BenchmarkFloor/deals=10k/flatten-2         3   0.7 cpu-s  0.4 wall-s
 BenchmarkFloor/deals=10k/tokenise-2        3   0.2 cpu-s  0.1 wall-s
-BenchmarkRun/deals=10k/first-night/cores=2-2   3   8 cpu-s  300 peak-MiB  2 wall-s
+BenchmarkRun/deals=10k/first-night/cores=2-2   3   8 cpu-s  300 peak-MiB  2.5 wall-s
 PASS
 `
 	if err := os.WriteFile(path, []byte(measured), 0o600); err != nil {
@@ -25,10 +25,10 @@ PASS
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| first night, wall time by that of the bare download with gzip | ≤ 3 × | 4 × | missed |", // 2 s by 0.5 s
-		"| flattening, JSON a core | ≥ 200 MB/s | 280 MB/s | met |",                                // 140 MB in the lesser 0.5 s
+		"| first night, wall time by that of the bare download with gzip | ≤ 4.50 × | 5 × | missed |", // 2.5 s by 0.5 s
+		"| flattening, JSON a core | ≥ 200 MB/s | 280 MB/s | met |",                                   // 140 MB in the lesser 0.5 s
 		"| flattening by bare tokenising, speed | ≥ 0.60 × | 0.40 × | missed |",
-		"| dlt's wall time by that of the first night | ≥ 12 × | not measured | |",
+		"| dlt's wall time by that of the first night | ≥ 9 × | not measured | |",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no line %q in\n%s", want, out.String())

@@ -1,4 +1,4 @@
-package iceberg
+package known
 
 import (
 	"cmp"
@@ -29,37 +29,47 @@ type knownVersion struct {
 	to      int32 // the commit that replaced or removed it; 0 for none
 }
 
-// knowledge is the versions of each feed, sorted by deal and version.
-type knowledge map[feedKey][]knownVersion
+// Versions are those of each feed, sorted by deal and version.
+type Versions map[feedKey][]knownVersion
 
-// versionReader reads when versions became known.
-type versionReader struct {
+// filesAtOnce is how many files of a table, or of deal_versions, are read side by side.
+const filesAtOnce = 4
+
+// Reader reads when versions became known. It is safe for concurrent use.
+type Reader struct {
 	lake   *load.Lake
 	mem    memory.Allocator
 	names  []runs.Name      // of all runs; that of commit n is at n-1
 	adders map[string]int64 // number of the commit of each run
 }
 
-func newVersionReader(ctx context.Context, l *load.Lake, mem memory.Allocator) (*versionReader, error) {
+// New reads the names of all commits of a lake. mem is where columns are read to.
+func New(ctx context.Context, l *load.Lake, mem memory.Allocator) (*Reader, error) {
 	names, err := l.Names(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("names of the runs: %w", err)
 	}
-	r := &versionReader{lake: l, mem: mem, names: names, adders: map[string]int64{}}
+	r := &Reader{lake: l, mem: mem, names: names, adders: map[string]int64{}}
 	for i := range names {
 		r.adders[names[i].RunID] = names[i].Number
 	}
 	return r, nil
 }
 
-// hashOf returns the SHA-256 of a commit's bytes.
-func (r *versionReader) hashOf(number int64) string { return r.names[number-1].SHA256 }
+// Names names all runs: that of commit n is at n-1. The caller must not change the slice.
+func (r *Reader) Names() []runs.Name { return r.names }
 
-// knownAt returns the instant of a commit.
-func (r *versionReader) knownAt(number int64) lake.Instant { return r.names[number-1].KnownAt }
+// AdderOf returns the number of the commit that added a file; 0 if the lake has none of the file's run.
+func (r *Reader) AdderOf(file *lake.File) int64 { return r.adders[file.RunID()] }
+
+// HashOf returns the SHA-256 of a commit's bytes.
+func (r *Reader) HashOf(number int64) string { return r.names[number-1].SHA256 }
+
+// KnownAt returns the instant of a commit.
+func (r *Reader) KnownAt(number int64) lake.Instant { return r.names[number-1].KnownAt }
 
 // commitOf returns the number of the commit at which an instant was known.
-func (r *versionReader) commitOf(instant int64) (int32, error) {
+func (r *Reader) commitOf(instant int64) (int32, error) {
 	i, found := slices.BinarySearchFunc(r.names, instant, func(n runs.Name, instant int64) int { return cmp.Compare(n.KnownAt.UnixMicro(), instant) })
 	if !found {
 		return 0, fmt.Errorf("deal_versions names the instant %s, which no commit has; run `dealflow verify`", lake.At(microTime(instant)))
@@ -67,14 +77,14 @@ func (r *versionReader) commitOf(instant int64) (int32, error) {
 	return int32(i + 1), nil
 }
 
-// since returns the versions of all feeds that became known after a commit, 0 for all. Of later versions of the same deal,
+// Since returns the versions of all feeds that became known after a commit, 0 for all. Of later versions of the same deal,
 // each says until when the one before was current.
-func (r *versionReader) since(ctx context.Context, after int64) (knowledge, error) {
+func (r *Reader) Since(ctx context.Context, after int64) (Versions, error) {
 	files := slices.DeleteFunc(r.lake.Log().Files(lake.HistoryTable(lake.DealVersions)), func(file lake.File) bool {
 		adder, ok := r.adders[file.RunID()]
 		return ok && adder <= after // its rows were known before
 	})
-	parts := make([]knowledge, len(files))
+	parts := make([]Versions, len(files))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(filesAtOnce)
 	for i := range files {
@@ -86,7 +96,7 @@ func (r *versionReader) since(ctx context.Context, after int64) (knowledge, erro
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	known := knowledge{}
+	known := Versions{}
 	for _, part := range parts {
 		for feed, versions := range part {
 			known[feed] = append(known[feed], versions...)
@@ -104,8 +114,8 @@ func (r *versionReader) since(ctx context.Context, after int64) (knowledge, erro
 }
 
 // sinceIn returns the versions in a file of deal_versions that became known after a commit, in the order of its rows.
-func (r *versionReader) sinceIn(ctx context.Context, file *lake.File, after int64) (knowledge, error) {
-	known := knowledge{}
+func (r *Reader) sinceIn(ctx context.Context, file *lake.File, after int64) (Versions, error) {
+	known := Versions{}
 	var last feedKey // the rows are sorted by market and kind
 	err := parquet.Scan(ctx, r.lake.Store(), r.mem, file.Path, []string{"kind", "deal_id", "version", "known_at", "market"}, nil, func(rec arrow.Record) error {
 		kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
@@ -132,10 +142,10 @@ func compareVersions(a, b knownVersion) int {
 	return cmp.Or(cmp.Compare(a.deal, b.deal), cmp.Compare(a.version, b.version))
 }
 
-// closed returns the versions that others of k, known after a commit, have replaced or removed, with the commits from and until
+// Closed returns the versions that others of k, known after a commit, have replaced or removed, with the commits from and until
 // which they were current.
-func (r *versionReader) closed(ctx context.Context, k knowledge, after int64) (knowledge, error) {
-	closed := knowledge{}
+func (r *Reader) Closed(ctx context.Context, k Versions, after int64) (Versions, error) {
+	closed := Versions{}
 	for feed, versions := range k {
 		for _, v := range versions {
 			if v.version > 1 && int64(v.from) > after {
@@ -171,7 +181,7 @@ type beginning struct {
 }
 
 // beginningsIn finds those of versions that a file of deal_versions has.
-func (r *versionReader) beginningsIn(ctx context.Context, file *lake.File, versions knowledge) (found []beginning, err error) {
+func (r *Reader) beginningsIn(ctx context.Context, file *lake.File, versions Versions) (found []beginning, err error) {
 	var open parquet.Once
 	defer open.Close()
 	for _, market := range file.Markets() {
@@ -230,9 +240,9 @@ func dealsOf(versions []knownVersion) []int64 {
 
 // mayHave returns those of sorted versions whose rows a file of history may have. first is a commit at or before the one at
 // which its first row became known.
-func (r *versionReader) mayHave(versions []knownVersion, file *lake.File, first int64) (found []knownVersion) {
+func (r *Reader) mayHave(versions []knownVersion, file *lake.File, first int64) (found []knownVersion) {
 	last := r.adders[file.RunID()]
-	if r.isPull(last) {
+	if r.IsPull(last) {
 		first = last
 	}
 	for _, v := range within(versions, file) {
