@@ -229,10 +229,14 @@ func (d *Dir) walk(ctx context.Context, prefix, after string) ([]store.Object, e
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		start = filepath.Join(d.root, filepath.FromSlash(prefix[:i]))
 	}
-	var objects []store.Object
-	wanted := func(key string) bool {
+	wanted := func(key string, folder bool) bool {
+		if folder { // unless nothing in it has the prefix, or is after the key
+			key += "/"
+			return (strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key)) && (key > after || strings.HasPrefix(after, key))
+		}
 		return key > after && strings.HasPrefix(key, prefix) && !strings.HasPrefix(path.Base(key), store.TempPrefix)
 	}
+	var objects []store.Object
 	err := d.files(ctx, start, wanted, func(key string, info fs.FileInfo) {
 		objects = append(objects, store.Object{Key: key, Size: info.Size(), Modified: info.ModTime()})
 	})
@@ -240,9 +244,9 @@ func (d *Dir) walk(ctx context.Context, prefix, after string) ([]store.Object, e
 	return objects, err
 }
 
-// files calls found for each wanted file under a folder, unfinished ones too. It skips files that vanish during the walk. The
-// folder may be a symbolic link; links below it are not followed.
-func (d *Dir) files(ctx context.Context, start string, wanted func(key string) bool, found func(key string, info fs.FileInfo)) error {
+// files calls found for each wanted file under a folder, unfinished ones too, and enters the wanted folders. It skips files
+// that vanish during the walk. The folder may be a symbolic link; links below it are not followed.
+func (d *Dir) files(ctx context.Context, start string, wanted func(key string, folder bool) bool, found func(key string, info fs.FileInfo)) error {
 	resolved, err := filepath.EvalSymlinks(start)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -250,26 +254,29 @@ func (d *Dir) files(ctx context.Context, start string, wanted func(key string) b
 	if err != nil {
 		return err
 	}
+	within, err := filepath.Rel(d.root, start)
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(resolved, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if errors.Is(err, fs.ErrNotExist) || err == nil && entry.IsDir() {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && name == resolved { // a file has nothing below it
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		within, err := filepath.Rel(resolved, name)
-		if err != nil {
-			return err
+		// A folder of commits has half a million names: no more is done for each than must be.
+		key := strings.TrimPrefix(filepath.ToSlash(name[len(resolved):]), "/")
+		if within != "." {
+			key = filepath.ToSlash(within) + "/" + key
 		}
-		rel, err := filepath.Rel(d.root, filepath.Join(start, within))
-		if err != nil {
-			return err
-		}
-		key := filepath.ToSlash(rel)
-		if !wanted(key) {
+		switch want := wanted(key, entry.IsDir()); {
+		case entry.IsDir() && !want:
+			return fs.SkipDir
+		case entry.IsDir() || !want:
 			return nil
 		}
 		info, err := entry.Info()

@@ -17,7 +17,7 @@ import (
 // Leftovers implements store.Cleaner: temporary files that never got the name of their object.
 func (d *Dir) Leftovers(ctx context.Context, before time.Time) ([]store.Leftover, error) {
 	var found []store.Leftover
-	err := d.files(ctx, d.root, unfinished, func(key string, info fs.FileInfo) {
+	err := d.files(ctx, d.root, func(key string, folder bool) bool { return folder || unfinished(key) }, func(key string, info fs.FileInfo) {
 		if info.ModTime().Before(before) {
 			found = append(found, store.Leftover{Key: key, Begun: info.ModTime()})
 		}

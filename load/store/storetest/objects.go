@@ -172,7 +172,9 @@ func listing(t *testing.T, s store.Store, _ Config) {
 		"b/1":      {"b/10"},
 		"b":        {"b-/1", "b/10", "b/2", "b0"},
 		"":         {"a/1", "b-/1", "b/10", "b/2", "b0"},
+		"b-":       {"b-/1"},
 		"nothing/": nil,
+		"b/2/":     nil, // below an object
 	} {
 		if got := list(t, s, prefix); !slices.Equal(got, want) {
 			t.Errorf("list %q: got %v, want %v", prefix, got, want)
