@@ -60,6 +60,8 @@ type explorer struct {
 	lake *asof.Lake
 	db   *stdsql.DB // of the newest edition
 	now  time.Time
+
+	patience time.Duration // of readers; 0: more than any page takes
 }
 
 // serve serves the explorer of a lake until the test ends, or until it is closed.
@@ -87,7 +89,7 @@ const quarantined = 23
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: time.Hour,
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: cmp.Or(e.patience, time.Hour),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {

@@ -128,7 +128,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}
+	data := dealsData{List: frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}}
 	c := &frame.Content{Title: "Deals", Template: "deals", Data: &data}
 	rows := found.All()
 	if len(rows) > listRows {
@@ -146,7 +146,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if query.Name == "removed_deals" {
 		c.Lead = "Deals that had been removed, newest removal first."
 		removedRows(q, data.Table, rows)
-		data.Filters = []frame.Filter{stateFilter(q)}
+		data.Facets = frame.Later(q, func() ([]frame.Filter, error) { return []frame.Filter{stateFilter(q)}, nil })
 		return c, nil
 	}
 	var all int64
@@ -159,12 +159,19 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	}
 	c.Lead += "."
 	dealRows(q, data.Table, rows)
-	facets, err := q.Ask(asof.Query{Name: strings.Replace(query.Name, "deals", "deal_facets", 1), Args: query.Args, Rows: 10_000})
-	if err != nil {
-		return nil, err
-	}
-	data.Filters = append(facetFilters(q, facets), stateFilter(q))
+	data.Facets = frame.Later(q, func() ([]frame.Filter, error) {
+		facets, err := q.Ask(asof.Query{Name: strings.Replace(query.Name, "deals", "deal_facets", 1), Args: query.Args, Rows: 10_000})
+		if err != nil {
+			return nil, err
+		}
+		return append(facetFilters(q, facets), stateFilter(q)), nil
+	})
 	return c, nil
+}
+
+type dealsData struct {
+	frame.List
+	Facets *frame.Part[[]frame.Filter]
 }
 
 // quoted returns what was searched for, in words.
@@ -357,8 +364,8 @@ func mainChanges(q *frame.Request) (asof.Query, error) {
 }
 
 type changesData struct {
-	frame.List
 	Matrix   *grid.Table
+	Versions *frame.Part[*frame.List]
 	From, To string
 	Field    string       // table.column, to which the list is narrowed; "" for all
 	Hidden   []frame.Fact // parameters that the form of the interval keeps
@@ -432,6 +439,12 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if data.limit(q, query.Args, all); data.Long != "" {
 		return c, nil
 	}
+	data.Versions = frame.Later(q, func() (*frame.List, error) { return changedVersions(q, query, number) })
+	return c, nil
+}
+
+// changedVersions lists the versions of a page of the changes.
+func changedVersions(q *frame.Request, query asof.Query, number int64) (*frame.List, error) {
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
 	found, err := q.Ask(query)
 	if err != nil {
@@ -442,7 +455,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	edits := editsOf(values)
-	data.Empty = "Nothing became known in this time. Choose an earlier start, or take a filter away."
+	data := &frame.List{Empty: "Nothing became known in this time. Choose an earlier start, or take a filter away."}
 	rows := found.All()
 	if len(rows) > listRows {
 		rows = rows[:listRows]
@@ -464,7 +477,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
 			grid.Value(r.Cell("borrower")), change, fieldsCell(r, edits[versionOf(r)]), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
-	return c, nil
+	return data, nil
 }
 
 // versionOf identifies the version of a row.

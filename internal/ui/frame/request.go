@@ -30,7 +30,8 @@ type Request struct {
 	path   string // below the base, without the ending of a download
 	format string // of a download; "" for a page
 	asked  []evidence
-	top    *top // nil: the page is written whole
+	stream *stream // nil until the page is shown
+	status int     // of HTTP, of the first part that failed; 0: none did
 
 	aliases string // version, for the layout
 }

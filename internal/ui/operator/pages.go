@@ -32,9 +32,9 @@ type source struct{ Source }
 func Pages(from Source) []frame.Page {
 	s := &source{from}
 	return []frame.Page{
-		{Path: "", Word: "Health", Key: "h", Live: true, Show: s.showHealth},
-		{Path: "feeds", Word: "Health", Show: showFeeds, Main: mainFeeds},
-		{Path: "runs", Word: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
+		{Path: "", Word: "Health", Title: "Health", Key: "h", Live: true, Show: s.showHealth},
+		{Path: "feeds", Word: "Health", Title: "Feeds", Show: showFeeds, Main: mainFeeds},
+		{Path: "runs", Word: "Runs", Title: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
 		{Path: "runs/last", Word: "Runs", Move: moveToLast},
 		{Path: "quarantine/{record}", Word: "Health", Live: true, Whole: true, Show: s.showRecord},
 		{Path: "runs/{commit}", Word: "Runs", Live: true, Show: s.showRun, Main: mainRun},
