@@ -494,8 +494,7 @@ func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
 	return nil, nil
 }
 
-// heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
-// names the checks that hold it.
+// heldFinding returns a finding for the page. A failed run that waits for a person is held, and says what its checks found.
 func heldFinding(s *statusResult, f finding) operator.Finding {
 	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
@@ -503,11 +502,10 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 		return found
 	}
 	found.RunID = t.RunID
-	if t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
+	if !isHeld(t.ExitCode) {
 		return found
 	}
 	found.Kind = "held"
-	found.Todo = releasing(t.Error, *t.ExitCode, found.Todo)
 	// The lines between the first, which is the reason, and the last, which is what to do.
 	if lines := strings.Split(strings.TrimSpace(t.Error), "\n"); len(lines) > 2 {
 		for _, line := range lines[1 : len(lines)-1] {
@@ -515,26 +513,6 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 		}
 	}
 	return found
-}
-
-// releasing returns what mends a held run: the command that releases it names the checks that hold it. Without their names it
-// is todo.
-func releasing(message string, code int, todo string) string {
-	if checks := namedChecks(message); code == 5 && checks != "" {
-		return "look at the source; if the data is right, `dealflow run --accept-checks " + checks + "`"
-	}
-	return todo
-}
-
-// namedChecks returns the quality checks that a message names, with commas.
-func namedChecks(message string) string {
-	var named []string
-	for _, check := range sql.QualityChecks() {
-		if strings.Contains(message, check.Name) {
-			named = append(named, check.Name)
-		}
-	}
-	return strings.Join(named, ",")
 }
 
 // sizeFacts says what the lake has grown to.
@@ -572,8 +550,8 @@ func runsOf(rows []runRow) []operator.Run {
 		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
 			r.Todo = todoAfter(r.Attempt)
-			if r.Attempt.ExitCode != nil && r.Attempt.Outcome == lake.OutcomeHeld {
-				r.Todo = releasing(r.Attempt.Error, *r.Attempt.ExitCode, r.Todo)
+			if isHeld(r.Attempt.ExitCode) {
+				r.Commit.Outcome = lake.OutcomeHeld // the record says that it failed
 			}
 		}
 		runs = append(runs, r)

@@ -385,7 +385,7 @@ func (s *Server) topOf(q *Request) string {
 	all.Headed = q.page.Title
 	for _, part := range []string{"top", "wait"} {
 		if err := s.render(&page, part, all); err != nil {
-			s.config.Log.Error("the top of a page of the explorer", "path", q.http.URL.Path, "error", err)
+			s.config.Log.Error("a page of the explorer failed", "path", q.http.URL.Path, "error", err)
 		}
 	}
 	return page.String()

@@ -209,13 +209,21 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 }
 
 // toShow returns findings in the order of their verdicts, the worst first. Those of several feeds that ask for the same are one, with a line
-// for each feed.
+// for each feed; a command that names its feed names all of them.
 func toShow(findings []Finding) (shown []Finding) {
+	type alike struct{ kind, run, todo string }
+	const feeds = "\x00" // in todo, where the names of feeds are
+	places := map[alike]int{}
 	for _, f := range findings {
-		at := slices.IndexFunc(shown, func(other Finding) bool {
-			return f.Feed != "" && other.Feed != "" && f.RunID == other.RunID && f.Kind == other.Kind && f.Todo == other.Todo
-		})
-		if at < 0 {
+		of := alike{f.Kind, f.RunID, f.Todo}
+		if f.Feed != "" {
+			of.todo = strings.ReplaceAll(f.Todo, f.Feed, feeds)
+		}
+		at, isKnown := places[of]
+		if !isKnown || f.Feed == "" {
+			if f.Feed != "" {
+				places[of] = len(shown)
+			}
 			shown = append(shown, f)
 			continue
 		}
@@ -225,6 +233,8 @@ func toShow(findings []Finding) (shown []Finding) {
 		}
 		first.Details = append(slices.Clone(first.Details), f.Reason)
 		first.Reason = grid.Plural(int64(len(first.Details)), "feed", "feeds")
+		first.Feed += "," + f.Feed
+		first.Todo = strings.ReplaceAll(of.todo, feeds, first.Feed)
 	}
 	rank := func(f Finding) int { return slices.Index(verdicts, cmp.Or(verdictOf[f.Kind], verdictWarned)) }
 	slices.SortStableFunc(shown, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
@@ -235,7 +245,7 @@ func toShow(findings []Finding) (shown []Finding) {
 var plainID = regexp.MustCompile(`^[0-9a-f-]+$`)
 
 // dealsSaid finds feeds, and the deals that a check names of the feed before them.
-var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|such as (\d+(?:, \d+)*)`)
+var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|(?:deals, such as|\(such as deal) (\d+(?:, \d+)*)`)
 
 // linkedDeals splits what a check found into parts. The deals that it names lead to their pages.
 func linkedDeals(line string, address func(service, market, kind string, id int64) string) (parts []frame.Choice) {

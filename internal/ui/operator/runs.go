@@ -64,7 +64,7 @@ func viewOf(q *frame.Request, r *Run) attemptView {
 	switch {
 	case r.Attempt != nil && r.Commit.Number == 0 && r.Attempt.Failed():
 		v.Mark, v.Class = "✖", "bad"
-		if r.Attempt.Outcome == lake.OutcomeHeld {
+		if r.Commit.Outcome == lake.OutcomeHeld {
 			v.Mark = "■"
 		}
 		v.Said = firstLine(r.Attempt.Error)
@@ -222,7 +222,7 @@ func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
 	}
 	if r.Commit.Number == 0 {
 		c.Title = "Attempt of " + r.Commit.Command
-		c.Lead = fmt.Sprintf("%s started %s: %s. It made no commit.", capital(r.Commit.Command), grid.ShortTime(r.Commit.StartedAt.Time), r.Attempt.Outcome)
+		c.Lead = fmt.Sprintf("%s started %s: %s. It made no commit.", capital(r.Commit.Command), grid.ShortTime(r.Commit.StartedAt.Time), r.Commit.Outcome)
 		data.Facts = attemptFacts(r.Attempt)
 		return c, nil
 	}
