@@ -397,6 +397,20 @@ func (e *explorer) quiet() *app {
 	return &quiet
 }
 
+// open opens the lake.
+func (e *explorer) open(ctx context.Context) (*load.Lake, error) {
+	l, err := e.quiet().openToRead(ctx, e.where)
+	return l, e.gone(err)
+}
+
+// gone says of a lake without commits that it had some when the explorer began: a run would begin a new lake in its place.
+func (e *explorer) gone(err error) error {
+	if errors.Is(err, load.ErrNoLake) {
+		return fmt.Errorf("%s has no commit any more: see whether its disk is mounted, and start no run before, which would begin a new lake there", e.where.URL())
+	}
+	return err
+}
+
 // health returns what status says, with the settings of status.
 func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	a := e.quiet()
@@ -417,7 +431,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	in.catalogs = e.catalogs
 	s, err := in.inspect(ctx, e.where, o)
 	if err != nil {
-		return nil, err
+		return nil, e.gone(err)
 	}
 	h := &operator.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
@@ -472,7 +486,7 @@ func openRecords(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantine
 
 // record returns the bytes that `dealflow quarantine show` prints of a record that openQuarantine lists; nil for another one.
 func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
-	l, err := e.quiet().openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -562,7 +576,7 @@ func runsOf(rows []runRow) []operator.Run {
 // runs lists what `dealflow runs` lists.
 func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error) {
 	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -583,7 +597,7 @@ func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error
 // run finds what `dealflow runs show` shows.
 func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) {
 	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -600,8 +614,7 @@ func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) 
 
 // files counts what a commit added and removed.
 func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange, error) {
-	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return operator.FileChange{}, err
 	}

@@ -3,15 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/operator"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 )
 
@@ -93,6 +97,21 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	runs := runsOf([]runRow{{Commit: commitOf(ended), Attempt: ended}})
 	if runs[0].Todo != todo || runs[0].Commit.Outcome != lake.OutcomeHeld {
 		t.Errorf("the page of the attempt says %s: %s", runs[0].Commit.Outcome, runs[0].Todo)
+	}
+}
+
+// TestGoneLake asks for a lake of which nothing is left: the explorer does not say that a run begins one, which would hide that the disk is
+// not mounted.
+func TestGoneLake(t *testing.T) {
+	where, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{environment: environment{Now: time.Now}, sink: logs.NewSink(io.Discard, "dealflow")}
+	e := &explorer{app: a, where: where}
+	_, err = e.runs(t.Context(), 1)
+	if err == nil || !strings.Contains(err.Error(), "has no commit any more") || strings.Contains(err.Error(), "dealflow run") {
+		t.Errorf("got %v", err)
 	}
 }
 

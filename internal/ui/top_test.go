@@ -30,6 +30,24 @@ func oneNight(t *testing.T) *world.World {
 	return w
 }
 
+// TestGoneLake asks for the pages of an operator after the lake has gone: they say so, what to type, and what was known before.
+func TestGoneLake(t *testing.T) {
+	w := oneNight(t)
+	e := serve(t, w)
+	gone := &explorer{lake: e.lake, now: e.now, gone: errors.New("the folder has no commit any more")}
+	gone.Server = httptest.NewServer(gone.server(t, w, nil))
+	defer gone.Close()
+	status, body, _ := gone.get(t, "/")
+	if status != http.StatusServiceUnavailable {
+		t.Errorf("Health: status %d, want 503", status)
+	}
+	wantParts(t, body, "The lake cannot be read. Committed last: ", "<strong>failed</strong>", "the folder has no commit any more", `data-copy="dealflow doctor"`, `<h2 id="feeds">`, ">"+api.Feeds()[0].String()+"</bdi>")
+	wantParts(t, gone.page(t, "/runs"), "are not among them: the folder has no commit any more.", `runs/1">`)
+	if status, body, _ = gone.get(t, "/-/healthz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"verdict": "failed"`) {
+		t.Errorf("healthz: status %d, %s", status, body)
+	}
+}
+
 // TestTopOfSlowPage reads the top of a page while its content is being asked, and then the rest: the content, or why there is none. A
 // page that was begun so has no ETag, so that a failure is not kept.
 func TestTopOfSlowPage(t *testing.T) {

@@ -98,14 +98,44 @@ func (h *Health) Verdict() string {
 	return worst
 }
 
-// verdictSaid is what the page says first.
-var verdictSaid = map[string]struct{ Mark, Class, Said string }{
-	verdictFailed:  {"✖", "bad", "The last run failed, or the lake has lost something."},
-	verdictHeld:    {"■", "bad", "A run or a feed waits for a person."},
-	verdictStale:   {"◷", "bad", "The newest snapshot is too old."},
-	verdictPartial: {"◐", "warn", "Some feeds are missing from the last run."},
-	verdictWarned:  {"▲", "warn", "The last run is complete, with warnings."},
-	verdictGood:    {"✔", "ok", "The last run is complete."},
+// verdictMarks are the mark and the colour of each verdict.
+var verdictMarks = map[string]struct{ Mark, Class string }{
+	verdictFailed: {"✖", "bad"}, verdictHeld: {"■", "bad"}, verdictStale: {"◷", "bad"}, verdictPartial: {"◐", "warn"}, verdictWarned: {"▲", "warn"}, verdictGood: {"✔", "ok"},
+}
+
+// kindSaid is what the page says first, by the kind of the worst finding.
+var kindSaid = map[string]string{
+	"failed": "A run or a sync failed, and committed nothing.", "refused": "The next run will be refused.", "lost": "The lake has lost a commit.",
+	"damaged": "The lake is damaged.", "unreadable": "The lake cannot be read.",
+	"stale": "The newest snapshot is too old.", "partial": "Some feeds are missing from the last run.",
+}
+
+// said is what the page says first.
+func (h *Health) said() string {
+	verdict, feeds := h.Verdict(), int64(0)
+	for _, f := range toShow(h.Findings) {
+		switch {
+		case cmp.Or(verdictOf[f.Kind], verdictWarned) != verdict:
+		case f.Kind != "held":
+			return cmp.Or(kindSaid[f.Kind], "The last run is complete, with warnings.")
+		case f.Feed == "":
+			return "A run waits for a person: it committed nothing."
+		default:
+			feeds += int64(strings.Count(f.Feed, ",") + 1)
+		}
+	}
+	if feeds > 0 {
+		return grid.Plural(feeds, "feed waits", "feeds wait") + " for a person."
+	}
+	return "The last run is complete."
+}
+
+// unreadable is the health of a lake that cannot be read any more.
+func unreadable(err error) *Health {
+	return &Health{
+		Findings:       []Finding{{Kind: "unreadable", Severity: "problem", Reason: err.Error(), Todo: "`dealflow doctor` tries the store; `dealflow verify` says what is damaged"}},
+		QuarantineFlaw: err.Error(),
+	}
 }
 
 // Limits of the page: what is beyond them is on the pages that it leads to.
@@ -173,15 +203,16 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	}
 	h, err := s.Health(q.Ctx)
 	if err != nil {
-		return nil, err
+		h = unreadable(err)
+		c.Status = http.StatusServiceUnavailable
 	}
 	data.Known, data.Verdict = true, h.Verdict()
-	said := verdictSaid[data.Verdict]
-	data.Mark, data.Class = said.Mark, said.Class
+	mark := verdictMarks[data.Verdict]
+	data.Mark, data.Class = mark.Mark, mark.Class
 	if data.Verdict == verdictFailed || data.Verdict == verdictHeld {
 		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
 	}
-	c.Lead = said.Said + " " + c.Lead
+	c.Lead = h.said() + " " + c.Lead
 	for _, f := range toShow(h.Findings) {
 		commands := commandsIn(f.Todo)
 		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
@@ -194,7 +225,9 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		}
 		data.Findings = append(data.Findings, view)
 	}
-	data.Feeds = feedsNow(q, h)
+	if data.Feeds = feedsNow(q, h); err != nil {
+		data.Feeds, h.Checks = feedsThen(q, feeds), last.Checks // which the explorer has read before
+	}
 	data.Checks = checksTable(h.Checks)
 	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
 	data.QuarantineFlaw = h.QuarantineFlaw

@@ -52,6 +52,24 @@ func driftRows(pulls []pulled) (rows, said string) {
 	return strings.Join(all, ", "), said
 }
 
+// TestSaid begins Health with what is so: a run that a check holds, or the feeds that wait, and of what failed its kind.
+func TestSaid(t *testing.T) {
+	for want, found := range map[string][]Finding{
+		"The last run is complete.":                       nil,
+		"The last run is complete, with warnings.":        {{Kind: "drift"}},
+		"A run or a sync failed, and committed nothing.":  {{Kind: "stale"}, {Kind: "failed"}},
+		"The lake has lost a commit.":                     {{Kind: "lost"}},
+		"A run waits for a person: it committed nothing.": {{Kind: "held"}, {Kind: "held", Feed: "bond/ig/priced"}, {Kind: "drift"}},
+		"1 feed waits for a person.":                      {{Kind: "stale"}, {Kind: "held", Feed: "bond/ig/priced"}},
+		"2 feeds wait for a person.":                      {{Kind: "held", Feed: "bond/ig/priced", Todo: "bond/ig/priced"}, {Kind: "held", Feed: "bond/hy/priced", Todo: "bond/hy/priced"}},
+		"Some feeds are missing from the last run.":       {{Kind: "warned"}, {Kind: "partial", Feed: "bond/ig/priced"}},
+	} {
+		if got := (&Health{Findings: found}).said(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestToShow has the worst verdict first, and one finding with a line each for feeds that ask for the same.
 func TestToShow(t *testing.T) {
 	got := toShow([]Finding{

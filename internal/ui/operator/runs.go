@@ -43,16 +43,20 @@ type FileChange struct {
 const runsShown = 100
 
 // readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
-func (s *source) readRuns(q *frame.Request) (*Listing, error) {
-	if !q.View.Pinned() {
-		return s.Runs(q.Ctx, runsShown)
-	}
+func (s *source) readRuns(q *frame.Request) *Listing {
 	var found Listing
+	if !q.View.Pinned() {
+		all, err := s.Runs(q.Ctx, runsShown)
+		if err == nil {
+			return all
+		}
+		found.Flaw = err.Error() // the view has every commit
+	}
 	commits := q.View.Commits()
 	for i := len(commits) - 1; i >= 0 && len(found.Runs) < runsShown; i-- {
 		found.Runs = append(found.Runs, Run{Commit: commits[i]})
 	}
-	return &found, nil
+	return &found
 }
 
 // viewOf returns a run as the strip of attempts shows it.
@@ -83,10 +87,7 @@ func firstLine(text string) string {
 }
 
 func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
-	found, err := s.readRuns(q)
-	if err != nil {
-		return nil, err
-	}
+	found := s.readRuns(q)
 	runs := found.Runs
 	commands, outcomes := map[string]int64{}, map[string]int64{}
 	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
