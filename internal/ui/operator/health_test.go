@@ -70,6 +70,17 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// TestFirstLine has what the first line of a message announces.
+func TestFirstLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "one\ntwo": "one", "a check holds the run:\n  emptied_columns: 9\nnothing was committed": "a check holds the run: emptied_columns: 9",
+	} {
+		if got := firstLine(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestToShow has the worst verdict first, and one finding with a line each for feeds that ask for the same.
 func TestToShow(t *testing.T) {
 	got := toShow([]Finding{

@@ -81,8 +81,13 @@ func viewOf(q *frame.Request, r *Run) attemptView {
 	return v
 }
 
+// firstLine returns the first line of a message, with the next one if that is what it announces.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		line += " " + next
+	}
 	return line
 }
 
