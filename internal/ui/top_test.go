@@ -30,6 +30,19 @@ func oneNight(t *testing.T) *world.World {
 	return w
 }
 
+// TestBeforeFirstCommit asks for pages as of an instant before the lake: they say where it begins, and do not propose to take filters away.
+func TestBeforeFirstCommit(t *testing.T) {
+	w := oneNight(t)
+	e := serve(t, w)
+	begins := "It begins at " + asof.Path(w.Log(t).KnownAt)
+	for _, path := range []string{"", "feeds", "pipeline", "deals", "deals?state=removed", "changes", "runs", "analyses/league_table"} {
+		page := e.page(t, "/as-of/2020-01-01T00:00:00Z/"+path)
+		if !strings.Contains(page, begins) || strings.Contains(page, "Take a filter away") {
+			t.Errorf("%s: want %q, and no proposal to take a filter away: %s", path, begins, said(page))
+		}
+	}
+}
+
 // TestGoneLake asks for the pages of an operator after the lake has gone: they say so, what to type, and what was known before.
 func TestGoneLake(t *testing.T) {
 	w := oneNight(t)

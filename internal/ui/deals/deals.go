@@ -142,7 +142,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if q.View.Pinned() {
 		as = "as of " + grid.LongTime(q.View.Instant())
 	}
-	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
+	data.Empty = q.Empty(fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q)))
 	if query.Name == "removed_deals" {
 		c.Lead = "Deals that had been removed, newest removal first."
 		removedRows(q, data.Table, rows)
@@ -364,6 +364,7 @@ func mainChanges(q *frame.Request) (asof.Query, error) {
 }
 
 type changesData struct {
+	Empty    string // what to say in place of a table without rows
 	Matrix   *grid.Table
 	Versions *frame.Part[*frame.List]
 	From, To string
@@ -428,7 +429,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	for _, r := range counts.All() {
 		all += r.Int("versions")
 	}
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
+	data := &changesData{Empty: nothingKnown(q), From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
 	}
@@ -443,6 +444,10 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	return c, nil
 }
 
+func nothingKnown(q *frame.Request) string {
+	return q.Empty("Nothing became known in this time. Choose an earlier start, or take a filter away.")
+}
+
 // changedVersions lists the versions of a page of the changes.
 func changedVersions(q *frame.Request, query asof.Query, number int64) (*frame.List, error) {
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
@@ -455,7 +460,7 @@ func changedVersions(q *frame.Request, query asof.Query, number int64) (*frame.L
 		return nil, err
 	}
 	edits := editsOf(values)
-	data := &frame.List{Empty: "Nothing became known in this time. Choose an earlier start, or take a filter away."}
+	data := &frame.List{Empty: nothingKnown(q)}
 	rows := found.All()
 	if len(rows) > listRows {
 		rows = rows[:listRows]

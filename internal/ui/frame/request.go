@@ -139,6 +139,14 @@ func (q *Request) ConsoleLink(statement string) string {
 	return q.Link(address)
 }
 
+// Empty says why there is nothing, and what to do: otherwise, unless the page is of an instant before the first commit.
+func (q *Request) Empty(otherwise string) string {
+	if q.View.Commit() != nil {
+		return otherwise
+	}
+	return "The lake had no commit yet. It begins at " + asof.Path(q.View.Range().First) + ": choose that instant, or a later one."
+}
+
 // base returns the way from the page to its base: all links are relative to it, so that a pinned reader stays pinned.
 func (q *Request) base() string {
 	_, below, _ := strings.Cut(strings.TrimPrefix(q.http.URL.Path, "/as-of/"), "/")

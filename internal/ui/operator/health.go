@@ -187,7 +187,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	}
 	last := lastPull(q.View.Commits())
 	if last == nil {
-		c.Lead = "The lake had no commit yet."
+		c.Lead = q.Empty("The lake has no snapshot yet: dealflow run takes the first one.")
 		return c, nil
 	}
 	sums := sumsOf(last)
@@ -614,7 +614,7 @@ func showFeeds(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found)}}, nil
+	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found), Empty: q.Empty("No feed has a snapshot.")}}, nil
 }
 
 func mainFeeds(*frame.Request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -182,5 +184,17 @@ func TestStagesOf(t *testing.T) {
 		if got := removedSaid(f); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestState has a list of findings for monitors, also if there are none.
+func TestState(t *testing.T) {
+	good, said := Source{Health: func(context.Context) (*Health, error) { return &Health{}, nil }}.State(t.Context())
+	data, err := json.Marshal(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !good || !strings.Contains(string(data), `"findings":[]`) || !strings.Contains(string(data), `"verdict":"good"`) {
+		t.Errorf("good: %t, said: %s", good, data)
 	}
 }

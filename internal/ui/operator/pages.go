@@ -47,6 +47,6 @@ func (s Source) State(ctx context.Context) (good bool, said any) {
 	if err != nil {
 		return false, map[string]any{"verdict": verdictFailed, "error": err.Error()}
 	}
-	verdict := h.Verdict()
-	return verdict != verdictFailed && verdict != verdictHeld && verdict != verdictStale, map[string]any{"verdict": verdict, "now": h.Now, "findings": h.Findings}
+	verdict, findings := h.Verdict(), append([]Finding{}, h.Findings...) // in JSON, none are an empty list
+	return verdict != verdictFailed && verdict != verdictHeld && verdict != verdictStale, map[string]any{"verdict": verdict, "now": h.Now, "findings": findings}
 }

@@ -116,7 +116,7 @@ func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
 		lead += " Attempts that made no commit are not among them: " + found.Flaw + "."
 	}
 	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
-		Table: t, Empty: "No run matches. Take a filter away.",
+		Table: t, Empty: q.Empty("No run matches. Take a filter away."),
 		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
 	}}, nil
 }

@@ -210,7 +210,7 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	data := &analysisData{Analysis: p.Analysis, Fields: p.fields(q)}
-	data.Empty = "The answer has no row: nothing of the lake matches the form."
+	data.Empty = q.Empty("The answer has no row: nothing of the lake matches the form.")
 	c := &frame.Content{Title: p.heading(), Template: "analysis", Data: data}
 	if !complete {
 		c.Lead = "The analysis " + p.Name + "."
