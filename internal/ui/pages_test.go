@@ -137,7 +137,7 @@ func testLinks(t *testing.T, e *explorer) {
 	}
 }
 
-// testSlow asks for the pages as a reader without patience: they are the same, but for the line that says that the rest follows, their host, and the title
+// testSlow asks for the pages as a reader without patience: they are the same, except for the line that says that the rest follows, their host, and the title
 // of those whose heading was not known.
 func testSlow(t *testing.T, e *explorer, w *world.World) {
 	slow := &explorer{lake: e.lake, now: e.now, patience: time.Nanosecond}

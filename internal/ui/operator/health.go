@@ -248,14 +248,14 @@ func toShow(findings []Finding) (shown []Finding) {
 	const feeds = "\x00" // in todo, where the names of feeds are
 	places := map[alike]int{}
 	for _, f := range findings {
-		of := alike{f.Kind, f.RunID, f.Todo}
+		key := alike{f.Kind, f.RunID, f.Todo}
 		if f.Feed != "" {
-			of.todo = strings.ReplaceAll(f.Todo, f.Feed, feeds)
+			key.todo = strings.ReplaceAll(f.Todo, f.Feed, feeds)
 		}
-		at, isKnown := places[of]
+		at, isKnown := places[key]
 		if !isKnown || f.Feed == "" {
 			if f.Feed != "" {
-				places[of] = len(shown)
+				places[key] = len(shown)
 			}
 			shown = append(shown, f)
 			continue
@@ -267,7 +267,7 @@ func toShow(findings []Finding) (shown []Finding) {
 		first.Details = append(slices.Clone(first.Details), f.Reason)
 		first.Reason = grid.Plural(int64(len(first.Details)), "feed", "feeds")
 		first.Feed += "," + f.Feed
-		first.Todo = strings.ReplaceAll(of.todo, feeds, first.Feed)
+		first.Todo = strings.ReplaceAll(key.todo, feeds, first.Feed)
 	}
 	rank := func(f Finding) int { return slices.Index(verdicts, cmp.Or(verdictOf[f.Kind], verdictWarned)) }
 	slices.SortStableFunc(shown, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
