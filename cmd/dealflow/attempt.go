@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -14,6 +15,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
+	"dealflow/sql"
 )
 
 // attempt is the attempt of a command, and what the command says of itself.
@@ -189,7 +191,30 @@ func todoAfter(t *attempts.Attempt) string {
 	if t.ExitCode == nil || t.Commit > 0 {
 		return ""
 	}
-	return todoAfterExit(t.Command, *t.ExitCode)
+	return todoAfterExit(t.Command, *t.ExitCode, t.Error)
+}
+
+// isHeld says whether a command waits for a person: what it pulled is complete, and its data was not accepted.
+func isHeld(code *int) bool { return code != nil && (*code == 5 || *code == 6) }
+
+// accepting returns what to do after a hold by the contract or by quality checks: the command that accepts what the message names.
+func accepting(message string) string {
+	if strings.Contains(message, pull.ErrContract.Error()) {
+		return "look at the source; if the data is right, `dealflow run --contract report`"
+	}
+	if strings.Contains(message, " could not be run: ") {
+		return "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"
+	}
+	var named []string
+	for _, check := range sql.QualityChecks() {
+		if strings.Contains(message, check.Name) {
+			named = append(named, check.Name)
+		}
+	}
+	if len(named) == 0 {
+		return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
+	}
+	return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(named, ",") + "`"
 }
 
 // again returns the command line of a command that is recorded under a name.
@@ -200,8 +225,8 @@ func again(command string) string {
 	return "`dealflow " + command + "`"
 }
 
-// todoAfterExit returns the command that mends what ended a command with an exit code; "" if it needs nothing.
-func todoAfterExit(name string, code int) string {
+// todoAfterExit returns the command that mends what ended a command with an exit code and a message; "" if it needs nothing.
+func todoAfterExit(name string, code int, message string) string {
 	command := again(name)
 	switch code {
 	case 0:
@@ -211,7 +236,7 @@ func todoAfterExit(name string, code int) string {
 	case 4:
 		return "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then " + command
 	case 5:
-		return "look at the source; if the data is right, `dealflow run --accept-checks NAME`, or --contract=report for drift"
+		return accepting(message)
 	case 6:
 		return "look at the source; if the deals are gone, `dealflow run --accept-removals`"
 	case 7:

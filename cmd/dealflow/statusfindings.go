@@ -115,7 +115,10 @@ func (in *inspection) judgeRuns(s *statusResult) {
 // failureText says which attempt failed, when, and why.
 func failureText(t *attempts.Attempt) string {
 	how := t.Outcome
-	if t.ExitCode != nil {
+	switch {
+	case isHeld(t.ExitCode):
+		how = fmt.Sprintf("was held (exit code %d) and committed nothing", *t.ExitCode)
+	case t.ExitCode != nil:
 		how = fmt.Sprintf("%s (exit code %d)", t.Outcome, *t.ExitCode)
 	}
 	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(firstLine(t.Error), "it said nothing"))
@@ -199,10 +202,10 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 		f := &s.Feeds[i]
 		name := f.Feed.String()
 		if f.Held != nil {
-			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
+			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --feeds "+name+" --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
 		}
 		if f.UnprovedAbsent > 0 {
-			s.add("unproved", name, "if they are gone, `dealflow run --accept-removals` removes them",
+			s.add("unproved", name, "if they are gone, `dealflow run --feeds "+name+" --accept-removals` removes them",
 				"%s: %d deals that its list lacks are kept, because the API gives no evidence that they are gone", name, f.UnprovedAbsent)
 		}
 		if f.Last == nil {

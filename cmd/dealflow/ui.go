@@ -397,6 +397,20 @@ func (e *explorer) quiet() *app {
 	return &quiet
 }
 
+// open opens the lake.
+func (e *explorer) open(ctx context.Context) (*load.Lake, error) {
+	l, err := e.quiet().openToRead(ctx, e.where)
+	return l, e.gone(err)
+}
+
+// gone says of a lake without commits that it had some when the explorer began: a run would begin a new lake in its place.
+func (e *explorer) gone(err error) error {
+	if errors.Is(err, load.ErrNoLake) {
+		return fmt.Errorf("%s has no commit any more: see whether its disk is mounted, and start no run before, which would begin a new lake there", e.where.URL())
+	}
+	return err
+}
+
 // health returns what status says, with the settings of status.
 func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	a := e.quiet()
@@ -417,7 +431,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	in.catalogs = e.catalogs
 	s, err := in.inspect(ctx, e.where, o)
 	if err != nil {
-		return nil, err
+		return nil, e.gone(err)
 	}
 	h := &operator.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
@@ -472,7 +486,7 @@ func openRecords(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantine
 
 // record returns the bytes that `dealflow quarantine show` prints of a record that openQuarantine lists; nil for another one.
 func (e *explorer) record(ctx context.Context, id string) ([]byte, error) {
-	l, err := e.quiet().openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -494,8 +508,7 @@ func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
 	return nil, nil
 }
 
-// heldFinding returns a finding for the page. A failed run that waits for a person is held; the command that releases it
-// names the checks that hold it.
+// heldFinding returns a finding for the page. A failed run that waits for a person is held, and says what its checks found.
 func heldFinding(s *statusResult, f finding) operator.Finding {
 	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
@@ -503,11 +516,10 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 		return found
 	}
 	found.RunID = t.RunID
-	if t.ExitCode == nil || t.Outcome != lake.OutcomeHeld {
+	if !isHeld(t.ExitCode) {
 		return found
 	}
 	found.Kind = "held"
-	found.Todo = releasing(t.Error, *t.ExitCode, found.Todo)
 	// The lines between the first, which is the reason, and the last, which is what to do.
 	if lines := strings.Split(strings.TrimSpace(t.Error), "\n"); len(lines) > 2 {
 		for _, line := range lines[1 : len(lines)-1] {
@@ -515,26 +527,6 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 		}
 	}
 	return found
-}
-
-// releasing returns what mends a held run: the command that releases it names the checks that hold it. Without their names it
-// is todo.
-func releasing(message string, code int, todo string) string {
-	if checks := namedChecks(message); code == 5 && checks != "" {
-		return "look at the source; if the data is right, `dealflow run --accept-checks " + checks + "`"
-	}
-	return todo
-}
-
-// namedChecks returns the quality checks that a message names, with commas.
-func namedChecks(message string) string {
-	var named []string
-	for _, check := range sql.QualityChecks() {
-		if strings.Contains(message, check.Name) {
-			named = append(named, check.Name)
-		}
-	}
-	return strings.Join(named, ",")
 }
 
 // sizeFacts says what the lake has grown to.
@@ -572,8 +564,8 @@ func runsOf(rows []runRow) []operator.Run {
 		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
 			r.Todo = todoAfter(r.Attempt)
-			if r.Attempt.ExitCode != nil && r.Attempt.Outcome == lake.OutcomeHeld {
-				r.Todo = releasing(r.Attempt.Error, *r.Attempt.ExitCode, r.Todo)
+			if isHeld(r.Attempt.ExitCode) {
+				r.Commit.Outcome = lake.OutcomeHeld // the record says that it failed
 			}
 		}
 		runs = append(runs, r)
@@ -584,7 +576,7 @@ func runsOf(rows []runRow) []operator.Run {
 // runs lists what `dealflow runs` lists.
 func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error) {
 	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -605,7 +597,7 @@ func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error
 // run finds what `dealflow runs show` shows.
 func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) {
 	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -622,8 +614,7 @@ func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) 
 
 // files counts what a commit added and removed.
 func (e *explorer) files(ctx context.Context, number int64) (operator.FileChange, error) {
-	a := e.quiet()
-	l, err := a.openToRead(ctx, e.where)
+	l, err := e.open(ctx)
 	if err != nil {
 		return operator.FileChange{}, err
 	}

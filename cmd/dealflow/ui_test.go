@@ -1,16 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/operator"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 )
 
@@ -40,24 +45,36 @@ func TestExplorerSaysStatus(t *testing.T) {
 			t.Errorf("%v: the verdict is %s, want %s", c.kinds, got, c.want)
 		}
 	}
-	failed := finding{Kind: "failed", Severity: verdictProblem, Reason: "why", Todo: todoAfterExit("run", 5)}
 	for _, c := range []struct {
-		name       string
-		failure    *statusAttempt
-		kind, todo string
+		name, command string
+		code          int
+		message       string
+		over          bool
+		kind, todo    string
 	}{
-		{"held by a check", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: "a quality check holds the run: emptied_columns: 3 columns; duplicate_deals"}, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
-		{"held by drift", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: "new drift"}, "held", failed.Todo},
-		{"failed", &statusAttempt{Outcome: lake.OutcomeFailed, ExitCode: new(1), Open: true, Error: "emptied_columns"}, "failed", failed.Todo},
-		{"killed", &statusAttempt{Outcome: attempts.OutcomeKilled, Open: true}, "failed", failed.Todo},
-		{"succeeded since", &statusAttempt{Outcome: lake.OutcomeHeld, ExitCode: new(5)}, "failed", failed.Todo},
+		{"held by a check", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\n  emptied_columns: 3 columns\nnothing was committed", false, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
+		{"held by a check that could not be run", "run", 5, "a quality check holds the run: emptied_columns could not be run: no space left", false, "held", "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"},
+		{"held by drift", "run", 5, "the data has schema drift that the lake has not seen before:\n  unknown at /x\nnothing was committed", false, "held", "look at the source; if the data is right, `dealflow run --contract report`"},
+		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished", false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
+		{"refused credentials", "run", 4, "credentials refused: emptied_columns", false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
+		{"failed", "sync", 1, "emptied_columns", false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
+		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
 	} {
+		ended := attemptOf(c.command, c.code, c.message)
 		s := &statusResult{}
-		s.LastFailure = c.failure
-		if got := heldFinding(s, failed); got.Kind != c.kind || got.Todo != c.todo {
+		s.LastFailure = new(shortOf(ended))
+		s.LastFailure.Open = !c.over
+		if got := heldFinding(s, finding{Kind: "failed", Severity: verdictProblem, Reason: failureText(ended), Todo: todoAfter(ended)}); got.Kind != c.kind || got.Todo != c.todo {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
 		}
 	}
+}
+
+// attemptOf returns what is recorded of a command that ended with an error and made no commit.
+func attemptOf(command string, code int, message string) *attempts.Attempt {
+	at := &attempt{result: attempts.Result{Outcome: lake.OutcomeFailed}}
+	at.conclude(code, errors.New(message))
+	return &attempts.Attempt{RunID: "01a2", Command: command, Result: at.result}
 }
 
 // TestExplorerSaysWhatHolds checks that a held run says what its checks found, leads to the attempt, and names the command that
@@ -66,17 +83,35 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
 	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists`"
 	s := &statusResult{}
-	s.LastFailure = &statusAttempt{RunID: "01a2", Outcome: lake.OutcomeHeld, ExitCode: new(5), Open: true, Error: message}
-	got := heldFinding(s, finding{Kind: "failed", Todo: todoAfterExit("run", 5)})
+	ended := attemptOf("run", 5, message)
+	s.LastFailure = new(shortOf(ended))
+	s.LastFailure.Open = true
+	got := heldFinding(s, finding{Kind: "failed", Reason: failureText(ended), Todo: todoAfter(ended)})
 	want := []string{"emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)", "emptied_lists: loan/af/priced: 9 (banks)"}
 	if !slices.Equal(got.Details, want) || got.RunID != "01a2" || got.Todo != todo {
 		t.Errorf("got %q of %s, and %s", got.Details, got.RunID, got.Todo)
 	}
-	held := &attempts.Attempt{}
-	held.Command, held.Outcome, held.ExitCode, held.Error = "run", lake.OutcomeHeld, new(5), message
-	runs := runsOf([]runRow{{Attempt: held}})
-	if runs[0].Todo != todo {
-		t.Errorf("the page of the attempt says %s", runs[0].Todo)
+	if strings.Contains(got.Reason, "failed") || !strings.Contains(got.Reason, "committed nothing") {
+		t.Errorf("a held run: %s", got.Reason)
+	}
+	runs := runsOf([]runRow{{Commit: commitOf(ended), Attempt: ended}})
+	if runs[0].Todo != todo || runs[0].Commit.Outcome != lake.OutcomeHeld {
+		t.Errorf("the page of the attempt says %s: %s", runs[0].Commit.Outcome, runs[0].Todo)
+	}
+}
+
+// TestGoneLake asks for a lake of which nothing is left: the explorer does not say that a run begins one, which would hide that the disk is
+// not mounted.
+func TestGoneLake(t *testing.T) {
+	where, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{environment: environment{Now: time.Now}, sink: logs.NewSink(io.Discard, "dealflow")}
+	e := &explorer{app: a, where: where}
+	_, err = e.runs(t.Context(), 1)
+	if err == nil || !strings.Contains(err.Error(), "has no commit any more") || strings.Contains(err.Error(), "dealflow run") {
+		t.Errorf("got %v", err)
 	}
 }
 

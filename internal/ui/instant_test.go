@@ -45,23 +45,42 @@ func TestLinksOfTheInstant(t *testing.T) {
 	check("/as-of/"+asof.Path(then)+"/", "100", "101")
 }
 
-// TestDamagedFile cuts off the end of a history file: a page that reads it is an error of the server, not of the reader's values.
+// TestDamagedFile cuts off the end of a history file: a page that reads it is an error of the server, not of the reader's values. If a part of the
+// page alone reads it, that says so in its place.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
-	w, b := world.NewBook(t)
-	b.Write(world.Priced, 1, "")
-	w.Night(t, 0)
-	damaged := 0
-	for _, file := range w.Log(t).Files(lake.HistoryTable("bond_priced_deals")) {
-		path := filepath.Join(w.Root, file.Path)
-		if err := os.Truncate(path, file.Bytes-4); err != nil {
-			t.Fatal(err)
-		}
-		damaged++
-	}
-	e := serve(t, w)
-	if status, body, _ := e.get(t, "/tables/bond_priced_deals/ranking"); status != http.StatusInternalServerError || damaged == 0 {
-		t.Errorf("status %d of %d damaged files, want 500: %.300s", status, damaged, body)
+	for name, test := range map[string]struct {
+		table, path string
+		want        []string
+	}{
+		"page": {"bond_priced_deals", "/tables/bond_priced_deals/ranking", []string{"<h1><bdi>This could not be answered", ".parquet"}},
+		"part": {"bond_priced_banks", "/deals/bond/ig/priced/1?tab=banks", []string{
+			"<h1><bdi>Oak</bdi></h1>", "?tab=prices", "<h3>This could not be answered</h3>", ".parquet", `">The statement</a>`, "The same record in the API", "</html>",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, b := world.NewBook(t)
+			b.Write(world.Priced, 1, `"borrower":{"name":"Oak"},"banks":[{"name":"Aspen"}]`)
+			w.Night(t, 0)
+			damaged := 0
+			for _, file := range w.Log(t).Files(lake.HistoryTable(test.table)) {
+				path := filepath.Join(w.Root, file.Path)
+				if err := os.Truncate(path, file.Bytes-4); err != nil {
+					t.Fatal(err)
+				}
+				damaged++
+			}
+			e := serve(t, w)
+			status, body, header := e.get(t, test.path)
+			if status != http.StatusInternalServerError || header.Get("ETag") != "" || damaged == 0 {
+				t.Errorf("status %d and ETag %q of %d damaged files, want 500 and none", status, header.Get("ETag"), damaged)
+			}
+			wantParts(t, body, test.want...)
+			if found := regexp.MustCompile(`href="#(sql-\d+)">The statement</a>`).FindStringSubmatch(body); name == "part" && (found == nil || !strings.Contains(body, `id="`+found[1]+`"`)) {
+				t.Error("the part that failed does not lead to its statement")
+			}
+		})
 	}
 }
 

@@ -63,6 +63,7 @@ func TestExplorer(t *testing.T) {
 	t.Run("column", func(t *testing.T) { testColumn(t, e) })
 	t.Run("edits", func(t *testing.T) { testEdits(t, e) })
 	t.Run("login", func(t *testing.T) { testLogin(t, e, w) })
+	t.Run("slow", func(t *testing.T) { testSlow(t, e, w) })
 	t.Run("readers", func(t *testing.T) { testReaders(t, e) })
 	// What is done to the files of a lake later changes no page, either.
 	for _, name := range []string{"pull again", "compact", "replay", "expire"} {
@@ -133,6 +134,30 @@ func testLinks(t *testing.T, e *explorer) {
 	}
 	if seen < 15 {
 		t.Errorf("%d pages: the crawl sees too little", seen)
+	}
+}
+
+// testSlow asks for the pages as a reader without patience: they are the same, except for the line that says that the rest follows, their host, and the title
+// of those whose heading was not known.
+func testSlow(t *testing.T, e *explorer, w *world.World) {
+	slow := &explorer{lake: e.lake, now: e.now, patience: time.Nanosecond}
+	slow.Server = httptest.NewServer(slow.server(t, w, nil))
+	defer slow.Close()
+	began, early := 0, regexp.MustCompile(`<p class="address">.*|<title>.*</title>|<p class="wait .*\n`)
+	for path, want := range e.crawl(t, "/", 1) {
+		if !strings.Contains(want, "<html") || strings.Contains(path, "sql?") { // of which the time is in the answer
+			continue
+		}
+		got := slow.page(t, path)
+		if strings.Contains(got, `class="wait`) {
+			began++
+		}
+		if got = early.ReplaceAllString(aside.ReplaceAllString(got, ""), ""); got != early.ReplaceAllString(want, "") {
+			compare(t, map[string]string{path: early.ReplaceAllString(want, "")}, map[string]string{path: got})
+		}
+	}
+	if began < 10 {
+		t.Errorf("%d pages were begun before their content was there: the test sees too little", began)
 	}
 }
 

@@ -60,6 +60,9 @@ type explorer struct {
 	lake *asof.Lake
 	db   *stdsql.DB // of the newest edition
 	now  time.Time
+
+	patience time.Duration // of readers; 0: more than any page takes
+	gone     error         // why the lake cannot be read any more; nil if it can
 }
 
 // serve serves the explorer of a lake until the test ends, or until it is closed.
@@ -87,10 +90,13 @@ const quarantined = 23
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: time.Hour,
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: cmp.Or(e.patience, time.Hour),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {
+			if e.gone != nil {
+				return nil, e.gone
+			}
 			log := w.Log(t)
 			h := &operator.Health{Now: e.now, Findings: []operator.Finding{{Kind: "drift", Severity: "warning", Reason: "some", Todo: "`dealflow runs show last` lists it"}}}
 			h.Checks = log.Commits[len(log.Commits)-1].Checks
@@ -108,6 +114,9 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 			return h, nil
 		},
 		Runs: func(context.Context, int) (*operator.Listing, error) {
+			if e.gone != nil {
+				return nil, e.gone
+			}
 			found := &operator.Listing{Flaw: "the store hangs"}
 			for _, c := range slices.Backward(w.Log(t).Commits) {
 				found.Runs = append(found.Runs, operator.Run{Commit: c})

@@ -53,7 +53,7 @@ type console struct {
 // Pages returns the page.
 func Pages(source Source) []frame.Page {
 	c := &console{source, make(chan struct{}, atOnce), make(chan struct{}, waitingMost)}
-	return []frame.Page{{Path: frame.ConsolePath, Word: "SQL", Key: "s", Params: []string{"sql", "rows", "explain"}, Show: c.show, Save: c.save}}
+	return []frame.Page{{Path: frame.ConsolePath, Word: "SQL", Title: "SQL", Key: "s", Params: []string{"sql", "rows", "explain"}, Show: c.show, Save: c.save}}
 }
 
 type data struct {

@@ -115,6 +115,7 @@ type dealData struct {
 	Lists    []*grid.Table
 	Talk     []*chart.Drawing // price talk, a drawing for each benchmark
 	Payload  *payloadData
+	Part     *frame.Part[bool] // fills what the tab shows
 }
 
 type badge struct{ Text, Class, Title string }
@@ -167,19 +168,22 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 	if err := d.tranches(q, data, shown); err != nil {
 		return nil, err
 	}
-	switch data.Tab {
-	case "diff":
-		data.Diff, err = d.diff(q)
-	case "fields":
-		data.Fields = fieldsOf(d.feed, own)
-	case banksTab, pricesTab, listsTab:
-		data.Lists, err = d.lists(q, shown, data)
-	case "payload":
-		data.Payload, err = d.payload(q)
-	default:
-		err = d.timeline(q, data)
-	}
-	return c, err
+	data.Part = frame.Later(q, func() (filled bool, err error) {
+		switch data.Tab {
+		case "diff":
+			data.Diff, err = d.diff(q)
+		case "fields":
+			data.Fields = fieldsOf(d.feed, own)
+		case banksTab, pricesTab, listsTab:
+			data.Lists, err = d.lists(q, shown, data)
+		case "payload":
+			data.Payload, err = d.payload(q)
+		default:
+			err = d.timeline(q, data)
+		}
+		return err == nil, err
+	})
+	return c, nil
 }
 
 // head fills the heading: who, what, and how it is now.

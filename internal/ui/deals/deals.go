@@ -128,7 +128,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}
+	data := dealsData{List: frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}}
 	c := &frame.Content{Title: "Deals", Template: "deals", Data: &data}
 	rows := found.All()
 	if len(rows) > listRows {
@@ -142,11 +142,11 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if q.View.Pinned() {
 		as = "as of " + grid.LongTime(q.View.Instant())
 	}
-	data.Empty = fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q))
+	data.Empty = q.Empty(fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q)))
 	if query.Name == "removed_deals" {
 		c.Lead = "Deals that had been removed, newest removal first."
 		removedRows(q, data.Table, rows)
-		data.Filters = []frame.Filter{stateFilter(q)}
+		data.Facets = frame.Later(q, func() ([]frame.Filter, error) { return []frame.Filter{stateFilter(q)}, nil })
 		return c, nil
 	}
 	var all int64
@@ -159,12 +159,19 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	}
 	c.Lead += "."
 	dealRows(q, data.Table, rows)
-	facets, err := q.Ask(asof.Query{Name: strings.Replace(query.Name, "deals", "deal_facets", 1), Args: query.Args, Rows: 10_000})
-	if err != nil {
-		return nil, err
-	}
-	data.Filters = append(facetFilters(q, facets), stateFilter(q))
+	data.Facets = frame.Later(q, func() ([]frame.Filter, error) {
+		facets, err := q.Ask(asof.Query{Name: strings.Replace(query.Name, "deals", "deal_facets", 1), Args: query.Args, Rows: 10_000})
+		if err != nil {
+			return nil, err
+		}
+		return append(facetFilters(q, facets), stateFilter(q)), nil
+	})
 	return c, nil
+}
+
+type dealsData struct {
+	frame.List
+	Facets *frame.Part[[]frame.Filter]
 }
 
 // quoted returns what was searched for, in words.
@@ -357,8 +364,9 @@ func mainChanges(q *frame.Request) (asof.Query, error) {
 }
 
 type changesData struct {
-	frame.List
+	Empty    string // what to say in place of a table without rows
 	Matrix   *grid.Table
+	Versions *frame.Part[*frame.List]
 	From, To string
 	Field    string       // table.column, to which the list is narrowed; "" for all
 	Hidden   []frame.Fact // parameters that the form of the interval keeps
@@ -421,7 +429,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	for _, r := range counts.All() {
 		all += r.Int("versions")
 	}
-	data := &changesData{From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
+	data := &changesData{Empty: nothingKnown(q), From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
 	}
@@ -432,6 +440,16 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if data.limit(q, query.Args, all); data.Long != "" {
 		return c, nil
 	}
+	data.Versions = frame.Later(q, func() (*frame.List, error) { return changedVersions(q, query, number) })
+	return c, nil
+}
+
+func nothingKnown(q *frame.Request) string {
+	return q.Empty("Nothing became known in this time. Choose an earlier start, or take a filter away.")
+}
+
+// changedVersions lists the versions of a page of the changes.
+func changedVersions(q *frame.Request, query asof.Query, number int64) (*frame.List, error) {
 	query.Rows, query.Skip = listRows+1, (number-1)*listRows
 	found, err := q.Ask(query)
 	if err != nil {
@@ -442,7 +460,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	edits := editsOf(values)
-	data.Empty = "Nothing became known in this time. Choose an earlier start, or take a filter away."
+	data := &frame.List{Empty: nothingKnown(q)}
 	rows := found.All()
 	if len(rows) > listRows {
 		rows = rows[:listRows]
@@ -464,7 +482,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 		data.Table.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
 			grid.Value(r.Cell("borrower")), change, fieldsCell(r, edits[versionOf(r)]), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
 	}
-	return c, nil
+	return data, nil
 }
 
 // versionOf identifies the version of a row.

@@ -133,7 +133,7 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		data.Views = append(data.Views, frame.Choice{Text: name, Address: q.With("view", name), Current: view == name})
 	}
 	if len(perService[wanted]) == 0 {
-		data.Empty = "No expected " + wanted + " matches. Take a filter away, or look at the other tab."
+		data.Empty = q.Empty("No expected " + wanted + " matches. Take a filter away, or look at the other tab.")
 		return c, nil
 	}
 	if view == "table" {

@@ -6,6 +6,6 @@
 // says what is so now. A page gets its answers through Request.Ask, so that they are as of the instant, and that the page lists
 // their statements. No value of the data is ever markup. Nothing is written. No page makes a browser ask another host for
 // anything.
-// Fails: a page says what could not be answered, with a status.
+// Fails: a page, or the section of it, says what could not be answered, with a status; that of a page which has begun is 200.
 // May change here: what all pages have; the style and the script.
 package frame

@@ -14,6 +14,7 @@ import (
 type Page struct {
 	Path   string
 	Word   string   // of the navigation
+	Title  string   // the heading, for a reader who waits for the content; "" if it is not known before that
 	Key    string   // second key of the shortcut, after g; "" for a page that the navigation does not have
 	Params []string // query parameters that it knows
 	Live   bool     // it also says what is so now, if it is not pinned

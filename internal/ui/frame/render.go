@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,9 +81,8 @@ type shell struct {
 	Strip   strip
 	Program string
 	Pages   []navigation
-	Asked   []evidence
+	Headed  string // the heading that was sent before the content was known; "" for none
 	Assets  string // address of the files, without their name
-	Took    string // time of the page on the server
 	Search  string
 	Parsers int    // version
 	Aliases string // version
@@ -95,10 +95,10 @@ type navigation struct {
 	Current            bool
 }
 
-// shell returns the data of the layout for a page that has asked some statements.
-func (s *Server) shell(q *Request, c *Content, asked []evidence) shell {
+// shell returns the data of the layout.
+func (s *Server) shell(q *Request, c *Content) shell {
 	all := shell{
-		Request: q, Content: c, Strip: q.strip(), Program: s.config.Version, Asked: asked, Assets: q.site() + "-/assets/" + s.assets.hash + "/",
+		Request: q, Content: c, Strip: q.strip(), Program: s.config.Version, Assets: q.site() + "-/assets/" + s.assets.hash + "/",
 		Search: q.Values.Get("q"), Parsers: lake.ParserVersion, Aliases: q.aliases, Address: q.http.Host + q.http.URL.RequestURI(),
 	}
 	for _, p := range s.config.Pages {
@@ -106,9 +106,14 @@ func (s *Server) shell(q *Request, c *Content, asked []evidence) shell {
 			all.Pages = append(all.Pages, navigation{p.Word, p.Key, q.Link(p.Path), q.page != nil && q.page.Word == p.Word})
 		}
 	}
-	all.Took = fmt.Sprintf("%d ms", time.Since(q.began).Milliseconds())
 	return all
 }
+
+// Asked returns the statements that the page has asked until now.
+func (s shell) Asked() []evidence { return s.asked }
+
+// Took is the time of the page on the server until now.
+func (s shell) Took() string { return fmt.Sprintf("%d ms", time.Since(s.began).Milliseconds()) }
 
 // render writes a page, or the part of it that a template of the layout has.
 func (s *Server) render(out io.Writer, part string, all shell) error {
@@ -116,13 +121,7 @@ func (s *Server) render(out io.Writer, part string, all shell) error {
 	if !ok {
 		return fmt.Errorf("no template %q", all.Template)
 	}
-	var page bytes.Buffer
-	if err := t.ExecuteTemplate(&page, part, all); err != nil {
-		return err
-	}
-	// Control characters and those that turn the direction of writing would be obeyed, not shown.
-	_, err := out.Write(bytes.Map(chart.Visible, page.Bytes()))
-	return err
+	return t.ExecuteTemplate(out, part, all)
 }
 
 // askAliases learns the version of the aliases that names are read by; "none" without aliases.
@@ -222,12 +221,15 @@ func (s shell) MainSQL() string {
 	if err != nil {
 		return ""
 	}
-	for i := range s.Asked {
-		if s.Asked[i].Name == main.Name {
-			return fmt.Sprintf("#sql-%d", i)
-		}
+	return anchorOf(slices.IndexFunc(s.asked, func(e evidence) bool { return e.Name == main.Name }))
+}
+
+// anchorOf is the address of a statement of the page, below on it; "" for none.
+func anchorOf(i int) string {
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("#sql-%d", i)
 }
 
 // At names the commit that the page is of; "" before the first.

@@ -30,7 +30,8 @@ type Request struct {
 	path   string // below the base, without the ending of a download
 	format string // of a download; "" for a page
 	asked  []evidence
-	top    *top // nil: the page is written whole
+	stream *stream // nil until the page is shown
+	status int     // of HTTP, of the first part that failed; 0: none did
 
 	aliases string // version, for the layout
 }
@@ -136,6 +137,14 @@ func (q *Request) ConsoleLink(statement string) string {
 		return ""
 	}
 	return q.Link(address)
+}
+
+// Empty says why there is nothing, and what to do: otherwise, unless the page is of an instant before the first commit.
+func (q *Request) Empty(otherwise string) string {
+	if q.View.Commit() != nil {
+		return otherwise
+	}
+	return "The lake had no commit yet. It begins at " + asof.Path(q.View.Range().First) + ": choose that instant, or a later one."
 }
 
 // base returns the way from the page to its base: all links are relative to it, so that a pinned reader stays pinned.

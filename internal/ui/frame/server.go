@@ -359,14 +359,13 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 		}
 	}
 	q.askAliases()
+	q.stream = newStream(w, r)
 	if !q.page.Whole && r.Method != http.MethodHead {
-		q.top = s.sendTopLater(w, r, q)
-		defer q.top.stop() // if Show panics, the timer must not send
+		q.stream.startAfter(cmp.Or(s.config.Patience, patience), func() string { return s.topOf(q) })
+		defer q.stream.stop() // if Show panics, the timer must not send
 	}
 	content, err := q.page.Show(q)
-	q.top.stop()
 	if err != nil {
-		w.Header().Del("ETag")
 		return err
 	}
 	if f := content.File; f != nil {
@@ -375,10 +374,21 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Data))
 		return nil
 	}
-	if content.Status >= http.StatusBadRequest {
-		w.Header().Del("ETag")
-	}
 	return s.write(w, r, q, content, cmp.Or(content.Status, http.StatusOK))
+}
+
+// topOf returns the top of a page whose content is not known yet, with its heading if that is. It runs while the page asks its statements: of the
+// request it uses nothing that changes.
+func (s *Server) topOf(q *Request) string {
+	var page strings.Builder
+	all := s.shell(q, &Content{Title: cmp.Or(q.page.Title, q.page.Word), Template: "error"})
+	all.Headed = q.page.Title
+	for _, part := range []string{"top", "wait"} {
+		if err := s.render(&page, part, all); err != nil {
+			s.config.Log.Error("a page of the explorer failed", "path", q.http.URL.Path, "error", err)
+		}
+	}
+	return page.String()
 }
 
 // tag identifies a page: the state of the lake, the program, the address, and what the strip says of the time. It returns
@@ -391,27 +401,48 @@ func (s *Server) tag(q *Request) string {
 	return fmt.Sprintf(`W/"%x"`, sum[:12])
 }
 
-// write renders a page and writes it, compressed if the reader can read that. Of a page whose top was sent it writes the rest:
-// then the status is 200 already.
+// write renders a page into its stream, and sends it: whole, compressed if the reader can read that, or, if it has begun, the rest of it. Then the
+// status is 200 already. A part that failed has its own.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, q *Request, c *Content, status int) error {
-	if q.top.isSent() {
-		return q.top.finish(s.shell(q, c, q.asked))
+	if q.stream == nil {
+		q.stream = newStream(w, r)
 	}
-	var page bytes.Buffer
-	if err := s.render(&page, "layout", s.shell(q, c, q.asked)); err != nil {
+	t, template, all := q.stream, "layout", s.shell(q, c)
+	if status >= http.StatusBadRequest {
+		t.stop() // a page that has not begun keeps its status
+	}
+	if t.take() {
+		template, all.Headed = "rest", q.page.Title
+	}
+	err := s.render(t, template, all)
+	switch begun := t.stop(); {
+	case begun && err != nil:
+		// A cut connection is the only way to say that what came is not all.
+		s.config.Log.Error("a page of the explorer was cut off", "path", r.URL.Path, "error", err)
+		panic(http.ErrAbortHandler)
+	case begun:
+		t.finish()
+		return nil
+	case err != nil:
+		t.ready.Reset()
 		return err
 	}
-	body := page.Bytes()
+	if status < http.StatusBadRequest {
+		status = cmp.Or(q.status, status)
+	}
+	body := visible(t.ready.Bytes())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Add("Vary", "Accept-Encoding")
-	if len(body) > 1<<10 && readsGzip(r) {
-		var err error
+	if len(body) > 1<<10 && t.isGzip {
 		if body, err = packed(body); err != nil {
 			return err
 		}
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	if status >= http.StatusBadRequest {
+		w.Header().Del("ETag") // it may be answered the next time
+	}
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter)
 	}
@@ -435,52 +466,76 @@ func (q *Request) refusedValue(text string) bool {
 	return q != nil && strings.HasPrefix(strings.TrimPrefix(q.path, "/"), "analyses/") && strings.HasPrefix(text, inputError) && !strings.Contains(text, ".parquet")
 }
 
-// fault is the data of a page that says what was wrong.
+// fault says what was wrong with a page, or with a part of it.
 type fault struct {
-	Text      string
-	IsPicture bool // a mark below a line shows a place
+	Title, Text string
+	IsPicture   bool   // a mark below a line of the text shows a place
+	Statement   string // address of the statement that failed, below on the page; "" for none
+	status      int    // of HTTP; 0 if the reader has gone
 }
 
-// showError answers with a page that says what was wrong.
-func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, err error) {
-	status, text := http.StatusInternalServerError, err.Error()
+// faultOf says what was wrong, and logs what is no fault of the reader. q is nil if the request could not be read.
+func (s *Server) faultOf(r *http.Request, q *Request, err error) *fault {
+	f := &fault{Text: err.Error(), status: http.StatusInternalServerError}
 	var page *pageError
 	var failed *asof.StatementError
 	switch {
 	case errors.As(err, &page):
-		status = page.status
+		f.status = page.status
 	case errors.Is(err, asof.ErrBroken):
-		status, text = http.StatusServiceUnavailable, asof.ErrBroken.Error()
-		w.Header().Set("Retry-After", retryAfter)
+		f.status, f.Text = http.StatusServiceUnavailable, asof.ErrBroken.Error()
 		s.config.Log.Error("the engine of the explorer failed, and is opened again", "path", r.URL.Path, "error", err)
 	case errors.Is(err, asof.ErrBusy), errors.Is(err, asof.ErrCutting), errors.Is(err, errDeadline):
-		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", retryAfter)
+		f.status = http.StatusServiceUnavailable
 	case r.Context().Err() != nil:
-		return // the reader has gone
-	case errors.As(err, &failed) && q.refusedValue(text):
-		status, text = http.StatusBadRequest, strings.TrimPrefix(text, inputError)
+		f.status = 0
+	case errors.As(err, &failed) && q.refusedValue(f.Text):
+		f.status, f.Text = http.StatusBadRequest, strings.TrimPrefix(f.Text, inputError)
 	case errors.As(err, &failed):
 		s.config.Log.Error("a statement of the explorer failed", "path", r.URL.Path, "error", err)
 	default:
 		s.config.Log.Error("a page of the explorer failed", "path", r.URL.Path, "error", err)
 	}
-	if q == nil || q.View == nil {
-		http.Error(w, text, status)
-		return
-	}
-	c := &Content{Title: http.StatusText(status), Template: "error", Data: fault{text, strings.Contains(text, "\n")}}
+	f.Title = http.StatusText(f.status)
 	switch {
 	case failed != nil:
-		c.Title = "This could not be answered" // the statement is among those that the page has asked
-	case status == http.StatusNotFound:
-		c.Title = "Not found"
+		f.Title = "This could not be answered"
+		if q != nil {
+			f.Statement = anchorOf(slices.IndexFunc(q.asked, func(e evidence) bool { return e.SQL == failed.SQL }))
+		}
+	case f.status == http.StatusNotFound:
+		f.Title = "Not found"
+	}
+	f.IsPicture = strings.Contains(f.Text, "\n")
+	return f
+}
+
+// flawOf says what was wrong with a part of a page. The page has the status of the first of them.
+func (q *Request) flawOf(err error) *fault {
+	f := q.server.faultOf(q.http, q, err)
+	q.status = cmp.Or(q.status, f.status)
+	return f
+}
+
+// showError answers with a page that says what was wrong.
+func (s *Server) showError(w http.ResponseWriter, r *http.Request, q *Request, err error) {
+	f := s.faultOf(r, q, err)
+	w.Header().Del("ETag")
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	switch {
+	case f.status == 0:
+		return // the reader has gone
+	case q == nil || q.View == nil:
+		http.Error(w, f.Text, f.status)
+		return
 	}
 	if q.aliases == "" {
 		q.askAliases()
 	}
-	if err := s.write(w, r, q, c, status); err != nil {
-		http.Error(w, text, status)
+	if err := s.write(w, r, q, &Content{Title: f.Title, Template: "error", Data: f}, f.status); err != nil {
+		http.Error(w, f.Text, f.status)
 	}
 }
 

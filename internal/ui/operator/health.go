@@ -98,14 +98,44 @@ func (h *Health) Verdict() string {
 	return worst
 }
 
-// verdictSaid is what the page says first.
-var verdictSaid = map[string]struct{ Mark, Class, Said string }{
-	verdictFailed:  {"✖", "bad", "The last run failed, or the lake has lost something."},
-	verdictHeld:    {"■", "bad", "A run or a feed waits for a person."},
-	verdictStale:   {"◷", "bad", "The newest snapshot is too old."},
-	verdictPartial: {"◐", "warn", "Some feeds are missing from the last run."},
-	verdictWarned:  {"▲", "warn", "The last run is complete, with warnings."},
-	verdictGood:    {"✔", "ok", "The last run is complete."},
+// verdictMarks are the mark and the colour of each verdict.
+var verdictMarks = map[string]struct{ Mark, Class string }{
+	verdictFailed: {"✖", "bad"}, verdictHeld: {"■", "bad"}, verdictStale: {"◷", "bad"}, verdictPartial: {"◐", "warn"}, verdictWarned: {"▲", "warn"}, verdictGood: {"✔", "ok"},
+}
+
+// kindSaid is what the page says first, by the kind of the worst finding.
+var kindSaid = map[string]string{
+	"failed": "A run or a sync failed, and committed nothing.", "refused": "The next run will be refused.", "lost": "The lake has lost a commit.",
+	"damaged": "The lake is damaged.", "unreadable": "The lake cannot be read.",
+	"stale": "The newest snapshot is too old.", "partial": "Some feeds are missing from the last run.",
+}
+
+// said is what the page says first.
+func (h *Health) said() string {
+	verdict, feeds := h.Verdict(), int64(0)
+	for _, f := range toShow(h.Findings) {
+		switch {
+		case cmp.Or(verdictOf[f.Kind], verdictWarned) != verdict:
+		case f.Kind != "held":
+			return cmp.Or(kindSaid[f.Kind], "The last run is complete, with warnings.")
+		case f.Feed == "":
+			return "A run waits for a person: it committed nothing."
+		default:
+			feeds += int64(strings.Count(f.Feed, ",") + 1)
+		}
+	}
+	if feeds > 0 {
+		return grid.Plural(feeds, "feed waits", "feeds wait") + " for a person."
+	}
+	return "The last run is complete."
+}
+
+// unreadable is the health of a lake that cannot be read any more.
+func unreadable(err error) *Health {
+	return &Health{
+		Findings:       []Finding{{Kind: "unreadable", Severity: "problem", Reason: err.Error(), Todo: "`dealflow doctor` tries the store; `dealflow verify` says what is damaged"}},
+		QuarantineFlaw: err.Error(),
+	}
 }
 
 // Limits of the page: what is beyond them is on the pages that it leads to.
@@ -157,7 +187,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	}
 	last := lastPull(q.View.Commits())
 	if last == nil {
-		c.Lead = "The lake had no commit yet."
+		c.Lead = q.Empty("The lake has no snapshot yet: dealflow run takes the first one.")
 		return c, nil
 	}
 	sums := sumsOf(last)
@@ -173,15 +203,16 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	}
 	h, err := s.Health(q.Ctx)
 	if err != nil {
-		return nil, err
+		h = unreadable(err)
+		c.Status = http.StatusServiceUnavailable
 	}
 	data.Known, data.Verdict = true, h.Verdict()
-	said := verdictSaid[data.Verdict]
-	data.Mark, data.Class = said.Mark, said.Class
+	mark := verdictMarks[data.Verdict]
+	data.Mark, data.Class = mark.Mark, mark.Class
 	if data.Verdict == verdictFailed || data.Verdict == verdictHeld {
 		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
 	}
-	c.Lead = said.Said + " " + c.Lead
+	c.Lead = h.said() + " " + c.Lead
 	for _, f := range toShow(h.Findings) {
 		commands := commandsIn(f.Todo)
 		f.Todo = strings.ReplaceAll(f.Todo, "`", "")
@@ -194,7 +225,9 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		}
 		data.Findings = append(data.Findings, view)
 	}
-	data.Feeds = feedsNow(q, h)
+	if data.Feeds = feedsNow(q, h); err != nil {
+		data.Feeds, h.Checks = feedsThen(q, feeds), last.Checks // which the explorer has read before
+	}
 	data.Checks = checksTable(h.Checks)
 	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
 	data.QuarantineFlaw = h.QuarantineFlaw
@@ -209,13 +242,21 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 }
 
 // toShow returns findings in the order of their verdicts, the worst first. Those of several feeds that ask for the same are one, with a line
-// for each feed.
+// for each feed; a command that names its feed names all of them.
 func toShow(findings []Finding) (shown []Finding) {
+	type alike struct{ kind, run, todo string }
+	const feeds = "\x00" // in todo, where the names of feeds are
+	places := map[alike]int{}
 	for _, f := range findings {
-		at := slices.IndexFunc(shown, func(other Finding) bool {
-			return f.Feed != "" && other.Feed != "" && f.RunID == other.RunID && f.Kind == other.Kind && f.Todo == other.Todo
-		})
-		if at < 0 {
+		key := alike{f.Kind, f.RunID, f.Todo}
+		if f.Feed != "" {
+			key.todo = strings.ReplaceAll(f.Todo, f.Feed, feeds)
+		}
+		at, isKnown := places[key]
+		if !isKnown || f.Feed == "" {
+			if f.Feed != "" {
+				places[key] = len(shown)
+			}
 			shown = append(shown, f)
 			continue
 		}
@@ -225,6 +266,8 @@ func toShow(findings []Finding) (shown []Finding) {
 		}
 		first.Details = append(slices.Clone(first.Details), f.Reason)
 		first.Reason = grid.Plural(int64(len(first.Details)), "feed", "feeds")
+		first.Feed += "," + f.Feed
+		first.Todo = strings.ReplaceAll(key.todo, feeds, first.Feed)
 	}
 	rank := func(f Finding) int { return slices.Index(verdicts, cmp.Or(verdictOf[f.Kind], verdictWarned)) }
 	slices.SortStableFunc(shown, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
@@ -235,7 +278,7 @@ func toShow(findings []Finding) (shown []Finding) {
 var plainID = regexp.MustCompile(`^[0-9a-f-]+$`)
 
 // dealsSaid finds feeds, and the deals that a check names of the feed before them.
-var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|such as (\d+(?:, \d+)*)`)
+var dealsSaid = regexp.MustCompile(`\b(bond|loan)/([a-z]{2})/(priced|expected)\b|(?:deals, such as|\(such as deal) (\d+(?:, \d+)*)`)
 
 // linkedDeals splits what a check found into parts. The deals that it names lead to their pages.
 func linkedDeals(line string, address func(service, market, kind string, id int64) string) (parts []frame.Choice) {
@@ -571,7 +614,7 @@ func showFeeds(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found)}}, nil
+	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found), Empty: q.Empty("No feed has a snapshot.")}}, nil
 }
 
 func mainFeeds(*frame.Request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -52,14 +54,43 @@ func driftRows(pulls []pulled) (rows, said string) {
 	return strings.Join(all, ", "), said
 }
 
+// TestSaid begins Health with what is so: a run that a check holds, or the feeds that wait, and of what failed its kind.
+func TestSaid(t *testing.T) {
+	for want, found := range map[string][]Finding{
+		"The last run is complete.":                       nil,
+		"The last run is complete, with warnings.":        {{Kind: "drift"}},
+		"A run or a sync failed, and committed nothing.":  {{Kind: "stale"}, {Kind: "failed"}},
+		"The lake has lost a commit.":                     {{Kind: "lost"}},
+		"A run waits for a person: it committed nothing.": {{Kind: "held"}, {Kind: "held", Feed: "bond/ig/priced"}, {Kind: "drift"}},
+		"1 feed waits for a person.":                      {{Kind: "stale"}, {Kind: "held", Feed: "bond/ig/priced"}},
+		"2 feeds wait for a person.":                      {{Kind: "held", Feed: "bond/ig/priced", Todo: "bond/ig/priced"}, {Kind: "held", Feed: "bond/hy/priced", Todo: "bond/hy/priced"}},
+		"Some feeds are missing from the last run.":       {{Kind: "warned"}, {Kind: "partial", Feed: "bond/ig/priced"}},
+	} {
+		if got := (&Health{Findings: found}).said(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestFirstLine has what the first line of a message announces.
+func TestFirstLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "one\ntwo": "one", "a check holds the run:\n  emptied_columns: 9\nnothing was committed": "a check holds the run: emptied_columns: 9",
+	} {
+		if got := firstLine(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestToShow has the worst verdict first, and one finding with a line each for feeds that ask for the same.
 func TestToShow(t *testing.T) {
 	got := toShow([]Finding{
 		{Kind: "stale", Feed: "bond/ig/priced", Reason: "old", Todo: "run"},
-		{Kind: "held", Feed: "bond/ig/priced", Reason: "first", Todo: "accept"},
+		{Kind: "held", Feed: "bond/ig/priced", Reason: "first", Todo: "accept bond/ig/priced"},
 		{Kind: "drift", Reason: "some"},
-		{Kind: "held", Feed: "bond/hy/priced", Reason: "second", Todo: "accept"},
-		{Kind: "held", Feed: "bond/em/priced", Reason: "third", Todo: "accept"},
+		{Kind: "held", Feed: "bond/hy/priced", Reason: "second", Todo: "accept bond/hy/priced"},
+		{Kind: "held", Feed: "bond/em/priced", Reason: "third", Todo: "accept bond/em/priced"},
 		{Kind: "held", Reason: "of the lake", Todo: "accept"},
 		{Kind: "lost", Reason: "a commit"},
 		{Kind: "partial", Feed: "loan/cf/priced", Reason: "failed"},
@@ -68,7 +99,7 @@ func TestToShow(t *testing.T) {
 	for _, f := range got {
 		said = append(said, f.Kind+" "+f.Reason+" ["+strings.Join(f.Details, ", ")+"] "+f.Todo)
 	}
-	want := "lost a commit [] ; held 3 feeds [first, second, third] accept; held of the lake [] accept; stale old [] run; partial failed [] ; drift some [] "
+	want := "lost a commit [] ; held 3 feeds [first, second, third] accept bond/ig/priced,bond/hy/priced,bond/em/priced; held of the lake [] accept; stale old [] run; partial failed [] ; drift some [] "
 	if text := strings.Join(said, "; "); text != want {
 		t.Errorf("got %q, want %q", text, want)
 	}
@@ -103,10 +134,13 @@ func TestChecksSaid(t *testing.T) {
 // TestLinkedDeals checks that the deals that a check names lead to the pages of their feeds, and that other numbers lead nowhere.
 func TestLinkedDeals(t *testing.T) {
 	for line, want := range map[string]string{
-		"emptied_columns: 50 deals. bond/ig/priced: 112 (bond_priced_deals.spread of 429 deals, such as 100412); loan/af/expected: 60 (x, such as 7, 8)": "bond/ig/priced/100412 loan/af/expected/7 loan/af/expected/8",
-		"such as 7":           "",
-		"bond/ig/priced: 112": "",
-		"bond/ig/priced: such as 9999999999999999999999": "",
+		"emptied_columns: 50 deals. bond/ig/priced: 112 (bond_priced_deals.spread of 429 deals, such as 100412); loan/af/expected: 60 (x of 90 deals, such as 7, 8)": "bond/ig/priced/100412 loan/af/expected/7 loan/af/expected/8",
+		"duplicate_deals: twice. bond/ig/priced: 1 (such as deal 7)":             "bond/ig/priced/7",
+		"of 429 deals, such as 7":                                                "",
+		"bond/ig/priced: 112":                                                    "",
+		"bond/ig/priced: such as deal 9999999999999999999999":                    "",
+		"bond/ig/priced: unknown_field at /unheardOf, 175 times, such as 1":      "", // the value of a field
+		"bond/ig/priced: misfit at /nip, 2 times, such as 3, \"such as deal 4\"": "",
 	} {
 		said, linked := "", []string{}
 		for _, part := range linkedDeals(line, func(service, market, kind string, id int64) string {
@@ -150,5 +184,17 @@ func TestStagesOf(t *testing.T) {
 		if got := removedSaid(f); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestState has a list of findings for monitors, also if there are none.
+func TestState(t *testing.T) {
+	good, said := Source{Health: func(context.Context) (*Health, error) { return &Health{}, nil }}.State(t.Context())
+	data, err := json.Marshal(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !good || !strings.Contains(string(data), `"findings":[]`) || !strings.Contains(string(data), `"verdict":"good"`) {
+		t.Errorf("good: %t, said: %s", good, data)
 	}
 }

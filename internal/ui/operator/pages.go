@@ -32,9 +32,9 @@ type source struct{ Source }
 func Pages(from Source) []frame.Page {
 	s := &source{from}
 	return []frame.Page{
-		{Path: "", Word: "Health", Key: "h", Live: true, Show: s.showHealth},
-		{Path: "feeds", Word: "Health", Show: showFeeds, Main: mainFeeds},
-		{Path: "runs", Word: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
+		{Path: "", Word: "Health", Title: "Health", Key: "h", Live: true, Show: s.showHealth},
+		{Path: "feeds", Word: "Health", Title: "Feeds", Show: showFeeds, Main: mainFeeds},
+		{Path: "runs", Word: "Runs", Title: "Runs", Key: "r", Live: true, Params: []string{"command", "outcome"}, Show: s.showRuns, Main: mainRuns},
 		{Path: "runs/last", Word: "Runs", Move: moveToLast},
 		{Path: "quarantine/{record}", Word: "Health", Live: true, Whole: true, Show: s.showRecord},
 		{Path: "runs/{commit}", Word: "Runs", Live: true, Show: s.showRun, Main: mainRun},
@@ -47,6 +47,6 @@ func (s Source) State(ctx context.Context) (good bool, said any) {
 	if err != nil {
 		return false, map[string]any{"verdict": verdictFailed, "error": err.Error()}
 	}
-	verdict := h.Verdict()
-	return verdict != verdictFailed && verdict != verdictHeld && verdict != verdictStale, map[string]any{"verdict": verdict, "now": h.Now, "findings": h.Findings}
+	verdict, findings := h.Verdict(), append([]Finding{}, h.Findings...) // in JSON, none are an empty list
+	return verdict != verdictFailed && verdict != verdictHeld && verdict != verdictStale, map[string]any{"verdict": verdict, "now": h.Now, "findings": findings}
 }

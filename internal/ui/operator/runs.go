@@ -43,16 +43,20 @@ type FileChange struct {
 const runsShown = 100
 
 // readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
-func (s *source) readRuns(q *frame.Request) (*Listing, error) {
-	if !q.View.Pinned() {
-		return s.Runs(q.Ctx, runsShown)
-	}
+func (s *source) readRuns(q *frame.Request) *Listing {
 	var found Listing
+	if !q.View.Pinned() {
+		all, err := s.Runs(q.Ctx, runsShown)
+		if err == nil {
+			return all
+		}
+		found.Flaw = err.Error() // the view has every commit
+	}
 	commits := q.View.Commits()
 	for i := len(commits) - 1; i >= 0 && len(found.Runs) < runsShown; i-- {
 		found.Runs = append(found.Runs, Run{Commit: commits[i]})
 	}
-	return &found, nil
+	return &found
 }
 
 // viewOf returns a run as the strip of attempts shows it.
@@ -64,7 +68,7 @@ func viewOf(q *frame.Request, r *Run) attemptView {
 	switch {
 	case r.Attempt != nil && r.Commit.Number == 0 && r.Attempt.Failed():
 		v.Mark, v.Class = "✖", "bad"
-		if r.Attempt.Outcome == lake.OutcomeHeld {
+		if r.Commit.Outcome == lake.OutcomeHeld {
 			v.Mark = "■"
 		}
 		v.Said = firstLine(r.Attempt.Error)
@@ -77,16 +81,18 @@ func viewOf(q *frame.Request, r *Run) attemptView {
 	return v
 }
 
+// firstLine returns the first line of a message, with the next one if that is what it announces.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		line += " " + next
+	}
 	return line
 }
 
 func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
-	found, err := s.readRuns(q)
-	if err != nil {
-		return nil, err
-	}
+	found := s.readRuns(q)
 	runs := found.Runs
 	commands, outcomes := map[string]int64{}, map[string]int64{}
 	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
@@ -110,7 +116,7 @@ func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
 		lead += " Attempts that made no commit are not among them: " + found.Flaw + "."
 	}
 	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
-		Table: t, Empty: "No run matches. Take a filter away.",
+		Table: t, Empty: q.Empty("No run matches. Take a filter away."),
 		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
 	}}, nil
 }
@@ -222,7 +228,7 @@ func (s *source) showRun(q *frame.Request) (*frame.Content, error) {
 	}
 	if r.Commit.Number == 0 {
 		c.Title = "Attempt of " + r.Commit.Command
-		c.Lead = fmt.Sprintf("%s started %s: %s. It made no commit.", capital(r.Commit.Command), grid.ShortTime(r.Commit.StartedAt.Time), r.Attempt.Outcome)
+		c.Lead = fmt.Sprintf("%s started %s: %s. It made no commit.", capital(r.Commit.Command), grid.ShortTime(r.Commit.StartedAt.Time), r.Commit.Outcome)
 		data.Facts = attemptFacts(r.Attempt)
 		return c, nil
 	}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -40,7 +41,7 @@ const (
 // analysisPages returns the pages: one that lists the analyses, and one for each of them.
 func analysisPages(described []Analysis) []frame.Page {
 	described = append(slices.Clone(described), ownAnalyses...)
-	pages := []frame.Page{{Path: "analyses", Word: "Analyses", Key: "a", Show: func(q *frame.Request) (*frame.Content, error) { return showAnalyses(q, described) }}}
+	pages := []frame.Page{{Path: "analyses", Word: "Analyses", Title: "Analyses", Key: "a", Show: func(q *frame.Request) (*frame.Content, error) { return showAnalyses(q, described) }}}
 	for _, a := range explorer.Analyses() {
 		p := &analysisPage{Analysis: Analysis{Name: a.Name}, asked: a, plot: plots[a.Name]}
 		if i := slices.IndexFunc(described, func(d Analysis) bool { return d.Name == a.Name }); i >= 0 {
@@ -50,7 +51,7 @@ func analysisPages(described []Analysis) []frame.Page {
 		for i := range a.Params {
 			params = append(params, a.Params[i].Name)
 		}
-		pages = append(pages, frame.Page{Path: "analyses/" + a.Name, Word: "Analyses", Params: params, Show: p.show, Main: p.main})
+		pages = append(pages, frame.Page{Path: "analyses/" + a.Name, Word: "Analyses", Title: p.heading(), Params: params, Show: p.show, Main: p.main})
 	}
 	return pages
 }
@@ -200,17 +201,17 @@ type formField struct {
 	Choices                      []frame.Choice // of a select
 }
 
+// heading says in a line what the analysis returns.
+func (p *analysisPage) heading() string { return cmp.Or(strings.TrimSuffix(p.Title, "."), p.Name) }
+
 func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 	args, complete, err := p.args(q)
 	if err != nil {
 		return nil, err
 	}
 	data := &analysisData{Analysis: p.Analysis, Fields: p.fields(q)}
-	data.Empty = "The answer has no row: nothing of the lake matches the form."
-	c := &frame.Content{Title: p.Name, Template: "analysis", Data: data}
-	if p.Title != "" {
-		c.Title = strings.TrimSuffix(p.Title, ".")
-	}
+	data.Empty = q.Empty("The answer has no row: nothing of the lake matches the form.")
+	c := &frame.Content{Title: p.heading(), Template: "analysis", Data: data}
 	if !complete {
 		c.Lead = "The analysis " + p.Name + "."
 		data.Needs = strings.Join(p.missing(q), ", ")

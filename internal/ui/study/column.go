@@ -54,11 +54,11 @@ type columnData struct {
 	Changes  string // address of the versions of the newest day in which it changed
 	Facts    []frame.Fact
 	Values   *grid.Table
-	Status   *grid.Table // how its texts were read; nil if they are not
+	Status   *frame.Part[*grid.Table] // how its texts were read; nil if they are not
 	From     []frame.Choice
-	Helpers  []frame.Choice // columns that are read from it
-	Readers  []frame.Choice // analyses that name it
-	Restated *grid.Table    // nil for columns of expected deals
+	Helpers  []frame.Choice           // columns that are read from it
+	Readers  []frame.Choice           // analyses that name it
+	Restated *frame.Part[*grid.Table] // nil for columns of expected deals
 	Days     string
 }
 
@@ -83,9 +83,8 @@ func showColumn(q *frame.Request) (*frame.Content, error) {
 		case other.Parse.From == c.Name:
 			data.Helpers = append(data.Helpers, link)
 			if other.Parse.Part == lake.PartStatus {
-				if data.Status, err = data.valueTable(q, t, other.Name, "How the texts were read"); err != nil {
-					return nil, err
-				}
+				name := other.Name
+				data.Status = frame.Later(q, func() (*grid.Table, error) { return data.valueTable(q, t, name, "How the texts were read") })
 			}
 		case c.Parse.From != "" && (other.Name == c.Parse.From || other.Name == c.Parse.With):
 			data.From = append(data.From, link)
@@ -100,7 +99,10 @@ func showColumn(q *frame.Request) (*frame.Content, error) {
 			data.Readers = append(data.Readers, frame.Choice{Text: r.Text("name"), Address: q.Link("analyses/" + r.Text("name"))})
 		}
 	}
-	return page, data.restated(q, t, c)
+	if strings.Contains(t.Name, "_priced_") && c.Parse.From == "" && c.Pointer != "" {
+		data.Restated = frame.Later(q, func() (*grid.Table, error) { return restated(q, t, c) })
+	}
+	return page, nil
 }
 
 // valueTable lists the most frequent values of a column. Of those of the page's own column, it also says how many there are.
@@ -132,20 +134,17 @@ func (d *columnData) valueTable(q *frame.Request, t *lake.Table, column, caption
 }
 
 // restated says in how many priced deals the column was edited.
-func (d *columnData) restated(q *frame.Request, t *lake.Table, c *lake.Column) error {
-	if !strings.Contains(t.Name, "_priced_") || c.Parse.From != "" || c.Pointer == "" {
-		return nil
-	}
+func restated(q *frame.Request, t *lake.Table, c *lake.Column) (*grid.Table, error) {
 	found, err := q.Ask(asof.Query{Name: "analysis/restatement_fields", Args: asof.Args{"days": restatedDays, "market": ""}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d.Restated = &grid.Table{Caption: "Edits", Columns: grid.Columns("market", ">deals edited", ">of all")}
+	edits := &grid.Table{Caption: "Edits", Columns: grid.Columns("market", ">deals edited", ">of all")}
 	for _, r := range found.All() {
 		if r.Text("table_name") == t.Name && r.Text("field") == c.Name {
 			share := grid.Value(r.Cell("share"))
-			d.Restated.Add(grid.Cell{Text: r.Text("market")}, grid.Whole(r.Int("deals_restated")), share)
+			edits.Add(grid.Cell{Text: r.Text("market")}, grid.Whole(r.Int("deals_restated")), share)
 		}
 	}
-	return nil
+	return edits, nil
 }

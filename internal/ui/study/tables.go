@@ -21,7 +21,6 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	data := &tablesData{}
-	data.Empty = "No column matches. Search for a part of a name, a meaning or a pointer."
 	c := &frame.Content{Title: "Tables", Template: "tables", Data: data}
 	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
 	if search == "" {
@@ -32,18 +31,7 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 			total += rows
 			data.Table.Add(grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Whole(rows), grid.Whole(int64(len(declared.HistoryColumns()))), grid.Cell{Text: declared.Doc})
 		}
-		others, err := q.Ask(asof.Query{Name: "other_tables"})
-		if err != nil {
-			return nil, err
-		}
-		data.Others = &grid.Table{Caption: "Other tables and views", Sticky: 1, Columns: grid.Columns("table", ">rows", "meaning")}
-		for _, r := range others.All() {
-			rows := grid.Cell{Title: "a view, which is not counted here"}
-			if !r.Null("rows") {
-				rows = grid.Whole(r.Int("rows"))
-			}
-			data.Others.Add(grid.Cell{Text: r.Text("name"), Link: q.Link("tables/" + r.Text("name"))}, rows, grid.Cell{Text: r.Text("comment")})
-		}
+		data.Others = frame.Later(q, func() (*grid.Table, error) { return otherTables(q) })
 		c.Lead = fmt.Sprintf("%d tables with %s: each row is a deal, or an entry of a list of a deal.", len(data.Table.Rows), grid.Plural(total, "row", "rows"))
 		return c, nil
 	}
@@ -57,6 +45,23 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 	}
 	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.Values.Get("q"))
 	return c, nil
+}
+
+// otherTables lists the tables and views that are not declared.
+func otherTables(q *frame.Request) (*grid.Table, error) {
+	found, err := q.Ask(asof.Query{Name: "other_tables"})
+	if err != nil {
+		return nil, err
+	}
+	t := &grid.Table{Caption: "Other tables and views", Sticky: 1, Columns: grid.Columns("table", ">rows", "meaning")}
+	for _, r := range found.All() {
+		rows := grid.Cell{Title: "a view, which is not counted here"}
+		if !r.Null("rows") {
+			rows = grid.Whole(r.Int("rows"))
+		}
+		t.Add(grid.Cell{Text: r.Text("name"), Link: q.Link("tables/" + r.Text("name"))}, rows, grid.Cell{Text: r.Text("comment")})
+	}
+	return t, nil
 }
 
 // rowsOf returns the rows of a table, of the statement that counts those of all.
@@ -104,7 +109,6 @@ func showTable(q *frame.Request) (*frame.Content, error) {
 	}
 	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
 	data := &tablesData{Console: q.ConsoleLink("FROM " + name + "\nLIMIT 100")}
-	data.Empty = "No column matches."
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "type", "meaning")}
 	for _, r := range found.All() {
 		if strings.Contains(strings.ToLower(r.Text("column_name")+" "+r.Text("comment")), search) {
@@ -118,35 +122,45 @@ func showTable(q *frame.Request) (*frame.Content, error) {
 const previewRows = 5
 
 type tablesData struct {
-	frame.List
-	Preview *grid.Table // first rows; nil for none
-	Others  *grid.Table // tables besides; nil for none
-	Console string      // address of a statement that shows rows; "" for none
+	Table   *grid.Table              // nil if Columns has it
+	Columns *frame.Part[*grid.Table] // of a declared table; nil for none
+	Preview *frame.Part[*grid.Table] // first rows; nil for none
+	Others  *frame.Part[*grid.Table] // tables besides; nil for none
+	Console string                   // address of a statement that shows rows; "" for none
 }
 
 // showDeclared lists the columns of a table, with what they mean and how many rows have a value.
 func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error) {
-	filled, err := q.Ask(asof.Query{Name: "filled/" + declared.Name})
-	if err != nil {
-		return nil, err
-	}
 	counts, err := q.Ask(asof.Query{Name: "tables"})
 	if err != nil {
 		return nil, err
 	}
-	preview, err := q.Ask(asof.Query{Name: "preview/" + declared.Name, Rows: previewRows})
+	rows := rowsOf(counts, declared.Name)
+	data := &tablesData{
+		Columns: frame.Later(q, func() (*grid.Table, error) { return columnsOf(q, declared, rows) }),
+		Preview: frame.Later(q, func() (*grid.Table, error) {
+			preview, err := q.Ask(asof.Query{Name: "preview/" + declared.Name, Rows: previewRows})
+			if err != nil {
+				return nil, err
+			}
+			return grid.Of(preview, "First rows"), nil
+		}),
+	}
+	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
+}
+
+// columnsOf lists the columns of a table that match the search.
+func columnsOf(q *frame.Request, declared *lake.Table, rows int64) (*grid.Table, error) {
+	filled, err := q.Ask(asof.Query{Name: "filled/" + declared.Name})
 	if err != nil {
 		return nil, err
 	}
-	rows := rowsOf(counts, declared.Name)
 	values := map[string]int64{}
 	for _, r := range filled.All() {
 		values[r.Text("column_name")] = r.Int("filled")
 	}
 	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
-	data := &tablesData{Preview: grid.Of(preview, "First rows")}
-	data.Empty = "No column matches."
-	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", ">since schema", "type", "unit", ">filled", ">of rows", "meaning", "in the record")}
+	t := &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", ">since schema", "type", "unit", ">filled", ">of rows", "meaning", "in the record")}
 	for _, c := range declared.HistoryColumns() {
 		if search != "" && !matches(&c, search) {
 			continue
@@ -159,8 +173,8 @@ func showDeclared(q *frame.Request, declared *lake.Table) (*frame.Content, error
 		if rows > 0 {
 			share = grid.Cell{Text: chart.Decimals(100*float64(n)/float64(rows), 1) + " %"}
 		}
-		data.Table.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Whole(int64(max(c.Since, 1))), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit, Class: "words"}, grid.Whole(n), share,
+		t.Add(grid.Cell{Text: c.Name, Link: columnLink(q, declared, &c)}, grid.Whole(int64(c.Number)), grid.Whole(int64(max(c.Since, 1))), grid.Cell{Text: c.Type.SQL()}, grid.Cell{Text: c.Unit, Class: "words"}, grid.Whole(n), share,
 			grid.Cell{Text: c.Doc, Class: "words"}, grid.Cell{Text: c.Pointer, Class: "pointer"})
 	}
-	return &frame.Content{Title: declared.Name, Lead: fmt.Sprintf("%s %s.", declared.Doc, grid.Plural(rows, "row", "rows")), Template: "tables", Data: data}, nil
+	return t, nil
 }
