@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"dealflow/schemas/api"
@@ -28,22 +29,42 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 		}
 	}
 	if added.commit == 0 {
-		return indexAll(ctx, conn, source, added)
+		return c.indexAll(ctx, conn, source, added)
 	}
-	return indexNew(ctx, conn, source, added)
+	return c.indexNew(ctx, conn, source, added)
+}
+
+// beginning is a feed's first commit after a complete reading.
+type beginning struct {
+	Feed    api.Feed
+	KnownAt lake.Instant
+}
+
+// beginnings returns those of all feeds that have one. The log holds each run that took a snapshot; the table feed_runs has a
+// row for each feed of each sync, too, of which there may be millions.
+func (c *Catalog) beginnings() (all []beginning) {
+	for i := range c.Runs {
+		for j := range c.Runs[i].Feeds {
+			f := &c.Runs[i].Feeds[j]
+			if f.Outcome == lake.OutcomeDone && !slices.ContainsFunc(all, func(b beginning) bool { return b.Feed == f.Feed }) {
+				all = append(all, beginning{f.Feed, c.Runs[i].KnownAt})
+			}
+		}
+	}
+	return all
 }
 
 // indexAll fills an empty index; feed by feed if there are many rows, because DuckDB sorts and joins versions in memory.
 // All versions are new, so new_version is a view of the index instead of a copy.
-func indexAll(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
+func (c *Catalog) indexAll(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
 	const index = "_dealflow.version_index"
 	if added.rows() <= fewRows {
-		if err := insertVersions(ctx, conn, source, added, nil, index); err != nil {
+		if err := c.insertVersions(ctx, conn, source, added, nil, index); err != nil {
 			return err
 		}
 	} else {
 		for _, feed := range api.Feeds() {
-			if err := insertVersions(ctx, conn, source, added, &feed, index); err != nil {
+			if err := c.insertVersions(ctx, conn, source, added, &feed, index); err != nil {
 				return fmt.Errorf("%s: %w", feed, err)
 			}
 		}
@@ -53,11 +74,11 @@ func indexAll(ctx context.Context, conn *stdsql.Conn, source string, added newFi
 }
 
 // indexNew adds new versions to an index that is not empty.
-func indexNew(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
+func (c *Catalog) indexNew(ctx context.Context, conn *stdsql.Conn, source string, added newFiles) error {
 	if _, err := conn.ExecContext(ctx, "CREATE TEMP TABLE new_version AS FROM _dealflow.version_index WHERE false"); err != nil {
 		return err
 	}
-	if err := insertVersions(ctx, conn, source, added, nil, "new_version"); err != nil {
+	if err := c.insertVersions(ctx, conn, source, added, nil, "new_version"); err != nil {
 		return err
 	}
 	text, err := render("refresh/end.sql", nil)
@@ -68,11 +89,12 @@ func indexNew(ctx context.Context, conn *stdsql.Conn, source string, added newFi
 }
 
 // insertVersions adds the new versions of a feed to a table; a nil feed means all feeds.
-func insertVersions(ctx context.Context, conn *stdsql.Conn, source string, added newFiles, feed *api.Feed, table string) error {
+func (c *Catalog) insertVersions(ctx context.Context, conn *stdsql.Conn, source string, added newFiles, feed *api.Feed, table string) error {
 	text, err := render("refresh/index.sql", struct {
 		Source, Since string
 		Feed          *api.Feed
-	}{source, added.instant, feed})
+		Beginnings    []beginning
+	}{source, added.instant, feed, c.beginnings()})
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO "+table+"\n"+text)
 	}

@@ -17,12 +17,8 @@ WITH found AS (
   FROM found f
   LEFT JOIN before b USING (service, market, kind, deal_id)
   WINDOW deal AS (PARTITION BY f.service, f.market, f.kind, f.deal_id ORDER BY f.version)
-), beginnings AS ( -- each feed's first commit after a complete reading
-  SELECT f.service, f.market, f.kind, min(r.known_at) AS known_at
-  FROM main.feed_runs f
-  JOIN main.runs r USING (run_id)
-  WHERE f.outcome = 'done'
-  GROUP BY f.service, f.market, f.kind
+), beginnings(service, market, kind, known_at) AS ( -- each feed's first commit after a complete reading
+  {{range $i, $b := .Beginnings}}{{if $i}}, {{else}}VALUES {{end}}({{lit (printf "%s" .Feed.Service)}}, {{lit (printf "%s" .Feed.Market)}}, {{lit (printf "%s" .Feed.Kind)}}, {{lit .KnownAt.String}}::TIMESTAMPTZ){{else}}SELECT '', '', '', NULL::TIMESTAMPTZ{{end}}
 )
 SELECT v.*, coalesce(v.first_known_at <= b.known_at, false) AS left_censored
 FROM versions v
