@@ -390,6 +390,17 @@ func (c *Column) IsHelper() bool { return c.Parse != Parse{} }
 // IsParserVersion reports whether the column contains the version of the parsers.
 func (c *Column) IsParserVersion() bool { return c.Parse.Part == partParserVersion }
 
+// StatusesSince returns the schema version from which on files have the status of each text that a parser reads; 0 for a table
+// without such texts. In these files a text that is not NULL has a status.
+func (t *Table) StatusesSince() (version int) {
+	for i := range t.Helpers {
+		if t.Helpers[i].Parse.Part == PartStatus {
+			version = max(version, t.Helpers[i].Since)
+		}
+	}
+	return version
+}
+
 // IsComposite reports whether the column joins the ratings of several text columns. Its Parse.From is then the common
 // start of their names.
 func (c *Column) IsComposite() bool { return c.Parse.Parser == Composite }
