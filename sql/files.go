@@ -120,6 +120,7 @@ type tableData struct {
 	Columns         []lake.Column // of history
 	SnapshotColumns []lake.Column
 	History         string // a FROM clause's source
+	Older           string // the same, for files without all statuses; "" for a table without parsed texts
 	Snapshots       string
 }
 
@@ -127,6 +128,9 @@ type tableData struct {
 func tableOf(table *lake.Table) tableData {
 	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
 	data.History, data.Snapshots = emptySource(data.Columns), emptySource(data.SnapshotColumns)
+	if table.StatusesSince() > 0 {
+		data.Older = data.History
+	}
 	return data
 }
 
@@ -164,6 +168,10 @@ func (c *Catalog) fileViews() []fileView {
 	for _, table := range lake.Tables() {
 		history := byTable[lake.HistoryTable(table.Name)]
 		views = append(views, fileView{"history_" + table.Name, c.source(history, table.HistoryColumns()), history})
+		if since := table.StatusesSince(); since > 0 {
+			older := slices.DeleteFunc(slices.Clone(history), func(f lake.File) bool { return f.SchemaVersion >= since })
+			views = append(views, fileView{"older_" + table.Name, c.source(older, table.HistoryColumns()), older})
+		}
 		views = append(views, c.snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])...)
 	}
 	return views

@@ -26,6 +26,7 @@ type outcome struct {
 // composition joins the ratings of the agencies in a row. It runs after all derivations.
 type composition struct {
 	notches  [3]int // indices of the agencies' notches
+	statuses [3]int // and of how their texts were read
 	grade    int    // index of the column with which the composite is compared; -1 for none
 	outcomes []outcome
 }
@@ -93,11 +94,14 @@ func columnOf(table *lake.Table, name string) int {
 func compileComposite(table *lake.Table, helper *lake.Column) *composition {
 	c := &composition{grade: columnOf(table, helper.Parse.With)}
 	for i, name := range lake.RatingColumns(helper.Parse.From) {
-		c.notches[i] = len(table.Columns) + slices.IndexFunc(table.Helpers, func(h lake.Column) bool {
-			return h.Parse.From == name && h.Parse.Part == lake.PartNotch
-		})
+		c.notches[i], c.statuses[i] = helperOf(table, name, lake.PartNotch), helperOf(table, name, lake.PartStatus)
 	}
 	return c
+}
+
+// helperOf returns the index of the helper column for a part of a text column.
+func helperOf(table *lake.Table, from, part string) int {
+	return len(table.Columns) + slices.IndexFunc(table.Helpers, func(h lake.Column) bool { return h.Parse.From == from && h.Parse.Part == part })
 }
 
 // deriveAll fills the helper columns of all staged rows. deal is the deal's own row. A text that a parser cannot read is
@@ -159,13 +163,16 @@ func (f *Flattener) fillHelpers(row []cell, parts []outcome) (textSize int) {
 // join joins the ratings of a row and returns the bytes of text in the columns.
 func (f *Flattener) join(c *composition, row []cell) (textSize int) {
 	var notches [3]text.Integer
+	unread := false
 	for i, column := range c.notches {
 		notches[i] = text.Integer{Value: row[column].N, Set: row[column].Set}
+		status := &row[c.statuses[i]]
+		unread = unread || status.Set && !notches[i].Set && string(status.Text) != lake.ParsedNoNumber
 	}
 	var grade []byte
 	if c.grade >= 0 {
 		grade = row[c.grade].Text
 	}
-	f.reading = text.Reading{Composite: text.CompositeOf(notches, grade)}
+	f.reading = text.Reading{Composite: text.CompositeOf(notches, unread, grade)}
 	return f.fillHelpers(row, c.outcomes)
 }

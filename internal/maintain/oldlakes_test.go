@@ -64,6 +64,40 @@ func testOldLake(t *testing.T, name string, schema int) {
 	}
 }
 
+// TestOldTextsAreCounted counts the texts of each old lake: parse_coverage has every text that is there, also those that were written
+// before there was their parser.
+func TestOldTextsAreCounted(t *testing.T) {
+	t.Parallel()
+	for name := range oldLakes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := world.NewBook(t)
+			world.CopyStore(t, world.Folder(t, oldLake(t, name)), w.Store)
+			w.Ask(t, func(db *stdsql.DB) {
+				texts := 0
+				for _, table := range lake.Tables() {
+					for _, helper := range table.Helpers {
+						if helper.Parse.Part != lake.PartStatus {
+							continue
+						}
+						want := world.Lines(t, db, fmt.Sprintf("SELECT count(%q) FROM %s", helper.Parse.From, table.Name))
+						got := world.Lines(t, db, fmt.Sprintf("SELECT coalesce(sum(texts), 0)::BIGINT FROM parse_coverage WHERE table_name = '%s' AND field = '%s'", table.Name, helper.Parse.From))
+						if !slices.Equal(got, want) {
+							t.Errorf("%s.%s: parse_coverage counts %v texts, want %v", table.Name, helper.Parse.From, got, want)
+						}
+						if want[0] != "0" {
+							texts++
+						}
+					}
+				}
+				if texts < 3 {
+					t.Errorf("%d columns have texts, want 3 or more", texts)
+				}
+			})
+		})
+	}
+}
+
 // wantRefused wants that no command writes to a lake of an older format.
 func wantRefused(t *testing.T, w *world.World, b *world.Book) {
 	t.Helper()

@@ -302,10 +302,10 @@ var ratingParts = []outcome{
 
 // compositeParts are read from the ratings of three agencies, and compared with a column of the grade.
 var compositeParts = []outcome{
-	{1, PartCompositeNotch, Int32, "", "", "One notch of all agencies, from 1 to 22: of three the middle one, of two the worse one, or the only one.", 4},
+	{1, PartCompositeNotch, Int32, "", "", "One notch of all agencies, from 1 to 22: of three the middle one, of two the worse one, or the only one. NULL if no agency has a rating, or if a text was not read that could change it.", 4},
 	{2, PartCompositeGrade, Text, "", "", "That notch in the scale of Standard & Poor's.", 4},
-	{3, PartCompositeRule, Text, "", "", "How the notch was chosen: MEDIAN of three ratings, WORST of two, or ONLY one.", 4},
-	{4, PartWorstNotch, Int32, "", "", "The worst notch of the agencies, from 1 to 22.", 4},
+	{3, PartCompositeRule, Text, "", "", "How the notch was chosen: MEDIAN of three ratings, WORST of two, or ONLY one. UNREAD if an agency's text is there and was not read; a notch next to that is of two equal ratings, which no third one changes.", 4},
+	{4, PartWorstNotch, Int32, "", "", "The worst notch of the agencies, from 1 to 22; NULL if a text was not read.", 4},
 	{5, PartIsInvestment, Bool, "", "", "Whether the composite notch is investment grade: 10 or better.", 4},
 	{6, PartMatchesGrade, Bool, "", "", "Whether that agrees with the grade column; NULL if either says nothing.", 4},
 }
@@ -389,6 +389,17 @@ func (c *Column) IsHelper() bool { return c.Parse != Parse{} }
 
 // IsParserVersion reports whether the column contains the version of the parsers.
 func (c *Column) IsParserVersion() bool { return c.Parse.Part == partParserVersion }
+
+// StatusesSince returns the schema version from which on files have the status of each text that a parser reads; 0 for a table
+// without such texts. In these files a text that is not NULL has a status.
+func (t *Table) StatusesSince() (version int) {
+	for i := range t.Helpers {
+		if t.Helpers[i].Parse.Part == PartStatus {
+			version = max(version, t.Helpers[i].Since)
+		}
+	}
+	return version
+}
 
 // IsComposite reports whether the column joins the ratings of several text columns. Its Parse.From is then the common
 // start of their names.

@@ -46,7 +46,7 @@ COMMENT ON COLUMN main.bond_deals_core.nominal_amount IS 'Nominal amount. Unit: 
 COMMENT ON COLUMN main.bond_deals_core.nominal_usd IS 'Nominal amount in USD; NULL if it was not converted. Unit: USD.';
 COMMENT ON COLUMN main.bond_deals_core.maturity IS 'Maturity.';
 COMMENT ON COLUMN main.bond_deals_core.ranking IS 'Ranking of the debt, as written.';
-COMMENT ON COLUMN main.bond_deals_core.rating IS 'Composite rating on the scale of Standard & Poor''s; NULL if unrated.';
+COMMENT ON COLUMN main.bond_deals_core.rating IS 'Composite rating on the scale of Standard & Poor''s; NULL if unrated, or if a text was not read that could change it.';
 COMMENT ON COLUMN main.bond_deals_core.coupon_pct IS 'Coupon. Unit: percent.';
 COMMENT ON COLUMN main.bond_deals_core.yield_pct IS 'Yield at pricing. Unit: percent.';
 COMMENT ON COLUMN main.bond_deals_core.benchmark IS 'Benchmark of the spread at pricing.';

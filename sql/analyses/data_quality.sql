@@ -35,6 +35,10 @@ CREATE MACRO _dealflow.off_tenor(priced, months, maturity_year, maturity_month, 
        ELSE 12 * year(priced) + month(priced) + months
             NOT BETWEEN 12 * maturity_year + coalesce(maturity_month, 1) - 6 AND 12 * maturity_year + coalesce(maturity_month, 12) + 6 END;
 
+-- One check of all rows of a group; failed is NULL for a row to which it does not apply.
+CREATE MACRO _dealflow.verdict(name, failed, deal_id) AS {
+  name: name, value: count(*) FILTER (failed), total: count(failed), examples: min(DISTINCT deal_id, 5) FILTER (failed)};
+
 -- data_quality: Checks of the data as known: what is missing, odd or contradictory, with examples.
 -- after: parse_coverage
 -- as of: data_quality({as_of})
@@ -62,14 +66,12 @@ WITH today AS (
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
   SELECT market, deal_id, priced_date, borrower_name FROM main.loan_priced_deals_as_of(as_of)
-), bank_names AS MATERIALIZED ( -- the number of entries of each name in a deal or a loan's tranche
-  SELECT 'bond' AS service, b.market, b.deal_id, s.name, count(*) AS times
-  FROM main.bond_priced_banks_as_of(as_of) b JOIN _dealflow.spelling s ON s.spelt = b.name
-  GROUP BY 2, 3, 4
+), bank_texts AS MATERIALIZED ( -- the names and roles of banks, as written; loans state no role
+  SELECT 'bond' AS service, market, name, status, min(deal_id) AS deal_id
+  FROM main.bond_priced_banks_as_of(as_of) GROUP BY market, name, status
   UNION ALL
-  SELECT 'loan', b.market, b.deal_id, s.name, count(*)
-  FROM main.loan_priced_tranche_banks_as_of(as_of) b JOIN _dealflow.spelling s ON s.spelt = b.name
-  GROUP BY 2, 3, b.tranche_ordinal, 4
+  SELECT 'loan', market, name, NULL, min(deal_id)
+  FROM main.loan_priced_tranche_banks_as_of(as_of) GROUP BY market, name
 ), borrower_names AS (
   SELECT b.service, b.market, b.kind, b.deal_id, s.name
   FROM (
@@ -83,50 +85,56 @@ WITH today AS (
   ) b
   JOIN _dealflow.spelling s ON s.spelt = b.borrower_name
 ), names AS (
-  SELECT 'unknown_banks' AS name, service, market, 'priced' AS kind, min(deal_id) AS deal_id, name AS spelt
-  FROM bank_names WHERE name IS NOT NULL GROUP BY service, market, spelt
+  SELECT 'unknown_banks' AS name, b.service, b.market, 'priced' AS kind, min(b.deal_id) AS deal_id, s.name AS spelt
+  FROM bank_texts b JOIN _dealflow.spelling s ON s.spelt = b.name
+  WHERE s.name IS NOT NULL GROUP BY b.service, b.market, s.name
   UNION ALL
   SELECT 'unknown_borrowers', service, market, kind, min(deal_id), name
   FROM borrower_names WHERE name IS NOT NULL GROUP BY service, market, kind, name
 ), roles AS (
-  SELECT market, status AS spelt, min(deal_id) AS deal_id FROM main.bond_priced_banks_as_of(as_of) WHERE status IS NOT NULL GROUP BY ALL
+  SELECT b.market, s.name AS role, min(b.deal_id) AS deal_id
+  FROM bank_texts b JOIN _dealflow.spelling s ON s.spelt = b.status
+  WHERE s.name IS NOT NULL GROUP BY b.market, s.name
 ), declared AS (
   SELECT 'unknown_banks' AS name, _dealflow.normal_name(unnest([alias, canonical])) AS spelt FROM _dealflow.bank_alias
   UNION
   SELECT 'unknown_borrowers', _dealflow.normal_name(unnest([alias, canonical])) FROM _dealflow.borrower_alias
-), checked AS ( -- one row per check and thing to check; failed is NULL where the check does not apply
-  SELECT 'bond' AS service, d.market, 'priced' AS kind, d.deal_id, unnest([
-           {name: 'usd_zero', failed: coalesce(d.nominal_usd, 0) = 0},
-           {name: 'usd_off', failed: _dealflow.usd_off(d.nominal_amount, d.nominal_usd, d.fx_rate_usd)},
-           {name: 'unit_outlier_books', failed: _dealflow.books_outlier(d.stats_final_books, d.nominal_amount)},
-           {name: 'unit_outlier_nominal', failed: _dealflow.usd_outlier(d.nominal_usd)},
-           {name: 'dangling_original', failed: CASE WHEN d.original_deal_id IS NOT NULL THEN o.deal_id IS NULL END},
-           {name: 'duplicate_in_two_markets', failed: d.duplicate_of IS NOT NULL},
-           {name: 'pricing_date_missing', failed: d.pricing_date IS NULL},
-           {name: 'pricing_in_future', failed: d.pricing_date > today.day + 1},
-           {name: 'missing_currency', failed: coalesce(trim(d.currency), '') = ''}]) AS verdict
+), judged AS ( -- per market, what is checked in each row of a table
+  SELECT 'bond' AS service, d.market, 'priced' AS kind, unnest([
+           _dealflow.verdict('usd_zero', coalesce(d.nominal_usd, 0) = 0, d.deal_id),
+           _dealflow.verdict('usd_off', _dealflow.usd_off(d.nominal_amount, d.nominal_usd, d.fx_rate_usd), d.deal_id),
+           _dealflow.verdict('unit_outlier_books', _dealflow.books_outlier(d.stats_final_books, d.nominal_amount), d.deal_id),
+           _dealflow.verdict('unit_outlier_nominal', _dealflow.usd_outlier(d.nominal_usd), d.deal_id),
+           _dealflow.verdict('dangling_original', CASE WHEN d.original_deal_id IS NOT NULL THEN o.deal_id IS NULL END, d.deal_id),
+           _dealflow.verdict('duplicate_in_two_markets', d.duplicate_of IS NOT NULL, d.deal_id),
+           _dealflow.verdict('pricing_date_missing', d.pricing_date IS NULL, d.deal_id),
+           _dealflow.verdict('pricing_in_future', d.pricing_date > today.day + 1, d.deal_id),
+           _dealflow.verdict('missing_currency', coalesce(trim(d.currency), '') = '', d.deal_id)]) AS verdict
   FROM bonds d
   CROSS JOIN today
   LEFT JOIN bonds o ON o.market = d.market AND o.deal_id = d.original_deal_id
+  GROUP BY d.market
   UNION ALL
-  SELECT 'loan', d.market, 'priced', d.deal_id, unnest([
-           {name: 'pricing_date_missing', failed: d.priced_date IS NULL},
-           {name: 'pricing_in_future', failed: d.priced_date > today.day + 1}])
+  SELECT 'loan', d.market, 'priced', unnest([
+           _dealflow.verdict('pricing_date_missing', d.priced_date IS NULL, d.deal_id),
+           _dealflow.verdict('pricing_in_future', d.priced_date > today.day + 1, d.deal_id)])
   FROM loans d
   CROSS JOIN today
+  GROUP BY d.market
   UNION ALL
-  SELECT 'loan', t.market, 'priced', t.deal_id, unnest([
-           {name: 'usd_zero', failed: coalesce(t.nominal_usd, 0) = 0},
-           {name: 'usd_off', failed: _dealflow.usd_off(t.nominal_amount, t.nominal_usd, t.fx_rate_usd)},
-           {name: 'unit_outlier_nominal', failed: _dealflow.usd_outlier(t.nominal_usd)},
-           {name: 'missing_currency', failed: coalesce(trim(t.currency), '') = ''},
-           {name: 'duplicate_in_two_markets', failed: t.duplicate_of IS NOT NULL},
-           {name: 'tenor_unit', failed: CASE WHEN t.tenor IS NOT NULL THEN t.tenor NOT BETWEEN 12 AND 480 END},
-           {name: 'maturity_off_tenor', failed: _dealflow.off_tenor(coalesce(t.pricing_date, t.priced_date),
-              _dealflow.tenor_months(NULL, t.tenor), t.maturity_year, t.maturity_month, t.maturity_tenor_years)}])
+  SELECT 'loan', t.market, 'priced', unnest([
+           _dealflow.verdict('usd_zero', coalesce(t.nominal_usd, 0) = 0, t.deal_id),
+           _dealflow.verdict('usd_off', _dealflow.usd_off(t.nominal_amount, t.nominal_usd, t.fx_rate_usd), t.deal_id),
+           _dealflow.verdict('unit_outlier_nominal', _dealflow.usd_outlier(t.nominal_usd), t.deal_id),
+           _dealflow.verdict('missing_currency', coalesce(trim(t.currency), '') = '', t.deal_id),
+           _dealflow.verdict('duplicate_in_two_markets', t.duplicate_of IS NOT NULL, t.deal_id),
+           _dealflow.verdict('tenor_unit', CASE WHEN t.tenor IS NOT NULL THEN t.tenor NOT BETWEEN 12 AND 480 END, t.deal_id),
+           _dealflow.verdict('maturity_off_tenor', _dealflow.off_tenor(coalesce(t.pricing_date, t.priced_date),
+              _dealflow.tenor_months(NULL, t.tenor), t.maturity_year, t.maturity_month, t.maturity_tenor_years), t.deal_id)])
   FROM _dealflow.loan_tranches(as_of) t
-  UNION ALL
-  SELECT l.service, l.market, 'expected', l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL}
+  GROUP BY t.market
+), checked AS ( -- one row per other check and thing to check; failed is NULL where the check does not apply
+  SELECT l.service, l.market, 'expected' AS kind, l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL} AS verdict
   FROM (
     SELECT 'bond' AS service, market, deal_id, priced_deal_id FROM main.bond_expected_tranches_as_of(as_of)
     UNION ALL
@@ -142,18 +150,19 @@ WITH today AS (
   SELECT 'bond', market, 'priced', deal_id, {name: 'map_sum_off_geographies', failed: sum(value) NOT BETWEEN 97 AND 103}
   FROM main.bond_priced_geographies_as_of(as_of) GROUP BY market, deal_id
   UNION ALL
-  SELECT service, market, 'priced', deal_id, {name: 'duplicate_banks', failed: max(times) > 1}
-  FROM bank_names WHERE name IS NOT NULL GROUP BY service, market, deal_id
+  SELECT b.service, b.market, 'priced', b.deal_id, {name: 'duplicate_banks', failed: b.repeated}
+  FROM _dealflow.bank_count b
+  JOIN _dealflow.version_index v
+    ON v.service = b.service AND v.kind = 'priced' AND v.market = b.market AND v.deal_id = b.deal_id AND v.version = b.version
+  WHERE v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
   UNION ALL
   SELECT n.service, n.market, n.kind, n.deal_id, {name: n.name, failed: d.spelt IS NULL}
   FROM names n
   LEFT JOIN declared d ON d.name = n.name AND d.spelt = n.spelt
   UNION ALL
-  SELECT 'bond', r.market, 'priced', min(r.deal_id), {name: 'unknown_roles', failed: bool_and(k.role IS NULL)}
+  SELECT 'bond', r.market, 'priced', r.deal_id, {name: 'unknown_roles', failed: k.role IS NULL}
   FROM roles r
-  LEFT JOIN _dealflow.bank_role k ON k.role = _dealflow.normal_name(r.spelt)
-  WHERE _dealflow.normal_name(r.spelt) IS NOT NULL
-  GROUP BY r.market, _dealflow.normal_name(r.spelt)
+  LEFT JOIN _dealflow.bank_role k ON k.role = r.role
 ), counted AS (
   SELECT service, market, kind, verdict.name AS name,
          count(*) FILTER (verdict.failed) AS value, count(verdict.failed) AS total,
@@ -161,10 +170,12 @@ WITH today AS (
   FROM checked
   GROUP BY 1, 2, 3, 4
   UNION ALL
+  SELECT service, market, kind, verdict.name, verdict.value, verdict.total, verdict.examples FROM judged
+  UNION ALL
   SELECT service, market, kind, 'unparsed_' || table_name || '.' || field,
-         count(*) FILTER (status IN ('UNPARSED', 'AMBIGUOUS')), count(*),
-         min(DISTINCT deal_id, 5) FILTER (status IN ('UNPARSED', 'AMBIGUOUS'))
-  FROM _dealflow.texts_read(as_of)
+         _dealflow.texts_with(texts, _dealflow.is_unread(status)), sum(texts)::BIGINT,
+         list_sort(list_distinct(flatten(list(unread) FILTER (_dealflow.is_unread(status)))))[1:5]
+  FROM _dealflow.texts_read(as_of, true)
   GROUP BY service, market, kind, table_name, field
 )
 SELECT c.service, c.market, c.kind, c.name, c.value, c.total, c.value / c.total AS share,

@@ -45,6 +45,7 @@ func TestDefinitions(t *testing.T) {
 		19: level(`"USD"`, "IPTs UKT+85 area (G+80)", "UKT+80"), 20: level(`"AUD"`, "Bund+85 area", "DBR+80"), 21: level(`"GBP"`, "+95 area", "+90"),
 		25: talk() + `,"rating":{"moodys":"NR","fitch":"withdrawn"}`, 26: talk() + `,"rating":{"moodys":"Baa"}`,
 		27: talk() + `,"rating":{"moodys":"WR","fitch":"nonsense"}`, 28: talk() + `,"rating":{"moodys":"nonsense","fitch":"BB"}`,
+		29: talk() + `,"rating":{"moodys":"Ba2","standardAndPoors":"nonsense","fitch":"BB"}`,
 	} {
 		b.Write(hy, id, members)
 	}
@@ -101,11 +102,16 @@ func TestDefinitions(t *testing.T) {
 				},
 			},
 			{"SELECT first_talk_benchmark, final_benchmark, final_benchmark_index FROM execution_metrics WHERE market = 'EM' AND deal_id = 3", []string{"MS MS SOFR"}},
-			{ // A text that says that there is no rating makes a deal unrated; one that was not read does not.
-				"SELECT deal_id, rating FROM execution_metrics WHERE market = 'HY' AND deal_id BETWEEN 21 AND 28 ORDER BY deal_id",
-				[]string{"21 unrated", "25 unrated", "26 -", "27 -", "28 BB"},
+			{ // A text that says that there is no rating makes a deal unrated; one that was not read does not, nor
+				// does it count as none next to others, unless two of these are equal.
+				"SELECT deal_id, rating FROM execution_metrics WHERE market = 'HY' AND deal_id BETWEEN 21 AND 29 ORDER BY deal_id",
+				[]string{"21 unrated", "25 unrated", "26 -", "27 -", "28 -", "29 BB"},
 			},
-			{"SELECT rating, deals FROM execution_summary WHERE market = 'HY' ORDER BY rating", []string{"BB 1", "all 22", "unrated 19", "unread 2"}},
+			{
+				"SELECT deal_id, rating_composite_rule, rating_composite_grade, rating_worst_notch, rating_is_investment_grade FROM bond_priced_deals WHERE market = 'HY' AND deal_id BETWEEN 25 AND 29 ORDER BY deal_id",
+				[]string{"25 - - - -", "26 UNREAD - - -", "27 UNREAD - - -", "28 UNREAD - - -", "29 UNREAD BB - false"},
+			},
+			{"SELECT rating, deals FROM execution_summary WHERE market = 'HY' ORDER BY rating", []string{"BB 1", "all 23", "unrated 19", "unread 3"}},
 			{ // An increase is no original, so that of 30 and 31 is not known; nor is that of 34.
 				"SELECT root_deal_id, original_known, increases, original_nominal, line_size, last_increase_date IS NOT NULL FROM tap_family WHERE market = 'HY' AND root_deal_id >= 30 ORDER BY root_deal_id",
 				[]string{"30 false 2 - 61 true", "32 true 1 32 65 true", "99 false 1 - 34 true"},

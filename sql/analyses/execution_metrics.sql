@@ -13,8 +13,8 @@
 --     gives a spread; for the yield, that gives a yield.
 --   - last_talk_stage, last_talk_text: the last talk that is not final and gives a spread or yield.
 --   - rating: the letter of the composite rating (rating_composite_notch of bond_priced_deals): AAA, AA, A, BBB, BB, B, CCC
---     (and below), or unrated if the agencies have no rating. It is of the ratings that were read. NULL if none was, and a text was
---     not read: the rating is not known then.
+--     (and below), or unrated if the agencies have no rating. NULL if a text was not read that could
+--     change it: the rating is not known then. Two equal ratings are it, whatever the third text says.
 --   - final_benchmark, final_benchmark_index, final_bp, final_source: the spread at pricing if its text gives one number. IG and HY: spread. EM:
 --     the one of swap and gov with the benchmark of the first talk, else the last final talk with that benchmark, else
 --     swap, else gov. final_source names it: spread, swap, gov or final talk.
@@ -151,7 +151,7 @@ COMMENT ON COLUMN main.execution_metrics.deal_id IS 'The source''s id of the dea
 COMMENT ON COLUMN main.execution_metrics.pricing_date IS 'Day on which the deal priced.';
 COMMENT ON COLUMN main.execution_metrics.currency IS 'Currency of the deal.';
 COMMENT ON COLUMN main.execution_metrics.borrower IS 'Canonical name of the borrower.';
-COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; NULL if a text was not read, and no other rating was.';
+COMMENT ON COLUMN main.execution_metrics.rating IS 'Letter of the composite rating: AAA, AA, A, BBB, BB, B, CCC (and below) or unrated; NULL if a text was not read that could change it.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_stage IS 'Stage of the talk from which tightening_bp is measured, else of the first talk that is not final: IPT, WHISPER, TALK, GUIDANCE or REVISED; NULL if the text names none.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_text IS 'That talk, as written.';
 COMMENT ON COLUMN main.execution_metrics.first_talk_benchmark IS 'Benchmark of the first spread in the talk that is not final.';

@@ -263,10 +263,12 @@ func partOf(r *text.Reading, part string) any {
 // compositeOf returns a column of a composite of ratings, which were read before it.
 func compositeOf(helper *lake.Column, row fact) any {
 	var notches [3]text.Integer
+	unread := false
 	for i, name := range lake.RatingColumns(helper.Parse.From) {
 		notches[i].Value, notches[i].Set = row[name+"_"+lake.PartNotch].(int64)
+		unread = unread || row[name] != nil && !notches[i].Set && row[name+"_"+lake.PartStatus] != lake.ParsedNoNumber
 	}
-	composite := text.CompositeOf(notches, nil)
+	composite := text.CompositeOf(notches, unread, nil)
 	switch helper.Parse.Part {
 	case lake.PartCompositeNotch:
 		if composite.Notch.Set {

@@ -49,11 +49,8 @@ WITH deals AS (
 ), tranches AS (
   SELECT t.market, t.deal_id, t.ordinal, t.tranche_id, t.name, t.short_type, t.currency, t.nominal_amount, t.covenant_light, t.duplicate_of,
          CASE WHEN t.margin_status IN ('OK', 'RANGE') THEN (t.margin_lo_bp + t.margin_hi_bp) / 2 END AS margin_mid_bp,
-         CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid,
-         s.name AS match_name,
-         row_number() OVER (PARTITION BY t.market, t.deal_id, s.name, t.currency ORDER BY t.ordinal) AS match_place
-  FROM _dealflow.loan_tranches(as_of) t
-  LEFT JOIN _dealflow.spelling s ON s.spelt = t.name
+         CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid
+  FROM _dealflow.loan_listings(as_of) t
 ), expected_versions AS (
   SELECT e.market, e.deal_id, e.version, e.priced_deal_id
   FROM history.loan_expected_deals e
@@ -95,6 +92,12 @@ WITH deals AS (
   FROM expected_tranches e
   LEFT JOIN _dealflow.spelling s ON s.spelt = e.name
   WHERE e.is_newest
+), matchable AS ( -- the tranches of deals to which an expected deal links
+  SELECT t.market, t.deal_id, t.ordinal, t.currency, t.nominal_amount, t.margin_mid_bp, t.oid_mid, s.name AS match_name,
+         row_number() OVER (PARTITION BY t.market, t.deal_id, s.name, t.currency ORDER BY t.ordinal) AS match_place
+  FROM tranches t
+  SEMI JOIN newest n ON n.market = t.market AND n.priced_deal_id = t.deal_id
+  LEFT JOIN _dealflow.spelling s ON s.spelt = t.name
 ), moves AS (
   SELECT t.market, t.deal_id, t.ordinal, c.tranche_uid AS expected_tranche_uid,
          l.launch.margin_mid_bp AS launch_margin_mid_bp, l.launch.oid_mid AS launch_oid_mid, l.launch.volume_lo AS launch_volume_lo,
@@ -104,7 +107,7 @@ WITH deals AS (
               THEN _dealflow.number(coalesce(margin_flex_bp, 0) - 100 * coalesce(oid_flex, 0) / oid_years) END AS yield_flex_bp,
          CASE WHEN l.launch.volume_currency = t.currency AND l.launch.volume_lo > 0
               THEN t.nominal_amount::DOUBLE / l.launch.volume_lo::DOUBLE END AS size_ratio
-  FROM tranches t
+  FROM matchable t
   JOIN candidates c
     ON c.market = t.market AND c.priced_deal_id = t.deal_id
    AND c.match_name = t.match_name AND c.currency = t.currency AND c.match_place = t.match_place

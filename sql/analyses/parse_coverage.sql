@@ -1,78 +1,171 @@
--- What the parsers read in each text, as known at an instant: one row per text that is not NULL. A text column that gets
--- a parser gets its line here. The year is that of pricing; for an expected deal, that of known_at.
-CREATE MACRO _dealflow.texts_read(instant) AS TABLE
-WITH texts AS (
-  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_deals' AS table_name, t.deal_id,
-         year(t.pricing_date) AS year, t.parser_version,
-         unnest([{field: 'pricing_time', text: t.pricing_time, status: t.pricing_time_status},
-                 {field: 'cpn', text: t.cpn, status: t.cpn_status},
-                 {field: 'non_bullet', text: t.non_bullet, status: t.non_bullet_status},
-                 {field: 'spread', text: t.spread, status: t.spread_status},
-                 {field: 'yield', text: t.yield, status: t.yield_status},
-                 {field: 'gov', text: t.gov, status: t.gov_status},
-                 {field: 'nip', text: t.nip, status: t.nip_status},
-                 {field: 'swap', text: t.swap, status: t.swap_status},
-                 {field: 'premium_nip', text: t.premium_nip, status: t.premium_nip_status},
-                 {field: 'rating_moodys', text: t.rating_moodys, status: t.rating_moodys_status},
-                 {field: 'rating_standard_and_poors', text: t.rating_standard_and_poors,
-                  status: t.rating_standard_and_poors_status},
-                 {field: 'rating_fitch', text: t.rating_fitch, status: t.rating_fitch_status}]) AS field_read
+-- Whether a text was not read, by its status.
+CREATE MACRO _dealflow.is_unread(status) AS coalesce(status IN ('UNPARSED', 'AMBIGUOUS'), false);
+
+-- One text column of a group of rows: how many texts have each status; and the lowest deal_ids, at most five, of those that were
+-- not read, if with_unread says so.
+CREATE MACRO _dealflow.texts_of(field, status, deal_id, with_unread) AS {
+  field: field, texts: histogram(status),
+  unread: min(DISTINCT deal_id, 5) FILTER (with_unread AND _dealflow.is_unread(status))};
+
+-- The same for texts that were written before there was their parser: their status is an empty text.
+CREATE MACRO _dealflow.older_texts_of(field, text, status) AS {
+  field: field, texts: histogram(CASE WHEN text IS NOT NULL AND status IS NULL THEN '' END), unread: NULL::BIGINT[]};
+
+-- The number of texts of some statuses.
+CREATE MACRO _dealflow.texts_with(texts, is_counted) AS coalesce(sum(texts) FILTER (is_counted), 0)::BIGINT;
+
+-- What the parsers read in the texts, as known at an instant: one row per market, text column, year, version of the parsers and
+-- status, with the number of texts that are not NULL, and unread of texts_of for all statuses of them. A text column that gets a
+-- parser gets its two lines here. The year is that of pricing; for an expected deal, that of known_at.
+-- Each text in a newer file has a status. So only in older files, in the second half, the texts themselves are read, to see which
+-- are NULL: from all files that takes half as long again.
+CREATE MACRO _dealflow.texts_read(instant, with_unread) AS TABLE
+WITH counted AS (
+  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_deals' AS table_name,
+         year(t.pricing_date) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('pricing_time', t.pricing_time_status, t.deal_id, with_unread),
+           _dealflow.texts_of('cpn', t.cpn_status, t.deal_id, with_unread),
+           _dealflow.texts_of('non_bullet', t.non_bullet_status, t.deal_id, with_unread),
+           _dealflow.texts_of('spread', t.spread_status, t.deal_id, with_unread),
+           _dealflow.texts_of('yield', t.yield_status, t.deal_id, with_unread),
+           _dealflow.texts_of('gov', t.gov_status, t.deal_id, with_unread),
+           _dealflow.texts_of('nip', t.nip_status, t.deal_id, with_unread),
+           _dealflow.texts_of('swap', t.swap_status, t.deal_id, with_unread),
+           _dealflow.texts_of('premium_nip', t.premium_nip_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_moodys', t.rating_moodys_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_standard_and_poors', t.rating_standard_and_poors_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_fitch', t.rating_fitch_status, t.deal_id, with_unread)]) AS column_read
   FROM main.bond_priced_deals_as_of(instant) t
+  GROUP BY t.market, year(t.pricing_date), t.parser_version
   UNION ALL
-  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_price_evolution' AS table_name, t.deal_id,
-         year(d.pricing_date) AS year, t.parser_version,
-         unnest([{field: 'value', text: t.value, status: t.value_status}]) AS field_read
+  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_price_evolution' AS table_name,
+         year(d.pricing_date) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('value', t.value_status, t.deal_id, with_unread)]) AS column_read
   FROM main.bond_priced_price_evolution_as_of(instant) t
-  JOIN main.bond_priced_deals_as_of(instant) d ON d.market = t.market AND d.deal_id = t.deal_id
+  JOIN (SELECT market, deal_id, version, pricing_date FROM _dealflow.history_bond_priced_deals) d
+    ON d.market = t.market AND d.deal_id = t.deal_id AND d.version = t.version
+  GROUP BY t.market, year(d.pricing_date), t.parser_version
   UNION ALL
-  SELECT 'bond' AS service, t.market, 'expected' AS kind, 'bond_expected_tranches' AS table_name, t.deal_id,
-         year(main.utc_day(t.known_at)) AS year, t.parser_version,
-         unnest([{field: 'volume', text: t.volume, status: t.volume_status},
-                 {field: 'structure', text: t.structure, status: t.structure_status},
-                 {field: 'price_evolution', text: t.price_evolution, status: t.price_evolution_status},
-                 {field: 'books', text: t.books, status: t.books_status},
-                 {field: 'ratings_moodys', text: t.ratings_moodys, status: t.ratings_moodys_status},
-                 {field: 'ratings_standard_and_poors', text: t.ratings_standard_and_poors,
-                  status: t.ratings_standard_and_poors_status},
-                 {field: 'ratings_fitch', text: t.ratings_fitch, status: t.ratings_fitch_status}]) AS field_read
+  SELECT 'bond' AS service, t.market, 'expected' AS kind, 'bond_expected_tranches' AS table_name,
+         year(main.utc_day(t.known_at)) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('volume', t.volume_status, t.deal_id, with_unread),
+           _dealflow.texts_of('structure', t.structure_status, t.deal_id, with_unread),
+           _dealflow.texts_of('price_evolution', t.price_evolution_status, t.deal_id, with_unread),
+           _dealflow.texts_of('books', t.books_status, t.deal_id, with_unread),
+           _dealflow.texts_of('ratings_moodys', t.ratings_moodys_status, t.deal_id, with_unread),
+           _dealflow.texts_of('ratings_standard_and_poors', t.ratings_standard_and_poors_status, t.deal_id, with_unread),
+           _dealflow.texts_of('ratings_fitch', t.ratings_fitch_status, t.deal_id, with_unread)]) AS column_read
   FROM main.bond_expected_tranches_as_of(instant) t
+  GROUP BY t.market, year(main.utc_day(t.known_at)), t.parser_version
   UNION ALL
-  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_deals' AS table_name, t.deal_id,
-         year(t.priced_date) AS year, t.parser_version,
-         unnest([{field: 'borrower_leveraged_multiple', text: t.borrower_leveraged_multiple,
-                  status: t.borrower_leveraged_multiple_status},
-                 {field: 'borrower_ratings_moodys', text: t.borrower_ratings_moodys,
-                  status: t.borrower_ratings_moodys_status},
-                 {field: 'borrower_ratings_standard_and_poors', text: t.borrower_ratings_standard_and_poors,
-                  status: t.borrower_ratings_standard_and_poors_status},
-                 {field: 'borrower_ratings_fitch', text: t.borrower_ratings_fitch,
-                  status: t.borrower_ratings_fitch_status}]) AS field_read
+  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_deals' AS table_name,
+         year(t.priced_date) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('borrower_leveraged_multiple', t.borrower_leveraged_multiple_status, t.deal_id, with_unread),
+           _dealflow.texts_of('borrower_ratings_moodys', t.borrower_ratings_moodys_status, t.deal_id, with_unread),
+           _dealflow.texts_of('borrower_ratings_standard_and_poors', t.borrower_ratings_standard_and_poors_status, t.deal_id, with_unread),
+           _dealflow.texts_of('borrower_ratings_fitch', t.borrower_ratings_fitch_status, t.deal_id, with_unread)]) AS column_read
   FROM main.loan_priced_deals_as_of(instant) t
+  GROUP BY t.market, year(t.priced_date), t.parser_version
   UNION ALL
-  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_tranches' AS table_name, t.deal_id,
-         year(d.priced_date) AS year, t.parser_version,
-         unnest([{field: 'maturity', text: t.maturity, status: t.maturity_status},
-                 {field: 'margin', text: t.margin, status: t.margin_status},
-                 {field: 'oid', text: t.oid, status: t.oid_status},
-                 {field: 'rating_moodys', text: t.rating_moodys, status: t.rating_moodys_status},
-                 {field: 'rating_standard_and_poors', text: t.rating_standard_and_poors,
-                  status: t.rating_standard_and_poors_status},
-                 {field: 'rating_fitch', text: t.rating_fitch, status: t.rating_fitch_status}]) AS field_read
+  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_tranches' AS table_name,
+         year(d.priced_date) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('maturity', t.maturity_status, t.deal_id, with_unread),
+           _dealflow.texts_of('margin', t.margin_status, t.deal_id, with_unread),
+           _dealflow.texts_of('oid', t.oid_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_moodys', t.rating_moodys_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_standard_and_poors', t.rating_standard_and_poors_status, t.deal_id, with_unread),
+           _dealflow.texts_of('rating_fitch', t.rating_fitch_status, t.deal_id, with_unread)]) AS column_read
   FROM main.loan_priced_tranches_as_of(instant) t
-  JOIN main.loan_priced_deals_as_of(instant) d ON d.market = t.market AND d.deal_id = t.deal_id
+  JOIN (SELECT market, deal_id, version, priced_date FROM _dealflow.history_loan_priced_deals) d
+    ON d.market = t.market AND d.deal_id = t.deal_id AND d.version = t.version
+  GROUP BY t.market, year(d.priced_date), t.parser_version
   UNION ALL
-  SELECT 'loan' AS service, t.market, 'expected' AS kind, 'loan_expected_tranches' AS table_name, t.deal_id,
-         year(main.utc_day(t.known_at)) AS year, t.parser_version,
-         unnest([{field: 'volume', text: t.volume, status: t.volume_status},
-                 {field: 'maturity', text: t.maturity, status: t.maturity_status},
-                 {field: 'margin', text: t.margin, status: t.margin_status},
-                 {field: 'oid', text: t.oid, status: t.oid_status}]) AS field_read
+  SELECT 'loan' AS service, t.market, 'expected' AS kind, 'loan_expected_tranches' AS table_name,
+         year(main.utc_day(t.known_at)) AS year, t.parser_version, unnest([
+           _dealflow.texts_of('volume', t.volume_status, t.deal_id, with_unread),
+           _dealflow.texts_of('maturity', t.maturity_status, t.deal_id, with_unread),
+           _dealflow.texts_of('margin', t.margin_status, t.deal_id, with_unread),
+           _dealflow.texts_of('oid', t.oid_status, t.deal_id, with_unread)]) AS column_read
   FROM main.loan_expected_tranches_as_of(instant) t
+  GROUP BY t.market, year(main.utc_day(t.known_at)), t.parser_version
+  UNION ALL
+  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_deals' AS table_name,
+         year(t.pricing_date) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('pricing_time', t.pricing_time, t.pricing_time_status),
+           _dealflow.older_texts_of('cpn', t.cpn, t.cpn_status),
+           _dealflow.older_texts_of('non_bullet', t.non_bullet, t.non_bullet_status),
+           _dealflow.older_texts_of('spread', t.spread, t.spread_status),
+           _dealflow.older_texts_of('yield', t.yield, t.yield_status),
+           _dealflow.older_texts_of('gov', t.gov, t.gov_status),
+           _dealflow.older_texts_of('nip', t.nip, t.nip_status),
+           _dealflow.older_texts_of('swap', t.swap, t.swap_status),
+           _dealflow.older_texts_of('premium_nip', t.premium_nip, t.premium_nip_status),
+           _dealflow.older_texts_of('rating_moodys', t.rating_moodys, t.rating_moodys_status),
+           _dealflow.older_texts_of('rating_standard_and_poors', t.rating_standard_and_poors, t.rating_standard_and_poors_status),
+           _dealflow.older_texts_of('rating_fitch', t.rating_fitch, t.rating_fitch_status)]) AS column_read
+  FROM _dealflow.older_bond_priced_deals t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  WHERE v.service = 'bond' AND v.kind = 'priced'
+  GROUP BY t.market, year(t.pricing_date), t.parser_version
+  UNION ALL
+  SELECT 'bond' AS service, t.market, 'priced' AS kind, 'bond_priced_price_evolution' AS table_name,
+         year(d.pricing_date) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('value', t.value, t.value_status)]) AS column_read
+  FROM _dealflow.older_bond_priced_price_evolution t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  JOIN (SELECT market, deal_id, version, pricing_date FROM _dealflow.history_bond_priced_deals) d
+    ON d.market = t.market AND d.deal_id = t.deal_id AND d.version = t.version
+  WHERE v.service = 'bond' AND v.kind = 'priced'
+  GROUP BY t.market, year(d.pricing_date), t.parser_version
+  UNION ALL
+  SELECT 'bond' AS service, t.market, 'expected' AS kind, 'bond_expected_tranches' AS table_name,
+         year(main.utc_day(v.valid_from)) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('volume', t.volume, t.volume_status),
+           _dealflow.older_texts_of('structure', t.structure, t.structure_status),
+           _dealflow.older_texts_of('price_evolution', t.price_evolution, t.price_evolution_status),
+           _dealflow.older_texts_of('books', t.books, t.books_status),
+           _dealflow.older_texts_of('ratings_moodys', t.ratings_moodys, t.ratings_moodys_status),
+           _dealflow.older_texts_of('ratings_standard_and_poors', t.ratings_standard_and_poors, t.ratings_standard_and_poors_status),
+           _dealflow.older_texts_of('ratings_fitch', t.ratings_fitch, t.ratings_fitch_status)]) AS column_read
+  FROM _dealflow.older_bond_expected_tranches t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  WHERE v.service = 'bond' AND v.kind = 'expected'
+  GROUP BY t.market, year(main.utc_day(v.valid_from)), t.parser_version
+  UNION ALL
+  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_deals' AS table_name,
+         year(t.priced_date) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('borrower_leveraged_multiple', t.borrower_leveraged_multiple, t.borrower_leveraged_multiple_status),
+           _dealflow.older_texts_of('borrower_ratings_moodys', t.borrower_ratings_moodys, t.borrower_ratings_moodys_status),
+           _dealflow.older_texts_of('borrower_ratings_standard_and_poors', t.borrower_ratings_standard_and_poors, t.borrower_ratings_standard_and_poors_status),
+           _dealflow.older_texts_of('borrower_ratings_fitch', t.borrower_ratings_fitch, t.borrower_ratings_fitch_status)]) AS column_read
+  FROM _dealflow.older_loan_priced_deals t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  WHERE v.service = 'loan' AND v.kind = 'priced'
+  GROUP BY t.market, year(t.priced_date), t.parser_version
+  UNION ALL
+  SELECT 'loan' AS service, t.market, 'priced' AS kind, 'loan_priced_tranches' AS table_name,
+         year(d.priced_date) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('maturity', t.maturity, t.maturity_status),
+           _dealflow.older_texts_of('margin', t.margin, t.margin_status),
+           _dealflow.older_texts_of('oid', t.oid, t.oid_status),
+           _dealflow.older_texts_of('rating_moodys', t.rating_moodys, t.rating_moodys_status),
+           _dealflow.older_texts_of('rating_standard_and_poors', t.rating_standard_and_poors, t.rating_standard_and_poors_status),
+           _dealflow.older_texts_of('rating_fitch', t.rating_fitch, t.rating_fitch_status)]) AS column_read
+  FROM _dealflow.older_loan_priced_tranches t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  JOIN (SELECT market, deal_id, version, priced_date FROM _dealflow.history_loan_priced_deals) d
+    ON d.market = t.market AND d.deal_id = t.deal_id AND d.version = t.version
+  WHERE v.service = 'loan' AND v.kind = 'priced'
+  GROUP BY t.market, year(d.priced_date), t.parser_version
+  UNION ALL
+  SELECT 'loan' AS service, t.market, 'expected' AS kind, 'loan_expected_tranches' AS table_name,
+         year(main.utc_day(v.valid_from)) AS year, t.parser_version, unnest([
+           _dealflow.older_texts_of('volume', t.volume, t.volume_status),
+           _dealflow.older_texts_of('maturity', t.maturity, t.maturity_status),
+           _dealflow.older_texts_of('margin', t.margin, t.margin_status),
+           _dealflow.older_texts_of('oid', t.oid, t.oid_status)]) AS column_read
+  FROM _dealflow.older_loan_expected_tranches t JOIN main.deals_as_of(instant) v USING (market, deal_id, version)
+  WHERE v.service = 'loan' AND v.kind = 'expected'
+  GROUP BY t.market, year(main.utc_day(v.valid_from)), t.parser_version
 )
-SELECT service, market, kind, table_name, deal_id, year, parser_version,
-       field_read.field AS field, field_read.status AS status
-FROM texts
-WHERE field_read.text IS NOT NULL;
+SELECT service, market, kind, table_name, column_read.field AS field, year, parser_version,
+       read.key AS status, read.value AS texts, column_read.unread AS unread
+FROM (SELECT *, unnest(map_entries(column_read.texts)) AS read FROM counted);
 
 -- parse_coverage: How many texts the parsers could read, by table, column and year.
 -- as of: parse_coverage({as_of})
@@ -92,14 +185,14 @@ WHERE field_read.text IS NOT NULL;
 --   FROM parse_coverage GROUP BY table_name, field ORDER BY parsed_share, table_name, field
 CREATE MACRO main.parse_coverage(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH counts AS (
-  SELECT service, market, table_name, field, year, parser_version, count(*) AS texts,
-         count(*) FILTER (status IN ('OK', 'OK_YIELD')) AS ok,
-         count(*) FILTER (status = 'RANGE') AS range,
-         count(*) FILTER (status = 'VERBAL') AS verbal,
-         count(*) FILTER (status = 'NO_NUMBER') AS no_number,
-         count(*) FILTER (status = 'AMBIGUOUS') AS ambiguous,
-         count(*) FILTER (status = 'UNPARSED') AS unparsed
-  FROM _dealflow.texts_read(as_of)
+  SELECT service, market, table_name, field, year, parser_version, sum(texts)::BIGINT AS texts,
+         _dealflow.texts_with(texts, status IN ('OK', 'OK_YIELD')) AS ok,
+         _dealflow.texts_with(texts, status = 'RANGE') AS range,
+         _dealflow.texts_with(texts, status = 'VERBAL') AS verbal,
+         _dealflow.texts_with(texts, status = 'NO_NUMBER') AS no_number,
+         _dealflow.texts_with(texts, status = 'AMBIGUOUS') AS ambiguous,
+         _dealflow.texts_with(texts, status = 'UNPARSED') AS unparsed
+  FROM _dealflow.texts_read(as_of, false)
   GROUP BY service, market, table_name, field, year, parser_version
 )
 SELECT service, market, table_name, field, year, texts, ok, range, verbal, no_number, ambiguous, unparsed,

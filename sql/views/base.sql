@@ -94,17 +94,20 @@ FROM (
 JOIN main.markets k ON k.precedence = l.keeps
 WHERE l.keeps < l.precedence;
 
--- The priced bond deals as known at t, and the tranches of priced loans with the day on which their deal priced.
+-- The priced bond deals as known at t, and the tranches of priced loans, which may be with the day on which their deal priced.
 -- duplicate_of is NULL for those that count.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
 SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
 LEFT JOIN _dealflow.duplicates('bond', t) x ON x.market = d.market AND x.deal_id = d.deal_id;
-CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
-SELECT l.*, d.priced_date, x.duplicate_of
+CREATE MACRO _dealflow.loan_listings(t) AS TABLE
+SELECT l.*, x.duplicate_of
 FROM main.loan_priced_tranches_as_of(t) l
-JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id
 LEFT JOIN _dealflow.duplicates('loan', t) x ON x.market = l.market AND x.deal_id = l.deal_id AND x.ordinal = l.ordinal;
+CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
+SELECT l.*, d.priced_date
+FROM _dealflow.loan_listings(t) l
+JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id;
 
 -- The months of a loan's tenor: of a maturity text such as 7yr, else the number tenor. The source does not state its unit:
 -- from 12 to 480 it is months, any other number is not read.
@@ -188,63 +191,60 @@ FROM links d
 LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
 LEFT JOIN links o ON o.market = r.market AND o.deal_id = r.root_deal_id;
 
--- The tranches of one market's expected deals as of t, with their deals; a deal without tranches has one row.
--- One market at a time: deal_ids rise with time within a market, so DuckDB skips most files of history.
-CREATE MACRO _dealflow.expected_bonds(of_market, t) AS TABLE
+-- The tranches of expected deals as of t, with their deals; a deal without tranches has one row.
+CREATE MACRO _dealflow.expected_bonds(t) AS TABLE
 WITH standing AS NOT MATERIALIZED (
-  SELECT v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
+  SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
   FROM _dealflow.version_index v
-  WHERE v.service = 'bond' AND v.kind = 'expected' AND v.market = of_market AND v.change <> 'removed'
+  WHERE v.service = 'bond' AND v.kind = 'expected' AND v.change <> 'removed'
     AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
   SELECT s.*, d.borrower_name, d.headline, d.created
   FROM standing s
-  JOIN (SELECT deal_id, version, borrower_name, headline, created
-        FROM _dealflow.history_bond_expected_deals WHERE market = of_market) d USING (deal_id, version)
+  JOIN (SELECT market, deal_id, version, borrower_name, headline, created
+        FROM _dealflow.history_bond_expected_deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
-  JOIN (SELECT deal_id, version, ordinal, name, status, currency, structure, NULL::VARCHAR AS type,
+  JOIN (SELECT market, deal_id, version, ordinal, name, status, currency, structure, NULL::VARCHAR AS type,
                volume, volume_amount, volume_lo, volume_hi, volume_currency, volume_status,
                price_evolution AS price, price_evolution_benchmark AS price_benchmark,
                price_evolution_lo_bp AS price_lo_bp, price_evolution_hi_bp AS price_hi_bp,
                price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
                NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, priced_deal_id
-        FROM _dealflow.history_bond_expected_tranches WHERE market = of_market) e USING (deal_id, version)
+        FROM _dealflow.history_bond_expected_tranches) e USING (market, deal_id, version)
 )
-SELECT 'bond' AS service, of_market AS market, *, NULL::VARCHAR AS stage
+SELECT 'bond' AS service, *, NULL::VARCHAR AS stage
 FROM deals
-LEFT JOIN tranches USING (deal_id, version);
-CREATE MACRO _dealflow.expected_loans(of_market, t) AS TABLE
+LEFT JOIN tranches USING (market, deal_id, version);
+CREATE MACRO _dealflow.expected_loans(t) AS TABLE
 WITH standing AS NOT MATERIALIZED (
-  SELECT v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
+  SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
   FROM _dealflow.version_index v
-  WHERE v.service = 'loan' AND v.kind = 'expected' AND v.market = of_market AND v.change <> 'removed'
+  WHERE v.service = 'loan' AND v.kind = 'expected' AND v.change <> 'removed'
     AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
   SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.priced_deal_id
   FROM standing s
-  JOIN (SELECT deal_id, version, borrower_name, headline, created, stage, priced_deal_id
-        FROM _dealflow.history_loan_expected_deals WHERE market = of_market) d USING (deal_id, version)
+  JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, priced_deal_id
+        FROM _dealflow.history_loan_expected_deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
-  JOIN (SELECT deal_id, version, ordinal, name, status, currency, NULL::VARCHAR AS structure, short_type AS type,
+  JOIN (SELECT market, deal_id, version, ordinal, name, status, currency, NULL::VARCHAR AS structure, short_type AS type,
                volume, volume_amount, volume_lo, volume_hi, volume_currency, volume_status,
                margin AS price, margin_benchmark AS price_benchmark, margin_lo_bp AS price_lo_bp, margin_hi_bp AS price_hi_bp,
                NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
                oid, margin_status AS price_status, timing
-        FROM _dealflow.history_loan_expected_tranches WHERE market = of_market) e USING (deal_id, version)
+        FROM _dealflow.history_loan_expected_tranches) e USING (market, deal_id, version)
 )
-SELECT 'loan' AS service, of_market AS market, *
+SELECT 'loan' AS service, *
 FROM deals
-LEFT JOIN tranches USING (deal_id, version);
+LEFT JOIN tranches USING (market, deal_id, version);
 
 -- The tranches of expected bonds and loans, of all markets.
 CREATE MACRO _dealflow.pipeline_tranches(t) AS TABLE
-{{- range $i, $m := .}}
-{{if $i}}UNION ALL BY NAME {{end}}FROM _dealflow.expected_{{.Service}}s({{lit .Market}}, t)
-{{- end}};
+FROM _dealflow.expected_bonds(t) UNION ALL BY NAME FROM _dealflow.expected_loans(t);
 
 -- The mean of values in any order. A sum of floats depends on the order in its last digit, so decimals are added.
 CREATE MACRO _dealflow.mean(x) AS round(avg(x::DECIMAL(38, 12))::DOUBLE, 6);

@@ -81,11 +81,12 @@ CREATE TABLE _dealflow.field_seen (
   service VARCHAR, market VARCHAR, kind VARCHAR, table_name VARCHAR, field VARCHAR, first_known_at TIMESTAMPTZ);
 
 -- What analyses would otherwise compute from each row of history: the normal form of each spelling of a bank, a role, a
--- borrower or a loan's tranche; the numbers of banks of each version of a priced deal; and what identifies each security
--- that a priced deal lists. shared: deals of several markets have listed the code.
+-- borrower or a loan's tranche; the numbers of banks of each version of a priced deal, and whether a name has two entries in it
+-- (loans: in a tranche); and what identifies each security that a priced deal lists. shared: deals of several markets have
+-- listed the code.
 CREATE TABLE _dealflow.spelling (spelt VARCHAR, name VARCHAR);
 CREATE TABLE _dealflow.bank_count (
-  service VARCHAR, market VARCHAR, deal_id BIGINT, version INTEGER, banks BIGINT, lead_banks BIGINT);
+  service VARCHAR, market VARCHAR, deal_id BIGINT, version INTEGER, banks BIGINT, lead_banks BIGINT, repeated BOOLEAN);
 CREATE TABLE _dealflow.listing (
   service VARCHAR, market VARCHAR, deal_id BIGINT, version INTEGER, ordinal INTEGER,
   code VARCHAR, day DATE, kind VARCHAR, amount {{.Amount}}, shared BOOLEAN);

@@ -1,6 +1,10 @@
 -- {{.Name}}: {{.Doc}}
 CREATE VIEW _dealflow.history_{{.Name}} AS FROM {{.History}};
 CREATE VIEW _dealflow.snapshots_{{.Name}} AS FROM {{.Snapshots}};
+{{- if .Older}}
+-- The rows of history in files of schema versions that lack the status of a text.
+CREATE VIEW _dealflow.older_{{.Name}} AS FROM {{.Older}};
+{{- end}}
 
 CREATE VIEW files.{{.Name}} AS
 SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c.Name}}{{end}}

@@ -95,7 +95,7 @@ func checkRating(t *testing.T, parser lake.Parser, normal []byte, r *text.Readin
 		return
 	}
 	packed := strings.ReplaceAll(strings.ToLower(string(normal)), " ", "")
-	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}}, nil)
+	composite := text.CompositeOf([3]text.Integer{{}, r.Notch, {}}, false, nil)
 	if !strings.Contains(packed, strings.ToLower(string(r.Grade))) || composite.Notch != r.Notch || composite.Grade == nil {
 		t.Fatalf("%s %q: the grade is not in the text, or is not on the scale: %s", parser, normal, render(r))
 	}
