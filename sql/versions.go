@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql/quote"
+	"dealflow/sql/runrows"
 )
 
 // indexVersions adds new versions to the version index. After this, the temporary table or view new_version contains
@@ -32,26 +32,6 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 		return c.indexAll(ctx, conn, source, added)
 	}
 	return c.indexNew(ctx, conn, source, added)
-}
-
-// beginning is a feed's first commit after a complete reading.
-type beginning struct {
-	Feed    api.Feed
-	KnownAt lake.Instant
-}
-
-// beginnings returns those of all feeds that have one. The log holds each run that took a snapshot; the table feed_runs has a
-// row for each feed of each sync, too, of which there may be millions.
-func (c *Catalog) beginnings() (all []beginning) {
-	for i := range c.Runs {
-		for j := range c.Runs[i].Feeds {
-			f := &c.Runs[i].Feeds[j]
-			if f.Outcome == lake.OutcomeDone && !slices.ContainsFunc(all, func(b beginning) bool { return b.Feed == f.Feed }) {
-				all = append(all, beginning{f.Feed, c.Runs[i].KnownAt})
-			}
-		}
-	}
-	return all
 }
 
 // indexAll fills an empty index; feed by feed if there are many rows, because DuckDB sorts and joins versions in memory.
@@ -93,8 +73,8 @@ func (c *Catalog) insertVersions(ctx context.Context, conn *stdsql.Conn, source 
 	text, err := render("refresh/index.sql", struct {
 		Source, Since string
 		Feed          *api.Feed
-		Beginnings    []beginning
-	}{source, added.instant, feed, c.beginnings()})
+		Beginnings    []runrows.Beginning
+	}{source, added.instant, feed, runrows.Beginnings(c.Runs)})
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO "+table+"\n"+text)
 	}

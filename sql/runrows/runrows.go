@@ -1,5 +1,5 @@
 // Package runrows fills the tables of a catalog that have a row for each run, feed of a run, and quality check.
-// Takes: commits, and a connection to the catalog. Gives: Insert, InsertChecks and Known.
+// Takes: commits, and a connection to the catalog. Gives: Insert, InsertChecks, Known, and Beginnings.
 // Keeps: rows are those of schemas/lake (RunRow, FeedRunRow, CheckRow); memory is bounded, for any number of runs.
 // Fails: the database's errors, and those of the runs.
 // May change here: how rows get into DuckDB.
@@ -11,8 +11,10 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -140,4 +142,24 @@ func jsonStructure(columns []lake.Column) string {
 		parts[i] = `"` + columns[i].Name + `": "` + columns[i].Type.SQL() + `"`
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Beginning is a feed's first commit after a complete reading.
+type Beginning struct {
+	Feed    api.Feed
+	KnownAt lake.Instant
+}
+
+// Beginnings returns those of all feeds that have one. runs are those that a log holds, oldest first: each that took a snapshot is
+// among them. (The table feed_runs has a row for each feed of each sync, too, of which there may be millions.)
+func Beginnings(runs []lake.Commit) (all []Beginning) {
+	for i := range runs {
+		for j := range runs[i].Feeds {
+			f := &runs[i].Feeds[j]
+			if f.Outcome == lake.OutcomeDone && !slices.ContainsFunc(all, func(b Beginning) bool { return b.Feed == f.Feed }) {
+				all = append(all, Beginning{f.Feed, runs[i].KnownAt})
+			}
+		}
+	}
+	return all
 }

@@ -65,8 +65,6 @@ func (f figure) over(g figure) figure {
 	return figure{f.value / g.value, f.known}
 }
 
-func (f figure) times(n float64) figure { return figure{f.value * n, f.known} }
-
 func sum(figures ...figure) figure {
 	total := figure{known: true}
 	for _, f := range figures {
