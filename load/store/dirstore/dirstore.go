@@ -222,8 +222,7 @@ func (d *Dir) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[sto
 	}
 }
 
-// walk returns the objects under a prefix whose keys are after another one. It sorts them at the end: folders are walked by
-// name, which is not the order of keys ("a-b" is before "a/b").
+// walk returns the objects under a prefix whose keys are after another one, in the order of keys.
 func (d *Dir) walk(ctx context.Context, prefix, after string) ([]store.Object, error) {
 	start := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
@@ -254,40 +253,69 @@ func (d *Dir) files(ctx context.Context, start string, wanted func(key string, f
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(resolved); err == nil && !info.IsDir() {
+		return nil // a file has nothing below it
+	}
 	within, err := filepath.Rel(d.root, start)
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(resolved, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
+	prefix := ""
+	if within != "." {
+		prefix = filepath.ToSlash(within) + "/"
+	}
+	return enter(ctx, resolved, prefix, wanted, found)
+}
+
+// namesAtOnce is the number of names that are read of a folder before more memory is asked for.
+const namesAtOnce = 1000
+
+// enter is files for a folder and the prefix of the keys in it. It takes names as they come: a folder of commits has half a
+// million of them, and they need no order here.
+func enter(ctx context.Context, folder, prefix string, wanted func(key string, folder bool) bool, found func(key string, info fs.FileInfo)) (err error) {
+	f, err := os.Open(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if errors.Is(err, fs.ErrNotExist) || err == nil && name == resolved { // a file has nothing below it
+		entries, err := f.ReadDir(namesAtOnce)
+		for _, entry := range entries {
+			if err := enterEntry(ctx, folder, prefix, entry, wanted, found); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		// A folder of commits has half a million names: no more is done for each than must be.
-		key := strings.TrimPrefix(filepath.ToSlash(name[len(resolved):]), "/")
-		if within != "." {
-			key = filepath.ToSlash(within) + "/" + key
-		}
-		switch want := wanted(key, entry.IsDir()); {
-		case entry.IsDir() && !want:
-			return fs.SkipDir
-		case entry.IsDir() || !want:
-			return nil
-		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil {
-			found(key, info)
-		}
-		return err
-	})
+	}
+}
+
+func enterEntry(ctx context.Context, folder, prefix string, entry fs.DirEntry, wanted func(key string, folder bool) bool, found func(key string, info fs.FileInfo)) error {
+	key := prefix + entry.Name()
+	switch want := wanted(key, entry.IsDir()); {
+	case !want:
+		return nil
+	case entry.IsDir():
+		return enter(ctx, filepath.Join(folder, entry.Name()), key+"/", wanted, found)
+	}
+	info, err := entry.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		found(key, info)
+	}
+	return err
 }
 
 // AwaitPuts implements store.PutAwaiter: it waits, and then lists the folder again.
