@@ -213,7 +213,7 @@ func layoutTexts() ([]string, error) {
 		data := tableOf(table)
 		errs = append(errs, add("views/table.sql", data), add("macros/table_as_of.sql", data), add("macros/table_changes_rows.sql", data))
 	}
-	errs = append(errs, add("views/deals.sql", nil), add("macros/deals_as_of.sql", nil), add("macros/changes_rows.sql", nil), add("views/base.sql", markets()))
+	errs = append(errs, add("views/deals.sql", nil), add("macros/deals_as_of.sql", nil), add("macros/changes_rows.sql", nil), add("views/base.sql", markets()), add("views/texts.sql", lake.Tables()))
 	analyses, err := analysisFiles(statements)
 	for i := range analyses {
 		texts = append(texts, analyses[i].text)

@@ -401,6 +401,19 @@ func (t *Table) StatusesSince() (version int) {
 	return version
 }
 
+// ParsedText is a text column that a parser reads, and the column with the status of each reading.
+type ParsedText struct{ Text, Status string }
+
+// ParsedTexts returns the table's text columns that a parser reads, in the order of their helper columns.
+func (t *Table) ParsedTexts() (all []ParsedText) {
+	for i := range t.Helpers {
+		if c := &t.Helpers[i]; c.Parse.Part == PartStatus {
+			all = append(all, ParsedText{c.Parse.From, c.Name})
+		}
+	}
+	return all
+}
+
 // IsComposite reports whether the column joins the ratings of several text columns. Its Parse.From is then the common
 // start of their names.
 func (c *Column) IsComposite() bool { return c.Parse.Parser == Composite }
