@@ -280,12 +280,13 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	if err != nil {
 		return problem(check, "check that the account may read objects there", err)
 	}
-	var held []string
+	var held, feeds []string
 	for _, hold := range holds {
-		held = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason))
+		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed.String())
 	}
 	if len(held) > 0 {
-		return problem(check, "check the source; if the deals are gone, run `dealflow run --accept-removals`", errors.New(strings.Join(held, "; ")))
+		todo := fmt.Sprintf("check the source; if the deals are gone, run `dealflow run --feeds %s --accept-removals`", strings.Join(feeds, ","))
+		return problem(check, todo, errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0
 	for _, feed := range api.Feeds() {
