@@ -114,13 +114,17 @@ func TestChains(t *testing.T) {
 			}
 			return int(took / step)
 		}
-		do := func(what string, aim int, args ...string) {
+		// bounded is do for a chain that differs by one or two: tables are made a few at a time, in any order.
+		bounded := func(what string, aim int, args ...string) (steps int) {
 			t.Helper()
-			steps := program(args...)
-			if steps > aim {
+			if steps = program(args...); steps > aim {
 				t.Errorf("%s: a chain of %d requests, want %d at most", what, steps, aim)
 			}
-			fmt.Fprintf(&chains, "%-32s %3d of %3d\n", what, steps, aim)
+			return steps
+		}
+		do := func(what string, aim int, args ...string) {
+			t.Helper()
+			fmt.Fprintf(&chains, "%-32s %3d of %3d\n", what, bounded(what, aim, args...), aim)
 		}
 		night := func() { time.Sleep(24 * time.Hour) }
 		do("first run", 35, "run")
@@ -149,9 +153,9 @@ func TestChains(t *testing.T) {
 		do("compact", 35, "compact")
 		night()
 		do("run, compacted", 30, "run")
-		do("iceberg on", 40, "iceberg", "on")
+		bounded("iceberg on", 40, "iceberg", "on")
 		night()
-		do("run with Iceberg tables", 35, "run")
+		bounded("run with Iceberg tables", 35, "run")
 		testkit.Golden(t, testkit.Root(t)+"/testdata/traces/chains.txt", []byte(chains.String()))
 	})
 }
