@@ -14,6 +14,7 @@ import (
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 )
@@ -217,6 +218,19 @@ func accepting(message string) string {
 	return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(named, ",") + "`"
 }
 
+// heldFeeds returns the feeds that the message of a run says the removal guard held: pull names each on a line of its own.
+func heldFeeds(message string) (feeds []string) {
+	_, held, _ := strings.Cut(message, pull.ErrFeedsHeld.Error()+":\n")
+	for line := range strings.Lines(held) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "  "), ": ")
+		if _, err := api.ParseFeed(name); err != nil || !strings.HasPrefix(line, "  ") {
+			break
+		}
+		feeds = append(feeds, name)
+	}
+	return feeds
+}
+
 // again returns the command line of a command that is recorded under a name.
 func again(command string) string {
 	if command == "quarantine" {
@@ -238,7 +252,11 @@ func todoAfterExit(name string, code int, message string) string {
 	case 5:
 		return accepting(message)
 	case 6:
-		return "look at the source; if the deals are gone, `dealflow run --accept-removals`"
+		feeds := ""
+		if held := heldFeeds(message); len(held) > 0 {
+			feeds = " --feeds " + strings.Join(held, ",")
+		}
+		return "look at the source; if the deals are gone, `dealflow run" + feeds + " --accept-removals`"
 	case 7:
 		return "`dealflow verify` says for each finding what to do"
 	case 11:

@@ -12,9 +12,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// RemovedSince returns the paths of files that commits removed whose objects were put at or after an instant. It lists
-// commits from the newest on, as many at once as one request gives, until none of them is that young: a commit is put
-// after the one that it names. Only the young ones are read.
+// RemovedSince returns the paths of files that commits removed whose objects were put at or after an instant, by the store's
+// clock. It lists commits from the newest on, as many at once as one request gives, until none of them is that young: a commit
+// is put after the one that it names, and the store dates all by one clock. Only the young ones are read.
 func RemovedSince(ctx context.Context, s store.Store, newest int64, instant time.Time) (map[string]bool, error) {
 	removed := map[string]bool{}
 	for last := newest; last > 0; last -= commitsListed {
@@ -38,11 +38,14 @@ func commitsSince(ctx context.Context, s store.Store, after, last int64, instant
 		if err != nil {
 			return nil, err
 		}
-		n, ok := lake.CommitNumber(object.Key)
-		if ok && object.Key == lake.CommitKey(n) && n <= last && !object.Modified.Before(instant) {
+		if object.Key > lake.CommitKey(last) {
+			break
+		}
+		n, ok := lake.CommitNumber(object.Key) // also of other objects there, such as a copy with another ending
+		if ok && object.Key == lake.CommitKey(n) && !object.Modified.Before(instant) {
 			young = append(young, object.Key)
 		}
-		if ok && n >= last {
+		if n == last && object.Key == lake.CommitKey(n) {
 			break
 		}
 	}

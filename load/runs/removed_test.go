@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,9 @@ func TestRemovedSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			storetest.Overwrite(t, s, lake.CommitKey(n), data)
+		}
+		for _, n := range []int64{commits, commits - 1000, commits + 1, 1} { // what people leave there is no commit
+			storetest.Overwrite(t, s, strings.Replace(lake.CommitKey(n), ".json", ".bak", 1), []byte("a copy"))
 		}
 		for _, test := range []struct {
 			since              time.Time

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -202,6 +203,9 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	h, err := s.Health(q.Ctx)
+	if cause := context.Cause(q.Ctx); err != nil && cause != nil {
+		return nil, cause // the page took too long, or its reader has gone: that says nothing of the lake
+	}
 	if err != nil {
 		h = unreadable(err)
 		c.Status = http.StatusServiceUnavailable

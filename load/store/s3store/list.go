@@ -22,7 +22,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Object,
 // ListAfter implements store.LaterLister, page by page.
 func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
-		last := after
+		last := ""
 		for page, err := range s.pages(ctx, prefix, after) {
 			if err != nil {
 				yield(store.Object{}, err)
@@ -30,7 +30,7 @@ func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[s
 			}
 			for _, o := range page.Contents {
 				key := strings.TrimPrefix(aws.ToString(o.Key), s.root)
-				if store.CheckKey(key) != nil {
+				if store.CheckKey(key) != nil || key <= after { // of a provider that begins before
 					continue
 				}
 				if key <= last {
