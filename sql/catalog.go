@@ -147,7 +147,7 @@ func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...ste
 	if err := os.RemoveAll(path + ".wal"); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	if err := c.writeLayout(ctx, path); err != nil {
+	if err := c.writeLayout(path); err != nil {
 		return nil, fmt.Errorf("catalog: layout: %w", err)
 	}
 	return begin(ctx, path, c.Memory, func(conn *stdsql.Conn) error {

@@ -12,8 +12,9 @@ import (
 //go:embed derived/*.sql
 var derivations embed.FS
 
-// derivationVersion is the version of the Go code that derives tables from history: matching tranches and comparing
-// versions. Raise it when that code computes something else, so that no catalog of an older program is extended.
+// derivationVersion is the version of the Go code that derives tables from history (matching tranches and comparing
+// versions), and of package ownschema. Raise it when that code computes something else, so that no catalog of an older
+// program is extended.
 // Changed SQL statements need no such number: layoutHash includes their texts.
 const derivationVersion = 2
 

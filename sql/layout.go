@@ -15,114 +15,70 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
-
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/ownschema"
 )
 
-// packedLayout is the catalog of no lake, as buildEmptyCatalog built it when the hash in layout/hash was that of the
-// layout. It is zstd. `make generate` writes both, and TestLayout compares them with the statements.
+// packedDatabase and packedDigits are the layout, as buildLayout built it when the hash in layout/hash was that of the
+// layout. Both are zstd. `make generate` writes the three, and TestLayout compares them with the statements.
 //
 //go:embed layout/empty.duckdb.zst
-var packedLayout []byte
+var packedDatabase []byte
+
+//go:embed layout/digits.zst
+var packedDigits []byte
 
 //go:embed layout/hash
 var packedHash string
 
-// emptyCatalog returns the bytes of a catalog of no lake: all that is the same in every catalog of this program. Views,
-// macros and comments are most of the work of building a catalog, so a catalog from scratch begins as a copy. The
-// program contains one. If it is of other statements or another DuckDB (while they are being changed), the program
-// builds one, once, in a temporary folder next to the first caller's catalog. The caller must not modify the bytes.
-func emptyCatalog(parent string) ([]byte, error) {
-	emptyCatalogLock.Lock()
-	defer emptyCatalogLock.Unlock()
-	if theEmptyCatalog != nil {
-		return theEmptyCatalog, nil
-	}
+// theLayout returns the layout of this program's catalogs. The program contains one. If that is of other statements or
+// another DuckDB (while they are being changed), the program builds one, once, in a temporary folder in parent.
+func theLayout(parent string) (*layout, error) {
 	hash, err := ownLayoutHash()
 	if err != nil {
 		return nil, err
 	}
-	var made []byte
 	if hash == strings.TrimSpace(packedHash) {
-		made, err = unpackLayout()
-	} else {
-		made, err = buildEmptyCatalog(parent)
+		return unpackLayout(packedDatabase, packedDigits)
 	}
-	if err == nil {
-		theEmptyCatalog = made
+	changedLayout.Lock()
+	defer changedLayout.Unlock()
+	if changedLayout.layout == nil {
+		changedLayout.layout, err = buildLayout(parent)
 	}
-	return made, err
+	return changedLayout.layout, err
 }
 
-var (
-	emptyCatalogLock sync.Mutex
-	theEmptyCatalog  []byte
-)
-
-// named contains the layouts of the lakes whose catalogs this process has built last, with their own names: DuckDB takes
-// half a second to bind these. A process that builds catalogs again and again builds those of one lake.
-var named struct {
+// changedLayout is the layout of statements that have changed since the program's own was built.
+var changedLayout struct {
 	sync.Mutex
-	lakes []namedLayout // the newest last
+	*layout
 }
 
-type namedLayout struct {
-	id    string // of the lake
-	bytes []byte
-}
-
-// mostNamed bounds the memory of named: a layout has 2 MB.
-const mostNamed = 4
-
-// writeLayout writes the catalog of this lake before its first commit to a file: the empty catalog with the lake's own
-// names.
-func (c *Catalog) writeLayout(ctx context.Context, path string) error {
-	id := c.lakeID()
-	named.Lock()
-	i := slices.IndexFunc(named.lakes, func(l namedLayout) bool { return l.id == id })
-	var layout []byte
-	if i >= 0 {
-		layout = named.lakes[i].bytes
-	}
-	named.Unlock()
-	if layout != nil {
-		return os.WriteFile(path, layout, 0o600)
-	}
-	empty, err := emptyCatalog(filepath.Dir(path))
+// writeLayout writes the catalog of this lake before its first commit to a file.
+func (c *Catalog) writeLayout(path string) error {
+	layout, err := theLayout(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, empty, 0o600); err != nil {
-		return err
-	}
-	err = edit(ctx, path, func(conn *stdsql.Conn) error {
-		return doSteps(ctx, conn, step{"own names", c.ownNames}, checkpoint(path))
-	})
-	if err != nil {
-		return err
-	}
-	if layout, err = os.ReadFile(path); err != nil {
-		return err
-	}
-	named.Lock()
-	defer named.Unlock()
-	named.lakes = append(slices.DeleteFunc(named.lakes, func(l namedLayout) bool { return l.id == id }), namedLayout{id, layout})
-	named.lakes = named.lakes[max(0, len(named.lakes)-mostNamed):]
-	return nil
+	return os.WriteFile(path, layout.of(c.lakeID()), 0o600)
 }
 
-func unpackLayout() ([]byte, error) {
-	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, err
+// buildLayout builds the layout with DuckDB, which takes seconds.
+func buildLayout(parent string) (*layout, error) {
+	var databases [2][]byte
+	for i, id := range []string{placeholderID, otherID} {
+		var err error
+		if databases[i], err = buildEmptyCatalog(parent, id); err != nil {
+			return nil, err
+		}
 	}
-	defer unpack.Close()
-	return unpack.DecodeAll(packedLayout, nil)
+	return newLayout(databases[0], databases[1])
 }
 
-func buildEmptyCatalog(parent string) (made []byte, err error) {
+// buildEmptyCatalog returns the bytes of the catalog of a lake before its first commit.
+func buildEmptyCatalog(parent, lakeID string) (made []byte, err error) {
 	folder, err := os.MkdirTemp(parent, "layout-*")
 	if err != nil {
 		return nil, err
@@ -133,16 +89,14 @@ func buildEmptyCatalog(parent string) (made []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	steps := []step{sqlStep("BEGIN")}
+	for _, text := range append(slices.Clone(texts), ownschema.Statements(strings.Join(texts, ";\n"), ownSchemaOf(lakeID))) {
+		first, _, _ := strings.Cut(text, "\n")
+		steps = append(steps, statement(first, func() (string, error) { return text, nil }))
+	}
+	steps = append(steps, sqlStep("COMMIT"), checkpoint(path))
 	ctx := context.Background() // the result is for all later callers, so no caller's context ends this
-	err = edit(ctx, path, func(conn *stdsql.Conn) error {
-		steps := []step{sqlStep("BEGIN")}
-		for _, text := range texts {
-			first, _, _ := strings.Cut(text, "\n")
-			steps = append(steps, statement(first, func() (string, error) { return text, nil }))
-		}
-		return doSteps(ctx, conn, append(steps, sqlStep("COMMIT"), checkpoint(path))...)
-	})
-	if err != nil {
+	if err := edit(ctx, path, func(conn *stdsql.Conn) error { return doSteps(ctx, conn, steps...) }); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)

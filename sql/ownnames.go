@@ -5,7 +5,6 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"dealflow/sql/ownschema"
 	"dealflow/sql/quote"
@@ -20,16 +19,9 @@ func (c *Catalog) lakeID() string {
 }
 
 // ownSchema is the name of the catalog's own schema (see package ownschema).
-func (c *Catalog) ownSchema() string { return "lake_" + c.lakeID() }
+func (c *Catalog) ownSchema() string { return ownSchemaOf(c.lakeID()) }
 
-// ownNames creates the catalog's own schema, and makes all macros read it, after the statements of the empty catalog.
-func (c *Catalog) ownNames(ctx context.Context, conn *stdsql.Conn) error {
-	texts, err := layoutTexts()
-	if err == nil {
-		_, err = conn.ExecContext(ctx, ownschema.Statements(strings.Join(texts, ";\n"), c.ownSchema()))
-	}
-	return err
-}
+func ownSchemaOf(lakeID string) string { return "lake_" + lakeID }
 
 // ownViews returns the names of the views in the catalog's own schema.
 func (c *Catalog) ownViews(ctx context.Context, conn *stdsql.Conn) (names map[string]bool, err error) {

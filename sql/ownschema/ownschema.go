@@ -33,7 +33,7 @@ var created = regexp.MustCompile(`^CREATE (TABLE|VIEW|MACRO) (?:(\w+)\.)?(\w+)`)
 var qualified = regexp.MustCompile(`\b(main|_dealflow|history|snapshots|files)\.(\w+)\b`)
 
 // Statements returns the statements that create a schema with what the macros of layout name, and that let the macros
-// outside the schema read it. They are one transaction. The statements of layout must have been executed.
+// outside the schema read it. The statements of layout must have been executed.
 //
 // DuckDB binds a macro's body when it creates the macro, and the bodies of the macros in it. So a macro that is in the
 // schema has its body there alone, and is first created with a body of nothing, so that the macro outside, which calls it,
@@ -76,7 +76,7 @@ func Statements(layout, name string) string {
 			fmt.Fprintf(&views, "CREATE VIEW %s AS FROM %s;\n", inside, e.name)
 		}
 	}
-	return "BEGIN;\nCREATE SCHEMA " + schema + ";\n" + views.String() + first.String() + macros.String() + comments + "COMMIT;\n"
+	return "CREATE SCHEMA " + schema + ";\n" + views.String() + first.String() + macros.String() + comments
 }
 
 // entry is a statement of a layout that creates what a macro can name.

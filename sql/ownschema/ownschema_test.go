@@ -21,8 +21,7 @@ COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;'`
 	const body = `(t) AS TABLE -- it's main.runs
 SELECT h.x, 'main.runs; ' || "main.runs", "lake_1"."_twice"(h.x) FROM "lake_1"."_held" h JOIN "lake_1"."runs" r JOIN "lake_1"."history_deals" JOIN main.other;
 `
-	want := `BEGIN;
-CREATE SCHEMA "lake_1";
+	want := `CREATE SCHEMA "lake_1";
 CREATE VIEW "lake_1"."_held" AS FROM _dealflow.held;
 CREATE VIEW "lake_1"."runs" AS FROM main.runs;
 CREATE VIEW "lake_1"."history_deals" AS FROM history.deals;
@@ -37,7 +36,6 @@ CREATE OR REPLACE MACRO "lake_1"."some"("from", n := least(1, 2), texts := ['a,b
 CREATE OR REPLACE MACRO "lake_1"."none"() AS TABLE FROM "lake_1"."some"(1);
 CREATE OR REPLACE MACRO main.again() AS TABLE FROM "lake_1"."none"();
 CREATE OR REPLACE MACRO main.all_of` + body + `COMMENT ON MACRO TABLE main.all_of IS 'CREATE MACRO main.none AS 1;';
-COMMIT;
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
