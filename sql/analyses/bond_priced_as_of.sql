@@ -31,10 +31,24 @@ WITH steps AS (
   SELECT market, deal_id, count(*) AS price_steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
   GROUP BY market, deal_id
+), known AS ( -- all that is not a column of the deal: the wide rows are joined once, to the result
+  SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored,
+         coalesce(a.canonical, n.name) AS borrower, b.banks, b.lead_banks, s.price_steps, x.duplicate_of
+  FROM _dealflow.version_index v
+  JOIN (SELECT market, deal_id, version, borrower_name, pricing_date FROM _dealflow.history_bond_priced_deals) d
+    ON d.market = v.market AND d.deal_id = v.deal_id AND d.version = v.version
+  LEFT JOIN _dealflow.duplicates('bond', as_of) x ON x.market = v.market AND x.deal_id = v.deal_id
+  LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+  LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
+   AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
+  LEFT JOIN _dealflow.bank_count b
+    ON b.service = 'bond' AND b.market = v.market AND b.deal_id = v.deal_id AND b.version = v.version
+  LEFT JOIN steps s ON s.market = v.market AND s.deal_id = v.deal_id
+  WHERE v.service = 'bond' AND v.kind = 'priced'
+    AND v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
 )
-SELECT d.* EXCLUDE (duplicate_of),
-       v.first_known_at, v.left_censored, d.version AS versions,
-       coalesce(a.canonical, n.name) AS borrower,
+SELECT d.*, k.valid_from AS known_at,
+       k.first_known_at, k.left_censored, d.version AS versions, k.borrower,
        _dealflow.grade_canon(d.grade) AS grade_canon,
        _dealflow.spread_primary_bp(d.market, d.spread_status, d.spread_bp, d.swap_status, d.swap_bp) AS spread_primary_bp,
        CASE d.market WHEN 'EM' THEN d.swap_benchmark ELSE d.spread_benchmark END AS spread_primary_benchmark,
@@ -44,15 +58,8 @@ SELECT d.* EXCLUDE (duplicate_of),
        CASE WHEN d.market = 'EM' AND d.premium_nip_status IN ('OK', 'RANGE')
             THEN 'premium_nip' ELSE 'nip' END AS nip_primary_source,
        _dealflow.esg_label(d.green, d.social, d.sustainable, d.sustainability_linked) AS esg_label,
-       coalesce(b.banks, 0) AS banks, coalesce(b.lead_banks, 0) AS lead_banks, coalesce(s.price_steps, 0) AS price_steps,
-       d.duplicate_of IS NULL AS counted, d.duplicate_of
-FROM _dealflow.bond_deals(as_of) d
-JOIN _dealflow.version_index v
-  ON v.service = 'bond' AND v.kind = 'priced' AND v.market = d.market AND v.deal_id = d.deal_id AND v.version = d.version
-LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
-LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
- AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
-LEFT JOIN _dealflow.bank_count b
-  ON b.service = 'bond' AND b.market = d.market AND b.deal_id = d.deal_id AND b.version = d.version
-LEFT JOIN steps s ON s.market = d.market AND s.deal_id = d.deal_id;
+       coalesce(k.banks, 0) AS banks, coalesce(k.lead_banks, 0) AS lead_banks, coalesce(k.price_steps, 0) AS price_steps,
+       k.duplicate_of IS NULL AS counted, k.duplicate_of
+FROM files.bond_priced_deals d
+JOIN known k ON k.market = d.market AND k.deal_id = d.deal_id AND k.version = d.version;
 COMMENT ON MACRO TABLE main.bond_priced_as_of IS 'Priced bond deals as they were known at an instant, with a summary of each deal''s lists.';

@@ -48,9 +48,9 @@ WITH deals AS (
                    AND _dealflow.says_unrated(rating_standard_and_poors, rating_standard_and_poors_status)
                    AND _dealflow.says_unrated(rating_fitch, rating_fitch_status)
               THEN _dealflow.rating_cohort(rating_composite_notch) END AS rating,
-         CASE WHEN spread_status = 'OK' THEN {source: 'spread', benchmark: _dealflow.curve(spread_benchmark), rate_index: spread_benchmark_index, bp: spread_bp} END AS spread,
-         CASE WHEN swap_status = 'OK' THEN {source: 'swap', benchmark: _dealflow.curve(swap_benchmark), rate_index: swap_benchmark_index, bp: swap_bp} END AS swap,
-         CASE WHEN gov_status = 'OK' THEN {source: 'gov', benchmark: _dealflow.curve(gov_benchmark), rate_index: gov_benchmark_index, bp: gov_bp} END AS gov,
+         spread_status = 'OK' AS has_spread, _dealflow.curve(spread_benchmark) AS spread_benchmark, spread_benchmark_index, spread_bp,
+         swap_status = 'OK' AS has_swap, _dealflow.curve(swap_benchmark) AS swap_benchmark, swap_benchmark_index, swap_bp,
+         gov_status = 'OK' AS has_gov, _dealflow.curve(gov_benchmark) AS gov_benchmark, gov_benchmark_index, gov_bp,
          CASE WHEN yield_status = 'OK' THEN yield_pct END AS final_yield_pct,
          _dealflow.nip_primary_bp(market, nip_status, nip_lo_bp, nip_hi_bp,
            premium_nip_status, premium_nip_lo_bp, premium_nip_hi_bp) AS nip_bp
@@ -59,80 +59,103 @@ WITH deals AS (
 ), steps AS (
   SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
          _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
-         (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
+         (value_lo_bp + value_hi_bp) / 2 AS mid, (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
          value_yield_lo_pct IS NOT NULL AS gives_yield,
          coalesce(value_stage IN ('GUIDANCE', 'REVISED'), false) AS guides,
          row_number() OVER (PARTITION BY market, deal_id ORDER BY date NULLS LAST, ordinal) AS step,
          count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
-), talk AS (
-  SELECT *, {stage: stage, text: value, benchmark: benchmark, mid: (lo + hi) / 2, yield: yield, step: step} AS said,
+), judged AS (
+  SELECT * EXCLUDE (status, quality, steps),
          coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
   FROM steps
-), path AS (
+), talk AS ( -- the step of a talk that can be chosen; NULL otherwise
+  SELECT *,
+         CASE WHEN gives_spread AND NOT is_final THEN step END AS spread_step,
+         CASE WHEN gives_yield AND NOT is_final THEN step END AS yield_step,
+         CASE WHEN gives_spread AND NOT is_final AND NOT guides THEN step END AS ipt_step,
+         CASE WHEN gives_yield AND NOT is_final AND NOT guides THEN step END AS ipt_yield_step,
+         CASE WHEN gives_spread AND guides THEN step END AS guidance_step,
+         CASE WHEN gives_yield AND guides THEN step END AS guidance_yield_step,
+         coalesce(spread_step, yield_step) AS open_step
+  FROM judged
+), path AS ( -- Column by column and without FILTER: structs and FILTER take DuckDB longer.
   SELECT market, deal_id, min(date) AS first_talk, max(date) AS last_talk,
-         min_by(said, step) FILTER (gives_spread AND NOT is_final) AS first_spread,
-         min_by(said, step) FILTER (gives_yield AND NOT is_final) AS first_yield,
-         min_by(said, step) FILTER (gives_spread AND NOT is_final AND NOT guides) AS ipt,
-         min_by(yield, step) FILTER (gives_yield AND NOT is_final AND NOT guides) AS ipt_yield,
-         max_by(said, step) FILTER (gives_spread AND guides) AS guidance,
-         max_by(yield, step) FILTER (gives_yield AND guides) AS guidance_yield,
-         max_by(said, step) FILTER ((gives_spread OR gives_yield) AND NOT is_final) AS last_any,
-         bool_and(is_final) FILTER (gives_spread OR gives_yield) AS only_final_talk,
-         greatest(count(*) FILTER (guides) - 1, 0) AS guidance_revisions
+         min(spread_step) AS spread_step, min(yield_step) AS yield_step,
+         arg_min_null(stage, spread_step) AS spread_stage, arg_min_null(value, spread_step) AS spread_text,
+         arg_min_null(benchmark, spread_step) AS talk_benchmark, arg_min_null(mid, spread_step) AS spread_mid,
+         arg_min_null(stage, yield_step) AS yield_stage, arg_min_null(value, yield_step) AS yield_text,
+         arg_min_null(yield, yield_step) AS yield_mid,
+         arg_min_null(value, ipt_step) AS ipt_text, arg_min_null(benchmark, ipt_step) AS ipt_benchmark,
+         arg_min_null(mid, ipt_step) AS ipt_mid, arg_min(yield, ipt_yield_step) AS ipt_yield,
+         arg_max_null(value, guidance_step) AS guidance_text, arg_max_null(benchmark, guidance_step) AS guidance_benchmark,
+         arg_max_null(mid, guidance_step) AS guidance_mid, arg_max(yield, guidance_yield_step) AS guidance_yield,
+         arg_max_null(stage, open_step) AS last_stage, arg_max_null(value, open_step) AS last_text,
+         bool_and(CASE WHEN gives_spread OR gives_yield THEN is_final END) AS only_final_talk,
+         greatest(count(CASE WHEN guides THEN 1 END) - 1, 0) AS guidance_revisions
   FROM talk
   GROUP BY market, deal_id
-), finals AS ( -- the last final talk over the benchmark of the first talk
-  SELECT t.market, t.deal_id, max_by({source: 'final talk', benchmark: t.benchmark, rate_index: t.rate_index, bp: t.bp}, t.step) AS final
-  FROM talk t
-  JOIN path p ON p.market = t.market AND p.deal_id = t.deal_id AND p.first_spread.benchmark = t.benchmark
-  WHERE t.market = 'EM' AND t.is_final AND t.bp IS NOT NULL
-  GROUP BY t.market, t.deal_id
-), priced AS (
-  SELECT d.* EXCLUDE (spread, swap, gov), p.* EXCLUDE (market, deal_id),
-         CASE WHEN d.market <> 'EM' THEN d.spread
-              WHEN d.swap.benchmark = p.first_spread.benchmark THEN d.swap
-              WHEN d.gov.benchmark = p.first_spread.benchmark THEN d.gov
-              ELSE coalesce(f.final, d.swap, d.gov) END AS final
+), finals AS ( -- the last final talk over each benchmark
+  SELECT market, deal_id, benchmark, max_by(bp, step) AS bp, arg_max_null(rate_index, step) AS rate_index
+  FROM talk
+  WHERE market = 'EM' AND is_final AND bp IS NOT NULL AND benchmark IS NOT NULL
+  GROUP BY market, deal_id, benchmark
+), guided AS ( -- the last guidance, revision or talk over each benchmark
+  SELECT market, deal_id, benchmark, max_by(lo, step) AS lo, max_by(hi, step) AS hi
+  FROM talk
+  WHERE (guides OR stage = 'TALK') AND lo IS NOT NULL AND hi IS NOT NULL AND benchmark IS NOT NULL
+  GROUP BY market, deal_id, benchmark
+), sourced AS (
+  SELECT d.*, p.* EXCLUDE (market, deal_id), f.bp AS final_talk_bp, f.rate_index AS final_talk_index,
+         CASE WHEN d.market <> 'EM' THEN CASE WHEN d.has_spread THEN 'spread' END
+              WHEN d.has_swap AND d.swap_benchmark = p.talk_benchmark THEN 'swap'
+              WHEN d.has_gov AND d.gov_benchmark = p.talk_benchmark THEN 'gov'
+              WHEN f.bp IS NOT NULL THEN 'final talk'
+              WHEN d.has_swap THEN 'swap'
+              WHEN d.has_gov THEN 'gov' END AS final_source
   FROM deals d
   LEFT JOIN path p ON p.market = d.market AND p.deal_id = d.deal_id
-  LEFT JOIN finals f ON f.market = d.market AND f.deal_id = d.deal_id
-), guided AS (
-  SELECT t.market, t.deal_id, max_by({lo: t.lo, hi: t.hi}, t.step) AS bounds
-  FROM talk t
-  JOIN priced p ON p.market = t.market AND p.deal_id = t.deal_id AND p.final.benchmark = t.benchmark
-  WHERE (t.guides OR t.stage = 'TALK') AND t.lo IS NOT NULL AND t.hi IS NOT NULL
-  GROUP BY t.market, t.deal_id
+  LEFT JOIN finals f ON f.market = d.market AND f.deal_id = d.deal_id AND f.benchmark = p.talk_benchmark
+), priced AS (
+  SELECT *,
+         CASE final_source WHEN 'spread' THEN spread_benchmark WHEN 'swap' THEN swap_benchmark WHEN 'gov' THEN gov_benchmark
+                           WHEN 'final talk' THEN talk_benchmark END AS final_benchmark,
+         CASE final_source WHEN 'spread' THEN spread_benchmark_index WHEN 'swap' THEN swap_benchmark_index WHEN 'gov' THEN gov_benchmark_index
+                           WHEN 'final talk' THEN final_talk_index END AS final_index,
+         CASE final_source WHEN 'spread' THEN spread_bp WHEN 'swap' THEN swap_bp WHEN 'gov' THEN gov_bp
+                           WHEN 'final talk' THEN final_talk_bp END AS final_bp
+  FROM sourced
 ), measured AS (
-  SELECT p.*, g.bounds,
-         CASE WHEN p.first_spread.benchmark = p.final.benchmark THEN p.first_spread.mid - p.final.bp END AS by_spread,
-         CASE WHEN p.market = 'HY' THEN 100 * (p.first_yield.yield - p.final_yield_pct) END AS by_yield,
-         coalesce(CASE WHEN by_yield IS NOT NULL THEN p.first_yield WHEN by_spread IS NOT NULL THEN p.first_spread END,
-                  CASE WHEN p.first_yield.step < p.first_spread.step THEN p.first_yield ELSE coalesce(p.first_spread, p.first_yield) END) AS first
+  SELECT p.*, g.lo, g.hi,
+         CASE WHEN p.talk_benchmark = p.final_benchmark THEN p.spread_mid - p.final_bp END AS by_spread,
+         CASE WHEN p.market = 'HY' THEN 100 * (p.yield_mid - p.final_yield_pct) END AS by_yield,
+         by_yield IS NOT NULL
+           OR by_spread IS NULL AND (p.spread_step IS NULL OR coalesce(p.yield_step < p.spread_step, false)) AS first_is_yield
   FROM priced p
-  LEFT JOIN guided g ON g.market = p.market AND g.deal_id = p.deal_id
+  LEFT JOIN guided g ON g.market = p.market AND g.deal_id = p.deal_id AND g.benchmark = p.final_benchmark
 )
 SELECT m.market, m.deal_id, m.pricing_date, m.currency,
        coalesce(a.canonical, n.name) AS borrower, m.rating,
-       m.first.stage AS first_talk_stage, m.first.text AS first_talk_text,
-       m.first_spread.benchmark AS first_talk_benchmark, _dealflow.number(m.first_spread.mid) AS first_talk_mid_bp,
-       _dealflow.number(m.first_yield.yield) AS first_talk_yield_mid_pct,
-       m.ipt.text AS ipt_text, m.ipt.benchmark AS ipt_benchmark, _dealflow.number(m.ipt.mid) AS ipt_mid_bp,
+       CASE WHEN m.first_is_yield THEN m.yield_stage ELSE m.spread_stage END AS first_talk_stage,
+       CASE WHEN m.first_is_yield THEN m.yield_text ELSE m.spread_text END AS first_talk_text,
+       m.talk_benchmark AS first_talk_benchmark, _dealflow.number(m.spread_mid) AS first_talk_mid_bp,
+       _dealflow.number(m.yield_mid) AS first_talk_yield_mid_pct,
+       m.ipt_text, m.ipt_benchmark, _dealflow.number(m.ipt_mid) AS ipt_mid_bp,
        _dealflow.number(m.ipt_yield) AS ipt_yield_mid_pct,
-       m.guidance.text AS guidance_text, m.guidance.benchmark AS guidance_benchmark, _dealflow.number(m.guidance.mid) AS guidance_mid_bp,
+       m.guidance_text, m.guidance_benchmark, _dealflow.number(m.guidance_mid) AS guidance_mid_bp,
        _dealflow.number(m.guidance_yield) AS guidance_yield_mid_pct,
-       m.last_any.stage AS last_talk_stage, m.last_any.text AS last_talk_text,
-       m.final.benchmark AS final_benchmark, m.final.rate_index AS final_benchmark_index, _dealflow.number(m.final.bp) AS final_bp, m.final.source AS final_source,
+       m.last_stage AS last_talk_stage, m.last_text AS last_talk_text,
+       m.final_benchmark, m.final_index AS final_benchmark_index, _dealflow.number(m.final_bp) AS final_bp, m.final_source,
        _dealflow.number(m.final_yield_pct) AS final_yield_pct,
        _dealflow.number(coalesce(m.by_yield, m.by_spread)) AS tightening_bp,
        CASE WHEN m.by_yield IS NOT NULL THEN 'yield' WHEN m.by_spread IS NOT NULL THEN 'spread' END AS tightening_basis,
        m.only_final_talk, coalesce(m.guidance_revisions, 0) AS guidance_revisions,
-       CASE WHEN m.final.bp < m.bounds.lo THEN 'inside'
-            WHEN m.final.bp > m.bounds.hi THEN 'outside'
-            WHEN m.final.bp = m.bounds.lo AND m.bounds.lo < m.bounds.hi THEN 'tight'
-            WHEN m.final.bp = m.bounds.hi AND m.bounds.lo < m.bounds.hi THEN 'wide'
-            WHEN m.final.bp BETWEEN m.bounds.lo AND m.bounds.hi THEN 'mid' END AS final_vs_guidance,
+       CASE WHEN m.final_bp < m.lo THEN 'inside'
+            WHEN m.final_bp > m.hi THEN 'outside'
+            WHEN m.final_bp = m.lo AND m.lo < m.hi THEN 'tight'
+            WHEN m.final_bp = m.hi AND m.lo < m.hi THEN 'wide'
+            WHEN m.final_bp BETWEEN m.lo AND m.hi THEN 'mid' END AS final_vs_guidance,
        CASE WHEN NOT _dealflow.books_outlier(m.stats_final_books, m.nominal_amount)
             THEN _dealflow.number(m.stats_final_books / m.nominal_amount) END AS cover,
        _dealflow.books_outlier(m.stats_final_books, m.nominal_amount) AS cover_flagged,

@@ -19,11 +19,7 @@
 --   GROUP BY ALL
 --   ORDER BY ALL
 CREATE MACRO main.loan_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH known AS (
-  SELECT v.market, v.deal_id, v.version, v.first_known_at, v.left_censored
-  FROM _dealflow.version_index v
-  WHERE v.service = 'loan' AND v.kind = 'priced'
-), sponsors AS (
+WITH sponsors AS (
   SELECT market, deal_id, string_agg(name, '; ' ORDER BY ordinal) AS sponsors
   FROM main.loan_priced_sponsors_as_of(as_of)
   GROUP BY market, deal_id
@@ -38,21 +34,27 @@ WITH known AS (
          coalesce(bool_or(upper(short_type) = 'TLB'), false) AS has_tlb
   FROM main.loan_priced_tranches_as_of(as_of)
   GROUP BY market, deal_id
+), known AS ( -- all that is not a column of the deal: the wide rows are joined once, to the result
+  SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored,
+         coalesce(a.canonical, n.name) AS borrower, s.sponsors, b.banks, b.lead_banks, t.* EXCLUDE (market, deal_id)
+  FROM _dealflow.version_index v
+  JOIN (SELECT market, deal_id, version, borrower_name, priced_date FROM _dealflow.history_loan_priced_deals) d
+    ON d.market = v.market AND d.deal_id = v.deal_id AND d.version = v.version
+  LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
+  LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
+   AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
+  LEFT JOIN sponsors s ON s.market = v.market AND s.deal_id = v.deal_id
+  LEFT JOIN tranches t ON t.market = v.market AND t.deal_id = v.deal_id
+  LEFT JOIN _dealflow.bank_count b
+    ON b.service = 'loan' AND b.market = v.market AND b.deal_id = v.deal_id AND b.version = v.version
+  WHERE v.service = 'loan' AND v.kind = 'priced'
+    AND v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
 )
-SELECT d.*, k.first_known_at, k.left_censored,
-       coalesce(a.canonical, n.name) AS borrower,
-       s.sponsors,
-       coalesce(t.tranches, 0) AS tranches, t.tranches_usd, coalesce(t.tranches_unconverted, 0) AS tranches_unconverted,
-       coalesce(b.banks, 0) AS banks, coalesce(b.lead_banks, 0) AS lead_banks,
-       t.margin_lo_bp, t.margin_hi_bp, t.oid_lo, t.oid_hi, t.latest_maturity_year, t.covenant_light,
-       coalesce(t.has_tlb, false) AS has_tlb
-FROM main.loan_priced_deals_as_of(as_of) d
-JOIN known k ON k.market = d.market AND k.deal_id = d.deal_id AND k.version = d.version
-LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
-LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
- AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
-LEFT JOIN sponsors s ON s.market = d.market AND s.deal_id = d.deal_id
-LEFT JOIN tranches t ON t.market = d.market AND t.deal_id = d.deal_id
-LEFT JOIN _dealflow.bank_count b
-  ON b.service = 'loan' AND b.market = d.market AND b.deal_id = d.deal_id AND b.version = d.version;
+SELECT d.*, k.valid_from AS known_at, k.first_known_at, k.left_censored, k.borrower, k.sponsors,
+       coalesce(k.tranches, 0) AS tranches, k.tranches_usd, coalesce(k.tranches_unconverted, 0) AS tranches_unconverted,
+       coalesce(k.banks, 0) AS banks, coalesce(k.lead_banks, 0) AS lead_banks,
+       k.margin_lo_bp, k.margin_hi_bp, k.oid_lo, k.oid_hi, k.latest_maturity_year, k.covenant_light,
+       coalesce(k.has_tlb, false) AS has_tlb
+FROM files.loan_priced_deals d
+JOIN known k ON k.market = d.market AND k.deal_id = d.deal_id AND k.version = d.version;
 COMMENT ON MACRO TABLE main.loan_priced_as_of IS 'Priced loan deals as they were known at as_of, with totals of their tranches.';
