@@ -24,6 +24,18 @@ import websocket
 from PIL import Image
 
 
+# Notes where the parts of a page are before its script does anything: a reader may see it so. moved() names those that are elsewhere since.
+# What follows the reader's last statements may move: only the browser knows how many there are.
+STILL = """
+document.addEventListener("DOMContentLoaded", () => {
+  const past = document.getElementById("past"), top = (e) => e.getBoundingClientRect().top + scrollY;
+  const follows = (e) => past && (e === past || past.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const parts = [...document.querySelectorAll(".strip, main, main > *, main > * > *, footer")].filter((e) => !follows(e)).map((e) => [e, top(e)]);
+  window.moved = () => parts.filter(([e, was]) => Math.abs(top(e) - was) > 1).map(([e, was]) => `${e.outerHTML.slice(0, 60)} by ${top(e) - was}`);
+});
+"""
+
+
 class Browser:
     """A tab of Chromium, through the protocol of its developer tools."""
 
@@ -47,6 +59,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=STILL)
 
     session = None
 
@@ -380,6 +393,7 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             where = f"{name} {width} {scheme}"
             b.shape(width, scheme)
             b.open(url + path)
+            assert not (moved := b.ask("moved()")), f"{where}: its script moves {moved[:3]}"
             b.ask("document.querySelectorAll('details.edits').forEach((d) => { d.open = true; })")
             wide = b.ask("document.documentElement.scrollWidth")
             assert wide <= width, f"{where}: the page is {wide} wide"
