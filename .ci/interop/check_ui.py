@@ -399,6 +399,8 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             assert wide <= width, f"{where}: the page is {wide} wide"
             cut = b.ask("[...document.querySelectorAll('.chart')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
             assert not cut, f"{where}: the charts {cut} are wider than the page"
+            cut = b.ask("[...document.querySelectorAll('.wide:has(.diff)')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
+            assert not cut, f"{where}: {cut} are wider than the page: what is would be off the screen"
             if name == "deals" and width > 1000:
                 assert b.ask("document.querySelector('.wide').scrollWidth <= document.querySelector('.wide').clientWidth"), f"{where}: the last column is off the screen"
             b.shoot(folder / f"ui-{name}-{width}-{scheme}.png")
