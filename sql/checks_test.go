@@ -418,3 +418,17 @@ func TestCheckDetail(t *testing.T) {
 		t.Errorf("got %d, %q, want 36, %q", results[i].Count, results[i].Detail, want)
 	}
 }
+
+// TestCheckExamples checks that a finding of many deals names the first three.
+func TestCheckExamples(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.deals(pricedIG, 1, 1, 60)
+	h.commit()
+	h.edit(pricedIG, 2, 8, 60, cleared("cpn"), removedRow("bond_priced_banks"))
+	for _, result := range h.check() {
+		if want := " of 60 deals, such as 8, 9, 10)"; strings.HasPrefix(result.Name, "emptied_") && !strings.HasSuffix(result.Detail, want) {
+			t.Errorf("%s: got %q, want %q at its end", result.Name, result.Detail, want)
+		}
+	}
+}

@@ -1,14 +1,17 @@
 """The explorer in a real browser: by keys alone, without a script, in both colour schemes and two widths.
 
-usage: check_ui.py CHROMIUM AXE URL PID FOLDER CASES
+usage: check_ui.py CHROMIUM AXE URL PID FOLDER CASES [TWIN]
 
 AXE is the file of axe-core. URL is that of a running explorer, and PID its process. Screenshots stay in FOLDER, to be looked
 at: of some pages, or, with CASES "full", of each page in each scheme and width. No page may have a serious finding of axe, a
 message on the console, a request to another host, or more width than the screen. With CASES "full", a statement is
-left to run until its time is over.
+left to run until its time is over, and no page is wider than 320 px. TWIN is the URL of a second explorer of the same lake, which has
+answered nothing yet: each picture of a page must be the same from both. Pictures are not kept for that, because they hold for one version
+of Chromium and of its fonts.
 """
 
 import base64
+import io
 import json
 import os
 import select
@@ -21,7 +24,19 @@ from pathlib import Path
 from urllib.parse import quote, urlparse
 
 import websocket
-from PIL import Image
+from PIL import Image, ImageChops
+
+
+# Notes where the parts of a page are before its script does anything: a reader may see it so. moved() names those that are elsewhere since.
+# What follows the reader's last statements may move: only the browser knows how many there are.
+STILL = """
+document.addEventListener("DOMContentLoaded", () => {
+  const past = document.getElementById("past"), top = (e) => e.getBoundingClientRect().top + scrollY;
+  const follows = (e) => past && (e === past || past.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const parts = [...document.querySelectorAll(".strip, main, main > *, main > * > *, footer")].filter((e) => !follows(e)).map((e) => [e, top(e)]);
+  window.moved = () => parts.filter(([e, was]) => Math.abs(top(e) - was) > 1).map(([e, was]) => `${e.outerHTML.slice(0, 60)} by ${top(e) - was}`);
+});
+"""
 
 
 class Browser:
@@ -47,6 +62,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=STILL)
 
     session = None
 
@@ -130,6 +146,15 @@ class Browser:
 
     def shoot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def whole(self) -> Image.Image:
+        """Picture the whole page, with zero in place of what it took."""
+        self.ask("""(() => {
+          const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/[0-9,]+ ms\\b/g, "0 ms");
+        })()""")
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
 
     def picture(self, path: Path) -> None:
         """Make a small picture for the documentation."""
@@ -371,8 +396,35 @@ def marked(b: Browser, deal: str) -> None:
 PICTURES = ("health", "deal", "pipeline", "analysis")
 
 
-def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, full: bool) -> int:
+# The largest share of the pixels of a page that may differ from one server to another.
+DIFFERENT = 0.001
+
+
+# The comparisons of lists of changes are shown.
+EDITS = "document.querySelectorAll('details.edits').forEach((d) => { d.open = true; })"
+
+
+def same(b: Browser, where: str, mine: Image.Image, url: str, folder: Path) -> None:
+    """A page looks the same from another server: nothing of it depends on what either has answered before, or on chance."""
+    host, b.host = b.host, urlparse(url).netloc
+    b.open(url)
+    b.ask(EDITS)
+    other = b.whole()
+    (b.refused if b.said else b.clean)(f"{where}, again")
+    b.host = host
+    assert mine.size == other.size, f"{where}: {mine.size}, and {other.size} from another server"
+    changed = sum(ImageChops.difference(mine, other).convert("L").point(bool).histogram()[1:])
+    if (share := changed / (mine.width * mine.height)) > DIFFERENT:
+        place = folder / f"ui-{where.replace(' ', '-')}"
+        mine.save(f"{place}-one.png")
+        other.save(f"{place}-other.png")
+        raise AssertionError(f"{where}: {share:.2%} of the pixels differ from server to server: {place}-*.png")
+
+
+def look(b: Browser, url: str, twin: str, pages: dict[str, str], axe: str, folder: Path, full: bool) -> int:
     seen = 0
+    b.open(url + "/")
+    b.ask("localStorage.clear()")  # the twin has no last statements
     for place, (name, path) in enumerate(pages.items()):
         for turn, (width, scheme) in enumerate((w, s) for w in (1280, 390) for s in ("light", "dark")):
             if not full and turn != (0 if name in PICTURES else place % 4):
@@ -380,21 +432,34 @@ def look(b: Browser, url: str, pages: dict[str, str], axe: str, folder: Path, fu
             where = f"{name} {width} {scheme}"
             b.shape(width, scheme)
             b.open(url + path)
-            b.ask("document.querySelectorAll('details.edits').forEach((d) => { d.open = true; })")
+            assert not (moved := b.ask("moved()")), f"{where}: its script moves {moved[:3]}"
+            b.ask(EDITS)
             wide = b.ask("document.documentElement.scrollWidth")
             assert wide <= width, f"{where}: the page is {wide} wide"
             cut = b.ask("[...document.querySelectorAll('.chart')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
             assert not cut, f"{where}: the charts {cut} are wider than the page"
+            cut = b.ask("[...document.querySelectorAll('.wide:has(.diff)')].filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.getAttribute('aria-label'))")
+            assert not cut, f"{where}: {cut} are wider than the page: what is would be off the screen"
             if name == "deals" and width > 1000:
                 assert b.ask("document.querySelector('.wide').scrollWidth <= document.querySelector('.wide').clientWidth"), f"{where}: the last column is off the screen"
             b.shoot(folder / f"ui-{name}-{width}-{scheme}.png")
+            mine = b.whole() if twin else None
             b.ask(axe + "; 0")
             found = b.ask("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' | ')))")
             assert not found, f"{where}: {found}"
             if name in PICTURES and scheme == "light" and width > 1000:
                 b.picture(folder / f"ui-{name}.png")
             (b.refused if name == "mistake" else b.clean)(where)
+            if mine:
+                b.shape(width, scheme)
+                same(b, where, mine, twin + path, folder)
             seen += 1
+        if full:
+            b.shape(320, "light")
+            b.open(url + path)
+            wide = b.ask("document.documentElement.scrollWidth")
+            assert wide <= 320, f"{name}: at 320 px the page is {wide} wide"
+            b.said.clear()
     return seen
 
 
@@ -421,7 +486,7 @@ def printed(b: Browser, url: str, pages: dict[str, str], folder: Path) -> None:
     print(f"explorer: {len(pages)} pages printed")
 
 
-def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str) -> None:
+def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str, twin: str = "") -> None:
     url, folder = url.rstrip("/"), Path(place)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
         b = Browser(chromium, own, urlparse(url).netloc)
@@ -452,10 +517,10 @@ def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str)
                 pages |= {"lists": deal + "?tab=lists", "payload": deal + "?tab=payload", "run": "/runs/2", "early": early}
                 pages |= {"bonds": "/pipeline?service=bond", "tranches": "/pipeline?view=table&service=loan", "analyses": "/analyses"}
                 pages |= {"league": "/analyses/league_table?from_date=2024-01-01", "volume": "/analyses/issuance_volume", "form": "/analyses/vintages"}
-            seen = look(b, url, pages, Path(axe).read_text(), folder, cases == "full")
+            seen = look(b, url, twin.rstrip("/"), pages, Path(axe).read_text(), folder, cases == "full")
             if cases == "full":
                 printed(b, url, {name: pages[name] for name in ("health", "deals", "pipeline", "analysis")}, folder)
-            print(f"explorer: {seen} pages looked at; by keys, and without a script; nothing asked for elsewhere, nothing said")
+            print(f"explorer: {seen} pages looked at{', each the same from two servers' if twin else ''}; by keys, and without a script; nothing asked for elsewhere, nothing said")
         finally:
             b.process.terminate()
             b.process.wait()

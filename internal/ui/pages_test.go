@@ -730,7 +730,7 @@ func TestDiffOutsideColumns(t *testing.T) {
 	}
 	e := serve(t, w)
 	const deal = "/deals/bond/ig/priced/1?tab=diff"
-	wantParts(t, e.page(t, deal+"&v=2"), "Only content outside all columns differs: 1 place.", "<td>/canary/a~1b</td>", "<del><bdi>1</bdi></del>", "<ins><bdi>&#34;&lt;i&gt;&#34;</bdi></ins>")
-	wantParts(t, e.page(t, deal), "<td>/canary/a~1b</td>", "<del><bdi>&#34;&lt;i&gt;&#34;</bdi></del></td><td>–</td>")
-	wantParts(t, e.page(t, deal+"&v=3&against=1"), "1 place.", "<del><bdi>1</bdi></del></td><td>–</td>")
+	wantParts(t, e.page(t, deal+"&v=2"), "Only content outside all columns differs: 1 place.", "<td>/canary/a~1b</td>", "<del><span class=\"hidden\">was </span><bdi>1</bdi></del>", "<ins><span class=\"hidden\">is </span><bdi>&#34;&lt;i&gt;&#34;</bdi></ins>")
+	wantParts(t, e.page(t, deal), "<td>/canary/a~1b</td>", "<del><span class=\"hidden\">was </span><bdi>&#34;&lt;i&gt;&#34;</bdi></del></td><td>–</td>")
+	wantParts(t, e.page(t, deal+"&v=3&against=1"), "1 place.", "<del><span class=\"hidden\">was </span><bdi>1</bdi></del></td><td>–</td>")
 }

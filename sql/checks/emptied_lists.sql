@@ -14,7 +14,7 @@ WITH shortened AS (
   UNION ALL SELECT market, deal_id, 'loan_priced_tranches' FROM brought_loan_priced_tranches
   UNION ALL SELECT market, deal_id, 'loan_priced_tranche_banks' FROM brought_loan_priced_tranche_banks
 ), emptied AS (
-  SELECT service, market, table_name, count(*) AS n, min(deal_id) AS example
+  SELECT service, market, table_name, count(*) AS n, array_to_string(min(deal_id, 3), ', ') AS examples
   FROM shortened
   ANTI JOIN left_over USING (market, deal_id, table_name)
   GROUP BY ALL
@@ -22,7 +22,7 @@ WITH shortened AS (
 ), standing AS (
   SELECT service, market, count(*) AS deals FROM deals WHERE kind = 'priced' GROUP BY ALL
 )
-SELECT service || '/' || lower(market) || '/priced' AS "where", n, table_name || ' of ' || deals || ' deals, such as ' || example AS detail
+SELECT service || '/' || lower(market) || '/priced' AS "where", n, table_name || ' of ' || deals || ' deals, such as ' || examples AS detail
 FROM emptied JOIN standing USING (service, market)
 WHERE n * 5 >= deals
 ORDER BY ALL

@@ -14,6 +14,7 @@
     else delete root.dataset.theme;
   };
   setTheme(store("theme")); // before the body is drawn
+  root.classList.add("js"); // the style keeps the room of what is shown below
 
   const make = (tag, text) => {
     const element = document.createElement(tag);
@@ -58,18 +59,15 @@
     const narrow = matchMedia("(max-width: 640px)");
     const refold = () => { fold.open = !narrow.matches; };
     refold();
+    root.classList.add("ready");
     narrow.addEventListener("change", refold);
 
     // The slider moves over the days of the select; letting go is one step of the history.
-    const day = document.getElementById("day");
-    if (day && day.options.length > 1) {
-      const slide = make("input");
-      slide.type = "range";
-      slide.className = "slide";
-      slide.min = 0;
+    const slide = strip.querySelector(".slide");
+    if (slide) {
+      const day = document.getElementById("day");
       slide.max = day.options.length - 1;
       slide.value = day.selectedIndex;
-      slide.setAttribute("aria-label", "Snapshot day");
       const speak = () => {
         day.selectedIndex = slide.value;
         slide.setAttribute("aria-valuetext", day.options[slide.value].dataset.said);
@@ -77,7 +75,7 @@
       speak();
       slide.addEventListener("input", speak);
       slide.addEventListener("change", () => day.form.submit());
-      day.form.insertBefore(slide, day.form.querySelector("button"));
+      slide.hidden = false;
     }
 
     // A name of the list goes to where the reader is in the statement.
