@@ -62,7 +62,7 @@ func (c *Catalog) writeLayout(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, layout.of(c.lakeID()), 0o600)
+	return os.WriteFile(path, layout.forLake(c.lakeID()), 0o600)
 }
 
 // buildLayout builds the layout with DuckDB, which takes seconds.

@@ -31,7 +31,7 @@ func TestLayout(t *testing.T) {
 	}
 	want := contentOf(t, made)
 	ours, err := unpackLayout(packedDatabase, packedDigits)
-	isCurrent := err == nil && hash == strings.TrimSpace(packedHash) && slices.Equal(contentOf(t, ours.of(id)), want)
+	isCurrent := err == nil && hash == strings.TrimSpace(packedHash) && slices.Equal(contentOf(t, ours.forLake(id)), want)
 	if testkit.Updating() && !isCurrent { // two builds may differ in bytes that mean nothing
 		ours = updateLayout(t, hash)
 	} else if err != nil {
@@ -40,7 +40,7 @@ func TestLayout(t *testing.T) {
 	if hash != strings.TrimSpace(packedHash) && !testkit.Updating() {
 		t.Fatal("the statements of the catalog, or DuckDB, have changed: `make generate` builds layout/empty.duckdb.zst again")
 	}
-	if diff := cmp.Diff(want, contentOf(t, ours.of(id))); diff != "" {
+	if diff := cmp.Diff(want, contentOf(t, ours.forLake(id))); diff != "" {
 		t.Errorf("layout/empty.duckdb.zst is not what the statements build (-built +packed; `make generate` mends it):\n%s", diff)
 	}
 }
@@ -58,7 +58,7 @@ func TestNewLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := block("00ff00ff00ff", '.'); !bytes.Equal(l.of("00ff00ff00ff"), want) {
+	if want := block("00ff00ff00ff", '.'); !bytes.Equal(l.forLake("00ff00ff00ff"), want) {
 		t.Error("the layout of a lake is not the database with its id")
 	}
 	damaged := block(placeholderID, '.')

@@ -56,7 +56,7 @@ func newLayout(database, other []byte) (*layout, error) {
 			l.digits = append(l.digits, at)
 		}
 	}
-	if !bytes.Equal(l.of(otherID)[headersSize:], other[headersSize:]) {
+	if !bytes.Equal(l.forLake(otherID)[headersSize:], other[headersSize:]) {
 		return nil, errDiffer
 	}
 	return l, nil
@@ -64,8 +64,8 @@ func newLayout(database, other []byte) (*layout, error) {
 
 var errDiffer = errors.New("catalog: layout: two databases differ in more than the lake's id")
 
-// of returns the bytes of the layout for a lake. The caller owns them.
-func (l *layout) of(lakeID string) []byte {
+// forLake returns the bytes of the layout for a lake. The caller owns them.
+func (l *layout) forLake(lakeID string) []byte {
 	database := slices.Clone(l.database)
 	for i, at := range l.digits {
 		database[at] = lakeID[strings.IndexByte(placeholderID, database[at])]
