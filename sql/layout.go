@@ -17,6 +17,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/layoutfile"
 	"dealflow/sql/ownschema"
 )
 
@@ -34,26 +35,26 @@ var packedHash string
 
 // theLayout returns the layout of this program's catalogs. The program contains one. If that is of other statements or
 // another DuckDB (while they are being changed), the program builds one, once, in a temporary folder in parent.
-func theLayout(parent string) (*layout, error) {
+func theLayout(parent string) (*layoutfile.Layout, error) {
 	hash, err := ownLayoutHash()
 	if err != nil {
 		return nil, err
 	}
 	if hash == strings.TrimSpace(packedHash) {
-		return unpackLayout(packedDatabase, packedDigits)
+		return layoutfile.Unpack(packedDatabase, packedDigits)
 	}
 	changedLayout.Lock()
 	defer changedLayout.Unlock()
-	if changedLayout.layout == nil {
-		changedLayout.layout, err = buildLayout(parent)
+	if changedLayout.Layout == nil {
+		changedLayout.Layout, err = buildLayout(parent)
 	}
-	return changedLayout.layout, err
+	return changedLayout.Layout, err
 }
 
 // changedLayout is the layout of statements that have changed since the program's own was built.
 var changedLayout struct {
 	sync.Mutex
-	*layout
+	*layoutfile.Layout
 }
 
 // writeLayout writes the catalog of this lake before its first commit to a file.
@@ -62,19 +63,19 @@ func (c *Catalog) writeLayout(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, layout.forLake(c.lakeID()), 0o600)
+	return os.WriteFile(path, layout.ForLake(c.lakeID()), 0o600)
 }
 
 // buildLayout builds the layout with DuckDB, which takes seconds.
-func buildLayout(parent string) (*layout, error) {
+func buildLayout(parent string) (*layoutfile.Layout, error) {
 	var databases [2][]byte
-	for i, id := range []string{placeholderID, otherID} {
+	for i, id := range []string{layoutfile.PlaceholderID, layoutfile.OtherID} {
 		var err error
 		if databases[i], err = buildEmptyCatalog(parent, id); err != nil {
 			return nil, err
 		}
 	}
-	return newLayout(databases[0], databases[1])
+	return layoutfile.New(databases[0], databases[1])
 }
 
 // buildEmptyCatalog returns the bytes of the catalog of a lake before its first commit.

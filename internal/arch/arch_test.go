@@ -42,8 +42,9 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows"},
+	"sql":                   {"schemas/...", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows"},
 	"sql/names":             {},
+	"sql/layoutfile":        {},
 	"sql/runrows":           {"schemas/..."},
 	"sql/ownschema":         {"sql/quote"},
 	"sql/quote":             {},

@@ -1,4 +1,10 @@
-package sql
+// Package layoutfile writes the id of a lake into the bytes of a DuckDB file.
+// Takes: two DuckDB files that were built with two ids of lakes, and are the same otherwise.
+// Gives: the bytes that DuckDB would write for any id.
+// Keeps: a file whose other bytes differ, or whose checksums DuckDB computes in another way, makes no layout.
+// Fails: New, for such files; Unpack, for bytes that Pack has not made.
+// May change here: the form of DuckDB's files.
+package layoutfile
 
 import (
 	"bytes"
@@ -11,20 +17,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// layout is a catalog before its lake's first commit: all that is the same in every catalog of this program. Views,
+// Layout is a catalog before its lake's first commit: all that is the same in every catalog of this program. Views,
 // macros and comments are most of the work of building a catalog (DuckDB takes over a second to bind them), so a catalog
 // from scratch begins as a copy of the layout's bytes. Only the name of the catalog's own schema, lake_<id>, differs
-// from lake to lake; it is in the bytes some two thousand times, always as long. It must not be modified.
-type layout struct {
+// from lake to lake; it is in the bytes some two thousand times, always as long. It may be used concurrently.
+type Layout struct {
 	database []byte // with the placeholder's id
 	digits   []int  // where that id's digits are in database, in order
 }
 
-// placeholderID is a lake's id whose digits all differ: a digit says which one of the id it is, so that it does not
-// matter where DuckDB has cut a name in two. otherID differs from it in each digit.
+// PlaceholderID is a lake's id whose digits all differ: a digit says which one of the id it is, so that it does not
+// matter where DuckDB has cut a name in two. OtherID differs from it in each digit.
 const (
-	placeholderID = "0123456789ab"
-	otherID       = "123456789abc"
+	PlaceholderID = "0123456789ab"
+	OtherID       = "123456789abc"
 )
 
 // A DuckDB file has three headers, and then blocks. A block begins with a checksum of the rest of it.
@@ -35,40 +41,40 @@ const (
 	checksumSize = 8
 )
 
-// newLayout returns the layout of two databases that differ in the lake's id alone: the placeholder's and otherID. They must
-// be built by one process: DuckDB then writes the same bytes, apart from the id and the checksums.
-func newLayout(database, other []byte) (*layout, error) {
+// New returns the layout of two databases that differ in the lake's id alone: PlaceholderID and OtherID. They must be built
+// by one process: DuckDB then writes the same bytes, apart from the id and the checksums. It keeps the first one.
+func New(database, other []byte) (*Layout, error) {
 	if len(database) != len(other) || len(database)%blockSize != headersSize {
-		return nil, fmt.Errorf("catalog: layout: databases of %d and %d bytes, want the same number of complete blocks", len(database), len(other))
+		return nil, fmt.Errorf("layout: databases of %d and %d bytes, want the same number of complete blocks", len(database), len(other))
 	}
-	l := &layout{database: database}
+	l := &Layout{database: database}
 	for start := headersSize; start < len(database); start += blockSize {
 		if block := database[start : start+blockSize]; binary.LittleEndian.Uint64(block) != blockChecksum(block) {
-			return nil, errors.New("catalog: layout: DuckDB computes the checksum of a block in another way")
+			return nil, errors.New("layout: DuckDB computes the checksum of a block in another way")
 		}
 		for at := start + checksumSize; at < start+blockSize; at++ {
 			if database[at] == other[at] {
 				continue
 			}
-			if strings.IndexByte(placeholderID, database[at]) < 0 {
+			if strings.IndexByte(PlaceholderID, database[at]) < 0 {
 				return nil, errDiffer
 			}
 			l.digits = append(l.digits, at)
 		}
 	}
-	if !bytes.Equal(l.forLake(otherID)[headersSize:], other[headersSize:]) {
+	if !bytes.Equal(l.ForLake(OtherID)[headersSize:], other[headersSize:]) {
 		return nil, errDiffer
 	}
 	return l, nil
 }
 
-var errDiffer = errors.New("catalog: layout: two databases differ in more than the lake's id")
+var errDiffer = errors.New("layout: two databases differ in more than the lake's id")
 
-// forLake returns the bytes of the layout for a lake. The caller owns them.
-func (l *layout) forLake(lakeID string) []byte {
+// ForLake returns the bytes of the layout for a lake, whose id has as many digits as PlaceholderID. The caller owns them.
+func (l *Layout) ForLake(lakeID string) []byte {
 	database := slices.Clone(l.database)
 	for i, at := range l.digits {
-		database[at] = lakeID[strings.IndexByte(placeholderID, database[at])]
+		database[at] = lakeID[strings.IndexByte(PlaceholderID, database[at])]
 		if i+1 < len(l.digits) && blockOf(l.digits[i+1]) == blockOf(at) {
 			continue
 		}
@@ -90,8 +96,8 @@ func blockChecksum(block []byte) uint64 {
 	return sum
 }
 
-// pack returns the layout's database and digits for unpackLayout.
-func (l *layout) pack() (database, digits []byte, err error) {
+// Pack returns the layout's database and digits for Unpack, compressed.
+func (l *Layout) Pack() (database, digits []byte, err error) {
 	to, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
 	if err != nil {
 		return nil, nil, err
@@ -105,13 +111,14 @@ func (l *layout) pack() (database, digits []byte, err error) {
 	return to.EncodeAll(l.database, nil), to.EncodeAll(steps, nil), to.Close()
 }
 
-func unpackLayout(database, digits []byte) (*layout, error) {
+// Unpack reads what Pack has returned.
+func Unpack(database, digits []byte) (*Layout, error) {
 	from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	l := new(layout)
+	l := new(Layout)
 	if l.database, err = from.DecodeAll(database, nil); err != nil {
 		return nil, err
 	}
@@ -120,7 +127,7 @@ func unpackLayout(database, digits []byte) (*layout, error) {
 	for len(steps) > 0 && err == nil {
 		step, size := binary.Uvarint(steps)
 		if size <= 0 {
-			return nil, errors.New("catalog: layout: the digits cannot be read; `make generate` writes them")
+			return nil, errors.New("layout: the digits cannot be read; `make generate` writes them")
 		}
 		last += int(step)
 		l.digits, steps = append(l.digits, last), steps[size:]
