@@ -393,7 +393,7 @@ func TestSalvage(t *testing.T) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cfg := d.config("sync", attempts.OnFailure)
+		cfg := d.config("sync", attempts.EndOnly) // Begin returns when nothing more is written
 		cfg.Folder = folder
 		attempts.Begin(t.Context(), cfg) // and no end
 		if err := os.Chmod(folder, c.mode); err != nil {
