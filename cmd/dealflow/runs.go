@@ -110,7 +110,7 @@ func firstLine(text string) string {
 }
 
 // readAttempts returns the attempts that were recorded last, at most that number of them; 0 for all. They know their
-// commits, and those without an end are judged.
+// commits, and those without an end are judged. Those that wait on this machine to be recorded are among them.
 func (a *app) readAttempts(ctx context.Context, l *load.Lake, most int) ([]attempts.Attempt, error) {
 	entries, err := attempts.List(ctx, l.Store())
 	if err != nil {
@@ -119,7 +119,19 @@ func (a *app) readAttempts(ctx context.Context, l *load.Lake, most int) ([]attem
 	if most > 0 && len(entries) > most {
 		entries = entries[:most]
 	}
-	return a.resolve(ctx, l, entries)
+	found, err := a.resolve(ctx, l, entries)
+	return append(found, a.waiting(l, entries)...), err
+}
+
+// waiting returns the attempts on a lake that wait on this machine to be recorded, without those among the entries.
+func (a *app) waiting(l *load.Lake, recorded []attempts.Entry) []attempts.Attempt {
+	all, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(l.Store()))
+	if err != nil {
+		a.logger().Warn("earlier attempts still wait in the work folder", "error", err)
+	}
+	return slices.DeleteFunc(all, func(w attempts.Attempt) bool {
+		return slices.ContainsFunc(recorded, func(e attempts.Entry) bool { return e.RunID == w.RunID })
+	})
 }
 
 // resolve reads the attempts of entries, gives them their commits, and judges those without an end.

@@ -89,6 +89,12 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 			ids = append(ids, e.RunID)
 		}
 	}
+	waiting := a.waiting(l, entries)
+	for i := range waiting {
+		if id := waiting[i].RunID; name != "" && strings.HasPrefix(id, name) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
 	switch len(ids) {
 	case 0:
 		return nil, usagef("no committed run or attempt %q; `dealflow runs --last 0` lists all runs", name)
@@ -112,6 +118,7 @@ func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string,
 	if err != nil {
 		return nil, err
 	}
+	made = append(made, a.waiting(l, entries)...)
 	for _, row := range rowsOf(commits, l.Log(), made) {
 		if row.RunID == id {
 			return &row, nil

@@ -180,11 +180,11 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	}
 	s, err := in.inspect(ctx, where, o)
 	a.writeMetrics(where.URL(), s.health(), nil)
-	if err != nil && !errors.Is(err, load.ErrNoLake) {
-		return a.printUnknown(where, in.now, err)
+	if errors.Is(err, load.ErrNoLake) {
+		return a.printEmpty(ctx, in, where, o, err)
 	}
 	if err != nil {
-		return err
+		return a.printUnknown(where, in.now, err)
 	}
 	if a.settings.json {
 		err = printJSON(a.Stdout, s)

@@ -10,6 +10,7 @@ import (
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/watch"
+	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -29,6 +30,7 @@ const verdictWarning = "warning"
 // findingKinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
 var findingKinds = map[string]string{
 	"failed":     verdictProblem,
+	"empty":      verdictProblem,
 	"stale":      verdictProblem,
 	"held":       verdictProblem,
 	"refused":    verdictProblem,
@@ -283,7 +285,12 @@ func (in *inspection) judgeLake(s *statusResult) {
 	if n := len(s.Waiting); n > 0 {
 		s.add("waiting", "", "the next `dealflow run` on this machine puts them", "%d attempts wait in the work folder, because the lake could not be written", n)
 	}
-	if l := s.Lease; l != nil && l.State != "held" {
+	in.judgeLease(s)
+}
+
+// judgeLease adds a finding for the lease of a command that did not end well.
+func (*inspection) judgeLease(s *statusResult) {
+	if l := s.Lease; l != nil && l.State != load.LeaseHeld {
 		s.add("lease", "", "nothing: no command waits for it; `dealflow lease break` removes it", "the lease of %s (run %s of %s) is %s: that command did not end well", l.Lease.Command, l.Lease.RunID, l.Lease.Owner, l.State)
 	}
 }

@@ -98,10 +98,7 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 		return err
 	}
 	// What waits here has happened, too. Its place in time is found as that of the others.
-	waiting, err := attempts.Waiting(a.settings.workDir, a.lakeIdentity(in.lake.Store()))
-	if err != nil {
-		a.logger().Warn("earlier attempts still wait in the work folder", "error", err)
-	}
+	waiting := a.waiting(in.lake, nil)
 	for i := range waiting {
 		s.Waiting = append(s.Waiting, shortOf(&waiting[i]))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -133,9 +134,32 @@ func (a *app) printUnknown(where store.Store, now time.Time, reason error) error
 	if a.settings.json {
 		return errors.Join(reason, printJSON(a.Stdout, u))
 	}
-	for i := range u.Waiting {
-		w := &u.Waiting[i]
+	a.printWaiting(u.Waiting)
+	return reason
+}
+
+// printWaiting prints the attempts that only this machine knows.
+func (a *app) printWaiting(waiting []statusAttempt) {
+	for i := range waiting {
+		w := &waiting[i]
 		fmt.Fprintf(a.Stdout, "known here: %s of %s, %s: %s\n", w.Command, w.StartedAt, w.Outcome, firstLine(w.Error))
+	}
+}
+
+// printEmpty prints what is known of a place without a commit, and returns the reason, which says that there is no lake.
+func (a *app) printEmpty(ctx context.Context, in *inspection, where store.Store, o statusOptions, reason error) error {
+	s, err := in.inspectEmpty(ctx, where, o)
+	if err != nil {
+		return errors.Join(reason, err)
+	}
+	if a.settings.json {
+		u := unknownStatus{Lake: where.URL(), statusVerdict: s.statusVerdict, Waiting: s.Waiting}
+		u.State = "unknown"
+		return errors.Join(reason, printJSON(a.Stdout, &u))
+	}
+	a.printWaiting(s.Waiting)
+	for _, f := range s.Findings {
+		a.printStatusFinding(f)
 	}
 	return reason
 }

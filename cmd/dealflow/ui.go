@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,25 +90,18 @@ a proxy with TLS is in front of it, or with --insecure-http if all may be read o
 }
 
 func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
-	clock, err := o.clock(a)
-	if err != nil {
-		return err
-	}
 	where, err := a.settings.store(ctx)
 	if err != nil {
 		return err
 	}
 	l, err := a.openToRead(ctx, where)
+	isEmpty := errors.Is(err, load.ErrNoLake)
+	if isEmpty {
+		err = a.checkPlace(where)
+	}
 	if err != nil {
 		return err
 	}
-	published := new(catalog.Memory)
-	opener := editions{catalogs: catalogs{app: a, lake: l}, published: published}
-	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, shown.Close()) }()
 	door, hosts, err := o.door(a)
 	if err != nil {
 		return err
@@ -116,25 +110,14 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	pages, done, err := a.pages(ctx, l, o, door, hosts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	listener, err := listenUI(ctx, o)
 	if err != nil {
 		return err
-	}
-	described, err := describedAnalyses()
-	if err != nil {
-		return err
-	}
-	asked, err := a.console()
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	e := explorer{app: a, where: where, options: o, catalogs: published}
-	server, err := ui.New(frame.Config{
-		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
-		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
-	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files, Record: e.record}, described, asked)
-	if err != nil {
-		return errors.Join(err, listener.Close())
 	}
 	address := "http://" + listener.Addr().String() + "/"
 	switch {
@@ -152,10 +135,45 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 		}
 	}
 	a.say().Info("explorer", "lake", where.URL(), "url", address, "readers", who, logs.Text("the explorer of %s is at %s, for %s; Ctrl-C ends it", where.URL(), address, who))
+	if isEmpty {
+		a.say().Warn("no commit yet", logs.Text("%s has no commit yet: the pages say so until `dealflow run` has made the first one; if there was a lake, see whether --lake is right and its disk is mounted", where.URL()))
+	}
 	if o.insecureHTTP && secure == nil {
 		a.say().Warn("serving without TLS", logs.Text("--insecure-http: the token and the lake cross the network unencrypted"))
 	}
-	return serveUI(ctx, server, listener)
+	return serveUI(ctx, pages, listener)
+}
+
+// pages returns the server of the pages about a lake, which may have no commit. door admits readers, nil without a token; hosts are further
+// names under which it may be asked. The caller calls done after the last answer.
+func (a *app) pages(ctx context.Context, l *load.Lake, o uiOptions, door *login.Door, hosts []string) (server *frame.Server, done func() error, err error) {
+	clock, err := o.clock(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	described, err := describedAnalyses()
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, err := a.console()
+	if err != nil {
+		return nil, nil, err
+	}
+	opener := editions{catalogs: catalogs{app: a, lake: l}, published: new(catalog.Memory)}
+	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	where := l.Store()
+	e := explorer{app: a, where: where, options: o, catalogs: opener.published, begun: &opener.begun}
+	server, err = ui.New(frame.Config{
+		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
+		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
+	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files, Record: e.record}, described, asked)
+	if err != nil {
+		return nil, nil, errors.Join(err, shown.Close())
+	}
+	return server, shown.Close, nil
 }
 
 // serveUI answers requests until ctx ends, and then waits for those that are open.
@@ -291,6 +309,7 @@ type editions struct {
 	catalogs
 	past      pastRuns
 	published *catalog.Memory
+	begun     atomic.Bool // a commit was seen
 }
 
 // pastRuns are the old runs of a long log, as pages show them. They are kept from one edition to the next.
@@ -339,6 +358,14 @@ const explorerMemory = "512MB"
 
 // newer implements asof.Config.Newer.
 func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error) {
+	if than <= 0 && !e.begun.Load() {
+		l, err := e.app.openToRead(ctx, e.lake.Store())
+		if isEmpty := errors.Is(err, load.ErrNoLake); isEmpty && than == 0 {
+			return nil, nil //nolint:nilnil // it is open
+		} else if isEmpty {
+			return e.open(ctx, l)
+		}
+	}
 	return openNewer(ctx, &e.catalogs, than, e.open)
 }
 
@@ -366,6 +393,7 @@ func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error
 	if err != nil || commit != l.Log().Number {
 		return nil, errors.Join(err, closeAll())
 	}
+	e.begun.Store(commit > 0)
 	runs, err := e.past.all(ctx, l)
 	path, unnamed := sql.FileOf(ctx, db)
 	if err = errors.Join(err, unnamed); err != nil {
@@ -388,6 +416,7 @@ type explorer struct {
 	options uiOptions
 
 	catalogs *catalog.Memory
+	begun    *atomic.Bool // a commit was seen
 }
 
 // quiet returns the app without its log: what is found is on the page.
@@ -397,13 +426,16 @@ func (e *explorer) quiet() *app {
 	return &quiet
 }
 
-// open opens the lake.
+// open opens the lake, which may be one without a commit if the explorer has seen none.
 func (e *explorer) open(ctx context.Context) (*load.Lake, error) {
 	l, err := e.quiet().openToRead(ctx, e.where)
+	if errors.Is(err, load.ErrNoLake) && !e.begun.Load() {
+		return l, nil
+	}
 	return l, e.gone(err)
 }
 
-// gone says of a lake without commits that it had some when the explorer began: a run would begin a new lake in its place.
+// gone says of a lake without commits that the explorer has seen some: a run would begin a new lake in its place.
 func (e *explorer) gone(err error) error {
 	if errors.Is(err, load.ErrNoLake) {
 		return fmt.Errorf("%s has no commit any more: see whether its disk is mounted, and start no run before, which would begin a new lake there", e.where.URL())
@@ -430,6 +462,9 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	}
 	in.catalogs = e.catalogs
 	s, err := in.inspect(ctx, e.where, o)
+	if errors.Is(err, load.ErrNoLake) && !e.begun.Load() {
+		s, err = in.inspectEmpty(ctx, e.where, o)
+	}
 	if err != nil {
 		return nil, e.gone(err)
 	}
@@ -529,8 +564,26 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 	return found
 }
 
-// sizeFacts says what the lake has grown to.
+// sizeFacts says what the lake has grown to, and who is at work.
 func sizeFacts(s *statusResult) []frame.Fact {
+	var facts []frame.Fact
+	if s.Commit > 0 {
+		facts = lakeFacts(s)
+	}
+	if s.Lease != nil {
+		facts = append(facts, frame.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
+	}
+	if s.Watch != nil {
+		facts = append(facts, frame.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
+	}
+	if len(s.Nights) > 0 {
+		n := &s.Nights[0]
+		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
+	}
+	return facts
+}
+
+func lakeFacts(s *statusResult) []frame.Fact {
 	facts := []frame.Fact{
 		{Name: "Files", Value: fmt.Sprintf("%d, %s", s.Files, size(s.Bytes))},
 		{Name: "Snapshot day", Value: s.SnapshotDate},
@@ -544,16 +597,6 @@ func sizeFacts(s *statusResult) []frame.Fact {
 	}
 	if s.OlderFiles > 0 {
 		facts = append(facts, frame.Fact{Name: "Files of an older schema", Value: fmt.Sprint(s.OlderFiles)})
-	}
-	if s.Lease != nil {
-		facts = append(facts, frame.Fact{Name: "Lease", Value: fmt.Sprintf("%s: %s of %s", s.Lease.State, s.Lease.Lease.Command, s.Lease.Lease.Owner)})
-	}
-	if s.Watch != nil {
-		facts = append(facts, frame.Fact{Name: "Watch", Value: fmt.Sprintf("%s, last seen at %s", s.Watch.State, s.Watch.Watch.Beat)})
-	}
-	if len(s.Nights) > 0 {
-		n := &s.Nights[0]
-		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
 	}
 	return facts
 }

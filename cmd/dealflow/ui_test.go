@@ -3,18 +3,27 @@ package main
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/config"
 	"dealflow/internal/logs"
 	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/operator"
+	"dealflow/load"
+	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/lake"
 )
@@ -109,11 +118,131 @@ func TestGoneLake(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{environment: environment{Now: time.Now}, sink: logs.NewSink(io.Discard, "dealflow")}
-	e := &explorer{app: a, where: where}
+	e := &explorer{app: a, where: where, begun: new(atomic.Bool)}
+	e.begun.Store(true)
 	_, err = e.runs(t.Context(), 1)
 	if err == nil || !strings.Contains(err.Error(), "has no commit any more") || strings.Contains(err.Error(), "dealflow run") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestExplorerBeginsEmpty opens the explorer on a lake without a commit: Health says so, and what was tried from this machine;
+// every page answers; the first commit is there when it has come; and a lake that is gone after it is no empty one.
+func TestExplorerBeginsEmpty(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	var seconds atomic.Int64
+	now := func() time.Time { return world.Epoch.Add(time.Duration(seconds.Add(3)) * time.Second) } // each request looks for a commit
+	a := &app{environment: environment{Now: now}, sink: logs.NewSink(io.Discard, "dealflow"), work: new(workFolder)}
+	var err error
+	if a.settings.sources, err = config.Read(config.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	a.settings.workDir = t.TempDir()
+	defer func() {
+		if err := a.work.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	empty, err := load.Open(t.Context(), w.Store)
+	if !errors.Is(err, load.ErrNoLake) {
+		t.Fatalf("want a lake without a commit, got %v", err)
+	}
+	pages, done, err := a.pages(t.Context(), empty, uiOptions{}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := done(); err != nil {
+			t.Error(err)
+		}
+	}()
+	get := func(path string) (int, string) {
+		answer := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.Host = "localhost"
+		pages.ServeHTTP(answer, r)
+		return answer.Code, html.UnescapeString(answer.Body.String())
+	}
+	want := func(path string, code int, texts ...string) {
+		t.Helper()
+		got, page := get(path)
+		if got != code {
+			t.Errorf("%s: status %d, want %d: %.300s", path, got, code, page)
+		}
+		for _, text := range texts {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %q", path, text)
+			}
+		}
+	}
+	want("/", 200, "There is no snapshot yet", "dealflow run makes the first one", "<strong>stale</strong>", "no commit yet")
+	want("/-/healthz", 503, `"verdict": "stale"`, `"kind": "empty"`)
+	want("/-/newest", 200, `"commit": 0`)
+	want("/as-of/commit-1/", 400, "the lake has no commit yet")
+	for _, page := range []string{"pipeline", "deals", "deals?q=x", "changes", "analyses", "analyses/league_table", "tables", "tables/bond_priced_deals", "sql", "runs", "feeds", "deals.csv"} {
+		want("/"+page, 200)
+		want("/as-of/2026-01-08T06:00:00Z/"+page, 200)
+	}
+	want("/deals", 200, "The lake has no commit yet: dealflow run makes the first one.")
+	want("/as-of/2026-01-08T06:00:00Z/deals", 200, "The lake has no commit yet")
+
+	failedRun(t, a, w.Store)
+	want("/", 200, "<strong>failed</strong>", "credentials refused", "dealflow doctor", "runs/"+failedID)
+	want("/runs", 200, "credentials refused")
+	want("/runs/"+failedID, 200, "credentials refused")
+
+	w.Night(t, 0)
+	for page := ""; !strings.Contains(page, `"commit": 1`); { // each answer waits a moment for the catalog
+		_, page = get("/-/newest")
+	}
+	want("/", 200, "of 12 feeds, 3 deals", "Commit 1")
+	want("/deals", 200, "3 deals")
+	want("/as-of/2020-01-01T00:00:00Z/deals", 200, "The lake had no commit yet. It begins at")
+	if err := errors.Join(os.Rename(w.Root, w.Root+"-elsewhere"), os.Mkdir(w.Root, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	want("/", 503, "has no commit any more: see whether its disk is mounted", "of 12 feeds, 3 deals")
+	want("/deals", 200, "3 deals")
+}
+
+// TestCheckPlace checks that the explorer does not begin on a folder that is not there, whose name is most likely wrong, unless a
+// command has failed there.
+func TestCheckPlace(t *testing.T) {
+	a := &app{environment: environment{Now: time.Now}, sink: logs.NewSink(io.Discard, "dealflow")}
+	a.settings.workDir = t.TempDir()
+	root := filepath.Join(t.TempDir(), "lake")
+	where, err := dirstore.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.checkPlace(where); !errors.Is(err, load.ErrNoLake) || !strings.Contains(err.Error(), "there is no folder "+root) {
+		t.Errorf("without a folder: %v", err)
+	}
+	failedRun(t, a, where)
+	if err := a.checkPlace(where); err != nil {
+		t.Errorf("after a failure: %v", err)
+	}
+	other, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.checkPlace(other); err != nil {
+		t.Errorf("of an empty folder: %v", err)
+	}
+}
+
+// failedID is the run of failedRun.
+const failedID = "01a21408-121b-7ba6-a265-39d169d6e55b"
+
+// failedRun records that a run failed on a place.
+func failedRun(t *testing.T, a *app, where store.Store) {
+	t.Helper()
+	failed := attempts.Begin(t.Context(), attempts.Config{
+		Store: where, Identity: a.lakeIdentity(where), RunID: failedID, Command: "run", Owner: "test", Version: "1", Clock: time.Now, WorkDir: a.settings.workDir, Log: a.logger(),
+	})
+	failed.End(t.Context(), attemptOf("run", 4, "credentials refused").Result)
 }
 
 // refused says whether a listener was refused, and closes it otherwise.

@@ -4,7 +4,6 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +31,8 @@ type Edition struct {
 // Config says where the editions of a lake come from.
 type Config struct {
 	// Newer opens the edition of the lake's newest commit if its number is greater than the given one, and returns nil
-	// otherwise. It is never called concurrently. Required.
+	// otherwise. It is called with -1 while no edition is open; a lake without a commit has one, too, with the number 0. It is never
+	// called concurrently. Required.
 	Newer func(ctx context.Context, than int64) (*Edition, error)
 	// Every is the least time between two calls of Newer. A View waits a moment for a newer edition, and then is of the one that
 	// is open. 0: each View looks for a newer commit, and waits until it is open.
@@ -81,7 +81,7 @@ type Day struct {
 // errClosed is the error of a Lake that is closed.
 var errClosed = errors.New("the explorer ends")
 
-// Open opens a lake, which must have a commit. The caller closes it.
+// Open opens a lake. The caller closes it.
 func Open(ctx context.Context, config Config) (*Lake, error) {
 	statements, err := explorer.Statements()
 	if err != nil {
@@ -91,7 +91,7 @@ func Open(ctx context.Context, config Config) (*Lake, error) {
 	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err = l.follow(ctx)
 	if err == nil && l.newest == nil {
-		err = fmt.Errorf("explorer: %w", load.ErrNoLake)
+		err = errors.New("explorer: no catalog was opened")
 	}
 	if err != nil {
 		l.stop()
@@ -128,7 +128,7 @@ func (l *Lake) follow(ctx context.Context) error {
 		return nil
 	}
 	l.mu.Lock()
-	now, than := l.config.Now(), int64(0)
+	now, than := l.config.Now(), int64(-1)
 	if l.closed {
 		l.mu.Unlock()
 		return errClosed

@@ -29,6 +29,9 @@ func resolve(e *Edition, days []Day, text string) (lake.Instant, error) {
 				return e.Runs[i].KnownAt, nil
 			}
 		}
+		if len(e.Runs) == 0 {
+			return lake.Instant{}, fmt.Errorf("%q: the lake has no commit yet", text)
+		}
 		return lake.Instant{}, fmt.Errorf("%q: the lake has the commits 1 to %d", text, e.Log.Number)
 	}
 	if _, err := time.Parse(time.DateOnly, text); err == nil {

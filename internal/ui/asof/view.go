@@ -75,7 +75,8 @@ func (v *View) shown() lake.NamedCommit {
 func (v *View) Later() int { return len(v.edition.Runs) - len(v.commits) }
 
 // Range is what the as-of control moves in: the lake's first commit, its newest one, the days of all snapshots, and the
-// commits before and after the view's. It is about the lake, not about what was known.
+// commits before and after the view's. It is about the lake, not about what was known. A lake without a commit has the number 0
+// as its newest, and no instant.
 type Range struct {
 	First, Newest lake.Instant
 	NewestCommit  int64
@@ -86,7 +87,10 @@ type Range struct {
 // Range returns the range of the as-of control.
 func (v *View) Range() Range {
 	all := v.edition.Runs
-	r := Range{First: all[0].KnownAt, Newest: v.edition.Log.KnownAt, NewestCommit: v.edition.Log.Number, Days: v.edition.days}
+	r := Range{Newest: v.edition.Log.KnownAt, NewestCommit: v.edition.Log.Number, Days: v.edition.days}
+	if len(all) > 0 {
+		r.First = all[0].KnownAt
+	}
 	if n := len(v.commits); n > 1 {
 		r.Before = &all[n-2]
 	}

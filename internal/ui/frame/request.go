@@ -139,10 +139,14 @@ func (q *Request) ConsoleLink(statement string) string {
 	return q.Link(address)
 }
 
-// Empty says why there is nothing, and what to do: otherwise, unless the page is of an instant before the first commit.
+// Empty says why there is nothing, and what to do: otherwise, unless there is no commit, or the page is of an instant before
+// the first one.
 func (q *Request) Empty(otherwise string) string {
-	if q.View.Commit() != nil {
+	switch {
+	case q.View.Commit() != nil:
 		return otherwise
+	case q.View.Range().NewestCommit == 0:
+		return "The lake has no commit yet: dealflow run makes the first one."
 	}
 	return "The lake had no commit yet. It begins at " + asof.Path(q.View.Range().First) + ": choose that instant, or a later one."
 }

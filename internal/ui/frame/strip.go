@@ -21,7 +21,7 @@ type strip struct {
 	DayBefore    string
 	DayAfter     string
 	Newest       string // address of the page as of the newest state
-	Pin          string // address of this view that never changes
+	Pin          string // address of this view that never changes; "" before the first commit
 	Go           string // address of the form
 	Here         string // this page, for the form
 	At           string // the instant, for the form
@@ -45,8 +45,14 @@ func (q *Request) as(at lake.Instant) string {
 func (q *Request) strip() strip {
 	r, commit := q.View.Range(), q.View.Commit()
 	s := strip{
-		Pinned: q.View.Pinned(), Newest: q.site() + q.here(), Pin: q.as(r.Newest), Go: q.site() + "-/go", Here: q.here(),
-		At: asof.Path(q.View.Instant()), NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
+		Pinned: q.View.Pinned(), Newest: q.site() + q.here(), Go: q.site() + "-/go", Here: q.here(),
+		NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
+	}
+	if s.Pinned || commit != nil {
+		s.At = asof.Path(q.View.Instant())
+	}
+	if r.NewestCommit > 0 {
+		s.Pin = q.as(r.Newest)
 	}
 	if r.Before != nil {
 		s.Before = q.as(r.Before.KnownAt)
@@ -56,18 +62,25 @@ func (q *Request) strip() strip {
 	}
 	q.addDays(&s, r)
 	switch {
+	case !s.Pinned && commit == nil:
+		s.Said = "Newest: no commit yet"
+		return s
 	case !s.Pinned:
 		s.Said = fmt.Sprintf("Newest: commit %d, %s (%s)", r.NewestCommit, grid.LongTime(r.Newest), grid.Ago(q.server.config.Now().Sub(r.Newest.Time)))
 		return s
 	case commit == nil:
 		s.Said = "AS OF " + grid.LongTime(q.View.Instant()) + ", before the first commit"
-		s.Note = "the lake begins at " + asof.Path(r.First)
+		if r.NewestCommit > 0 {
+			s.Note = "the lake begins at " + asof.Path(r.First)
+		}
 	default:
 		s.Said = fmt.Sprintf("AS OF %s, commit %d (known %s)", grid.LongTime(q.View.Instant()), commit.Number, grid.LongTime(commit.KnownAt))
 	}
 	s.Title = "[" + q.View.Instant().UTC().Format("2006-01-02") + "] "
 	if later := q.View.Later(); later > 0 {
 		s.Note = strings.TrimPrefix(s.Note+" · "+grid.Plural(int64(later), "later commit exists, not shown", "later commits exist, not shown"), " · ")
+	} else if r.NewestCommit == 0 {
+		s.Note = "the lake has no commit yet"
 	} else if q.View.Instant().After(r.Newest.Time) {
 		s.Note = "not final: commits up to this instant may still come"
 	}

@@ -85,7 +85,7 @@ var verdicts = []string{verdictFailed, verdictHeld, verdictStale, verdictPartial
 // verdictOf is the verdict of a finding by its kind. All others are warnings.
 var verdictOf = map[string]string{
 	"failed": verdictFailed, "refused": verdictFailed, "lost": verdictFailed, "damaged": verdictFailed, "unreadable": verdictFailed,
-	"held": verdictHeld, "stale": verdictStale, "partial": verdictPartial,
+	"held": verdictHeld, "stale": verdictStale, "empty": verdictStale, "partial": verdictPartial,
 }
 
 // Verdict is the state in one word: that of the worst finding.
@@ -108,7 +108,7 @@ var verdictMarks = map[string]struct{ Mark, Class string }{
 var kindSaid = map[string]string{
 	"failed": "A run or a sync failed, and committed nothing.", "refused": "The next run will be refused.", "lost": "The lake has lost a commit.",
 	"damaged": "The lake is damaged.", "unreadable": "The lake cannot be read.",
-	"stale": "The newest snapshot is too old.", "partial": "Some feeds are missing from the last run.",
+	"stale": "The newest snapshot is too old.", "empty": "There is no snapshot yet.", "partial": "Some feeds are missing from the last run.",
 }
 
 // said is what the page says first.
@@ -189,22 +189,35 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	last := lastPull(q.View.Commits())
 	if last == nil {
 		c.Lead = q.Empty("The lake has no snapshot yet: dealflow run takes the first one.")
-		return c, nil
+	} else {
+		data.addPull(q, c, last)
 	}
+	switch {
+	case !q.View.Pinned():
+		err = s.addNow(q, c, data, last, feeds)
+	case last != nil:
+		data.Feeds = feedsThen(q, feeds)
+		data.Checks = checksTable(last.Checks)
+	}
+	return c, err
+}
+
+// addPull adds what the last pull said, and the nights before it.
+func (data *healthData) addPull(q *frame.Request, c *frame.Content, last *lake.Commit) {
 	sums := sumsOf(last)
 	c.Lead = fmt.Sprintf("%s of %s, known %s: %d of %s, %s; %s new, %s changed, %s removed, %s quarantined%s.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
 		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
 	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
 	data.Drift, data.DriftSaid, data.DriftNew = driftTable(sinceSnapshots(q.View.Commits()))
-	if q.View.Pinned() {
-		data.Feeds = feedsThen(q, feeds)
-		data.Checks = checksTable(last.Checks)
-		return c, nil
-	}
+}
+
+// addNow adds what is so now. last is the last pull, nil for none; feeds are those that statements know, for a lake that cannot be
+// read any more.
+func (s *source) addNow(q *frame.Request, c *frame.Content, data *healthData, last *lake.Commit, feeds *asof.Answer) error {
 	h, err := s.Health(q.Ctx)
 	if cause := context.Cause(q.Ctx); err != nil && cause != nil {
-		return nil, cause // the page took too long, or its reader has gone: that says nothing of the lake
+		return cause // the page took too long, or its reader has gone: that says nothing of the lake
 	}
 	if err != nil {
 		h = unreadable(err)
@@ -213,7 +226,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	data.Known, data.Verdict = true, h.Verdict()
 	mark := verdictMarks[data.Verdict]
 	data.Mark, data.Class = mark.Mark, mark.Class
-	if data.Verdict == verdictFailed || data.Verdict == verdictHeld {
+	if last != nil && (data.Verdict == verdictFailed || data.Verdict == verdictHeld) {
 		c.Lead = "Committed last: " + strings.ToLower(c.Lead[:1]) + c.Lead[1:] // the run of the verdict may have committed nothing
 	}
 	c.Lead = h.said() + " " + c.Lead
@@ -229,20 +242,23 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 		}
 		data.Findings = append(data.Findings, view)
 	}
+	for i := range h.Attempts[:min(len(h.Attempts), attemptsShown)] {
+		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
+	}
+	data.Size = h.Size
+	if last == nil {
+		return nil
+	}
 	if data.Feeds = feedsNow(q, h); err != nil {
 		data.Feeds, h.Checks = feedsThen(q, feeds), last.Checks // which the explorer has read before
 	}
 	data.Checks = checksTable(h.Checks)
 	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
 	data.QuarantineFlaw = h.QuarantineFlaw
-	data.Size = h.Size
 	if h.MaxAge > 0 {
 		data.MaxAge = fmt.Sprintf("%d h", int(h.MaxAge.Hours()))
 	}
-	for i := range h.Attempts[:min(len(h.Attempts), attemptsShown)] {
-		data.Attempts = append(data.Attempts, viewOf(q, &h.Attempts[i]))
-	}
-	return c, nil
+	return nil
 }
 
 // toShow returns findings in the order of their verdicts, the worst first. Those of several feeds that ask for the same are one, with a line
