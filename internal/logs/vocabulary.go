@@ -125,6 +125,7 @@ var Vocabulary = []Word{
 
 	// ui.
 	{"explorer", []string{"lake", "url", "readers"}, "the pages are ready"},
+	{"no commit yet", nil, "from `ui`: the lake has no commit, and the pages say so until there is one"},
 	{"page of the explorer", []string{"method", "path", "status", "dur"}, "a request for a page that was answered, without what was searched for"},
 	{"a statement of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
 	{"a page of the explorer failed", []string{"path", "error"}, "the page says the same to its reader"},
