@@ -12,8 +12,9 @@ night has a copy until that commit. The last commit is left out: nothing is late
 Each page pinned to a commit must then be the same from an explorer of the short lake and from one of the whole lake, but for
 what the as-of strip says of later commits, how long statements took, and the place of the lake. A crawl follows all links but
 those of the strip. Of each commit it takes the pages of the navigation, all analyses, tables and runs; of the columns of
-tables a share, such that all commits together have each; and as many others as make CRAWL_PAGES (250): of each kind of
-address, the forms that were seen least, chosen by hash.
+tables a share, such that all commits together have each; and as many others as make CRAWL_PAGES (350): of each kind of
+address, the forms that were seen least, chosen by hash. Some deals are taken because they change later, and some because they
+are announced later: those have no page yet.
 """
 
 import collections
@@ -44,7 +45,8 @@ except ImportError:  # then a download as Parquet must be the same byte for byte
 
 NIGHTS = 10
 NOW = "2026-01-15T07:00:00Z"  # for ages; the same in both explorers
-PAGES = int(os.environ.get("CRAWL_PAGES", "250"))
+PAGES = int(os.environ.get("CRAWL_PAGES", "350"))
+CHANGING, COMING = 12, 2  # deals that change later, and that are announced later
 AT_ONCE = 2  # requests, of each explorer
 BATCH = 24  # pages that are chosen together
 TRIES = 6  # of a page that is not whole
@@ -182,6 +184,9 @@ def kind(below: str) -> tuple[str, str]:
     return coarse, f"{form}?{'&'.join(words)}"
 
 
+# The statement with which the console shows a table takes any rows of it. Here it takes the first ones.
+ANY = re.compile(r"(\?sql=FROM\+\w+)%0ALIMIT(?=\+\d+$)")
+
 # How many times as many pages as of other kinds are taken.
 SHARES = {"deals/N": 3, "deals/N.file": 0.5, "sql": 0.5}
 
@@ -189,7 +194,7 @@ SHARES = {"deals/N": 3, "deals/N.file": 0.5, "sql": 0.5}
 class Crawl:
     """The pages as of a commit, from the explorers of the whole lake and of a lake that ends with it."""
 
-    def __init__(self, whole: Explorer, short: Explorer, commit: int, commits: int) -> None:
+    def __init__(self, whole: Explorer, short: Explorer, commit: int, commits: int, lives: dict[str, list[datetime]]) -> None:
         self.explorers, self.commit, self.commits = (whole, short), commit, commits
         self.known, self.waiting, self.first = set(), [], set()
         self.kinds, self.forms = collections.Counter(), collections.Counter()
@@ -200,6 +205,9 @@ class Crawl:
         self.base = begins[0]
         self.instant = self.base.split("/")[2]
         newest = [json.loads(e.once("/-/newest").body)["commit"] for e in self.explorers]
+        now, chosen = seconds(self.instant), sorted(lives, key=lambda path: number(f"{commit} {path}"))
+        self.changing = [path for path in chosen if lives[path][0] <= now < lives[path][-1]]
+        self.coming = [path for path in chosen if now < lives[path][0]]
         assert newest == [commits, commit], f"the newest commits are {newest}, want {[commits, commit]}"
 
     def must(self, address: str) -> bool:
@@ -220,13 +228,18 @@ class Crawl:
                 waiting[kind(address.removeprefix(self.base))[0]].append(address)
         while len(chosen) < BATCH and self.pages + self.files + len(chosen) < PAGES and waiting:
             coarse = min(waiting, key=lambda k: (self.kinds[k] / SHARES.get(k, 1), k))
-            address = min(waiting[coarse], key=lambda a: (self.forms[kind(a.removeprefix(self.base))[1]], number(f"{self.commit} {a}")))
+            address = min(waiting[coarse], key=self.order)
             waiting[coarse].remove(address)
             if not waiting[coarse]:
                 del waiting[coarse]
             self.take(address)
             chosen.append(address)
         return chosen
+
+    def order(self, address: str) -> tuple[int, bool, int]:
+        """What comes first among addresses of a kind: a form that was seen least, of a deal that changes later."""
+        below = address.removeprefix(self.base)
+        return self.forms[kind(below)[1]], re.sub(r"[.?].*", "", below) not in self.changing, number(f"{self.commit} {address}")
 
     def take(self, address: str) -> None:
         self.waiting.remove(address)
@@ -236,13 +249,15 @@ class Crawl:
 
     def add(self, addresses: list[str]) -> None:
         for address in addresses:
+            address = ANY.sub(r"\1%0AORDER+BY+ALL%0ALIMIT", address)
             if address not in self.known:
                 self.known.add(address)
                 self.waiting.append(address)
 
     def run(self) -> None:
-        self.add([self.base])
-        self.first.add(self.base)
+        first = [self.base] + [self.base + path for path in self.changing[:CHANGING] + self.coming[:COMING]]
+        self.add(first)
+        self.first.update(first)
         while addresses := self.next():
             asked = [[e.pool.submit(e.ask, address) for e in self.explorers] for address in addresses]
             for address, answers in zip(addresses, asked):
@@ -279,6 +294,18 @@ class Crawl:
         self.add([to for to in links[0] + links[1] if to.startswith(self.base)])
 
 
+LIVES = """
+SELECT concat_ws('/', 'deals', service, market, kind, deal_id) AS path, list(strftime(valid_from AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') ORDER BY version) AS versions
+FROM history.deal_versions GROUP BY ALL
+"""
+
+
+def lives_in(program: str, lake: Path) -> dict[str, list[datetime]]:
+    """When the versions of each deal became known, by the address of its page."""
+    listed = subprocess.run([program, "query", "--json", "--lake", str(lake), LIVES], capture_output=True, check=True)
+    return {deal["path"].lower(): [seconds(version) for version in deal["versions"]] for deal in json.loads(listed.stdout)}
+
+
 def build(program: str, market: str, folder: Path) -> tuple[Path, list[int]]:
     """Pull the market for ten nights. Return the whole lake and the newest commit after each night, whose copy is in the folder of its number."""
     whole, newest = folder / "whole" / "demo-lake", []
@@ -298,7 +325,7 @@ def main(program: str, market: str, place: str, *only: str) -> None:
     folder.mkdir(parents=True)
     lake, newest = build(program, market.rstrip("/"), folder)
     print(f"no look-ahead: {NIGHTS} nights, {newest[-1]} commits, {time.monotonic() - began:.0f} s", flush=True)
-    different, seen = 0, 0
+    lives, different, seen = lives_in(program, lake), 0, 0
     whole = Explorer(program, lake)
     try:
         for commit in map(int, only) if only else range(1, newest[-1]):
@@ -308,7 +335,7 @@ def main(program: str, market: str, place: str, *only: str) -> None:
                 subprocess.run([program, "copy", "--quiet", "--until", str(commit), str(lake), str(until)], check=True, stdout=subprocess.DEVNULL)
             short = Explorer(program, until)
             try:
-                crawl = Crawl(whole, short, commit, newest[-1])
+                crawl = Crawl(whole, short, commit, newest[-1], lives)
                 crawl.run()
             finally:
                 short.close()
