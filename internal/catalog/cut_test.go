@@ -205,6 +205,38 @@ WHERE database_name = current_database() AND NOT internal AND schema_name = 'mai
 	}
 }
 
+// TestCutBeforeAnyEnd cuts a catalog at its first night, when no version had ended: all of them are the newest ones. There are more of them
+// than DuckDB handles at once, and each night has its catalog: fewer would not show what an UPDATE leaves.
+func TestCutBeforeAnyEnd(t *testing.T) {
+	testkit.Long(t)
+	t.Parallel()
+	w := world.New(t, sim.Config{Seed: 7, Deals: 400})
+	w.Night(t, 0)
+	then := w.Log(t)
+	w.Night(t, 2)
+	w.Night(t, 4)
+	folder := t.TempDir()
+	last, err := catalog.Open(t.Context(), w.Lake(t), folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	path := filepath.Join(folder, "cut.duckdb")
+	if err := last.Cut(t.Context(), last.Path, path, then.KnownAt, lake.NamedCommit{Number: then.Number, KnownAt: then.KnownAt}); err != nil {
+		t.Fatal(err)
+	}
+	cut := openFile(t, path, w.Root)
+	all := world.SortedRows(t, cut, "SELECT count(*) FROM history.deal_versions")[0]
+	for _, where := range []string{"valid_to IS NULL", "valid_from = (SELECT known_at FROM catalog_info)"} {
+		if got := world.SortedRows(t, cut, "SELECT count(*) FROM history.deal_versions WHERE "+where)[0]; got != all || all == "0" {
+			t.Errorf("%s of %s versions have %s", got, all, where)
+		}
+	}
+	if got := world.SortedRows(t, cut, "SELECT count(*) FROM deals")[0]; got != all {
+		t.Errorf("%s deals, want %s", got, all)
+	}
+}
+
 // presentNames say nothing of what became known: in a cut they are as they are now, or empty.
 var presentNames = []string{
 	"_dealflow.spelling",      // today's reading of names

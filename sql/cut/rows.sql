@@ -1,6 +1,10 @@
 -- Removes what became known after an instant.
-DELETE FROM _dealflow.version_index WHERE valid_from > {{lit .Known}}::TIMESTAMPTZ;
-UPDATE _dealflow.version_index SET valid_to = NULL WHERE valid_to > {{lit .Known}}::TIMESTAMPTZ;
+-- The versions are written again: DuckDB keeps the statistics of a column in which an UPDATE leaves nothing but NULL, and then
+-- finds no row that IS NULL.
+CREATE OR REPLACE TABLE _dealflow.version_index AS
+SELECT * REPLACE (CASE WHEN valid_to <= {{lit .Known}}::TIMESTAMPTZ THEN valid_to END AS valid_to)
+FROM _dealflow.version_index
+WHERE valid_from <= {{lit .Known}}::TIMESTAMPTZ;
 DELETE FROM _dealflow.field_change WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
 DELETE FROM _dealflow.tranche_lineage d WHERE NOT EXISTS (
   FROM _dealflow.version_index v
