@@ -73,7 +73,7 @@ func TestFollowAside(t *testing.T) {
 	l, err := Open(t.Context(), Config{
 		Every: time.Second, Now: func() time.Time { return time.Unix(now.Load(), 0) },
 		Newer: func(ctx context.Context, than int64) (*Edition, error) {
-			if than == 0 {
+			if than < 0 {
 				return n.edition(1), nil
 			}
 			begun <- ctx
