@@ -82,10 +82,10 @@ func (c *cuts) get(v *View) (*cut, error) {
 	c.mu.Unlock()
 	// Others may wait for it, so it does not end with the reader who came first.
 	found.err = v.edition.Cut(v.lake.ctx, found.path, shown)
-	close(found.made)
 	if found.err != nil {
-		c.release(found)
+		c.release(found) // before it is made: of a failure one reader is told, and the next one has it made again
 	}
+	close(found.made)
 	return found, found.err
 }
 

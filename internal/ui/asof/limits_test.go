@@ -50,7 +50,7 @@ func TestTurns(t *testing.T) {
 		go func() {
 			done, err := turns.take(ctx)
 			if err == nil {
-				defer done()
+				done()
 			}
 			got <- err
 		}()
