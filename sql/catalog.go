@@ -81,10 +81,12 @@ func (c *Catalog) Build(ctx context.Context, path string) error {
 // quality checks on the catalog and records their results in it. added are the commit's new files. accepted names checks
 // that do not hold this run. If an error occurs after the checks, the results are returned together with the error.
 func (c *Catalog) BuildAndCheck(ctx context.Context, path string, added []lake.File, accepted []string) (made *Unfinished, results []lake.Check, err error) {
-	made, err = c.build(ctx, path, step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
-		results, err = c.check(ctx, conn, added, accepted)
-		return err
-	}})
+	made, err = c.build(ctx, path, func(c *Catalog) step {
+		return step{"checks", func(ctx context.Context, conn *stdsql.Conn) (err error) {
+			results, err = c.check(ctx, conn, added, accepted)
+			return err
+		}}
+	})
 	return made, results, err
 }
 
@@ -97,12 +99,15 @@ type checkError struct {
 func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *checkError) Unwrap() error { return e.err }
 
-// build writes the catalog; the steps in last run before its transaction commits. If DuckDB's memory does not suffice, it
+// lastSteps are steps before the transaction of a catalog commits. The Catalog is the one that is built: it has its Memory.
+type lastSteps []func(*Catalog) step
+
+// build writes the catalog, with the last steps before its transaction commits. If DuckDB's memory does not suffice, it
 // begins again with four times as much: a lake that is larger than any that was tried must not hold a night.
-func (c *Catalog) build(ctx context.Context, path string, last ...step) (*Unfinished, error) {
+func (c *Catalog) build(ctx context.Context, path string, last ...func(*Catalog) step) (*Unfinished, error) {
 	try := *c
 	for try.Memory = cmp.Or(c.Memory, workMemory); ; try.Memory *= moreMemory {
-		made, err := try.buildOnce(ctx, path, last...)
+		made, err := try.buildOnce(ctx, path, last)
 		if !isOutOfMemory(err) || try.Memory*moreMemory > mostMemory {
 			return made, err
 		}
@@ -116,20 +121,20 @@ func isOutOfMemory(err error) bool {
 }
 
 // buildOnce builds the catalog with the memory that it has.
-func (c *Catalog) buildOnce(ctx context.Context, path string, last ...step) (*Unfinished, error) {
+func (c *Catalog) buildOnce(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
 	if c.Previous != "" {
-		made, err := c.extendPrevious(ctx, path, last...)
+		made, err := c.extendPrevious(ctx, path, last)
 		var failed *checkError
 		if err == nil || ctx.Err() != nil || errors.As(err, &failed) || isOutOfMemory(err) {
 			return made, err
 		}
 		c.log().Info("the catalog is built from scratch", "why", firstLine(err))
 	}
-	return c.buildFromScratch(ctx, path, last...)
+	return c.buildFromScratch(ctx, path, last)
 }
 
 // extendPrevious writes the catalog as an extended copy of Previous.
-func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step) (*Unfinished, error) {
+func (c *Catalog) extendPrevious(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
 	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
 		return nil, fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
@@ -138,12 +143,12 @@ func (c *Catalog) extendPrevious(ctx context.Context, path string, last ...step)
 		if err != nil {
 			return err
 		}
-		return c.refresh(ctx, conn, from, last...)
+		return c.refresh(ctx, conn, from, last)
 	})
 }
 
 // buildFromScratch fills an empty catalog from all of history.
-func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...step) (*Unfinished, error) {
+func (c *Catalog) buildFromScratch(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
 	if err := os.RemoveAll(path + ".wal"); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -151,7 +156,7 @@ func (c *Catalog) buildFromScratch(ctx context.Context, path string, last ...ste
 		return nil, fmt.Errorf("catalog: layout: %w", err)
 	}
 	return begin(ctx, path, c.Memory, func(conn *stdsql.Conn) error {
-		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last...)
+		return c.refresh(ctx, conn, baseline{instant: "-infinity"}, last)
 	})
 }
 
@@ -202,6 +207,13 @@ func workSettings(path string, memory int) []string {
 // limitMemory is the statement that limits DuckDB's memory to this many MiB.
 func limitMemory(memory int) string { return fmt.Sprintf("SET memory_limit = '%dMiB'", memory) }
 
+// release makes DuckDB return to the system what the statements before have freed: it does so whenever the limit is set, even to
+// the same value. Else that stays with the process, beside what the next statement takes.
+func (c *Catalog) release(ctx context.Context, conn *stdsql.Conn) error {
+	_, err := conn.ExecContext(ctx, limitMemory(c.Memory))
+	return err
+}
+
 // step is a named part of building a catalog. Errors carry its name.
 type step struct {
 	name string
@@ -234,7 +246,7 @@ func sqlStep(text string) step {
 }
 
 // refresh brings a catalog from an earlier commit to this one, in a transaction that Finish commits.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last ...step) error {
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last lastSteps) error {
 	added := c.newFilesSince(from)
 	views, err := c.changedViews(ctx, conn)
 	if err != nil {
@@ -243,8 +255,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 	if err := c.Local.Fetch(ctx, newRows(added)); err != nil {
 		return fmt.Errorf("catalog: files: %w", err)
 	}
-	// DuckDB returns freed memory to the system whenever the limit is set, even to the same value.
-	releaseMemory := sqlStep(limitMemory(c.Memory))
+	release := step{"memory", c.release}
 	steps := []step{
 		sqlStep("SET threads = " + threadsFor(added)),
 		sqlStep("BEGIN"),
@@ -258,15 +269,18 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
-		releaseMemory,
+		release,
 		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 			added.renamed, err = c.fillAliases(ctx, conn)
 			return err
 		}},
 		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, added) }},
-		releaseMemory,
+		release,
 	}
-	return doSteps(ctx, conn, append(steps, last...)...)
+	for _, more := range last {
+		steps = append(steps, more(c))
+	}
+	return doSteps(ctx, conn, steps...)
 }
 
 // render executes the template of a statement.

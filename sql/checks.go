@@ -82,6 +82,9 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.Fil
 			result.Outcome = lake.CheckAccepted
 		}
 		results = append(results, result)
+		if err := c.release(ctx, conn); err != nil {
+			return results, err
+		}
 	}
 	slices.SortFunc(results, func(a, b lake.Check) int { return strings.Compare(a.Name, b.Name) })
 	return results, recordChecks(ctx, conn, results)

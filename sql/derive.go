@@ -39,8 +39,9 @@ type indexing struct {
 	Table    map[string]string // the source for a FROM clause of each flattened table
 	Versions string            // the relation with the versions to add
 
-	most        int64 // rows of a part
-	part, parts int64 // parts are executed one after the other
+	release     func(context.Context, *stdsql.Conn) error // after each part
+	most        int64                                     // rows of a part
+	part, parts int64                                     // parts are executed one after the other
 }
 
 // Deals is the condition that a deal belongs to this part.
@@ -58,9 +59,9 @@ func (ix indexing) isPart(number string) string {
 
 // deriveIndexes adds to what analyses look up by name and version.
 func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added newFiles) error {
-	ix := indexing{Table: c.sources(added.files), Versions: "new_version", most: int64(max(1, c.Memory-restMiB)) * rowsPerMiB}
+	ix := indexing{Table: c.sources(added.files), Versions: "new_version", release: c.release, most: int64(max(1, c.Memory-restMiB)) * rowsPerMiB}
 	if len(newRows(added)) > 0 {
-		if err := runDerivation(ctx, conn, "spellings", ix); err != nil {
+		if err := ix.run(ctx, conn, "spellings", 0); err != nil {
 			return err
 		}
 		listings := added.rows(lake.HistoryTable("bond_priced_deals"), lake.HistoryTable("loan_priced_tranches"))
@@ -98,6 +99,9 @@ func (ix indexing) run(ctx context.Context, conn *stdsql.Conn, name string, rows
 	ix.parts = 1 + rows/ix.most
 	for ix.part = range ix.parts {
 		if err := runDerivation(ctx, conn, name, ix); err != nil {
+			return err
+		}
+		if err := ix.release(ctx, conn); err != nil {
 			return err
 		}
 	}

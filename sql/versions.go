@@ -47,6 +47,9 @@ func (c *Catalog) indexAll(ctx context.Context, conn *stdsql.Conn, source string
 			if err := c.insertVersions(ctx, conn, source, added, &feed, index); err != nil {
 				return fmt.Errorf("%s: %w", feed, err)
 			}
+			if err := c.release(ctx, conn); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := conn.ExecContext(ctx, "CREATE TEMP VIEW new_version AS FROM _dealflow.version_index")

@@ -16,7 +16,6 @@ import (
 	"dealflow/load"
 	"dealflow/load/iceberg"
 	"dealflow/schemas/lake"
-	"dealflow/transform"
 )
 
 // maxDecisions is how often a complete run decides, at most: again each time another run committed first.
@@ -69,7 +68,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 		return err
 	}
 	for _, f := range done {
-		f.dropUnchanged()
+		f.dropDecisions()
 	}
 	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
 		return err
@@ -144,26 +143,32 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	return err
 }
 
-// dropUnchanged frees the decisions of deals without a new version, once the files are written: DuckDB needs the memory.
-func (f *feedRun) dropUnchanged() {
-	var changed []transform.Decision
+// dropDecisions frees the decisions, once the files are written: DuckDB needs the memory. What apply needs stays.
+func (f *feedRun) dropDecisions() {
+	count := 0
 	for i := range f.decisions {
 		if f.decisions[i].Change != "" {
-			changed = append(changed, f.decisions[i])
+			count++
 		}
 	}
-	f.decisions = changed
-}
-
-// apply adds a feed's committed versions to the latest versions. Of a large feed both are large, so the decisions go.
-func (r *run) apply(f *feedRun) {
-	if r.latest[f.Feed] == nil {
-		r.latest[f.Feed] = make(lake.Latest, len(f.decisions))
-	}
+	f.came = make([]newVersion, 0, count)
 	for i := range f.decisions {
-		r.latest[f.Feed][f.decisions[i].ID] = f.decisions[i].Latest
+		if d := &f.decisions[i]; d.Change != "" {
+			f.came = append(f.came, newVersion{d.ID, d.Latest})
+		}
 	}
 	f.decisions = nil
+}
+
+// apply adds a feed's committed versions to the latest versions. Of a large feed both are large, so the former go.
+func (r *run) apply(f *feedRun) {
+	if r.latest[f.Feed] == nil {
+		r.latest[f.Feed] = make(lake.Latest, len(f.came))
+	}
+	for _, v := range f.came {
+		r.latest[f.Feed][v.id] = v.LatestVersion
+	}
+	f.came = nil
 }
 
 // nothingToPull returns the error of a run whose feeds were all skipped.
