@@ -77,6 +77,7 @@ func TestTopOfSlowPage(t *testing.T) {
 		Pages: []frame.Page{
 			{Path: "slow", Word: "Slow", Key: "s", Show: show},
 			{Path: "titled", Word: "Slow", Title: "The content", Show: show}, // its heading is known before its content
+			{Path: "slow/{id}", Word: "Slow", Show: show},
 		},
 	})
 	if err != nil {
@@ -95,6 +96,7 @@ func TestTopOfSlowPage(t *testing.T) {
 		"failed":            {"/slow", errors.New("the engine said no"), false, nil, []string{"<h1><bdi>Internal Server Error", "the engine said no"}},
 		"wrong parameter":   {"/slow", frame.Errorf(http.StatusNotFound, "no such deal"), true, nil, []string{"<h1><bdi>Not found", "no such deal"}},
 		"with a heading":    {"/titled", nil, false, []string{"<title>The content", "<h1><bdi>The content"}, []string{"Nothing."}},
+		"of one thing":      {"/slow/7", nil, false, []string{"<title>slow/7 "}, []string{"<h1><bdi>The content"}},
 		"failed beneath it": {"/titled", errors.New("the engine said no"), true, []string{"<h1><bdi>The content"}, []string{"<h2><bdi>Internal Server Error", "the engine said no"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -381,7 +381,11 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, q *Request) error 
 // request it uses nothing that changes.
 func (s *Server) topOf(q *Request) string {
 	var page strings.Builder
-	all := s.shell(q, &Content{Title: cmp.Or(q.page.Title, q.page.Word), Template: "error"})
+	title := cmp.Or(q.page.Title, q.page.Word)
+	if q.page.Title == "" && len(q.Vars) > 0 {
+		title = q.path // which says more than the word that all these pages share
+	}
+	all := s.shell(q, &Content{Title: title, Template: "error"})
 	all.Headed = q.page.Title
 	for _, part := range []string{"top", "wait"} {
 		if err := s.render(&page, part, all); err != nil {
