@@ -208,7 +208,7 @@ func workSettings(path string, memory int) []string {
 func limitMemory(memory int) string { return fmt.Sprintf("SET memory_limit = '%dMiB'", memory) }
 
 // release makes DuckDB return to the system what the statements before have freed: it does so whenever the limit is set, even to
-// the same value. Else that stays with the process, beside what the next statement takes.
+// the same value. Else the process keeps that while the next statement takes its own.
 func (c *Catalog) release(ctx context.Context, conn *stdsql.Conn) error {
 	_, err := conn.ExecContext(ctx, limitMemory(c.Memory))
 	return err
