@@ -1,13 +1,13 @@
 """The explorer in a real browser: by keys alone, without a script, in both colour schemes and two widths.
 
-usage: check_ui.py CHROMIUM AXE URL PID FOLDER CASES [TWIN]
+usage: check_ui.py CHROMIUM AXE URL PID FOLDER CASES [TWIN [EMPTY]]
 
 AXE is the file of axe-core. URL is that of a running explorer, and PID its process. Screenshots stay in FOLDER, to be looked
 at: of some pages, or, with CASES "full", of each page in each scheme and width. No page may have a serious finding of axe, a
 message on the console, a request to another host, or more width than the screen. With CASES "full", a statement is
 left to run until its time is over, and no page is wider than 320 px. TWIN is the URL of a second explorer of the same lake, which has
 answered nothing yet: each picture of a page must be the same from both. Pictures are not kept for that, because they hold for one version
-of Chromium and of its fonts.
+of Chromium and of its fonts. EMPTY is the URL of an explorer of a lake without a commit, whose pages are looked at, too.
 """
 
 import base64
@@ -148,8 +148,10 @@ class Browser:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def whole(self) -> Image.Image:
-        """Picture the whole page, with zero in place of what it took."""
+        """Picture the whole page, with zero in place of what it took. Nothing is sticky: below the screen, Chromium draws such cells
+        a pixel off, sometimes."""
         self.ask("""(() => {
+          for (const e of document.querySelectorAll("*")) if (getComputedStyle(e).position === "sticky") e.style.position = "static";
           const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/[0-9,]+ ms\\b/g, "0 ms");
         })()""")
@@ -486,7 +488,7 @@ def printed(b: Browser, url: str, pages: dict[str, str], folder: Path) -> None:
     print(f"explorer: {len(pages)} pages printed")
 
 
-def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str, twin: str = "") -> None:
+def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str, twin: str = "", empty: str = "") -> None:
     url, folder = url.rstrip("/"), Path(place)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
         b = Browser(chromium, own, urlparse(url).netloc)
@@ -518,6 +520,12 @@ def main(chromium: str, axe: str, url: str, server: str, place: str, cases: str,
                 pages |= {"bonds": "/pipeline?service=bond", "tranches": "/pipeline?view=table&service=loan", "analyses": "/analyses"}
                 pages |= {"league": "/analyses/league_table?from_date=2024-01-01", "volume": "/analyses/issuance_volume", "form": "/analyses/vintages"}
             seen = look(b, url, twin.rstrip("/"), pages, Path(axe).read_text(), folder, cases == "full")
+            if empty:  # a lake without a commit
+                b.host = urlparse(empty).netloc
+                nothing = {"nothing": "/", "no-deals": "/deals", "no-changes": "/changes", "no-plans": "/pipeline", "no-runs": "/runs", "no-tables": "/tables", "no-answer": "/analyses/league_table"}
+                nothing |= {"no-sql": "/sql?sql=FROM+deals", "before": "/as-of/2026-01-08T06:00:00Z/deals"}
+                seen += look(b, empty.rstrip("/"), "", nothing, Path(axe).read_text(), folder, True)
+                b.host = urlparse(url).netloc
             if cases == "full":
                 printed(b, url, {name: pages[name] for name in ("health", "deals", "pipeline", "analysis")}, folder)
             print(f"explorer: {seen} pages looked at{', each the same from two servers' if twin else ''}; by keys, and without a script; nothing asked for elsewhere, nothing said")

@@ -186,6 +186,9 @@ func TestExplorerBeginsEmpty(t *testing.T) {
 		want("/as-of/2026-01-08T06:00:00Z/"+page, 200)
 	}
 	want("/deals", 200, "The lake has no commit yet: dealflow run makes the first one.")
+	if _, form := get("/analyses/league_table"); strings.Contains(form, `value="00`) {
+		t.Error("the form of an analysis has a day of before all days")
+	}
 	want("/as-of/2026-01-08T06:00:00Z/deals", 200, "The lake has no commit yet")
 
 	failedRun(t, a, w.Store)
