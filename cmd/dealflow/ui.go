@@ -358,15 +358,14 @@ const explorerMemory = "512MB"
 
 // newer implements asof.Config.Newer.
 func (e *editions) newer(ctx context.Context, than int64) (*asof.Edition, error) {
-	if than <= 0 && !e.begun.Load() {
-		l, err := e.app.openToRead(ctx, e.lake.Store())
-		if isEmpty := errors.Is(err, load.ErrNoLake); isEmpty && than == 0 {
-			return nil, nil //nolint:nilnil // it is open
-		} else if isEmpty {
-			return e.open(ctx, l)
-		}
+	edition, err := openNewer(ctx, &e.catalogs, than, e.open)
+	switch {
+	case !errors.Is(err, load.ErrNoLake) || e.begun.Load():
+		return edition, err
+	case than == 0:
+		return nil, nil //nolint:nilnil // the edition without a commit is open
 	}
-	return openNewer(ctx, &e.catalogs, than, e.open)
+	return e.open(ctx, e.lake) // which was without a commit when the explorer began
 }
 
 // open opens the catalog for the lake's latest commit in l. It returns nil if a writer has replaced the catalog.
