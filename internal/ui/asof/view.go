@@ -20,13 +20,17 @@ type View struct {
 	commits []lake.Commit // up to the instant
 }
 
-// Newest returns the lake as of its newest commit.
+// Newest returns the lake as of its newest commit; as of now if it has none.
 func (l *Lake) Newest(ctx context.Context) (*View, error) {
 	e, err := l.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &View{lake: l, edition: e, instant: e.Log.KnownAt, commits: slices.Clip(e.Runs)}, nil
+	instant := e.Log.KnownAt
+	if len(e.Runs) == 0 {
+		instant = lake.At(l.config.Now())
+	}
+	return &View{lake: l, edition: e, instant: instant, commits: slices.Clip(e.Runs)}, nil
 }
 
 // At returns the lake as of an instant.
@@ -46,7 +50,7 @@ func (l *Lake) At(ctx context.Context, instant lake.Instant) (*View, error) {
 // Release ends the use of the view.
 func (v *View) Release() error { return v.lake.release(v.edition) }
 
-// Instant is the instant of the view: of an unpinned one, that of the newest commit.
+// Instant is the instant of the view: of an unpinned one, that of the newest commit, or now if there is none.
 func (v *View) Instant() lake.Instant { return v.instant }
 
 // Pinned says whether the reader has named the instant.

@@ -435,10 +435,7 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
 	data.Matrix = changeMatrix(q, counts)
-	lead := "0 versions became known."
-	if q.View.Commit() != nil {
-		lead = fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
-	}
+	lead := fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
 	c := &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}
 	if data.limit(q, query.Args, all); data.Long != "" {
 		return c, nil

@@ -46,10 +46,7 @@ func (q *Request) strip() strip {
 	r, commit := q.View.Range(), q.View.Commit()
 	s := strip{
 		Pinned: q.View.Pinned(), Newest: q.site() + q.here(), Go: q.site() + "-/go", Here: q.here(),
-		NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
-	}
-	if s.Pinned || commit != nil {
-		s.At = asof.Path(q.View.Instant())
+		At: asof.Path(q.View.Instant()), NewestCommit: r.NewestCommit, Poll: q.site() + "-/newest",
 	}
 	if r.NewestCommit > 0 {
 		s.Pin = q.as(r.Newest)

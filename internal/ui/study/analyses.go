@@ -114,11 +114,7 @@ func defaultOf(q *frame.Request, param *explorer.Param) string {
 	if err != nil {
 		return ""
 	}
-	day := q.View.Instant().UTC().AddDate(0, 0, -days)
-	if day.Year() <= 1 {
-		return "" // the newest state of a lake without a commit has no day
-	}
-	return day.Format(time.DateOnly)
+	return q.View.Instant().UTC().AddDate(0, 0, -days).Format(time.DateOnly)
 }
 
 // valueOf checks the value of a parameter, and returns it as the statement wants it.
