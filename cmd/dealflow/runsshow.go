@@ -65,12 +65,13 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 	if err != nil {
 		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
+	waiting := a.waiting(l, entries)
 	if name == "last" {
-		return a.runRow(ctx, l, l.Log().Number, "", entries)
+		return a.runRow(ctx, l, l.Log().Number, "", entries, waiting)
 	}
 	number, notNumber := strconv.ParseInt(name, 10, 64)
 	if notNumber == nil && number >= 1 && number <= l.Log().Number {
-		return a.runRow(ctx, l, number, "", entries)
+		return a.runRow(ctx, l, number, "", entries, waiting)
 	}
 	names, err := l.Names(ctx)
 	if err != nil {
@@ -89,7 +90,6 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 			ids = append(ids, e.RunID)
 		}
 	}
-	waiting := a.waiting(l, entries)
 	for i := range waiting {
 		if id := waiting[i].RunID; name != "" && strings.HasPrefix(id, name) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -99,13 +99,14 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 	case 0:
 		return nil, usagef("no committed run or attempt %q; `dealflow runs --last 0` lists all runs", name)
 	case 1:
-		return a.runRow(ctx, l, numbers[ids[0]], ids[0], entries)
+		return a.runRow(ctx, l, numbers[ids[0]], ids[0], entries, waiting)
 	}
 	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(ids), name)
 }
 
-// runRow returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit.
-func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry) (*runRow, error) {
+// runRow returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit. waiting are
+// attempts that are not among the entries.
+func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry, waiting []attempts.Attempt) (*runRow, error) {
 	var commits []lake.Commit
 	run, err := l.Run(ctx, number)
 	if err != nil {
@@ -118,7 +119,7 @@ func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string,
 	if err != nil {
 		return nil, err
 	}
-	made = append(made, a.waiting(l, entries)...)
+	made = append(made, waiting...)
 	for _, row := range rowsOf(commits, l.Log(), made) {
 		if row.RunID == id {
 			return &row, nil
