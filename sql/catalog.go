@@ -70,7 +70,7 @@ type LocalFiles interface {
 // Build writes the catalog to a new file at path. It extends Previous if that is possible, or fills an empty catalog
 // from all of history. The result is the same.
 func (c *Catalog) Build(ctx context.Context, path string) error {
-	made, err := c.build(ctx, path)
+	made, err := c.build(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -99,12 +99,13 @@ type checkError struct {
 func (e *checkError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *checkError) Unwrap() error { return e.err }
 
-// lastSteps are steps before the transaction of a catalog commits. The Catalog is the one that is built: it has its Memory.
-type lastSteps []func(*Catalog) step
+// lastStep returns the step before the transaction of a catalog commits; nil for none. The Catalog is the one that is built: it
+// has its Memory.
+type lastStep func(*Catalog) step
 
-// build writes the catalog, with the last steps before its transaction commits. If DuckDB's memory does not suffice, it
+// build writes the catalog, with the last step before its transaction commits. If DuckDB's memory does not suffice, it
 // begins again with four times as much: a lake that is larger than any that was tried must not hold a night.
-func (c *Catalog) build(ctx context.Context, path string, last ...func(*Catalog) step) (*Unfinished, error) {
+func (c *Catalog) build(ctx context.Context, path string, last lastStep) (*Unfinished, error) {
 	try := *c
 	for try.Memory = cmp.Or(c.Memory, workMemory); ; try.Memory *= moreMemory {
 		made, err := try.buildOnce(ctx, path, last)
@@ -121,7 +122,7 @@ func isOutOfMemory(err error) bool {
 }
 
 // buildOnce builds the catalog with the memory that it has.
-func (c *Catalog) buildOnce(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
+func (c *Catalog) buildOnce(ctx context.Context, path string, last lastStep) (*Unfinished, error) {
 	if c.Previous != "" {
 		made, err := c.extendPrevious(ctx, path, last)
 		var failed *checkError
@@ -134,7 +135,7 @@ func (c *Catalog) buildOnce(ctx context.Context, path string, last lastSteps) (*
 }
 
 // extendPrevious writes the catalog as an extended copy of Previous.
-func (c *Catalog) extendPrevious(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
+func (c *Catalog) extendPrevious(ctx context.Context, path string, last lastStep) (*Unfinished, error) {
 	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
 		return nil, fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
@@ -148,7 +149,7 @@ func (c *Catalog) extendPrevious(ctx context.Context, path string, last lastStep
 }
 
 // buildFromScratch fills an empty catalog from all of history.
-func (c *Catalog) buildFromScratch(ctx context.Context, path string, last lastSteps) (*Unfinished, error) {
+func (c *Catalog) buildFromScratch(ctx context.Context, path string, last lastStep) (*Unfinished, error) {
 	if err := os.RemoveAll(path + ".wal"); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -246,7 +247,7 @@ func sqlStep(text string) step {
 }
 
 // refresh brings a catalog from an earlier commit to this one, in a transaction that Finish commits.
-func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last lastSteps) error {
+func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline, last lastStep) error {
 	added := c.newFilesSince(from)
 	views, err := c.changedViews(ctx, conn)
 	if err != nil {
@@ -277,8 +278,8 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		{"derived tables", func(ctx context.Context, conn *stdsql.Conn) error { return c.derive(ctx, conn, added) }},
 		release,
 	}
-	for _, more := range last {
-		steps = append(steps, more(c))
+	if last != nil {
+		steps = append(steps, last(c))
 	}
 	return doSteps(ctx, conn, steps...)
 }

@@ -145,13 +145,7 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 
 // dropDecisions frees the decisions, once the files are written: DuckDB needs the memory. What apply needs stays.
 func (f *feedRun) dropDecisions() {
-	count := 0
-	for i := range f.decisions {
-		if f.decisions[i].Change != "" {
-			count++
-		}
-	}
-	f.came = make([]newVersion, 0, count)
+	f.came = make([]newVersion, 0, f.news)
 	for i := range f.decisions {
 		if d := &f.decisions[i]; d.Change != "" {
 			f.came = append(f.came, newVersion{d.ID, d.Latest})
