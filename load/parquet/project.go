@@ -51,10 +51,7 @@ func WriteEmpty(path string, columns []lake.Column) error {
 	}
 	groups, err := newRowGroups(memory.DefaultAllocator, out, columns)
 	if err == nil {
-		err = groups.close() // closes out, too
+		err = groups.close()
 	}
-	if err != nil {
-		return errors.Join(err, out.Close())
-	}
-	return nil
+	return errors.Join(err, out.Close())
 }

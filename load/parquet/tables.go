@@ -18,16 +18,35 @@ type Output struct {
 }
 
 // Write appends the rows of a batch as one row group. The caller keeps the batch and releases it.
-func (o *Output) Write(batch lake.Batch) (err error) {
+func (o *Output) Write(batch lake.Batch) error {
 	if batch.Record.NumRows() == 0 {
 		return nil
 	}
-	if o.writer == nil {
-		if o.writer, err = o.Create(); err != nil {
-			return err
-		}
+	if err := o.open(); err != nil {
+		return err
 	}
 	return o.writer.Write(batch.Record, batch.MinDealID, batch.MaxDealID)
+}
+
+// open creates the file, unless it is there.
+func (o *Output) open() (err error) {
+	if o.writer == nil {
+		o.writer, err = o.Create()
+	}
+	return err
+}
+
+// writeBoth is Write of a snapshot's rows, and of the same rows into the file of history.
+func (o *Output) writeBoth(batch lake.Batch, history *Output) error {
+	if batch.Record.NumRows() == 0 {
+		return nil
+	}
+	if err := errors.Join(o.open(), history.open()); err != nil {
+		return err
+	}
+	same := batch.History()
+	defer same.Record.Release()
+	return o.writer.WriteBoth(batch.Record, history.writer, same.Record, batch.MinDealID, batch.MaxDealID)
 }
 
 // Finish puts the file into the lake, if there is one.
@@ -68,7 +87,8 @@ type Batches interface {
 type Tables struct {
 	// Seen is called with rows before they are written. It may be nil.
 	Seen func(table int, rows arrow.Record)
-	// History receives every row of a snapshot again, as history files have it. It may be nil.
+	// History receives every row of a snapshot again, as history files have it. What both files have in common is encoded
+	// once. It may be nil.
 	History *Tables
 
 	rows    Batches
@@ -113,19 +133,11 @@ func (t *Tables) flush(i int) error {
 	}
 	batch := t.rows.Take(i)
 	defer batch.Record.Release()
-	if t.History != nil {
-		history := batch.History()
-		defer history.Record.Release()
-		if err := t.History.write(i, history); err != nil {
-			return err
-		}
-	}
-	return t.write(i, batch)
-}
-
-func (t *Tables) write(i int, batch lake.Batch) error {
 	if t.Seen != nil {
 		t.Seen(i, batch.Record)
+	}
+	if t.History != nil {
+		return t.outputs[i].writeBoth(batch, &t.History.outputs[i])
 	}
 	return t.outputs[i].Write(batch)
 }

@@ -59,7 +59,7 @@ func Create(mem memory.Allocator, workDir string, file lake.File, columns []lake
 	metadata := Metadata(file)
 	for _, key := range metadataKeys {
 		if err == nil {
-			err = groups.file.AppendKeyValueMetadata(key, metadata[key])
+			err = groups.footer.AppendKeyValueMetadata(key, metadata[key])
 		}
 	}
 	if err != nil {
@@ -101,12 +101,31 @@ func (w *Writer) Write(record arrow.Record, minDealID, maxDealID int64) error {
 	if err := cmp.Or(w.parquet.write(record), w.counter.err); err != nil {
 		return fmt.Errorf("write %s: %w", w.file.Path, err)
 	}
+	w.count(record, minDealID, maxDealID)
+	return nil
+}
+
+// WriteBoth is Write of a record into w, and of its first columns, which first has, into other. What both files have in
+// common is encoded once: that is most of the work.
+func (w *Writer) WriteBoth(record arrow.Record, other *Writer, first arrow.Record, minDealID, maxDealID int64) error {
+	if record.NumRows() == 0 {
+		return nil
+	}
+	if err := cmp.Or(w.parquet.writeBoth(record, other.parquet, first), w.counter.err, other.counter.err); err != nil {
+		return fmt.Errorf("write %s and %s: %w", w.file.Path, other.file.Path, err)
+	}
+	w.count(record, minDealID, maxDealID)
+	other.count(first, minDealID, maxDealID)
+	return nil
+}
+
+// count adds rows to what the commit says of the file.
+func (w *Writer) count(record arrow.Record, minDealID, maxDealID int64) {
 	if w.file.Rows == 0 {
 		w.file.MinDealID, w.file.MaxDealID = minDealID, maxDealID
 	}
 	w.file.Rows += record.NumRows()
 	w.file.MinDealID, w.file.MaxDealID = min(w.file.MinDealID, minDealID), max(w.file.MaxDealID, maxDealID)
-	return nil
 }
 
 // Rows is the number of rows written so far.
@@ -115,7 +134,7 @@ func (w *Writer) Rows() int64 { return w.file.Rows }
 // Finish completes the file and hands it to the PutFunc.
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := cmp.Or(w.parquet.close(), w.counter.err); err != nil {
-		return errors.Join(fmt.Errorf("finish %s: %w", w.file.Path, err), w.discard())
+		return errors.Join(fmt.Errorf("finish %s: %w", w.file.Path, err), w.Abort())
 	}
 	w.file.Bytes = w.counter.n
 	w.file.SHA256 = hex.EncodeToString(w.counter.hash.Sum(nil))
@@ -123,13 +142,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 }
 
 // Abort deletes the file.
-func (w *Writer) Abort() error {
-	// Closing frees the writer's memory; its error does not matter for a deleted file.
-	_ = w.parquet.close()
-	return w.discard()
-}
-
-func (w *Writer) discard() error { return (&Finished{w.disk}).Close() }
+func (w *Writer) Abort() error { return (&Finished{w.disk}).Close() }
 
 // countingWriter counts and hashes the bytes that it writes, up to the first error. It keeps that error from the
 // Parquet writer, which does not return some errors, and after others panics when it is closed. It also hides the

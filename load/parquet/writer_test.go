@@ -2,10 +2,12 @@ package parquet_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -72,6 +74,40 @@ func TestSameRowsSameBytes(t *testing.T) {
 	}
 	if want := []string{"bool", "date32", "decimal", "fixed_size_binary", "int32", "int64", "timestamp", "utf8"}; !slices.Equal(sorted(types), want) {
 		t.Errorf("types that were written: got %q, want %q", sorted(types), want)
+	}
+}
+
+// TestWriteBoth writes the rows of each table into a snapshot's file and into one of history together: both files have the
+// bytes that they have when each is written by itself.
+func TestWriteBoth(t *testing.T) {
+	for _, table := range lake.Tables() {
+		t.Run(table.Name, func(t *testing.T) {
+			mem := testkit.Allocator(t)
+			snapshot, history := table.SnapshotColumns(), table.HistoryColumns()
+			out := &output{dir: t.TempDir(), mem: mem}
+			alone := [2]*parquet.Writer{out.create(t, table.Name, snapshot), out.create(t, table.Name, history)}
+			together := [2]*parquet.Writer{out.create(t, table.Name, snapshot), out.create(t, table.Name, history)}
+			for seed := range uint64(3) {
+				rows := fill(mem, lake.ArrowSchema(snapshot), seed, 300, 20)
+				defer rows.Release()
+				first := array.NewRecord(lake.ArrowSchema(history), rows.Columns()[:len(history)], rows.NumRows())
+				defer first.Release()
+				low, high := int64(10-seed), int64(100+seed)
+				if err := errors.Join(alone[0].Write(rows, low, high), alone[1].Write(first, low, high), together[0].WriteBoth(rows, together[1], first, low, high)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, w := range slices.Concat(alone[:], together[:]) {
+				if err := w.Finish(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, name := range []string{"snapshot", "history"} {
+				if want, got := out.files[i], out.files[2+i]; !reflect.DeepEqual(got, want) || got.Rows != 900 || got.MinDealID != 8 || got.MaxDealID != 102 {
+					t.Errorf("%s: got %+v, want %+v", name, got, want)
+				}
+			}
+		})
 	}
 }
 
