@@ -32,13 +32,17 @@ type DealVersion struct {
 // concurrent use. Release frees the rows that were not taken.
 type VersionBatches struct {
 	builder      *array.RecordBuilder
+	payloads     *array.StringBuilder // the builder's last column, which has most of the bytes
+	taken        int                  // bytes of payloads in the previous batch
 	rows, bytes  int
 	minID, maxID int64
 }
 
 // NewVersionBatches returns an empty collection.
 func NewVersionBatches(mem memory.Allocator) *VersionBatches {
-	return &VersionBatches{builder: array.NewRecordBuilder(mem, lake.ArrowSchema(lake.DealVersionColumns()))}
+	columns := lake.DealVersionColumns()
+	builder := array.NewRecordBuilder(mem, lake.ArrowSchema(columns))
+	return &VersionBatches{builder: builder, payloads: builder.Field(len(columns) - 1).(*array.StringBuilder)}
 }
 
 // Bytes returns the approximate size of the collected rows in memory, in bytes.
@@ -48,6 +52,7 @@ func (b *VersionBatches) Bytes() int { return b.bytes }
 func (b *VersionBatches) Append(v *DealVersion) {
 	if b.rows == 0 {
 		b.minID, b.maxID = v.DealID, v.DealID
+		b.payloads.ReserveData(b.taken + b.taken/8) // else it grows by doubling, and copies each time
 	}
 	b.minID, b.maxID = min(b.minID, v.DealID), max(b.maxID, v.DealID)
 	b.rows++
@@ -76,6 +81,7 @@ func (b *VersionBatches) Append(v *DealVersion) {
 
 // Take returns the collected rows and resets the collection. The caller releases the record; the batch's Table is nil.
 func (b *VersionBatches) Take() lake.Batch {
+	b.taken = b.payloads.DataLen()
 	batch := lake.Batch{Record: b.builder.NewRecord(), MinDealID: b.minID, MaxDealID: b.maxID}
 	b.rows, b.bytes, b.minID, b.maxID = 0, 0, 0, 0
 	return batch

@@ -7,9 +7,16 @@ import "runtime/debug"
 // percent more CPU time (docs/bench).
 const gcPercent = 30
 
-// saveMemory makes garbage collection more frequent, unless the user has set GOGC.
-func (a *app) saveMemory() {
-	if a.getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+// spareHeap is how far the heap may grow at least while feeds are read and written: at this size that phase needs no more
+// memory than the catalog after it.
+const spareHeap = 48 << 20
+
+// saveMemory makes garbage collection more frequent, unless the user has set GOGC. It returns by how many bytes the heap may grow
+// all the same where memory is to spare.
+func (a *app) saveMemory() (spare int64) {
+	if a.getenv("GOGC") != "" {
+		return 0
 	}
+	debug.SetGCPercent(gcPercent)
+	return spareHeap
 }

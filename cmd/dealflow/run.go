@@ -217,7 +217,7 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 	}
 	at.hide(who)
 	cfg.RunID = at.runID
-	a.saveMemory()
+	cfg.SpareHeap = a.saveMemory()
 	show := newProgress(a, cfg.Feeds)
 	defer show.end()
 	if show.bars == nil && !a.settings.quiet {

@@ -67,7 +67,7 @@ var doors = map[string][]string{
 	"internal/lineage":  {"schemas/..."},
 	"internal/notify":   {"schemas/api"},
 	"internal/metrics":  {}, // numbers alone: who computes them is the caller's affair
-	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/maintain"},
+	"internal/pull":     {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/heap", "internal/maintain"},
 	"internal/chart":    {},
 	"internal/report":   {"schemas/...", "internal/chart"},
 	"internal/ui":       {"internal/ui/..."},
@@ -89,6 +89,7 @@ var doors = map[string][]string{
 	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
+	"internal/heap":             {},
 	"internal/process":          {}, // of a machine: it knows no lake
 	"internal/simulation":       {"*"},
 	"internal/testkit":          {"schemas/..."},

@@ -73,6 +73,7 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
 		return err
 	}
+	r.save()
 	debug.FreeOSMemory() // DuckDB runs next and needs the memory that flattening has freed
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err

@@ -58,6 +58,7 @@ type Config struct {
 	Owner          string           // for people who read the lease; default "dealflow"
 	Version        string           // of this program
 	Memory         memory.Allocator // default: Go's
+	SpareHeap      int64            // bytes by which Go's heap may grow between collections while feeds are read and written, also if the process's setting says less; default: as that says
 	Log            *slog.Logger     // default: nothing is logged
 	AcceptChecks   []string         // names of quality checks that hold nothing this time, or "all"
 	GiveWay        bool             // of a run: wait for other commands, and do nothing if another run takes the same snapshots; default: it works at the same time

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dealflow/internal/catalog"
+	"dealflow/internal/heap"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -39,6 +40,7 @@ type run struct {
 	spools  string              // folder for spools
 	workers *semaphore.Weighted // limits the feeds that are flattened at once
 	catalog *catalog.Made       // of the commit that is prepared or made; nil for none
+	save    func()              // ends the growth of the heap (SpareHeap)
 
 	listings listings // of the feeds of this run
 }
@@ -89,6 +91,8 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.spools), r.dropCatalog(), r.session.Close(ctx)) }()
 	defer func() { result.Seconds = r.Clock().Sub(r.began).Seconds() }()
+	r.save = heap.Grow(r.SpareHeap)
+	defer r.save()
 	return result, r.pull(ctx, result)
 }
 
