@@ -5,8 +5,11 @@ import (
 	stdsql "database/sql"
 	"embed"
 	"fmt"
+	"slices"
 
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/quote"
 )
 
 //go:embed derived/*.sql
@@ -39,13 +42,19 @@ type indexing struct {
 	Table    map[string]string // the source for a FROM clause of each flattened table
 	Versions string            // the relation with the versions to add
 
+	market      api.Market                                // of the deals; "" for all
 	release     func(context.Context, *stdsql.Conn) error // after each part
 	most        int64                                     // rows of a part
 	part, parts int64                                     // parts are executed one after the other
 }
 
 // Deals is the condition that a deal belongs to this part.
-func (ix indexing) Deals() string { return ix.isPart("hash(deal_id)") }
+func (ix indexing) Deals() string {
+	if ix.market == "" {
+		return ix.isPart("hash(deal_id)")
+	}
+	return "market = " + quote.Text(string(ix.market)) + " AND " + ix.isPart("hash(deal_id)")
+}
 
 // Codes is the condition that a security's code belongs to this part.
 func (ix indexing) Codes() string { return ix.isPart("hash(code)") }
@@ -83,7 +92,26 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 		}
 		ix.Table, ix.Versions = c.sources(added.files), "_dealflow.version_index"
 	}
-	return ix.run(ctx, conn, "bank_counts", added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")))
+	return c.countBanks(ctx, conn, ix, added)
+}
+
+// countBanks counts the banks of new versions. If they are too many for one part, each market is counted by itself: its files are
+// then read once, and no others with them.
+func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing, added newFiles) error {
+	rows := func(files *newFiles) int64 {
+		return files.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks"))
+	}
+	if rows(&added) <= ix.most {
+		return ix.run(ctx, conn, "bank_counts", 0)
+	}
+	for _, ix.market = range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
+		of := added.of(ix.market)
+		ix.Table = c.sources(of.files)
+		if err := ix.run(ctx, conn, "bank_counts", rows(&of)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A derivation may join and group rowsPerMiB rows for each MiB of DuckDB's memory, in which it does that, above restMiB,

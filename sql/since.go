@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql/runrows"
 )
@@ -90,6 +91,22 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	}
 	found.files = filesOf(files)
 	return found
+}
+
+// of returns the files that have rows of a market. They may have rows of others too; the number of their rows is the market's
+// share if all have the same.
+func (f *newFiles) of(market api.Market) newFiles {
+	some := *f
+	some.files = map[string][]lake.File{}
+	for table, files := range f.files {
+		for _, file := range files {
+			if file.HasMarket(market) {
+				file.Rows /= int64(len(file.Markets()))
+				some.files[table] = append(some.files[table], file)
+			}
+		}
+	}
+	return some
 }
 
 // rows returns the number of rows in the files of some tables; of all of them if none is named.
