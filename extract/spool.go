@@ -26,7 +26,10 @@ const (
 	maxRejectBytes = 64 << 20
 )
 
-// Spool stores the payloads of one feed in a work file on disk. In memory it keeps about 100 bytes per deal. A later
+// spoolBuffer is the size of the buffer of a work file, in bytes.
+const spoolBuffer = 256 << 10
+
+// Spool stores the payloads of one feed in a work file on disk. In memory it keeps about 100 bytes per deal, until Rest. A later
 // payload of a deal replaces the earlier one, whose bytes stay in the file until Close. The spool also collects the
 // records that cannot be read as deals.
 //
@@ -37,10 +40,12 @@ type Spool struct {
 	same func(a, b []byte) bool // nil: equal bytes only
 
 	mu          sync.Mutex
-	out         *bufio.Writer
-	size        int64 // bytes written or still buffered
-	flushed     int64 // bytes in the file
-	deals       map[int64]spoolEntry
+	out         *bufio.Writer        // nil while the spool rests
+	size        int64                // bytes of payloads, written or still buffered
+	flushed     int64                // bytes of payloads in the file
+	deals       map[int64]spoolEntry // nil while the spool rests; use index
+	resting     bool                 // deals is in the file, after the payloads
+	rested      int                  // number of deals there
 	hrefs       hrefs
 	older       []byte // buffer for payloads that are read back
 	rejects     []Rejected
@@ -59,12 +64,12 @@ type rejectKey struct {
 
 // spoolEntry locates and describes a deal's payload. It is small because there is one per deal.
 type spoolEntry struct {
-	offset   int64
-	observed int64 // µs since 1970, UTC
-	since    int64
-	length   uint32
-	template uint32
-	hash     [sha256.Size]byte
+	Offset   int64
+	Observed int64 // µs since 1970, UTC
+	Since    int64
+	Length   uint32
+	Template uint32
+	Hash     [sha256.Size]byte
 }
 
 // Entry describes a spooled payload.
@@ -95,7 +100,7 @@ func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, e
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	return &Spool{
-		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, 256<<10),
+		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, spoolBuffer),
 		deals: map[int64]spoolEntry{}, rejectAt: map[rejectKey]int{}, pages: map[string]lake.Drift{},
 	}, nil
 }
@@ -109,7 +114,7 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	hash := sha256.Sum256(payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if held, ok := s.deals[head.ID]; ok {
+	if held, ok := s.index()[head.ID]; ok {
 		if equal, err := s.sameContent(held, hash, payload); equal || err != nil {
 			return false, err
 		}
@@ -122,8 +127,8 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	}
 	template, since := s.hrefs.put(head.UpdatedSince)
 	s.deals[head.ID] = spoolEntry{
-		offset: s.size, observed: observedAt.UnixMicro(), since: since,
-		length: uint32(len(payload)), template: template, hash: hash,
+		Offset: s.size, Observed: observedAt.UnixMicro(), Since: since,
+		Length: uint32(len(payload)), Template: template, Hash: hash,
 	}
 	s.size += int64(len(payload))
 	return true, nil
@@ -132,7 +137,7 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 // sameContent reports whether a stored payload has the same content as another one. It reads the stored one only if the
 // hashes differ. The caller holds the lock.
 func (s *Spool) sameContent(held spoolEntry, hash [sha256.Size]byte, payload []byte) (bool, error) {
-	if held.hash == hash {
+	if held.Hash == hash {
 		return true, nil
 	}
 	if s.same == nil {
@@ -226,27 +231,27 @@ func (s *Spool) Feed() api.Feed { return s.feed }
 func (s *Spool) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.deals)
+	return len(s.index())
 }
 
 // IDs returns the ids of all deals, ascending. The caller owns the slice.
 func (s *Spool) IDs() []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.deals))
+	return slices.Sorted(maps.Keys(s.index()))
 }
 
 // Entry returns the description of a deal's payload; false if the spool does not contain the deal.
 func (s *Spool) Entry(id int64) (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.deals[id]
+	p, ok := s.index()[id]
 	if !ok {
 		return Entry{}, false
 	}
 	return Entry{
-		Offset: p.offset, Length: int(p.length), PayloadHash: p.hash,
-		ObservedAt: time.UnixMicro(p.observed).UTC(), UpdatedSince: s.hrefs.get(p.template, p.since),
+		Offset: p.Offset, Length: int(p.Length), PayloadHash: p.Hash,
+		ObservedAt: time.UnixMicro(p.Observed).UTC(), UpdatedSince: s.hrefs.get(p.Template, p.Since),
 	}, true
 }
 
@@ -262,8 +267,8 @@ func (s *Spool) Payload(id int64, buf []byte) ([]byte, error) {
 
 // read reads a payload that has been flushed.
 func (s *Spool) read(p spoolEntry, buf []byte) ([]byte, error) {
-	buf = slices.Grow(buf[:0], int(p.length))[:p.length]
-	if _, err := s.file.ReadAt(buf, p.offset); err != nil {
+	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
+	if _, err := s.file.ReadAt(buf, p.Offset); err != nil {
 		return nil, fmt.Errorf("spool %s: %w", s.file.Name(), err)
 	}
 	return buf, nil
@@ -273,7 +278,7 @@ func (s *Spool) read(p spoolEntry, buf []byte) ([]byte, error) {
 func (s *Spool) locate(id int64) (spoolEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.deals[id]
+	p, ok := s.index()[id]
 	if !ok {
 		return spoolEntry{}, fmt.Errorf("spool %s: it does not contain deal %d", s.file.Name(), id)
 	}
@@ -282,7 +287,7 @@ func (s *Spool) locate(id int64) (spoolEntry, error) {
 
 // flush writes buffered bytes to the file, if the payload is among them. The caller holds the lock.
 func (s *Spool) flush(p spoolEntry) error {
-	if p.offset+int64(p.length) <= s.flushed {
+	if p.Offset+int64(p.Length) <= s.flushed {
 		return nil
 	}
 	if err := s.out.Flush(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -63,6 +64,86 @@ func TestSpool(t *testing.T) {
 	}
 	if _, err := NewSpool(filepath.Join(dir, "absent"), bondPriced, nil); err == nil {
 		t.Error("a spool in a folder that is not there")
+	}
+}
+
+// TestSpoolRests moves the index to the disk and back, twice: every deal is as it was, also those that are put after the first
+// time, over the index.
+func TestSpoolRests(t *testing.T) {
+	dir := t.TempDir()
+	s, err := NewSpool(dir, bondPriced, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	put := func(id int64, payload string) {
+		t.Helper()
+		head := api.RecordID{ID: id, HasID: true, UpdatedSince: fmt.Sprintf("/l?updatedSince=2026-03-01T10:00:%02dZ&of=%d", id%60, id%3)}
+		if fresh, err := s.Put(head, []byte(payload), at.Add(time.Duration(id)*time.Second)); err != nil || !fresh {
+			t.Fatalf("put %d: fresh %v, %v", id, fresh, err)
+		}
+	}
+	type deal struct {
+		entry   Entry
+		payload string
+	}
+	all := func() map[int64]deal {
+		t.Helper()
+		deals := map[int64]deal{}
+		for _, id := range s.IDs() {
+			entry, _ := s.Entry(id)
+			payload, err := s.Payload(id, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deals[id] = deal{entry, string(payload)}
+		}
+		return deals
+	}
+	for id := range int64(500) {
+		put(id-5, fmt.Sprintf("payload of %d", id))
+	}
+	for range 2 {
+		want := all()
+		for range 2 { // a second time changes nothing
+			if err := s.Rest(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a resting spool says that it has no such deal")
+				}
+			}()
+			s.Entry(1)
+		}()
+		for range 2 {
+			if err := s.Wake(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := all(); len(got) < 500 || !maps.Equal(got, want) {
+			t.Errorf("got %d deals, want the same %d as before", len(got), len(want))
+		}
+		for id := range int64(300) {
+			put(id+400, fmt.Sprintf("later payload of %d, after %d deals", id, s.Len()))
+		}
+	}
+	if err := s.Rest(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(s.file.Name(), 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wake(); err == nil {
+		t.Error("the index was cut off: no error")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -67,14 +68,12 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
 		return err
 	}
-	for _, f := range done {
-		f.dropDecisions()
-	}
 	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
 		return err
 	}
-	r.save()
-	debug.FreeOSMemory() // DuckDB runs next and needs the memory that flattening has freed
+	if err := r.rest(done); err != nil {
+		return err
+	}
 	if err := r.check(ctx, &commit, result); err != nil {
 		return err
 	}
@@ -88,9 +87,6 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	result.Commit, result.KnownAt, result.Outcome, result.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
 	for _, file := range made.Add {
 		result.BytesWritten += file.Bytes
-	}
-	for _, f := range done {
-		r.apply(f)
 	}
 	if err := r.catalog.Finish(ctx, r.lake.Log().Newest()); err != nil {
 		r.Log.Info("the catalog is built again", "why", errors.Join(err, r.dropCatalog()))
@@ -144,26 +140,37 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	return err
 }
 
-// dropDecisions frees the decisions, once the files are written: DuckDB needs the memory. What apply needs stays.
-func (f *feedRun) dropDecisions() {
-	f.came = make([]newVersion, 0, f.news)
-	for i := range f.decisions {
-		if d := &f.decisions[i]; d.Change != "" {
-			f.came = append(f.came, newVersion{d.ID, d.Latest})
+// rest moves to work files what the feeds have in memory for each deal, once the data files are written: DuckDB runs next and
+// needs the memory. What the commit needs after that is read back (apply, decideAgain).
+func (r *run) rest(feeds []*feedRun) error {
+	for _, f := range feeds {
+		if err := errors.Join(f.spill(r.spools), f.spool.Rest()); err != nil {
+			return err
 		}
 	}
-	f.decisions = nil
+	r.save()
+	// A pool keeps its buffers until the second collection.
+	runtime.GC()
+	debug.FreeOSMemory()
+	return nil
 }
 
-// apply adds a feed's committed versions to the latest versions. Of a large feed both are large, so the former go.
-func (r *run) apply(f *feedRun) {
-	if r.latest[f.Feed] == nil {
-		r.latest[f.Feed] = make(lake.Latest, len(f.came))
+// apply adds the committed versions to the latest ones. If they cannot be read back, the lake has them.
+func (r *run) apply(ctx context.Context, feeds []*feedRun) (err error) {
+	for _, f := range feeds {
+		if f.Outcome != lake.OutcomeDone {
+			continue
+		}
+		if r.latest[f.Feed] == nil {
+			r.latest[f.Feed] = make(lake.Latest, f.came.n)
+		}
+		if err := f.came.addTo(r.latest[f.Feed]); err != nil {
+			r.Log.Info("the latest versions are read again", "why", err)
+			r.latest, err = r.lake.Latest(ctx, r.Memory)
+			return err
+		}
 	}
-	for _, v := range f.came {
-		r.latest[f.Feed][v.id] = v.LatestVersion
-	}
-	f.came = nil
+	return nil
 }
 
 // nothingToPull returns the error of a run whose feeds were all skipped.
@@ -211,6 +218,9 @@ func (r *run) readAgain(ctx context.Context) (err error) {
 
 // redo decides and writes one feed again. theirs says when other runs' new versions of deals were observed.
 func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) error {
+	if err := f.spool.Wake(); err != nil {
+		return err
+	}
 	superseded := map[int64]bool{}
 	for id, observed := range theirs {
 		if entry, ok := f.spool.Entry(id); ok && observed.After(entry.ObservedAt) {
@@ -228,10 +238,13 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 
 // publish writes what is derived from the commit. The commit stays valid if this fails, so failures are warnings. The Iceberg
 // tables are many small objects, and the catalog is two large ones: a store that is far away takes them side by side.
-func (r *run) publish(ctx context.Context, result *Result) {
+func (r *run) publish(ctx context.Context, feeds []*feedRun, result *Result) {
 	warn := r.warner(result)
-	warn("the hint or checkpoint was not written; the next start takes longer", r.lake.WriteDerived(ctx, r.latest))
-	var err error
+	err := r.apply(ctx, feeds)
+	if err == nil {
+		err = r.lake.WriteDerived(ctx, r.latest)
+	}
+	warn("the hint or checkpoint was not written; the next start takes longer", err)
 	result.Compaction, err = r.compactIfNeeded(ctx)
 	warn("history was not compacted; run `dealflow compact`", err)
 	var tables sync.WaitGroup

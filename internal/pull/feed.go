@@ -41,14 +41,8 @@ type resolved struct {
 // decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
 	decisions []transform.Decision // nil once the files are written
-	came      []newVersion         // from then on until the commit is made
+	came      spilled              // from then on
 	news      int                  // number of new versions and of records newly put into quarantine
-}
-
-// newVersion is a deal's new version.
-type newVersion struct {
-	id int64
-	lake.LatestVersion
 }
 
 // begin resets the feed to the end of extraction.

@@ -121,7 +121,7 @@ func (r *run) pull(ctx context.Context, result *Result) (err error) {
 	if err != nil || result.Commit == 0 {
 		return err
 	}
-	r.publish(ctx, result)
+	r.publish(ctx, feeds, result)
 	result.Stages.Catalog = watch.lap()
 	return result.verdict()
 }
