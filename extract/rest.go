@@ -15,8 +15,10 @@ func (s *Spool) Rest() error {
 	if s.resting {
 		return nil
 	}
+	var line []byte
 	for id, entry := range s.deals {
-		if err := binary.Write(s.out, binary.LittleEndian, restingEntry{ID: id, Entry: entry}); err != nil {
+		line = entry.append(line[:0], id)
+		if _, err := s.out.Write(line); err != nil {
 			return fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
 		}
 	}
@@ -36,15 +38,15 @@ func (s *Spool) Wake() error {
 	if !s.resting {
 		return nil
 	}
-	size := int64(s.rested) * int64(binary.Size(restingEntry{}))
-	index := bufio.NewReader(io.NewSectionReader(s.file, s.size, size))
+	index := bufio.NewReader(io.NewSectionReader(s.file, s.size, int64(s.rested)*restingSize))
 	deals := make(map[int64]spoolEntry, s.rested)
+	var line [restingSize]byte
 	for range s.rested {
-		var held restingEntry
-		if err := binary.Read(index, binary.LittleEndian, &held); err != nil {
+		if _, err := io.ReadFull(index, line[:]); err != nil {
 			return fmt.Errorf("spool %s: %w", s.file.Name(), err)
 		}
-		deals[held.ID] = held.Entry
+		id, entry := entryOf(&line)
+		deals[id] = entry
 	}
 	// The next payload is written over the index.
 	if _, err := s.file.Seek(s.size, io.SeekStart); err != nil {
@@ -55,10 +57,27 @@ func (s *Spool) Wake() error {
 	return nil
 }
 
-// restingEntry is an entry in the work file.
-type restingEntry struct {
-	ID    int64
-	Entry spoolEntry
+// restingSize is the size of an entry in the work file, in bytes.
+const restingSize = 8 + 8 + 8 + 8 + 4 + 4 + 32
+
+// append appends the entry as it is in the work file.
+func (e *spoolEntry) append(line []byte, id int64) []byte {
+	for _, n := range []int64{id, e.offset, e.observed, e.since} {
+		line = binary.LittleEndian.AppendUint64(line, uint64(n))
+	}
+	line = binary.LittleEndian.AppendUint32(line, e.length)
+	line = binary.LittleEndian.AppendUint32(line, e.template)
+	return append(line, e.hash[:]...)
+}
+
+// entryOf is the opposite of append.
+func entryOf(line *[restingSize]byte) (id int64, e spoolEntry) {
+	for i, n := range []*int64{&id, &e.offset, &e.observed, &e.since} {
+		*n = int64(binary.LittleEndian.Uint64(line[8*i:]))
+	}
+	e.length, e.template = binary.LittleEndian.Uint32(line[32:]), binary.LittleEndian.Uint32(line[36:])
+	copy(e.hash[:], line[40:])
+	return id, e
 }
 
 // index returns the entries of all deals. The caller holds the lock.

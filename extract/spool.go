@@ -64,12 +64,12 @@ type rejectKey struct {
 
 // spoolEntry locates and describes a deal's payload. It is small because there is one per deal.
 type spoolEntry struct {
-	Offset   int64
-	Observed int64 // µs since 1970, UTC
-	Since    int64
-	Length   uint32
-	Template uint32
-	Hash     [sha256.Size]byte
+	offset   int64
+	observed int64 // µs since 1970, UTC
+	since    int64
+	length   uint32
+	template uint32
+	hash     [sha256.Size]byte
 }
 
 // Entry describes a spooled payload.
@@ -127,8 +127,8 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	}
 	template, since := s.hrefs.put(head.UpdatedSince)
 	s.deals[head.ID] = spoolEntry{
-		Offset: s.size, Observed: observedAt.UnixMicro(), Since: since,
-		Length: uint32(len(payload)), Template: template, Hash: hash,
+		offset: s.size, observed: observedAt.UnixMicro(), since: since,
+		length: uint32(len(payload)), template: template, hash: hash,
 	}
 	s.size += int64(len(payload))
 	return true, nil
@@ -137,7 +137,7 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 // sameContent reports whether a stored payload has the same content as another one. It reads the stored one only if the
 // hashes differ. The caller holds the lock.
 func (s *Spool) sameContent(held spoolEntry, hash [sha256.Size]byte, payload []byte) (bool, error) {
-	if held.Hash == hash {
+	if held.hash == hash {
 		return true, nil
 	}
 	if s.same == nil {
@@ -250,8 +250,8 @@ func (s *Spool) Entry(id int64) (Entry, bool) {
 		return Entry{}, false
 	}
 	return Entry{
-		Offset: p.Offset, Length: int(p.Length), PayloadHash: p.Hash,
-		ObservedAt: time.UnixMicro(p.Observed).UTC(), UpdatedSince: s.hrefs.get(p.Template, p.Since),
+		Offset: p.offset, Length: int(p.length), PayloadHash: p.hash,
+		ObservedAt: time.UnixMicro(p.observed).UTC(), UpdatedSince: s.hrefs.get(p.template, p.since),
 	}, true
 }
 
@@ -267,8 +267,8 @@ func (s *Spool) Payload(id int64, buf []byte) ([]byte, error) {
 
 // read reads a payload that has been flushed.
 func (s *Spool) read(p spoolEntry, buf []byte) ([]byte, error) {
-	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
-	if _, err := s.file.ReadAt(buf, p.Offset); err != nil {
+	buf = slices.Grow(buf[:0], int(p.length))[:p.length]
+	if _, err := s.file.ReadAt(buf, p.offset); err != nil {
 		return nil, fmt.Errorf("spool %s: %w", s.file.Name(), err)
 	}
 	return buf, nil
@@ -287,7 +287,7 @@ func (s *Spool) locate(id int64) (spoolEntry, error) {
 
 // flush writes buffered bytes to the file, if the payload is among them. The caller holds the lock.
 func (s *Spool) flush(p spoolEntry) error {
-	if p.Offset+int64(p.Length) <= s.flushed {
+	if p.offset+int64(p.length) <= s.flushed {
 		return nil
 	}
 	if err := s.out.Flush(); err != nil {

@@ -2,12 +2,12 @@ package pull
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"dealflow/load/state"
 	"dealflow/schemas/lake"
 )
 
@@ -16,12 +16,6 @@ import (
 type spilled struct {
 	path string
 	n    int
-}
-
-// spilledVersion is a deal's new version in the file.
-type spilledVersion struct {
-	ID     int64
-	Latest lake.LatestVersion
 }
 
 // spill writes the new versions among the feed's decisions to a file in a folder, and drops the decisions.
@@ -37,12 +31,14 @@ func (f *feedRun) spill(folder string) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	f.came = spilled{path: file.Name()}
 	out := bufio.NewWriter(file)
+	var line []byte
 	for i := range f.decisions {
 		d := &f.decisions[i]
 		if d.Change == "" {
 			continue
 		}
-		if err := binary.Write(out, binary.LittleEndian, spilledVersion{d.ID, d.Latest}); err != nil {
+		line = state.Append(line[:0], d.ID, &d.Latest)
+		if _, err := out.Write(line); err != nil {
 			return err // an *fs.PathError, which names the file
 		}
 		f.came.n++
@@ -62,12 +58,13 @@ func (s spilled) addTo(latest lake.Latest) error {
 	}
 	defer file.Close() // read-only: a failing close loses nothing
 	in := bufio.NewReader(file)
+	var line [state.RecordSize]byte
 	for range s.n {
-		var v spilledVersion
-		if err := binary.Read(in, binary.LittleEndian, &v); err != nil {
+		if _, err := io.ReadFull(in, line[:]); err != nil {
 			return fmt.Errorf("read %s: %w", s.path, err)
 		}
-		latest[v.ID] = v.Latest
+		id, version := state.Record(line[:])
+		latest[id] = version
 	}
 	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read %s: there is more than %d versions", s.path, s.n)

@@ -1,5 +1,6 @@
 // Package state knows the newest version of every deal, and writes them as the bytes of the state file of a checkpoint.
-// Takes: rows of deal_versions, or versions by feed and deal. Gives: Newest; Encode and Decode.
+// Takes: rows of deal_versions, or versions by feed and deal. Gives: Newest; Encode and Decode, of all deals; Append and Record,
+// of one.
 // Keeps: pure; the same versions give the same bytes.
 // Fails: a file that is not complete, or is of another format or hash version, is an error.
 // May change here: the form of a record, with the lake's format version.
@@ -17,9 +18,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Head is the first line of a state file. Records of stateRecord bytes follow, one per deal, in the order of
-// api.Feeds and then of deal_id. A record is deal_id (int64), version (int32), removed (one byte), content_hash,
-// payload_hash; integers are little-endian.
+// Head is the first line of a state file. Records follow, one per deal, in the order of api.Feeds and then of deal_id.
 type Head struct {
 	FormatVersion   int    `json:"format_version"`
 	DealflowVersion string `json:"dealflow_version,omitempty"`
@@ -29,8 +28,30 @@ type Head struct {
 	Deals       map[string]int `json:"deals"` // by feed
 }
 
-// stateRecord is the size of a record of a state file in bytes.
-const stateRecord = 8 + 4 + 1 + 32 + 32
+// RecordSize is the size of a record in bytes. A record is deal_id (int64), version (int32), removed (one byte),
+// content_hash, payload_hash; integers are little-endian.
+const RecordSize = 8 + 4 + 1 + 32 + 32
+
+// Append appends the record of a deal.
+func Append(out []byte, id int64, v *lake.LatestVersion) []byte {
+	out = binary.LittleEndian.AppendUint64(out, uint64(id))
+	out = binary.LittleEndian.AppendUint32(out, uint32(v.Version))
+	removed := byte(0)
+	if v.Removed {
+		removed = 1
+	}
+	out = append(out, removed)
+	out = append(out, v.ContentHash[:]...)
+	return append(out, v.PayloadHash[:]...)
+}
+
+// Record reads a record, which has RecordSize bytes.
+func Record(record []byte) (id int64, v lake.LatestVersion) {
+	v = lake.LatestVersion{Version: int32(binary.LittleEndian.Uint32(record[8:])), Removed: record[12] == 1}
+	copy(v.ContentHash[:], record[13:45])
+	copy(v.PayloadHash[:], record[45:77])
+	return int64(binary.LittleEndian.Uint64(record)), v
+}
 
 // Encode returns a state file, not compressed yet. It sets the head's HashVersion and Deals.
 func Encode(head Head, latest map[api.Feed]lake.Latest) []byte {
@@ -46,16 +67,8 @@ func Encode(head Head, latest map[api.Feed]lake.Latest) []byte {
 	for _, feed := range api.Feeds() {
 		deals := latest[feed]
 		for _, id := range slices.Sorted(maps.Keys(deals)) {
-			h := deals[id]
-			out = binary.LittleEndian.AppendUint64(out, uint64(id))
-			out = binary.LittleEndian.AppendUint32(out, uint32(h.Version))
-			removed := byte(0)
-			if h.Removed {
-				removed = 1
-			}
-			out = append(out, removed)
-			out = append(out, h.ContentHash[:]...)
-			out = append(out, h.PayloadHash[:]...)
+			v := deals[id]
+			out = Append(out, id, &v)
 		}
 	}
 	return out
@@ -76,18 +89,16 @@ func Decode(data []byte, number int64) (map[api.Feed]lake.Latest, error) {
 	for _, n := range head.Deals {
 		total += n
 	}
-	if head.FormatVersion < 1 || head.HashVersion != lake.HashVersion || head.Commit != number || len(body) != total*stateRecord {
+	if head.FormatVersion < 1 || head.HashVersion != lake.HashVersion || head.Commit != number || len(body) != total*RecordSize {
 		return nil, errors.New("not a complete state file of this format")
 	}
 	latest := map[api.Feed]lake.Latest{}
 	for _, feed := range api.Feeds() {
 		deals := make(lake.Latest, head.Deals[feed.String()])
 		for range head.Deals[feed.String()] {
-			h := lake.LatestVersion{Version: int32(binary.LittleEndian.Uint32(body[8:])), Removed: body[12] == 1}
-			copy(h.ContentHash[:], body[13:45])
-			copy(h.PayloadHash[:], body[45:77])
-			deals[int64(binary.LittleEndian.Uint64(body))] = h
-			body = body[stateRecord:]
+			id, v := Record(body)
+			deals[id] = v
+			body = body[RecordSize:]
 		}
 		latest[feed] = deals
 	}
