@@ -6,7 +6,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/marcboeker/go-duckdb/v2"
 
@@ -15,7 +17,7 @@ import (
 )
 
 // DiffFunc compares the two versions of each pair. The pairs are of one feed, in the order of deal and version. It
-// calls emit once per pair, in that order.
+// calls emit once per pair, in that order; the changes are valid during the call. It is called for two feeds at once.
 type DiffFunc func(ctx context.Context, pairs []lake.VersionPair, emit func(*lake.VersionPair, []lake.FieldChange) error) error
 
 // deriveChanges adds the changes of new versions to field_change.
@@ -27,10 +29,8 @@ func (c *Catalog) deriveChanges(ctx context.Context, conn *stdsql.Conn, added ne
 	if err != nil {
 		return err
 	}
-	for _, feed := range feeds {
-		if err := c.deriveFeed(ctx, conn, feed, added.instant); err != nil {
-			return fmt.Errorf("%s: %w", feed, err)
-		}
+	if err := c.compareFeeds(ctx, conn, feeds, added.instant); err != nil {
+		return err
 	}
 	if err := c.recordFirstSeen(ctx, conn); err != nil {
 		return err
@@ -55,24 +55,87 @@ func changedFeeds(ctx context.Context, conn *stdsql.Conn) (feeds []api.Feed, err
 	return feeds, rows.Err()
 }
 
-// deriveFeed collects the changes of one feed's versions that became known after an instant.
-func (c *Catalog) deriveFeed(ctx context.Context, conn *stdsql.Conn, feed api.Feed, after string) error {
+// compareFeeds collects the changes of versions that became known after an instant, feed by feed. While the changes of one are
+// stored, the next one is compared already: that is reading payloads, and DuckDB has one connection.
+func (c *Catalog) compareFeeds(ctx context.Context, conn *stdsql.Conn, feeds []api.Feed, after string) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	var next *comparison
+	for i := range len(feeds) + 1 {
+		now := next
+		if i < len(feeds) {
+			if next, err = c.compare(ctx, conn, &running, feeds[i], after); err != nil {
+				return fmt.Errorf("%s: %w", feeds[i], err)
+			}
+		}
+		if now == nil {
+			continue
+		}
+		if err := now.store(conn); err != nil {
+			return fmt.Errorf("%s: %w", feeds[i-1], err)
+		}
+	}
+	return nil
+}
+
+// comparison is the pairs of a feed's versions that are being compared.
+type comparison struct {
+	results chan compared // closed at the end
+	err     error         // why it ended; nil if all pairs are compared
+}
+
+// compared is the changes of one pair.
+type compared struct {
+	pair    *lake.VersionPair
+	changes []lake.FieldChange
+}
+
+// atOnceCompared is how many pairs may be compared before the first is stored. A night changes fewer deals of a feed.
+const atOnceCompared = 1024
+
+// compare begins to compare a feed's pairs, in a goroutine of running that ends with ctx.
+func (c *Catalog) compare(ctx context.Context, conn *stdsql.Conn, running *sync.WaitGroup, feed api.Feed, after string) (*comparison, error) {
 	pairs, err := readPairs(ctx, conn, feed, after)
-	if err != nil || len(pairs) == 0 {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	if c.Diff == nil {
-		return errors.New("catalog: Diff is not set, but versions changed")
+	if len(pairs) > 0 && c.Diff == nil {
+		return nil, errors.New("catalog: Diff is not set, but versions changed")
 	}
+	made := &comparison{results: make(chan compared, atOnceCompared)}
+	running.Go(func() {
+		defer close(made.results)
+		if len(pairs) == 0 {
+			return
+		}
+		made.err = c.Diff(ctx, pairs, func(p *lake.VersionPair, changes []lake.FieldChange) error {
+			select {
+			case made.results <- compared{p, slices.Clone(changes)}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	return made, nil
+}
+
+// store writes the changes, until all pairs are compared.
+func (m *comparison) store(conn *stdsql.Conn) error {
 	return conn.Raw(func(driverConn any) (err error) {
 		out, err := duckdb.NewAppender(driverConn.(driver.Conn), "temp", "main", "found_change")
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
-		return c.Diff(ctx, pairs, func(p *lake.VersionPair, changes []lake.FieldChange) error {
-			return appendChanges(out, p, changes)
-		})
+		for r := range m.results {
+			if err := appendChanges(out, r.pair, r.changes); err != nil {
+				return err
+			}
+		}
+		return m.err
 	})
 }
 
