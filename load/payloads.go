@@ -77,6 +77,9 @@ func (c *Contents) keyAt(rec arrow.Record, row int) (key VersionKey, ok bool) {
 	return VersionKey{rec.Column(1).(*array.Int64).Value(row), rec.Column(2).(*array.Int32).Value(row)}, true
 }
 
+// payloadRows is how many payloads are in memory at once, wanted or not: some megabytes.
+const payloadRows = 512
+
 // Read reads the payloads of versions. A version that the files lack, or contain without a payload, is absent from the
 // result.
 func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]Payload, error) {
@@ -96,7 +99,7 @@ func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]
 			continue
 		}
 		slices.Sort(groups[i])
-		err := parquet.Scan(ctx, c.lake.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(slices.Compact(groups[i])), func(rec arrow.Record) error {
+		err := parquet.ScanLimited(ctx, c.lake.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, payloadRows, parquet.OnlyGroups(slices.Compact(groups[i])), func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
 				if key, ok := c.keyAt(rec, row); ok && wanted[key] && rec.Column(3).IsValid(row) {
 					found[key] = Payload{
