@@ -77,8 +77,7 @@ func (c *Contents) keyAt(rec arrow.Record, row int) (key VersionKey, ok bool) {
 	return VersionKey{rec.Column(1).(*array.Int64).Value(row), rec.Column(2).(*array.Int32).Value(row)}, true
 }
 
-// payloadRows is how many payloads are in memory at once, wanted or not: some megabytes.
-const payloadRows = 512
+const payloadRows = 512 // in memory at once, wanted or not: some megabytes
 
 // Read reads the payloads of versions. A version that the files lack, or contain without a payload, is absent from the
 // result.

@@ -20,6 +20,7 @@ import (
 	"dealflow/sql/names"
 	"dealflow/sql/quote"
 	"dealflow/sql/runrows"
+	"dealflow/sql/sealed"
 )
 
 //go:embed views/*.sql macros/*.sql analyses/*.sql refresh/*.sql
@@ -136,7 +137,7 @@ func (c *Catalog) buildOnce(ctx context.Context, path string, last lastStep) (*U
 
 // extendPrevious writes the catalog as an extended copy of Previous.
 func (c *Catalog) extendPrevious(ctx context.Context, path string, last lastStep) (*Unfinished, error) {
-	if err := errors.Join(os.RemoveAll(path+".wal"), copyVerified(c.Previous, path)); err != nil {
+	if err := errors.Join(os.RemoveAll(path+".wal"), sealed.Copy(c.Previous, path)); err != nil {
 		return nil, fmt.Errorf("the previous catalog cannot be extended: %w", err)
 	}
 	return begin(ctx, path, c.Memory, func(conn *stdsql.Conn) error {

@@ -11,6 +11,7 @@ import (
 
 	"dealflow/schemas/lake"
 	"dealflow/sql/quote"
+	"dealflow/sql/sealed"
 )
 
 //go:embed cut/*.sql
@@ -23,7 +24,7 @@ var cutting embed.FS
 // files are the lake's live files, which local provides. known is the instant; shown is the newest commit up to it, with the
 // number 0 for none.
 func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.NamedCommit, files []lake.File, local LocalFiles) error {
-	if err := copyVerified(from, path); err != nil {
+	if err := sealed.Copy(from, path); err != nil {
 		return fmt.Errorf("cut the catalog: %w", err)
 	}
 	err := edit(ctx, path, func(conn *stdsql.Conn) error {

@@ -105,9 +105,9 @@ func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing
 		return ix.run(ctx, conn, "bank_counts", 0)
 	}
 	for _, ix.market = range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
-		of := added.of(ix.market)
-		ix.Table = c.sources(of.files)
-		if err := ix.run(ctx, conn, "bank_counts", rows(&of)); err != nil {
+		own := added.inMarket(ix.market)
+		ix.Table = c.sources(own.files)
+		if err := ix.run(ctx, conn, "bank_counts", rows(&own)); err != nil {
 			return err
 		}
 	}

@@ -93,9 +93,9 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	return found
 }
 
-// of returns the files that have rows of a market. They may have rows of others too; the number of their rows is the market's
+// inMarket returns the files that have rows of a market. They may have rows of others too; the number of their rows is the market's
 // share if all have the same.
-func (f *newFiles) of(market api.Market) newFiles {
+func (f *newFiles) inMarket(market api.Market) newFiles {
 	some := *f
 	some.files = map[string][]lake.File{}
 	for table, files := range f.files {

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/sealed"
 )
 
 // Unfinished is a catalog file that this process writes, with an open transaction. Its commit may be made before it is
@@ -30,7 +31,7 @@ func (u *Unfinished) Finish(ctx context.Context, shown lake.NamedCommit) error {
 	if err := errors.Join(err, u.Close()); err != nil {
 		return fmt.Errorf("finish the catalog of commit %d: %w", shown.Number, err)
 	}
-	return seal(u.path, shown)
+	return sealed.Seal(u.path, shown)
 }
 
 // Close closes the catalog. Unless it is finished, the file must not be used.

@@ -42,10 +42,11 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows"},
+	"sql":                   {"schemas/...", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
 	"sql/names":             {},
 	"sql/layoutfile":        {},
 	"sql/runrows":           {"schemas/..."},
+	"sql/sealed":            {"schemas/..."},
 	"sql/ownschema":         {"sql/quote"},
 	"sql/quote":             {},
 	"sql/paths":             {}, // only a database
@@ -60,7 +61,7 @@ var doors = map[string][]string{
 	"internal/confine":  {}, // of a machine: it knows no statement
 	"internal/safesql":  {"internal/confine", "sql", "sql/answer", "sql/quote"},
 	"internal/attempts": {"schemas/...", "load/...", "internal/process"},
-	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names", "sql/paths"},
+	"internal/catalog":  {"schemas/...", "transform", "load/...", "sql", "sql/names", "sql/paths", "sql/sealed"},
 	"internal/maintain": {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/ddl":      {"schemas/...", "internal/export", "sql/quote"},
 	"internal/export":   {"schemas/...", "load/...", "sql/answer", "sql/quote"},

@@ -9,7 +9,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
+	"dealflow/sql/sealed"
 )
 
 // TestMemory reads the state of a published catalog again and again. Its bytes are read again if the file was written to, or is
@@ -51,13 +51,13 @@ func TestMemory(t *testing.T) {
 	at(made)
 	want("just made", made.Add(time.Second), nil)
 	alter(made)
-	want("altered while its time does not tell", made.Add(time.Second), sql.ErrChanged)
+	want("altered while its time does not tell", made.Add(time.Second), sealed.ErrChanged)
 	alter(made)
 	want("as it was made", made.Add(time.Hour), nil)
 	alter(made)
 	want("with the same time", made.Add(2*time.Hour), nil) // it was not read again: this shows that it is remembered
 	at(made.Add(3 * time.Hour))
-	want("written to", made.Add(4*time.Hour), sql.ErrChanged)
+	want("written to", made.Add(4*time.Hour), sealed.ErrChanged)
 	w.Night(t, 3)
 	want("after another night", time.Now().Add(time.Hour), nil)
 

@@ -16,6 +16,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/sealed"
 )
 
 // ErrWAL means that another program's unfinished changes are next to the published catalog. DuckDB would apply them to
@@ -26,7 +27,7 @@ var ErrWAL = errors.New(lake.CatalogWALKey + " is next to it: another program ha
 type published struct {
 	path  string // a local file; "" if the lake has no catalog
 	shown sql.Shown
-	flaw  error      // why it must not answer: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
+	flaw  error      // why it must not answer: sealed.ErrChanged, ErrWAL, or it is no catalog; nil for none
 	db    *stdsql.DB // from which shown was read; nil for none
 }
 
@@ -52,7 +53,7 @@ func readPublished(ctx context.Context, local *mirror.Mirror, end lake.CatalogEn
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	if p.flaw = sql.Intact(p.path); p.flaw != nil && !errors.Is(p.flaw, sql.ErrChanged) {
+	if p.flaw = sealed.Intact(p.path); p.flaw != nil && !errors.Is(p.flaw, sealed.ErrChanged) {
 		return p, p.flaw
 	}
 	var unreadable error
@@ -82,7 +83,7 @@ func (p *published) checkWAL(ctx context.Context, s store.Store) error {
 // Published is the state of a lake's published catalog.
 type Published struct {
 	Shows lake.NamedCommit // Number is 0 if there is no catalog, or none that can be read
-	Flaw  error            // why it must not be used: sql.ErrChanged, ErrWAL, or it is no catalog; nil for none
+	Flaw  error            // why it must not be used: sealed.ErrChanged, ErrWAL, or it is no catalog; nil for none
 }
 
 // ReadPublished reads the state of the published catalog. Its end names the commit. Of one that is no local file it reads
@@ -90,7 +91,7 @@ type Published struct {
 // files; "" means the system's.
 func ReadPublished(ctx context.Context, l *load.Lake, workDir string) (state Published, err error) {
 	folder := store.LocalPath(l.Store())
-	if end := l.PublishedCatalog(); end.Checksum != "" && (folder == "" || sql.Intact(filepath.Join(folder, lake.CatalogKey)) == nil) {
+	if end := l.PublishedCatalog(); end.Checksum != "" && (folder == "" || sealed.Intact(filepath.Join(folder, lake.CatalogKey)) == nil) {
 		p := published{shown: sql.Shown{Commit: end.NamedCommit}}
 		err := p.checkWAL(ctx, l.Store())
 		return Published{p.shown.Commit, p.flaw}, err

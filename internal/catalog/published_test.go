@@ -17,7 +17,7 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
+	"dealflow/sql/sealed"
 )
 
 // threeNights is a lake with a published catalog: deals 1 to 5 at its first night, of which deal 3 changes in the next
@@ -106,9 +106,9 @@ func TestChangedCatalog(t *testing.T) {
 	w := threeNights(t)
 	answers := w.Answers(t)
 	write(t, w, false, "DELETE FROM _dealflow.version_index WHERE deal_id = 3", "DELETE FROM runs WHERE \"commit\" = 1")
-	wantPrivate(t, w, sql.ErrChanged, answers)
+	wantPrivate(t, w, sealed.ErrChanged, answers)
 	const gone = " deal 3 version %d: %s: the catalog's version index lacks the version, which history has"
-	wantFindings(t, w, sql.ErrChanged.Error(), fmt.Sprintf(gone, 1, world.Expected), fmt.Sprintf(gone, 1, world.Priced), fmt.Sprintf(gone, 2, world.Priced))
+	wantFindings(t, w, sealed.ErrChanged.Error(), fmt.Sprintf(gone, 1, world.Expected), fmt.Sprintf(gone, 1, world.Priced), fmt.Sprintf(gone, 2, world.Priced))
 
 	w.Night(t, 3)
 	world.WantSound(t, w.Store)

@@ -48,7 +48,7 @@ func (f *feedRun) spill(folder string) (err error) {
 }
 
 // addTo adds the versions to the latest ones.
-func (s spilled) addTo(latest lake.Latest) error {
+func (s spilled) addTo(latest lake.Latest) (err error) {
 	if s.n == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s spilled) addTo(latest lake.Latest) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // read-only: a failing close loses nothing
+	defer func() { err = errors.Join(err, file.Close()) }()
 	in := bufio.NewReader(file)
 	var line [state.RecordSize]byte
 	for range s.n {

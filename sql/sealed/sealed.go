@@ -1,4 +1,9 @@
-package sql
+// Package sealed tells whether the file of a catalog is as it was made.
+// Takes: local files. Gives: Seal, which appends a checksum; Intact, which compares it; Copy, which does so while it copies.
+// Keeps: DuckDB ignores what is appended.
+// Fails: ErrChanged, or the file system's errors.
+// May change here: the form of the end, with the layout of catalogs.
+package sealed
 
 import (
 	"bytes"
@@ -24,8 +29,8 @@ func checksumTrailer(sum []byte) []byte {
 	return append([]byte(lake.ChecksumPrefix), hex.EncodeToString(sum)...)
 }
 
-// seal appends the end to a complete catalog file: the commit line, unless the commit is not made yet, and the checksum.
-func seal(path string, shown lake.NamedCommit) (err error) {
+// Seal appends the end to a complete catalog file: the commit line, unless the commit is not made yet, and the checksum.
+func Seal(path string, shown lake.NamedCommit) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -86,8 +91,8 @@ func hashCatalog(path string, to io.Writer) (blocks int64, err error) {
 	return size, nil
 }
 
-// copyVerified copies DuckDB's part of a catalog. It fails with ErrChanged if the checksum does not match.
-func copyVerified(from, to string) error {
+// Copy copies DuckDB's part of a catalog. It fails with ErrChanged if the checksum does not match.
+func Copy(from, to string) error {
 	target, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
