@@ -79,6 +79,7 @@ var Vocabulary = []Word{
 
 	// The catalog and readers.
 	{"catalog published", []string{"catalog", "commit"}, "`catalog` is done"},
+	{"the latest versions are read again", []string{"why"}, "after the commit; what the run had of them in its work folder could not be read back"},
 	{"the catalog is built again", []string{"why"}, "that of this commit could not be finished"},
 	{"the catalog is built from scratch", []string{"why"}, "the previous one could not be extended"},
 	{"the catalog is built again with more memory", []string{"why", "mib"}, "the lake is larger than the usual limit of DuckDB's memory allows for"},
