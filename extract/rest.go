@@ -12,7 +12,7 @@ import (
 func (s *Spool) Rest() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.resting {
+	if s.deals == nil {
 		return nil
 	}
 	var line []byte
@@ -26,8 +26,7 @@ func (s *Spool) Rest() error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.flushed = s.size
-	s.resting, s.rested = true, len(s.deals)
-	s.deals, s.out, s.older = nil, nil, nil
+	s.rested, s.deals, s.out, s.older = len(s.deals), nil, nil, nil
 	return nil
 }
 
@@ -35,7 +34,7 @@ func (s *Spool) Rest() error {
 func (s *Spool) Wake() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.resting {
+	if s.deals != nil {
 		return nil
 	}
 	index := bufio.NewReader(io.NewSectionReader(s.file, s.size, int64(s.rested)*restingSize))
@@ -53,7 +52,6 @@ func (s *Spool) Wake() error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.deals, s.out = deals, bufio.NewWriterSize(s.file, spoolBuffer)
-	s.resting = false
 	return nil
 }
 
@@ -82,7 +80,7 @@ func entryOf(line *[restingSize]byte) (id int64, e spoolEntry) {
 
 // index returns the entries of all deals. The caller holds the lock.
 func (s *Spool) index() map[int64]spoolEntry {
-	if s.resting {
+	if s.deals == nil {
 		panic("spool " + s.file.Name() + ": it rests; call Wake first")
 	}
 	return s.deals

@@ -43,8 +43,7 @@ type Spool struct {
 	out         *bufio.Writer        // nil while the spool rests
 	size        int64                // bytes of payloads, written or still buffered
 	flushed     int64                // bytes of payloads in the file
-	deals       map[int64]spoolEntry // nil while the spool rests; use index
-	resting     bool                 // deals is in the file, after the payloads
+	deals       map[int64]spoolEntry // use index; nil while the spool rests: then they are in the file, after the payloads
 	rested      int                  // number of deals there
 	hrefs       hrefs
 	older       []byte // buffer for payloads that are read back

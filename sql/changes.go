@@ -95,21 +95,18 @@ type compared struct {
 // atOnceCompared is how many pairs may be compared before the first is stored. A night changes fewer deals of a feed.
 const atOnceCompared = 1024
 
-// compare begins to compare a feed's pairs, in a goroutine of running that ends with ctx.
+// compare begins to compare a feed's pairs, in a goroutine of running that ends with ctx. Without pairs it returns nil.
 func (c *Catalog) compare(ctx context.Context, conn *stdsql.Conn, running *sync.WaitGroup, feed api.Feed, after string) (*comparison, error) {
 	pairs, err := readPairs(ctx, conn, feed, after)
-	if err != nil {
+	if err != nil || len(pairs) == 0 {
 		return nil, err
 	}
-	if len(pairs) > 0 && c.Diff == nil {
+	if c.Diff == nil {
 		return nil, errors.New("catalog: Diff is not set, but versions changed")
 	}
 	made := &comparison{results: make(chan compared, atOnceCompared)}
 	running.Go(func() {
 		defer close(made.results)
-		if len(pairs) == 0 {
-			return
-		}
 		made.err = c.Diff(ctx, pairs, func(p *lake.VersionPair, changes []lake.FieldChange) error {
 			select {
 			case made.results <- compared{p, slices.Clone(changes)}:

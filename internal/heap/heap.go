@@ -9,18 +9,16 @@ import (
 
 // Grow lets the heap grow by this many bytes before garbage is collected, or by the percentage that is set, whichever is
 // more. stop restores the percentage. The setting is of the whole process: call stop before the next Grow. stop may be
-// called again, and by any goroutine.
+// called again, and by any goroutine. Without bytes, and if garbage is not collected at all, nothing is set.
 //
 // A percentage alone is wrong for a program whose live heap is small and whose garbage is many large buffers: a low one
 // collects all the time, and a high one makes a large heap half garbage.
 func Grow(bytes int64) (stop func()) {
-	g := &growth{bytes: bytes}
-	g.least = debug.SetGCPercent(-1)
-	debug.SetGCPercent(g.least)
-	if g.least < 0 {
-		return func() {} // garbage is not collected at all
+	least := percentSet()
+	if bytes <= 0 || least < 0 {
+		return func() {}
 	}
-	g.percent = g.least
+	g := &growth{bytes: bytes, least: least, percent: least}
 	g.adjust()
 	return g.stop
 }
@@ -73,11 +71,14 @@ func percentOf(bytes, live int64) int {
 }
 
 // liveHeap returns the bytes that the last collection has found to be in use.
-func liveHeap() int64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+func liveHeap() int64 { return read("/gc/heap/live:bytes") }
+
+// percentSet returns the percentage that is set; less than 0 if garbage is not collected.
+func percentSet() int { return int(read("/gc/gogc:percent")) }
+
+// read returns a number of package runtime/metrics.
+func read(name string) int64 {
+	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0
-	}
 	return int64(sample[0].Value.Uint64())
 }

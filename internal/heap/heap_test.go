@@ -42,9 +42,28 @@ func afterCollections(t *testing.T) int {
 		<-done // one goroutine calls all finalizers
 		runtime.GC()
 	}
-	percent := debug.SetGCPercent(-1)
-	debug.SetGCPercent(percent)
-	return percent
+	return percentSet()
+}
+
+// TestGrowNothing grows by nothing, and without collections: the setting stays as it is.
+func TestGrowNothing(t *testing.T) {
+	for _, percent := range []int{50, -1} {
+		before := debug.SetGCPercent(percent)
+		for _, bytes := range []int64{0, 64 << 20} {
+			if bytes > 0 && percent > 0 {
+				continue
+			}
+			stop := Grow(bytes)
+			if got := afterCollections(t); got != percent {
+				t.Errorf("%d bytes, with %d %%: got %d %%", bytes, percent, got)
+			}
+			stop()
+			if got := percentSet(); got != percent {
+				t.Errorf("%d bytes, with %d %%: got %d %% after the end", bytes, percent, got)
+			}
+		}
+		debug.SetGCPercent(before)
+	}
 }
 
 func TestPercentOf(t *testing.T) {

@@ -156,7 +156,7 @@ func (r *run) rest(feeds []*feedRun) error {
 }
 
 // apply adds the committed versions to the latest ones. If they cannot be read back, the lake has them.
-func (r *run) apply(ctx context.Context, feeds []*feedRun) (err error) {
+func (r *run) apply(ctx context.Context, feeds []*feedRun) error {
 	for _, f := range feeds {
 		if f.Outcome != lake.OutcomeDone {
 			continue

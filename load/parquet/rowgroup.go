@@ -102,15 +102,15 @@ func (g *rowGroups) writeBoth(record arrow.Record, other *rowGroups, first arrow
 	var encoded bytes.Buffer
 	defer func() { g.out.also = nil }()
 	group, otherGroup := g.begin(), other.begin()
+	common := int(first.NumCols())
 	for i, column := range record.Columns() {
-		if i == int(first.NumCols()) {
-			g.out.also = nil
-		} else {
+		g.out.also = nil
+		if i < common {
 			encoded.Reset()
 			g.out.also = &encoded
 		}
 		chunk, err := group.encode(column)
-		if err == nil && i < int(first.NumCols()) {
+		if err == nil && i < common {
 			err = otherGroup.takeOver(chunk, encoded.Bytes())
 		}
 		if err != nil {
@@ -127,10 +127,12 @@ func (g *rowGroups) close() error {
 		return err
 	}
 	size, err := footer.WriteTo(g.out, nil)
-	return errors.Join(err, binary.Write(g.out, binary.LittleEndian, uint32(size)), func() error {
-		_, err := io.WriteString(g.out, magic)
+	if err != nil {
 		return err
-	}())
+	}
+	end := binary.LittleEndian.AppendUint32(nil, uint32(size))
+	_, err = g.out.Write(append(end, magic...))
+	return err
 }
 
 // check compares the columns of a record with those of the file: the library itself writes any record.
