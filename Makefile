@@ -82,10 +82,11 @@ lint: ## Check format, vet, linters, and that go.mod is tidy
 
 # Where the benchmarks' output goes: `make bench BENCH=docs/bench` publishes it.
 BENCH   ?= bench
-measure = mkdir -p $(BENCH) && $(GO) test -run '^$$' -timeout 0
+measure = $(GO) test -run '^$$' -timeout 0
 
 bench bench-peers: export TEST_FULL := 1
 bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
+	@mkdir -p $(BENCH)
 	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake ./load/iceberg > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	TEST_SIZES=1k $(measure) -bench Afar -benchtime 1x ./internal/bench > $(BENCH)/afar.txt
@@ -97,6 +98,7 @@ bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` b
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
 
 bench-peers: ## Measure next to other tools: dlt, DuckDB, polars, pyarrow (needs Python; they come through pip)
+	@mkdir -p $(BENCH)
 	.ci/peers/setup bin/peers
 	TEST_SIZES=10k TEST_PYTHON=$(CURDIR)/bin/peers/bin/python $(measure) -bench 'Floor/.*/(download-gzip|flatten-and-write)|Run/.*/first-night/cores=2|Peers' -benchtime 3x ./internal/bench > $(BENCH)/peers.txt
 	$(GO) run ./internal/bench/goals $(BENCH)/*.txt | tee $(BENCH)/goals.md
