@@ -162,11 +162,13 @@ func (r *run) apply(ctx context.Context, feeds []*feedRun) error {
 			continue
 		}
 		if r.latest[f.Feed] == nil {
-			r.latest[f.Feed] = make(lake.Latest, f.came.n)
+			r.latest[f.Feed] = make(lake.Latest, f.came.Len)
 		}
-		if err := f.came.addTo(r.latest[f.Feed]); err != nil {
+		if err := f.came.AddTo(r.latest[f.Feed]); err != nil {
 			r.Log.Info("the latest versions are read again", "why", err)
-			r.latest, err = r.lake.Latest(ctx, r.Memory)
+			if r.latest, err = r.lake.Latest(ctx, r.Memory); err != nil {
+				r.latest = nil // not a part of them: what follows reads them by itself
+			}
 			return err
 		}
 	}
@@ -181,14 +183,14 @@ func (r *run) nothingToPull() error {
 	return fmt.Errorf("%w: the lake has no snapshot of these feeds; run `dealflow run` first", ErrNothingDone)
 }
 
-// decideAgain reads what another run has committed, and decides all complete feeds again, from the payloads that this
-// run has. For each deal the later observation wins.
+// decideAgain reads what other runs have committed since this one began to read, and decides all complete feeds again, from
+// the payloads that this run has. For each deal the later observation wins, also over one of a commit that an earlier
+// decision has seen already.
 func (r *run) decideAgain(ctx context.Context, feeds []*feedRun) error {
-	before := r.lake.Log().KnownAt
 	if err := r.readAgain(ctx); err != nil {
 		return err
 	}
-	theirs, err := r.lake.ObservedAfter(ctx, r.Memory, before)
+	theirs, err := r.lake.ObservedAfter(ctx, r.Memory, r.since)
 	if err != nil {
 		return err
 	}
@@ -216,14 +218,19 @@ func (r *run) readAgain(ctx context.Context) (err error) {
 	return r.chooseDay(&r.Config, r.lake.Log())
 }
 
-// redo decides and writes one feed again. theirs says when other runs' new versions of deals were observed.
+// redo decides and writes one feed again. theirs says when other runs' new versions of deals were observed. A run that has read
+// the complete feed since has observed all of its deals later, also those of which it made no version.
 func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) error {
 	if err := f.spool.Wake(); err != nil {
 		return err
 	}
+	var reread time.Time
+	if last := r.lake.Log().LastSnapshot(f.Feed); last != nil && last.KnownAt.After(r.since.Time) {
+		reread = last.Feed(f.Feed).StartedAt.Time
+	}
 	superseded := map[int64]bool{}
-	for id, observed := range theirs {
-		if entry, ok := f.spool.Entry(id); ok && observed.After(entry.ObservedAt) {
+	for _, id := range f.spool.IDs() {
+		if entry, _ := f.spool.Entry(id); entry.ObservedAt.Before(reread) || entry.ObservedAt.Before(theirs[id]) {
 			superseded[id] = true
 		}
 	}

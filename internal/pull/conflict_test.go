@@ -100,6 +100,73 @@ func TestDecidesAgainLater(t *testing.T) {
 	})
 }
 
+// TestDecidesAgainTwice lets two runs commit first, one after the other. The first has seen a deal later than this run, the second
+// says nothing of that deal: it stays as the first has seen it.
+func TestDecidesAgainTwice(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 5, `"message":"A"`)
+	w.Night(t, 0, world.Feeds(world.Priced))
+	w.Evening(1)
+	cfg := w.Config(t, world.Feeds(world.Priced))
+	commits := 0
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
+		commits++
+		w.Later(time.Minute)
+		switch commits {
+		case 1:
+			b.Write(world.Priced, 1, `"message":"B"`)
+			b.Strike(world.Priced, 2)
+		case 2:
+			b.Write(world.Priced, 3, `"message":"C"`)
+		default:
+			return
+		}
+		w.MustRun(t, world.Feeds(world.Priced))
+	}}
+	result, err := pull.Run(t.Context(), cfg)
+	if err != nil || result.Commit != 4 || commits != 3 {
+		t.Fatalf("got %v, commit %d after %d tries; want commit 4 after 3", err, result.Commit, commits)
+	}
+	world.WantCounts(t, result, world.Priced, [6]int64{0, 0, 0, 0, 4, 0})
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, world.Versions(world.Priced, 1, 3), "1 1 added -", "1 2 changed -", "2 1 added -", "2 2 removed gone", "3 1 added -", "3 2 changed -")
+		world.WantLines(t, db, "SELECT deal_id, message FROM bond_priced_deals ORDER BY deal_id", "1 B", "3 C", "4 A", "5 A")
+		world.WantAgreement(t, db, world.Priced)
+		world.WantInstants(t, db)
+	})
+}
+
+// TestLaterReadingWins lets another run read the feed after this one, when the source has taken everything back: it makes no
+// version of that, and this run adds none of what it has seen before.
+func TestLaterReadingWins(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 5, `"message":"A"`)
+	w.Night(t, 0, world.Feeds(world.Priced))
+	w.Evening(1)
+	b.Write(world.Priced, 1, `"message":"B"`)
+	b.Write(world.Priced, 6, `"message":"new"`)
+	cfg := w.Config(t, world.Feeds(world.Priced))
+	cfg.FeedDone = func(lake.FeedRun) {
+		w.Later(time.Minute)
+		b.Write(world.Priced, 1, `"message":"A"`)
+		b.Strike(world.Priced, 6)
+		world.WantCounts(t, w.MustRun(t, world.Feeds(world.Priced)), world.Priced, [6]int64{0, 0, 0, 0, 5, 0})
+	}
+	result, err := pull.Run(t.Context(), cfg)
+	if err != nil || result.Commit != 3 {
+		t.Fatalf("got %v, commit %d; want commit 3", err, result.Commit)
+	}
+	world.WantCounts(t, result, world.Priced, [6]int64{0, 0, 0, 0, 5, 0})
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, world.Versions(world.Priced, 1, 6), "1 1 added -", "2 1 added -", "3 1 added -", "4 1 added -", "5 1 added -")
+		world.WantLines(t, db, "SELECT deal_id, message FROM snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY deal_id", "1 A", "2 A", "3 A", "4 A", "5 A")
+		world.WantAgreement(t, db, world.Priced)
+		world.WantInstants(t, db)
+	})
+}
+
 // TestLosesForGood lets another run commit first each time. In the end the run fails with ErrConflict, and nothing of
 // it is visible.
 func TestLosesForGood(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/load"
+	"dealflow/load/state"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -41,13 +42,26 @@ type resolved struct {
 // decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
 	decisions []transform.Decision // nil once the files are written
-	came      spilled              // from then on
+	came      state.Records        // the new versions among them, from then on
 	news      int                  // number of new versions and of records newly put into quarantine
 }
 
 // begin resets the feed to the end of extraction.
 func (f *feedRun) begin(superseded map[int64]bool) {
 	f.FeedRun, f.resolved, f.decided = f.extracted, resolved{superseded: superseded}, decided{}
+}
+
+// spill writes the new versions among the feed's decisions to a file in a folder, and drops the decisions.
+func (f *feedRun) spill(folder string) (err error) {
+	f.came, err = state.WriteRecords(folder, func(yield func(int64, *lake.LatestVersion) bool) {
+		for i := range f.decisions {
+			if d := &f.decisions[i]; d.Change != "" && !yield(d.ID, &d.Latest) {
+				return
+			}
+		}
+	})
+	f.decisions = nil
+	return err
 }
 
 func (f *feedRun) hasNews() bool { return f.news > 0 }

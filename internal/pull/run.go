@@ -36,6 +36,7 @@ type run struct {
 	undated bool      // the API's answers have no readable Date
 	until   time.Time // the deadline, by the machine's clock; zero before bounded has set it, or for none
 	opened
+	since   lake.Instant // known_at of the newest commit when the first feed was begun; zero for none
 	session *load.Session
 	spools  string              // folder for spools
 	workers *semaphore.Weighted // limits the feeds that are flattened at once
@@ -104,6 +105,7 @@ func (r *run) pull(ctx context.Context, result *Result) (err error) {
 	if err != nil {
 		return err
 	}
+	r.since = r.lake.Log().KnownAt
 	feeds, err := r.feeds(ctx, plan)
 	defer func() { err = errors.Join(err, closeFeeds(feeds)) }()
 	result.setFeeds(feeds)
