@@ -118,13 +118,13 @@ func (g *Log) hold(feed api.Feed) (hold *Hold, ended int64) {
 	return hold, 0
 }
 
-// UnprovedAbsent returns the deals of a feed that its last complete snapshot kept although the list did not show them,
-// because there was no evidence that they are gone. They are sorted; the slice is shared.
-func (g *Log) UnprovedAbsent(feed api.Feed) []int64 {
+// Absent returns the deals of a feed that its last complete snapshot kept although the list did not show them: unproved ones,
+// without evidence that they are gone, and standing ones, which answered by id. Both are sorted; the slices are shared.
+func (g *Log) Absent(feed api.Feed) (unproved, standing []int64) {
 	if run := g.LastSnapshot(feed); run != nil {
-		return run.Feed(feed).UnprovedAbsent
+		return run.Feed(feed).UnprovedAbsent, run.Feed(feed).StandingAbsent
 	}
-	return nil
+	return nil, nil
 }
 
 // Snapshots returns the number of the feed's complete snapshots.

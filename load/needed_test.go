@@ -74,7 +74,9 @@ func answers(g *Log) map[string]any {
 		say("ever taken", g.EverTaken(feed))
 		say("last snapshot", g.LastSnapshot(feed))
 		say("snapshots", g.Snapshots(feed))
-		say("unproved", g.UnprovedAbsent(feed))
+		unproved, standing := g.Absent(feed)
+		say("unproved", unproved)
+		say("standing", standing)
 		say("link", g.UpdatedSince(feed))
 		for _, outcome := range []string{lake.OutcomeDone, lake.OutcomeFailed, lake.OutcomeHeld, lake.OutcomeSkipped} {
 			say("runs "+outcome, slices.Collect(g.FeedRuns(feed, outcome)))
@@ -151,7 +153,7 @@ func randomRuns(random *rand.Rand, n int) []lake.Commit {
 				if f.Outcome == lake.OutcomeDone {
 					f.UpdatedSince = one("", "/x?updatedSince="+at.Format(time.RFC3339), "/x?cursor="+fmt.Sprint(i))
 					f.Quarantined = int64(random.IntN(9) / 8)
-					f.UnprovedAbsent = []int64{int64(i)}
+					f.UnprovedAbsent, f.StandingAbsent = []int64{int64(i)}, []int64{int64(i), int64(i + 1)}
 				}
 				for range random.IntN(3) {
 					f.Drift = append(f.Drift, lake.Drift{Pointer: one("/a", "/b", "/c"), Kind: lake.DriftUnknown, Count: int64(i)})

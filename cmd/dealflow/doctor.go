@@ -290,7 +290,8 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	}
 	kept := 0
 	for _, feed := range api.Feeds() {
-		kept += len(l.Log().UnprovedAbsent(feed))
+		unproved, _ := l.Log().Absent(feed)
+		kept += len(unproved)
 	}
 	if kept > 0 {
 		return found(check, "no feed is held; %d deals are kept without evidence that they are gone (`dealflow status`)", kept)

@@ -13,8 +13,8 @@ import (
 	"dealflow/transform"
 )
 
-// The removal guard (docs/explanation/extraction.md). Deals that earlier runs already kept without evidence count in
-// none of these numbers.
+// The removal guard (docs/explanation/extraction.md). Deals that the list lacked in the last snapshot already count in none of
+// these numbers.
 const (
 	guardCount           = 10             // number of priced deals that may always vanish
 	guardPercent         = 10             // percentage of a priced feed that may vanish in one run
@@ -22,7 +22,7 @@ const (
 	guardExpectedPercent = 60             // percentage of an expected feed that may leave unpriced between two nights
 	guardAge             = 30 * time.Hour // after more than this, expected deals may leave in any number
 	guardSmall           = 3              // number of deals that an empty list may remove
-	maxConfirmations     = 500            // number of a feed's deals that one run requests by id for the first time
+	maxConfirmations     = 500            // number of a feed's deals that one run requests by id for the first time, and of those that answered before
 	maxRepeated          = 50             // number of deals without evidence that one run requests by id again
 )
 
@@ -38,10 +38,11 @@ func (e *heldError) Error() string {
 
 // absence is the current deals that a complete snapshot lacks.
 type absence struct {
-	fresh  []int64 // absent for the first time, by deal_id
-	again  []int64 // kept without evidence by the last snapshot already, by deal_id
-	known  int     // number of current deals, without again
-	listed int     // number of deals that the list shows, readable or not
+	fresh    []int64 // absent for the first time, by deal_id
+	again    []int64 // kept without evidence by the last snapshot already, by deal_id
+	standing []int64 // absent in the last snapshot already, and returned by id, by deal_id
+	known    int     // number of current deals, without again and standing
+	listed   int     // number of deals that the list shows, readable or not
 }
 
 func (a *absence) held(form string, args ...any) error {
@@ -145,11 +146,11 @@ func (r *run) show(f *feedRun, err error) {
 	if err != nil || f.Outcome != lake.OutcomeDone || !r.command.complete {
 		return
 	}
-	known, unproved := r.latest[f.Feed], r.lake.Log().UnprovedAbsent(f.Feed)
+	known := r.latest[f.Feed]
+	unproved, standing := r.lake.Log().Absent(f.Feed)
 	own.shown = f.probes
 	own.emptied = f.listed == 0 && slices.ContainsFunc(transform.Absent(known, f.observations()), func(id int64) bool {
-		_, found := slices.BinarySearch(unproved, id)
-		return !found
+		return !contains(unproved, id) && !contains(standing, id)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // evidence, or if the user accepts removals; any other deal is kept.
 func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 	a := r.absence(f)
-	if len(a.fresh)+len(a.again) == 0 {
+	if len(a.fresh)+len(a.again)+len(a.standing) == 0 {
 		return nil
 	}
 	q, err := r.question(ctx, f, a)
@@ -53,28 +53,38 @@ func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 // absence lists the current deals that the complete snapshot lacks.
 func (r *run) absence(f *feedRun) *absence {
 	known := r.latest[f.Feed]
-	unproved := r.lake.Log().UnprovedAbsent(f.Feed)
+	unproved, standing := r.lake.Log().Absent(f.Feed)
 	a := &absence{listed: f.listed}
 	for _, id := range r.reallyAbsent(f, known) {
-		if _, again := slices.BinarySearch(unproved, id); again {
+		switch {
+		case contains(unproved, id):
 			a.again = append(a.again, id)
-		} else {
+		case contains(standing, id):
+			a.standing = append(a.standing, id)
+		default:
 			a.fresh = append(a.fresh, id)
 		}
 	}
-	a.known = countCurrent(known) - len(a.again)
+	a.known = countCurrent(known) - len(a.again) - len(a.standing)
 	return a
+}
+
+// contains says whether a sorted list has a deal.
+func contains(sorted []int64, id int64) bool {
+	_, found := slices.BinarySearch(sorted, id)
+	return found
 }
 
 // question says which absent deals are requested by id, and which deals show that the answers can be believed. It
 // returns a heldError if the guard holds the feed without any request.
 func (r *run) question(ctx context.Context, f *feedRun, a *absence) (extract.Question, error) {
-	q := extract.Question{IDs: a.fresh, Again: a.again}
+	q := extract.Question{IDs: a.fresh, Again: slices.Concat(a.again, a.standing)}
 	if !r.AcceptRemovals {
 		if err := a.guard(f.Feed.Kind); err != nil {
 			return q, err
 		}
-		q.Again = inTurn(a.again, r.lake.Log().Snapshots(f.Feed))
+		turn := r.lake.Log().Snapshots(f.Feed)
+		q.Again = slices.Concat(inTurn(a.again, turn, maxRepeated), inTurn(a.standing, turn, maxConfirmations))
 	}
 	if a.listed > 0 {
 		q.Shown = []extract.Shown{{Feed: f.Feed, IDs: f.probes}}
@@ -91,14 +101,14 @@ func (r *run) question(ctx context.Context, f *feedRun, a *absence) (extract.Que
 	return q, nil
 }
 
-// inTurn returns the deals that are requested again in this run: the next ones after each snapshot, and all of them in
-// turn.
-func inTurn(ids []int64, snapshots int) []int64 {
-	if len(ids) <= maxRepeated {
+// inTurn returns the deals that are requested again in this run, no more than most: the next ones after each snapshot, and
+// all of them in turn.
+func inTurn(ids []int64, snapshots, most int) []int64 {
+	if len(ids) <= most {
 		return ids
 	}
-	start := snapshots * maxRepeated % len(ids)
-	return slices.Concat(ids[start:], ids[:start])[:maxRepeated]
+	start := snapshots * most % len(ids)
+	return slices.Concat(ids[start:], ids[:start])[:most]
 }
 
 // probes returns listed deals that are asked for by id as well: only if the API returns them can its by-id answers be
@@ -192,19 +202,25 @@ func (r *run) removalsFrom(ctx context.Context, f *feedRun, a *absence, confirme
 	return removals, nil
 }
 
-// keepOthers keeps the absent deals that are not removed: those that the API returned, and those without evidence,
-// which it lists.
+// keepOthers keeps the absent deals that are not removed, and lists them: those that the API returned, also in an earlier run
+// since which it was not asked or gave no answer, and those without evidence.
 func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation) {
-	for _, id := range slices.Concat(a.fresh, a.again) {
+	for _, id := range slices.Concat(a.fresh, a.again, a.standing) {
+		says := confirmed.Answers[id].Says
 		switch {
-		case confirmed.Answers[id].Says == extract.Present:
+		case says == extract.Present:
 			r.keep(f, id)
+			f.StandingAbsent = append(f.StandingAbsent, id)
+		case (says == "" || says == extract.NoAnswer) && contains(a.standing, id):
+			f.kept = append(f.kept, id)
+			f.StandingAbsent = append(f.StandingAbsent, id)
 		case !r.accepts(a, confirmed, id):
 			f.kept = append(f.kept, id)
 			f.UnprovedAbsent = append(f.UnprovedAbsent, id)
 		}
 	}
 	slices.Sort(f.UnprovedAbsent)
+	slices.Sort(f.StandingAbsent)
 }
 
 // keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.

@@ -138,7 +138,7 @@ func TestUnproved(t *testing.T) {
 			if got := g.requested(1, 96); len(got) != 96 {
 				t.Errorf("%d of 96 were asked for, want all the first time", len(got))
 			}
-			if got := w.Log(t).UnprovedAbsent(world.Expected); !slices.Equal(got, upTo(1, 96)) {
+			if got, _ := w.Log(t).Absent(world.Expected); !slices.Equal(got, upTo(1, 96)) {
 				t.Errorf("the log lists %v", got)
 			}
 
@@ -164,7 +164,7 @@ func TestUnproved(t *testing.T) {
 				w.Evening(night)
 				run(t, w, feeds)
 			}
-			if got := w.Log(t).UnprovedAbsent(world.Expected); !slices.Equal(got, upTo(6, 96)) {
+			if got, _ := w.Log(t).Absent(world.Expected); !slices.Equal(got, upTo(6, 96)) {
 				t.Errorf("after two nights the log lists %v, want 6 to 96", got)
 			}
 
@@ -233,4 +233,41 @@ func TestAcceptRemovalsBelieves(t *testing.T) {
 	through(w, world.Priced).answer(1, 20, htmlPage(http.StatusNotFound))
 	w.Later(time.Minute)
 	wantUnproved(t, run(t, w, world.Feeds(world.Priced), world.AcceptRemovals), world.Priced, 20, 10, nil)
+}
+
+// TestStandingAbsent lets more and more deals leave a priced list, but answer by id. Each counts in the guard in its first night
+// alone, so that the feed is never held; they are listed, stay current, and take what they say. One that is gone is removed.
+func TestStandingAbsent(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	feeds := world.Feeds(world.Priced)
+	b.WriteAll(world.Priced, 1, 60, "")
+	w.Evening(0)
+	run(t, w, feeds)
+	for night := 1; night <= 4; night++ {
+		for id := int64(5*night - 4); id <= int64(5*night); id++ {
+			b.Unlist(world.Priced, id)
+		}
+		w.Evening(night)
+		f := run(t, w, feeds).Feeds[0]
+		if f.Outcome != lake.OutcomeDone || f.Deals != 60 || f.Removed != 0 || !slices.Equal(f.StandingAbsent, upTo(1, int64(5*night))) || f.UnprovedAbsent != nil {
+			t.Fatalf("night %d: %s %s, %d deals, %d removed, standing %v, without evidence %v", night, f.Outcome, f.Error, f.Deals, f.Removed, f.StandingAbsent, f.UnprovedAbsent)
+		}
+	}
+	b.WriteAll(world.Priced, 1, 1, `"message":"new"`)
+	b.Unlist(world.Priced, 1)
+	b.WriteAll(world.Priced, 2, 2, "") // listed again
+	b.Strike(world.Priced, 3)
+	g := through(w, world.Priced)
+	g.answer(4, 4, htmlPage(http.StatusNotFound))
+	g.answer(5, 5, htmlPage(http.StatusInternalServerError))
+	w.Evening(5)
+	f := run(t, w, feeds).Feeds[0]
+	standing := slices.DeleteFunc(upTo(1, 20), func(id int64) bool { return id >= 2 && id <= 4 })
+	if f.Outcome != lake.OutcomeDone || f.Deals != 59 || f.Removed != 1 || f.Changed != 1 || !slices.Equal(f.StandingAbsent, standing) || !slices.Equal(f.UnprovedAbsent, []int64{4}) {
+		t.Errorf("%s %s, %d deals, %d removed, %d changed, standing %v, without evidence %v", f.Outcome, f.Error, f.Deals, f.Removed, f.Changed, f.StandingAbsent, f.UnprovedAbsent)
+	}
+	if unproved, found := w.Log(t).Absent(world.Priced); !slices.Equal(found, standing) || !slices.Equal(unproved, []int64{4}) {
+		t.Errorf("the log lists %v and %v", found, unproved)
+	}
 }

@@ -162,6 +162,10 @@ type FeedRun struct {
 	// UnprovedAbsent lists the deals, sorted, that this complete snapshot keeps although the list did not show them: there
 	// is no evidence that they are gone. It is the whole list, not what the run adds to it.
 	UnprovedAbsent []int64 `json:"unproved_absent,omitempty"`
+
+	// StandingAbsent lists the deals, sorted, that the list did not show either, and that exist: when they were asked for by
+	// id last, the API returned them. It is the whole list, too.
+	StandingAbsent []int64 `json:"standing_absent,omitempty"`
 }
 
 // SyncMissedListed is the most deals that a run lists as missed by syncs. Such a deal changed, but its updatedSince
