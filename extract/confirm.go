@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -175,15 +176,25 @@ type idReply struct {
 	form api.ErrorForm // of a 404 or 403
 }
 
-// requestByID gets one deal by id and puts it into the spool. If into is nil, it only returns the answer.
+// requestByID gets one deal by id and puts it into the spool. If into is nil, it only returns the answer. An answer that is no
+// JSON is requested again; if it looks complete and has the same bytes twice, it is the API's own, as in a list: the deal
+// exists, and its record cannot be read.
 func (j *job) requestByID(ctx context.Context, id int64, into *Spool) (idReply, error) {
 	link := j.client.cfg.Base.String() + j.feed.DealPath(id)
 	nameless := 0
+	var broken [sha256.Size]byte // of the answer before; zero if it was JSON
 	answer, err := j.get(ctx, link, func(body []byte) error {
 		head, err := api.ReadRecordID(body, j.feed)
 		var reject *api.Reject
+		isReject := errors.As(err, &reject)
+		if sum := sha256.Sum256(body); isReject && reject.Reason == api.RejectInvalidJSON && looksComplete(body) {
+			if sum == broken && (!head.HasID || head.ID == id) {
+				return nil
+			}
+			broken = sum
+		}
 		switch {
-		case errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
+		case isReject && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
 			return err // an answer cut short, or a page of some proxy
 		case head.HasID && head.ID != id:
 			return fmt.Errorf("got deal %d, want deal %d", head.ID, id)
@@ -216,6 +227,12 @@ func (j *job) requestByID(ctx context.Context, id int64, into *Spool) (idReply, 
 	err = into.putAnswer(bytes.TrimSpace(answer.body.Bytes()), id, observed, link)
 	j.progress(0, "")
 	return idReply{says: Present}, err
+}
+
+// looksComplete says whether an answer that is no JSON begins and ends as an object does.
+func looksComplete(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return bytes.HasPrefix(body, []byte("{")) && bytes.HasSuffix(body, []byte("}"))
 }
 
 // putAnswer spools the answer to a request by id. If the record has no readable id, the requested id is used.

@@ -13,11 +13,17 @@ import (
 // maxRestarts is how often a walk is restarted whose cursor the server no longer accepts.
 const maxRestarts = 3
 
+// maxStale is how many pages in a row may show nothing new in a walk that began with an empty spool. A list that grows in front
+// of a cursor that counts positions shows some entries again, but not this many pages.
+const maxStale = 100
+
 // scan is the result of one walk over a list, or over what an updatedSince link returns.
 type scan struct {
 	linkTracker
 	pages    int
 	fresh    int         // number of deals that are new, changed or newly unreadable
+	empty    bool        // the spool was empty when the walk began
+	stale    int         // pages since the last one with such a deal
 	opening  []listEntry // entries of the first page
 	observed time.Time   // latest instant of observation of all pages
 	took     time.Duration
@@ -37,7 +43,7 @@ type listEntry struct {
 func (j *job) scan(ctx context.Context, start string) (*scan, error) {
 	began := time.Now()
 	for restart := 0; ; restart++ {
-		p := new(scan)
+		p := &scan{empty: j.spool.isEmpty()}
 		err := j.walk(ctx, start, func(l *listPage) error { return j.spoolPage(p, l) })
 		if err == nil {
 			p.took = time.Since(began)
@@ -62,6 +68,7 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 		p.dated = l.dated
 	}
 	p.startPage()
+	before := p.fresh
 	j.spool.putPageDrift(l.page.Drift)
 	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
 	for i := range l.records {
@@ -85,6 +92,12 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 	}
 	p.observed = latest(p.observed, l.observed)
 	j.progress(0, "")
+	if p.stale++; p.fresh > before {
+		p.stale = 0
+	}
+	if p.empty && p.stale == maxStale {
+		return fmt.Errorf("the last %d pages have no deal that the pages before them lack; the list seems to have no end", p.stale)
+	}
 	return nil
 }
 

@@ -373,6 +373,25 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
+// TestListGoesOnForEver has a market answer the last page again and again, each time with another next link. The walk ends
+// after a hundred such pages, and not after all that a list may have.
+func TestListGoesOnForEver(t *testing.T) {
+	m := newMarket().fill(bondPriced, 25, time.Minute)
+	m.size = 1
+	m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || len(m.requests) < 20 {
+			return false
+		}
+		page := fmt.Sprintf(`{"_embedded":{"%s":[%s]},"_links":{"next":{"href":"?n=%d"}}}`, bondPriced.ListKey(), m.record(bondPriced, m.deals[bondPriced][1000]), len(m.requests))
+		fmt.Fprint(w, page)
+		return true
+	}
+	_, err := newClient(t, m.config()).Snapshot(context.Background(), bondPriced, newSpool(t, bondPriced))
+	if err == nil || !strings.Contains(err.Error(), "the list seems to have no end") || m.seen("GET") > 125 {
+		t.Errorf("got %v after %d pages", err, m.seen("GET"))
+	}
+}
+
 func TestSpoolErrorsNameTheFile(t *testing.T) {
 	m := newMarket().fill(bondPriced, 25, time.Minute)
 	spool, err := NewSpool(t.TempDir(), bondPriced, nil)

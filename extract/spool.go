@@ -233,6 +233,13 @@ func (s *Spool) Len() int {
 	return len(s.index())
 }
 
+// isEmpty says whether nothing was put into the spool.
+func (s *Spool) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.index())+len(s.rejects) == 0
+}
+
 // IDs returns the ids of all deals, ascending. The caller owns the slice.
 func (s *Spool) IDs() []int64 {
 	s.mu.Lock()
