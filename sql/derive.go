@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,20 +99,41 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 // countBanks counts the banks of new versions. If they are too many for one part, each market is counted by itself: its files are
 // then read once, and no others with them.
 func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing, added newFiles) error {
-	rows := func(files *newFiles) int64 {
-		return files.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks"))
-	}
-	if rows(&added) <= ix.most {
+	if added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")) <= ix.most {
 		return ix.run(ctx, conn, "bank_counts", 0)
+	}
+	rows, err := bankRows(ctx, conn, ix.Table)
+	if err != nil {
+		return err
 	}
 	for _, ix.market = range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
 		own := added.inMarket(ix.market)
 		ix.Table = c.sources(own.files)
-		if err := ix.run(ctx, conn, "bank_counts", rows(&own)); err != nil {
+		if err := ix.run(ctx, conn, "bank_counts", rows[ix.market]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bankRows counts the rows of banks by market: of a file that several markets share, nothing else says how many are whose.
+func bankRows(ctx context.Context, conn *stdsql.Conn, sources map[string]string) (counts map[api.Market]int64, err error) {
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT market, count(*) FROM %s GROUP BY market UNION ALL SELECT market, count(*) FROM %s GROUP BY market",
+		sources["bond_priced_banks"], sources["loan_priced_tranche_banks"]))
+	if err != nil {
+		return nil, fmt.Errorf("count the banks: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	counts = map[api.Market]int64{}
+	for rows.Next() {
+		var market api.Market
+		var n int64
+		if err := rows.Scan(&market, &n); err != nil {
+			return nil, err
+		}
+		counts[market] += n
+	}
+	return counts, rows.Err()
 }
 
 // A derivation may join and group rowsPerMiB rows for each MiB of DuckDB's memory, in which it does that, above restMiB,

@@ -93,15 +93,13 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 	return found
 }
 
-// inMarket returns the files that have rows of a market. They may have rows of others too; the number of their rows is the market's
-// share if all have the same.
+// inMarket returns the files that have rows of a market. They may have rows of others too.
 func (f *newFiles) inMarket(market api.Market) newFiles {
 	some := *f
 	some.files = map[string][]lake.File{}
 	for table, files := range f.files {
 		for _, file := range files {
 			if file.HasMarket(market) {
-				file.Rows /= int64(len(file.Markets()))
 				some.files[table] = append(some.files[table], file)
 			}
 		}

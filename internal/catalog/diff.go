@@ -13,8 +13,9 @@ import (
 	"dealflow/transform"
 )
 
-// pairChunk is the number of pairs of versions that are compared at a time: all their payloads are in memory together.
-const pairChunk = 2048
+// pairChunk is the number of pairs of versions of a feed that are compared at a time: all their payloads are in memory
+// together, and so are those of another feed.
+const pairChunk = 1024
 
 // diff returns the function that compares the payloads of neighbouring versions of a state of the lake. It reads them through
 // the mirror.

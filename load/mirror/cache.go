@@ -36,6 +36,9 @@ type Cache struct {
 	dir     string
 	limit   int64    // bytes of all copies
 	checked sync.Map // os.FileInfo of copies whose bytes this process has checked, by SHA-256
+
+	mu   sync.Mutex
+	busy map[string]chan struct{} // closed when a path has been fetched, or could not be
 }
 
 // NewCache returns the cache in dir, and creates dir if it does not exist. It removes the folders of processes that
@@ -48,7 +51,7 @@ func NewCache(dir string, limit int64) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-	return &Cache{dir: dir, limit: limit}, nil
+	return &Cache{dir: dir, limit: limit, busy: map[string]chan struct{}{}}, nil
 }
 
 // Folder creates a new folder in the cache for Fetch. The caller closes it.
@@ -104,8 +107,39 @@ func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File
 	return folder, nil
 }
 
+// only waits until no other caller fetches a path. The next one may when done is called.
+func (c *Cache) only(ctx context.Context, path string) (done func(), err error) {
+	for {
+		c.mu.Lock()
+		other := c.busy[path]
+		if other == nil {
+			c.busy[path] = make(chan struct{})
+			c.mu.Unlock()
+			return func() { c.free(path) }, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (c *Cache) free(path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.busy[path])
+	delete(c.busy, path)
+}
+
 func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder string) error {
 	target := filepath.Join(folder, filepath.FromSlash(file.Path))
+	done, err := c.only(ctx, target) // two feeds may need the same file
+	if err != nil {
+		return err
+	}
+	defer done()
 	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
@@ -116,7 +150,6 @@ func (c *Cache) fetch(ctx context.Context, s store.Store, file lake.File, folder
 	if found, err := c.link(cached, target, file); err != nil || found {
 		return err
 	}
-	var err error
 	for range store.ReadTries {
 		if err = c.download(ctx, s, file, folder, cached); err == nil || ctx.Err() != nil || errors.Is(err, ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 			return err

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"dealflow/load/loadtest"
 	"dealflow/load/mirror"
@@ -200,4 +202,60 @@ func TestCacheWithoutRoom(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestCacheFetchesOnce lets callers fetch one file into one folder at the same time: the others wait for the first, and find
+// the file; one that is cancelled waits no longer.
+func TestCacheFetchesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{reading: make(chan struct{})}
+		l := loadtest.Open(t, s)
+		loadtest.Night(t, l, 0, loadtest.Added(1, 1, 'a'))
+		files := l.Log().AllFiles()[:1]
+		cache, err := mirror.NewCache(t.TempDir(), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder, err := cache.Folder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.path = files[0].Path
+		begin := func(ctx context.Context) chan error {
+			ended := make(chan error, 1)
+			go func() { ended <- cache.Fetch(ctx, s, files, folder.Path()) }()
+			synctest.Wait() // it reads the object, or waits for the one that does
+			return ended
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		first, second, third := begin(t.Context()), begin(t.Context()), begin(cancelled)
+		cancel()
+		if err := <-third; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		close(s.reading)
+		if err := errors.Join(<-first, <-second, folder.Close()); err != nil || s.reads.Load() != 1 {
+			t.Errorf("the object was read %d times, want once: %v", s.reads.Load(), err)
+		}
+	})
+}
+
+// slow is a store of which an object can be read when reading is closed.
+type slow struct {
+	memstore.Mem
+	path    string
+	reading chan struct{}
+	reads   atomic.Int64
+}
+
+func (s *slow) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if key == s.path {
+		s.reads.Add(1)
+		select {
+		case <-s.reading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return s.Mem.Get(ctx, key)
 }

@@ -16,7 +16,7 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// Mirror is a local folder with files of one lake. Fetch is safe for concurrent use; the other methods are not. Close
+// Mirror is a local folder with files of one lake. Fetch and Near are safe for concurrent use; the other methods are not. Close
 // removes the fetched files, except the copies in the cache.
 type Mirror struct {
 	store   store.Store

@@ -99,6 +99,9 @@ func (g *rowGroups) writeBoth(record arrow.Record, other *rowGroups, first arrow
 	if err := cmp.Or(g.check(record.Schema()), other.check(first.Schema())); err != nil {
 		return err
 	}
+	if record.NumRows() != first.NumRows() {
+		return fmt.Errorf("the columns of a record have %d rows, its first columns %d", record.NumRows(), first.NumRows())
+	}
 	var encoded bytes.Buffer
 	defer func() { g.out.also = nil }()
 	group, otherGroup := g.begin(), other.begin()
@@ -179,6 +182,9 @@ func (g *rowGroup) encode(column arrow.Array) (c chunk, err error) {
 	writer := file.NewColumnChunkWriter(c.described, g.pages, g.properties)
 	if err := errors.Join(g.writeColumn(writer, column), writer.Close()); err != nil { // closing also frees memory
 		return c, err
+	}
+	if said := c.described.Contents().MetaData.NumValues; said != int64(column.Len()) {
+		return c, fmt.Errorf("column %s: %d rows were written, want %d", c.described.Descr().Name(), said, column.Len())
 	}
 	c.size = writer.TotalBytesWritten()
 	g.size += c.size
