@@ -90,7 +90,7 @@ func (l *Lake) Begin(cfg TransactionConfig) (*Transaction, error) {
 	if cfg.OneByOne {
 		puts = store.OneByOne()
 	}
-	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock(), work: work, count: map[string]int{}, puts: puts}, nil
+	return &Transaction{lake: l, cfg: cfg, began: cfg.Clock().Round(0), work: work, count: map[string]int{}, puts: puts}, nil
 }
 
 // cleanTimeout bounds the removal of a failed run's files.
@@ -224,8 +224,8 @@ func (t *Transaction) putBody(ctx context.Context, file lake.File, body io.ReadS
 // the transaction can only be closed.
 func (t *Transaction) Settle(ctx context.Context) error { return t.puts.Settle(ctx) }
 
-// CheckAge returns an error if the transaction began more than half of Grace ago: `expire` deletes files that no commit
-// names and that are older than Grace, so files of this transaction may soon be gone.
+// CheckAge returns an error if the transaction began more than half of Grace ago by the wall clock, which counts while the machine
+// is suspended: `expire` deletes files that no commit names and that are older than Grace, so those of this transaction soon.
 func (t *Transaction) CheckAge() error {
 	if age := t.cfg.Clock().Sub(t.began); age > Grace/2 {
 		return fmt.Errorf("%s started %s ago, want a commit within %s: later, expire may remove its uncommitted files; run it again", t.cfg.Command, age.Round(time.Minute), Grace)

@@ -230,6 +230,11 @@ func (r *ExpireResult) withoutCommit(ctx context.Context, cfg ExpireConfig) erro
 	if err != nil {
 		return err
 	}
+	if cfg.Apply {
+		if err := l.CheckWritable(); err != nil { // also of a newer program, which keeps files for what this one does not know
+			return err
+		}
+	}
 	began := config.Clock()
 	defer func() { r.Seconds = config.Clock().Sub(began).Seconds() }()
 	r.Result = Result{Command: "expire", Lake: l.Store().URL(), RunID: config.RunID, Outcome: lake.OutcomeUnchanged, Warnings: []string{}}

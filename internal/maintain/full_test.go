@@ -1,6 +1,7 @@
 package maintain_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 	w.MustExpire(t, maintain.Retention{Days: 3}, true) // drops the first day; its files wait for their grace
 	w.Later(load.Grace + 1)
 	w.Night(t, 12, world.Feeds(world.Expected), world.Quiet)
-	const oldest = "snapshot_date=2026-01-05/"
+	const oldest = "/day=2026-01-05/"
 	keep := maintain.Retention{Days: 1}
 	for _, garbageOnly := range []bool{true, false} {
 		t.Run(fmt.Sprintf("garbage only: %t", garbageOnly), func(t *testing.T) {
@@ -102,4 +103,44 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("got %+v, %v; want one file that waits", result, err)
 		}
 	})
+}
+
+// TestGarbageOfANewerProgram checks that garbage is listed, but not deleted, in a lake in which a newer program keeps files for what
+// this one does not know.
+func TestGarbageOfANewerProgram(t *testing.T) {
+	t.Parallel()
+	w, b, dated := datedWorld(t)
+	b.WriteAll(world.Expected, 1, 3, "")
+	for day := range 2 {
+		w.Night(t, day, world.Feeds(world.Expected), world.Quiet)
+	}
+	w.MustExpire(t, maintain.Retention{Days: 1}, true) // its files are garbage in a week
+	w.Later(load.Grace + 1)
+	log := w.Log(t)
+	newer := lake.Commit{
+		FormatVersion: lake.FormatVersion, Number: log.Number + 1, PreviousSHA256: log.SHA256, KnownAt: log.KnownAt.Next(), RunID: "newer", DealflowVersion: "9.8.7",
+		Command: "compact", Remove: []string{}, Outcome: lake.OutcomeDone, Needs: lake.Needs{RequiresToWrite: []string{"other-tables"}},
+	}
+	data, err := newer.Encode()
+	if err == nil {
+		err = dated.Put(t.Context(), lake.CommitKey(newer.Number), bytes.NewReader(data), store.CreateOnly)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := world.Keys(t, dated)
+	for _, apply := range []bool{false, true} {
+		cfg := maintain.ExpireConfig{Config: w.Upkeep(t, func(c *maintain.Config) { c.NoCatalog = true }), Keep: maintain.Retention{Days: 1}, Apply: apply, GarbageOnly: true}
+		result, err := maintain.Expire(t.Context(), cfg)
+		var needs *lake.NeedsError
+		switch {
+		case apply && (!errors.As(err, &needs) || !strings.Contains(err.Error(), "9.8.7")):
+			t.Errorf("got %v, want that the lake needs program 9.8.7", err)
+		case !apply && (err != nil || result.Garbage.Files == 0):
+			t.Errorf("got %+v, %v; want garbage listed", result, err)
+		}
+	}
+	if after := world.Keys(t, dated); !slices.Equal(before, after) {
+		t.Errorf("%d objects are left of %d", len(after), len(before))
+	}
 }

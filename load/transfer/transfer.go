@@ -448,10 +448,10 @@ func (t *transfer) put(ctx context.Context, n int64) error {
 }
 
 // finish opens the new lake, which checks its log, and writes what is derived from the commits: the hint, and a
-// checkpoint if one is due. A lake of an older format gets neither: only its own programs write into it.
+// checkpoint if one is due. A lake of an older format, or of a newer program, gets neither: only their own programs write into it.
 func (t *transfer) finish(ctx context.Context) error {
 	made, err := load.Open(ctx, t.To)
-	if err != nil || made.Log().Format != lake.FormatVersion {
+	if err != nil || made.CheckWritable() != nil {
 		return err
 	}
 	return made.Derive(ctx, t.Memory)
