@@ -25,15 +25,21 @@ func (a *app) readHealth(ctx context.Context, where store.Store) (*metrics.Healt
 
 // readStatus returns what status says of a lake, with the settings of status.
 func (a *app) readStatus(ctx context.Context, where store.Store) (*statusResult, error) {
-	o, err := a.statusSettings()
-	if err != nil {
-		return nil, err
-	}
-	in, err := a.newInspection(o)
+	in, o, err := a.settledInspection()
 	if err != nil {
 		return nil, err
 	}
 	return in.inspect(ctx, where, o)
+}
+
+// settledInspection returns an inspection with the settings of status.
+func (a *app) settledInspection() (*inspection, statusOptions, error) {
+	o, err := a.statusSettings()
+	if err != nil {
+		return nil, o, err
+	}
+	in, err := a.newInspection(o)
+	return in, o, err
 }
 
 // statusSettings returns what the environment and the settings file say to status.

@@ -49,7 +49,7 @@ func TestCommandsBesideARun(t *testing.T) {
 	if lease.State != load.LeaseHeld || lease.Lease.Command != "run" || len(lease.Lease.Feeds) != 2 || lease.Lease.SnapshotDate != "2026-01-08" || lease.Lease.API != m.url {
 		t.Errorf("during the run: %+v, want its lease", lease)
 	}
-	beside("during a run", map[string]int{"run --feeds " + bonds: 13, "run --feeds bond/ig/priced": 13, "compact": 13, "expire --apply": 13, "replay": 13, "sync": 0})
+	beside("during a run", map[string]int{"run --feeds " + bonds: 13, "run --feeds bond/ig/priced": 13, "compact": 13, "expire --apply": 13, "replay": 13, "quarantine retry": 13, "sync": 0})
 	beside("during a run", map[string]int{"run --feeds loan/ll/priced": 0}) // it takes the lease, and drops it
 	first.kill()
 

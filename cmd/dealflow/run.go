@@ -248,10 +248,10 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
 		}
-		if cfg.GiveWay {
+		if p.name != "sync" { // giving way is what a sync does now and then
 			err = errors.Join(err, skippedError(result.Outcome))
 		}
-		if result.Outcome != lake.OutcomeSkipped { // giving way is what a sync does now and then
+		if result.Outcome != lake.OutcomeSkipped {
 			err = errors.Join(err, a.strictly(result.Warnings))
 		}
 		err = afterCommit(result.Commit, err)

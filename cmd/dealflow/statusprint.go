@@ -128,6 +128,25 @@ func (a *app) unknown(where store.Store, now time.Time, reason error) *unknownSt
 	return u
 }
 
+// emptyStatus is unknown for a place without a commit. reason says that there is no lake.
+func (a *app) emptyStatus(ctx context.Context, where store.Store, reason error) *unknownStatus {
+	in, o, err := a.settledInspection()
+	if err == nil {
+		var s *statusResult
+		if s, err = in.inspectEmpty(ctx, where, o); err == nil {
+			return s.unknown()
+		}
+	}
+	return a.unknown(where, a.Now(), errors.Join(reason, err))
+}
+
+// unknown returns what is said of a place without a commit.
+func (s *statusResult) unknown() *unknownStatus {
+	u := &unknownStatus{Lake: s.Lake, statusVerdict: s.statusVerdict, Waiting: s.Waiting}
+	u.State = "unknown"
+	return u
+}
+
 // printUnknown prints what can be said of a lake that cannot be read, and returns the reason.
 func (a *app) printUnknown(where store.Store, now time.Time, reason error) error {
 	u := a.unknown(where, now, reason)
@@ -153,9 +172,7 @@ func (a *app) printEmpty(ctx context.Context, in *inspection, where store.Store,
 		return errors.Join(reason, err)
 	}
 	if a.settings.json {
-		u := unknownStatus{Lake: where.URL(), statusVerdict: s.statusVerdict, Waiting: s.Waiting}
-		u.State = "unknown"
-		return errors.Join(reason, printJSON(a.Stdout, &u))
+		return errors.Join(reason, printJSON(a.Stdout, s.unknown()))
 	}
 	a.printWaiting(s.Waiting)
 	for _, f := range s.Findings {

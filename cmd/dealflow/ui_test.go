@@ -180,6 +180,9 @@ func TestExplorerBeginsEmpty(t *testing.T) {
 	want("/", 200, "There is no snapshot yet", "dealflow run makes the first one", "<strong>stale</strong>", "no commit yet")
 	want("/-/healthz", 503, `"verdict": "stale"`, `"kind": "empty"`)
 	want("/-/newest", 200, `"commit": 0`)
+	if answer, code := (&watchHealth{app: a, store: w.Store}).inspect(t.Context()); code != 503 || !strings.Contains(string(answer), `"kind": "empty"`) || strings.Contains(string(answer), "unreadable") {
+		t.Errorf("/status of a watch answers %d, and does not say that the lake is empty:\n%s", code, answer)
+	}
 	want("/as-of/commit-1/", 400, "the lake has no commit yet")
 	for _, page := range []string{"pipeline", "deals", "deals?q=x", "changes", "analyses", "analyses/league_table", "tables", "tables/bond_priced_deals", "sql", "runs", "feeds", "deals.csv"} {
 		want("/"+page, 200)

@@ -14,6 +14,7 @@ import (
 
 	"dealflow/internal/metrics"
 	"dealflow/internal/watch"
+	"dealflow/load"
 	"dealflow/load/store"
 )
 
@@ -95,6 +96,8 @@ func (h *watchHealth) inspect(ctx context.Context) (answer []byte, code int) {
 	s, err := h.app.readStatus(ctx, h.store)
 	var result any
 	switch {
+	case errors.Is(err, load.ErrNoLake):
+		result, code = h.app.emptyStatus(ctx, h.store, err), http.StatusServiceUnavailable
 	case err != nil:
 		result, code = h.app.unknown(h.store, h.app.Now(), err), http.StatusServiceUnavailable
 	case s.State == verdictProblem:
