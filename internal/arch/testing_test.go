@@ -3,6 +3,7 @@ package arch_test
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -48,6 +49,26 @@ func TestTestingDocument(t *testing.T) {
 	}
 	if len(names) < 30 || len(variables) < 15 {
 		t.Errorf("%d tests and %d variables were found in TESTING.md: the check sees too little", len(names), len(variables))
+	}
+}
+
+// TestBenchmarksGetVariables checks that the variables in front of a command of the Makefile reach the benchmarks: in
+// `TEST_SIZES=1k mkdir -p bench && go test`, they reach mkdir alone.
+func TestBenchmarksGetVariables(t *testing.T) {
+	dry := exec.CommandContext(t.Context(), "make", "--dry-run", "bench", "bench-peers")
+	dry.Dir = "../.."
+	lines, err := dry.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, lines)
+	}
+	set := regexp.MustCompile(`(?m)^(?:TEST_\w+=\S+ )+(.*)$`).FindAllStringSubmatch(string(lines), -1)
+	for _, line := range set {
+		if !strings.HasPrefix(line[1], "go test ") {
+			t.Errorf("not go test, but another command gets the variables: %s", line[0])
+		}
+	}
+	if len(set) < 5 {
+		t.Errorf("%d lines with variables were found: the check sees too little\n%s", len(set), lines)
 	}
 }
 

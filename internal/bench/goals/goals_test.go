@@ -36,6 +36,25 @@ PASS
 	}
 }
 
+// TestOneExecution checks that a ratio is of figures of one file, although the least of one of them is in another.
+func TestOneExecution(t *testing.T) {
+	const usual = "BenchmarkRun/deals=10k/usual-night-2  3  3 wall-s\n"
+	var paths []string
+	for name, measured := range map[string]string{
+		"peers.txt": "BenchmarkRun/deals=10k/first-night/cores=2-2  3  4 wall-s\n",
+		"whole.txt": "BenchmarkRun/deals=10k/first-night/cores=2-2  3  6 wall-s\n" + usual,
+	} {
+		paths = append(paths, filepath.Join(t.TempDir(), name))
+		if err := os.WriteFile(paths[len(paths)-1], []byte(measured), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := published(paths, &out); err != nil || !strings.Contains(out.String(), "| usual night, wall time by that of the first | ≤ 0.50 × | 0.50 × | met |") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "whole.txt")
 	if err := os.WriteFile(path, []byte("BenchmarkRun-2  3  many cpu-s\n"), 0o600); err != nil {
