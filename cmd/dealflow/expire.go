@@ -32,7 +32,8 @@ func newExpire(a *app) *cobra.Command {
 		Long: `expire removes old daily snapshots, and garbage whose grace has passed. Without --apply it changes
 nothing and prints what it would remove.
 
-A snapshot is old if it is more than --keep-days days older than the newest snapshot of the lake.
+The snapshots of the last --keep-days days stay. Days count back from the newest snapshot of the lake,
+which is the first of them, or from today if that is earlier. Older ones are removed.
 The last snapshot of each month stays (--keep-month-ends), and so does the newest of each feed.
 History never expires: every as-of answer stays the same.
 

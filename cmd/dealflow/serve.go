@@ -76,7 +76,7 @@ secret demo (VIP), and trial with the secret trial (Free Trial, 10 requests per 
 
 With --accounts FILE the server may listen on any address: beyond loopback with --tls-cert, or with
 --behind-proxy if a proxy with TLS is in front of it, or with --insecure-http if secrets and data may
-cross the network unencrypted. /metrics and /_sim/advance then need a token, on loopback too. It needs a key that signs tokens and
+cross the network unencrypted. /metrics, /iceberg and /_sim/advance then need a token, on loopback too. It needs a key that signs tokens and
 cursors: DEALFLOW_SIGNING_KEY, or DEALFLOW_SIGNING_KEY_FILE with one key a line, the newest first.
 A key has at least 32 characters: openssl rand -base64 32 prints one. The file has this form:
 
