@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -182,19 +181,18 @@ type idReply struct {
 func (j *job) requestByID(ctx context.Context, id int64, into *Spool) (idReply, error) {
 	link := j.client.cfg.Base.String() + j.feed.DealPath(id)
 	nameless := 0
-	var broken [sha256.Size]byte // of the answer before; zero if it was JSON
+	var broken []byte // the last answer that was no JSON and looked complete
 	answer, err := j.get(ctx, link, func(body []byte) error {
 		head, err := api.ReadRecordID(body, j.feed)
 		var reject *api.Reject
-		isReject := errors.As(err, &reject)
-		if sum := sha256.Sum256(body); isReject && reject.Reason == api.RejectInvalidJSON && looksComplete(body) {
-			if sum == broken && (!head.HasID || head.ID == id) {
-				return nil
-			}
-			broken = sum
-		}
 		switch {
-		case isReject && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
+		case errors.As(err, &reject) && (reject.Reason == api.RejectInvalidJSON || reject.Reason == api.RejectNotObject):
+			if looksComplete(body) {
+				if bytes.Equal(body, broken) && (!head.HasID || head.ID == id) {
+					return nil
+				}
+				broken = bytes.Clone(body)
+			}
 			return err // an answer cut short, or a page of some proxy
 		case head.HasID && head.ID != id:
 			return fmt.Errorf("got deal %d, want deal %d", head.ID, id)

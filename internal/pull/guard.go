@@ -87,7 +87,7 @@ func (a *absence) guardEmpty(confirmed *extract.Confirmation) error {
 func (r *run) guardLeaving(ctx context.Context, f *feedRun, a *absence, removals []transform.Removal) (warning string, err error) {
 	leaving := 0
 	for _, removal := range removals {
-		if _, fresh := slices.BinarySearch(a.fresh, removal.ID); fresh && removal.Reason != lake.ReasonPriced {
+		if contains(a.fresh, removal.ID) && removal.Reason != lake.ReasonPriced {
 			leaving++
 		}
 	}
