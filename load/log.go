@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"dealflow/load/begun"
 	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -76,33 +77,6 @@ func (l *Lake) checkBegun() error {
 	return nil
 }
 
-// Begun is the object under lake.BegunKey, in a lake that was made from another one.
-type Begun struct {
-	Command string `json:"command"` // "copy" or "upgrade"
-	From    string `json:"from"`    // URL of the other lake
-}
-
-// checkBegunBy returns an error for a store into which a copy or an upgrade is under way: it has files, and no first
-// commit yet.
-func (l *Lake) checkBegunBy(ctx context.Context) error {
-	data, err := store.Read(ctx, l.store, lake.BegunKey)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	var b Begun
-	if err == nil {
-		err = json.Unmarshal(data, &b)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", lake.BegunKey, err)
-	}
-	again := fmt.Sprintf("dealflow upgrade --lake %s --to %s", b.From, l.store.URL())
-	if b.Command == "copy" {
-		again = fmt.Sprintf("dealflow copy %s %s", b.From, l.store.URL())
-	}
-	return fmt.Errorf("`dealflow %s` from %s has not finished; run `%s` again", b.Command, b.From, again)
-}
-
 // Log returns the lake's log. Refresh and commits change it in place; the caller must not change it.
 func (l *Lake) Log() *Log { return &l.log }
 
@@ -148,7 +122,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 			return err
 		}
 		if log.Number == 0 {
-			if err := l.checkBegunBy(ctx); err != nil {
+			if err := begun.Check(ctx, l.store, 0); err != nil {
 				return err
 			}
 		}

@@ -3,13 +3,16 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/internal/process"
+	"dealflow/load/begun"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -41,7 +44,7 @@ type Session struct {
 }
 
 // Start begins a session. On a lake without a commit it first checks that the store keeps the promises that commits
-// depend on. If another command holds the lease and cfg.BesideOthers is not set, it begins nothing and returns that
+// depend on, and refuses a lake that a copy or an upgrade has not finished. If another command holds the lease and cfg.BesideOthers is not set, it begins nothing and returns that
 // lease as busy; then s is nil.
 func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *Lease, err error) {
 	if err := l.CheckWritable(); err != nil {
@@ -53,7 +56,11 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 			return nil, nil, err
 		}
 	}
-	if other := l.Lease(ctx, cfg.Clock()); other != nil {
+	other, err := l.leaseOfWhole(ctx, cfg.Clock())
+	if err != nil {
+		return nil, nil, err
+	}
+	if other != nil {
 		if !cfg.BesideOthers {
 			return nil, other, nil
 		}
@@ -71,6 +78,19 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 		return nil, nil, errors.Join(err, s.DropLease(ctx))
 	}
 	return s, nil, nil
+}
+
+// leaseOfWhole is Lease, and side by side with it the check that a lake with commits is not a half-made one.
+func (l *Lake) leaseOfWhole(ctx context.Context, now time.Time) (lease *Lease, err error) {
+	checking, bounded := errgroup.WithContext(ctx)
+	if l.log.Number > 0 { // otherwise Open has checked it
+		checking.Go(func() error { return begun.Check(bounded, l.store, l.log.Number) })
+	}
+	lease = l.Lease(ctx, now)
+	if err := checking.Wait(); err != nil {
+		return nil, fmt.Errorf("write to %s: %w", l.store.URL(), err)
+	}
+	return lease, nil
 }
 
 // probe returns an error for a store on which two first commits could both win. With SingleWriter it only warns.

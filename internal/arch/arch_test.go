@@ -36,8 +36,9 @@ var doors = map[string][]string{
 	"load/mirror":   {"load/store", "load/parquet", "schemas/...", "internal/workfolder"},
 	"load/runs":     {"load/store", "load/parquet", "schemas/..."}, // what a log says of its old runs
 	"load/state":    {"schemas/..."},
-	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "schemas/...", "internal/process"},
-	"load/transfer": {"load/store", "load", "schemas/..."},
+	"load/begun":    {"load/store", "schemas/..."},
+	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "load/begun", "schemas/...", "internal/process"},
+	"load/transfer": {"load/store", "load", "load/begun", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load/runs", "load", "load/iceberg", "schemas/..."},
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
 	"load/loadtest": {"*"},

@@ -3,10 +3,12 @@ package transfer_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dealflow/internal/maintain"
 	"dealflow/internal/testkit"
@@ -43,7 +45,8 @@ func placesOwn(objects map[string]string) map[string]string {
 }
 
 // wantNoHalfLake checks that what a reader finds in a store is no lake yet, a refusal because a commit is missing, or a
-// lake with all files of its newest commit.
+// lake with all files of its newest commit. A lake that has commits after the newest one that a reader finds must refuse a
+// writer: its next commit would begin a second history.
 func wantNoHalfLake(t *testing.T, s store.Store, what string) {
 	t.Helper()
 	l, err := load.Open(t.Context(), s)
@@ -58,6 +61,27 @@ func wantNoHalfLake(t *testing.T, s store.Store, what string) {
 	for _, file := range l.Log().AllFiles() {
 		if !slices.Contains(keys, file.Path) {
 			t.Errorf("%s: a reader sees commit %d, which names %s, and that is not there", what, l.Log().Number, file.Path)
+		}
+	}
+	var newest int64
+	for _, key := range keys {
+		if n, ok := lake.CommitNumber(key); ok && strings.HasPrefix(key, lake.CommitsPrefix) {
+			newest = max(newest, n)
+		}
+	}
+	if newest == l.Log().Number {
+		return
+	}
+	session, _, err := l.Start(t.Context(), load.SessionConfig{
+		RunID: "r", Command: "run", Clock: time.Now, WorkDir: t.TempDir(), Memory: testkit.Allocator(t), Log: slog.New(slog.DiscardHandler),
+	})
+	if err == nil {
+		t.Errorf("%s: a writer may begin after commit %d, but there is a commit %d (%v)", what, l.Log().Number, newest, session.Close(t.Context()))
+		return
+	}
+	for _, want := range []string{"has not finished", "again", lake.CommitKey(l.Log().Number + 1), lake.CommitKey(newest), lake.BegunKey} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: a writer is refused with %q, want %q in it", what, err, want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package transfer
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dealflow/load"
+	"dealflow/load/begun"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -99,20 +99,14 @@ func (t *transfer) begin(ctx context.Context) error {
 	if err != nil || first {
 		return err
 	}
-	marker, err := json.Marshal(load.Begun{Command: t.command, From: t.From.URL()})
-	if err != nil {
-		return err
-	}
-	found, err := store.Read(ctx, t.To, lake.BegunKey)
+	found, err := begun.Read(ctx, t.To)
 	switch {
-	case err == nil:
-		var b load.Begun
-		if json.Unmarshal(found, &b) != nil || b.From != t.From.URL() || b.Command != t.command {
-			return fmt.Errorf("the new lake was begun by `dealflow %s` from %s, not by this command from this lake; name an empty folder or prefix", b.Command, b.From)
-		}
-		return nil
-	case !errors.Is(err, store.ErrNotFound):
+	case err != nil:
 		return err
+	case found != nil && (found.From != t.From.URL() || found.Command != t.command):
+		return fmt.Errorf("the new lake was begun by `dealflow %s` from %s, not by this command from this lake; name an empty folder or prefix", found.Command, found.From)
+	case found != nil:
+		return nil
 	}
 	for object, err := range t.To.List(ctx, "") {
 		if err != nil {
@@ -126,7 +120,8 @@ func (t *transfer) begin(ctx context.Context) error {
 	if err := store.Probe(ctx, t.To); err != nil {
 		return err
 	}
-	return t.To.Put(ctx, lake.BegunKey, bytes.NewReader(append(marker, '\n')), store.CreateOnly)
+	mark := begun.Mark{Command: t.command, From: t.From.URL()}
+	return mark.Write(ctx, t.To, store.CreateOnly)
 }
 
 // findMade finds the commits that are in the target from the first on, and compares the last of them. It says whether
@@ -407,7 +402,7 @@ func (t *transfer) copyAttempts(ctx context.Context) error {
 // putCommits puts the commits that the new lake lacks. They go in by number, if the files of each are there. Otherwise
 // they go in from the last to the first: a new lake must appear all at once, and commits in between that need files
 // which expiry has deleted must never be the newest. Before the last put of a lake that was copied before, a reader finds
-// a hole and is refused; before the others it stays at the commit that it knows.
+// a hole and is refused; before the others it stays at the commit that it knows, and the mark refuses a writer.
 func (t *transfer) putCommits(ctx context.Context) error {
 	if t.made > 0 && !t.incomplete {
 		for n := t.made + 1; n <= t.result.Commits; n++ {
@@ -416,6 +411,12 @@ func (t *transfer) putCommits(ctx context.Context) error {
 			}
 		}
 		return nil
+	}
+	if t.made > 0 {
+		mark := begun.Mark{Command: t.command, From: t.From.URL(), Until: t.result.Commits}
+		if err := mark.Write(ctx, t.To, store.Replace); err != nil {
+			return err
+		}
 	}
 	for n := t.result.Commits; n > t.made; n-- {
 		if err := t.put(ctx, n); err != nil {
