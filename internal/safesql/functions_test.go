@@ -45,4 +45,11 @@ FROM duckdb_functions() WHERE NOT starts_with(function_name, 'icu_collate_') ORD
 			t.Errorf("openFunctions has %s, which DuckDB does not have", name)
 		}
 	}
+	// A macro of DuckDB may read a table that a text names, which the check of the statement does not see.
+	macros := world.Lines(t, db, "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro'")
+	for _, name := range openFunctions {
+		if slices.Contains(macros, name) {
+			t.Errorf("openFunctions has %s, which is a macro", name)
+		}
+	}
 }

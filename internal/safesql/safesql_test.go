@@ -161,7 +161,7 @@ var refused = []string{
 	"COMMENT ON TABLE runs IS 'x'", "MERGE INTO runs USING runs r ON false WHEN NOT MATCHED THEN INSERT", "PIVOT runs ON command",
 	"FROM read_parquet('{lake}/history/*/*.parquet')", "FROM parquet_scan('{lake}/history/x.parquet')", "FROM parquet_metadata('{lake}/history/x.parquet')",
 	"FROM read_json('{outside}/a.json')", "FROM read_ndjson_objects('{outside}/a.json')", "FROM '{lake}/history/x.parquet'",
-	"FROM query('SELECT 1')", "FROM query_table('runs')", "FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
+	"FROM query('SELECT 1')", "FROM query_table('runs')", "FROM histogram('runs', command)", "FROM histogram_values('{own}.version_index', valid_from)", "FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
 	"SELECT json_serialize_plan('FROM read_csv(''{outside}/a.csv'')')", "SELECT write_log('x')", "SELECT getenv('HOME')", "SELECT getvariable('lake')",
 	"SELECT current_setting('temp_directory')", "SELECT pg_get_viewdef(1)", "SELECT [getvariable(x) FOR x IN ['lake']]", "SELECT max(getvariable('lake')) OVER ()",
 	"FROM duckdb_views()", "FROM duckdb_tables()", "FROM duckdb_settings()", "FROM duckdb_variables()", "FROM duckdb_secrets()", "FROM duckdb_databases()", "FROM duckdb_logs()", "FROM which_secret('x', 's3')",

@@ -35,8 +35,9 @@ var openSchemas = []string{"main", "history", "snapshots", "information_schema"}
 var informationTables = []string{"columns", "tables", "schemata"}
 
 // openFunctions are the table functions of DuckDB that a statement may call. They read no file, and of the engine only what the
-// catalog declares. (duckdb_views and duckdb_tables are not among them: the text of a view has the paths of files.)
-var openFunctions = []string{"duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_types", "generate_series", "json_each", "json_tree", "range", "repeat", "repeat_row", "unnest", "histogram", "histogram_values", "pg_timezone_names", "icu_calendar_names"}
+// catalog declares. (duckdb_views and duckdb_tables are not among them: the text of a view has the paths of files. Nor are histogram
+// and histogram_values: they read the table that a text names.)
+var openFunctions = []string{"duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_types", "generate_series", "json_each", "json_tree", "range", "repeat", "repeat_row", "unnest", "pg_timezone_names", "icu_calendar_names"}
 
 // closedFunctions are the functions of DuckDB in expressions that a statement may not call: they write to the log, read
 // variables and settings, or run, plan or show other statements.
