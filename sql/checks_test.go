@@ -300,6 +300,9 @@ var checkCases = []struct {
 	{"rescaled_amounts", "final books", 20, func(h *history) {
 		rescale(h, 20, 20, own(pricedIG, "stats_final_books", lake.FieldEdited, "5", "5000"))
 	}},
+	{"rescaled_amounts", "amounts in lists of a deal", 20, func(h *history) {
+		rescale(h, 20, 20, lake.FieldChange{Table: "loan_priced_deal_total_currencies", Field: "amount", Change: lake.FieldEdited, Was: "500000000", Is: "500"})
+	}},
 	{"rescaled_amounts", "a column that is no amount", 0, func(h *history) {
 		rescale(h, 20, 20, own(pricedIG, "fpr", lake.FieldEdited, "1", "100"))
 	}},

@@ -158,6 +158,9 @@ func TestDefinitions(t *testing.T) {
 		}
 		for query, wrong := range map[string]string{
 			"FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', credit := 'half')": "credit is split, full or lead, not half",
+			"FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', credit := NULL)":   "credit is split, full or lead, not NULL",
+			"FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31', scope := NULL)":    "scope is lead or all, not NULL",
+			"FROM vintages('bond', 'IG', 1, NULL)":                                            "NULL is no column of the deals",
 			"FROM vintages('bond', 'XX', 1, 'isin_code')":                                     "bond XX priced",
 			"FROM vintages('loan', 'IG', 1, 'isin_code', as_of := '2020-01-01'::TIMESTAMPTZ)": "are one of bond IG, bond HY, bond EM, loan LL, loan CF, loan AF",
 			"FROM vintages_wide('bond', 'IG', [1], ['isin_code'], of_kind := 'dropped')":      "kind is priced or expected",

@@ -59,8 +59,8 @@ WITH wanted AS (
   SELECT DISTINCT e.market, e.deal_id, e.tranche, e.bank
   FROM entries e
   WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN e.is_lead OR credit <> 'lead'
-             ELSE error('scope is lead or all, not ' || scope) END
-    AND CASE WHEN credit IN ('split', 'full', 'lead') THEN true ELSE error('credit is split, full or lead, not ' || credit) END
+             ELSE error('scope is lead or all, not ' || coalesce(scope, 'NULL')) END
+    AND CASE WHEN credit IN ('split', 'full', 'lead') THEN true ELSE error('credit is split, full or lead, not ' || coalesce(credit, 'NULL')) END
 ), shared AS ( -- in millionths of a dollar: integers, so no part is lost
   SELECT u.market, u.deal_id, coalesce(b.bank, 'unallocated') AS bank, b.bank IS NULL AS unallocated,
          (u.nominal_usd * 1000000)::HUGEINT AS nominal,

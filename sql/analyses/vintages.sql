@@ -32,7 +32,7 @@ WITH found AS MATERIALIZED (
   WHERE v.service = of_service AND v.market = of_market AND v.kind = of_kind AND v.deal_id = of_deal_id
     AND v.valid_from <= as_of::TIMESTAMPTZ
     AND CASE WHEN EXISTS (FROM found WHERE field = of_field) OR NOT EXISTS (FROM found) THEN true
-             ELSE error('vintages: ' || of_field || ' is no column of the deals: want one of ' || of_service || '_' || of_kind || '_deals') END
+             ELSE error('vintages: ' || coalesce(of_field, 'NULL') || ' is no column of the deals: want one of ' || of_service || '_' || of_kind || '_deals') END
 )
 SELECT valid_from AS known_at, lead(valid_from) OVER (ORDER BY version) AS known_until, version, change, value
 FROM versions

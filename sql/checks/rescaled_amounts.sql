@@ -7,7 +7,7 @@ WITH last AS (
          try_cast(was AS DECIMAL(38, 6))::DOUBLE AS was, try_cast("is" AS DECIMAL(38, 6))::DOUBLE AS now
   FROM _dealflow.field_change
   WHERE known_at = (SELECT known_at FROM last) AND change = 'edited'
-    AND (field LIKE '%\_amount' ESCAPE '\' OR field LIKE '%\_usd' ESCAPE '\' OR field = 'stats_final_books')
+    AND (field = 'amount' OR field LIKE '%\_amount' ESCAPE '\' OR field LIKE '%\_usd' ESCAPE '\' OR field = 'stats_final_books')
 ), rescaled AS (
   SELECT service, market, kind, table_name, field, count(DISTINCT deal_id) AS n, min(deal_id) AS example
   FROM amounts
