@@ -85,19 +85,22 @@ var dialects = []dialect{
 	{
 		name: "snowflake", types: typesOf("VARCHAR", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP_TZ(6)", "BINARY(32)"), quote: upperQuotes, comment: commentInline,
 		key: "PRIMARY KEY (%s)", like: "CREATE TABLE %s LIKE %s", format: "parquet", remove: removeMerge, begin: "BEGIN", commit: "COMMIT",
-		stage: "COPY INTO %[1]s FROM '%[2]s' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE",
+		stage: "COPY INTO %[1]s FROM '%[2]s' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FORCE = TRUE",
 		iceberg: &registration{
 			schema: "CREATE SCHEMA IF NOT EXISTS {schema}",
 			table:  "CREATE ICEBERG TABLE {table} EXTERNAL_VOLUME = 'dealflow' CATALOG = 'dealflow' METADATA_FILE_PATH = '{below}'",
 			remote: true,
 			note:   "The external volume dealflow needs the lake's address as its STORAGE_BASE_URL: paths are below it.",
 		},
-		note: "Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.",
+		note: "Keys are not enforced. COPY INTO passes over files that it has loaded before, unless it has FORCE: a load must be repeatable.\n" +
+			"It needs a stage or a STORAGE_INTEGRATION that may read the target.",
 	},
 	{
 		name: "bigquery", types: with(typesOf("STRING", "INT64", "INT64", "BOOL", "TIMESTAMP", "BYTES(32)"),
 			map[lake.Type]string{lake.Money: "NUMERIC(24,6)", lake.Rate: "BIGNUMERIC(20,10)", lake.Price: "NUMERIC(12,6)"}),
-		quote: backticks, comment: commentOptions, key: "PRIMARY KEY (%s) NOT ENFORCED", like: "CREATE TABLE %s LIKE %s", format: "parquet", remove: removeMerge,
+		quote: backticks, comment: commentOptions, key: "PRIMARY KEY (%s) NOT ENFORCED",
+		like:   "CREATE TABLE %s AS SELECT * FROM %s WHERE false", // without NOT NULL: LOAD DATA takes all columns of Parquet for nullable
+		format: "parquet", remove: removeMerge,
 		begin: "BEGIN TRANSACTION", commit: "COMMIT TRANSACTION",
 		stage: "LOAD DATA INTO %[1]s FROM FILES (format = 'PARQUET', uris = ['%[2]s'], decimal_target_types = ['NUMERIC', 'BIGNUMERIC'])",
 		iceberg: &registration{
@@ -143,7 +146,8 @@ var dialects = []dialect{
 		name: "clickhouse", types: with(typesOf("String", "Int32", "Int64", "Bool", "DateTime64(6, 'UTC')", "FixedString(32)"),
 			map[lake.Type]string{lake.Date: "Date32", lake.Money: "Decimal(24, 6)", lake.Rate: "Decimal(20, 10)", lake.Price: "Decimal(12, 6)"}),
 		quote: backticks, null: "Nullable(%s)", comment: commentInline, suffix: "ENGINE = MergeTree ORDER BY (%s)", like: "CREATE TABLE %s AS %s", format: "parquet", remove: removeIn,
-		stage: insertFrom("s3('%[2]s', 'Parquet')"),
+		session: "SET insert_deduplicate = 0", // else a replicated table leaves out rows that it had before, also if they were deleted
+		stage:   insertFrom("s3('%[2]s', 'Parquet')"),
 		iceberg: &registration{
 			schema: "CREATE DATABASE IF NOT EXISTS {schema}",
 			table:  "CREATE TABLE {table} ENGINE = IcebergS3('{folder}')",

@@ -437,3 +437,26 @@ func (e *exporter) wantRestated(t *testing.T, done store.Store) {
 		l.wantEqual(t, "a restated table", e.asOf(t, m.To))
 	})
 }
+
+// TestCompleteSnapshotTakenBack exports a lake whose last night was taken back: the night before is the last complete
+// snapshot, and the deal that came with the bad night is provisional.
+func TestCompleteSnapshotTakenBack(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 3, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	b.Write(world.Priced, 4, "")
+	w.Night(t, 1, world.Feeds(world.Priced), world.Quiet)
+	dropped := maintain.ExpireConfig{Config: w.Upkeep(t), DropDay: "2026-01-06", Apply: true}
+	if _, err := maintain.Expire(t.Context(), dropped); err != nil {
+		t.Fatal(err)
+	}
+	e := &exporter{World: w}
+	e.open(t, func() {
+		for _, f := range e.mustExport(t, world.Folder(t, t.TempDir()), "", few).Export.Feeds {
+			if f.Feed == world.Priced && (f.Complete == nil || f.Complete.Number != 1 || f.Provisional != 1) {
+				t.Errorf("got %+v, want commit 1 and one provisional deal", f)
+			}
+		}
+	})
+}

@@ -321,7 +321,7 @@ func restatedBy(ctx context.Context, s store.Store, c *lake.Commit) ([]string, e
 	return names, nil
 }
 
-// feedsOf returns the feeds of tables, each with its last complete snapshot up to a commit.
+// feedsOf returns the feeds of tables, each with its last complete snapshot up to a commit that was not taken back.
 func feedsOf(ctx context.Context, l *load.Lake, tables []*lake.Table, to int64) ([]Feed, error) {
 	feeds := []Feed{}
 	for _, feed := range api.Feeds() {
@@ -329,19 +329,18 @@ func feedsOf(ctx context.Context, l *load.Lake, tables []*lake.Table, to int64) 
 			continue
 		}
 		f := Feed{Feed: feed}
-		for n := range slices.Backward(l.Log().Commits) { // a long log has all commits with a snapshot, too
-			c := &l.Log().Commits[n]
-			run := c.Feed(feed)
-			if c.Number <= to && c.SnapshotDate != "" && run != nil && run.Outcome == lake.OutcomeDone {
-				named, ok, err := l.Named(ctx, c.Number)
-				if err != nil {
-					return nil, err
-				}
-				if ok {
-					f.Complete = &named
-				}
-				break
+		for c := range l.Log().FeedRuns(feed, lake.OutcomeDone) { // a long log has all commits with a snapshot, too
+			if c.Number > to {
+				continue
 			}
+			named, ok, err := l.Named(ctx, c.Number)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				f.Complete = &named
+			}
+			break
 		}
 		feeds = append(feeds, f)
 	}

@@ -12,7 +12,7 @@ CREATE TABLE bond_expected_changes (
   PRIMARY KEY (`market`, `deal_id`, `version`) NOT ENFORCED
 )
 OPTIONS (description = 'Versions of deals that exports have brought.');
-CREATE TABLE bond_expected_deletes LIKE bond_expected_changes;
+CREATE TABLE bond_expected_deletes AS SELECT * FROM bond_expected_changes WHERE false;
 
 CREATE TABLE bond_expected_deal_history (
   `market` STRING NOT NULL OPTIONS (description = 'Market of the feed: IG, HY, EM, LL, CF or AF.'),
@@ -27,8 +27,8 @@ CREATE TABLE bond_expected_deal_history (
   PRIMARY KEY (`market`, `deal_id`, `ordinal`) NOT ENFORCED
 )
 OPTIONS (description = 'News about expected bond deals, one row per entry.');
-CREATE TABLE bond_expected_deal_history_history LIKE bond_expected_deal_history;
-CREATE TABLE bond_expected_deal_history_inserts LIKE bond_expected_deal_history;
+CREATE TABLE bond_expected_deal_history_history AS SELECT * FROM bond_expected_deal_history WHERE false;
+CREATE TABLE bond_expected_deal_history_inserts AS SELECT * FROM bond_expected_deal_history WHERE false;
 CREATE VIEW bond_expected_deal_history_versions AS
 SELECT h.`market`, h.`deal_id`, h.`version`, h.`ordinal`, h.`changed`, h.`headline`, h.`message`, h.`known_at`, h.`commit`, h.`known_at` AS valid_from, c.valid_to
 FROM bond_expected_deal_history_history h
@@ -50,7 +50,7 @@ CREATE TABLE loan_priced_changes (
   PRIMARY KEY (`market`, `deal_id`, `version`) NOT ENFORCED
 )
 OPTIONS (description = 'Versions of deals that exports have brought.');
-CREATE TABLE loan_priced_deletes LIKE loan_priced_changes;
+CREATE TABLE loan_priced_deletes AS SELECT * FROM loan_priced_changes WHERE false;
 
 CREATE TABLE loan_priced_deal_total_currencies (
   `market` STRING NOT NULL OPTIONS (description = 'Market of the feed: IG, HY, EM, LL, CF or AF.'),
@@ -64,8 +64,8 @@ CREATE TABLE loan_priced_deal_total_currencies (
   PRIMARY KEY (`market`, `deal_id`, `ordinal`) NOT ENFORCED
 )
 OPTIONS (description = 'Totals of priced loan deals by currency.');
-CREATE TABLE loan_priced_deal_total_currencies_history LIKE loan_priced_deal_total_currencies;
-CREATE TABLE loan_priced_deal_total_currencies_inserts LIKE loan_priced_deal_total_currencies;
+CREATE TABLE loan_priced_deal_total_currencies_history AS SELECT * FROM loan_priced_deal_total_currencies WHERE false;
+CREATE TABLE loan_priced_deal_total_currencies_inserts AS SELECT * FROM loan_priced_deal_total_currencies WHERE false;
 CREATE VIEW loan_priced_deal_total_currencies_versions AS
 SELECT h.`market`, h.`deal_id`, h.`version`, h.`ordinal`, h.`amount`, h.`currency`, h.`known_at`, h.`commit`, h.`known_at` AS valid_from, c.valid_to
 FROM loan_priced_deal_total_currencies_history h

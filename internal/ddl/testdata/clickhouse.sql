@@ -78,6 +78,7 @@ WHERE c.`change` <> 'removed';
 
 -- Loads the changes after commit 41 up to commit 42.
 -- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.
+SET insert_deduplicate = 0;
 DELETE FROM bond_expected_deletes WHERE true;
 INSERT INTO bond_expected_deletes (`market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit`) SELECT `market`, `deal_id`, `version`, `change`, `reason`, `known_at`, `commit` FROM s3('s3://bucket/export/data/42/id/bond_expected.deletes/rows.parquet', 'Parquet');
 DELETE FROM bond_expected_deal_history_inserts WHERE true;

@@ -1,5 +1,6 @@
 -- Tables for the exports of dealflow, schema version 6, in snowflake.
--- Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.
+-- Keys are not enforced. COPY INTO passes over files that it has loaded before, unless it has FORCE: a load must be repeatable.
+-- It needs a stage or a STORAGE_INTEGRATION that may read the target.
 
 CREATE TABLE bond_expected_changes (
   "MARKET" VARCHAR NOT NULL COMMENT 'Market of the feed: IG, HY, EM, LL, CF or AF.',
@@ -77,15 +78,16 @@ JOIN (
 WHERE c."CHANGE" <> 'removed';
 
 -- Loads the changes after commit 41 up to commit 42.
--- Keys are not enforced. COPY INTO needs a stage or a STORAGE_INTEGRATION that may read the target.
+-- Keys are not enforced. COPY INTO passes over files that it has loaded before, unless it has FORCE: a load must be repeatable.
+-- It needs a stage or a STORAGE_INTEGRATION that may read the target.
 DELETE FROM bond_expected_deletes;
-COPY INTO bond_expected_deletes FROM 's3://bucket/export/data/42/id/bond_expected.deletes/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE;
+COPY INTO bond_expected_deletes FROM 's3://bucket/export/data/42/id/bond_expected.deletes/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FORCE = TRUE;
 DELETE FROM bond_expected_deal_history_inserts;
-COPY INTO bond_expected_deal_history_inserts FROM 's3://bucket/export/data/42/id/bond_expected_deal_history.inserts/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE;
+COPY INTO bond_expected_deal_history_inserts FROM 's3://bucket/export/data/42/id/bond_expected_deal_history.inserts/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FORCE = TRUE;
 DELETE FROM loan_priced_deletes;
-COPY INTO loan_priced_deletes FROM 's3://bucket/export/data/42/id/loan_priced.deletes/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE;
+COPY INTO loan_priced_deletes FROM 's3://bucket/export/data/42/id/loan_priced.deletes/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FORCE = TRUE;
 DELETE FROM loan_priced_deal_total_currencies_inserts;
-COPY INTO loan_priced_deal_total_currencies_inserts FROM 's3://bucket/export/data/42/id/loan_priced_deal_total_currencies.inserts/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE;
+COPY INTO loan_priced_deal_total_currencies_inserts FROM 's3://bucket/export/data/42/id/loan_priced_deal_total_currencies.inserts/rows.parquet' FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FORCE = TRUE;
 BEGIN;
 MERGE INTO bond_expected_deal_history t USING (SELECT DISTINCT "MARKET", "DEAL_ID" FROM bond_expected_deletes) d ON t."MARKET" = d."MARKET" AND t."DEAL_ID" = d."DEAL_ID" WHEN MATCHED THEN DELETE;
 INSERT INTO bond_expected_deal_history ("MARKET", "DEAL_ID", "VERSION", "ORDINAL", "CHANGED", "HEADLINE", "MESSAGE", "KNOWN_AT", "COMMIT") SELECT "MARKET", "DEAL_ID", "VERSION", "ORDINAL", "CHANGED", "HEADLINE", "MESSAGE", "KNOWN_AT", "COMMIT" FROM bond_expected_deal_history_inserts;
