@@ -160,14 +160,21 @@ func newAccounts(list []Account) *accounts {
 // errBusy says that too many credentials are being checked.
 var errBusy = tooMany(time.Second)
 
+// remembered returns the account of credentials that were accepted before, or whose secret is not hashed; nil for any others.
+func (all *accounts) remembered(id, secret string) *account {
+	found := all.byID[id]
+	if hmac.Equal(all.key.mac(id+":"+secret), all.accepted(found)) {
+		return found
+	}
+	return nil
+}
+
 // authenticate returns the account of the credentials that came from an address, or nil if there is none. An unknown
 // client takes as much time as a wrong secret, so the time does not show which clients exist. Correct credentials are
 // kept as a digest, so only the first token of an account is slow. It fails with errBusy or the context's error.
 func (all *accounts) authenticate(ctx context.Context, address, id, secret string) (*account, error) {
-	asked := all.key.mac(id + ":" + secret)
-	found := all.byID[id]
-	if hmac.Equal(asked, all.accepted(found)) {
-		return found, nil
+	if known := all.remembered(id, secret); known != nil {
+		return known, nil
 	}
 	if all.cost == 0 {
 		return nil, nil
@@ -180,17 +187,18 @@ func (all *accounts) authenticate(ctx context.Context, address, id, secret strin
 	}
 	defer all.turns.Done()
 	// A request that waited for its turn at the same time may have brought the same credentials.
-	if hmac.Equal(asked, all.accepted(found)) {
-		return found, nil
+	if known := all.remembered(id, secret); known != nil {
+		return known, nil
 	}
-	hash := ""
+	found, hash := all.byID[id], ""
 	if found != nil {
 		hash = found.SecretHash
 	}
 	if !all.compare(hash, secret) {
 		return nil, nil
 	}
-	found.verified.Store(&asked)
+	digest := all.key.mac(id + ":" + secret)
+	found.verified.Store(&digest)
 	return found, nil
 }
 

@@ -150,18 +150,24 @@ func grant(w http.ResponseWriter, r *http.Request) error {
 }
 
 // authenticate tries the credentials as they are, and percent-decoded: clients that follow RFC 6749, 2.3.1, encode
-// them.
+// them. A spelling that was accepted before costs no hash, whichever it is.
 func (s *Server) authenticate(r *http.Request, id, secret string) (*account, error) {
+	spellings := [][2]string{{id, secret}}
+	if plainID, plainSecret, ok := unescape(id, secret); ok {
+		spellings = append(spellings, [2]string{plainID, plainSecret})
+	}
+	for _, as := range spellings {
+		if known := s.accounts.remembered(as[0], as[1]); known != nil {
+			return known, nil
+		}
+	}
 	address := s.addressOf(r)
-	account, err := s.accounts.authenticate(r.Context(), address, id, secret)
-	if account != nil || err != nil {
-		return account, err
+	for _, as := range spellings {
+		if account, err := s.accounts.authenticate(r.Context(), address, as[0], as[1]); account != nil || err != nil {
+			return account, err
+		}
 	}
-	plainID, plainSecret, ok := unescape(id, secret)
-	if !ok {
-		return nil, nil
-	}
-	return s.accounts.authenticate(r.Context(), address, plainID, plainSecret)
+	return nil, nil
 }
 
 // unescape decodes percent-encoded credentials. ok says whether the result differs from the input.

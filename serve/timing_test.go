@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
@@ -46,5 +48,9 @@ func TestUnknownClientsTakeAsLong(t *testing.T) {
 	work = 0
 	if account, _ := all.authenticate(t.Context(), "192.0.2.1", "costly", "s"); account == nil || work != 0 {
 		t.Errorf("right credentials cost %d the second time", work)
+	}
+	server, request := &Server{accounts: all}, httptest.NewRequest(http.MethodPost, "/oauth/token", nil)
+	if account, _ := server.authenticate(request, "cost%6Cy", "%73"); account == nil || work != 0 {
+		t.Errorf("the same percent-encoded cost %d", work)
 	}
 }
