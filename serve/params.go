@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"math"
 	"net/url"
 	"strconv"
@@ -99,7 +100,7 @@ func (p params) size() (int, error) {
 		return 0, nil
 	}
 	size, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || size < 1 || size > math.MaxInt32 {
+	if err != nil || size < 1 || size > math.MaxInt32 || strconv.FormatInt(size, 10) != text {
 		return 0, badRequest("%s %s: want a positive int32", paramPageSize, quote(text))
 	}
 	return int(size), nil
@@ -111,14 +112,23 @@ func (p params) instant(name string) (time.Time, error) {
 	if !ok {
 		return time.Time{}, nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || strings.Contains(text, ",") {
+	at, err := parseInstant(text)
+	if err != nil {
 		return time.Time{}, badRequest("%s %s: want a date-time such as 2026-03-02T04:23:57Z (a + is written %%2B in a query)", name, quote(text))
 	}
 	if at = at.UTC(); at.IsZero() {
 		at = at.Add(1) // the zero time would mean no bound
 	}
 	return at, nil
+}
+
+// parseInstant parses an instant as RFC 3339 has it. Package time also takes a decimal comma, and an hour of one digit.
+func parseInstant(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err == nil && (strings.Contains(text, ",") || text[len("2026-03-02T04")] != ':') {
+		err = errors.New("not of RFC 3339")
+	}
+	return at, err
 }
 
 // date reads a date. An absent one is "".

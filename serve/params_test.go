@@ -53,9 +53,9 @@ func TestBadParameters(t *testing.T) {
 	client := start(t, serve.Config{Source: newStand()})
 	for feed, queries := range map[api.Feed][]string{
 		setA: {
-			"pageSize=-1", "pageSize=1.5", "pageSize=1e2", "pageSize=%20", "pageSize=1&pageSize=2", "pageSize=99999999999999999999",
+			"pageSize=-1", "pageSize=1.5", "pageSize=1e2", "pageSize=%20", "pageSize=1&pageSize=2", "pageSize=99999999999999999999", "pageSize=%2B5",
 			"updatedSince=2026-01-01", "updatedSince=2026-01-01T00:00:00", "updatedSince=2026-01-01T00:00:00+01:00", "updatedSince=2026-13-01T00:00:00Z",
-			"updatedSince=2026-01-01T00:00:00,5Z", "pricingDateFrom=2026-1-1", "pricingDateFrom=2026-02-30", "pricingDateTo=today",
+			"updatedSince=2026-01-01T00:00:00,5Z", "updatedSince=2026-01-01T2:00:00Z", "pricingDateFrom=2026-1-1", "pricingDateFrom=2026-02-30", "pricingDateTo=today",
 			"pricingDateTo=2026-01-01T00:00:00Z", "pricingDateFrom=2026-01-02&pricingDateTo=2026-01-01", "seeker=", "seeker=x", "a=%zz", "a;b=1",
 			"pageSize=", "pricingDateTo=", "pricingDateFrom", "updatedSince=",
 		},

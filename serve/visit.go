@@ -49,8 +49,8 @@ func (s *Server) enter(r *http.Request) error {
 	if !ok {
 		return errNoPath
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || strings.Contains(text, ",") {
+	at, err := parseInstant(text)
+	if err != nil {
 		return badRequest("as-of %s: want an instant such as 2026-11-01T06:00:00Z", quote(text))
 	}
 	source, err := traveler.AsOf(r.Context(), at)
