@@ -305,7 +305,7 @@ func diagnoseWrites(ctx context.Context, s store.Store) diagnosis {
 	case errors.Is(err, store.ErrIgnoresCreateOnly):
 		return problem(check, "use a store that honours If-None-Match; with this one, only a single writer is safe (`dealflow run --single-writer`)", err)
 	case errors.Is(err, store.ErrIgnoresReplaceIf):
-		return problem(check, "commits are safe; after two runs at the same time, run `dealflow catalog`", err)
+		return found(check, "can create only once, read and delete; warning: %v", err) // commits are safe
 	case err != nil:
 		return problem(check, "check that the account may put, get and delete objects there", err)
 	}
