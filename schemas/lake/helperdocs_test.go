@@ -106,6 +106,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
   stage may be two tranches, and are not read. In parentheses, a stage is of an earlier price if it ranks before that of the price outside;
   ` + "`T+60 (revised T+55)` and `T+275 (FG 265)`" + ` are not read.
+  The stage after an earlier price is not that of the later one: ` + "`MS+95 from MS+120 IPTs`" + ` has none.
 - A spread without a benchmark below 20 after a word of the final stage may be a premium: ` + "`landed +5bp`" + ` is ambiguous.
   ` + "`MS+95, reoffer 93` and `S+350, all-in 325`" + ` are not read.
 - ` + "`landed tight end`" + ` is the lower end of the range of the step before.

@@ -18,8 +18,9 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	stage := s.stage()
 	v := s.talk(siblings.Currency, r)
 	s.talkRemarks(siblings, r)
-	s.before(siblings.Currency)
+	earlier := s.before(siblings.Currency)
 	switch after := s.stageAfter(); {
+	case earlier && !isStage(after, stageFinal): // MS+95 from MS+120 IPTs
 	case stage == nil, string(after) == string(stageFinal) && (isStage(stage, stageGuidance) || isStage(stage, stageRevised)): // final guidance, the number
 		stage = after
 	}
@@ -78,32 +79,36 @@ func (s *scanner) talkRemarks(siblings Siblings, r *Reading) {
 // bookRemarkWords are remarks about the orders that talk may have, which have no number.
 var bookRemarkWords = []string{"books subject", "book subject", "books open", "books closed", "books covered", "books multiple times covered", "subject", "allocs out", "allocations out", "fta"}
 
-// before skips the talk before this one, or the fair value: from T+155, vs FV MS+85.
-func (s *scanner) before(currency []byte) {
+// before skips the talk before this one, or the fair value: from T+155, vs FV MS+85. It reports whether it skipped talk that may have its stage
+// after it.
+func (s *scanner) before(currency []byte) bool {
 	ahead := *s
 	ahead.space()
 	inside := ahead.char('(')
 	if !ahead.oneOf("rev. from", "rev from", "revised from", "from", "was", "vs", "vs.", "previously", "versus") && !begins(ahead.rest, "fv ") {
-		return
+		return false
 	}
 	ahead.space()
-	if ahead.oneOf("fair value", "fv") {
+	fair := ahead.oneOf("fair value", "fv")
+	if fair {
 		ahead.char(':')
 		ahead.space()
 	}
 	if isStage(ahead.stage(), stageFinal) { // IPT MS+120 vs final MS+95
-		return
+		return false
 	}
 	var earlier Reading
 	if ahead.talk(currency, &earlier) == no {
 		if _, v := ahead.span(mixed, basisPoints); v == no {
-			return
+			return false
 		}
 		ahead.noted("area")
 	}
-	if !inside || ahead.char(')') {
-		*s = ahead
+	if inside && !ahead.char(')') {
+		return false
 	}
+	*s = ahead
+	return !inside && !fair
 }
 
 func isStage(stage, other []byte) bool { return string(stage) == string(other) }

@@ -60,6 +60,20 @@ func endsWithAt(text []byte) bool {
 	return word.oneOf("at", "@")
 }
 
+// endsWithEarlier reports whether the last price of a text is an earlier one: the stage after T+95 from T+120 is that of T+120.
+func endsWithEarlier(text []byte) bool {
+	if s := (scanner{text}); s.from() { // from MS+120 to MS+95
+		return false
+	}
+	for i := 1; i < len(text); i++ {
+		s := scanner{text[i:]}
+		if text[i-1] == ' ' && (s.oneOf(reversedWords...) || s.oneOf("vs.", "vs", "versus")) {
+			return true
+		}
+	}
+	return false
+}
+
 // withoutStage returns a text without a stage before or after it: final 5, 2 at landing.
 func withoutStage(text []byte) (rest, stage []byte) {
 	s := scanner{text}
@@ -78,7 +92,7 @@ func withoutStage(text []byte) (rest, stage []byte) {
 			continue
 		}
 		if stage = s.stageWord(); stage != nil {
-			if s.char(')'); s.end() && !endsWithMove(text[:i]) {
+			if s.char(')'); s.end() && !endsWithMove(text[:i]) && (isStage(stage, stageFinal) || !endsWithEarlier(text[:i])) {
 				return trimmed(text[:i-1]), stage
 			}
 		}
