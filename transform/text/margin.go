@@ -105,7 +105,10 @@ func (s *scanner) marginSize(r *Reading) verdict {
 		r.Main = found.hundredfold()
 		return yes
 	}
-	return r.putMargin(&found)
+	if v = r.putMargin(&found); v == yes && r.Main != found.Range { // E+3.5/4%; in S+3.5/0% a floor is left
+		s.upperPercent(&r.Main)
+	}
+	return v
 }
 
 // The bounds of margins that have no unit. leastMargin is the least margin in basis points, and leastFineMargin the least

@@ -226,18 +226,62 @@ func (s *scanner) over(kind benchmarkKind, r *Range) verdict {
 	case v != yes || found.unit: // in basis points, or not read
 	case s.unit(percent):
 		if *r = found.hundredfold(); kind == government && !found.Hi.less(whole(5)) { // B+ 8%: a rating and a yield?
-			v = ambiguous
+			return ambiguous
 		}
+		v = s.upperPercent(r)
 	case kind == floating && found.pointed && found.Hi.less(whole(10)):
 		var margin Reading
 		if v = margin.putMargin(&found); v == yes && !found.Hi.less(leastMargin) && margin.Main != found.Range { // SONIA+8.5
 			v = ambiguous
 		}
-		*r = margin.Main
+		if *r = margin.Main; v == yes && margin.Main != found.Range {
+			v = s.upperPercent(r)
+		}
 	case kind != floating && found.pointed && found.Hi.less(whole(2)) && whole(0).less(found.Hi): // T+1.25: in percent?
 		v = ambiguous
 	}
 	return v
+}
+
+// upperPercent reads the upper end of a range of spreads in percent, of which r is the lower one in basis points: MS+1.5%/1.75%. After a comma or in
+// parentheses, or if it falls, it may be the yield, too. One that is too far away is the yield, and one with a word after it is what that says:
+// both are left.
+func (s *scanner) upperPercent(r *Range) verdict {
+	ahead := *s
+	joined := ahead.until()
+	if !joined {
+		ahead.char(',')
+		ahead.space()
+		ahead.char('(')
+	}
+	n, ok := ahead.signedNumber(mixed)
+	if !ok || !ahead.unit(percent) || !r.Point.Set || ahead.isSaid() {
+		return yes
+	}
+	single := exactly(n.n)
+	switch hi := single.hundredfold().Hi; {
+	case !r.Lo.less(hi):
+		return ambiguous
+	case isTooWide(decimal, r.Lo, hi, true):
+		return yes
+	case !joined, begins(s.rest, " -") && !begins(s.rest, " - "), r.Lo.less(whole(0)) && !n.signed:
+		return ambiguous
+	default:
+		*s, *r = ahead, Range{Lo: r.Lo, Hi: hi}
+		return yes
+	}
+}
+
+// isSaid reports whether the next word says what the number before it is: 1% floor, 3.5% yield.
+func (s *scanner) isSaid() bool {
+	next := *s
+	next.space()
+	for _, w := range remarkIndex.next(&next) {
+		if word := next; remarkWords[w.row].at == last && word.word(w.word) {
+			return true
+		}
+	}
+	return false
 }
 
 // repeated reads the upper end of a range that repeats the benchmark: T+120 to T+125. At a slash they may be two tranches.
