@@ -48,6 +48,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 
 - A text is read completely or not at all. The first number in it is never read alone. If a text is
   not read, its helper columns are NULL and its status says why.
+- A text of more than 1,000 bytes, without double spaces, is ` + "`UNPARSED`" + `, whatever it says.
 - A single number fills the point, lo and hi. A range fills lo and hi, and never the point. A minimum
   fills only lo, a maximum only hi; the status is then ` + "`OK`, and the quality is `MIN` or `MAX`" + `.
 - ` + "`x (+/-y)` has the point x, lo x−y, hi x+y and the quality `PLUS_MINUS`. If the text also says that\n  the deal will price in range, the quality is `WPIR`" + `.

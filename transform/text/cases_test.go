@@ -92,3 +92,19 @@ func TestEveryParserIsKnown(t *testing.T) {
 		t.Errorf("got files %v %v, want one for each of %v", files, err, text.Parsers())
 	}
 }
+
+// TestLongTexts reads texts of the greatest length that is read, and longer ones, which have the status UNPARSED whatever they say.
+func TestLongTexts(t *testing.T) {
+	const most = 1000
+	price := "T+95bp" + strings.Repeat(", today", 142)
+	for _, parser := range text.Parsers() {
+		for n, want := range map[int]string{most: lake.ParsedNoNumber, most + 1: lake.ParsedNot} {
+			if r := parse(parser, strings.Repeat("-", n), text.Siblings{}); string(r.Status) != want {
+				t.Errorf("%s: %d dashes: got %s, want %s", parser, n, render(&r), want)
+			}
+		}
+	}
+	if r := parse(lake.ParseSpread, price, text.Siblings{}); len(price) != most || render(&r) != "OK benchmark=UST main=95" {
+		t.Errorf("%d bytes: got %s", len(price), render(&r))
+	}
+}

@@ -11,7 +11,7 @@
 // discount, a size and its oversubscriptions as a sum). Numbers are exact
 // and never pass through a float; one that does not fit its column, or that is not plausible (see
 // bounds.go), leaves the text UNPARSED. Only Normalise allocates memory, and only for a text that it rewrites.
-// Fails: never. A text that a parser does not understand has the status UNPARSED.
+// Fails: never. A text that a parser does not understand, or of more than mostBytes, has the status UNPARSED.
 // May change here: what a parser understands, with a new lake.ParserVersion and a case in
 // testdata/parsing; a new parser, with its row in parsers.
 package text

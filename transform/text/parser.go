@@ -17,7 +17,11 @@ type Siblings struct {
 // Func reads a text that Normalise has returned into r, which must be the zero value.
 type Func func(text []byte, siblings Siblings, r *Reading)
 
-var parsers = map[lake.Parser]Func{
+// mostBytes is the length of the longest text that is read. The time to read a text grows faster than with the square of its length, and
+// those of deals have about a hundred bytes.
+const mostBytes = 1_000
+
+var parsers = bounded(map[lake.Parser]Func{
 	lake.ParseSpread:      inContext(grammar{read: parseSpread, others: aboutEverything &^ (aboutSteps | aboutSpread), steps: true, priced: true, kind: spreadAlone}),
 	lake.ParseEvolution:   inContext(grammar{read: parseEvolution, others: aboutEverything &^ (aboutSteps | aboutSpread), steps: true, staged: true, kind: spreadAlone}),
 	lake.ParseYield:       inContext(grammar{read: parseYield, others: aboutEverything &^ aboutYield, steps: true, priced: true}),
@@ -35,6 +39,20 @@ var parsers = map[lake.Parser]Func{
 	lake.ParseMoodys:           parseMoodys,
 	lake.ParseStandardAndPoors: parseStandardAndPoors,
 	lake.ParseFitch:            parseFitch,
+})
+
+// bounded returns functions that leave a text of more than mostBytes UNPARSED.
+func bounded(all map[lake.Parser]Func) map[lake.Parser]Func {
+	for name, read := range all {
+		all[name] = func(text []byte, siblings Siblings, r *Reading) {
+			if len(text) > mostBytes {
+				r.Status = statusUnparsed
+				return
+			}
+			read(text, siblings, r)
+		}
+	}
+	return all
 }
 
 // Parser returns the function of a parser; nil for an unknown name.
