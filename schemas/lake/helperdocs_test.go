@@ -110,7 +110,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   The stage after an earlier price is not that of the later one: ` + "`MS+95 from MS+120 IPTs`" + ` has none.
 - A spread without a benchmark below 20 after a word of the final stage may be a premium: ` + "`landed +5bp`" + ` is ambiguous.
   ` + "`MS+95, reoffer 93` and `S+350, all-in 325`" + ` are not read.
-- ` + "`landed tight end`" + ` is the lower end of the range of the step before.
+- ` + "`landed tight end`" + ` is the lower end of the range of the step before. Its stage, and that of a step that is only a number, is that of the step's
+  word: ` + "`guidance MS+95-100, final 95` is `FINAL`" + `.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
   dropped, ` + "`½` is `1/2`" + `.
 - A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `). In spreads it may separate
@@ -198,7 +199,7 @@ var parserMeanings = []struct {
 	meaning string
 }{
 	{lake.ParseSpread, "A spread over a benchmark, in basis points. A text without a benchmark is a spread only if it has a plus."},
-	{lake.ParseEvolution, "A step of price talk: a spread or a yield, after a stage if the text begins with one. The stage is read even if the rest is not. Final guidance (FPG) is guidance, because the price is not set; at the launch it is. A spread without a benchmark has a plus or its unit."},
+	{lake.ParseEvolution, "A step of price talk: a spread or a yield, and its stage. A stage at the beginning is read even if the rest is not. Final guidance (FPG) is guidance, because the price is not set; at the launch it is. A spread without a benchmark has a plus or its unit."},
 	{lake.ParseYield, "A yield, in percent."},
 	{lake.ParseCoupon, "A fixed coupon in percent, or a floating one: its index and margin."},
 	{lake.ParseNIP, "A new issue premium, in basis points."},

@@ -171,7 +171,7 @@ var spreadParts = []outcome{
 }
 
 var evolutionParts = []outcome{
-	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK, from the beginning of the text; NULL if it names no stage.", 2},
+	{1, PartStage, Text, "", "", "IPT, GUIDANCE, REVISED, FINAL, WHISPER or TALK: of the price that is read, or from the beginning of a text that is not. NULL if it names no stage.", 2},
 	{2, PartBenchmark, Text, "", "", "Benchmark of the spread: a government (UST, BUND, UKT, OAT …), G_SPREAD, MS for swaps of every kind, ASW, or the index of a floating rate (SOFR, EURIBOR …). NULL if the text does not settle it.", 2},
 	{3, PartBP, Price, bp, wider, "Spread, if the text gives one number; NULL for a range.", 2},
 	{4, PartLoBP, Price, bp, wider, "Lower end of the spread; the spread itself if the text gives one number.", 2},

@@ -249,7 +249,13 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	}
 	earlier := *before
 	*r = Reading{}
-	return g.numberAlone(rest, r, &earlier) || g.chosenEnd(rest, r, &earlier)
+	if !g.numberAlone(rest, r, &earlier) && !g.chosenEnd(rest, r, &earlier) {
+		return false
+	}
+	if g.staged {
+		r.Stage = stage
+	}
+	return !isStage(r.Stage, stageFinal) || !r.Main.isRange() // no final price is a range
 }
 
 // isPricedAt reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.

@@ -116,7 +116,7 @@ func (s *scanner) movedBy() {
 
 // The words between two steps. Those of fromWords begin a text, and toWords are between its two steps then.
 var (
-	jointWords    = []string{"and now", "but now", "now at", "now", "moved in to", "moved to", "moving to", "moves to", "taken in to", "taken to", "brought in to", "brought to", "came in to", "in to", "down to", "flexed down to", "flexed up to", "flexed to", "cut to", "reduced to", "raised to", "increased to", "upsized to", "downsized to", "grew to", "landing", "became"}
+	jointWords    = []string{"and now", "but now", "now at", "now", "moved in to", "moved to", "moving to", "moves to", "taken in to", "taken to", "brought in to", "brought to", "came in to", "in to", "down to", "flexed down to", "flexed up to", "flexed to", "cut to", "reduced to", "raised to", "increased to", "upsized to", "downsized to", "grew to", "became"}
 	fromWords     = []string{"from", "moved from", "moves from", "tightened from", "tightens from", "tightening from", "widened from", "revised from", "flexed from", "delevers from", "de-levers from", "delevering from", "deleveraging from", "reduced from", "reduces from", "cut from", "falls from", "falling from", "upsized from", "downsized from", "increased from", "raised from", "grew from", "in from", "down from", "up from"}
 	reversedWords = []string{"from", "fr.", "fr", "was", "were", "previously", "prev.", "prev", "formerly", "orig.", "orig", "originally", "initially", "flexed from", "flexed down from", "flexed up from", "flexed in from", "tightened from", "widened from", "cut from", "reduced from", "revised from", "rev. from", "rev from", "down from", "up from", "in from", "out from"}
 	toWords       = []string{"down to", "in to", "up to", "out to", "to"}
