@@ -123,6 +123,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Two numbers in percent after one benchmark are a range, as far as its ends may be that far apart: ` + "`MS+1.5%/1.75%`, `3mE+0.45/0.50%`" + `. After a
   comma or in parentheses, or if it is not more, the second may be a yield: ` + "`MS+1.5%, 1.75%`" + ` is ambiguous. The yield is dropped if it is too
   far away for a range: ` + "`MS+1.5%/3.75%`" + `.
+- ` + "`margin_csa` is true for `S+350, CSA 10bp`, false for `no CSA` and `0bp CSA`, and NULL for `S+350 incl. 10bp CSA`" + `, whose margin has the
+  adjustment already, and for one of more than 50 basis points, which may be another price.
 - A size that may be short for another one, as in ` + "`EUR5-600m` and `EUR1.25-50bn`" + `, makes the text ambiguous.
 - The end of a range may give the decimals of its first number alone: ` + "`5.25-50%` is 5.25 to 5.50, `99.25-50` is 99.25 to 99.50" + `. It is read so if
   the range as written is not plausible; if it is plausible, too, the text is ambiguous. So are ` + "`7.75-00%` and `T+95-05`" + `, whose end has

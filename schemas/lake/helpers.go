@@ -250,7 +250,7 @@ var marginParts = []outcome{
 	{2, PartBP, Price, bp, "over the benchmark", "Margin, if the text gives one number; NULL for a range.", 2},
 	{3, PartLoBP, Price, bp, "over the benchmark", "Lower end of the margin; the margin itself if the text gives one number.", 2},
 	{4, PartHiBP, Price, bp, "over the benchmark", "Upper end of the margin; the margin itself if the text gives one number.", 2},
-	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment is added.", 2},
+	{5, PartCSA, Bool, "", "", "Whether a credit spread adjustment is added. NULL if the margin includes one.", 2},
 	{6, PartQuality, Text, "", "", "AREA or APPROXIMATE; NULL if neither applies.", 4},
 	{7, PartOID, Price, "percent of nominal", "", "Issue price after the margin, if the text gives one number: 99.5 of S+325/99.5.", 4},
 	{8, PartOIDLo, Price, "percent of nominal", "", "Lower end of that price; the price itself if the text gives one number.", 4},

@@ -108,3 +108,14 @@ func TestLongTexts(t *testing.T) {
 		t.Errorf("%d bytes: got %s", len(price), render(&r))
 	}
 }
+
+// TestIncludedAdjustment reads margins that say whether an adjustment is added, and ones that include it: whether more is added is unknown.
+func TestIncludedAdjustment(t *testing.T) {
+	for written, want := range map[string]text.Flag{
+		"S+350, CSA 10bp": text.Yes, "S+350, no CSA": text.No, "S+350": text.No, "S+350 incl. 10bp CSA": text.Unknown, "S+350 including CSA": text.Unknown, "S+350, 99.5 CSA": text.Unknown,
+	} {
+		if r := parse(lake.ParseMargin, written, currency("USD")); r.CSA != want || string(r.Status) != lake.ParsedOK {
+			t.Errorf("%s: got %d, want %d: %s", written, r.CSA, want, render(&r))
+		}
+	}
+}

@@ -105,6 +105,9 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if (g.kind == spreadAlone || g.kind == marginAlone) && saysLessAllIn(text, r.Main.Lo) {
 		return false
 	}
+	if g.kind == marginAlone && r.CSA == No {
+		r.CSA = saysAdjustment(text)
+	}
 	if r.Fee.Set && saysAny(text, annualWords) { // par + 25bp fee p.a.: not up front
 		return false
 	}

@@ -339,7 +339,7 @@ var mostAdjustment = whole(50)
 func (s *scanner) adjustedBy() bool {
 	ahead, size := *s, *s
 	sized := ahead.adjustment()
-	if first, ok := size.number(decimal); ok && mostAdjustment.less(first) {
+	if first, ok := size.number(decimal); ok && (mostAdjustment.less(first) || first.isZero()) {
 		return false
 	}
 	if sized {
@@ -348,6 +348,43 @@ func (s *scanner) adjustedBy() bool {
 		ahead = *s
 	}
 	return ahead.oneOf(adjustmentWords...) && (sized || ahead.end() || ahead.rest[0] == ')' || ahead.rest[0] == ',') && s.skipTo(ahead)
+}
+
+// saysAdjustment returns what the remarks of a text say about an adjustment: S+350, CSA 10bp. It is unknown whether one is added to a margin that
+// includes one, or if its size is that of something else: 99.5 CSA.
+func saysAdjustment(text []byte) Flag {
+	for i := range text {
+		if i > 0 && (isLetter(text[i-1]) || isDigit(text[i-1]) || text[i-1] == '.' || text[i-1] == '+') { // S+350 CSA
+			continue
+		}
+		s := scanner{text[i:]}
+		none, included := s.oneOf("no", "zero"), s.oneOf("incl.", "incl", "including")
+		s.space()
+		size := s
+		if sized := s; sized.adjustment() {
+			sized.space()
+			s = sized
+		}
+		if !s.oneOf(adjustmentWords...) {
+			continue
+		}
+		n, ok := size.number(decimal)
+		if !ok {
+			s.char(':')
+			s.space()
+			s.oneOf("of")
+			s.space()
+			n, ok = s.number(decimal)
+		}
+		switch {
+		case none, ok && n.isZero():
+			return No
+		case included, ok && mostAdjustment.less(n):
+			return Unknown
+		}
+		return Yes
+	}
+	return No
 }
 
 // adjustmentWords are names of an adjustment of an index.
