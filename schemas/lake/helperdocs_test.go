@@ -123,6 +123,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Two numbers in percent after one benchmark are a range, as far as its ends may be that far apart: ` + "`MS+1.5%/1.75%`, `3mE+0.45/0.50%`" + `. After a
   comma or in parentheses, or if it is not more, the second may be a yield: ` + "`MS+1.5%, 1.75%`" + ` is ambiguous. The yield is dropped if it is too
   far away for a range: ` + "`MS+1.5%/3.75%`" + `.
+- The sign of ` + "`E-425`" + ` may be a dash: a loan's margin of 45 or more below its index is ambiguous.
 - ` + "`margin_csa` is true for `S+350, CSA 10bp`, false for `no CSA` and `0bp CSA`, and NULL for `S+350 incl. 10bp CSA`" + `, whose margin has the
   adjustment already, and for one of more than 50 basis points, which may be another price.
 - A size that may be short for another one, as in ` + "`EUR5-600m` and `EUR1.25-50bn`" + `, makes the text ambiguous.

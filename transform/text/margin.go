@@ -10,7 +10,7 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	if v == yes {
 		v = s.afterMargin(r)
 	}
-	if begins(text, "- ") { // a dash, or a minus?
+	if begins(text, "- ") || v == yes && !mostBelow.less(r.Main.Lo) { // a dash, or a minus?
 		v = ambiguous
 	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && priceBounds.containAll(&r.Issue) {
@@ -19,6 +19,9 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{Status: unread(text, v)}
 }
+
+// mostBelow is a margin that is too far below its index. 45 and more are usual margins: the sign before them may be a dash.
+var mostBelow = whole(-45)
 
 func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 	called := begins(s.rest, "margin")
