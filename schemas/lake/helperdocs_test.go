@@ -91,6 +91,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
   years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
   An option is at most three years: ` + "`5yr + 7yr`" + ` may be two tranches.
+  In ` + "`5yr, extension options 6+6`" + ` only the tenor is read: the options may be months.
+- A tenor and a date, each with its word, are both read: ` + "`5yr, maturity 2031`. `5yr / maturity 84 months`" + ` contradicts itself, and is not read.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
   From when it may be called is dropped: ` + "`Mar-33 (call Mar-28)`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less

@@ -51,8 +51,9 @@ func (s *scanner) maturity(r *Reading) bool {
 			separated = true
 		}
 		switch {
+		case (separated || inside) && (ahead.dueToo(r) || ahead.namedOptions(r)):
 		case ahead.oneOf(finalWords...), (separated || inside) && ahead.life(r), r.Tenor.Set && ahead.oneOf(startWords...),
-			ahead.springing(), ahead.dueBefore(r), (separated || inside) && ahead.calledFrom(r), (separated || inside) && ahead.dueToo(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
+			ahead.springing(), ahead.dueBefore(r), (separated || inside) && ahead.calledFrom(r), inside && ahead.callTerms(), inside && (ahead.tenorToo(r) || ahead.yearToo(r)):
 		default:
 			return false
 		}
@@ -142,18 +143,56 @@ func (s *scanner) yearToo(r *Reading) bool {
 	return s.skipTo(ahead)
 }
 
-// dueToo reads the date after a tenor: 7yr, due 2032.
+// dueToo reads the date after a tenor, or the tenor after a date: 7yr, due 2032; 2032, tenor 7yr. If the text has given it before, it is the same.
 func (s *scanner) dueToo(r *Reading) bool {
 	ahead := *s
-	if r.Year.Set || !ahead.oneOf("due", "maturing", "mat.", "mat") {
+	if !ahead.oneOf("due in", "due", "maturing", "maturity", "tenor", "mat.", "mat") {
 		return false
 	}
+	ahead.char(':')
 	ahead.space()
-	due := *r
+	var due Reading
 	if !ahead.dueAt(&due) {
+		tenor, ok := ahead.tenor()
+		if !ok || !tenorBounds.contain(tenor) || r.Tenor.Set && r.Tenor != tenor {
+			return false
+		}
+		r.Tenor = tenor
+		return s.skipTo(ahead)
+	}
+	switch {
+	case !r.Year.Set:
+		r.Date, r.Year, r.Month = due.Date, due.Year, due.Month
+	case due.Year != r.Year, due.Month.Set && r.Month.Set && due.Month != r.Month, due.Date.Set && r.Date.Set && due.Date != r.Date:
 		return false
 	}
-	*r = due
+	return s.skipTo(ahead)
+}
+
+// namedOptions reads options to extend after their word: extension options 1+1. One number without a unit may be how many there are.
+func (s *scanner) namedOptions(r *Reading) bool {
+	ahead := *s
+	if !r.Tenor.Set || r.Extended.Set || !ahead.oneOf(extensionWords...) {
+		return false
+	}
+	ahead.char(':')
+	ahead.space()
+	ahead.oneOf("of")
+	ahead.char('+')
+	ahead.space()
+	first, in, ok := ahead.duration()
+	if in == unnamed {
+		first, ok = ahead.number(decimal)
+		ok = ok && !whole(2).less(first) // 6+6: months
+	}
+	if !ok || mostOption.less(first) {
+		return false
+	}
+	sum, several := ahead.options(r.Tenor.plus(first), in)
+	if !several && in == unnamed || !tenorBounds.contain(sum) {
+		return false
+	}
+	r.Extended = sum
 	return s.skipTo(ahead)
 }
 

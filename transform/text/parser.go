@@ -30,9 +30,9 @@ var parsers = bounded(map[lake.Parser]Func{
 	lake.ParseStructure:   parseStructure,
 	lake.ParseVolume:      inContext(grammar{read: parseVolume, others: aboutEverything &^ (aboutSize | aboutYield | aboutFees | aboutLimit | aboutTranches), steps: true, sized: true}),
 	lake.ParseBooks:       inContext(grammar{read: parseBooks, others: aboutEverything &^ (aboutOrders | aboutYield | aboutFees | aboutLimit | aboutTranches), steps: true, kind: orderSteps}),
-	lake.ParseMargin:      inContext(grammar{read: parseMargin, others: aboutEverything &^ (aboutYield | aboutSpread | aboutTerms | aboutLimit), steps: true, kind: marginAlone}),
-	lake.ParseOID:         inContext(grammar{read: parseOID, others: aboutEverything &^ (aboutPrice | aboutYield | aboutFees | aboutSpread | aboutTerms), steps: true, kind: priceSteps}),
-	lake.ParseMaturity:    inContext(grammar{read: parseMaturity, others: aboutEverything &^ (aboutTenor | aboutLife | aboutYield | aboutMove)}),
+	lake.ParseMargin:      inContext(grammar{read: parseMargin, others: aboutEverything &^ (aboutYield | aboutSpread | aboutTerms | aboutDue | aboutLimit), steps: true, kind: marginAlone}),
+	lake.ParseOID:         inContext(grammar{read: parseOID, others: aboutEverything &^ (aboutPrice | aboutYield | aboutFees | aboutSpread | aboutTerms | aboutDue), steps: true, kind: priceSteps}),
+	lake.ParseMaturity:    inContext(grammar{read: parseMaturity, others: aboutEverything &^ (aboutTenor | aboutLife | aboutDue | aboutYield | aboutMove)}),
 	lake.ParseLeverage:    inContext(grammar{read: parseLeverage, others: aboutDebt | aboutTime | aboutCalendar | aboutOffer | aboutSize | aboutFees, steps: true}),
 	lake.ParsePricingTime: parsePricingTime,
 

@@ -272,7 +272,7 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 
 // fits reports whether remarks with a word of the row may be left out.
 func (r *remarkRow) fits(others topics, separated bool) bool {
-	return r.about&others != 0 && (separated || r.at == alone || r.about&(aboutTerms|aboutFees|aboutYield) == 0)
+	return r.about&others != 0 && (separated || r.at == alone || r.about&(aboutTerms|aboutDue|aboutFees|aboutYield) == 0)
 }
 
 // remarkEnds reports whether a remark may end here.

@@ -15,6 +15,7 @@ const (
 	aboutSpread
 	aboutDebt // ratios other than debt over EBITDA
 	aboutTerms
+	aboutDue
 	aboutCalendar
 	aboutTime
 	aboutLife
@@ -77,7 +78,8 @@ var remarkWords = []remarkRow{
 	{aboutDebt, first, []string{"ltv", "icr", "dscr", "fccr", "equity"}},
 	{aboutDebt, last, []string{"ltv", "equity", "icr", "dscr"}},
 	{aboutDebt, alone, []string{"cov-lite", "cov lite", "covlite", "covenant-lite", "covenant lite"}},
-	{aboutTerms, first, []string{"soft call", "soft-call", "hard call", "call protection", "non-call", "noncall", "nc", "par call", "make whole", "make-whole", "mwc", "extension", "maturity", "tenor", "due", "amort", "amortising", "amortizing", "springing maturity", "callable"}},
+	{aboutTerms, first, []string{"soft call", "soft-call", "hard call", "call protection", "non-call", "noncall", "nc", "par call", "make whole", "make-whole", "mwc", "extension", "amort", "amortising", "amortizing", "springing maturity", "callable"}},
+	{aboutDue, first, []string{"maturity", "tenor", "due"}},
 	{aboutTerms, last, []string{"soft call", "soft-call", "hard call", "call protection", "par call", "amort", "amortisation", "amortization"}},
 	{aboutTerms, alone, []string{"ext. at lenders' discretion", "ext at lenders' discretion", "extension at lenders' discretion", "at lenders' discretion", "at lender's discretion", "at lenders' option", "lenders' discretion", "subject to lender consent", "at borrower's option", "at the borrower's option", "bullet", "unsecured", "secured", "senior notes", "senior", "notes", "bonds", "guaranteed", "portable", "portability", "amortising", "amortizing", "amort", "amortiser"}},
 	{aboutTranche, alone, []string{"rcf", "tla", "tlb", "term loan b", "term loan a", "term loan", "tl", "revolver"}},
