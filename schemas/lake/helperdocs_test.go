@@ -148,7 +148,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`par less 1/4`" + ` is 99.75, ` + "`99h`" + ` 99.5. ` + "`97.5c`" + ` is a price.
 - ` + "`$`" + ` is USD, except next to another dollar or peso: then the text is ambiguous. ` + "`¥`" + ` is the currency column's
   JPY, CNY or CNH, and so is a ` + "`Y`" + ` before a digit.
-- A size without a currency takes that of the currency column, and ` + "`currency_implied`" + ` is true.
+- A size without a currency takes that of the currency column, and ` + "`currency_implied`" + ` is true. If the text names it at another step,
+  it is that one, and not implied: ` + "`EUR500m, now 600m`" + `.
 - ` + "`parser_version` is the version of the parsers that read the row. After a parser changes, a replay\n  reads the texts again. The texts themselves never change" + `.
 
 If a text is NULL, its status and all its helper columns are NULL.

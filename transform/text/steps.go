@@ -103,6 +103,7 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 				return no
 			}
 			r.inherit(&before)
+			r.nameCurrency(&before)
 		}
 		if final {
 			if r.hasNumber() {
@@ -144,6 +145,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		if rankOf(text[i:]) > 0 && g.isTalkAgain(r, &later) {
 			return false
 		}
+		later.nameCurrency(r)
 		*r = later
 		return true
 	}
@@ -213,6 +215,8 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		if first, second := r, &best; parts > 0 && (rank > bestRank && !g.follows(first, second) || rank < bestRank && !g.follows(second, first)) {
 			return false
 		}
+		r.nameCurrency(&best)
+		best.nameCurrency(r)
 		if rank > bestRank {
 			best, bestRank = *r, rank
 		}
@@ -228,6 +232,9 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, latest bool) bool {
 	text = trimmed(text)
 	*r = Reading{}
+	if before != nil && before.Implied == No { // EUR500m, now 600m
+		siblings.Currency = before.Currency
+	}
 	if g.read(text, siblings, r); r.isEnough(latest) || g.readCore(text, siblings, r) {
 		return true
 	}
@@ -414,6 +421,13 @@ func hasYears(text []byte) bool {
 func (r *Reading) inherit(before *Reading) {
 	if r.Benchmark == nil && r.Main.Lo.Set && isStage(r.Basis, before.Basis) {
 		r.Benchmark, r.Index, r.BenchmarkTenor = before.Benchmark, before.Index, before.BenchmarkTenor
+	}
+}
+
+// nameCurrency says that the text names the currency of a step, if it names the same one at another step.
+func (r *Reading) nameCurrency(other *Reading) {
+	if r.Implied == Yes && other.Implied == No && bytes.Equal(r.Currency, other.Currency) {
+		r.Implied = No
 	}
 }
 

@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // Words about a size, as desks write them.
 var (
 	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
@@ -82,7 +84,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
-		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, &r.Main), inside && ahead.oneOf("total"), q.after(&ahead):
+		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, r), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
 		}
@@ -280,8 +282,9 @@ func (s *scanner) benchmarkSize(column []byte) {
 	}
 }
 
-// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line, which is not less than size.
-func (s *scanner) otherSize(column []byte, size *Range) bool {
+// otherSize skips another size in a remark, which has no column: the size before, or that of the complete line, which is not less than the size. The
+// size that names no currency has that of the other one: 600m (from EUR500m).
+func (s *scanner) otherSize(column []byte, r *Reading) bool {
 	ahead := *s
 	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
 		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
@@ -290,8 +293,14 @@ func (s *scanner) otherSize(column []byte, size *Range) bool {
 	ahead.char(':')
 	ahead.space()
 	var other Range
-	_, v := ahead.size(column, &other)
-	return v == yes && (!total || !other.Lo.Set || !size.Lo.Set || !other.Lo.less(size.Lo)) && s.skipTo(ahead)
+	named, v := ahead.size(column, &other)
+	if v != yes || total && other.Lo.Set && r.Main.Lo.Set && other.Lo.less(r.Main.Lo) || r.Implied == Yes && named != nil && !bytes.Equal(named, r.Currency) {
+		return false
+	}
+	if named != nil {
+		r.Implied = No
+	}
+	return s.skipTo(ahead)
 }
 
 // lineAfter skips the size of the line after an increase: to EUR1.3bn.
