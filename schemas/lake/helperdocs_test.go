@@ -65,6 +65,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - A bare ` + "`m`" + ` after a number is months up to 60. More of them are not read: 750m may be a size.
 - A range that falls (7.25-7%) is read, unless its second number may be short for a longer one (105-10),
   it is written like a quote (238/235), or ` + "`to`" + ` or a sign is between (` + "`20 to 12bp`, `T+150 / +125`" + `), which may be a move.
+  A falling range of issue prices is read with ` + "`to`, too (`OID 99.5 to 99`, `par to 99.5`)" + `: their talk begins at either end. So is one of spreads or
+  premiums that ends at zero or below (` + "`MS-5 to -7`, `flat to -5`" + `): it is written by size, away from zero or to it.
 - The ends of a range differ. One of yields is at most 2 wide, one of prices 5. One of spreads and premiums is at most 20 wide, or ends
   at three times its begin and 20, or if it falls or has a slash, at one and a half times: ` + "`T+95 / 2031`, `S+350 - 100`" + ` and
   ` + "`4.5% / 10`" + ` are ambiguous. A size is at most four times another one in a range if both have a unit.
