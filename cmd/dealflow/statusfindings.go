@@ -308,9 +308,13 @@ func (in *inspection) judgeWatch(s *statusResult) {
 		s.add("watch", "", "see whether its machine is up and reaches the store, then start `dealflow watch` again", "the watch of %s was last seen at %s", p.Owner, p.Beat)
 	}
 	week := lake.DateOf(in.now.AddDate(0, 0, -7))
-	recent := slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })
-	if len(recent) > 0 {
-		s.add("missed", "", "see why no watch was at work; a snapshot of the past cannot be taken", "no run was made for the nights of %s", strings.Join(recent, ", "))
+	recent := watch.Presence{Tried: p.Tried, Missed: slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })}
+	failed, untried := recent.SplitMissed()
+	if len(failed) > 0 {
+		s.add("missed", "", "see `dealflow runs`; a snapshot of the past cannot be taken", "all tries failed for the nights of %s: they have no complete snapshot", strings.Join(failed, ", "))
+	}
+	if len(untried) > 0 {
+		s.add("missed", "", "see why no watch was at work; a snapshot of the past cannot be taken", "no run was made for the nights of %s: no watch was at work, or the machine slept", strings.Join(untried, ", "))
 	}
 }
 

@@ -42,57 +42,89 @@ func (w *watcher) known(ctx context.Context) (k watch.Known, err error) {
 	if err != nil {
 		return k, err
 	}
+	if w.app.settings.clock != "server" {
+		k.Day = log.SnapshotDay()
+	}
 	rows := rowsOf(log.Commits, log, made)
-	if len(log.Commits) > 0 && w.app.settings.clock != "server" {
-		k.Maintain = log.Commits[0].StartedAt.Time // a lake that begins needs no maintenance
-	}
-	ran, maintained := false, false
-	for i := range rows {
-		r := &rows[i]
-		switch {
-		case r.Command == "run" && !ran:
-			k.Run, ran = w.ranAt(log, r)
-		case !maintained && w.maintains(r):
-			k.Maintain, maintained = r.Attempt.StartedAt.Time, true
-		}
-	}
+	k.Pulls, k.Maintain = w.pulls(log, rows), w.maintained(log, rows)
 	return k, nil
 }
 
-// ranAt returns when a run began, by the machine's clock, if it needs no other attempt.
-func (w *watcher) ranAt(log *load.Log, r *runRow) (began time.Time, settled bool) {
-	code := 1
-	switch {
-	case r.Attempt != nil && r.Attempt.ExitCode != nil:
-		code = *r.Attempt.ExitCode
-	case r.Number > 0 && r.Outcome == lake.OutcomeDone: // it was killed after its commit, or its attempt was not recorded
-		code = 0
-	}
-	switch {
-	case r.Attempt != nil:
-		began = r.Attempt.StartedAt.Time
-	case w.app.settings.clock != "server":
-		began = r.StartedAt.Time
-	}
-	if began.IsZero() || !watch.Settled(schedule.Run, code) {
-		return time.Time{}, false
-	}
-	if code == 0 || code == 9 { // a run of some feeds, by hand, is not that of the night
-		for _, feed := range w.feeds {
-			if !log.HasSnapshot(feed, r.SnapshotDate) && !log.Skipped(feed, r.SnapshotDate) {
-				return time.Time{}, false
+// pulls returns what runs have done for each feed of the watch.
+func (w *watcher) pulls(log *load.Log, rows []runRow) [][]watch.Pull {
+	found := make([][]watch.Pull, len(w.feeds))
+	for n, feed := range w.feeds {
+		taken := log.SnapshotInstants(feed)
+		for i := range rows {
+			r := &rows[i]
+			f, began := r.Feed(feed), w.began(r)
+			if r.Command != "run" || f == nil || began.IsZero() {
+				continue
 			}
+			code := 1
+			if r.Attempt != nil && r.Attempt.ExitCode != nil {
+				code = *r.Attempt.ExitCode
+			}
+			_, kept := taken[r.SnapshotDate] // else the day was taken back
+			switch {
+			case f.Outcome == lake.OutcomeHeld:
+			case f.Outcome == lake.OutcomeSkipped && (r.Number > 0 || code == 5 || code == 6):
+			case f.Outcome == lake.OutcomeDone && (r.Number > 0 && kept || r.Number == 0 && code == 5): // a check held it
+			default:
+				continue
+			}
+			pull := watch.Pull{Began: began, Day: r.SnapshotDate}
+			if w.app.settings.clock == "server" {
+				pull.Day = ""
+			}
+			found[n] = append(found[n], pull)
 		}
 	}
-	return began, true
+	return found
 }
 
-// maintains says whether an attempt completed the maintenance, or found what a person must see first.
-func (w *watcher) maintains(r *runRow) bool {
-	if r.Attempt == nil || r.Attempt.ExitCode == nil || !slices.Contains(w.maintenance, r.Command) {
-		return false
+// began returns when a command began, by the machine's clock; the zero time if that is not known.
+func (w *watcher) began(r *runRow) time.Time {
+	switch {
+	case r.Attempt != nil:
+		return r.Attempt.StartedAt.Time
+	case w.app.settings.clock != "server":
+		return r.StartedAt.Time
 	}
-	code := *r.Attempt.ExitCode
-	last := r.Command == w.maintenance[len(w.maintenance)-1]
-	return watch.Settled(schedule.Maintain, code) && (last || code == 7)
+	return time.Time{}
+}
+
+// maintained returns the newest instant since which each command of the maintenance was completed, or one of them found what a
+// person must see first.
+func (w *watcher) maintained(log *load.Log, rows []runRow) time.Time {
+	var first time.Time
+	if len(log.Commits) > 0 && w.app.settings.clock != "server" {
+		first = log.Commits[0].StartedAt.Time // a lake that begins needs no maintenance
+	}
+	done, stopped := map[string]time.Time{}, first
+	for i := range rows {
+		t := rows[i].Attempt
+		if t == nil || t.ExitCode == nil || !slices.Contains(w.maintenance, t.Command) || !watch.Settled(schedule.Maintain, *t.ExitCode) {
+			continue
+		}
+		if began := t.StartedAt.Time; *t.ExitCode == 7 {
+			stopped = later(stopped, began)
+		} else {
+			done[t.Command] = later(done[t.Command], began)
+		}
+	}
+	since := first
+	for n, name := range w.maintenance {
+		if n == 0 || done[name].Before(since) {
+			since = done[name]
+		}
+	}
+	return later(since, stopped)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

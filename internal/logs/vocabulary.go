@@ -112,7 +112,7 @@ var Vocabulary = []Word{
 	{"command ended", []string{"command", "day", "exit_code"}, "it needs no other attempt"},
 	{"command is tried again later", []string{"command", "day", "exit_code", "retry"}, "it failed; retry is when `watch` tries again"},
 	{"command is cancelled: it has taken too long", []string{"command", "day", "limit"}, "`--command-limit` of `watch`"},
-	{"nights were missed", []string{"days"}, "no run was made for them"},
+	{"nights were missed", []string{"days", "why"}, "they have no complete snapshot"},
 	{"the lake is gone; nothing is pulled until it is there again", []string{"lake", "retry"}, "`watch` has seen the lake there before"},
 	{"the lake could not be told that this watch is at work", []string{"error"}, "its object could not be put; `status` will say that it is silent"},
 	{"watch ends", []string{"lake"}, "it was asked to end, or cannot continue"},

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dealflow/internal/process"
+	"dealflow/internal/watch/schedule"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -29,10 +31,34 @@ type Presence struct {
 	ExpiresAt       lake.Instant      `json:"expires_at"`     // from then on another watch may begin
 	Ended           lake.Instant      `json:"ended,omitzero"` // when the watch was stopped; zero while it is at work
 	Schedule        Schedule          `json:"schedule"`
-	AtWork          string            `json:"at_work"` // command; "" for none
-	Next            []Upcoming        `json:"next"`    // if nothing fails
-	Last            []Last            `json:"last"`    // one for each command that this watch has carried out
-	Missed          []string          `json:"missed"`  // days of nights without a run, oldest first: no watch was at work, or the machine slept
+	AtWork          string            `json:"at_work"`                  // command; "" for none
+	Next            []Upcoming        `json:"next"`                     // if nothing fails
+	Last            []Last            `json:"last"`                     // one for each command that this watch has carried out
+	Missed          []string          `json:"missed"`                   // days of nights that were not taken, oldest first
+	Tried           []string          `json:"tried,omitempty"`          // days of nights that were tried, without success; in Missed once they are over
+	AccountedUntil  lake.Instant      `json:"accounted_until,omitzero"` // each night until then was done, or is in Missed
+}
+
+// SplitMissed returns the missed nights whose tries failed, and those without a try: no watch was at work, or the machine slept.
+func (p *Presence) SplitMissed() (failed, untried []string) {
+	for _, day := range p.Missed {
+		if slices.Contains(p.Tried, day) {
+			failed = append(failed, day)
+		} else {
+			untried = append(untried, day)
+		}
+	}
+	return failed, untried
+}
+
+// settledRun returns the last run of the watch if it needs no other attempt; nil for none.
+func (p *Presence) settledRun() *Last {
+	for i := range p.Last {
+		if l := &p.Last[i]; l.Command == string(schedule.Run) && l.Retry.IsZero() {
+			return l
+		}
+	}
+	return nil
 }
 
 // Schedule is the plan of a watch, for people.
@@ -118,8 +144,9 @@ func (p *Presence) busy() error {
 	return fmt.Errorf("%w: that of %s, since %s, last seen at %s; stop it, or wait until %s if its machine is down", ErrBusy, p.Owner, p.Since, p.Beat, p.ExpiresAt)
 }
 
-// take puts the object of a watch that begins. If another one is at work, the error is ErrBusy.
-func (w *Watch) take(ctx context.Context) error {
+// take puts the object of a watch that begins, and returns that of the watch before; nil for none. If another one is at work,
+// the error is ErrBusy.
+func (w *Watch) take(ctx context.Context) (*Presence, error) {
 	tag := ""
 	replacer, conditional := w.cfg.Store.(store.Replacer)
 	if conditional {
@@ -130,14 +157,14 @@ func (w *Watch) take(ctx context.Context) error {
 	}
 	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Now())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if state == Alive && other.ID != w.shown.ID {
-		return other.busy()
+		return nil, other.busy()
 	}
 	if other != nil {
 		w.mu.Lock()
-		w.shown.Missed = append([]string{}, other.Missed...)
+		w.shown.Missed, w.shown.Tried, w.shown.AccountedUntil = append([]string{}, other.Missed...), other.Tried, other.AccountedUntil
 		w.mu.Unlock()
 	}
 	body := bytes.NewReader(w.encode())
@@ -151,21 +178,22 @@ func (w *Watch) take(ctx context.Context) error {
 	}
 	if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrExists) {
 		if other, state, readErr := ReadPresence(ctx, w.cfg.Store, w.cfg.Now()); readErr == nil && state == Alive && other.ID != w.shown.ID {
-			return other.busy()
+			return nil, other.busy()
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("watch: %w", err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
 	w.taken.Store(true)
-	return nil
+	return other, nil
 }
 
 // renew puts the object again. If another watch has begun, because this one was silent for too long, the error is
 // ErrBusy.
 func (w *Watch) renew(ctx context.Context) error {
 	if !w.taken.Load() {
-		return w.take(ctx)
+		_, err := w.take(ctx)
+		return err
 	}
 	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Now())
 	if err != nil {

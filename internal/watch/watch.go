@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,13 +36,6 @@ type Config struct {
 	Limit  time.Duration // after which a command is cancelled
 	Notify func(state string)
 	Log    *slog.Logger
-}
-
-// Known is what a lake says of earlier commands. Instants are the machine's.
-type Known struct {
-	Has      bool      // it has a snapshot
-	Run      time.Time // start of the newest run that needs no other attempt; zero for none
-	Maintain time.Time // the same of maintenance, or the lake's first commit
 }
 
 // ErrStuck means that a command did not end although it was cancelled. Only the end of the process ends it.
@@ -95,10 +87,13 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 	w.learn(known)
 	if w.state.Has {
-		if err := w.take(ctx); err != nil {
+		other, err := w.take(ctx)
+		if err != nil {
 			return err
 		}
 		w.beaten = w.cfg.Now()
+		w.inherit(other, &known)
+		w.attend(&known, w.cfg.Plan.LastRun(w.cfg.Now()))
 	}
 	w.cfg.Notify("READY=1")
 	defer w.end(ctx)
@@ -128,14 +123,10 @@ func (w *Watch) read(ctx context.Context) (Known, error) {
 	return store.Within(ctx, readTimeout, errNoAnswer, w.cfg.Read)
 }
 
-// learn takes over what the lake says.
+// learn takes over what the lake says, except of nights.
 func (w *Watch) learn(k Known) {
 	w.state.Has = w.state.Has || k.Has
-	for command, settled := range map[schedule.Command]time.Time{schedule.Run: k.Run, schedule.Maintain: k.Maintain} {
-		if p := w.state.Of(command); settled.After(p.Settled) {
-			p.Settled = settled
-		}
-	}
+	w.state.Maintain.Settled = latest(w.state.Maintain.Settled, k.Maintain)
 }
 
 // perform carries out a command that is due, unless another process has done so.
@@ -149,13 +140,14 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 			w.cfg.Log.Warn("the lake is gone; nothing is pulled until it is there again", "lake", w.cfg.Store.URL(), "retry", w.retry(due, 1))
 			return nil
 		default:
-			before := w.state.Of(due.Command).Settled
-			if w.learn(known); w.state.Has && !due.Slot.At.After(w.state.Of(due.Command).Settled) && before.Before(due.Slot.At) {
-				return nil // another process has done it
+			if due.Command == schedule.Run && w.state.Has {
+				w.attend(&known, due.Slot)
+			}
+			if w.learn(known); w.state.Has && !due.Slot.At.After(w.state.Of(due.Command).Settled) {
+				return nil // another process has done it, or it cannot be done any more
 			}
 		}
 	}
-	settled := w.state.Run.Settled
 	started := w.cfg.Now()
 	w.begin(due)
 	code, err := w.supervise(ctx, due)
@@ -166,12 +158,12 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 		return nil // it was stopped with the watch, and the next one carries it out
 	}
 	w.record(due, code, started)
-	if due.Command == schedule.Run && Settled(due.Command, code) { // else the clock may be wrong
-		w.addMissed(settled, due.Slot)
-	}
-	if !w.state.Has && due.Command == schedule.Run {
+	if due.Command == schedule.Run && (Settled(due.Command, code) || !w.state.Has) {
 		if known, err := w.read(ctx); err == nil {
 			w.learn(known)
+			if Settled(due.Command, code) { // else the clock may be wrong
+				w.account(&known, due.Slot, true)
+			}
 		}
 	}
 	if due.Command == schedule.Sync {
@@ -183,20 +175,6 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 	// Last, so that the lake has been told when the service manager is.
 	w.cfg.Notify("STATUS=waiting; the next run is of " + w.cfg.Plan.Upcoming(w.cfg.Now())[schedule.Run].In(w.cfg.Plan.Zone).Format("2006-01-02 15:04 MST"))
 	return nil
-}
-
-// addMissed says which nights between the run that settled the last one and a slot had no run.
-func (w *Watch) addMissed(settled time.Time, slot schedule.Slot) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	days := slices.DeleteFunc(w.cfg.Plan.Missed(settled, slot), func(day string) bool { return slices.Contains(w.shown.Missed, day) })
-	if len(days) == 0 {
-		return
-	}
-	w.shown.Missed = append(w.shown.Missed, days...)
-	w.shown.Missed = w.shown.Missed[max(0, len(w.shown.Missed)-mostMissed):]
-	w.cfg.Log.Warn("nights were missed", "days", strings.Join(days, ","),
-		logs.Text("no run was made for %d nights: %s; no watch was at work, or the machine slept; a snapshot of the past cannot be taken", len(days), strings.Join(days, ", ")))
 }
 
 // begin shows that a command begins.
@@ -258,6 +236,9 @@ func (w *Watch) retry(due schedule.Due, code int) lake.Instant {
 	}
 	at := w.cfg.Now().Add(wait)
 	w.state.Of(due.Command).Retry = at
+	if due.Command == schedule.Run {
+		w.recordTry(due.Slot.Day)
+	}
 	return lake.At(at)
 }
 

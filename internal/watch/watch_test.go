@@ -49,6 +49,11 @@ func (o *office) get() Known {
 	return o.known
 }
 
+// pulled returns what a lake with one feed says of a run.
+func pulled(began time.Time) Known {
+	return Known{Has: true, Pulls: [][]Pull{{{Began: began}}}}
+}
+
 func newOffice() *office {
 	o := &office{}
 	o.cfg = Config{
@@ -74,7 +79,7 @@ func newOffice() *office {
 			code = o.code(due)
 		}
 		if due.Command == schedule.Run && (code == codeDone || code == codeWarnings) { // others have committed nothing
-			o.set(Known{Has: true, Run: o.get().Run})
+			o.set(pulled(o.cfg.Now()))
 		}
 		return code
 	}
@@ -142,7 +147,7 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
 		o.cfg.Plan.Sync = 5 * time.Minute
-		o.set(Known{Has: true, Run: time.Now().Add(-2 * time.Hour)})
+		o.set(pulled(time.Now().Add(-2 * time.Hour)))
 		from, to := time.Now().Add(22*time.Hour), time.Now().Add(25*time.Hour+7*time.Minute)
 		o.code = func(schedule.Due) int {
 			if now := time.Now(); now.Before(from) || now.After(to) {
@@ -160,7 +165,7 @@ func TestOutage(t *testing.T) {
 
 		o = newOffice()
 		o.cfg.Plan.Sync = 5 * time.Minute
-		o.set(Known{Has: true, Run: time.Now()})
+		o.set(pulled(time.Now()))
 		o.code = func(schedule.Due) int { return 4 }
 		if err := o.work(t, 12*time.Hour); err != nil {
 			t.Fatal(err)
@@ -230,7 +235,7 @@ func TestStuck(t *testing.T) {
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
-		o.set(Known{Has: true, Run: time.Now()})
+		o.set(pulled(time.Now()))
 		there := o.get()
 		gone := time.AfterFunc(21*time.Hour, func() { o.set(Known{}) })
 		back := time.AfterFunc(23*time.Hour+20*time.Minute, func() { o.set(there) })
@@ -251,8 +256,8 @@ func TestByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
 		o.cfg.Plan.Jitter, o.cfg.Plan.Seed = time.Hour, "lake"
-		o.set(Known{Has: true, Run: time.Now()})
-		hand := time.AfterFunc(22*time.Hour+time.Second, func() { o.set(Known{Has: true, Run: time.Now()}) })
+		o.set(pulled(time.Now()))
+		hand := time.AfterFunc(22*time.Hour+time.Second, func() { o.set(pulled(time.Now())) })
 		defer hand.Stop()
 		if err := o.work(t, 30*time.Hour); err != nil {
 			t.Fatal(err)
@@ -269,7 +274,7 @@ func TestPresence(t *testing.T) {
 		begin := func(id string, d time.Duration) (*office, chan error) {
 			o, done := newOffice(), make(chan error, 1)
 			o.cfg.Store, o.cfg.Presence = s, Presence{ID: id, Owner: id + ", process 1"}
-			o.set(Known{Has: true, Run: time.Now()})
+			o.set(pulled(time.Now()))
 			go func() { done <- o.work(t, d) }()
 			synctest.Wait()
 			return o, done
@@ -353,7 +358,7 @@ func TestSilentStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, s := newOffice(), &failing{Store: new(memstore.Mem)}
 		o.cfg.Store = s
-		o.set(Known{Has: true, Run: time.Now()})
+		o.set(pulled(time.Now()))
 		o.cfg.Plan.Sync = time.Hour
 		for after, change := range map[time.Duration]func(){
 			61 * time.Minute: func() { s.down.Store(true) }, 121 * time.Minute: func() { s.down.Store(false) }, 181 * time.Minute: func() { s.silent.Store(true) }, 241 * time.Minute: func() { s.silent.Store(false) },
@@ -401,7 +406,7 @@ func TestPolicyIsDocumented(t *testing.T) {
 func TestAsleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
-		o.set(Known{Has: true, Run: time.Now()})
+		o.set(pulled(time.Now()))
 		var slept atomic.Int64
 		o.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		asleep := time.AfterFunc(20*time.Hour, func() { slept.Store(int64(61 * time.Hour)) }) // until the 4th, 09:00
@@ -420,12 +425,55 @@ func TestAsleep(t *testing.T) {
 	})
 }
 
+// TestRestart lets a watch end, and another one begin. It knows what the lake does not say: that a night is as complete as it
+// gets, and which nights were tried.
+func TestRestart(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		code          int
+		stopped       time.Duration // after the bubble's start
+		made          []Pull        // by hand, before the second watch
+		want          []string
+		missed, tried []string
+	}{
+		{"a night that is late", codeLate, 23 * time.Hour, nil, nil, nil, nil},
+		{"a night that failed", 1, 23 * time.Hour, nil, []string{"run 2000-01-01 01T23:00"}, nil, nil},
+		{"nights that failed, then a run by hand", 1, 60 * time.Hour, []Pull{{Began: time.Date(2000, 1, 3, 12, 0, 0, 0, time.UTC), Day: "2000-01-03"}}, nil,
+			[]string{"2000-01-01", "2000-01-02"}, []string{"2000-01-01", "2000-01-02"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := newOffice()
+				first.set(pulled(time.Now()))
+				first.code = func(schedule.Due) int { return c.code }
+				if err := first.work(t, c.stopped); err != nil {
+					t.Fatal(err)
+				}
+				second, known := newOffice(), first.get()
+				second.cfg.Store, second.cfg.Presence.ID = first.cfg.Store, "two"
+				if c.made != nil {
+					known.Pulls, known.Day = [][]Pull{append(known.Pulls[0], c.made...)}, c.made[0].Day
+				}
+				second.set(known)
+				if err := second.work(t, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				second.want(t, c.want...)
+				p, _, err := ReadPresence(t.Context(), first.cfg.Store, time.Now())
+				if err != nil || !slices.Equal(p.Missed, c.missed) || !slices.Equal(p.Tried, c.tried) {
+					t.Errorf("%v, missed %q, tried %q; want %q and %q", err, p.Missed, p.Tried, c.missed, c.tried)
+				}
+			})
+		})
+	}
+}
+
 // TestHungStore lets the store hang when the watch reads what was done. The command is carried out all the same: what
 // becomes of it is recorded as that of any other.
 func TestHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, release := newOffice(), make(chan struct{})
-		o.set(Known{Has: true, Run: time.Now()})
+		o.set(pulled(time.Now()))
 		read, hangs := o.cfg.Read, time.Now().Add(time.Hour)
 		o.cfg.Read = func(ctx context.Context) (Known, error) {
 			if time.Now().After(hangs) {

@@ -74,8 +74,8 @@ func mix(n uint64) uint64 {
 // around is the number of days around an instant that contain the slots before and after it: a zone may skip a day.
 const around = 3
 
-// lastRun returns the newest night that has begun.
-func (p *Plan) lastRun(now time.Time) Slot { return p.last(now, p.Run, around, everyDay) }
+// LastRun returns the newest night that has begun.
+func (p *Plan) LastRun(now time.Time) Slot { return p.last(now, p.Run, around, everyDay) }
 
 // nextRun returns the first night that has not begun.
 func (p *Plan) nextRun(now time.Time) Slot { return p.next(now, p.Run, around, everyDay) }
@@ -116,19 +116,18 @@ func (p *Plan) nextMaintain(now time.Time) Slot {
 	return p.next(now, p.Maintain.TimeOfDay, twoWeeks, p.onWeekday)
 }
 
-// mostMissed is the number of missed nights that are counted at most.
-const mostMissed = 400
+// mostBetween is the number of nights that Between returns at most.
+const mostBetween = 400
 
-// Missed returns the days of the nights after settled and before a slot, oldest first: no run was made for them. Of a
-// lake without a run there are none.
-func (p *Plan) Missed(settled time.Time, slot Slot) (days []string) {
-	if settled.IsZero() || slot.At.IsZero() {
+// Between returns the nights after an instant and before a slot, oldest first; none after the zero instant.
+func (p *Plan) Between(after time.Time, slot Slot) (nights []Slot) {
+	if after.IsZero() || slot.At.IsZero() {
 		return nil
 	}
-	for night := p.nextRun(settled); night.At.Before(slot.At) && len(days) < mostMissed; night = p.nextRun(night.Start) {
-		if night.At.After(settled) {
-			days = append(days, night.Day)
+	for night := p.nextRun(after); night.At.Before(slot.At) && len(nights) < mostBetween; night = p.nextRun(night.Start) {
+		if night.At.After(after) {
+			nights = append(nights, night)
 		}
 	}
-	return days
+	return nights
 }

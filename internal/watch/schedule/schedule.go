@@ -109,7 +109,7 @@ func (p *Plan) run(s *State, now time.Time, wake *time.Time) *Due {
 	if !s.Has {
 		// The first snapshot begins the lake: it is of today. If a person must see first why nothing was committed, the next
 		// try is that of the night.
-		if !s.Run.Settled.IsZero() && !p.lastRun(now).At.After(s.Run.Settled) {
+		if !s.Run.Settled.IsZero() && !p.LastRun(now).At.After(s.Run.Settled) {
 			earlier(wake, p.nextRun(now).Start)
 			return nil
 		}
@@ -120,7 +120,7 @@ func (p *Plan) run(s *State, now time.Time, wake *time.Time) *Due {
 		return &Due{Run, Slot{At: now, Start: now, Day: now.In(p.Zone).Format(time.DateOnly)}}
 	}
 	earlier(wake, p.nextRun(now).Start)
-	return s.Run.want(Run, p.lastRun(now), now, wake)
+	return s.Run.want(Run, p.LastRun(now), now, wake)
 }
 
 func (p *Plan) maintain(s *State, now time.Time, wake *time.Time) *Due {

@@ -73,11 +73,11 @@ func TestNights(t *testing.T) {
 				if night.Day != day || instant != fields[2*i+1] {
 					t.Errorf("night %d: got %s at %s, want %s at %s", i, night.Day, instant, day, fields[2*i+1])
 				}
-				if last := p.lastRun(night.Start); last != night {
+				if last := p.LastRun(night.Start); last != night {
 					t.Errorf("at the start of %s the last night is %v, want it", night.Day, last)
 				}
-				if i > 0 && p.lastRun(night.Start.Add(-time.Nanosecond)) != nights[i-1] {
-					t.Errorf("right before %s the last night is %v, want %v", night.Day, p.lastRun(night.Start.Add(-time.Nanosecond)), nights[i-1])
+				if i > 0 && p.LastRun(night.Start.Add(-time.Nanosecond)) != nights[i-1] {
+					t.Errorf("right before %s the last night is %v, want %v", night.Day, p.LastRun(night.Start.Add(-time.Nanosecond)), nights[i-1])
 				}
 			}
 		})
@@ -116,7 +116,7 @@ func TestJitter(t *testing.T) {
 	p.Jitter, p.Seed, other.Jitter, other.Seed = time.Hour, "one", time.Hour, "two"
 	delays, same := map[time.Duration]bool{}, 0
 	for night, n := p.nextRun(at(t, "2026-01-01T00:00:00Z")), 0; n < 100; n++ {
-		if again := p.lastRun(night.Start.Add(time.Second)); again != night {
+		if again := p.LastRun(night.Start.Add(time.Second)); again != night {
 			t.Fatalf("got %v and %v for the same night", night, again)
 		}
 		delays[night.Start.Sub(night.At)] = true
@@ -257,14 +257,18 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestMissed checks which nights count as missed.
-func TestMissed(t *testing.T) {
+// TestBetween checks which nights are between two instants.
+func TestBetween(t *testing.T) {
 	p := plan(t, "Pacific/Apia", "22:00")
-	if got := p.Missed(at(t, "2011-12-29T08:00:00Z"), p.lastRun(at(t, "2012-01-02T08:00:00Z"))); !slices.Equal(got, []string{"2011-12-29", "2011-12-31", "2012-01-01"}) {
+	var got []string
+	for _, night := range p.Between(at(t, "2011-12-29T08:00:00Z"), p.LastRun(at(t, "2012-01-02T08:00:00Z"))) {
+		got = append(got, night.Day)
+	}
+	if !slices.Equal(got, []string{"2011-12-29", "2011-12-31", "2012-01-01"}) {
 		t.Errorf("got %q, want the days between 2011-12-28 and 2012-01-02, except the one that this zone does not have", got)
 	}
-	if got := p.Missed(time.Time{}, p.lastRun(at(t, "2012-01-02T08:00:00Z"))); got != nil {
-		t.Errorf("of a new lake: got %q, want none", got)
+	if got := p.Between(time.Time{}, p.LastRun(at(t, "2012-01-02T08:00:00Z"))); got != nil {
+		t.Errorf("of a new lake: got %v, want none", got)
 	}
 }
 
