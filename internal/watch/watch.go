@@ -49,6 +49,8 @@ const (
 	grace = 10 * time.Minute
 	// storeTimeout is how long the store may take for the watch's own object.
 	storeTimeout = 20 * time.Second
+	// answerWithin is how long the watch waits for that: longer, so that a store which ends in time has answered.
+	answerWithin = storeTimeout + time.Second
 	// readTimeout is how long the store may take to say what earlier commands have done.
 	readTimeout = time.Minute
 	// mostMissed is the number of missed nights that are shown.
@@ -296,22 +298,36 @@ func (w *Watch) alive() {
 }
 
 // beat puts the watch's object if that is due, or now. A store that fails or does not answer is a warning, once until it
-// answers again. The error is ErrBusy.
+// answers again. A put that hangs is not waited for again, except now, and the next one is made once it is answered. The error is
+// ErrBusy.
 func (w *Watch) beat(ctx context.Context, now bool) error {
 	since := w.cfg.Now().Sub(w.beaten)
-	if !w.state.Has || !now && since >= 0 && since < beatEvery {
+	hung := w.beating != nil
+	if !w.state.Has || !now && !hung && since >= 0 && since < beatEvery {
 		return nil
 	}
-	if w.beating == nil {
-		answer := make(chan error, 1)
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
-		go func() {
-			defer cancel()
-			answer <- w.renew(bounded)
-		}()
-		w.beating = answer
+	if hung {
+		wait := time.Millisecond // a look
+		if now {
+			wait = answerWithin
+		}
+		if err := w.answer(wait); err != nil || w.beating != nil {
+			return err
+		}
 	}
-	timeout := time.NewTimer(storeTimeout)
+	answer := make(chan error, 1)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	go func() {
+		defer cancel()
+		answer <- w.renew(bounded)
+	}()
+	w.beating = answer
+	return w.answer(answerWithin)
+}
+
+// answer waits for the store's answer to a put. Without one beating stays. The error is ErrBusy.
+func (w *Watch) answer(wait time.Duration) error {
+	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	err := context.DeadlineExceeded
 	select {

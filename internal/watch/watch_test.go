@@ -340,9 +340,16 @@ func TestReadPresence(t *testing.T) {
 type failing struct {
 	store.Store
 	down, silent atomic.Bool
+	hung         atomic.Pointer[chan struct{}] // a put waits until it is closed, also after its context has ended
 }
 
 func (f *failing) Put(ctx context.Context, key string, body io.ReadSeeker, mode store.PutMode) error {
+	if hung := f.hung.Load(); hung != nil {
+		<-*hung
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 	if f.silent.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -373,6 +380,47 @@ func TestSilentStore(t *testing.T) {
 			t.Errorf("%d syncs and %d warnings, want 6 and 2:\n%s", len(o.did), warned, o.said.String())
 		}
 	})
+}
+
+// TestHungPut lets one put of the watch's object hang for half a minute. The next one is made as soon as the store has answered,
+// also if the watch ends: no other watch may take this one for silent, and none has to wait for one that has ended.
+func TestHungPut(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		worked time.Duration
+		want   State
+		beat   time.Duration // after the bubble's start, at least
+	}{
+		{"at work", 9 * time.Minute, Alive, 5*time.Minute + 30*time.Second},
+		{"at the end", 5*time.Minute + 25*time.Second, Stopped, 5*time.Minute + 30*time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o, s, release := newOffice(), &failing{Store: new(memstore.Mem)}, make(chan struct{})
+				o.cfg.Store = s
+				o.set(pulled(time.Now()))
+				start := time.Now()
+				hang := time.AfterFunc(4*time.Minute+59*time.Second, func() { s.hung.Store(&release) })
+				well := time.AfterFunc(5*time.Minute+30*time.Second, func() {
+					s.hung.Store(nil)
+					close(release)
+				})
+				defer hang.Stop()
+				defer well.Stop()
+				done := make(chan error, 1)
+				go func() { done <- o.work(t, c.worked) }()
+				time.Sleep(8 * time.Minute)
+				synctest.Wait()
+				p, state, err := ReadPresence(t.Context(), s, time.Now())
+				if err != nil || state != c.want || p.Beat.Before(start.Add(c.beat)) {
+					t.Errorf("%s, put at %s, %v; want %s, and an object that was put after the store had answered", state, p.Beat, err, c.want)
+				}
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // TestPolicyIsDocumented compares what is tried again with the table of the page about schedules.
