@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,5 +197,43 @@ func TestWatchByHand(t *testing.T) {
 				t.Logf("stderr:\n%s", m.stderr.String())
 			}
 		})
+	}
+}
+
+// TestWatchUnmounted takes away the file system of the lake: its folder is there, and empty. The watch writes nothing there.
+func TestWatchUnmounted(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, nightOf(10, 12, 0), t.TempDir())
+	m.at(nightOf(11, 12, 0), func() {
+		if err := os.Rename(m.root, m.root+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(m.root, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+	m.at(nightOf(12, 12, 0), func() {
+		_ = filepath.WalkDir(m.root, func(path string, entry fs.DirEntry, err error) error {
+			if path != m.root {
+				t.Errorf("%s is in the empty folder", path)
+			}
+			return err
+		})
+		if err := os.RemoveAll(m.root); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(m.root+".away", m.root); err != nil {
+			t.Fatal(err)
+		}
+	})
+	m.at(nightOf(12, 17, 0), m.stop)
+	if code := m.watch("--jitter", "0", "--sync-every", "6h", "--maintain-at", "none"); code != 0 {
+		t.Fatalf("watch ends with exit code %d:\n%s", code, m.stderr.String())
+	}
+	if s := m.statusNow(); s.SnapshotDate != "2026-03-11" || s.Watch.State != "stopped" {
+		t.Errorf("status says %s of the watch, and that the newest snapshot is of %s; want stopped, and that of 2026-03-11", s.Watch.State, s.SnapshotDate)
+	}
+	if t.Failed() {
+		t.Logf("stderr:\n%s", m.stderr.String())
 	}
 }

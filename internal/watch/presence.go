@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -188,8 +189,11 @@ func (w *Watch) take(ctx context.Context) (*Presence, error) {
 	return other, nil
 }
 
-// renew puts the object again. If another watch has begun, because this one was silent for too long, the error is
-// ErrBusy.
+// errGone means that the lake, which was there, is gone. A folder may be the empty one on which its file system is to be mounted.
+var errGone = errors.New("the lake is gone: see whether its file system is mounted")
+
+// renew puts the object again, unless the lake is gone. If another watch has begun, because this one was silent for too long,
+// the error is ErrBusy.
 func (w *Watch) renew(ctx context.Context) error {
 	if !w.taken.Load() {
 		_, err := w.take(ctx)
@@ -201,6 +205,11 @@ func (w *Watch) renew(ctx context.Context) error {
 	}
 	if state == Alive && other.ID != w.shown.ID {
 		return other.busy()
+	}
+	if state == Absent || store.LocalPath(w.cfg.Store) != "" {
+		if known, err := w.cfg.Read(ctx); err != nil || !known.Has {
+			return cmp.Or(err, errGone)
+		}
 	}
 	if err := w.cfg.Store.Put(ctx, lake.WatchKey, bytes.NewReader(w.encode()), store.Replace); err != nil {
 		return fmt.Errorf("watch: %w", err)
