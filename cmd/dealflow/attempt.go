@@ -192,19 +192,29 @@ func todoAfter(t *attempts.Attempt) string {
 	if t.ExitCode == nil || t.Commit > 0 {
 		return ""
 	}
-	return todoAfterExit(t.Command, *t.ExitCode, t.Error)
+	return todoAfterExit(t.Command, *t.ExitCode, t.Error, t.SnapshotDate)
 }
 
 // isHeld says whether a command waits for a person: what it pulled is complete, and its data was not accepted.
 func isHeld(code *int) bool { return code != nil && (*code == 5 || *code == 6) }
 
-// accepting returns what to do after a hold by the contract or by quality checks: the command that accepts what the message names.
-func accepting(message string) string {
+// onDay returns the flag of a run that takes the snapshot of a day that was held; "" if the day is not known. Without it the run
+// takes the day on which a person has looked: the day that was held gets no snapshot, and the next night leaves the feed out.
+func onDay(day string) string {
+	if day == "" {
+		return ""
+	}
+	return " --snapshot-date " + day
+}
+
+// accepting returns what to do after a hold by the contract or by quality checks: the command that accepts what the message
+// names. day is that of the snapshot, "" if it is not known.
+func accepting(message, day string) string {
 	if strings.Contains(message, pull.ErrContract.Error()) {
-		return "look at the source; if the data is right, `dealflow run --contract report`"
+		return "look at the source; if the data is right, `dealflow run --contract report" + onDay(day) + "`"
 	}
 	if strings.Contains(message, " could not be run: ") {
-		return "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"
+		return "correct the cause that the message names, then `dealflow run" + onDay(day) + "`; or commit without what could not be checked: `dealflow run --accept-checks all" + onDay(day) + "`"
 	}
 	var named []string
 	for _, check := range sql.QualityChecks() {
@@ -215,7 +225,7 @@ func accepting(message string) string {
 	if len(named) == 0 {
 		return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
 	}
-	return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(named, ",") + "`"
+	return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(named, ",") + onDay(day) + "`"
 }
 
 // heldFeeds returns the feeds that the message of a run says the removal guard held: pull names each on a line of its own.
@@ -239,8 +249,9 @@ func again(command string) string {
 	return "`dealflow " + command + "`"
 }
 
-// todoAfterExit returns the command that mends what ended a command with an exit code and a message; "" if it needs nothing.
-func todoAfterExit(name string, code int, message string) string {
+// todoAfterExit returns the command that mends what ended a command with an exit code and a message; "" if it needs nothing. day
+// is that of the snapshot, "" if it is not known.
+func todoAfterExit(name string, code int, message, day string) string {
 	command := again(name)
 	switch code {
 	case 0:
@@ -250,13 +261,13 @@ func todoAfterExit(name string, code int, message string) string {
 	case 4:
 		return "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then " + command
 	case 5:
-		return accepting(message)
+		return accepting(message, day)
 	case 6:
 		feeds := ""
 		if held := heldFeeds(message); len(held) > 0 {
 			feeds = " --feeds " + strings.Join(held, ",")
 		}
-		return "look at the source; if the deals are gone, `dealflow run" + feeds + " --accept-removals`"
+		return "look at the source; if the deals are gone, `dealflow run" + feeds + onDay(day) + " --accept-removals`"
 	case 7:
 		return "`dealflow verify` says for each finding what to do"
 	case 11:

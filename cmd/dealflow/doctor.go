@@ -281,11 +281,17 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 		return problem(check, "check that the account may read objects there", err)
 	}
 	var held, feeds []string
-	for _, hold := range holds {
+	day := ""
+	for n, hold := range holds {
+		if its := heldDay(l.Log(), nil, &hold); n == 0 || its == day {
+			day = its
+		} else {
+			day = "" // one run takes one day
+		}
 		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed.String())
 	}
 	if len(held) > 0 {
-		todo := fmt.Sprintf("check the source; if the deals are gone, run `dealflow run --feeds %s --accept-removals`", strings.Join(feeds, ","))
+		todo := fmt.Sprintf("check the source; if the deals are gone, run `dealflow run --feeds %s%s --accept-removals`", strings.Join(feeds, ","), onDay(day))
 		return problem(check, todo, errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0

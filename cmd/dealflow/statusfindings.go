@@ -204,10 +204,10 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 		f := &s.Feeds[i]
 		name := f.Feed.String()
 		if f.Held != nil {
-			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --feeds "+name+" --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
+			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --feeds "+name+onDay(heldDay(in.log, s.made, f.Held))+" --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
 		}
 		if f.UnprovedAbsent > 0 {
-			s.add("unproved", name, "if they are gone, `dealflow run --feeds "+name+" --accept-removals` removes them",
+			s.add("unproved", name, "if they are gone, `dealflow run --feeds "+name+onDay(max(f.SnapshotDate, in.log.SnapshotDay()))+" --accept-removals` removes them",
 				"%s: %d deals that its list lacks are kept, because the API gives no evidence that they are gone", name, f.UnprovedAbsent)
 		}
 		if f.Last == nil {
@@ -221,6 +221,25 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 		}
 	}
 	in.judgeDrift(s)
+}
+
+// heldDay returns the newest day of which the removal guard has held a feed, or a later one that other feeds have: no earlier
+// day can be taken. It returns "" if the run that held it is neither in the log nor among the attempts.
+func heldDay(log *load.Log, made []attempts.Attempt, held *load.Hold) (day string) {
+	for i := range log.Commits {
+		if log.Commits[i].RunID == held.RunID {
+			day = log.Commits[i].SnapshotDate
+		}
+	}
+	for i := range made {
+		if made[i].RunID == held.RunID {
+			day = made[i].SnapshotDate
+		}
+	}
+	if day == "" {
+		return ""
+	}
+	return max(day, log.SnapshotDay())
 }
 
 // judgeDrift adds one finding for the new drift of all feeds: there is often some in many of them. What an earlier snapshot had

@@ -238,7 +238,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 		d.Warnings = at.maskAll(t.app, r.Warnings)
 	}
 	if d.Commit == 0 {
-		d.Todo = todoAfterExit(t.command, ended.ExitCode, d.Error)
+		d.Todo = todoAfterExit(t.command, ended.ExitCode, d.Error, d.SnapshotDate)
 	}
 	switch {
 	case event == "success" && d.Commit > 0:

@@ -91,9 +91,10 @@ func attemptOf(command string, code int, message string) *attempts.Attempt {
 // releases it, on Health and on the page of the attempt.
 func TestExplorerSaysWhatHolds(t *testing.T) {
 	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
-	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists`"
+	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists --snapshot-date 2026-03-11`"
 	s := &statusResult{}
 	ended := attemptOf("run", 5, message)
+	ended.SnapshotDate = "2026-03-11"
 	s.LastFailure = new(shortOf(ended))
 	s.LastFailure.Open = true
 	got := heldFinding(s, finding{Kind: "failed", Reason: failureText(ended), Todo: todoAfter(ended)})

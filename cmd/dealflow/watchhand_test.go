@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -197,6 +198,38 @@ func TestWatchByHand(t *testing.T) {
 				t.Logf("stderr:\n%s", m.stderr.String())
 			}
 		})
+	}
+}
+
+// TestWatchAfterHold does what status says of a feed that a night held, the next morning. The next night pulls the feed.
+func TestWatchAfterHold(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, nightOf(10, 12, 0), t.TempDir())
+	m.between(nightOf(11, 21, 30), nightOf(12, 12, 0), emptied)
+	m.at(nightOf(12, 9, 0), func() {
+		for _, kind := range []string{"held", "failed"} {
+			n := slices.IndexFunc(m.statusNow().Findings, func(f finding) bool { return f.Kind == kind })
+			if n < 0 {
+				continue
+			}
+			todo := m.statusNow().Findings[n].Todo
+			command := regexp.MustCompile("`dealflow (run --feeds bond/ig/priced .*)`").FindStringSubmatch(todo)
+			if len(command) == 0 {
+				t.Fatalf("status says of the hold: %s", todo)
+			}
+			m.hand(0, strings.Fields(command[1])...)
+			return
+		}
+		t.Errorf("status does not say that a feed is held")
+	})
+	m.untilStop(nightOf(10, 12, 0), nightOf(12, 22, 30))
+	want := []string{
+		"11T22:00 run 2026-03-11 bond/ig/priced=held loan/ll/expected=done",
+		"12T09:00 run 2026-03-11 bond/ig/priced=done",
+		"12T22:00 run 2026-03-12 bond/ig/priced=done loan/ll/expected=done",
+	}
+	if got := m.made(nightOf(11, 12, 0)); !slices.Equal(got, want) {
+		t.Errorf("made\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
