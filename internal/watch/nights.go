@@ -98,7 +98,7 @@ func (w *Watch) account(k *Known, slot schedule.Slot, done bool) {
 	defer w.mu.Unlock()
 	p := &w.shown
 	nights := w.cfg.Plan.Between(p.AccountedUntil.Time, slot)
-	if !done && slot.At.After(p.AccountedUntil.Time) {
+	if !done && !p.AccountedUntil.IsZero() && slot.At.After(p.AccountedUntil.Time) {
 		nights = append(nights, slot)
 	}
 	p.AccountedUntil = lake.At(slot.At)
@@ -116,7 +116,7 @@ func (w *Watch) account(k *Known, slot schedule.Slot, done bool) {
 	}
 	missed.Tried = p.Tried
 	p.Missed = newest(append(p.Missed, missed.Missed...))
-	p.Tried = slices.DeleteFunc(slices.Clone(p.Tried), func(day string) bool { return !slices.Contains(p.Missed, day) })
+	p.Tried = slices.DeleteFunc(slices.Clone(p.Tried), func(day string) bool { return day <= slot.Day && !slices.Contains(p.Missed, day) })
 	if len(missed.Missed) > 0 {
 		w.beaten = time.Time{} // the lake is told at once
 	}

@@ -10,6 +10,7 @@ import (
 const (
 	codeDone        = 0
 	codeUsage       = 2
+	codePartial     = 3
 	codeCredentials = 4
 	codeHold        = 5
 	codeHeld        = 6

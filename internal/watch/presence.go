@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -207,8 +206,8 @@ func (w *Watch) renew(ctx context.Context) error {
 		return other.busy()
 	}
 	if state == Absent || store.LocalPath(w.cfg.Store) != "" {
-		if known, err := w.cfg.Read(ctx); err != nil || !known.Has {
-			return cmp.Or(err, errGone)
+		if known, err := w.cfg.Read(ctx); err == nil && !known.Has {
+			return errGone
 		}
 	}
 	if err := w.cfg.Store.Put(ctx, lake.WatchKey, bytes.NewReader(w.encode()), store.Replace); err != nil {

@@ -160,11 +160,14 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 		return nil // it was stopped with the watch, and the next one carries it out
 	}
 	w.record(due, code, started)
-	if due.Command == schedule.Run && (Settled(due.Command, code) || !w.state.Has) {
+	if due.Command == schedule.Run && (Settled(due.Command, code) || code == codePartial || !w.state.Has) {
 		if known, err := w.read(ctx); err == nil {
 			w.learn(known)
-			if Settled(due.Command, code) { // else the clock may be wrong
+			switch {
+			case Settled(due.Command, code):
 				w.account(&known, due.Slot, true)
+			case code == codePartial: // of other failures the cause may be a wrong clock
+				w.account(&known, w.cfg.Plan.LastRun(due.Slot.Start.Add(-time.Nanosecond)), false)
 			}
 		}
 	}

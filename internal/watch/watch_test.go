@@ -452,8 +452,18 @@ func TestPolicyIsDocumented(t *testing.T) {
 // TestAsleep lets the machine sleep over three nights. The last of them is made up for, and the lake has the days of the
 // others.
 func TestAsleep(t *testing.T) {
+	for code, want := range map[int][]string{
+		codeDone:    {"run 2000-01-03 01T20:00"}, // by the timers, which do not count the sleep
+		codePartial: {"run 2000-01-03 01T20:00", "run 2000-01-03 01T20:15", "run 2000-01-03 01T20:45", "run 2000-01-03 01T21:45"},
+	} {
+		asleep(t, code, want)
+	}
+}
+
+func asleep(t *testing.T, code int, want []string) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
+		o.code = func(schedule.Due) int { return code }
 		o.set(pulled(time.Now()))
 		var slept atomic.Int64
 		o.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
@@ -462,7 +472,7 @@ func TestAsleep(t *testing.T) {
 		if err := o.work(t, 22*time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		o.want(t, "run 2000-01-03 01T20:00") // by the timers, which do not count the sleep
+		o.want(t, want...)
 		p, _, err := ReadPresence(t.Context(), o.cfg.Store, o.cfg.Now())
 		if err != nil || !slices.Equal(p.Missed, []string{"2000-01-01", "2000-01-02"}) {
 			t.Errorf("missed nights: got %q, %v; want those of the first and the second", p.Missed, err)
