@@ -49,11 +49,13 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 	return nil
 }
 
-// cutSnapshots lets the views of snapshots show the days of feeds that were known.
+// cutSnapshots lets the views of snapshots show the days of feeds that were known. It drops those of months without one: a name
+// would say that the month came.
 func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, files []lake.File, local LocalFiles) error {
 	text, err := renderFrom(cutting, "cut/days.sql", known.String())
+	var months string // with a known day, each as service/kind/2026_01 between blanks
 	if err == nil {
-		_, err = conn.ExecContext(ctx, text)
+		err = conn.QueryRowContext(ctx, text).Scan(&months)
 	}
 	if err != nil {
 		return err
@@ -61,7 +63,15 @@ func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, fi
 	var named []lake.File
 	byTable := filesOf(files)
 	for _, table := range lake.Tables() {
-		named = append(named, byTable[lake.SnapshotTable(table.Name)]...)
+		var kept []lake.File
+		for _, file := range byTable[lake.SnapshotTable(table.Name)] {
+			if month := monthOf(&file); strings.Contains(months, fmt.Sprintf(" %s/%s/%s ", table.Service, table.Kind, month)) {
+				kept = append(kept, file)
+			} else if _, err := conn.ExecContext(ctx, "DROP VIEW IF EXISTS _dealflow."+quote.Name("snapshots_"+table.Name+"_"+month)); err != nil {
+				return err
+			}
+		}
+		byTable[lake.SnapshotTable(table.Name)], named = kept, append(named, kept...)
 	}
 	root, err := local.Placeholders(ctx, named) // DuckDB reads the columns of a file when it creates a view of it
 	if err != nil {
@@ -71,8 +81,8 @@ func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, fi
 		return err
 	}
 	for _, table := range lake.Tables() {
-		whole := (&Catalog{}).snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])
-		view := whole[len(whole)-1] // after those of its months, which are in the catalog
+		views := (&Catalog{}).snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])
+		view := views[len(views)-1] // after those of its months, which are in the catalog
 		create := fmt.Sprintf("CREATE OR REPLACE VIEW _dealflow.%s AS FROM %s x SEMI JOIN (FROM _dealflow.known_snapshot WHERE service = %s AND kind = %s) k ON k.market = x.market AND k.day = x.snapshot_date",
 			quote.Name(view.name), view.source, quote.Text(string(table.Service)), quote.Text(string(table.Kind)))
 		if _, err := conn.ExecContext(ctx, create); err != nil {

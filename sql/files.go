@@ -181,8 +181,7 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	columns := table.SnapshotColumns()
 	months := map[string][]lake.File{}
 	for i := range files {
-		month, _, _ := strings.Cut(strings.Replace(files[i].Day(), "-", "_", 1), "-")
-		months[month] = append(months[month], files[i])
+		months[monthOf(&files[i])] = append(months[monthOf(&files[i])], files[i])
 	}
 	whole := fileView{"snapshots_" + table.Name, emptySource(columns), files}
 	var views []fileView
@@ -196,6 +195,11 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 		whole.source = "(" + strings.Join(parts, " UNION ALL ") + ")"
 	}
 	return append(views, whole)
+}
+
+// monthOf returns the month of a file of snapshots, as its view's name has it.
+func monthOf(f *lake.File) string {
+	return strings.Replace(f.Day()[:min(len(f.Day()), 7)], "-", "_", 1)
 }
 
 // viewChanges lists the file views to create or replace, and the names of those to drop.

@@ -41,6 +41,8 @@ func TestCut(t *testing.T) {
 	w.MustRun(t, world.Feeds(world.Priced), world.Quiet)
 	w.MustReplay(t, "force", "snapshots")
 	w.MustCompact(t)
+	w.Later(30 * 24 * time.Hour) // its snapshots are of a later month
+	w.MustRun(t, world.Feeds(world.Priced), world.Quiet)
 	w.Store = world.CopyStore(t, w.Store, new(memstore.Mem))
 	w.Publish(t)
 	l, err := load.Open(t.Context(), w.Store)
@@ -106,6 +108,13 @@ func compareCut(t *testing.T, full *stdsql.DB, path string, log *load.Log, c *la
 			compare("history."+name, ended("history."+name))
 		}
 		compare("snapshots."+name, "snapshots."+name+" WHERE "+knownDays(table, log, c.KnownAt))
+	}
+	later := "SELECT view_name FROM duckdb_views() WHERE regexp_matches(view_name, '_[0-9]{4}_[0-9]{2}$') AND right(view_name, 7) > '" + c.KnownAt.Format("2006_01") + "'"
+	if names := world.SortedRows(t, cut, later); len(names) > 0 {
+		t.Errorf("commit %d: the cut has views of later months: %v", c.Number, names)
+	}
+	if c.Number == 1 && len(world.SortedRows(t, full, later)) == 0 {
+		t.Error("the lake has no later month")
 	}
 	compare("deals", "deals_as_of("+at+")")
 	compare("history.deal_versions", ended("history.deal_versions"))

@@ -5,4 +5,6 @@ FROM main.feed_runs f
 JOIN main.runs r USING (run_id)
 WHERE f.outcome = 'done' AND r.snapshot_date IS NOT NULL
 GROUP BY ALL
-HAVING max(r.known_at) <= {{lit .}}::TIMESTAMPTZ
+HAVING max(r.known_at) <= {{lit .}}::TIMESTAMPTZ;
+-- The months with such a day.
+SELECT concat(string_agg(DISTINCT concat(' ', service, '/', kind, '/', strftime(day, '%Y_%m'), ' '), '')) FROM _dealflow.known_snapshot
