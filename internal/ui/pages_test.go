@@ -421,6 +421,40 @@ func testPipeline(t *testing.T, e *explorer) {
 		t.Fatalf("what left is not before the board: %v", said)
 	}
 	wantParts(t, after, `<section aria-label="Priced since">`, "/priced/", "<bdi>priced</bdi></span>")
+	// What left obeys the filters, too: of those that they gave then, those that are not to come any more.
+	comes := func(path string) map[string]bool {
+		_, text, _ := e.get(t, path)
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		deals := map[string]bool{}
+		for _, row := range rows[1:] {
+			deals[row[0]+row[1]+row[2]] = true
+		}
+		return deals
+	}
+	now, leaving := comes("/pipeline.csv"), 0
+	_, first, _ := e.get(t, "/as-of/commit-1/")
+	then := regexp.MustCompile(`as-of/[^/"]+`).FindString(first)
+	if _, _, header := e.get(t, "/as-of/commit-1/"); header.Get("Location") != "" {
+		then = "as-of/" + strings.Trim(header.Get("Location"), "./")
+	}
+	for _, filter := range []string{"", "&currency=USD", "&currency=EUR", "&currency=XXX", "&timing=today", "&sponsor=yes", "&sponsor=no", "&market=LL,EM"} {
+		gone := 0
+		for deal := range comes("/" + then + "/pipeline.csv?" + filter) {
+			if !now[deal] {
+				gone++
+			}
+		}
+		if filter != "" {
+			leaving += gone
+		}
+		wantParts(t, e.page(t, "/pipeline?since=commit-1"+filter), fmt.Sprintf(" changed, %d left (", gone))
+	}
+	if leaving < 5 {
+		t.Errorf("%d deals left: the test sees too little", leaving)
+	}
 }
 
 // testDiff compares what changed between neighbouring versions with the comparison of any two versions.
@@ -668,6 +702,7 @@ func TestSearchByCanonicalName(t *testing.T) {
 	b.Write(world.Priced, 2, `"borrower":{"name":"OAK HOLDING"},"pricingDate":"2025-06-30"`)
 	b.Write(world.Priced, 3, `"borrower":{"name":"Birch"},"pricingDate":"2026-01-02"`)
 	b.Write(world.Expected, 4, `"borrower":{"name":"oak holding"}`)
+	b.Write(world.Expected, 5, `"borrower":{"name":"Elm"},"headline":"USD4.113m TL, 1e0 and 0x4"`)
 	if err := w.Store.Put(t.Context(), lake.BorrowerAliasesKey, strings.NewReader("alias,canonical,valid_from\nOak Holding,Cédar & Sons,2026-01-01\n"), store.Replace); err != nil {
 		t.Fatal(err)
 	}
@@ -680,22 +715,98 @@ func TestSearchByCanonicalName(t *testing.T) {
 		"/deals.csv?q=4":                 "4",
 		"/deals.csv?q=CEDAR&kind=priced": "1",
 		"/deals.csv?q=larch":             "",
+		"/deals.csv?q=4.113":             "5", // digits alone are an id
+		"/deals.csv?q=1e0":               "5",
+		"/deals.csv?q=0x4":               "5",
+		"/deals.csv?q=-4":                "",
 	} {
-		_, body, _ := e.get(t, path)
-		var ids []string
-		rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		for _, row := range rows[1:] {
-			ids = append(ids, row[3])
-		}
+		ids := e.dealsIn(t, path)
 		slices.Sort(ids)
 		if got := strings.Join(ids, " "); got != want {
 			t.Errorf("%s: the deals %q, want %q", path, got, want)
 		}
 	}
 	wantParts(t, e.page(t, "/deals?q=cedar"), "2 deals", "Oak  Holding", "searched for also by the canonical names", ">expected</bdi> <small>1</small>")
+}
+
+// dealsIn returns the ids of the deals in a CSV file, in its order.
+func (e *explorer) dealsIn(t *testing.T, path string) (ids []string) {
+	t.Helper()
+	_, body, _ := e.get(t, path)
+	rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+	if err != nil || len(rows) == 0 || len(rows[0]) < 4 || rows[0][3] != "deal_id" {
+		t.Fatalf("%s: %v: %s", path, err, said(body))
+	}
+	for _, row := range rows[1:] {
+		ids = append(ids, row[3])
+	}
+	return ids
+}
+
+// TestRemovedDeals lists removed deals with each filter and order: those of the state before the removal. The counts of the
+// filters are those of the lists that they lead to.
+func TestRemovedDeals(t *testing.T) {
+	w, b := world.NewBook(t)
+	b.Write(world.Priced, 1, `"borrower":{"name":"Oak","sector":"Energy"},"pricingDate":"2025-06-30","currency":"USD","green":true`)
+	b.Write(world.Priced, 2, `"borrower":{"name":"Birch","sector":"Retail"},"pricingDate":"2026-01-02","currency":"EUR"`)
+	b.Write(world.Priced, 3, `"borrower":{"name":"Elm","sector":"Energy"},"pricingDate":"2026-01-02","currency":"USD"`)
+	b.Write(world.Expected, 4, `"borrower":{"name":"Ash","sector":"Energy"},"headline":"USD3.113m","_embedded":{"tranches":[{"currency":"GBP"}]}`)
+	b.Write(world.Expected, 5, `"borrower":{"name":"Fir","sector":"Energy"}`)
+	feeds := world.Feeds(world.Priced, world.Expected)
+	w.Night(t, 0, feeds, world.Quiet)
+	b.Write(world.Priced, 1, `"borrower":{"name":"Oak","sector":"Metals"},"pricingDate":"2025-06-30","currency":"USD","green":true`)
+	w.Night(t, 1, feeds, world.Quiet)
+	b.Strike(world.Priced, 2)
+	w.Night(t, 2, feeds, world.Quiet, world.AcceptRemovals)
+	b.Strike(world.Priced, 1)
+	b.Strike(world.Expected, 4)
+	w.Night(t, 3, feeds, world.Quiet, world.AcceptRemovals)
+	e := serve(t, w)
+	for filter, want := range map[string]string{
+		"":                                    "4 1 2", // newest removal first
+		"&sort=day":                           "1 2 4",
+		"&sort=-day":                          "2 1 4",
+		"&sort=borrower":                      "4 2 1",
+		"&sort=-known":                        "4 1 2",
+		"&currency=USD":                       "1",
+		"&currency=GBP":                       "4",
+		"&currency=XXX":                       "",
+		"&sector=Metals":                      "1",
+		"&sector=Energy":                      "4",
+		"&year=2026":                          "2",
+		"&esg=green":                          "1",
+		"&grade=IG":                           "",
+		"&priced_from=2026-01-01":             "2",
+		"&kind=priced&priced_from=2020-01-01": "1 2",
+		"&q=3.113":                            "4",
+		"&q=1e0":                              "",
+		"&q=2":                                "2",
+		"&q=birch":                            "2",
+	} {
+		if got := strings.Join(e.dealsIn(t, "/deals.csv?state=removed"+filter), " "); got != want {
+			t.Errorf("%s: the deals %q, want %q", filter, got, want)
+		}
+	}
+	for filter, want := range map[string]string{"": "4 1 2", "&sector=Energy": "4"} {
+		page := e.page(t, "/deals?state=removed"+filter)
+		var shown []string
+		for _, found := range regexp.MustCompile(`/(?:priced|expected)/(\d+)"`).FindAllStringSubmatch(page, -1) {
+			shown = append(shown, found[1])
+		}
+		if got := strings.Join(shown, " "); got != want {
+			t.Errorf("%s: the page has the deals %q, want %q", filter, got, want)
+		}
+		for _, link := range regexp.MustCompile(`href="\.(/deals)(\?[^"]+)"><bdi>[^<]*</bdi> <small>(\d+)</small>`).FindAllStringSubmatch(page, -1) {
+			if n := len(e.dealsIn(t, link[1]+".csv"+html.UnescapeString(link[2]))); fmt.Sprint(n) != link[3] {
+				t.Errorf("%s: %s has %d deals, the link says %s", filter, link[2], n, link[3])
+			}
+		}
+	}
+	then := "/as-of/" + asof.Path(w.Log(t).Commits[2].KnownAt)
+	if got := strings.Join(e.dealsIn(t, then+"/deals.csv?state=removed&currency=EUR"), " "); got != "2" {
+		t.Errorf("as of the third night: the deals %q", got)
+	}
+	wantParts(t, e.page(t, "/deals?state=removed&currency=USD"), "1 deal had been removed in the newest state.", ">USD</bdi> <small>1</small>")
 }
 
 // TestLongChanges asks for the changes of more than 31 days: the page has counts, a sentence, and the way to the last 31 days, which

@@ -1,2 +1,2 @@
 -- The number of those deals by service, market, kind, currency, sector, grade, year of pricing and ESG label.
-{{template "_deal_facets.sql"}}
+{{template "_deal_facets.sql" "current"}}

@@ -1,2 +1,2 @@
 -- The same deals, searched for also by the canonical names of their borrowers.
-{{template "_deals.sql" true}}
+{{template "_deals.sql" "canonical"}}

@@ -13,9 +13,9 @@ WITH news AS (
   SELECT market, deal_id, stage FROM loan_expected_deals_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
 )
 SELECT p.service, p.market, p.deal_id, p.tranche_uid, p.ordinal, p.borrower_name, p.borrower, p.headline, p.stage,
-       trim(regexp_replace(lower(nfc_normalize(p.stage)), '[\s\pZ\pC\x{FFFD}]+', ' ', 'g')) AS stage_form,
+       {{template "_form.sql" "p.stage"}} AS stage_form,
        p.tranche_name, p.status, p.currency, coalesce(p.structure, p.type) AS structure, p.volume, p.price, p.timing,
-       trim(regexp_replace(lower(nfc_normalize(p.timing)), '[\s\pZ\pC\x{FFFD}]+', ' ', 'g')) AS timing_form,
+       {{template "_form.sql" "p.timing"}} AS timing_form,
        b.changed AS timing_said, p.created, p.first_known_at, p.left_censored, p.days_listed, d.borrower_sponsor_backed AS sponsor_backed,
        coalesce(n.is_new, false) AS is_new, coalesce(n.is_changed, false) AS is_changed, coalesce(n.is_back, false) AS is_back, n.fields,
        CASE WHEN t.deal_id IS NOT NULL AND coalesce(t.stage, '') <> coalesce(p.stage, '') THEN coalesce(t.stage, '') END AS moved_from

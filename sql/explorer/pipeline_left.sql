@@ -1,4 +1,4 @@
--- The expected deals that left the pipeline after "since" and up to the instant: removed, or priced and still listed.
+-- The expected deals that left the pipeline after "since" and up to the instant: removed, or priced and still listed. The filters are of the tranches then.
 WITH gone AS (
   SELECT service, market, deal_id, version, reason AS left_as, known_at
   FROM changes(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ), $as_of::TIMESTAMPTZ)
@@ -9,10 +9,15 @@ WITH gone AS (
          array_to_string(list_sort(list_distinct(list(priced_deal_id))), ' ') AS priced_deals
   FROM pipeline_as_of($as_of)
   GROUP BY service, market, deal_id
+), loan_deals_then AS (
+  SELECT market, deal_id, borrower_sponsor_backed FROM loan_expected_deals_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
 ), then_listed AS (
-  SELECT service, market, deal_id, any_value(borrower_name) AS borrower_name, any_value(headline) AS headline, bool_and(is_priced) AS all_priced
-  FROM pipeline_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
-  GROUP BY service, market, deal_id
+  SELECT p.service, p.market, p.deal_id, any_value(p.borrower_name) AS borrower_name, any_value(p.headline) AS headline
+  FROM pipeline_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ)) p
+  LEFT JOIN loan_deals_then d ON p.service = 'loan' AND d.market = p.market AND d.deal_id = p.deal_id
+  GROUP BY p.service, p.market, p.deal_id
+  HAVING bool_or(NOT p.is_priced AND ($timing = '' OR {{template "_form.sql" "p.timing"}} = $timing)
+    AND ($currency = '' OR p.currency = $currency) AND ($sponsor = '' OR d.borrower_sponsor_backed = ($sponsor = 'yes')))
 ), bond_links AS (
   SELECT market, deal_id, version, array_to_string(list_sort(list(DISTINCT priced_deal_id)), ' ') AS priced_deals
   FROM history.bond_expected_tranches
@@ -29,12 +34,12 @@ WITH gone AS (
   LEFT JOIN listed i ON i.service = g.service AND i.market = g.market AND i.deal_id = g.deal_id
   LEFT JOIN bond_links b ON g.service = 'bond' AND b.market = g.market AND b.deal_id = g.deal_id AND b.version = g.version - 1
   LEFT JOIN loan_links l ON g.service = 'loan' AND l.market = g.market AND l.deal_id = g.deal_id AND l.version = g.version - 1
-  WHERE i.deal_id IS NULL AND NOT t.all_priced
+  WHERE i.deal_id IS NULL
   UNION ALL BY NAME
   SELECT i.service, i.market, i.deal_id, 'priced, still listed' AS left_as, i.borrower_name, i.headline, nullif(i.priced_deals, '') AS priced_deals
   FROM listed i
   JOIN then_listed t ON t.service = i.service AND t.market = i.market AND t.deal_id = i.deal_id
-  WHERE i.all_priced AND NOT t.all_priced
+  WHERE i.all_priced
 )
 SELECT service, market, deal_id, borrower_name, headline, left_as, known_at, priced_deals
 FROM found

@@ -84,9 +84,18 @@ func dealArgs(q *frame.Request) (asof.Args, error) {
 			return nil, frame.Errorf(http.StatusBadRequest, "priced_from=%s: want a day such as 2026-01-05", text)
 		}
 	}
-	sort, err := q.Choice("sort", dealSorts...)
-	args["sort"] = cmp.Or(sort, dealSorts[0])
+	_, err = q.Choice("sort", dealSorts...)
+	args["sort"] = sorted(q)
 	return args, err
+}
+
+// sorted returns the order of a list of deals. Of removed ones the newest removal is first.
+func sorted(q *frame.Request) string {
+	first := dealSorts[0]
+	if q.Values.Get("state") == "removed" {
+		first = "-known"
+	}
+	return cmp.Or(q.Values.Get("sort"), first)
 }
 
 func mainDeals(q *frame.Request) (asof.Query, error) {
@@ -104,7 +113,7 @@ func mainDeals(q *frame.Request) (asof.Query, error) {
 // byCanonicalNames returns the ending of the statements' names that search also in canonical names, which costs time: "" if the
 // text is a deal's id, or if there are no aliases.
 func byCanonicalNames(q *frame.Request, text string) (string, error) {
-	if _, err := strconv.ParseInt(text, 10, 64); text == "" || err == nil {
+	if _, err := strconv.ParseUint(text, 10, 63); text == "" || err == nil { // digits alone
 		return "", nil
 	}
 	found, err := q.View.Ask(q.Ctx, asof.Query{Name: "aliases"})
@@ -143,19 +152,17 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 		as = "as of " + grid.LongTime(q.View.Instant())
 	}
 	data.Empty = q.Empty(fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q)))
-	if query.Name == "removed_deals" {
-		c.Lead = "Deals that had been removed, newest removal first."
-		removedRows(q, data.Table, rows)
-		data.Facets = frame.Later(q, func() ([]frame.Filter, error) { return []frame.Filter{stateFilter(q)}, nil })
-		return c, nil
-	}
 	var all int64
 	if len(rows) > 0 {
 		all = rows[0].Int("all_deals")
 	}
-	c.Lead = fmt.Sprintf("%s %s", grid.Plural(all, "deal", "deals"), as)
-	if what := quoted(q); what != "these filters" {
-		c.Lead += " for " + what
+	what := grid.Plural(all, "deal", "deals")
+	if query.Name == "removed_deals" {
+		what += " had been removed"
+	}
+	c.Lead = what + " " + as
+	if text := quoted(q); text != "these filters" {
+		c.Lead += " for " + text
 	}
 	c.Lead += "."
 	dealRows(q, data.Table, rows)
@@ -249,10 +256,15 @@ func millions(text string) string {
 	return chart.Decimals(v/1e6, 1)
 }
 
+// dealRows lists deals. Those that had been removed have the reason, and the instant of the removal.
 func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
+	isRemoved := q.Values.Get("state") == "removed"
 	t.Columns = grid.Columns("feed", ">deal", "borrower", "day or stage", ">amount", "price", "sector", ">version", "known")
+	if isRemoved {
+		t.Columns = grid.Columns("feed", ">deal", "borrower", "day or stage", ">amount", "price", "sector", ">version", "removed", "reason")
+	}
 	for name, at := range map[string]int{"borrower": 2, "day": 3, "usd": 4, "known": 8} {
-		current, next := cmp.Or(q.Values.Get("sort"), dealSorts[0]), "-"+name
+		current, next := sorted(q), "-"+name
 		if name == "borrower" {
 			next = name
 		}
@@ -276,17 +288,18 @@ func dealRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
 				when = grid.Value(r.Cell("headline"))
 			}
 		}
-		address := dealOf(q, r)
-		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: address},
-			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), grid.DayOf(r.Cell("known_at")))
-	}
-}
-
-func removedRows(q *frame.Request, t *grid.Table, rows []asof.Row) {
-	t.Columns = grid.Columns("feed", ">deal", "borrower", "reason", ">version", "removed")
-	for _, r := range rows {
-		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, grid.Cell{Text: r.Text("deal_id"), Link: dealOf(q, r)},
-			grid.Value(r.Cell("borrower")), grid.Value(r.Cell("reason")), grid.Whole(r.Int("version")), grid.MomentOf(r.Cell("known_at")))
+		known := grid.DayOf(r.Cell("known_at"))
+		if isRemoved {
+			known = grid.MomentOf(r.Cell("known_at"))
+		}
+		cells := []grid.Cell{
+			{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/" + r.Text("kind"))}, {Text: r.Text("deal_id"), Link: dealOf(q, r)},
+			grid.Value(r.Cell("borrower")), when, amountText(r), grid.Value(r.Cell("price")), grid.Value(r.Cell("sector")), grid.Whole(r.Int("version")), known,
+		}
+		if isRemoved {
+			cells = append(cells, grid.Value(r.Cell("reason")))
+		}
+		t.Add(cells...)
 	}
 }
 
