@@ -29,41 +29,39 @@ type plot struct {
 	most       int    // categories; 0: all
 
 	lower, upper string // columns of the band around the value; "" for none
-	months       string // of which the categories are, with gaps where one is missing: month or year; "" for no time
+	times        string // of which the categories are, with gaps where one is missing: a key of steps, or the parameter that names it; "" for no time
+	absent       string // what a category says for NULL in its last column; "" for nothing
 }
 
 // overTime is the plot of a cut of execution_by by time: the median in the band of the quartiles.
 func overTime(p plot, cut string) plot {
-	p.kind, p.value, p.lower, p.upper, p.months = chart.Bands, "median", "lower_quartile", "upper_quartile", cut
+	p.kind, p.value, p.lower, p.upper, p.times = chart.Bands, "median", "lower_quartile", "upper_quartile", cut
 	p.ascending, p.few, p.count, p.most = true, false, "", 0
 	return p
 }
 
-// withGaps returns all months, or years, from the first to the last of some; the same if one of them is no such time, or if they are
-// too many for a screen.
+// steps are the months and days from one time of an axis to the next.
+var steps = map[string][2]int{"week": {0, 7}, "month": {1, 0}, "quarter": {3, 0}, "year": {12, 0}}
+
+// withGaps returns all times, such as weeks or years, from the first to the last of some; the same if one of them is no such time, or
+// if they are too many for a screen. A time is a day, a month or a year.
 func withGaps(sorted []string, unit string) []string {
-	form, months := "2006-01", 1
-	if unit == "year" {
-		form, months = "2006", 12
+	step, isTime := steps[unit]
+	if !isTime {
+		return sorted
 	}
 	var all []string
+	var next time.Time
 	for i, text := range sorted {
+		form := time.DateOnly[:min(len(text), len(time.DateOnly))]
 		at, err := time.Parse(form, text)
 		if err != nil {
 			return sorted
 		}
-		for i > 0 && len(all) <= mostTimes {
-			last, err := time.Parse(form, all[len(all)-1])
-			if err != nil {
-				return sorted
-			}
-			if next := last.AddDate(0, months, 0); next.Before(at) {
-				all = append(all, next.Format(form))
-				continue
-			}
-			break
+		for ; i > 0 && next.Before(at) && len(all) <= mostTimes; next = next.AddDate(0, step[0], step[1]) {
+			all = append(all, next.Format(form))
 		}
-		all = append(all, text)
+		all, next = append(all, text), at.AddDate(0, step[0], step[1])
 	}
 	if len(all) > mostTimes {
 		return sorted
@@ -77,13 +75,13 @@ const mostTimes = 1000
 var plots = map[string]plot{
 	"execution_by":        {kind: chart.Bars, categories: []string{"cut"}, value: "mean", count: "n", few: true, most: 30},
 	"execution_summary":   {kind: chart.Bars, categories: []string{"market", "rating"}, value: "tightening_bp_mean", unit: "bp of tightening, mean", count: "tightening_bp_n", few: true},
-	"issuance_growth":     {kind: chart.Lines, categories: []string{"period"}, series: "market", value: "growth_pct", unit: "% against the year before", ascending: true},
-	"issuance_volume":     {kind: chart.Stacked, categories: []string{"period"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true},
+	"issuance_growth":     {kind: chart.Lines, categories: []string{"period"}, series: "market", value: "growth_pct", unit: "% against the year before", ascending: true, times: "grain"},
+	"issuance_volume":     {kind: chart.Stacked, categories: []string{"period"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true, times: "grain"},
 	"league_table":        {kind: chart.Bars, categories: []string{"bank"}, value: "credit_usd", divide: 1e6, unit: "USD m", count: "deals", most: 25},
-	"loan_terms_summary":  {kind: chart.Lines, categories: []string{"year"}, series: "market", value: "leverage_median", unit: "total leverage, median", ascending: true},
-	"maturity_wall":       {kind: chart.Stacked, categories: []string{"year"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true},
+	"loan_terms_summary":  {kind: chart.Lines, categories: []string{"year"}, series: "market", value: "leverage_median", unit: "total leverage, median", ascending: true, times: "year"},
+	"maturity_wall":       {kind: chart.Stacked, categories: []string{"year"}, series: "market", value: "usd", divide: 1e9, unit: "USD bn", ascending: true, times: "year"},
 	"pipeline_conversion": {kind: chart.Bars, categories: []string{"service", "market"}, value: "conversion_pct", unit: "% priced", count: "tranches", few: true},
-	"restatement_fields":  {kind: chart.Bars, categories: []string{"service", "market", "field"}, value: "share", divide: 0.01, unit: "% of deals", count: "deals_restated", most: 30},
+	"restatement_fields":  {kind: chart.Bars, categories: []string{"market", "table_name", "field"}, absent: "(rows)", value: "share", divide: 0.01, unit: "% of deals", count: "deals_restated", most: 30},
 	"restatement_stats":   {kind: chart.Bars, categories: []string{"service", "market"}, value: "restated_pct", unit: "% restated", count: "deals", few: true},
 }
 
@@ -116,6 +114,9 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (drawing *ch
 				parts = append(parts, r.Text(column))
 			}
 		}
+		if p.absent != "" && r.Null(p.categories[len(p.categories)-1]) {
+			parts = append(parts, p.absent)
+		}
 		category := strings.Join(parts, " ")
 		v, err := strconv.ParseFloat(r.Text(p.value), 64)
 		if err != nil || category == "" {
@@ -146,8 +147,8 @@ func (p plot) draw(name string, found *asof.Answer, args asof.Args) (drawing *ch
 	if p.ascending {
 		slices.Sort(all)
 	}
-	if p.months != "" {
-		all = withGaps(all, p.months)
+	if p.times != "" {
+		all = withGaps(all, cmp.Or(args[p.times], p.times))
 	}
 	if p.most > 0 && len(all) > p.most {
 		said = fmt.Sprintf("The chart has the first %d of %d.", p.most, len(all))
