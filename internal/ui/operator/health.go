@@ -400,7 +400,7 @@ func nightsChart(commits []lake.Commit) *chart.Drawing {
 		}
 	}
 	slices.Reverse(nights)
-	if len(nights) > 1 && len(commits) == int(nights[len(nights)-1].Number) && nights[0].Number == 1 {
+	if len(nights) > 1 && nights[0].Number == 1 {
 		nights = nights[1:] // the first commit has every deal: its bar would hide the others
 	}
 	for _, night := range nights {

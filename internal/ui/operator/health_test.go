@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +53,38 @@ func driftRows(pulls []pulled) (rows, said string) {
 		all = append(all, r.Cells[0].Text+" "+r.Cells[1].Text+" "+r.Cells[3].Text)
 	}
 	return strings.Join(all, ", "), said
+}
+
+// TestNightsWithoutTheFirst draws what nights brought: not the first commit, which has every deal, whatever commits without a
+// snapshot are around it, and of a long log only what is in the list.
+func TestNightsWithoutTheFirst(t *testing.T) {
+	night := func(number int64, day string, added int64) lake.Commit {
+		return lake.Commit{Number: number, SnapshotDate: day, Feeds: []lake.FeedRun{{Feed: api.Feeds()[0], Outcome: lake.OutcomeDone, Added: added}}}
+	}
+	first, compact, second, third := night(1, "2026-01-05", 9000), lake.Commit{Number: 2, Command: "compact"}, night(3, "2026-01-06", 2), night(4, "2026-01-07", 3)
+	for name, c := range map[string]struct {
+		commits []lake.Commit
+		want    string
+	}{
+		"nights alone":           {[]lake.Commit{first, night(2, "2026-01-06", 2)}, "01-06"},
+		"maintenance between":    {[]lake.Commit{first, compact, second, third}, "01-06 01-07"},
+		"maintenance at the end": {[]lake.Commit{first, night(2, "2026-01-06", 2), {Number: 3, Command: "compact"}}, "01-06"},
+		"one night":              {[]lake.Commit{first, compact}, "01-05"},
+		"the end of a long log":  {[]lake.Commit{compact, second, third}, "01-06 01-07"},
+	} {
+		svg, err := nightsChart(c.commits).SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		broad, _, _ := strings.Cut(string(svg), "</svg>")
+		var days []string
+		for _, found := range regexp.MustCompile(`>(\d\d-\d\d)<`).FindAllStringSubmatch(broad, -1) {
+			days = append(days, found[1])
+		}
+		if got := strings.Join(days, " "); got != c.want {
+			t.Errorf("%s: the chart has the nights %q, want %q", name, got, c.want)
+		}
+	}
 }
 
 // TestSaid begins Health with what is so: a run that a check holds, or the feeds that wait, and of what failed its kind.
