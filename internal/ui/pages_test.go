@@ -831,6 +831,68 @@ func TestLongChanges(t *testing.T) {
 	wantParts(t, e.page(t, "/as-of/"+asof.Path(w.Log(t).Commits[0].KnownAt)+"/changes?from=2025-01-01T00:00:00Z"), "3 versions became known", ">added")
 }
 
+// TestFilesAreTheTables compares pages with their files: they have the same rows, also under filters, and filters of runs are of all
+// runs, not of the newest alone.
+func TestFilesAreTheTables(t *testing.T) {
+	w, b := world.NewBook(t)
+	for night, members := range []string{`"message":"A"`, `"message":"B"`, `"message":"B","ranking":"Senior"`} {
+		b.Write(world.Priced, 1, members)
+		w.Night(t, night, world.Feeds(world.Priced), world.Quiet)
+	}
+	w.Lengthen(t, 120)
+	e := serve(t, w)
+	rows := func(path string, column int) (all []string) {
+		t.Helper()
+		status, body, _ := e.get(t, path)
+		found, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+		if status != http.StatusOK || err != nil || len(found) == 0 {
+			t.Fatalf("%s: status %d, %v: %s", path, status, err, said(body))
+		}
+		for _, row := range found[1:] {
+			all = append(all, row[column])
+		}
+		return all
+	}
+	const deal = "/deals/bond/ig/priced/1"
+	for query, want := range map[string]string{"?tab=diff": "3", "?tab=diff&v=2": "2", "?tab=diff&v=3&against=2": "3", "?tab=diff&v=1": ""} {
+		page, got := e.page(t, deal+query), rows(deal+".csv"+query, 0)
+		if n := strings.Count(page, "<tr><td><bdi>"); strings.Join(got, " ") != want || n != len(got) {
+			t.Errorf("%s: the file has the versions %v, want %s; the page has %d rows", query, got, want, n)
+		}
+	}
+	if status, body, _ := e.get(t, deal+".csv?tab=diff&v=3&against=1"); status != http.StatusBadRequest || !strings.Contains(body, "against=1: ") {
+		t.Errorf("a file of versions that are no neighbours: status %d: %s", status, said(body))
+	}
+	for filter, want := range map[string][2]int{"": {123, 100}, "?command=run": {3, 3}, "?command=compact": {120, 100}, "?command=run&outcome=done": {3, 3}, "?outcome=held": {0, 0}} {
+		if got := len(rows("/runs.csv"+filter, 0)); got != want[0] {
+			t.Errorf("%s: the file has %d runs, want %d", filter, got, want[0])
+		}
+		for _, base := range []string{"", "/as-of/" + asof.Path(w.Log(t).KnownAt)} {
+			page := e.page(t, base+"/runs"+filter)
+			if got := len(regexp.MustCompile(`<tr><td class="n "><a href="[^"]*runs/\d+">`).FindAllString(page, -1)); got != want[1] {
+				t.Errorf("%s/runs%s: the page has %d runs, want %d", base, filter, got, want[1])
+			}
+		}
+	}
+	wantParts(t, e.page(t, "/runs"), ">run</bdi> <small>3</small>", ">compact</bdi> <small>120</small>", "The last 100 runs of ")
+	wantParts(t, e.page(t, "/runs?command=run"), "<bdi>3 runs of 5 Jan ", ">done</bdi> <small>3</small>")
+	for path, column := range map[string]string{"/tables": "spread", "/tables/runs": "known"} {
+		found, root := []string{}, e.page(t, path+"?q="+column)
+		for _, row := range regexp.MustCompile(`<tr><td class=""><(?:a href="[^"]*"><bdi>|bdi>)([a-z_0-9]+)`).FindAllStringSubmatch(root, -1) {
+			found = append(found, row[1])
+		}
+		if got := rows(path+".csv?q="+column, 0); !slices.Equal(got, found) || len(got) == 0 {
+			t.Errorf("%s?q=%s: the file has %q, the page %q", path, column, got, found)
+		}
+	}
+	if _, body, _ := e.get(t, "/tables.parquet?q=spread"); !strings.HasPrefix(body, "PAR1") {
+		t.Errorf("%.100q is no Parquet", body)
+	}
+	if status, body, _ := e.get(t, "/tables.csv?q=no+such+thing"); status != http.StatusOK || strings.Count(body, "\n") != 1 {
+		t.Errorf("a search without a result: status %d: %s", status, said(body))
+	}
+}
+
 // TestDiffOutsideColumns changes a field that no column has: the comparison has its JSON pointer with both values, between
 // neighbours and between others.
 func TestDiffOutsideColumns(t *testing.T) {

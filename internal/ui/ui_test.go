@@ -113,13 +113,15 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 			}
 			return h, nil
 		},
-		Runs: func(context.Context, int) (*operator.Listing, error) {
+		Runs: func(_ context.Context, most int) (*operator.Listing, error) {
 			if e.gone != nil {
 				return nil, e.gone
 			}
 			found := &operator.Listing{Flaw: "the store hangs"}
 			for _, c := range slices.Backward(w.Log(t).Commits) {
-				found.Runs = append(found.Runs, operator.Run{Commit: c})
+				if len(found.Runs) < most {
+					found.Runs = append(found.Runs, operator.Run{Commit: c})
+				}
 			}
 			return found, nil
 		},

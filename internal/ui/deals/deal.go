@@ -127,7 +127,11 @@ func mainDeal(q *frame.Request) (asof.Query, error) {
 	}
 	switch q.Values.Get("tab") {
 	case "diff":
-		return asof.Query{Name: "deal_changes", Args: d.with("version", q.Values.Get("v"))}, nil
+		from, to, isNeighbour, err := d.compared(q)
+		if err == nil && !isNeighbour {
+			err = frame.Errorf(http.StatusBadRequest, "against=%d: a file has what changed from a version to the next; take \"against\" away", from)
+		}
+		return asof.Query{Name: "deal_changes", Args: d.with("version", fmt.Sprint(to))}, err
 	case "fields", banksTab, pricesTab, listsTab:
 		if r := d.readable(d.latest().Int("version")); r != nil {
 			return asof.Query{Name: "rows/" + lake.FeedTables(d.feed)[0].Name, Args: d.with("version", r.Text("version"))}, nil
@@ -388,28 +392,37 @@ type diffRow struct {
 // diffShown is the most differences on a page.
 const diffShown = 500
 
-// diff compares two versions: by default the newest one that has content with the one before it.
-func (d *subject) diff(q *frame.Request) (*diffData, error) {
-	newest := d.readable(d.latest().Int("version"))
-	if newest == nil {
-		return &diffData{Said: "No version of this deal has content."}, nil
-	}
+// compared returns the versions that a request compares: by default the newest one that has content with the one before it, from
+// 0 for the first one; 0 and 0 if no version has content.
+func (d *subject) compared(q *frame.Request) (from, to int64, isNeighbour bool, err error) {
 	last := d.latest().Int("version")
-	to, err := q.Number("v", newest.Int("version"), last)
-	if err != nil {
-		return nil, err
+	newest := d.readable(last)
+	if newest == nil {
+		return 0, 0, true, nil
 	}
-	after := d.readable(to)
-	if after == nil || after.Int("version") != to {
-		return &diffData{Said: fmt.Sprintf("Version %d is a removal: it has no content to compare.", to), To: fmt.Sprint(to)}, nil
+	if to, err = q.Number("v", newest.Int("version"), last); err != nil {
+		return 0, 0, false, err
 	}
 	otherwise := int64(0)
 	if r := d.readable(to - 1); r != nil {
 		otherwise = r.Int("version")
 	}
-	from, err := q.Number("against", otherwise, last)
+	from, err = q.Number("against", otherwise, last)
+	return from, to, from == otherwise, err
+}
+
+// diff compares two versions.
+func (d *subject) diff(q *frame.Request) (*diffData, error) {
+	from, to, isNeighbour, err := d.compared(q)
 	if err != nil {
 		return nil, err
+	}
+	if to == 0 {
+		return &diffData{Said: "No version of this deal has content."}, nil
+	}
+	after := d.readable(to)
+	if after == nil || after.Int("version") != to {
+		return &diffData{Said: fmt.Sprintf("Version %d is a removal: it has no content to compare.", to), To: fmt.Sprint(to)}, nil
 	}
 	data := &diffData{From: fmt.Sprint(from), To: fmt.Sprint(to)}
 	for _, r := range d.versions {
@@ -435,7 +448,7 @@ func (d *subject) diff(q *frame.Request) (*diffData, error) {
 		data.Said = fmt.Sprintf("Version %d is a removal: it has no content to compare.", from)
 		return data, nil
 	}
-	data.Neighbours = from == otherwise
+	data.Neighbours = isNeighbour
 	changes, err := d.changesBetween(q, data.Neighbours, before, after)
 	if err != nil {
 		return nil, err

@@ -42,21 +42,37 @@ type FileChange struct {
 // runsShown is the number of runs on a page.
 const runsShown = 100
 
-// readRuns returns the runs that a page may show: of a pinned one the commits up to its instant, and no attempt.
-func (s *source) readRuns(q *frame.Request) *Listing {
-	var found Listing
-	if !q.View.Pinned() {
-		all, err := s.Runs(q.Ctx, runsShown)
-		if err == nil {
-			return all
+// runFilter is what a request asks of runs; "" for all.
+type runFilter struct{ command, outcome string }
+
+func (f runFilter) matches(r *Run) bool {
+	return (f.command == "" || f.command == r.Commit.Command) && (f.outcome == "" || f.outcome == r.Commit.Outcome)
+}
+
+// readRuns returns runs, newest first, and whether they are all: of a pinned page the commits up to its instant, and no attempt;
+// otherwise as many that a page is full of those that match. Attempts are read one by one, so that there are no more than needed.
+func (s *source) readRuns(q *frame.Request, wanted runFilter) (found *Listing, isWhole bool) {
+	found = &Listing{}
+	for most := runsShown; !q.View.Pinned(); most *= 8 {
+		all, err := s.Runs(q.Ctx, most)
+		if err != nil {
+			found.Flaw = err.Error() // the view has every commit
+			break
 		}
-		found.Flaw = err.Error() // the view has every commit
+		matching := 0
+		for i := range all.Runs {
+			if wanted.matches(&all.Runs[i]) {
+				matching++
+			}
+		}
+		if isWhole = len(all.Runs) < most; isWhole || matching >= runsShown {
+			return all, isWhole
+		}
 	}
-	commits := q.View.Commits()
-	for i := len(commits) - 1; i >= 0 && len(found.Runs) < runsShown; i-- {
-		found.Runs = append(found.Runs, Run{Commit: commits[i]})
+	for _, c := range slices.Backward(q.View.Commits()) {
+		found.Runs = append(found.Runs, Run{Commit: c})
 	}
-	return &found
+	return found, true
 }
 
 // viewOf returns a run as the strip of attempts shows it.
@@ -92,39 +108,64 @@ func firstLine(text string) string {
 }
 
 func (s *source) showRuns(q *frame.Request) (*frame.Content, error) {
-	found := s.readRuns(q)
-	runs := found.Runs
-	commands, outcomes := map[string]int64{}, map[string]int64{}
+	wanted := filterOf(q)
+	found, isWhole := s.readRuns(q, wanted)
 	t := &grid.Table{Caption: "Runs", Sticky: 1, Columns: grid.Columns(">commit", "started", "known", "command", "day", "outcome", ">new", ">changed", ">removed", ">back", ">quarantined", ">drift", "reason")}
-	for i := range runs {
-		r := &runs[i]
-		commands[r.Commit.Command]++
-		outcomes[r.Commit.Outcome]++
-		if want := q.Values.Get("command"); want != "" && want != r.Commit.Command {
-			continue
+	var runs []*Run // those on the page
+	for i := range found.Runs {
+		if r := &found.Runs[i]; wanted.matches(r) && len(runs) < runsShown {
+			runs = append(runs, r)
+			t.Rows = append(t.Rows, runRow(q, r))
 		}
-		if want := q.Values.Get("outcome"); want != "" && want != r.Commit.Outcome {
-			continue
-		}
-		t.Rows = append(t.Rows, runRow(q, r))
 	}
-	lead := runsLead(runs, outcomes)
+	lead := runsLead(runs)
+	if len(found.Runs) == 0 {
+		lead = "The lake had no run yet."
+	}
 	if q.View.Pinned() {
 		lead += " A lake as of an instant has commits alone: attempts that made none are shown as of now."
 	}
 	if found.Flaw != "" {
 		lead += " Attempts that made no commit are not among them: " + found.Flaw + "."
 	}
-	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{
-		Table: t, Empty: q.Empty("No run matches. Take a filter away."),
-		Filters: []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)},
-	}}, nil
+	if !isWhole {
+		lead += fmt.Sprintf(" The filters count all commits, and the attempts without one that are among the last %s runs.", chart.Count(int64(len(found.Runs))))
+	}
+	return &frame.Content{Title: "Runs", Lead: lead, Template: "list", Data: frame.List{Table: t, Empty: q.Empty("No run matches. Take a filter away."), Filters: runFilters(q, wanted, found.Runs, isWhole)}}, nil
 }
 
-// runsLead says how many runs a list has, over which time, and how they ended.
-func runsLead(runs []Run, outcomes map[string]int64) string {
+// runFilters counts the runs that each command, and each outcome, leaves. Of a list that is not whole the view has the commits.
+func runFilters(q *frame.Request, wanted runFilter, runs []Run, isWhole bool) []frame.Filter {
+	commands, outcomes := map[string]int64{}, map[string]int64{}
+	count := func(r *Run) {
+		if (runFilter{outcome: wanted.outcome}).matches(r) {
+			commands[r.Commit.Command]++
+		}
+		if (runFilter{command: wanted.command}).matches(r) {
+			outcomes[r.Commit.Outcome]++
+		}
+	}
+	for i := range runs {
+		if isWhole || runs[i].Commit.Number == 0 {
+			count(&runs[i])
+		}
+	}
+	if !isWhole {
+		for _, c := range q.View.Commits() {
+			count(&Run{Commit: c})
+		}
+	}
+	return []frame.Filter{q.Filter("command", commands, 0), q.Filter("outcome", outcomes, 0)}
+}
+
+// runsLead says how many runs a page has, over which time, and how they ended.
+func runsLead(runs []*Run) string {
 	if len(runs) == 0 {
-		return "The lake had no run yet."
+		return "No run matches."
+	}
+	outcomes := map[string]int64{}
+	for _, r := range runs {
+		outcomes[r.Commit.Outcome]++
 	}
 	var ended []string
 	for _, outcome := range slices.SortedFunc(maps.Keys(outcomes), func(a, b string) int { return cmp.Or(cmp.Compare(outcomes[b], outcomes[a]), cmp.Compare(a, b)) }) {
@@ -173,7 +214,15 @@ func outcomeClass(outcome string) string {
 	return "bad"
 }
 
-func mainRuns(*frame.Request) (asof.Query, error) { return asof.Query{Name: "runs"}, nil }
+func filterOf(q *frame.Request) runFilter {
+	return runFilter{q.Values.Get("command"), q.Values.Get("outcome")}
+}
+
+// mainRuns are the commits of those runs.
+func mainRuns(q *frame.Request) (asof.Query, error) {
+	wanted := filterOf(q)
+	return asof.Query{Name: "runs", Args: asof.Args{"command": wanted.command, "outcome": wanted.outcome}}, nil
+}
 
 func moveToLast(q *frame.Request) (string, error) {
 	c := lastPull(q.View.Commits())

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,18 +13,48 @@ import (
 	"dealflow/schemas/lake"
 )
 
-func mainTables(*frame.Request) (asof.Query, error) { return asof.Query{Name: "tables"}, nil }
+// mainTables are the tables; with a search, the columns that match it, which the program knows.
+func mainTables(q *frame.Request) (asof.Query, error) {
+	if searchOf(q) == "" {
+		return asof.Query{Name: "tables"}, nil
+	}
+	all := []map[string]string{}
+	for _, f := range foundColumns(searchOf(q)) {
+		all = append(all, map[string]string{"column": f.column.Name, "table": f.table.Name, "type": f.column.Type.SQL(), "meaning": f.column.Doc, "pointer": f.column.Pointer})
+	}
+	found, err := json.Marshal(all)
+	return asof.Query{Name: "found_columns", Args: asof.Args{"found": string(found)}}, err
+}
+
+// searchOf returns what a reader searches columns for, in small letters; "" for nothing.
+func searchOf(q *frame.Request) string { return strings.ToLower(strings.TrimSpace(q.Values.Get("q"))) }
+
+type foundColumn struct {
+	table  *lake.Table
+	column lake.Column
+}
+
+func foundColumns(search string) (all []foundColumn) {
+	for _, declared := range lake.Tables() {
+		for _, column := range declared.HistoryColumns() {
+			if matches(&column, search) {
+				all = append(all, foundColumn{declared, column})
+			}
+		}
+	}
+	return all
+}
 
 // showTables lists the tables; with a search, the columns that match it.
 func showTables(q *frame.Request) (*frame.Content, error) {
-	counts, err := q.Ask(asof.Query{Name: "tables"})
-	if err != nil {
-		return nil, err
-	}
 	data := &tablesData{}
 	c := &frame.Content{Title: "Tables", Template: "tables", Data: data}
-	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	search := searchOf(q)
 	if search == "" {
+		counts, err := q.Ask(asof.Query{Name: "tables"})
+		if err != nil {
+			return nil, err
+		}
 		data.Table = &grid.Table{Caption: "Tables", Sticky: 1, Columns: grid.Columns("table", ">rows", ">columns", "what a row is")}
 		total := int64(0)
 		for _, declared := range lake.Tables() {
@@ -36,12 +67,8 @@ func showTables(q *frame.Request) (*frame.Content, error) {
 		return c, nil
 	}
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "table", "type", "meaning", "in the record")}
-	for _, declared := range lake.Tables() {
-		for _, column := range declared.HistoryColumns() {
-			if matches(&column, search) {
-				data.Table.Add(grid.Cell{Text: column.Name, Link: columnLink(q, declared, &column)}, grid.Cell{Text: declared.Name, Link: q.Link("tables/" + declared.Name)}, grid.Cell{Text: column.Type.SQL()}, grid.Cell{Text: column.Doc}, grid.Cell{Text: column.Pointer})
-			}
-		}
+	for _, f := range foundColumns(search) {
+		data.Table.Add(grid.Cell{Text: f.column.Name, Link: columnLink(q, f.table, &f.column)}, grid.Cell{Text: f.table.Name, Link: q.Link("tables/" + f.table.Name)}, grid.Cell{Text: f.column.Type.SQL()}, grid.Cell{Text: f.column.Doc}, grid.Cell{Text: f.column.Pointer})
 	}
 	c.Lead = fmt.Sprintf("%s for ‘%s’.", grid.Plural(int64(len(data.Table.Rows)), "column", "columns"), q.Values.Get("q"))
 	return c, nil
@@ -78,20 +105,20 @@ func matches(c *lake.Column, search string) bool {
 	return strings.Contains(strings.ToLower(c.Name+" "+c.Doc+" "+c.Pointer), search)
 }
 
-// other returns the query for the columns of a table that is not declared.
-func other(q *frame.Request) asof.Query {
+// other returns the query for the columns of a table that is not declared, and that a search leaves.
+func other(q *frame.Request, search string) asof.Query {
 	schema, table, found := strings.Cut(q.Vars["table"], ".")
 	if !found {
 		schema, table = "main", schema
 	}
-	return asof.Query{Name: "other_columns", Args: asof.Args{"schema": schema, "table": table}}
+	return asof.Query{Name: "other_columns", Args: asof.Args{"schema": schema, "table": table, "q": search}}
 }
 
 func mainTable(q *frame.Request) (asof.Query, error) {
 	if declared, ok := lake.TableByName(q.Vars["table"]); ok {
 		return asof.Query{Name: "preview/" + declared.Name}, nil
 	}
-	return other(q), nil
+	return other(q, searchOf(q)), nil
 }
 
 // showTable is the page of a table.
@@ -99,7 +126,7 @@ func showTable(q *frame.Request) (*frame.Content, error) {
 	if declared, ok := lake.TableByName(q.Vars["table"]); ok {
 		return showDeclared(q, declared)
 	}
-	found, err := q.Ask(other(q))
+	found, err := q.Ask(other(q, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +134,7 @@ func showTable(q *frame.Request) (*frame.Content, error) {
 	if len(found.Rows) == 0 {
 		return nil, frame.Errorf(http.StatusNotFound, "No table %s; the list of tables has all.", name)
 	}
-	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	search := searchOf(q)
 	data := &tablesData{Console: q.ConsoleLink("FROM " + name + "\nLIMIT 100")}
 	data.Table = &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", "type", "meaning")}
 	for _, r := range found.All() {
@@ -159,7 +186,7 @@ func columnsOf(q *frame.Request, declared *lake.Table, rows int64) (*grid.Table,
 	for _, r := range filled.All() {
 		values[r.Text("column_name")] = r.Int("filled")
 	}
-	search := strings.ToLower(strings.TrimSpace(q.Values.Get("q")))
+	search := searchOf(q)
 	t := &grid.Table{Caption: "Columns", Sticky: 1, Columns: grid.Columns("column", ">number", ">since schema", "type", "unit", ">filled", ">of rows", "meaning", "in the record")}
 	for _, c := range declared.HistoryColumns() {
 		if search != "" && !matches(&c, search) {
