@@ -893,6 +893,29 @@ func TestFilesAreTheTables(t *testing.T) {
 	}
 }
 
+// TestDiffOfSpace changes white space alone, of a long and of a short text: the comparison has a mark with its name, the list of
+// changes says it, and texts keep their lines.
+func TestDiffOfSpace(t *testing.T) {
+	w, b := world.NewBook(t)
+	for night, members := range []string{
+		`"message":"The first line is long enough for words.\nThe second line follows it.","ranking":"Senior Secured"`,
+		`"message":"The first line is long enough for words.\n\nThe second line\u00a0follows it.","ranking":"Senior  Secured"`,
+	} {
+		b.Write(world.Priced, 1, members)
+		w.Night(t, night, world.Feeds(world.Priced), world.Quiet)
+	}
+	e := serve(t, w)
+	was := func(name string) string {
+		return `<del><span class="hidden">was </span><small>[` + name + `]</small></del>`
+	}
+	is := func(name string) string {
+		return `<ins><span class="hidden">is </span><small>[` + name + `]</small></ins>`
+	}
+	wantParts(t, e.page(t, "/deals/bond/ig/priced/1?tab=diff"), was("line break")+" "+is("2 line breaks"), was("space")+" "+is("no-break space"), was("space")+" "+is("2 spaces"))
+	wantParts(t, e.page(t, "/changes?from=commit-1"), "bond_priced_deals.message (white space)", "bond_priced_deals.ranking (white space)")
+	wantParts(t, e.page(t, "/deals/bond/ig/priced/1?tab=fields"), "<td class=\"text\"><bdi>The first line is long enough for words.\n\nThe second line")
+}
+
 // TestDiffOutsideColumns changes a field that no column has: the comparison has its JSON pointer with both values, between
 // neighbours and between others.
 func TestDiffOutsideColumns(t *testing.T) {

@@ -386,7 +386,7 @@ type diffRow struct {
 	Key, Field, Change, Kind string
 	Was, Is                  string
 	WasNull, IsNull          bool
-	Parts                    []grid.DiffPart // of a long text, word by word; nil: Was and Is as they are
+	Parts                    []grid.DiffPart // of texts that are compared word by word; nil: Was and Is as they are
 }
 
 // diffShown is the most differences on a page.
@@ -588,7 +588,7 @@ func (d *subject) say(data *diffData, changes []difference) {
 			data.Changes = append(data.Changes, diffTable{Name: c.table})
 		}
 		last := &data.Changes[len(data.Changes)-1]
-		if c.Change == lake.FieldEdited && max(len(c.Was), len(c.Is)) > 40 {
+		if c.Change == lake.FieldEdited && grid.IsComparedByWord(c.Was, c.Is) {
 			c.Parts = grid.WordDiff(c.Was, c.Is)
 		}
 		last.Rows = append(last.Rows, c.diffRow)

@@ -1,44 +1,65 @@
 package grid
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// TestWordDiff compares texts: what is in both stays, and either text can be put together again.
+// TestWordDiff compares texts: what is in both stays, with its lines, and the words of either text can be put together again. Space that
+// differs has marks with its name.
 func TestWordDiff(t *testing.T) {
 	marked := func(parts []DiffPart) string {
 		var all []string
 		for _, p := range parts {
-			all = append(all, map[string]string{"": "", "del": "-", "ins": "+"}[p.Mark]+p.Text)
+			text := p.Text
+			if p.Space {
+				text = "[" + text + "]"
+			}
+			all = append(all, map[string]string{"": "", "del": "-", "ins": "+"}[p.Mark]+text)
 		}
 		return strings.Join(all, "|")
 	}
+	long := strings.Repeat("a b ", longestWords)
 	for _, c := range []struct{ was, is, want string }{
 		{"a b c", "a b c", "a b c"},
 		{"sets size of 6NC5 at USD1bn", "sets size of 9NC3 at USD535m", "sets size of|-6NC5|+9NC3|at|-USD1bn|+USD535m"},
 		{"", "new", "+new"}, {"old text", "", "-old text"}, {"", "", ""},
 		{"<b>bold</b> a", "a", "-<b>bold</b>|a"},
+		{"a b c", "a b  c", "a b|-[space]|+[2 spaces]|c"},
+		{"a\nb\n\nc", "a\nb\nc", "a\nb|-[2 line breaks]|+[line break]|c"},
+		{"a\u00a0b", "a b", "a|-[no-break space]|+[space]|b"},
+		{"a\r\nb", "a\nb", "a|-[carriage return, line break]|+[line break]|b"},
+		{"a\tb", "a \u2009b", "a|-[tab]|+[space, U+2009]|b"},
+		{"a b", " a b ", "+[space]|a b|+[space]"},
+		{"a\nx\ny b", "a b", "a|-x\ny|b"},
+		{"a\nb c", "a2 b c", "-a|+a2|-[line break]|+[space]|b c"},
+		{" ", "  ", "-[space]|+[2 spaces]"},
+		{long + "x", long + "y", strings.TrimSpace(long) + "|-x|+y"},
+		{long + "\nx", long + "x", strings.TrimSpace(long) + "|-[space, line break]|+[space]|x"},
 	} {
 		got := WordDiff(c.was, c.is)
 		if marked(got) != c.want {
-			t.Errorf("%q to %q: got %s, want %s", c.was, c.is, marked(got), c.want)
+			t.Errorf("%.80q to %.80q: got %q, want %q", c.was, c.is, marked(got), c.want)
 		}
 		var was, is []string
 		for _, p := range got {
-			if p.Mark != "ins" {
+			if p.Mark != "ins" && !p.Space {
 				was = append(was, p.Text)
 			}
-			if p.Mark != "del" {
+			if p.Mark != "del" && !p.Space {
 				is = append(is, p.Text)
 			}
 		}
-		if strings.Join(was, " ") != c.was || strings.Join(is, " ") != c.is {
-			t.Errorf("%q to %q: the parts make %q and %q", c.was, c.is, was, is)
+		if !slices.Equal(strings.Fields(strings.Join(was, " ")), strings.Fields(c.was)) || !slices.Equal(strings.Fields(strings.Join(is, " ")), strings.Fields(c.is)) {
+			t.Errorf("%.80q to %.80q: the parts make %q and %q", c.was, c.is, was, is)
+		}
+		if c.was != c.is && !slices.ContainsFunc(got, func(p DiffPart) bool { return p.Mark != "" }) {
+			t.Errorf("%.80q to %.80q: nothing is marked", c.was, c.is)
 		}
 	}
-	if WordDiff(strings.Repeat("a ", longestWords+1), "a") != nil {
+	if WordDiff(strings.Repeat("a ", longestWords+1), strings.Repeat("b ", 2)) != nil {
 		t.Error("a text that is too long is compared word by word")
 	}
 }
@@ -80,8 +101,17 @@ func TestEditOf(t *testing.T) {
 		{same + "old end", same + "new end", "… old end", "… new end"},
 		{same + "é", same + "è" + same, "… é", "… è" + same[:editShown-1] + "…"},
 	} {
-		if got := EditOf("margin", c.was, c.is); got.Was != c.wantWas || got.Is != c.wantIs {
+		if got := EditOf("margin", c.was, c.is); got.Name != "margin" || got.Was != c.wantWas || got.Is != c.wantIs {
 			t.Errorf("%.20q and %.20q: got %q and %q, want %q and %q", c.was, c.is, got.Was, got.Is, c.wantWas, c.wantIs)
+		}
+	}
+}
+
+// TestEditOfSpace checks that a difference in white space alone has a name that says so.
+func TestEditOfSpace(t *testing.T) {
+	for is, want := range map[string]string{"S+375 ": "margin (white space)", "S+375": "margin", "S +375": "margin"} {
+		if got := EditOf("margin", "S+375", is); got.Name != want {
+			t.Errorf("%q: got %q, want %q", is, got.Name, want)
 		}
 	}
 }
