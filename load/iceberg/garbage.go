@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 )
 
 // Needed is what readers of published tables may still read. A table's newest metadata is needed, that which is
-// published, and that which was the newest within the grace.
+// published or hinted at, and that which was within the grace.
 type Needed struct {
 	Data    map[string]bool // keys of data files
 	objects map[string]bool // keys under lake.IcebergPrefix
@@ -41,14 +42,27 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 	if err != nil {
 		return nil, err
 	}
+	hints := slices.DeleteFunc(keysOf(n.listed), func(key string) bool { return !strings.HasSuffix(key, "/"+hintName) })
+	hinted, err := readHints(ctx, s, hints)
+	if err != nil {
+		return nil, err
+	}
 	named := map[string]bool{}
+	for _, key := range hinted {
+		named[key] = true
+	}
 	if published != nil {
 		for i := range published.Tables {
 			named[published.Tables[i].Metadata()] = true
 		}
 	}
-	kept, err := byState(ctx, s, keptMetadata(n.listed, named, now.Add(-grace)))
+	since := now.Add(-grace)
+	kept, err := byState(ctx, s, keptMetadata(n.listed, named, since), never)
 	if err != nil {
+		return nil, err
+	}
+	present := maps.Clone(kept) // states of metadata that exists
+	if err := n.addReplaced(ctx, s, since, kept); err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
@@ -57,13 +71,19 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 	for key, metadata := range kept {
 		group.Go(func() error {
 			state, err := readState(ctx, s, key)
-			if err != nil {
+			switch {
+			case errors.Is(err, store.ErrNotFound) && present[key] == nil:
+				return nil // it was removed by hand after the tables
+			case err != nil && present[key] == nil:
+				return fmt.Errorf("what replaced Iceberg tables need cannot be read: %w; restore it, or delete it", err)
+			case err != nil:
 				return unreadable(metadata[0], err)
 			}
+			slices.Sort(metadata)
 			mu.Lock()
 			defer mu.Unlock()
 			n.objects[key], n.objects[state.baseKey] = true, true
-			for _, m := range metadata {
+			for _, m := range slices.Compact(metadata) {
 				if err := n.add(state, m); err != nil {
 					return unreadable(m, fmt.Errorf("%s: %w", key, err))
 				}
@@ -80,10 +100,10 @@ const statesAtOnce = 2
 // add adds what a table's metadata needs. state is the one from which it was made.
 func (n *Needed) add(state *stored, metadataKey string) error {
 	parts := strings.Split(strings.TrimPrefix(metadataKey, lake.IcebergPrefix), "/")
-	table := state.Tables[parts[0]+"."+parts[1]]
-	if table == nil {
+	if len(parts) < 2 || state.Tables[parts[0]+"."+parts[1]] == nil {
 		return errors.New("the state does not have the table")
 	}
+	table := state.Tables[parts[0]+"."+parts[1]]
 	n.objects[metadataKey] = true
 	n.objects[metadataKey[:strings.LastIndexByte(metadataKey, '/')+1]+hintName] = true
 	table.objects(func(o object) { n.objects[o.Key] = true })
@@ -91,35 +111,6 @@ func (n *Needed) add(state *stored, metadataKey string) error {
 		n.Data[data] = true
 	}
 	return nil
-}
-
-// byState returns the keys of metadata by that of the state from which it was made.
-func byState(ctx context.Context, s store.Store, metadata []string) (map[string][]string, error) {
-	keys := make([]string, len(metadata))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
-	for i, key := range metadata {
-		group.Go(func() error {
-			var m struct {
-				Properties map[string]string `json:"properties"`
-			}
-			if err := readJSON(ctx, s, key, &m); err != nil {
-				return unreadable(key, err)
-			}
-			if keys[i] = m.Properties[stateProperty]; !strings.HasPrefix(keys[i], lake.IcebergPrefix) {
-				return unreadable(key, fmt.Errorf("property %s is %q, want a key under %s", stateProperty, keys[i], lake.IcebergPrefix))
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	byState := map[string][]string{}
-	for i, key := range keys {
-		byState[key] = append(byState[key], metadata[i])
-	}
-	return byState, nil
 }
 
 func unreadable(metadataKey string, err error) error {
@@ -132,7 +123,8 @@ func (n *Needed) Garbage(before time.Time) []store.Object {
 }
 
 // keptMetadata returns the keys of the metadata that readers may still use: of each table the newest, that which is
-// named, and each that was replaced at or after an instant.
+// named, and each whose next version was put at or after an instant. Only of what earlier programs have published nothing else
+// says when it was replaced.
 func keptMetadata(listed []store.Object, named map[string]bool, since time.Time) []string {
 	type version struct {
 		number int64
@@ -158,9 +150,23 @@ func keptMetadata(listed []store.Object, named map[string]bool, since time.Time)
 	return kept
 }
 
+func keysOf(objects []store.Object) []string {
+	keys := make([]string, len(objects))
+	for i := range objects {
+		keys[i] = objects[i].Key
+	}
+	return keys
+}
+
 // Off removes the tables: no reader finds them from then on. What names metadata goes first, so that nothing names absent metadata.
-// expire deletes the other objects after their grace, because a reader may have begun.
+// expire deletes the other objects after their grace, because a reader may have begun: what all metadata needed counts as replaced
+// now, except metadata that cannot be read.
 func Off(ctx context.Context, s store.Store) error {
+	settings, err := ReadSettings(ctx, s)
+	if err != nil {
+		return err
+	}
+	last := settings.LastVersion
 	var hints, metadata []string
 	for object, err := range s.List(ctx, lake.IcebergPrefix) {
 		if err != nil {
@@ -168,8 +174,24 @@ func Off(ctx context.Context, s store.Store) error {
 		}
 		if strings.HasSuffix(object.Key, "/"+hintName) {
 			hints = append(hints, object.Key)
-		} else if _, ok := metadataVersion(object.Key); ok {
+		} else if version, ok := metadataVersion(object.Key); ok {
 			metadata = append(metadata, object.Key)
+			last = max(last, version)
+		}
+	}
+	states, err := byState(ctx, s, metadata, isUseless)
+	if err != nil {
+		return err
+	}
+	if len(states) > 0 {
+		if _, err := putReplaced(ctx, s, states); err != nil {
+			return err
+		}
+	}
+	if last > settings.LastVersion {
+		settings.LastVersion = last
+		if err := WriteSettings(ctx, s, settings); err != nil {
+			return err
 		}
 	}
 	for _, keys := range [][]string{{PublishedKey}, hints, metadata} {

@@ -74,8 +74,10 @@ const hintName = "version-hint.text"
 
 // metadataKey returns the key of a version of the table's metadata.
 func (t Table) metadataKey(version int64) string {
-	return fmt.Sprintf("%sv%d.metadata.json", t.metadataFolder(), version)
+	return t.metadataFolder() + metadataName(version)
 }
+
+func metadataName(version int64) string { return fmt.Sprintf("v%d.metadata.json", version) }
 
 // metadataVersion parses the version in a key of metadataKey's form; false for other keys.
 func metadataVersion(key string) (version int64, ok bool) {
@@ -101,6 +103,9 @@ type Settings struct {
 	On            bool          `json:"on"`
 	KeepAll       bool          `json:"keep_all"` // each commit that added versions stays readable, not only those of keep.go
 	Every         time.Duration `json:"every_ns"` // shortest time between two publications after syncs
+	// LastVersion is the newest version of any metadata that was removed: later ones go on from it, because engines remember what
+	// was at a location.
+	LastVersion int64 `json:"last_version,omitempty"`
 }
 
 // DefaultEvery is the shortest time between two publications after syncs, if the lake does not say another.
@@ -114,7 +119,7 @@ func ReadSettings(ctx context.Context, s store.Store) (Settings, error) {
 		return settings, err
 	}
 	if settings.FormatVersion > formatVersion {
-		return settings, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", settingsKey, settings.FormatVersion, formatVersion)
+		return settings, newer(settingsKey, settings.FormatVersion, formatVersion)
 	}
 	return settings, nil
 }
@@ -161,9 +166,16 @@ func ReadPublished(ctx context.Context, s store.Store) (*Published, error) {
 	case err != nil:
 		return nil, err
 	case p.FormatVersion > formatVersion:
-		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d; use a later dealflow", PublishedKey, p.FormatVersion, formatVersion)
+		return nil, newer(PublishedKey, p.FormatVersion, formatVersion)
 	}
 	return &p, nil
+}
+
+// errNewer is the error of an object that a newer program wrote.
+var errNewer = errors.New("use a later dealflow")
+
+func newer(key string, found, known int) error {
+	return fmt.Errorf("%s: format version %d, this program reads versions up to %d; %w", key, found, known, errNewer)
 }
 
 func readJSON(ctx context.Context, s store.Store, key string, into any) error {

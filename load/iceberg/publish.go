@@ -3,10 +3,12 @@ package iceberg
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,7 +56,10 @@ type publication struct {
 	known  known.Versions
 	closed known.Versions // versions that were replaced or removed since the commit of old
 	puts   *errgroup.Group
-	dry    bool // nothing is put: objects have no keys, and entries have their positions
+	by     store.Replacer // of what is published; nil if the store gives no tags
+	tag    string         // of what is published, from before it was read; "" for nothing
+	last   int64          // the newest version of metadata that was removed
+	dry    bool           // nothing is put: objects have no keys, and entries have their positions
 
 	mu     sync.Mutex
 	put    map[string]bool // keys of the objects that putNew was given
@@ -71,7 +76,7 @@ type putTable struct {
 
 // Publish publishes the lake's tables for its newest commit. It continues from what is published, and builds what it
 // cannot continue from its files. The caller holds the lease: expire must not work at the same time.
-// The result is nil if a later commit is published.
+// The result is nil if a later commit is published, or another command has published this one since the call.
 //
 // An error leaves the tables as they were, except that some may show a later commit than others. Publish again.
 func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
@@ -79,10 +84,18 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if cfg.Memory == nil {
 		cfg.Memory = memory.DefaultAllocator
 	}
-	settings, err := ReadSettings(ctx, l.Store())
-	if err != nil {
+	p := &publication{store: l.Store(), mem: cfg.Memory, log: l.Log(), root: l.Store().URL(), put: map[string]bool{}}
+	var settings Settings
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.findTag(groupCtx) })
+	group.Go(func() (err error) {
+		settings, err = ReadSettings(groupCtx, p.store)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	p.last = settings.LastVersion
 	before, err := ReadPublished(ctx, l.Store())
 	if err != nil {
 		return nil, err
@@ -90,11 +103,9 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if before == nil {
 		before = &Published{}
 	}
-	reader, err := known.New(ctx, l, cfg.Memory)
-	if err != nil {
+	if p.reader, err = known.New(ctx, l, cfg.Memory); err != nil {
 		return nil, err
 	}
-	p := &publication{store: l.Store(), mem: cfg.Memory, log: l.Log(), root: l.Store().URL(), reader: reader, put: map[string]bool{}}
 	if before.Number > p.log.Number && !p.log.RecordsLoss(before.NamedCommit) {
 		later, err := l.HasCommit(ctx, before.Number)
 		if err == nil && !later {
@@ -102,11 +113,11 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 		}
 		return nil, err // another command has published its later commit
 	}
-	tables, err := p.tables(ctx, before, keptCommits(reader.Names(), settings.KeepAll))
+	tables, err := p.tables(ctx, before, keptCommits(p.reader.Names(), settings.KeepAll))
 	if err != nil {
 		return nil, err
 	}
-	if err := p.putTables(ctx, before, tables, cfg.Clock); err != nil {
+	if done, err := p.putTables(ctx, before, tables, cfg.Clock); err != nil || !done {
 		return nil, err
 	}
 	p.result.Commit, p.result.Seconds = p.log.Number, cfg.Clock().Sub(began).Seconds()
@@ -240,16 +251,17 @@ func (p *publication) putState(ctx context.Context, tables []putTable, before st
 	return key, putOnce(ctx, p.store, key, packed)
 }
 
-// putTables puts the state and the metadata of all tables, then what is published, then the hints.
-func (p *publication) putTables(ctx context.Context, before *Published, tables []putTable, clock func() time.Time) (err error) {
+// putTables puts the state and the metadata of all tables and what they replace, then what is published, then the hints. It is
+// not done if another command has published the same commit or a later one.
+func (p *publication) putTables(ctx context.Context, before *Published, tables []putTable, clock func() time.Time) (done bool, err error) {
 	now := &Published{FormatVersion: formatVersion, NamedCommit: p.log.Newest(), At: lake.At(clock()), Location: location(p.root, ""), Kept: p.result.Kept}
 	if now.State, err = p.putState(ctx, tables, before.State); err != nil {
-		return err
+		return false, err
 	}
 	for i := range tables {
 		t := &tables[i]
 		if t.metadata, err = t.Table.metadata(p.root, p.reader.HashOf(1), t.state, now.State); err != nil {
-			return fmt.Errorf("table %s: %w", t.Table, err)
+			return false, fmt.Errorf("table %s: %w", t.Table, err)
 		}
 		t.Objects++
 		t.Bytes += int64(len(t.metadata))
@@ -259,24 +271,85 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 	for i := range tables {
 		group.Go(func() error { return p.putMetadata(groupCtx, before, &tables[i]) })
 	}
+	group.Go(func() error { return p.recordReplaced(groupCtx, before, now.State) })
 	if err := group.Wait(); err != nil {
-		return err
+		return false, err
 	}
 	for i := range tables {
 		now.Tables = append(now.Tables, tables[i].PublishedTable)
 	}
-	if err := putJSON(ctx, p.store, PublishedKey, now); err != nil {
-		return err
+	if done, err = p.putPublished(ctx, before, now); err != nil || !done {
+		return false, err
 	}
 	group, groupCtx = errgroup.WithContext(ctx)
 	group.SetLimit(putsAtOnce)
-	for i := range tables {
-		hint := strconv.FormatInt(tables[i].Version, 10)
-		group.Go(func() error {
-			return p.store.Put(groupCtx, tables[i].hintKey(), bytes.NewReader([]byte(hint)), store.Replace)
-		})
+	last := len(tables) - 1
+	for i := range last {
+		group.Go(func() error { return p.putHint(groupCtx, &tables[i]) })
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return false, err
+	}
+	return true, p.putHint(ctx, &tables[last]) // recordReplaced goes by it
+}
+
+func (p *publication) putHint(ctx context.Context, t *putTable) error {
+	return p.store.Put(ctx, t.hintKey(), strings.NewReader(strconv.FormatInt(t.Version, 10)), store.Replace)
+}
+
+// findTag finds the tag of what is published.
+func (p *publication) findTag(ctx context.Context) (err error) {
+	replacer, ok := p.store.(store.Replacer)
+	if !ok {
+		return nil
+	}
+	if p.tag, err = replacer.Tag(ctx, PublishedKey); errors.Is(err, store.ErrNoTag) {
+		return nil
+	}
+	p.by = replacer
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// putPublished replaces what is published, if it is still what was there before. If not, a command that lost its lease has
+// gone on: it gives way if the same commit or a later one is published.
+func (p *publication) putPublished(ctx context.Context, before, now *Published) (done bool, err error) {
+	err = p.replacePublished(ctx, before, now)
+	if !errors.Is(err, store.ErrChanged) && !isExists(err) {
+		return err == nil, err
+	}
+	again, readErr := ReadPublished(ctx, p.store)
+	if readErr == nil && again != nil && again.Number >= p.log.Number && !p.log.RecordsLoss(again.NamedCommit) {
+		return false, nil
+	}
+	return false, errors.Join(fmt.Errorf("another command has replaced or removed the tables since the publication began; run `dealflow iceberg publish`: %w", err), readErr)
+}
+
+func (p *publication) replacePublished(ctx context.Context, before, now *Published) error {
+	if p.by == nil {
+		again, err := ReadPublished(ctx, p.store)
+		if err != nil {
+			return err
+		}
+		if again == nil {
+			again = &Published{}
+		}
+		if again.State != before.State || !again.At.Equal(before.At.Time) {
+			return store.ErrChanged
+		}
+		return putJSON(ctx, p.store, PublishedKey, now)
+	}
+	data, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	body := bytes.NewReader(append(data, '\n'))
+	if p.tag == "" {
+		return p.store.Put(ctx, PublishedKey, body, store.CreateOnly)
+	}
+	return p.by.ReplaceIf(ctx, PublishedKey, body, p.tag)
 }
 
 // versionTries is how many versions of metadata are tried: those that failed publications have left are passed over.
@@ -285,7 +358,7 @@ const versionTries = 1000
 // putMetadata puts a table's metadata under the next version. Metadata that is published already keeps its version: that can
 // only be metadata of the same commit, with which the state of each names it.
 func (p *publication) putMetadata(ctx context.Context, before *Published, t *putTable) error {
-	t.Version = 1
+	t.Version = p.last + 1
 	if old := before.find(t.Table); old != nil {
 		t.Version = old.Version + 1
 		if before.Number == p.log.Number {

@@ -67,7 +67,7 @@ func readState(ctx context.Context, s store.Store, key string) (*stored, error) 
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	if d.FormatVersion > differenceVersion {
-		return nil, fmt.Errorf("%s: format version %d, this program reads versions up to %d", key, d.FormatVersion, differenceVersion)
+		return nil, newer(key, d.FormatVersion, differenceVersion)
 	}
 	if d.Base == "" {
 		whole := &state{d.FormatVersion, d.Location, d.Schema, d.NamedCommit, d.Tables}
