@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func night(t testing.TB, w *world.World, b *world.Book, day int) {
 }
 
 // TestTables reads all tables as of each kept commit, after each change of a lake: nights over the border of a block and
-// of a year, syncs, removals, compaction, replay, expiry. The rows are those of the catalog.
+// of a year, syncs, removals, compaction, replay, expiry; a deal has the greatest id. The rows are those of the catalog.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -60,6 +61,7 @@ func TestTables(t *testing.T) {
 	night(t, w, b, 0)
 	turn(t, w, on)
 	for day := 1; day <= 8; day++ {
+		b.Write(world.Priced, math.MaxInt64, fmt.Sprintf(`"message":"%d","banks":[{"name":"last"}]`, day))
 		night(t, w, b, day)
 	}
 	w.Later(time.Hour)

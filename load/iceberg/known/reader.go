@@ -225,7 +225,12 @@ func (r *Reader) beginningsIn(ctx context.Context, file *lake.File, versions Ver
 // within returns those of sorted versions whose deals a file may have.
 func within(versions []knownVersion, file *lake.File) []knownVersion {
 	from, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MinDealID}, compareVersions)
-	to, _ := slices.BinarySearchFunc(versions, knownVersion{deal: file.MaxDealID + 1}, compareVersions)
+	to, _ := slices.BinarySearchFunc(versions, file.MaxDealID, func(v knownVersion, greatest int64) int {
+		if v.deal <= greatest {
+			return -1
+		}
+		return 1
+	})
 	return versions[from:max(from, to)]
 }
 
