@@ -288,6 +288,9 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	g := &v.log
 	watch := watchStore(v.store)
 	summed, err := load.ReadCheckpoint(ctx, watch, n)
+	if errors.Is(err, store.ErrNotFound) {
+		return ctx.Err() // expire has deleted it since the listing
+	}
 	var named []runs.Name
 	if err == nil && g.broken {
 		named, err = summed.Names(ctx, watch, new(runs.Cache)) // they are all that is left of lost commits

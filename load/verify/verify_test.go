@@ -278,3 +278,32 @@ func TestVerifyManyFindings(t *testing.T) {
 		}
 	}
 }
+
+// vanishing is a store whose objects under a prefix are deleted between a listing and the first reading.
+type vanishing struct {
+	store.Store
+	prefix string
+}
+
+func (s vanishing) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if strings.HasPrefix(key, s.prefix) {
+		if err := s.Delete(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// TestVerifyWhileExpireDeletes verifies a lake whose checkpoints expire deletes at the same time: they are derived, so that nothing is damaged.
+func TestVerifyWhileExpireDeletes(t *testing.T) {
+	t.Parallel()
+	s := storetest.Clone(t, longLake(t).Store)
+	storetest.Bytes(t, s, lake.CheckpointKey(50))
+	report, err := verify.Lake(t.Context(), vanishing{s, lake.CheckpointsPrefix}, full(t))
+	if err != nil || len(report.Findings) > 0 {
+		t.Errorf("got %v, %+v; want nothing found", err, report)
+	}
+	if _, err := store.Read(t.Context(), s, lake.CheckpointKey(50)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the checkpoint was not read: %v", err)
+	}
+}
