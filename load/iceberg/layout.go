@@ -163,10 +163,10 @@ func ReadPublished(ctx context.Context, s store.Store) (*Published, error) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, nil //nolint:nilnil // nothing is published
+	case p.FormatVersion > formatVersion: // whatever else it says
+		return nil, newer(PublishedKey, p.FormatVersion, formatVersion)
 	case err != nil:
 		return nil, err
-	case p.FormatVersion > formatVersion:
-		return nil, newer(PublishedKey, p.FormatVersion, formatVersion)
 	}
 	return &p, nil
 }

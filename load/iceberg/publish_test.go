@@ -20,6 +20,7 @@ import (
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
 	"dealflow/load/store/storetest"
+	"dealflow/load/verify"
 	"dealflow/schemas/lake"
 )
 
@@ -326,7 +327,13 @@ func TestEarlierTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	night(t, w, b, 4)
-	world.WantSound(t, w.Store)
+	report, err := world.Verify(t, w.Store)
+	if err != nil || report.Notes != 1 || report.Findings[0].Check != verify.NotChecked || !strings.Contains(report.Findings[0].Detail, "they show commit 5, and the newest is 6") {
+		t.Errorf("tables that lack a commit: %v, %+v; want a note that their rows were not compared", err, report)
+	}
+	if report, err := verify.Lake(t.Context(), w.Store, verify.Config{}); err != nil || len(report.Findings) > 0 {
+		t.Errorf("tables that lack a commit, without reading: %v, %+v; want nothing found", err, report)
+	}
 	turn := turn(t, w, on)
 	if turn.Published.Rebuilt > 0 {
 		t.Errorf("%d tables were built again, want none", turn.Published.Rebuilt)

@@ -63,11 +63,12 @@ func readState(ctx context.Context, s store.Store, key string) (*stored, error) 
 		difference
 		Tables map[string]*tableState `json:"tables"`
 	}
-	if err := jsonv2.Unmarshal(data, &d); err != nil { // half the time of encoding/json, for megabytes
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
+	err = jsonv2.Unmarshal(data, &d) // half the time of encoding/json, for megabytes
 	if d.FormatVersion > differenceVersion {
 		return nil, newer(key, d.FormatVersion, differenceVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	if d.Base == "" {
 		whole := &state{d.FormatVersion, d.Location, d.Schema, d.NamedCommit, d.Tables}

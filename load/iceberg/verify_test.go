@@ -1,9 +1,11 @@
 package iceberg_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/iceberg"
+	"dealflow/load/parquet"
 	"dealflow/load/store/storetest"
 	"dealflow/load/transfer"
 	"dealflow/load/verify"
@@ -58,6 +61,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	version := banks + "v4.metadata.json"
+	const newer = "a newer program wrote them" // a note, no damage
 	l := w.Lake(t)
 	for name, c := range map[string]struct {
 		key, old, replacement string // "" for old: the object goes
@@ -75,6 +79,7 @@ func TestVerify(t *testing.T) {
 		"the state is gone":              {published.State, "", "", published.State, true},
 		"published for another commit":   {iceberg.PublishedKey, published.SHA256[:12], "000000000000", "SHA-256 000000000000", true},
 		"published that cannot be read":  {iceberg.PublishedKey, "{", "[", iceberg.PublishedKey, true},
+		"published by a newer program":   {iceberg.PublishedKey, `"format_version":1`, `"format_version":2,"tables":"elsewhere"`, newer, true},
 		"a table that is not published":  {iceberg.PublishedKey, `"bond_priced_banks"`, `"bond_priced_bonks"`, "the table is not published", true},
 		"a lower hint is an earlier one": {banks + "version-hint.text", "4", "3", "", true},
 	} {
@@ -90,7 +95,9 @@ func TestVerify(t *testing.T) {
 		}
 		for _, read := range []bool{true, false} {
 			faults, err := iceberg.Verify(t.Context(), l, memory.DefaultAllocator, read)
-			found := slices.ContainsFunc(faults, func(f iceberg.Fault) bool { return strings.Contains(f.Key+" "+f.Detail, c.want) })
+			found := slices.ContainsFunc(faults, func(f iceberg.Fault) bool {
+				return strings.Contains(f.Key+" "+f.Detail, c.want) && f.Note == (c.want == newer)
+			})
 			if want := c.want != "" && (read || c.always); err != nil || found != want || len(faults) > 0 != want {
 				t.Errorf("%s, data read %t: got %+v, %v; want a fault: %t", name, read, faults, err, want)
 			}
@@ -105,6 +112,22 @@ func TestVerify(t *testing.T) {
 		t.Errorf("metadata is gone: %v, %+v", err, report)
 	}
 	storetest.Overwrite(t, w.Store, version, metadata)
+
+	packed := storetest.Bytes(t, w.Store, published.State)
+	state, err := parquet.Decompress(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := parquet.Compress(regexp.MustCompile(`"format_version":\d+`).ReplaceAll(state, []byte(`"format_version":99`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Overwrite(t, w.Store, published.State, later)
+	report, err = verify.Lake(t.Context(), w.Store, verify.Config{ReadData: true})
+	if err != nil || report.Notes != 1 || report.Findings[0].Check != verify.NotChecked || !strings.Contains(report.Findings[0].Detail, newer) {
+		t.Errorf("the state of a newer program: %v, %+v; want a note", err, report)
+	}
+	storetest.Overwrite(t, w.Store, published.State, packed)
 
 	// Rows of a file that change places, in a lake whose commits do not say so.
 	commits := map[string][]byte{}

@@ -89,11 +89,12 @@ const (
 	// commit.
 	SnapshotHistory Check = "snapshot-history"
 	// Tables: all that the published Iceberg tables name exists, and they are those of their commit. If all data is read,
-	// they have the rows of history as of each commit that they can be read as of.
+	// and they show the newest commit, they have the rows of history as of each commit that they can be read as of.
 	Tables Check = "iceberg-tables"
 	// TablesMoved: the published Iceberg tables name files at the place where the lake is.
 	TablesMoved Check = "iceberg-moved"
-	// NotChecked: something could not be checked because of other damage, or because a newer program wrote it.
+	// NotChecked: something could not be checked because of other damage, because a newer program wrote it, or because the
+	// Iceberg tables lack the newest commit.
 	NotChecked Check = "not-checked"
 )
 

@@ -35,10 +35,13 @@ func (v *verifier) checkTables(ctx context.Context) error {
 	}
 	for _, f := range faults {
 		check := Tables
-		if f.Moved {
+		switch {
+		case f.Moved:
 			check = TablesMoved
+		case f.Note:
+			check = NotChecked
 		}
-		v.report(Finding{Check: check, Path: f.Key, Table: f.Table, Detail: f.Detail})
+		v.report(Finding{Check: check, Path: f.Key, Table: f.Table, Detail: f.Detail, Todo: f.Todo})
 	}
 	return nil
 }
