@@ -3,28 +3,15 @@ WITH removed AS (
   SELECT service, market, kind, deal_id, version, reason, known_at
   FROM history.deal_versions
   WHERE valid_from <= $as_of::TIMESTAMPTZ AND (valid_to IS NULL OR valid_to > $as_of::TIMESTAMPTZ) AND change = 'removed'
-), bond_priced_deals_before AS (
-  SELECT *, valid_from AS known_at FROM history.bond_priced_deals h SEMI JOIN removed r ON r.service = 'bond' AND r.kind = 'priced' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), loan_priced_deals_before AS (
-  SELECT *, valid_from AS known_at FROM history.loan_priced_deals h SEMI JOIN removed r ON r.service = 'loan' AND r.kind = 'priced' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), loan_priced_tranches_before AS (
-  SELECT *, valid_from AS known_at FROM history.loan_priced_tranches h SEMI JOIN removed r ON r.service = 'loan' AND r.kind = 'priced' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), bond_expected_deals_before AS (
-  SELECT *, valid_from AS known_at FROM history.bond_expected_deals h SEMI JOIN removed r ON r.service = 'bond' AND r.kind = 'expected' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), bond_expected_tranches_before AS (
-  SELECT *, valid_from AS known_at FROM history.bond_expected_tranches h SEMI JOIN removed r ON r.service = 'bond' AND r.kind = 'expected' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), loan_expected_deals_before AS (
-  SELECT *, valid_from AS known_at FROM history.loan_expected_deals h SEMI JOIN removed r ON r.service = 'loan' AND r.kind = 'expected' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), loan_expected_tranches_before AS (
-  SELECT *, valid_from AS known_at FROM history.loan_expected_tranches h SEMI JOIN removed r ON r.service = 'loan' AND r.kind = 'expected' AND r.market = h.market AND r.deal_id = h.deal_id AND r.version = h.version + 1
-  WHERE valid_from <= $as_of::TIMESTAMPTZ
-), {{else}}WITH {{end -}}
+), {{/* the version before */ -}}
+{{template "_before.sql" "bond_priced_deals"}}
+{{template "_before.sql" "loan_priced_deals"}}
+{{template "_before.sql" "loan_priced_tranches"}}
+{{template "_before.sql" "bond_expected_deals"}}
+{{template "_before.sql" "bond_expected_tranches"}}
+{{template "_before.sql" "loan_expected_deals"}}
+{{template "_before.sql" "loan_expected_tranches"}}
+{{else}}WITH {{end -}}
 loan_tranches AS (
   SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
          bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code,
