@@ -327,8 +327,8 @@ func (in *inspection) judgeWatch(s *statusResult) {
 		s.add("watch", "", "see whether its machine is up and reaches the store, then start `dealflow watch` again", "the watch of %s was last seen at %s", p.Owner, p.Beat)
 	}
 	week := lake.DateOf(in.now.AddDate(0, 0, -7))
-	recent := watch.Presence{Tried: p.Tried, Missed: slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })}
-	failed, untried := recent.SplitMissed()
+	recent := slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })
+	failed, untried := watch.SplitMissed(recent, p.Tried)
 	if len(failed) > 0 {
 		s.add("missed", "", "see `dealflow runs`; a snapshot of the past cannot be taken", "all tries failed for the nights of %s: they have no complete snapshot", strings.Join(failed, ", "))
 	}

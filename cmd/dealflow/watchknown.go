@@ -101,30 +101,24 @@ func (w *watcher) maintained(log *load.Log, rows []runRow) time.Time {
 	if len(log.Commits) > 0 && w.app.settings.clock != "server" {
 		first = log.Commits[0].StartedAt.Time // a lake that begins needs no maintenance
 	}
-	done, stopped := map[string]time.Time{}, first
+	done, stopped := map[string][]time.Time{}, []time.Time{first}
 	for i := range rows {
 		t := rows[i].Attempt
 		if t == nil || t.ExitCode == nil || !slices.Contains(w.maintenance, t.Command) || !watch.Settled(schedule.Maintain, *t.ExitCode) {
 			continue
 		}
 		if began := t.StartedAt.Time; *t.ExitCode == 7 {
-			stopped = later(stopped, began)
+			stopped = append(stopped, began)
 		} else {
-			done[t.Command] = later(done[t.Command], began)
+			done[t.Command] = append(done[t.Command], began)
 		}
 	}
-	since := first
-	for n, name := range w.maintenance {
-		if n == 0 || done[name].Before(since) {
-			since = done[name]
-		}
+	var newest []time.Time // of each command; zero for one that was never completed
+	for _, name := range w.maintenance {
+		newest = append(newest, slices.MaxFunc(append(done[name], time.Time{}), time.Time.Compare))
 	}
-	return later(since, stopped)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	if len(newest) > 0 {
+		stopped = append(stopped, slices.MinFunc(newest, time.Time.Compare))
 	}
-	return b
+	return slices.MaxFunc(stopped, time.Time.Compare)
 }

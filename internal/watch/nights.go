@@ -81,8 +81,9 @@ func (w *Watch) inherit(other *Presence, k *Known) {
 	}
 }
 
-// attend settles the newest night if another process has done it, or if the lake has a later day.
-func (w *Watch) attend(k *Known, slot schedule.Slot) {
+// settleNight settles a night that needs no run of this watch: another process has done it, or the lake has a snapshot of a later
+// day, so that it cannot be taken any more.
+func (w *Watch) settleNight(k *Known, slot schedule.Slot) {
 	if !slot.At.After(w.state.Run.Settled) || !k.finished(slot, w.cfg.Now()) && slot.Day >= k.Day {
 		return
 	}
@@ -102,7 +103,7 @@ func (w *Watch) account(k *Known, slot schedule.Slot, done bool) {
 		nights = append(nights, slot)
 	}
 	p.AccountedUntil = lake.At(slot.At)
-	var missed Presence
+	var missed []string
 	for n, night := range nights {
 		end := w.cfg.Now()
 		if n+1 < len(nights) {
@@ -111,16 +112,15 @@ func (w *Watch) account(k *Known, slot schedule.Slot, done bool) {
 			end = slot.At
 		}
 		if !k.took(night, end) && !slices.Contains(p.Missed, night.Day) {
-			missed.Missed = append(missed.Missed, night.Day)
+			missed = append(missed, night.Day)
 		}
 	}
-	missed.Tried = p.Tried
-	p.Missed = newest(append(p.Missed, missed.Missed...))
+	failed, untried := SplitMissed(missed, p.Tried)
+	p.Missed = newest(append(p.Missed, missed...))
 	p.Tried = slices.DeleteFunc(slices.Clone(p.Tried), func(day string) bool { return day <= slot.Day && !slices.Contains(p.Missed, day) })
-	if len(missed.Missed) > 0 {
+	if len(missed) > 0 {
 		w.beaten = time.Time{} // the lake is told at once
 	}
-	failed, untried := missed.SplitMissed()
 	w.warnMissed("every try failed", failed)
 	w.warnMissed("no watch was at work, or the machine slept", untried)
 }

@@ -40,9 +40,9 @@ type Presence struct {
 }
 
 // SplitMissed returns the missed nights whose tries failed, and those without a try: no watch was at work, or the machine slept.
-func (p *Presence) SplitMissed() (failed, untried []string) {
-	for _, day := range p.Missed {
-		if slices.Contains(p.Tried, day) {
+func SplitMissed(missed, tried []string) (failed, untried []string) {
+	for _, day := range missed {
+		if slices.Contains(tried, day) {
 			failed = append(failed, day)
 		} else {
 			untried = append(untried, day)
@@ -205,7 +205,7 @@ func (w *Watch) renew(ctx context.Context) error {
 	if state == Alive && other.ID != w.shown.ID {
 		return other.busy()
 	}
-	if state == Absent || store.LocalPath(w.cfg.Store) != "" {
+	if other == nil || other.ID != w.shown.ID { // else it is this watch's own, in the lake
 		if known, err := w.cfg.Read(ctx); err == nil && !known.Has {
 			return errGone
 		}

@@ -95,7 +95,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		}
 		w.beaten = w.cfg.Now()
 		w.inherit(other, &known)
-		w.attend(&known, w.cfg.Plan.LastRun(w.cfg.Now()))
+		w.settleNight(&known, w.cfg.Plan.LastRun(w.cfg.Now()))
 	}
 	w.cfg.Notify("READY=1")
 	defer w.end(ctx)
@@ -143,7 +143,7 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 			return nil
 		default:
 			if due.Command == schedule.Run && w.state.Has {
-				w.attend(&known, due.Slot)
+				w.settleNight(&known, due.Slot)
 			}
 			if w.learn(known); w.state.Has && !due.Slot.At.After(w.state.Of(due.Command).Settled) {
 				return nil // another process has done it, or it cannot be done any more

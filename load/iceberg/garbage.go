@@ -43,12 +43,12 @@ func FindNeeded(ctx context.Context, s store.Store, now time.Time, grace time.Du
 		return nil, err
 	}
 	hints := slices.DeleteFunc(keysOf(n.listed), func(key string) bool { return !strings.HasSuffix(key, "/"+hintName) })
-	hinted, err := readHints(ctx, s, hints)
+	served, err := readHints(ctx, s, hints)
 	if err != nil {
 		return nil, err
 	}
 	named := map[string]bool{}
-	for _, key := range hinted {
+	for _, key := range served {
 		named[key] = true
 	}
 	if published != nil {

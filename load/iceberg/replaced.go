@@ -76,14 +76,23 @@ func readHints(ctx context.Context, s store.Store, hints []string) ([]string, er
 			if errors.Is(err, store.ErrNotFound) {
 				return nil
 			}
-			if number, bad := strconv.ParseInt(string(text), 10, 64); err == nil && bad == nil {
-				named[i] = strings.TrimSuffix(key, hintName) + metadataName(number)
+			if err == nil {
+				named[i], _ = hinted(key, text)
 			}
 			return err
 		})
 	}
 	err := group.Wait()
 	return slices.DeleteFunc(named, func(key string) bool { return key == "" }), err
+}
+
+// hinted returns the key of the metadata that a hint names; false for a text that is no version.
+func hinted(hintKey string, text []byte) (metadataKey string, ok bool) {
+	version, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || version < 1 {
+		return "", false
+	}
+	return strings.TrimSuffix(hintKey, hintName) + metadataName(version), true
 }
 
 // errNoState is the error of metadata that does not say from which state it was made.
@@ -153,20 +162,20 @@ func (p *publication) recordReplaced(ctx context.Context, before *Published, sta
 	for i := range before.Tables {
 		published[before.Tables[i].Metadata()] = true
 	}
-	hinted, err := readHints(ctx, p.store, []string{last.hintKey()})
+	served, err := readHints(ctx, p.store, []string{last.hintKey()})
 	if err != nil {
 		return err
 	}
-	if at := before.find(last); at == nil || !slices.Contains(hinted, at.Metadata()) {
+	if at := before.find(last); at == nil || !slices.Contains(served, at.Metadata()) {
 		hints := make([]string, len(all))
 		for i, t := range all {
 			hints[i] = t.hintKey()
 		}
-		if hinted, err = readHints(ctx, p.store, hints); err != nil {
+		if served, err = readHints(ctx, p.store, hints); err != nil {
 			return err
 		}
 	}
-	behind := slices.DeleteFunc(hinted, func(key string) bool { return published[key] })
+	behind := slices.DeleteFunc(served, func(key string) bool { return published[key] })
 	states, err := byState(ctx, p.store, behind, isUseless)
 	if err != nil {
 		return err

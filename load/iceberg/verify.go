@@ -9,7 +9,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -211,7 +210,7 @@ func (v *verification) checkMetadata(ctx context.Context, t Table, at *Published
 		return ctx.Err()
 	}
 	// After a publication that was killed a hint names an earlier version, which is complete.
-	if number, err := strconv.ParseInt(string(hint), 10, 64); err != nil || number < 1 || v.present[t.metadataKey(number)] == 0 {
+	if metadata, ok := hinted(t.hintKey(), hint); !ok || v.present[metadata] == 0 {
 		v.fault(t.hintKey(), t.String(), "got %q, want the number of a version whose metadata exists", hint)
 	}
 	return nil
