@@ -113,7 +113,11 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	hash := sha256.Sum256(payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	template, since := s.hrefs.put(head.UpdatedSince)
 	if held, ok := s.index()[head.ID]; ok {
+		if since != 0 && since < held.since {
+			return false, nil
+		}
 		if equal, err := s.sameContent(held, hash, payload); equal || err != nil {
 			return false, err
 		}
@@ -124,7 +128,6 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	if _, err := s.out.Write(payload); err != nil {
 		return false, fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
 	}
-	template, since := s.hrefs.put(head.UpdatedSince)
 	s.deals[head.ID] = spoolEntry{
 		offset: s.size, observed: observedAt.UnixMicro(), since: since,
 		length: uint32(len(payload)), template: template, hash: hash,

@@ -67,6 +67,40 @@ func TestSpool(t *testing.T) {
 	}
 }
 
+// TestSpoolKeepsTheNewerState: a server behind a balancer lags, and shows a state of a deal from before the one that another
+// server has shown. Only the links tell, because the older state comes later.
+func TestSpoolKeepsTheNewerState(t *testing.T) {
+	s, err := NewSpool(t.TempDir(), bondPriced, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for _, put := range []struct {
+		since, payload string
+		fresh          bool
+		want           string
+	}{
+		{"2026-03-01T10:00:00Z", "first", true, "first"},
+		{"2026-03-01T10:05:00Z", "second", true, "second"},
+		{"2026-03-01T10:00:00Z", "first", false, "second"},
+		{"2026-03-01T10:05:00Z", "the same second", true, "the same second"},
+		{"", "without a link", true, "without a link"},
+		{"2026-03-01T10:00:00Z", "first", true, "first"},
+	} {
+		head := api.RecordID{ID: 7, HasID: true}
+		if put.since != "" {
+			head.UpdatedSince = "/l?updatedSince=" + put.since
+		}
+		fresh, err := s.Put(head, []byte(put.payload), time.Unix(1, 0))
+		if err != nil || fresh != put.fresh {
+			t.Errorf("put %q of %s: fresh %v, %v; want fresh %v", put.payload, put.since, fresh, err, put.fresh)
+		}
+		if got, err := s.Payload(7, nil); err != nil || string(got) != put.want {
+			t.Errorf("after %q of %s: got %q, %v; want %q", put.payload, put.since, got, err, put.want)
+		}
+	}
+}
+
 // TestSpoolRests moves the index to the disk and back, twice: every deal is as it was, also those that are put after the first
 // time, over the index.
 func TestSpoolRests(t *testing.T) {
