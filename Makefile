@@ -120,7 +120,7 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
-	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
+	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_EVERY=1 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
 	TEST_UPKEEP=1 $(GO) test -count=1 -timeout 0 -run TestUpkeepKeepsPages ./internal/ui
 	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run 'TestKilledRun|TestStoreFaults|Stumbles' ./internal/pull ./internal/maintain
 	TEST_LINKS=5000 $(GO) test -count=1 -timeout 0 -run TestUpdatedSinceIsExact ./serve

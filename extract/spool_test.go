@@ -67,7 +67,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolKeepsTheNewerState: a server behind a balancer lags, and shows a state of a deal from before the one that another
+// TestSpoolKeepsTheNewerState: one of several servers lags, and shows a state of a deal from before the one that another
 // server has shown. Only the links tell, because the older state comes later.
 func TestSpoolKeepsTheNewerState(t *testing.T) {
 	s, err := NewSpool(t.TempDir(), bondPriced, nil)

@@ -207,15 +207,12 @@ func (n *nights) survive(faults map[site]fault) (failed bool) {
 	return true
 }
 
-// TestEveryFault fails each request of a night in each way, one at a time: all of them with TEST_FULL=1, else a sample.
+// TestEveryFault fails each request of a night in each way, one at a time: one in TEST_EVERY of them (default 11).
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNights(t)
-		stride := 11
-		if full() {
-			stride = 1
-		}
+		stride := count("TEST_EVERY", 11)
 		kinds := anyFaults[:9]
 		wantKinds(t, n.sites)
 		tried, failures := 0, 0
