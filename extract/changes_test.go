@@ -17,7 +17,7 @@ import (
 // changes reads a delta of the market.
 func (m *market) changes(t testing.TB, feed api.Feed, since string) (Snapshot, *Spool, error) {
 	t.Helper()
-	spool := newSpoolBy(t, feed, m.same())
+	spool := newSpoolBy(t, feed, m.sum())
 	s, err := newClient(t, m.config()).Changes(context.Background(), feed, since, spool)
 	return s, spool, err
 }

@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 // TestSnapshotSettlesByContent: a server that spells its links differently in each answer never returns the same bytes
@@ -24,7 +27,7 @@ func TestSnapshotSettlesByContent(t *testing.T) {
 			m := newMarket().fill(feed, 35, 0)
 			m.varies = true
 			m.now = m.now.Add(time.Minute)
-			spool := newSpoolBy(t, feed, sameRecord)
+			spool := newSpoolBy(t, feed, recordSum)
 			s, err := newClient(t, m.config()).Snapshot(context.Background(), feed, spool)
 			if err != nil || s.Deals != 35 || s.Sweeps != 1 {
 				t.Fatalf("got %+v, %v", s, err)
@@ -118,9 +121,9 @@ func TestListThatIsNotInOrderOfUpdate(t *testing.T) {
 
 func TestSpoolComparesContent(t *testing.T) {
 	asked := 0
-	s := newSpoolBy(t, bondPriced, func(a, b []byte) bool {
+	s := newSpoolBy(t, bondPriced, func(payload []byte) (lake.Digest, error) {
 		asked++
-		return strings.EqualFold(string(a), string(b))
+		return sha256.Sum256(bytes.ToLower(payload)), nil
 	})
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	for i, test := range []struct {
@@ -131,22 +134,22 @@ func TestSpoolComparesContent(t *testing.T) {
 	}{
 		{"abc", true, "abc", 0},
 		{"abc", false, "abc", 0}, // equal bytes are not compared further
-		{"ABC", false, "abc", 1},
-		{"abcd", true, "abcd", 2},
-		{"ABC", true, "ABC", 3}, // back again is a change
-		{"abc", false, "ABC", 4},
+		{"ABC", false, "abc", 2},
+		{"abcd", true, "abcd", 4},
+		{"ABC", true, "ABC", 6}, // back again is a change
+		{"abc", false, "ABC", 8},
 	} {
 		since := fmt.Sprintf("/l?updatedSince=2026-03-01T10:00:0%dZ", i)
 		fresh, err := s.Put(api.RecordID{ID: 7, HasID: true, UpdatedSince: since}, []byte(test.payload), at.Add(time.Duration(i)*time.Hour))
 		got, readErr := s.Payload(7, nil)
 		if err != nil || readErr != nil || fresh != test.fresh || string(got) != test.keeps || asked != test.asked {
-			t.Errorf("%d: fresh %v, kept %s, compared %d times, %v, %v", i, fresh, got, asked, err, readErr)
+			t.Errorf("%d: fresh %v, kept %s, %d payloads hashed, %v, %v", i, fresh, got, asked, err, readErr)
 		}
 		if e, _ := s.Entry(7); fresh != e.ObservedAt.Equal(at.Add(time.Duration(i)*time.Hour)) || fresh != (e.UpdatedSince == since) {
 			t.Errorf("%d: fresh %v, but observed at %s under %s", i, fresh, e.ObservedAt, e.UpdatedSince)
 		}
 	}
-	if _, err := s.Put(api.RecordID{ID: 8, HasID: true}, []byte("abc"), at); err != nil || asked != 4 {
+	if _, err := s.Put(api.RecordID{ID: 8, HasID: true}, []byte("abc"), at); err != nil || asked != 8 {
 		t.Errorf("another deal was compared: %v", err)
 	}
 }
@@ -182,7 +185,7 @@ func TestRejectsSettle(t *testing.T) {
 
 // TestPutFailsWhereTheFileCannotBeRead: contents cannot be compared, so Put fails.
 func TestPutFailsWhereTheFileCannotBeRead(t *testing.T) {
-	s, err := NewSpool(t.TempDir(), bondPriced, func(a, b []byte) bool { return true })
+	s, err := NewSpool(t.TempDir(), bondPriced, recordSum)
 	if err != nil {
 		t.Fatal(err)
 	}

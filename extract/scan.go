@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"dealflow/schemas/api"
@@ -70,18 +71,26 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 	p.startPage()
 	before := p.fresh
 	j.spool.putPageDrift(l.page.Drift)
-	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
-	for i := range l.records {
-		head := l.records[i].head
-		fresh, err := j.spool.putRecord(l.records[i], l.observed, l.url)
+	// The record that is spooled last replaces the others of its deal, so the newest one is: the first of a page where the
+	// list is in order of update.
+	records := slices.All(l.records)
+	if j.feed.HasUpdatedSince() {
+		records = slices.Backward(l.records)
+	}
+	for _, record := range records {
+		fresh, err := j.spool.putRecord(record, l.observed, l.url)
 		if err != nil {
 			return err
 		}
 		// A record without a readable id belongs to no deal, so the list can be complete without it. A server that
 		// spells it differently in each answer would make the list look incomplete for ever.
-		if fresh && head.HasID {
+		if fresh && record.head.HasID {
 			p.fresh++
 		}
+	}
+	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
+	for i := range l.records {
+		head := l.records[i].head
 		updated, _ := api.UpdatedSinceTime(head.UpdatedSince)
 		if l.number == 1 {
 			p.opening = append(p.opening, listEntry{id: head.ID, hasID: head.HasID, since: updated.UTC()})

@@ -37,7 +37,7 @@ const spoolBuffer = 256 << 10
 type Spool struct {
 	feed api.Feed
 	file *os.File
-	same func(a, b []byte) bool // nil: equal bytes only
+	sum  func(payload []byte) (lake.Digest, error) // nil: equal bytes only
 
 	mu          sync.Mutex
 	out         *bufio.Writer        // nil while the spool rests
@@ -87,19 +87,20 @@ type Rejected struct {
 	ID         int64       // the deal's id, if HasID
 	HasID      bool        // the id could be read: the deal still exists
 	ObservedAt time.Time   // UTC
-	URL        string      // URL of the page that contained it
+	URL        string      // URL of the page that contained it; "" if the record's fault was found only after its page
 }
 
-// NewSpool creates an empty spool with a work file in dir, which must exist. same reports whether two payloads of a
-// deal have equal content although their bytes differ. If same is nil, only equal bytes are equal content. same is
-// called by one goroutine at a time, under the spool's lock, and must not keep the slices.
-func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, error) {
+// NewSpool creates an empty spool with a work file in dir, which must exist. sum returns the hash of a payload's content:
+// two payloads of a deal have equal content if their hashes are equal, although their bytes may differ. Its error is an
+// *api.Reject, for a payload that cannot be read as a deal. If sum is nil, only equal bytes are equal content. sum is
+// called by one goroutine at a time, under the spool's lock, and must not keep the slice.
+func NewSpool(dir string, feed api.Feed, sum func(payload []byte) (lake.Digest, error)) (*Spool, error) {
 	file, err := os.CreateTemp(dir, strings.ReplaceAll(feed.String(), "/", "-")+"-*.spool")
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	return &Spool{
-		feed: feed, file: file, same: same, out: bufio.NewWriterSize(file, spoolBuffer),
+		feed: feed, file: file, sum: sum, out: bufio.NewWriterSize(file, spoolBuffer),
 		deals: map[int64]spoolEntry{}, rejectAt: map[rejectKey]int{}, pages: map[string]lake.Drift{},
 	}, nil
 }
@@ -109,50 +110,73 @@ func NewSpool(dir string, feed api.Feed, same func(a, b []byte) bool) (*Spool, e
 //
 // Of payloads with equal content the first one is kept, with its instant of observation. A server that spells its links
 // differently in each answer then fills no disk, and the spool's content does not depend on the number of sweeps.
+//
+// A payload whose updatedSince link has an earlier instant than that of the stored one is an earlier state of the deal, from
+// a server that lags: it replaces nothing. Nor does a payload that cannot be read replace one that can, or the reverse:
+// what cannot be read is put among the rejected records. What may be damage on the way is treated as any other payload,
+// because it may be a change: the caller requests the deal again.
 func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fresh bool, err error) {
-	hash := sha256.Sum256(payload)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	template, since := s.hrefs.put(head.UpdatedSince)
-	if held, ok := s.index()[head.ID]; ok {
-		if since != 0 && since < held.since {
-			return false, nil
-		}
-		if equal, err := s.sameContent(held, hash, payload); equal || err != nil {
-			return false, err
-		}
-	}
 	if len(payload) > math.MaxUint32 {
 		return false, fmt.Errorf("spool %s: deal %d: got a payload of %d bytes, want 4 GiB at most", s.file.Name(), head.ID, len(payload))
+	}
+	p := spoolEntry{observed: observedAt.UnixMicro(), length: uint32(len(payload)), hash: sha256.Sum256(payload)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.template, p.since = s.hrefs.put(head.UpdatedSince)
+	if held, ok := s.index()[head.ID]; ok {
+		if replaces, fresh, err := s.replaces(head.ID, held, p, payload); !replaces || err != nil {
+			return fresh, err
+		}
 	}
 	if _, err := s.out.Write(payload); err != nil {
 		return false, fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
 	}
-	s.deals[head.ID] = spoolEntry{
-		offset: s.size, observed: observedAt.UnixMicro(), since: since,
-		length: uint32(len(payload)), template: template, hash: hash,
-	}
+	p.offset = s.size
+	s.deals[head.ID] = p
 	s.size += int64(len(payload))
 	return true, nil
 }
 
-// sameContent reports whether a stored payload has the same content as another one. It reads the stored one only if the
-// hashes differ. The caller holds the lock.
-func (s *Spool) sameContent(held spoolEntry, hash [sha256.Size]byte, payload []byte) (bool, error) {
-	if held.hash == hash {
-		return true, nil
-	}
-	if s.same == nil {
-		return false, nil
+// replaces says whether a payload of a deal, described by p, replaces the stored one. If it does not, fresh says whether
+// it is a new rejected record. The stored payload is read only if the hashes differ. The caller holds the lock.
+func (s *Spool) replaces(id int64, held, p spoolEntry, payload []byte) (replaces, fresh bool, err error) {
+	earlier := p.since != 0 && p.since < held.since
+	if held.hash == p.hash || s.sum == nil {
+		return held.hash != p.hash && !earlier, false, nil
 	}
 	if err := s.flush(held); err != nil {
-		return false, err
+		return false, false, err
 	}
-	var err error
 	if s.older, err = s.read(held, s.older); err != nil {
-		return false, err
+		return false, false, err
 	}
-	return s.same(s.older, payload), nil
+	before, errBefore := s.sum(s.older)
+	now, errNow := s.sum(payload)
+	switch {
+	case before == now && (errBefore == nil) == (errNow == nil): // two payloads that cannot be read are equal: both would be rejected
+		return false, false, nil
+	case errBefore == nil && ownFault(errNow) != nil:
+		fresh, err = s.putReject(p.rejected(id, payload, ownFault(errNow)))
+		return false, fresh, err
+	case ownFault(errBefore) != nil && errNow == nil:
+		_, err = s.putReject(held.rejected(id, s.older, ownFault(errBefore)))
+		return true, false, err
+	}
+	return errBefore != nil || !earlier, false, nil
+}
+
+// ownFault returns the fault of a record that the API itself wrote so; nil for none, and for what may be damage on the way.
+func ownFault(err error) *api.Reject {
+	var reject *api.Reject
+	if errors.As(err, &reject) && !reject.MayBeDamage() {
+		return reject
+	}
+	return nil
+}
+
+// rejected returns a deal's payload as a rejected record.
+func (p spoolEntry) rejected(id int64, payload []byte, why *api.Reject) Rejected {
+	return Rejected{Raw: payload, Reject: why, ID: id, HasID: true, ObservedAt: time.UnixMicro(p.observed).UTC()}
 }
 
 // PutReject stores a record that cannot be read as a deal. Of records with the same id and reason the latest is kept,
@@ -160,12 +184,17 @@ func (s *Spool) sameContent(held spoolEntry, hash [sha256.Size]byte, payload []b
 // same content as before, and a record whose links are spelled differently each time must not keep a list from becoming
 // stable. Records without an id are identified by their bytes. The bytes are copied.
 func (s *Spool) PutReject(r Rejected) (fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.putReject(r)
+}
+
+// putReject is PutReject for a caller that holds the lock.
+func (s *Spool) putReject(r Rejected) (fresh bool, err error) {
 	key := rejectKey{id: r.ID, hasID: r.HasID, reason: r.Reject.Reason}
 	if !r.HasID {
 		key.sum = sha256.Sum256(r.Raw)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	index, known := s.rejectAt[key]
 	if known && bytes.Equal(s.rejects[index].Raw, r.Raw) {
 		return false, nil

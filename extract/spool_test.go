@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 func TestSpool(t *testing.T) {
@@ -97,6 +98,60 @@ func TestSpoolKeepsTheNewerState(t *testing.T) {
 		}
 		if got, err := s.Payload(7, nil); err != nil || string(got) != put.want {
 			t.Errorf("after %q of %s: got %q, %v; want %q", put.payload, put.since, got, err, put.want)
+		}
+	}
+}
+
+// TestSpoolKeepsWhatCanBeRead: of a deal's payloads, one that can be read stays, and one that cannot is rejected, whichever
+// comes first. Damage on the way is no reason to keep an earlier payload: the caller requests the deal again.
+func TestSpoolKeepsWhatCanBeRead(t *testing.T) {
+	sum := func(payload []byte) (lake.Digest, error) {
+		switch {
+		case bytes.Contains(payload, []byte("twice")):
+			return lake.Digest{}, &api.Reject{Reason: api.RejectDuplicateMember}
+		case bytes.Contains(payload, []byte("damaged")):
+			return lake.Digest{}, &api.Reject{Reason: api.RejectInvalidJSON}
+		}
+		return sha256.Sum256(payload), nil
+	}
+	for _, c := range []struct {
+		since    string // seconds in the links of the payloads, a digit each
+		payloads []string
+		want     string
+		fresh    int // payloads that are new to the spool
+		rejected []string
+	}{
+		{"01", []string{"good", "twice"}, "good", 2, []string{"twice"}},
+		{"01", []string{"twice", "good"}, "good", 2, []string{"twice"}},
+		{"10", []string{"twice", "good"}, "good", 2, []string{"twice"}},
+		{"01", []string{"twice", "twice again"}, "twice", 1, nil}, // decided later
+		{"012", []string{"good", "twice", "better"}, "better", 3, []string{"twice"}},
+		{"012", []string{"good", "twice", "twice again"}, "good", 2, []string{"twice again"}},
+		{"01", []string{"good", "damaged"}, "damaged", 2, nil},
+		{"10", []string{"good", "damaged"}, "good", 1, nil},
+		{"10", []string{"damaged", "good"}, "good", 2, nil},
+	} {
+		s := newSpoolBy(t, bondPriced, sum)
+		fresh := 0
+		for i, payload := range c.payloads {
+			head := api.RecordID{ID: 7, HasID: true, UpdatedSince: "/l?updatedSince=2026-03-01T10:00:0" + c.since[i:i+1] + "Z"}
+			added, err := s.Put(head, []byte(payload), time.Unix(int64(i), 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if added {
+				fresh++
+			}
+		}
+		var rejected []string
+		for _, r := range s.Rejects() {
+			rejected = append(rejected, string(r.Raw))
+			if want := time.Unix(int64(slices.Index(c.payloads, string(r.Raw))), 0); !r.ObservedAt.Equal(want) || r.ID != 7 || !r.HasID {
+				t.Errorf("%q: rejected %+v, want deal 7, observed at %s", c.payloads, r, want)
+			}
+		}
+		if got, err := s.Payload(7, nil); err != nil || string(got) != c.want || fresh != c.fresh || !slices.Equal(rejected, c.rejected) {
+			t.Errorf("%q: kept %q, %v, %d fresh, rejected %q; want %q, %d, %q", c.payloads, got, err, fresh, rejected, c.want, c.fresh, c.rejected)
 		}
 	}
 }

@@ -150,6 +150,9 @@ func (s *side) cellAt(table, row, column int) *cell {
 	return &t.cells[row*t.width+column]
 }
 
+// repeatedMark is in a row's key before the number of a row with the same key, and repeatedText where a text has the mark.
+var repeatedMark, repeatedText = []byte(" | #"), []byte(" | ##")
+
 // keyRows sets s.keys to the keys of a table's rows. Rows with equal keys are numbered in order.
 func (s *side) keyRows(d *Differ, table int) {
 	s.keys = s.keys[:0]
@@ -166,9 +169,12 @@ func (s *side) keyRows(d *Differ, table int) {
 				key = appendCell(key, s.cellAt(table, row, column), d.tables[table].Columns[column].Type)
 			}
 		}
+		if bytes.Contains(key, repeatedMark) {
+			key = bytes.ReplaceAll(key, repeatedMark, repeatedText)
+		}
 		times[string(key)]++
 		if n := times[string(key)]; n > 1 {
-			key = fmt.Appendf(key, " | #%d", n)
+			key = fmt.Appendf(key, "%s%d", repeatedMark, n)
 		}
 		s.keys = append(s.keys, string(key))
 	}

@@ -90,3 +90,34 @@ func TestDiff(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffOfRepeatedRows: rows with the same key are numbered, and a text that looks like such a number is none.
+func TestDiffOfRepeatedRows(t *testing.T) {
+	d := transform.NewDiffer(api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced})
+	payload := func(message, banks string) transform.Content {
+		return transform.Content{Payload: []byte(`{"dealId":1,"message":"` + message + `","banks":[` + banks + `]}`)}
+	}
+	const twice, marked = `{"name":"A","status":"S"},{"name":"A","status":"S"}`, `{"name":"A","status":"S | #2"}`
+	for _, c := range []struct {
+		was, is transform.Content
+		want    []string
+	}{
+		{payload("x", twice+","+marked), payload("y", twice+","+marked), []string{"bond_priced_deals message edited"}},
+		{payload("x", twice), payload("x", marked), []string{"bond_priced_banks  row removed", "bond_priced_banks  row removed", "bond_priced_banks  row added"}},
+		{payload("x", twice), payload("x", twice+","+twice), []string{"bond_priced_banks  row added", "bond_priced_banks  row added"}},
+	} {
+		changes, err := d.Diff(c.was, c.is)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, change := range changes {
+			got = append(got, fmt.Sprintf("%s %s %s", change.Table, change.Field, change.Change))
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s to %s: got %q, want %q", c.was.Payload, c.is.Payload, got, c.want)
+		}
+	}
+}

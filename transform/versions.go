@@ -43,9 +43,8 @@ type Decision struct {
 // among the observed deals. The result is in deal_id order and contains every deal that was observed or removed. An
 // error is an error from reading payloads.
 //
-// sameBase reports that the base URL is the one with which the known versions were last seen. If it is not, equal bytes
-// may have different content, because a relative link then leads to another address; all payloads are compared by
-// canonical form.
+// sameBase reports that all known versions were seen with the present base URL. If they were not, equal bytes may have
+// different content, because a relative link then leads to another address; all payloads are compared by canonical form.
 func Decide(known lake.Latest, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
 	ids := observed.IDs()
 	decisions := make([]Decision, 0, len(ids)+len(removals))

@@ -102,7 +102,7 @@ func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.Now()), Drift: []lake.Drift{},
 	}}
 	var err error
-	if f.spool, err = extract.NewSpool(r.spools, feed, sameContent(r.Base)); err != nil {
+	if f.spool, err = extract.NewSpool(r.spools, feed, transform.NewCanonicalizer(r.Base).Hash); err != nil {
 		r.show(f, err)
 		return f, err
 	}
@@ -121,17 +121,6 @@ func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 		return f, r.outcome(ctx, f, err)
 	}
 	return f, r.decideAndWrite(ctx, f)
-}
-
-// sameContent returns a function that compares payloads by their content, as versions are compared: a server may spell
-// the same deal differently in each answer. Two unreadable payloads are equal: both would go into quarantine.
-func sameContent(base api.Base) func(a, b []byte) bool {
-	canonical := transform.NewCanonicalizer(base)
-	return func(a, b []byte) bool {
-		one, oneErr := canonical.Hash(a)
-		other, otherErr := canonical.Hash(b)
-		return one == other && (oneErr == nil) == (otherErr == nil)
-	}
 }
 
 // readSnapshot fills the spool with a complete snapshot.
@@ -233,7 +222,7 @@ const mostReread = 100
 func (r *run) rereadBroken(ctx context.Context, f *feedRun) (again bool, err error) {
 	var ids []int64
 	for i := range f.decisions {
-		if d := &f.decisions[i]; d.Reject != nil && (d.Reject.Reason == api.RejectInvalidJSON || d.Reject.Reason == api.RejectInvalidUTF8) {
+		if d := &f.decisions[i]; d.Reject != nil && d.Reject.MayBeDamage() {
 			ids = append(ids, d.ID)
 		}
 	}
@@ -251,10 +240,12 @@ func (r *run) rereadBroken(ctx context.Context, f *feedRun) (again bool, err err
 	return true, err
 }
 
-// sameBase says whether all runs since the feed's last complete snapshot used this run's base URL.
+// sameBase says whether all runs that pulled the feed used this run's base URL. Those since the last complete snapshot are
+// not enough: a deal that was removed or in quarantine then has a version from before it. The log has a run of each base URL.
 func (r *run) sameBase(feed api.Feed) bool {
-	for _, run := range r.lake.Log().SinceSnapshot(feed) {
-		if run.Feed(feed).BaseURL != r.Base.String() {
+	commits := r.lake.Log().Commits
+	for i := range commits {
+		if run := commits[i].Feed(feed); run != nil && run.BaseURL != r.Base.String() {
 			return false
 		}
 	}

@@ -90,6 +90,83 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// TestSeveralRecordsOfADeal: a list shows deals twice. A record that can be read is kept, whatever comes before or after it,
+// and those that cannot are in quarantine. Of two that can be read, the first on the page is the newer.
+func TestSeveralRecordsOfADeal(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	priced := world.Feeds(world.Priced)
+	b.WriteAll(world.Priced, 1, 4, `"message":"A"`)
+	w.Night(t, 0, priced)
+
+	w.Evening(1)
+	bad := map[string]string{}
+	write := func(entry, id int64, unreadable bool) {
+		body := b.Body(world.Priced, id, fmt.Sprintf(`"message":"entry %d"`, entry))
+		if unreadable {
+			body = fmt.Sprintf(`{"dealId":%d,"x":{"a":1,"a":2}}`, id)
+			bad[fmt.Sprintf("duplicate_member %d", id)] = body
+		}
+		b.WriteBody(world.Priced, entry, body) // before all others
+	}
+	write(1, 1, false)
+	write(101, 1, true)
+	write(2, 2, true)
+	write(102, 2, false)
+	write(5, 5, false)
+	write(105, 5, true)
+	write(6, 6, true)
+	write(106, 6, false)
+	write(7, 7, false)
+	write(107, 7, false)
+	result := w.MustRun(t, priced)
+	world.WantCounts(t, result, world.Priced, [6]int64{3, 2, 0, 0, 2, 4})
+	if got := quarantined(t, w, world.Priced, result.RunID); !maps.Equal(got, bad) {
+		t.Errorf("quarantine:\n got %q\nwant %q", got, bad)
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, "SELECT deal_id, version, message FROM snapshots.bond_priced_deals WHERE snapshot_date = '2026-01-06' ORDER BY ALL",
+			"1 2 entry 1", "2 2 entry 102", "3 1 A", "4 1 A", "5 1 entry 5", "6 1 entry 106", "7 1 entry 107")
+		world.WantAgreement(t, db, world.Priced)
+	})
+	world.WantSound(t, w.Store)
+}
+
+// TestOldBytesAfterAMove: the market moves to another base URL, but goes on to write links of the old one. Deals that
+// took no part in the first night after that return later, with the bytes that they had before. Their links are other content
+// now, as those of all other deals.
+func TestOldBytesAfterAMove(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	priced := world.Feeds(world.Priced)
+	old := w.URL
+	write := func(id int64, space string) {
+		b.WriteBody(world.Priced, id, fmt.Sprintf(`{"dealId":%d,%s"_links":{"self":{"href":"%s/v3/bond/ig/priced-deal/%d"}}}`, id, space, old, id))
+	}
+	for id := int64(1); id <= 4; id++ {
+		write(id, "")
+	}
+	w.Night(t, 0, priced)
+	b.Strike(world.Priced, 4)
+	w.Night(t, 1, priced)
+	move(t, w)
+	b.WriteBody(world.Priced, 2, `{"dealId":2,"x":{"y":0,"y":0}}`)
+	w.Night(t, 2, priced)
+	write(2, "")
+	write(4, "")
+	w.Night(t, 3, priced)
+	for id := int64(1); id <= 4; id++ {
+		write(id, " ") // equal content
+	}
+	w.Night(t, 4, priced)
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, world.Versions(world.Priced, 1, 4), "1 1 added -", "1 2 changed -", "2 1 added -", "2 2 changed -", "3 1 added -", "3 2 changed -",
+			"4 1 added -", "4 2 removed gone", "4 3 reappeared -")
+		world.WantAgreement(t, db, world.Priced)
+	})
+	world.WantSound(t, w.Store)
+}
+
 // move moves the market to another base URL.
 func move(t *testing.T, w *world.World) {
 	t.Helper()

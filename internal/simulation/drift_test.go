@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -8,6 +10,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/serve"
 )
 
@@ -53,7 +56,7 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 		}
 		return anyFaults[dice.IntN(len(anyFaults))]
 	}
-	spool, err := extract.NewSpool(t.TempDir(), feed, sameContent(feed))
+	spool, err := extract.NewSpool(t.TempDir(), feed, contentSum(feed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,18 +96,14 @@ func crawl(t *testing.T, seed uint64) (changes int, settled bool) {
 	return changes, true
 }
 
-// sameContent compares the contents of two payloads.
-func sameContent(feed api.Feed) func(a, b []byte) bool {
-	return func(a, b []byte) bool {
-		said := func(payload []byte) (content, error) {
-			record, err := api.ReadRecordID(payload, feed)
-			if err != nil {
-				return content{}, err
-			}
-			return contentOf(feed, record.ID, string(payload))
+// contentSum returns the hash of a payload's content.
+func contentSum(feed api.Feed) func([]byte) (lake.Digest, error) {
+	return func(payload []byte) (lake.Digest, error) {
+		record, err := api.ReadRecordID(payload, feed)
+		if err != nil {
+			return lake.Digest{}, err
 		}
-		one, errOne := said(a)
-		other, errOther := said(b)
-		return errOne == nil && errOther == nil && one == other
+		said, err := contentOf(feed, record.ID, string(payload))
+		return sha256.Sum256(fmt.Append(nil, said)), err
 	}
 }

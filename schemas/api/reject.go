@@ -28,3 +28,8 @@ func (r *Reject) Error() string {
 	}
 	return fmt.Sprintf("%s: %s", r.Reason, r.Detail)
 }
+
+// MayBeDamage says whether the record may have been damaged on its way, so that another request may return it whole.
+func (r *Reject) MayBeDamage() bool {
+	return r.Reason == RejectInvalidJSON || r.Reason == RejectInvalidUTF8
+}
