@@ -20,7 +20,7 @@ var derivations embed.FS
 // versions), and of package ownschema. Raise it when that code computes something else, so that no catalog of an older
 // program is extended.
 // Changed SQL statements need no such number: layoutHash includes their texts.
-const derivationVersion = 2
+const derivationVersion = 3
 
 // derive adds the new versions to the tables that are derived from history. Each version adds rows and changes none, so
 // an extended table and one filled at once are the same. (listing.shared rises with other listings of its code, and

@@ -38,6 +38,9 @@ var matchers = []struct {
 }{
 	{name: "priced deal", same: func(now *tranche, was *known) bool { return now.pricedID.Valid && now.pricedID == was.pricedID }},
 	{name: "figi", same: func(now *tranche, was *known) bool { return now.figi != "" && now.figi == was.figi }},
+	{name: "name and currency", same: func(now *tranche, was *known) bool {
+		return now.name != "" && now.name == was.name && now.currency == was.currency
+	}},
 	{name: "name", same: func(now *tranche, was *known) bool { return now.name != "" && now.name == was.name }},
 	{name: "normal name and currency", same: func(now *tranche, was *known) bool {
 		return now.normalName != "" && now.normalName == was.normalName && now.currency == was.currency

@@ -70,14 +70,16 @@ const sharedRules = `All analyses follow these rules:
   them, so they are in no lag and no age.
 - **Names** of banks and borrowers are canonical. [Aliases](../how-to/aliases.md) in
   ` + "`aliases/banks.csv` and `aliases/borrowers.csv`" + ` of the lake declare them. Names are compared without
-  regard to case and spaces. A name that no alias knows is its own canonical name, in lower case. The
-  tables keep the names as received. A change of aliases changes answers about the past:
+  regard to case, spaces and invisible characters, in one Unicode form (NFC). A name that no alias
+  knows is its own canonical name, in lower case. The tables keep the names as received. A change of
+  aliases changes answers about the past:
   ` + "`alias_version` in `catalog_info`" + ` says which aliases were used.
 - **Lead roles** of bonds are bookrunner (active, passive, joint), lead manager (joint), global
   coordinator (joint) and B&D. Those of loans are bookrunner and mandated lead arranger.
 - **Tranches** of expected deals keep a ` + "`tranche_uid`" + ` from version to version. They are matched by
-  pricedDeal link, else FIGI, else name, else name (without regard to case and spaces) and currency,
-  else position. Only earlier versions are used.
+  pricedDeal link, else FIGI, else name and currency, else name, else name (without regard to case and
+  spaces) and currency, else position. Only earlier versions are used.
+- **Links** between deals lead to the market that their path names, of whatever host.
 `
 
 // paragraph wraps a part of an analysis' comment: a paragraph, and the items of its list.

@@ -11,7 +11,7 @@
 --   - spread_primary_*: the spread of IG and HY, the swap spread of EM. source names the column that was read. bp is
 --     set only if the text gives one number.
 --   - nip_primary_*: the new-issue premium. It is nip in IG and HY; in EM it is premium_nip if that has a number, else
---     nip. bp is the middle of a range.
+--     nip. bp is the middle of a range; a text with one bound alone has no number.
 --   - esg_label: green, social, sustainability or slb; multiple if there are several.
 --   - banks, lead_banks: number of distinct canonical names.
 --   - price_steps: number of rows of price evolution.
@@ -55,7 +55,7 @@ SELECT d.*, k.valid_from AS known_at,
        CASE d.market WHEN 'EM' THEN 'swap' ELSE 'spread' END AS spread_primary_source,
        _dealflow.number(_dealflow.nip_primary_bp(d.market, d.nip_status, d.nip_lo_bp, d.nip_hi_bp,
          d.premium_nip_status, d.premium_nip_lo_bp, d.premium_nip_hi_bp)) AS nip_primary_bp,
-       CASE WHEN d.market = 'EM' AND d.premium_nip_status IN ('OK', 'RANGE')
+       CASE WHEN d.market = 'EM' AND d.premium_nip_status IN ('OK', 'RANGE') AND d.premium_nip_lo_bp + d.premium_nip_hi_bp IS NOT NULL
             THEN 'premium_nip' ELSE 'nip' END AS nip_primary_source,
        _dealflow.esg_label(d.green, d.social, d.sustainable, d.sustainability_linked) AS esg_label,
        coalesce(k.banks, 0) AS banks, coalesce(k.lead_banks, 0) AS lead_banks, coalesce(k.price_steps, 0) AS price_steps,

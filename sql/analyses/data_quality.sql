@@ -61,7 +61,7 @@ CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), bonds AS MATERIALIZED (
-  SELECT market, deal_id, original_deal_id, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
+  SELECT market, deal_id, original_deal_id, _dealflow.linked_market('bond', original_href) AS original_market, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
          stats_final_books, duplicate_of
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
@@ -112,7 +112,7 @@ WITH today AS (
            _dealflow.verdict('missing_currency', coalesce(trim(d.currency), '') = '', d.deal_id)]) AS verdict
   FROM bonds d
   CROSS JOIN today
-  LEFT JOIN bonds o ON o.market = d.market AND o.deal_id = d.original_deal_id
+  LEFT JOIN bonds o ON o.market = d.original_market AND o.deal_id = d.original_deal_id
   GROUP BY d.market
   UNION ALL
   SELECT 'loan', d.market, 'priced', unnest([
@@ -136,11 +136,13 @@ WITH today AS (
 ), checked AS ( -- one row per other check and thing to check; failed is NULL where the check does not apply
   SELECT l.service, l.market, 'expected' AS kind, l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL} AS verdict
   FROM (
-    SELECT 'bond' AS service, market, deal_id, priced_deal_id FROM main.bond_expected_tranches_as_of(as_of)
+    SELECT 'bond' AS service, market, deal_id, priced_deal_id, _dealflow.linked_market('bond', priced_deal_href) AS priced_market
+    FROM main.bond_expected_tranches_as_of(as_of)
     UNION ALL
-    SELECT 'loan' AS service, market, deal_id, priced_deal_id FROM main.loan_expected_deals_as_of(as_of)
+    SELECT 'loan' AS service, market, deal_id, priced_deal_id, _dealflow.linked_market('loan', priced_deal_href) AS priced_market
+    FROM main.loan_expected_deals_as_of(as_of)
   ) l
-  LEFT JOIN _dealflow.version_index p ON p.service = l.service AND p.market = l.market AND p.kind = 'priced'
+  LEFT JOIN _dealflow.version_index p ON p.service = l.service AND p.market = l.priced_market AND p.kind = 'priced'
    AND p.deal_id = l.priced_deal_id AND p.version = 1 AND p.valid_from <= as_of::TIMESTAMPTZ
   WHERE l.priced_deal_id IS NOT NULL
   UNION ALL

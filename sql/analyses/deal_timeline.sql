@@ -7,15 +7,15 @@ WITH RECURSIVE known AS (
 ), links AS (
   SELECT 'expected' AS kind, t.deal_id, t.version, t.priced_deal_id AS other_id
   FROM _dealflow.history_bond_expected_tranches t
-  WHERE of_service = 'bond' AND t.market = of_market AND t.priced_deal_id IS NOT NULL
+  WHERE of_service = 'bond' AND t.market = of_market AND _dealflow.linked_market('bond', t.priced_deal_href) = of_market
   UNION ALL
   SELECT 'expected', e.deal_id, e.version, e.priced_deal_id
   FROM _dealflow.history_loan_expected_deals e
-  WHERE of_service = 'loan' AND e.market = of_market AND e.priced_deal_id IS NOT NULL
+  WHERE of_service = 'loan' AND e.market = of_market AND _dealflow.linked_market('loan', e.priced_deal_href) = of_market
   UNION ALL
   SELECT 'priced', p.deal_id, p.version, p.original_deal_id
   FROM _dealflow.history_bond_priced_deals p
-  WHERE of_service = 'bond' AND p.market = of_market AND p.original_deal_id IS NOT NULL
+  WHERE of_service = 'bond' AND p.market = of_market AND _dealflow.linked_market('bond', p.original_href) = of_market
 ), known_links AS (
   SELECT DISTINCT l.kind, l.deal_id, l.other_id
   FROM links l
@@ -124,8 +124,8 @@ WHERE e.event_at IS NOT NULL;
 -- deal_timeline: Everything known about one deal and the deals that it is linked to, in order of time.
 -- as of: deal_timeline({feed}, {deal_id}, {as_of})
 --
--- Definition: One row per event of the deal's family. The family is all deals that links reach from the deal in at
---   most five steps, in both directions. Links lead from an expected deal to its priced deals, and from an increase
+-- Definition: One row per event of the deal's family. The family is all deals of the market that links reach from the deal
+--   in at most five steps, in both directions. Links lead from an expected deal to its priced deals, and from an increase
 --   to its original. Each event is on one of two clocks:
 --   - announced (source): an expected deal's created.
 --   - talk (source): a dated step of price talk. detail is its text.

@@ -57,7 +57,7 @@ WITH deals AS (
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), steps AS (
-  SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_benchmark_index AS rate_index,
+  SELECT market, deal_id, date, value, value_stage AS stage, value_lo_bp AS lo, value_hi_bp AS hi, value_bp AS bp, value_yield_pct, value_benchmark_index AS rate_index,
          _dealflow.curve(value_benchmark) AS benchmark, value_status AS status, value_quality AS quality,
          (value_lo_bp + value_hi_bp) / 2 AS mid, (value_yield_lo_pct + value_yield_hi_pct) / 2 AS yield,
          value_status IN ('OK', 'RANGE') AND value_lo_bp IS NOT NULL AS gives_spread,
@@ -67,8 +67,9 @@ WITH deals AS (
          count(*) OVER (PARTITION BY market, deal_id) AS steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
 ), judged AS (
-  SELECT * EXCLUDE (status, quality, steps),
-         coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)) AS is_final
+  SELECT * EXCLUDE (status, quality, steps, value_yield_pct),
+         coalesce(stage = 'FINAL', quality IS NULL AND step = steps AND coalesce(status IN ('OK', 'OK_YIELD'), false)
+           AND (bp IS NOT NULL OR value_yield_pct IS NOT NULL)) AS is_final
   FROM steps
 ), talk AS ( -- the step of a talk that can be chosen; NULL otherwise
   SELECT *,

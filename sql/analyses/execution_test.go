@@ -47,12 +47,18 @@ func talkOf(b bond) (all []talkStep) {
 		}
 		step.guides = f["value_stage"] == "GUIDANCE" || f["value_stage"] == "REVISED"
 		step.final = f["value_stage"] == "FINAL"
-		if f["value_stage"] == nil && f["value_quality"] == nil && i == len(talk)-1 && (status == "OK" || status == "OK_YIELD") {
+		if f["value_stage"] == nil && f["value_quality"] == nil && i == len(talk)-1 && (status == "OK" || status == "OK_YIELD") && (isNumber(f, "value_lo_bp", "value_hi_bp") || isNumber(f, "value_yield_lo_pct", "value_yield_hi_pct")) {
 			step.final = true
 		}
 		all = append(all, step)
 	}
 	return all
+}
+
+// isNumber says whether a range is one number.
+func isNumber(f fact, low, high string) bool {
+	lo, hi := f.rat(low), f.rat(high)
+	return lo != nil && hi != nil && lo.Cmp(hi) == 0
 }
 
 // curve is the benchmark without the index of a swap: SOFR MS is MS.

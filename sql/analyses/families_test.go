@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"dealflow/schemas/api"
 )
 
 var _ = expect(familyAnalyses)
@@ -25,52 +27,67 @@ func familyAnalyses(*history) []analysis {
 
 // family is a bond line: its counted members, the earliest first.
 type family struct {
-	market   any
-	root     int64
-	original *bond // whether it counts or not; nil if it does not exist
+	root     record
+	original *bond // nil if it is not known
 	members  []bond
 }
 
+// bondLines puts bonds with equal roots together.
 func bondLines(v view) (all []*family) {
-	standing := map[string]bond{}
-	place := func(market any, id any) string { return fact{"market": market, "deal_id": id}.key(byDeal...) }
+	standing := map[record]*bond{}
 	every := bonds(v)
-	for _, b := range every {
-		standing[place(b.fact["market"], b.fact["deal_id"])] = b
+	for i := range every {
+		standing[record{every[i].feed, every[i].id}] = &every[i]
 	}
-	families := map[string]*family{}
+	families := map[record]*family{}
 	for _, b := range every {
 		if !b.is("counted") {
 			continue
 		}
-		at, exists := b, true
-		root := at.fact["deal_id"].(int64)
-		for range 20 {
-			original, ok := at.fact["original_deal_id"].(int64)
-			if !ok || original == root {
-				break
+		root := rootOf(standing, record{b.feed, b.id})
+		if families[root] == nil {
+			families[root] = &family{root: root}
+			if at := standing[root]; at != nil && at.text("deal_type") != "INCREASE" {
+				families[root].original = at
 			}
-			root = original
-			if at, exists = standing[place(b.fact["market"], root)]; !exists {
-				break
-			}
+			all = append(all, families[root])
 		}
-		key := place(b.fact["market"], root)
-		if families[key] == nil {
-			families[key] = &family{market: b.fact["market"], root: root}
-			if exists && at.text("deal_type") != "INCREASE" {
-				families[key].original = &at
-			}
-			all = append(all, families[key])
-		}
-		families[key].members = append(families[key].members, b)
+		families[root].members = append(families[root].members, b)
 	}
 	for _, f := range all {
 		slices.SortFunc(f.members, func(a, b bond) int {
-			return cmp.Or(cmp.Compare(a.text("pricing_date"), b.text("pricing_date")), cmp.Compare(a.id, b.id))
+			return cmp.Or(cmp.Compare(a.text("pricing_date"), b.text("pricing_date")), cmp.Compare(a.id, b.id), cmp.Compare(a.feed.Market, b.feed.Market))
 		})
 	}
 	return all
+}
+
+// rootOf follows originals, to the deal of the market that keeps each. Of a circle the least deal is the root.
+func rootOf(standing map[record]*bond, at record) record {
+	var path []record
+	for {
+		if i := slices.Index(path, at); i >= 0 {
+			return slices.MinFunc(path[i:], func(a, b record) int {
+				return cmp.Or(cmp.Compare(a.feed.Market, b.feed.Market), cmp.Compare(a.id, b.id))
+			})
+		}
+		path = append(path, at)
+		b := standing[at]
+		if b == nil {
+			return at
+		}
+		next, ok := linkOf(api.Bond, b.fact, "original")
+		if !ok || next.feed.Market == "" {
+			return at
+		}
+		if original := standing[next]; original != nil && !original.is("counted") {
+			next = original.kept
+		}
+		if next == at {
+			return at
+		}
+		at = next
+	}
 }
 
 // row is the line as a row of tap_family.
@@ -78,9 +95,10 @@ func (f *family) row(v view) fact {
 	original := f.original
 	var taps []bond
 	var size, usd *big.Rat
+	unconverted := 0
 	for i := range f.members {
 		b := &f.members[i]
-		if b.id != f.root || original == nil {
+		if (record{b.feed, b.id}) != f.root || original == nil {
 			taps = append(taps, *b)
 		}
 		if nominal := b.rat("nominal_amount"); nominal != nil {
@@ -88,11 +106,13 @@ func (f *family) row(v view) fact {
 		}
 		if worth := converted(b.fact); worth != nil {
 			usd = added(usd, worth)
+		} else {
+			unconverted++
 		}
 	}
 	latest := f.members[len(f.members)-1]
 	row := fact{
-		"market": f.market, "root_deal_id": f.root, "increases": count(len(taps)), "line_size": orNil(size), "line_size_usd": cmp.Or(usd, new(big.Rat)),
+		"market": string(f.root.feed.Market), "root_deal_id": f.root.id, "unconverted": count(unconverted), "increases": count(len(taps)), "line_size": orNil(size), "line_size_usd": orNil(usd),
 		"source_total": latest.fact["total_nominal_amount"], "mismatch": orNil(less(latest.rat("total_nominal_amount"), size)),
 		"original_date": nil, "original_nominal": nil, "original_spread_bp": nil, "last_increase_date": nil, "last_tap_spread_bp": nil,
 		"tap_spread_change_bp": nil, "original_known": original != nil, "taps_12m": count(f.recent(v, taps)),
@@ -121,7 +141,7 @@ func (f *family) recent(v view, taps []bond) int {
 	for _, tap := range taps {
 		if day, err := time.Parse(time.DateOnly, tap.text("pricing_date")); err == nil {
 			today, _ := time.Parse(time.DateOnly, v.today())
-			if age := between(day, today); age >= 0 && age <= 365 {
+			if age := between(day, today); age >= 0 && age < 365 {
 				n++
 			}
 		}
@@ -184,7 +204,7 @@ func wallOf(v view) (rows []fact) {
 			usd = sum(usd, cmp.Or(worth, new(big.Rat)))
 		}
 		if ok {
-			add(fact{"year": year, "basis": basis, "service": "bond", "market": f.market}, usd, whole)
+			add(fact{"year": year, "basis": basis, "service": "bond", "market": string(f.root.feed.Market)}, usd, whole)
 		}
 	}
 	for _, l := range loans(v) {

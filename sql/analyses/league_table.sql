@@ -14,7 +14,7 @@
 --   - Banks have canonical names, and a bank gets one part of a deal however many entries it has.
 --   - rank: by credit_usd, then name. share: credit_usd ÷ total_usd.
 --   - deals: deals of which the bank has a part. deals_total: deals that are in total_usd.
---   - deals_unconverted: deals with a nominal (of a tranche) that has no USD amount. It is in no sum.
+--   - deals_unconverted: deals whose nominal (of a tranche) is missing or has no USD amount. It is in no sum.
 -- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three. from_date, to_date: DATE. as_of
 --   TIMESTAMPTZ: what was known at this instant ('infinity', the default: all that is known). scope: 'lead', the
 --   default (bonds: bookrunners, lead managers, global coordinators and B&D, or as aliases/roles.csv says; loans:

@@ -52,7 +52,8 @@ WITH deals AS (
          CASE WHEN t.oid_status IN ('OK', 'RANGE') THEN (t.oid_lo + t.oid_hi) / 2 END AS oid_mid
   FROM _dealflow.loan_listings(as_of) t
 ), expected_versions AS (
-  SELECT e.market, e.deal_id, e.version, e.priced_deal_id
+  SELECT e.market, e.deal_id, e.version,
+         CASE WHEN _dealflow.linked_market('loan', e.priced_deal_href) = e.market THEN e.priced_deal_id END AS priced_deal_id
   FROM history.loan_expected_deals e
   WHERE e.valid_from <= as_of::TIMESTAMPTZ
 ), linked AS (

@@ -74,7 +74,10 @@ func middleOf(row fact, column, unit string) *big.Rat {
 func (v view) expectedOf(market api.Market, id int64) (origin *deal) {
 	for _, k := range v.ever(api.Loan, api.Expected) {
 		for _, version := range v.versions(k.deal) {
-			if k.feed.Market == market && version.change != "removed" && k.rows(version, "deals")[0]["priced_deal_id"] == id {
+			if k.feed.Market != market || version.change == "removed" {
+				continue
+			}
+			if to, ok := linkOf(api.Loan, k.rows(version, "deals")[0], "priced_deal"); ok && to.feed.Market == market && to.id == id {
 				origin = k.deal
 			}
 		}

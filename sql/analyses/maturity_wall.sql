@@ -28,17 +28,17 @@ WITH today AS (
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), members AS (
-  SELECT d.*, l.root_deal_id,
-         row_number() OVER (PARTITION BY d.market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id) AS place
+  SELECT d.*, l.root_market, l.root_deal_id,
+         row_number() OVER (PARTITION BY l.root_market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id, d.market) AS place
   FROM deals d
   JOIN _dealflow.bond_lines(as_of) l ON l.market = d.market AND l.deal_id = d.deal_id
 ), lines AS (
-  SELECT market, root_deal_id, coalesce(sum(nominal_usd), 0) AS usd, bool_or(coalesce(nominal_usd, 0) = 0) AS unconverted,
+  SELECT root_market AS market, coalesce(sum(nominal_usd), 0) AS usd, bool_or(coalesce(nominal_usd, 0) = 0) AS unconverted,
          max_by(maturity, place) FILTER (maturity IS NOT NULL) AS maturity,
          max_by(first_call_date, place) FILTER (first_call_date IS NOT NULL) AS first_call_date,
          max_by(coalesce(perpetual, false), place) AS perpetual
   FROM members
-  GROUP BY market, root_deal_id
+  GROUP BY root_market, root_deal_id
 ), bonds AS (
   SELECT 'bond' AS service, market, usd, unconverted, maturity, first_call_date,
          perpetual OR coalesce(year(maturity) >= 9000, false) AS perpetual
@@ -73,7 +73,7 @@ COMMENT ON VIEW main.maturity_wall IS 'Debt by the year in which it falls due. A
 COMMENT ON COLUMN main.maturity_wall.year IS 'Year in which the lines fall due; NULL if no year is known.';
 COMMENT ON COLUMN main.maturity_wall.basis IS 'date (of maturity), tenor (of a loan), first call (of a perpetual) or none.';
 COMMENT ON COLUMN main.maturity_wall.service IS 'bond or loan.';
-COMMENT ON COLUMN main.maturity_wall.market IS 'IG, HY, EM, LL, CF or AF.';
+COMMENT ON COLUMN main.maturity_wall.market IS 'IG, HY, EM, LL, CF or AF; of a bond line, that of its original.';
 COMMENT ON COLUMN main.maturity_wall.lines IS 'Number of bond lines or loan tranches.';
 COMMENT ON COLUMN main.maturity_wall.usd IS 'Sum of their nominals that have been converted. Unit: USD.';
 COMMENT ON COLUMN main.maturity_wall.unconverted IS 'Number of lines with a nominal that has not been converted.';

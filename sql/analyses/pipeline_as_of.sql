@@ -7,7 +7,7 @@
 --   - price: the bond's latest price talk, or the loan's margin, as text. The other price_* columns are what the
 --     parsers read in it.
 --   - borrower: the canonical name on the day on which the version became known.
---   - days_listed: full days from first_known_at to the lake's last observation of the source.
+--   - days_listed: full days from first_known_at to the last time that the deal's feed was read.
 -- Parameters: as_of: the instant (default: the newest state).
 -- Units: volume_amount, volume_lo, volume_hi in units of volume_currency; price_lo_bp, price_hi_bp in basis points
 --   over price_benchmark; price_yield_lo_pct, price_yield_hi_pct in percent; days_listed in days.

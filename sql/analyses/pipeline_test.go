@@ -45,6 +45,9 @@ func (d *deal) follow() {
 			return now["priced_deal_id"] != nil && now["priced_deal_id"] == was["priced_deal_id"]
 		},
 		equal("figi_code"),
+		func(now, was fact) bool {
+			return equal("name")(now, was) && now.text("currency") == was.text("currency")
+		},
 		equal("name"),
 		func(now, was fact) bool {
 			return normalName(now["name"]) != "" && normalName(now["name"]) == normalName(was["name"]) && now.text("currency") == was.text("currency")

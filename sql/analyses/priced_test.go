@@ -55,11 +55,14 @@ func selected(columns []string) string { return `SELECT "` + strings.Join(column
 func bonds(v view) []bond {
 	var all []bond
 	keeper := map[string]string{} // market in which a security counts
+	keeps := map[string]int64{}   // its least deal there
 	standing := v.standing(api.Bond, api.Priced)
 	for _, k := range standing {
 		// IG comes before HY, and HY before EM: the reverse of the alphabet.
 		if s := security(k.row()); s != "" && k.row().text("market") > keeper[s] {
-			keeper[s] = k.row().text("market")
+			keeper[s], keeps[s] = k.row().text("market"), k.id
+		} else if s != "" && k.row().text("market") == keeper[s] {
+			keeps[s] = min(keeps[s], k.id)
 		}
 	}
 	for i := range standing {
@@ -73,8 +76,8 @@ func bonds(v view) []bond {
 				b.leads = append(b.leads, name)
 			}
 		}
-		keeps := keeper[security(row)]
-		counted := security(row) == "" || keeps == row.text("market")
+		market := keeper[security(row)]
+		counted := security(row) == "" || market == row.text("market")
 		more := fact{
 			"first_known_at": instant(k.first), "left_censored": k.left, "versions": k.now.number,
 			"borrower":    textOrNil(v.companyNames.canonical(row["borrower_name"], row.text("pricing_date"))),
@@ -83,7 +86,8 @@ func bonds(v view) []bond {
 			"price_steps": count(len(k.rows(k.now, "price_evolution"))), "counted": counted, "duplicate_of": nil,
 		}
 		if !counted {
-			more["duplicate_of"] = keeps
+			more["duplicate_of"] = market
+			b.kept = record{api.Feed{Service: api.Bond, Market: api.Market(market), Kind: api.Priced}, keeps[security(row)]}
 		}
 		b.fact = b.with(more)
 		all = append(all, b)
@@ -96,6 +100,7 @@ type bond struct {
 	fact
 	known
 	banks, leads []string // canonical names, one per entry
+	kept         record   // the deal of another market that counts in its place
 }
 
 // countedBonds returns the bonds that no other market counts.
@@ -151,7 +156,7 @@ func primaries(row fact) fact {
 	source, nip := "spread", "nip"
 	if row["market"] == "EM" {
 		source = "swap"
-		if status := row.text("premium_nip_status"); status == "OK" || status == "RANGE" {
+		if status := row.text("premium_nip_status"); (status == "OK" || status == "RANGE") && middle(row.rat("premium_nip_lo_bp"), row.rat("premium_nip_hi_bp")) != nil {
 			nip = "premium_nip"
 		}
 	}

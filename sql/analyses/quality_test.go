@@ -198,8 +198,8 @@ func (i *inspection) lookAtTenor(l *loan, tranche *loanTranche) {
 
 func (i *inspection) lookAtLinks(v view) {
 	for _, b := range bonds(v) {
-		if id, ok := b.fact["original_deal_id"].(int64); ok {
-			original := v.deals[b.feed][id]
+		if to, ok := linkOf(api.Bond, b.fact, "original"); ok {
+			original := v.deals[to.feed][to.id]
 			i.look(b.deal, "dangling_original", original == nil || !v.stands(original))
 		}
 	}

@@ -50,13 +50,11 @@ type record struct {
 
 // linksOf returns the records that a version links to: the priced deals that it became, or its original.
 func linksOf(d *deal, v *version) (links []record) {
-	to := d.feed
-	to.Kind = api.Priced
 	for _, table := range []string{"deals", "tranches"} {
 		for _, row := range d.rows(v, table) {
-			for _, column := range []string{"priced_deal_id", "original_deal_id"} {
-				if id, ok := row[column].(int64); ok {
-					links = append(links, record{to, id})
+			for _, name := range []string{"priced_deal", "original"} {
+				if to, ok := linkOf(d.feed.Service, row, name); ok {
+					links = append(links, to)
 				}
 			}
 		}
@@ -64,7 +62,16 @@ func linksOf(d *deal, v *version) (links []record) {
 	return links
 }
 
-// relatives are the records that can be reached in five steps.
+// linkOf returns the priced deal to which a row's link of that name leads, of the market in the link's path. A link with
+// another path leads to a deal of no market.
+func linkOf(service api.Service, row fact, name string) (to record, ok bool) {
+	id, ok := row[cmp.Or(map[string]string{"original": "original_deal_id"}[name], name+"_id")].(int64)
+	_, path, _ := strings.Cut(row.text(name+"_href"), "/"+string(service)+"/")
+	market, _, _ := strings.Cut(path, "/priced-deal/")
+	return record{api.Feed{Service: service, Market: api.Market(strings.ToUpper(market)), Kind: api.Priced}, id}, ok
+}
+
+// relatives are the records of the market that can be reached in five steps.
 func relatives(v view, from *deal) []record {
 	neighbours := map[record][]record{}
 	for feed, deals := range v.deals {
@@ -72,6 +79,9 @@ func relatives(v view, from *deal) []record {
 			here := record{feed, d.id}
 			for _, version := range v.versions(d) {
 				for _, there := range linksOf(d, version) {
+					if there.feed.Market != feed.Market {
+						continue
+					}
 					neighbours[here] = append(neighbours[here], there)
 					neighbours[there] = append(neighbours[there], here)
 				}

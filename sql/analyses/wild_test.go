@@ -154,11 +154,11 @@ func (s *scribe) money(amounts ...any) any {
 }
 
 func (s *scribe) spread() any {
-	return s.pick("T+95", "MS+95", "MS+100", "T+90-95", "G+90", "B+90", "S+90", "SMS+90", "7.125%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
+	return s.pick("T+95", "MS+95", "MS+100", "T+90-95", "G+90", "B+90", "S+90", "SMS+90", "7.125%", "7.75-8%", "low 200s", "MS-5-7", "", "n/a", "nonsense", "MS+101.5")
 }
 
 func (s *scribe) talk() any {
-	return s.pick("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "IPTs G+110 area", "B+95-100", "IPTs S+95 area", "S+90", "SMS+110", "T+95", "7.125%", "low 200s", "nonsense")
+	return s.pick("IPTs MS+110 area", "IPT 7.00-7.25%", "guidance MS+95-100", "guidance T+95-100", "revised MS+95-96.5", "MS+101.5 (+/-1)", "IPTs G+110 area", "B+95-100", "IPTs S+95 area", "S+90", "SMS+110", "T+95", "7.125%", "7.75-8%", "low 200s", "nonsense")
 }
 
 func (s *scribe) margin() any {
@@ -179,7 +179,7 @@ func (s *scribe) record(feed api.Feed, id int64) members {
 	switch {
 	case feed.Service == api.Bond && feed.Kind == api.Priced:
 		if s.some(0.5) {
-			links["original"] = members{"href": feed.DealPath(s.Int64N(wildDeals+2) + 1)}
+			links["original"] = s.linkToPriced(feed)
 		}
 		s.priceBond(m)
 	case feed.Service == api.Bond:
@@ -193,15 +193,27 @@ func (s *scribe) record(feed api.Feed, id int64) members {
 		m["stage"], m["created"], m["changed"] = "Launched", s.instant(), s.instant()
 		m["tranches"] = s.list(3, s.loanTranche)
 		if s.some(0.4) {
-			links["pricedDeal"] = linkToPriced(feed, s.Int64N(wildDeals+2)+1)
+			links["pricedDeal"] = s.linkToPriced(feed)
 		}
 	}
 	return m
 }
 
-func linkToPriced(feed api.Feed, id int64) members {
+// linkToPriced links to a priced deal of the market, or of another one, or to what is no deal.
+func (s *scribe) linkToPriced(feed api.Feed) members {
 	feed.Kind = api.Priced
-	return members{"href": feed.DealPath(id)}
+	if s.some(0.3) {
+		markets := api.Markets(feed.Service)
+		feed.Market = markets[s.IntN(len(markets))]
+	}
+	path := feed.DealPath(s.Int64N(wildDeals+2) + 1)
+	switch {
+	case s.some(0.1):
+		path = "https://archive.example.test" + path
+	case s.some(0.05):
+		path = "https://elsewhere.test/x/1"
+	}
+	return members{"href": path}
 }
 
 func (s *scribe) priceBond(m members) {
@@ -210,7 +222,7 @@ func (s *scribe) priceBond(m members) {
 		"dealType": s.pick("ORIGINAL", "INCREASE"), "pricingDate": s.day(), "pricingTime": s.pick("14:35+01:00", "14:35"), "currency": s.pick("EUR", "USD", "GBP", "AUD", "nzd ", "x", ""),
 		"rating":  members{"moodys": s.pick("Baa2", "NR", "Baa"), "fitch": s.pick("BB+", "WR", "x")},
 		"nominal": s.money(100, 50000000, 500000000, 200000000000), "total": members{"nominal": s.money(100, 600000000)}, "grade": s.pick("HIGH_YIELD", "investment", "UNRATED"),
-		"spread": s.spread(), "swap": s.spread(), "yield": s.pick("7.125%", "7.00-7.25%", "x"), "nip": s.pick("3", "3-5", "flat", "x"), "premium": members{"nip": s.pick("5", "5-8", "n/a")},
+		"spread": s.spread(), "swap": s.spread(), "yield": s.pick("7.125%", "7.00-7.25%", "x"), "nip": s.pick("3", "3-5", "flat", "<3bp", "x"), "premium": members{"nip": s.pick("5", "5-8", "<5bp", "n/a")},
 		"firstCallDate": s.maturity(), "maturity": s.maturity(), "perpetual": s.flag(), "fxRate": members{"usd": s.pick(1, 1.25, 0)}, "isinCode": s.pick("ZZ1", "ZZ2", ""),
 		"stats":          members{"finalBooks": s.pick(100, 500000000, 2000000000), "investorType": shares(), "geography": shares()},
 		"priceEvolution": s.list(4, func() members { return members{"date": s.instant(), "value": s.talk()} }),
@@ -227,7 +239,7 @@ func (s *scribe) bondTranche(feed api.Feed) members {
 		"volume": s.pick("EUR500m", "300-500m", "benchmark", "x"), "structure": s.pick("10NC5", "5yr"), "priceEvolution": s.talk(), "figiCode": s.pick("F1", "F2", "", "", ""), "timing": s.pick("Today"),
 	}
 	if s.some(0.2) {
-		m["_links"] = members{"pricedDeal": linkToPriced(feed, s.Int64N(wildDeals+2)+1)}
+		m["_links"] = members{"pricedDeal": s.linkToPriced(feed)}
 	}
 	return m
 }

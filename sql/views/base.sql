@@ -80,10 +80,10 @@ FROM _dealflow.borrower_alias GROUP BY 1, 3;
 -- and nominal amount; loans' tranches: equal FIGI, day, currency and nominal amount), the first in precedence keeps it.
 -- duplicate_of is that market.
 CREATE MACRO _dealflow.duplicates(of_service, t) AS TABLE
-SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of
+SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of, l.keeps.deal_id AS kept_deal_id
 FROM (
   SELECT s.market, s.deal_id, s.ordinal, m.precedence,
-         min(m.precedence) OVER (PARTITION BY s.code, s.day, s.kind, s.amount) AS keeps
+         min({precedence: m.precedence, deal_id: s.deal_id}) OVER (PARTITION BY s.code, s.day, s.kind, s.amount) AS keeps
   FROM _dealflow.listing s
   JOIN _dealflow.version_index v
     ON v.service = s.service AND v.kind = 'priced' AND v.market = s.market AND v.deal_id = s.deal_id AND v.version = s.version
@@ -91,8 +91,8 @@ FROM (
   WHERE s.service = of_service AND s.shared
     AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ) l
-JOIN main.markets k ON k.precedence = l.keeps
-WHERE l.keeps < l.precedence;
+JOIN main.markets k ON k.precedence = l.keeps.precedence
+WHERE l.keeps.precedence < l.precedence;
 
 -- The priced bond deals as known at t, and the tranches of priced loans, which may be with the day on which their deal priced.
 -- duplicate_of is NULL for those that count.
@@ -156,7 +156,7 @@ CREATE MACRO _dealflow.grade_canon(grade) AS
 CREATE MACRO _dealflow.spread_primary_bp(market, spread_status, spread_bp, swap_status, swap_bp) AS
   CASE WHEN market = 'EM' THEN CASE WHEN swap_status = 'OK' THEN swap_bp END WHEN spread_status = 'OK' THEN spread_bp END;
 CREATE MACRO _dealflow.nip_primary_bp(market, status, lo, hi, premium_status, premium_lo, premium_hi) AS
-  CASE WHEN market = 'EM' AND premium_status IN ('OK', 'RANGE') THEN (premium_lo + premium_hi) / 2
+  CASE WHEN market = 'EM' AND premium_status IN ('OK', 'RANGE') AND premium_lo + premium_hi IS NOT NULL THEN (premium_lo + premium_hi) / 2
        WHEN status IN ('OK', 'RANGE') THEN (lo + hi) / 2 END;
 
 -- Whether a tranche of an expected deal has priced, from its status and its link to the priced deal (of loans: its deal's).
@@ -164,32 +164,48 @@ CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
   priced_deal_id IS NOT NULL
   OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
 
--- The line of each priced bond deal, as known at t. Its root is found by following original_deal_id within the market to
--- a deal without one, or to an id that is not known. A deal that names itself has no original. root_known is false if
--- the root is not known, or is an increase itself: the original is then not known. A chain is followed over at most 20 deals, so that a circle ends too.
+-- The market of the priced deal to which a link of a service leads; NULL if its path is not that of a priced deal. The host is
+-- not looked at: it may be a former one of the same API.
+CREATE MACRO _dealflow.linked_market(of_service, href) AS
+  nullif(upper(regexp_extract(href, '/' || of_service || '/([A-Za-z]+)/priced-deal/', 1)), '');
+
+-- The line of each priced bond deal, as known at t. Its root is found by following the links to originals to a deal without
+-- one, or to one that is not known. A link to a deal that another market keeps leads to that market's deal. A deal that names itself has no
+-- original, and of a circle the least deal is the root. root_known is false if the root is not known, or is an increase
+-- itself: the original is then not known.
 CREATE MACRO _dealflow.bond_lines(t) AS TABLE
 WITH RECURSIVE links AS MATERIALIZED (
-  SELECT market, deal_id, nullif(original_deal_id, deal_id) AS original_deal_id, coalesce(deal_type = 'INCREASE', false) AS increase
-  FROM main.bond_priced_deals_as_of(t)
+  SELECT d.market, d.deal_id, d.increase,
+         nullif({market: coalesce(x.duplicate_of, d.original_market), deal_id: coalesce(x.kept_deal_id, d.original_deal_id)},
+                {market: d.market, deal_id: d.deal_id}) AS original
+  FROM (
+    SELECT market, deal_id, original_deal_id, _dealflow.linked_market('bond', original_href) AS original_market,
+           coalesce(deal_type = 'INCREASE', false) AS increase
+    FROM main.bond_priced_deals_as_of(t)
+  ) d
+  LEFT JOIN _dealflow.duplicates('bond', t) x ON x.market = d.original_market AND x.deal_id = d.original_deal_id
 ), chain AS (
-  SELECT market, deal_id, original_deal_id AS reached, 1 AS steps
+  SELECT market, deal_id, original AS reached, [{market: market, deal_id: deal_id}] AS path
   FROM links
-  WHERE original_deal_id IS NOT NULL
+  WHERE original.market IS NOT NULL AND original.deal_id IS NOT NULL
   UNION ALL
-  SELECT c.market, c.deal_id, l.original_deal_id, c.steps + 1
+  SELECT c.market, c.deal_id, l.original, list_append(c.path, c.reached)
   FROM chain c
-  JOIN links l ON l.market = c.market AND l.deal_id = c.reached
-  WHERE l.original_deal_id IS NOT NULL AND c.steps < 20
+  JOIN links l ON l.market = c.reached.market AND l.deal_id = c.reached.deal_id
+  WHERE l.original.market IS NOT NULL AND l.original.deal_id IS NOT NULL AND NOT list_contains(c.path, c.reached)
 ), roots AS (
-  SELECT market, deal_id, max_by(reached, steps) AS root_deal_id
+  SELECT market, deal_id,
+         max_by(CASE WHEN list_contains(path, reached) THEN list_min(path[list_position(path, reached):]) ELSE reached END, len(path)) AS root
   FROM chain
   GROUP BY market, deal_id
+), lines AS (
+  SELECT d.market, d.deal_id, coalesce(r.root.market, d.market) AS root_market, coalesce(r.root.deal_id, d.deal_id) AS root_deal_id
+  FROM links d
+  LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
 )
-SELECT d.market, d.deal_id, coalesce(r.root_deal_id, d.deal_id) AS root_deal_id,
-       coalesce(NOT CASE WHEN r.root_deal_id IS NULL THEN d.increase ELSE o.increase END, false) AS root_known
-FROM links d
-LEFT JOIN roots r ON r.market = d.market AND r.deal_id = d.deal_id
-LEFT JOIN links o ON o.market = r.market AND o.deal_id = r.root_deal_id;
+SELECT l.*, coalesce(NOT o.increase, false) AS root_known
+FROM lines l
+LEFT JOIN links o ON o.market = l.root_market AND o.deal_id = l.root_deal_id;
 
 -- The tranches of expected deals as of t, with their deals; a deal without tranches has one row.
 CREATE MACRO _dealflow.expected_bonds(t) AS TABLE

@@ -63,7 +63,7 @@ CREATE TABLE _dealflow.version_index (
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
 
 -- The identity of each tranche of an expected deal: tranche_uid is the same from version to version. Tranches are matched
--- by pricedDeal link, else figi, exact name, (normal name, currency), position. Only earlier versions are used.
+-- by pricedDeal link, else figi, name and currency, name, (normal name, currency), position. Only earlier versions are used.
 CREATE TABLE _dealflow.tranche_lineage (
   service VARCHAR, market VARCHAR, deal_id BIGINT, tranche_uid INTEGER, version INTEGER, ordinal INTEGER, matched_by VARCHAR);
 
