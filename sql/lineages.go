@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	"github.com/marcboeker/go-duckdb/v2"
+
+	"dealflow/sql/identity"
 )
 
 // dealKey identifies an expected deal.
@@ -18,15 +20,15 @@ type dealKey struct {
 // lineages contains the lineages of the expected deals that have new versions. order lists their deals in the order in
 // which they were added.
 type lineages struct {
-	byDeal map[dealKey]*lineage
+	byDeal map[dealKey]*identity.Lineage
 	order  []dealKey
 }
 
 // lineageOf returns a deal's lineage, and adds an empty one if there is none.
-func (l *lineages) lineageOf(key dealKey) *lineage {
+func (l *lineages) lineageOf(key dealKey) *identity.Lineage {
 	found := l.byDeal[key]
 	if found == nil {
-		found = new(lineage)
+		found = new(identity.Lineage)
 		l.byDeal[key] = found
 		l.order = append(l.order, key)
 	}
@@ -73,12 +75,12 @@ func appendTo(conn *stdsql.Conn, table string, rows func(*duckdb.Appender) error
 func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
 	for len(rows) > 0 {
 		first := &rows[0]
-		var tranches []tranche
+		var tranches []identity.Tranche
 		for len(tranches) < len(rows) && rows[len(tranches)].dealKey == first.dealKey && rows[len(tranches)].version == first.version {
-			tranches = append(tranches, rows[len(tranches)].tranche)
+			tranches = append(tranches, rows[len(tranches)].Tranche)
 		}
-		for i, m := range l.lineageOf(first.dealKey).next(first.version, tranches) {
-			if err := out.AppendRow(first.service, first.market, first.deal, m.uid, first.version, tranches[i].ordinal, m.by); err != nil {
+		for i, m := range l.lineageOf(first.dealKey).Next(first.version, tranches) {
+			if err := out.AppendRow(first.service, first.market, first.deal, m.UID, first.version, tranches[i].Ordinal, m.By); err != nil {
 				return err
 			}
 		}
@@ -90,14 +92,14 @@ func (l *lineages) follow(rows []trancheRow, out *duckdb.Appender) error {
 // append writes the known tranches of all deals. Texts go as bytes: the appender cuts a text at its first NUL.
 func (l *lineages) append(out *duckdb.Appender) error {
 	for _, key := range l.order {
-		for i := range l.byDeal[key].known {
-			t := &l.byDeal[key].known[i]
+		for i := range l.byDeal[key].Known {
+			t := &l.byDeal[key].Known[i]
 			var priced any
-			if t.pricedID.Valid {
-				priced = t.pricedID.Int64
+			if t.PricedID.Valid {
+				priced = t.PricedID.Int64
 			}
-			err := out.AppendRow(key.service, key.market, key.deal, t.uid, t.version, t.ordinal,
-				[]byte(t.name), []byte(t.normalName), []byte(t.currency), []byte(t.figi), priced)
+			err := out.AppendRow(key.service, key.market, key.deal, t.UID, t.Version, t.Ordinal,
+				[]byte(t.Name), []byte(t.NormalName), []byte(t.Currency), []byte(t.FIGI), priced)
 			if err != nil {
 				return err
 			}
@@ -110,7 +112,7 @@ func (l *lineages) append(out *duckdb.Appender) error {
 type trancheRow struct {
 	dealKey
 	version int32
-	tranche
+	identity.Tranche
 }
 
 // newTranches reads the tranches of new versions of expected deals, in the order of deal, version and ordinal.
@@ -132,15 +134,15 @@ ORDER BY service, market, deal_id, version, ordinal`, func(r *trancheRow, _ int3
 
 // knownTranches reads the lineages of the deals that have new versions.
 func knownTranches(ctx context.Context, conn *stdsql.Conn) (*lineages, error) {
-	all := &lineages{byDeal: map[dealKey]*lineage{}}
+	all := &lineages{byDeal: map[dealKey]*identity.Lineage{}}
 	err := readTranches(ctx, conn, `
 SELECT service, market, deal_id, version, ordinal, name, normal_name, currency, figi, priced_deal_id, tranche_uid
 FROM _dealflow.tranche_known
 SEMI JOIN (FROM new_version WHERE kind = 'expected') USING (service, market, deal_id)
 ORDER BY service, market, deal_id, tranche_uid`, func(r *trancheRow, uid int32) {
 		l := all.lineageOf(r.dealKey)
-		l.known = append(l.known, known{r.tranche, uid, r.version})
-		l.version = max(l.version, r.version)
+		l.Known = append(l.Known, identity.Known{Tranche: r.Tranche, UID: uid, Version: r.version})
+		l.Version = max(l.Version, r.version)
 	})
 	return all, err
 }
@@ -155,7 +157,7 @@ func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, each
 	for rows.Next() {
 		var r trancheRow
 		var uid int32
-		if err := rows.Scan(&r.service, &r.market, &r.deal, &r.version, &r.ordinal, &r.name, &r.normalName, &r.currency, &r.figi, &r.pricedID, &uid); err != nil {
+		if err := rows.Scan(&r.service, &r.market, &r.deal, &r.version, &r.Ordinal, &r.Name, &r.NormalName, &r.Currency, &r.FIGI, &r.PricedID, &uid); err != nil {
 			return err
 		}
 		each(&r, uid)

@@ -43,7 +43,7 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
+	"sql":                   {"schemas/...", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
 	"sql/names":             {},
 	"sql/layoutfile":        {},
 	"sql/runrows":           {"schemas/..."},
@@ -51,6 +51,7 @@ var doors = map[string][]string{
 	"sql/ownschema":         {"sql/quote"},
 	"sql/quote":             {},
 	"sql/paths":             {}, // only a database
+	"sql/identity":          {}, // values alone: it knows no database
 	"sql/explorer":          {"schemas/...", "sql/quote"},
 	"sql/answer":            {}, // only a database: it knows no catalog
 	"serve":                 {"schemas/..."},
