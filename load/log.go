@@ -171,12 +171,11 @@ func (l *Lake) refresh(ctx context.Context) error {
 	return nil
 }
 
-// CheckWritable returns an error if this program may only read the lake: a *lake.NeedsError, or one that names the
-// command that makes a lake of the present format from this one.
+// CheckWritable returns an error if this program may only read the lake: a *lake.OldFormatError, a *lake.NeedsError, or
+// ErrLostCommit.
 func (l *Lake) CheckWritable() error {
 	if l.log.Number > 0 && l.log.Format < lake.FormatVersion {
-		return fmt.Errorf("%s is a lake of format version %d, which this program only reads: stop its schedules, then run `dealflow upgrade --lake %s --to NEW` (docs/how-to/upgrade.md)",
-			l.store.URL(), l.log.Format, l.store.URL())
+		return &lake.OldFormatError{Lake: l.store.URL(), Found: l.log.Format}
 	}
 	if err := l.checkLost(); err != nil {
 		return fmt.Errorf("write to %s: %w", l.store.URL(), err)

@@ -258,17 +258,18 @@ func (a *app) diagnoseLog(ctx context.Context, s store.Store, now time.Time) []d
 		return []diagnosis{problem("lake, log", "run `dealflow verify`", err)}
 	}
 	log := l.Log()
-	return []diagnosis{found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(log, now), a.diagnoseCatalog(ctx, l)}
+	return []diagnosis{found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(l, now), a.diagnoseCatalog(ctx, l)}
 }
 
 // diagnoseNextRun says whether the next run would be refused.
-func (a *app) diagnoseNextRun(log *load.Log, now time.Time) diagnosis {
+func (a *app) diagnoseNextRun(l *load.Lake, now time.Time) diagnosis {
 	const check = "next run"
+	log := l.Log()
+	if _, err := pull.NextRun(l, now, a.settings.dayZone, !now.IsZero()); err != nil {
+		return problem(check, "do what the finding says; until then a run is refused", err)
+	}
 	if now.IsZero() {
 		return skipped(check, "the server's time is not known")
-	}
-	if err := pull.CheckNextRun(log, now, a.settings.dayZone); err != nil {
-		return problem(check, "do what the finding says; until then a run is refused", err)
 	}
 	return found(check, "the newest snapshot is of %s, in %s", cmp.Or(log.SnapshotDay(), "no day"), cmp.Or(log.DayZone(), load.UTC))
 }
@@ -292,7 +293,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	}
 	if len(held) > 0 {
 		todo := fmt.Sprintf("check the source; if the deals are gone, run `dealflow run --feeds %s%s --accept-removals`", strings.Join(feeds, ","), onDay(day))
-		return problem(check, todo, errors.New(strings.Join(held, "; ")))
+		return problem(check, possible(l, todo), errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0
 	for _, feed := range api.Feeds() {
@@ -331,7 +332,7 @@ func (a *app) diagnoseCatalog(ctx context.Context, l *load.Lake) diagnosis {
 		err = fmt.Errorf("the catalog shows commit %d, want %d", state.Shows.Number, l.Log().Number)
 	}
 	if err != nil {
-		return problem(check, "run `dealflow catalog`", err)
+		return problem(check, possible(l, "run `dealflow catalog`"), err)
 	}
 	return found(check, "%s shows commit %d", strings.TrimPrefix(filepath.ToSlash(l.Store().URL()), "file://")+"/catalog.duckdb", state.Shows.Number)
 }

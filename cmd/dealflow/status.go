@@ -237,7 +237,7 @@ func (in *inspection) read(ctx context.Context, where store.Store) (*statusResul
 	if err := reading.Wait(); err != nil {
 		return nil, err
 	}
-	from, refusal := pull.NextRun(in.log, in.now, a.settings.dayZone, in.dated)
+	from, refusal := pull.NextRun(l, in.now, a.settings.dayZone, in.dated)
 	s.RefusedBefore = from
 	if refusal != nil {
 		s.Refused = refusal.Error()

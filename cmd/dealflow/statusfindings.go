@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +64,29 @@ func (v *statusVerdict) add(kind, feed, todo, reason string, args ...any) {
 	v.Findings = append(v.Findings, finding{Kind: kind, Severity: findingKinds[kind], Feed: feed, Reason: reason, Todo: todo})
 }
 
+// lostTodo is what to do about a lost commit.
+const lostTodo = "`dealflow verify` says what to do"
+
+// writingCommand matches a command in a to-do that ends with an error on a lake to which this program may not write.
+var writingCommand = regexp.MustCompile("`dealflow (run|sync|watch|catalog|compact|replay|expire|quarantine retry|iceberg publish)[` ]")
+
+// possible returns a to-do that can be done: if it names a command that a lake refuses, because this program may not write
+// to it, what to do about that takes its place.
+func possible(l *load.Lake, todo string) string {
+	if !writingCommand.MatchString(todo) {
+		return todo
+	}
+	var advised interface{ Todo() string }
+	switch err := l.CheckWritable(); {
+	case err == nil:
+		return todo
+	case errors.As(err, &advised):
+		return advised.Todo()
+	default:
+		return lostTodo
+	}
+}
+
 // conclude sorts the findings and sets the state.
 func (v *statusVerdict) conclude() {
 	slices.SortStableFunc(v.Findings, func(a, b finding) int { return cmp.Compare(a.Severity, b.Severity) }) // "problem" is before "warning"
@@ -82,6 +107,9 @@ func (in *inspection) judge(s *statusResult) {
 	in.judgeFeeds(s)
 	in.judgeLake(s)
 	in.judgeWatch(s)
+	for i := range s.Findings {
+		s.Findings[i].Todo = possible(in.lake, s.Findings[i].Todo)
+	}
 	s.conclude()
 }
 
@@ -286,7 +314,7 @@ func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift, commit int64)
 // judgeLake adds findings about the lake as a whole.
 func (in *inspection) judgeLake(s *statusResult) {
 	for i := range s.Lost {
-		s.add("lost", "", "`dealflow verify` says what to do", "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
+		s.add("lost", "", lostTodo, "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
 	}
 	if s.Refused != "" {
 		s.add("refused", "", "do what the reason says, then `dealflow run`", "the next run will be refused: %s", strings.ReplaceAll(s.Refused, "\n", "; "))

@@ -199,6 +199,10 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 	}
 	name := cmp.Or(a.settings.dayZone, load.UTC)
 	if err == nil {
+		// A lost commit may be brought back, or accepted, while the watch is at work.
+		if err := l.CheckWritable(); err != nil && !errors.Is(err, load.ErrLostCommit) {
+			return p, err
+		}
 		if zone := l.Log().DayZone(); zone != "" && a.settings.dayZone != "" && a.settings.dayZone != zone {
 			return p, fmt.Errorf("%w: the lake counts days in %s, and --day-zone is %s: leave it out, or change the lake's by `dealflow run --accept-day-zone`", pull.ErrDayZone, zone, a.settings.dayZone)
 		}

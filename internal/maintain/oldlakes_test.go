@@ -18,6 +18,7 @@ import (
 	"dealflow/internal/catalog"
 
 	"dealflow/internal/maintain"
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
@@ -115,7 +116,8 @@ func wantRefused(t *testing.T, w *world.World, b *world.Book) {
 		t.Fatal(err)
 	}
 	publish := catalog.Publish(t.Context(), opened, t.TempDir(), nil)
-	for name, err := range map[string]error{"run": run, "sync": sync, "compact": compact, "expire": expire, "replay": replay, "catalog": publish} {
+	_, foreseen := pull.NextRun(opened, w.Clock.Now(), "", true)
+	for name, err := range map[string]error{"run": run, "next run": foreseen, "sync": sync, "compact": compact, "expire": expire, "replay": replay, "catalog": publish} {
 		if err == nil || !strings.Contains(err.Error(), "`dealflow upgrade --lake "+w.Store.URL()+" --to NEW`") {
 			t.Errorf("%s: got %v, want the command to run", name, err)
 		}

@@ -47,17 +47,11 @@ func checkKnownAt(last lake.Instant, now time.Time) error {
 	return nil
 }
 
-// CheckNextRun returns the reasons for which a run that starts at an instant would be refused; nil if it would not.
-// dayZone is as in Config.
-func CheckNextRun(log *load.Log, now time.Time, dayZone string) error {
-	next := opened{started: now}
-	return errors.Join(checkKnownAt(log.KnownAt, now), next.chooseDay(&Config{DayZone: dayZone}, log))
-}
-
 // NextRun says when the next run would be refused: before the instant from, by its clock. If dated is set, now is an
-// instant of that clock, and refusal is as of CheckNextRun. Otherwise refusal has only the reasons that no instant
-// changes. dayZone is as in Config.
-func NextRun(log *load.Log, now time.Time, dayZone string, dated bool) (from lake.Instant, refusal error) {
+// instant of that clock, and refusal has the reasons for which a run that starts then would be refused; nil if it would
+// not. Otherwise refusal has only the reasons that no instant changes. dayZone is as in Config.
+func NextRun(l *load.Lake, now time.Time, dayZone string, dated bool) (from lake.Instant, refusal error) {
+	log := l.Log()
 	from = lake.At(log.KnownAt.Add(-clockTolerance))
 	if zone, err := load.Zone(cmp.Or(log.DayZone(), dayZone)); err == nil {
 		if day, err := time.ParseInLocation(time.DateOnly, log.SnapshotDay(), zone); err == nil && day.After(from.Time) {
@@ -67,5 +61,6 @@ func NextRun(log *load.Log, now time.Time, dayZone string, dated bool) (from lak
 	if !dated {
 		now = from.Time
 	}
-	return from, CheckNextRun(log, now, dayZone)
+	next := opened{started: now}
+	return from, errors.Join(l.CheckWritable(), checkKnownAt(log.KnownAt, now), next.chooseDay(&Config{DayZone: dayZone}, log))
 }

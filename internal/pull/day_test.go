@@ -142,8 +142,8 @@ func TestDayZone(t *testing.T) {
 	}
 }
 
-// TestCheckNextRun checks that a run is refused exactly when CheckNextRun says so.
-func TestCheckNextRun(t *testing.T) {
+// TestNextRun checks that a run is refused exactly when NextRun says so. TestOldLakes has the lakes that are only read.
+func TestNextRun(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
 	b.WriteAll(world.Priced, 1, 3, "")
@@ -161,7 +161,7 @@ func TestCheckNextRun(t *testing.T) {
 	} {
 		w.Evening(0)
 		w.Later(c.after)
-		said := pull.CheckNextRun(w.Log(t), w.Clock.Now(), c.zone)
+		_, said := pull.NextRun(w.Lake(t), w.Clock.Now(), c.zone, true)
 		_, err := w.Run(t, one, inZone(c.zone), world.Quiet)
 		if (said == nil) != (c.refused == "") || (err == nil) != (said == nil) {
 			t.Errorf("%s later, zone %q: said %v, and the run ended with %v", c.after, c.zone, said, err)

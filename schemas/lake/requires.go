@@ -98,11 +98,31 @@ func (e *NeedsError) Error() string {
 	if e.Writing {
 		verb = "writing"
 	}
+	return fmt.Sprintf("%s this lake needs %s, which this program does not know: %s", verb, strings.Join(e.Unknown, ", "), e.Todo())
+}
+
+// Todo returns the program to use. The error's text ends with it.
+func (e *NeedsError) Todo() string {
 	writer := "the dealflow that wrote it last"
 	if e.Writer != "" {
 		writer = "dealflow " + e.Writer
 	}
-	return fmt.Sprintf("%s this lake needs %s, which this program does not know: use %s, or a later version", verb, strings.Join(e.Unknown, ", "), writer)
+	return fmt.Sprintf("use %s, or a later version", writer)
+}
+
+// OldFormatError is the error for writing to a lake of an older format, which this program only reads.
+type OldFormatError struct {
+	Lake  string // its address
+	Found int    // its format version
+}
+
+func (e *OldFormatError) Error() string {
+	return fmt.Sprintf("%s is a lake of format version %d, which this program only reads: %s", e.Lake, e.Found, e.Todo())
+}
+
+// Todo returns the command that makes a lake of the present format from this one. The error's text ends with it.
+func (e *OldFormatError) Todo() string {
+	return fmt.Sprintf("stop its schedules, then run `dealflow upgrade --lake %s --to NEW` (docs/how-to/upgrade.md)", e.Lake)
 }
 
 // preface is the part of a commit, checkpoint, state file or hint that a program of any version can read.
