@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"dealflow/load/parquet"
@@ -102,7 +103,9 @@ type inMemory struct{ io.ReadSeeker }
 
 func (inMemory) Close() error { return nil }
 
-// Quarantined reads the records of a feed that some runs put into quarantine, by their ids, or all with nil; oldest run first.
+// Quarantined reads the records of a feed that some runs, by their ids, put into quarantine, oldest run first. It leaves out
+// those whose deal could be read since: history has a version of it that was observed later. With nil it reads the records
+// of all runs and leaves out none.
 func (l *Lake) Quarantined(ctx context.Context, feed api.Feed, by map[string]bool) ([]Quarantined, error) {
 	var records []Quarantined
 	for _, file := range l.log.Files(lake.QuarantineTable) {
@@ -115,7 +118,15 @@ func (l *Lake) Quarantined(ctx context.Context, feed api.Feed, by map[string]boo
 		}
 		records = append(records, found...)
 	}
-	return records, nil
+	var ids []int64
+	for i := range records {
+		if by != nil && records[i].HasID {
+			ids = append(ids, records[i].DealID)
+		}
+	}
+	slices.Sort(ids)
+	read, err := l.lastObserved(ctx, feed, ids)
+	return slices.DeleteFunc(records, func(q Quarantined) bool { return q.HasID && read[q.DealID].After(q.ObservedAt.Time) }), err
 }
 
 // ReadQuarantine reads the records of one quarantine file.

@@ -76,32 +76,24 @@ func (l *Lake) newestIn(ctx context.Context, mem memory.Allocator, files []lake.
 // ObservedAfter returns, for each deal with a version that became known after an instant, when the newest such version
 // was observed.
 func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after lake.Instant) (map[api.Feed]map[int64]time.Time, error) {
-	found := map[api.Feed]map[int64]time.Time{}
-	columns := []string{"service", "market", "kind", "deal_id", "known_at", "observed_at"}
+	found := state.Observed{}
 	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
-		err := parquet.Scan(ctx, l.store, mem, f.Path, columns, nil, func(rec arrow.Record) error {
-			text := func(i, row int) string { return strings.Clone(rec.Column(i).(*array.String).Value(row)) }
-			micros := func(i, row int) int64 { return int64(rec.Column(i).(*array.Timestamp).Value(row)) }
-			for row := range int(rec.NumRows()) {
-				if micros(4, row) <= after.UnixMicro() {
-					continue
-				}
-				feed := api.Feed{Service: api.Service(text(0, row)), Market: api.Market(text(1, row)), Kind: api.Kind(text(2, row))}
-				if found[feed] == nil {
-					found[feed] = map[int64]time.Time{}
-				}
-				id, observed := rec.Column(3).(*array.Int64).Value(row), time.UnixMicro(micros(5, row)).UTC()
-				if observed.After(found[feed][id]) {
-					found[feed][id] = observed
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := parquet.Scan(ctx, l.store, mem, f.Path, state.ObservedColumns(), nil, found.Adder(after)); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// lastObserved returns when the newest version of each of some deals of a feed was observed. ids are sorted.
+func (l *Lake) lastObserved(ctx context.Context, feed api.Feed, ids []int64) (map[int64]time.Time, error) {
+	found := state.Observed{}
+	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
+		if err := parquet.ScanDeals(ctx, l.store, memory.DefaultAllocator, &f, feed.Market, state.ObservedColumns(), ids, found.Adder(lake.Instant{})); err != nil {
+			return nil, err
+		}
+	}
+	return found[feed], nil
 }
 
 // Payload is the payload of a version in history: its bytes, and the id of the run that pulled it.

@@ -25,9 +25,11 @@ func newQuarantine(a *app) *cobra.Command {
 		Short: "Show the records that could not be read, and request them again",
 		Long: `quarantine shows the records that could not be read as a deal, and requests them again.
 
-A record is in quarantine with its bytes and one of four reasons: it is no JSON object, it has no
-usable id, it has a member name twice, or it is no valid UTF-8. Its deal keeps its last version. If
-the id cannot be read, no deal of that feed is removed until it can: the record may be any of them.`,
+A record is in quarantine with its bytes and one of five reasons: it is no valid JSON (invalid_json),
+it is no JSON object (not_an_object), it has no usable id (no_usable_id), it has a member name twice
+(duplicate_member), or it is no valid UTF-8 (invalid_utf8). Its deal keeps its last version. A record
+without a readable id changes nothing of removals: as without it, the API is asked by id whether a
+missing deal is gone.`,
 		Example: "  dealflow quarantine list\n  dealflow quarantine show 5f2a90c1d3e4 > record.json\n  dealflow quarantine retry",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -49,7 +51,7 @@ type quarantined struct {
 	DealID  *int64       `json:"deal_id"` // null if it cannot be read
 	Reason  string       `json:"reason"`
 	Detail  string       `json:"detail"`
-	Open    bool         `json:"open"` // the feed's last run, or a sync after it, has read it
+	Open    bool         `json:"open"` // the feed's last run, or a sync after it, has received it, and could not read its deal since
 	Runs    int          `json:"runs"` // number of runs that have read it
 	First   lake.Instant `json:"first_observed_at"`
 	Last    lake.Instant `json:"last_observed_at"`
@@ -62,12 +64,12 @@ func newQuarantineList(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the records that could not be read in the last pull of their feed",
+		Short:   "List the records that could not be read when their feed was pulled last",
 		Example: "  dealflow quarantine list\n  dealflow quarantine list --all --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listQuarantine(cmd.Context(), a, all) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also list the records of earlier runs")
+	cmd.Flags().BoolVar(&all, "all", false, "also list the records of earlier runs, and those whose deal was read since")
 	return cmd
 }
 
@@ -118,12 +120,19 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 	if err != nil {
 		return nil, err
 	}
-	return recordsOf(feed, met, l.Log().RunsSinceSnapshot(feed)), nil
+	open, err := pull.OpenQuarantine(ctx, l, feed)
+	if err != nil {
+		return nil, err
+	}
+	return recordsOf(feed, met, open), nil
 }
 
-// recordsOf returns the records of a feed that were met, each once, oldest first. open has the runs whose records are Open.
-func recordsOf(feed api.Feed, met []load.Quarantined, open map[string]bool) []quarantined {
-	byID := map[string]*quarantined{}
+// recordsOf returns the records of a feed that were met, each once, oldest first. Those that are also in open are Open.
+func recordsOf(feed api.Feed, met, open []load.Quarantined) []quarantined {
+	isOpen, byID := map[string]bool{}, map[string]*quarantined{}
+	for i := range open {
+		isOpen[recordID(feed, open[i].Raw)] = true
+	}
 	for _, q := range met {
 		id := recordID(feed, q.Raw)
 		r := byID[id]
@@ -136,7 +145,7 @@ func recordsOf(feed api.Feed, met []load.Quarantined, open map[string]bool) []qu
 		}
 		r.Reason, r.Detail, r.Page, r.Last = string(q.Reject.Reason), q.Reject.Detail, q.Page, q.ObservedAt
 		r.Runs++
-		r.Open = r.Open || open[q.RunID]
+		r.Open = isOpen[id]
 	}
 	records := make([]quarantined, 0, len(byID))
 	for _, r := range byID {

@@ -181,7 +181,8 @@ func TestDeadlineCutsOff(t *testing.T) {
 	}
 }
 
-// TestRetryQuarantined asks for deals in quarantine by id, and commits those that can be read now.
+// TestRetryQuarantined asks for deals in quarantine by id, and commits those that can be read now. A deal that was read is no
+// longer in quarantine, until it is received again in a way that cannot be read.
 func TestRetryQuarantined(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -211,6 +212,24 @@ func TestRetryQuarantined(t *testing.T) {
 	if f := world.FeedRun(t, result, world.Priced); f.Changed != 1 || f.Removed != 0 || f.Quarantined != 1 {
 		t.Errorf("changed %d, removed %d, quarantined %d; want 1, 0, 1", f.Changed, f.Removed, f.Quarantined)
 	}
+	wantOpen := func(want ...int64) {
+		t.Helper()
+		var got []int64
+		open, err := pull.OpenQuarantine(t.Context(), w.Lake(t), world.Priced)
+		for _, q := range open {
+			got = append(got, q.DealID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("open in quarantine: %v, %v; want %v", got, err, want)
+		}
+	}
+	wantOpen(2, 3)
+	sound := b.Body(world.Priced, 1, `"message":"B"`)
+	b.WriteBody(world.Priced, 1, strings.Replace(b.Body(world.Priced, 1, ""), `{`, `{"x":1,"x":2,`, 1)) // as it was
+	w.Later(time.Hour)
+	w.MustSync(t, some)
+	wantOpen(2, 3, 1)
+	b.WriteBody(world.Priced, 1, sound)
 	last := w.Night(t, 2, some)
 	world.WantCounts(t, last, world.Priced, [6]int64{0, 0, 1, 0, 5, 1})
 	b.Write(world.Priced, 2, `"message":"A"`)

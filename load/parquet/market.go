@@ -1,13 +1,28 @@
 package parquet
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
+	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
+
+// ScanDeals is Scan of the rows of one market, without row groups that cannot contain one of the deals. entry is what the
+// commit says of the file. dealIDs are sorted. Of a file that cannot contain one of them it reads nothing.
+func ScanDeals(ctx context.Context, s store.Store, mem memory.Allocator, entry *lake.File, market api.Market, columns []string, dealIDs []int64, yield func(arrow.Record) error) error {
+	first, _ := slices.BinarySearch(dealIDs, entry.MinDealID)
+	if !entry.HasMarket(market) || first == len(dealIDs) || dealIDs[first] > entry.MaxDealID {
+		return nil
+	}
+	return Scan(ctx, s, mem, entry.Path, columns, GroupsOf(entry, market, GroupsWith(dealIDs, new(int))), yield)
+}
 
 // GroupsOf chooses, of the row groups that groups chooses, those with rows of a market. Only a shared file has rows of
 // several markets. Its row groups are of one market each; one of several is an error.

@@ -1,6 +1,6 @@
 // Package state knows the newest version of every deal, and writes them as the bytes of the state file of a checkpoint.
-// Takes: rows of deal_versions, or versions by feed and deal. Gives: Newest; Encode and Decode, of all deals; Append and Record,
-// of one; Records, a work file.
+// Takes: rows of deal_versions, or versions by feed and deal. Gives: Newest and Observed; Encode and Decode, of all deals;
+// Append and Record, of one; Records, a work file.
 // Keeps: the same versions give the same bytes; all but Records is pure.
 // Fails: a file that is not complete, or is of another format or hash version, is an error.
 // May change here: the form of a record, with the lake's format version.
