@@ -178,6 +178,8 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 	switch {
 	case err == nil:
 		c.db, c.close = db, append(c.close, done)
+	case errors.Is(err, sql.ErrWorkFolder):
+		return c, err
 	case c.Flaw == nil:
 		c.Flaw = err
 	}

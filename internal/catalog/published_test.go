@@ -117,6 +117,17 @@ func TestChangedCatalog(t *testing.T) {
 	}
 }
 
+// TestInspectWithoutWorkFolder inspects a sound catalog where no work folder can be created: that is an error, and not a
+// flaw of the catalog.
+func TestInspectWithoutWorkFolder(t *testing.T) {
+	t.Parallel()
+	w := threeNights(t)
+	c, err := catalog.Inspect(t.Context(), w.Store, filepath.Join(t.TempDir(), "absent"))
+	if err == nil || !strings.Contains(err.Error(), "work folder") || c != nil {
+		t.Errorf("got %+v, %v; want no catalog, and an error that names the work folder", c, err)
+	}
+}
+
 // TestVersionIndexIsHistory makes a catalog whose checksum is right and whose version index is not that of history, as
 // a faulty program of ours might: verify finds each difference.
 func TestVersionIndexIsHistory(t *testing.T) {
