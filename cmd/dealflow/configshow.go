@@ -9,7 +9,6 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/notify"
-	"dealflow/schemas/api"
 )
 
 // shownSetting is a setting as `config show --json` prints it; fields are only ever added.
@@ -146,9 +145,7 @@ func (a *app) showFlag(shower *cobra.Command, s config.Setting, f *pflag.Flag) s
 		}
 		return shown
 	}
-	if strings.Contains(shown.Value, "://") {
-		shown.Value = api.ShownURL(shown.Value)
-	}
+	shown.Value = shownAddress(shown.Value)
 	return shown
 }
 

@@ -134,6 +134,23 @@ func (s *settings) store(ctx context.Context) (store.Store, error) {
 // looksRemote matches an address that is meant for another machine, with a slip: s3:/bucket, s3:bucket, bucket.s3:/x.
 var looksRemote = regexp.MustCompile(`^(?i)[a-z][a-z0-9+.-]+:`)
 
+// shownAddress returns the address of a store for people, hooks and metrics: without user, password and parameters, also if it
+// has a slip. A folder is shown as it is.
+func shownAddress(address string) string {
+	if strings.Contains(address, "://") {
+		return api.ShownURL(address)
+	}
+	scheme := looksRemote.FindString(address)
+	i := strings.LastIndexByte(address, '@')
+	if scheme == "" || i < len(scheme) {
+		return address
+	}
+	if address[len(scheme)] == '/' {
+		scheme += "/"
+	}
+	return scheme + "…" + address[i:]
+}
+
 // storeAt opens the store at an address; what names the address for errors.
 func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
 	scheme, _, remote := strings.Cut(address, "://")
@@ -150,9 +167,9 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 		}
 		return remote, nil
 	case remote || address == "":
-		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, api.ShownURL(address))
+		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, shownAddress(address))
 	case looksRemote.MatchString(address):
-		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", what, address, address)
+		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", what, shownAddress(address), shownAddress(address))
 	case address == "~" || strings.HasPrefix(address, "~/"):
 		return nil, usagef("%s %q: only a shell knows ~: write the whole path", what, address)
 	}

@@ -98,7 +98,7 @@ func (t *telling) writeMetrics(ctx context.Context, at *attempt, ended metrics.E
 	if a.settings.tell.metricsFile == "" {
 		return
 	}
-	url := a.settings.lake
+	url := shownAddress(a.settings.lake)
 	var health *metrics.Health
 	if at != nil {
 		url = at.store.URL()
@@ -226,7 +226,7 @@ func (t *telling) callHook(ctx context.Context, at *attempt, ended metrics.Endin
 // told returns what a hook gets.
 func (t *telling) told(at *attempt, ended metrics.Ending, event string, err error) told {
 	d := told{
-		Event: event, Command: t.command, Lake: t.app.settings.lake, StartedAt: lake.At(ended.StartedAt), EndedAt: lake.At(ended.EndedAt),
+		Event: event, Command: t.command, Lake: shownAddress(t.app.settings.lake), StartedAt: lake.At(ended.StartedAt), EndedAt: lake.At(ended.EndedAt),
 		ExitCode: ended.ExitCode, Outcome: lake.OutcomeFailed, Warnings: []string{},
 	}
 	if err != nil {

@@ -381,3 +381,30 @@ func TestHooksAndLineage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAddressWithPassword gives the lake's address a password. The command is refused, and neither what it prints nor the
+// hook nor the metrics file has the password.
+func TestAddressWithPassword(t *testing.T) {
+	m := newStalling(t)
+	for address, shown := range map[string]string{
+		"s3://AKIA:canary@bucket/x": "s3://…@bucket/x", "s3:/AKIA:canary@bucket/x": "s3:/…@bucket/x", "S3:AKIA:canary@bucket": "S3:…@bucket",
+		"https://AKIA:canary@bucket/x?canary": "https://…@bucket/x?…",
+	} {
+		dir := t.TempDir()
+		said, file := filepath.Join(dir, "said"), filepath.Join(dir, "dealflow.prom")
+		settings := []string{"PATH=" + os.Getenv("PATH"), "DEALFLOW_ON_FAILURE=cat > " + said, "DEALFLOW_METRICS_FILE=" + file, "DEALFLOW_OPENLINEAGE=" + filepath.Join(dir, "events")}
+		code, out := m.exitOf(t, settings, "run", "--lake", address)
+		if code != 2 || strings.Contains(out, "canary") {
+			t.Errorf("%s: the run ends with %d, want 2 and no password:\n%s", address, code, out)
+		}
+		for _, path := range []string{said, file} {
+			data, err := os.ReadFile(path)
+			if err != nil || strings.Contains(string(data), "canary") || !strings.Contains(string(data), shown) {
+				t.Errorf("%s: %v, want %s and no password in\n%s", address, err, shown, data)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "events")); err == nil {
+			t.Errorf("%s: an event was sent without a lake", address)
+		}
+	}
+}
