@@ -140,7 +140,7 @@ func (a *app) showFlag(shower *cobra.Command, s config.Setting, f *pflag.Flag) s
 	if f.Annotations[secretFlag] != nil && shown.Value != "" {
 		if notify.IsURL(shown.Value) {
 			shown.Value = notify.Shown(shown.Value)
-		} else if f.Name != "openlineage" { // a file
+		} else if isFile := f.Name == "openlineage" && !strings.Contains(shown.Value, ":/"); !isFile {
 			shown.Value = hidden
 		}
 		return shown

@@ -161,7 +161,7 @@ func (t *telling) sendEvent(ctx context.Context, at *attempt, kind lineage.Event
 	case !notify.IsURL(target):
 		err = notify.Append(target, event)
 	default:
-		if u, parseErr := url.Parse(target); parseErr == nil && strings.Trim(u.Path, "/") == "" {
+		if u, parseErr := url.Parse(strings.TrimSpace(target)); parseErr == nil && strings.Trim(u.Path, "/") == "" {
 			target = u.JoinPath(lineagePath).String()
 		}
 		err = a.post(ctx, "openlineage_token", target, event)
@@ -251,7 +251,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	return d
 }
 
-// hookEnviron returns the variables of a hook: those of this process without its secrets, and without the hooks, so that a
+// hookEnviron returns the variables of a hook: those of this process without the program's own secrets, and without the hooks, so that a
 // hook that starts dealflow is no hook of itself.
 func (a *app) hookEnviron() (environ []string) {
 	secrets := secretVariables()

@@ -363,7 +363,18 @@ func TestHooksAndLineage(t *testing.T) {
 		t.Errorf("a hook that fails, and a file that cannot be written:\n%s", out)
 	}
 	run(0, web, "config", "show", "sync", "--origin")
-	run(2, with("DEALFLOW_ON_FAILURE=https://%zz/canary-path"), "sync")
+	for _, target := range []string{"HTTPS://h/?tok=canary", " https://h/canary", `"https://h/canary"`, "'https://h/canary'", "https:/h/?tok=canary@h"} {
+		run(0, with("DEALFLOW_OPENLINEAGE="+target, "DEALFLOW_ON_SUCCESS="+target), "config", "show", "sync")
+	}
+	for _, target := range []string{"https://%zz/canary-path", `"https://h/canary"`, " 'HTTP://h/canary'"} {
+		run(2, with("DEALFLOW_ON_FAILURE="+target), "sync")
+		run(2, with("DEALFLOW_OPENLINEAGE="+target), "sync")
+	}
+	marquez.taken()
+	run(4, with("DEALFLOW_ON_FAILURE=hooks.test/canary", "DEALFLOW_OPENLINEAGE= "+strings.Replace(marquez.url, "http", "HTTP", 1)), "sync", "--api", m.url+"/none")
+	if heard := marquez.taken(); len(heard) != 4 || heard[0] != "/api/v1/lineage " {
+		t.Errorf("a server of events whose URL has a blank and capitals got %q", heard)
+	}
 	if i := strings.Index(printed.String(), "canary"); i >= 0 {
 		t.Errorf("a secret is printed: …%s…", printed.String()[max(0, i-200):i+20])
 	}
@@ -379,6 +390,28 @@ func TestHooksAndLineage(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHookVariables checks which variables a hook has: those of AWS, so that it can use a bucket, but no secret of this program.
+func TestHookVariables(t *testing.T) {
+	m := newStalling(t)
+	said := filepath.Join(t.TempDir(), "said")
+	settings := []string{
+		"DEALFLOW_LAKE=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "DEALFLOW_ON_FAILURE=env > " + said + "; echo $AWS_SECRET_ACCESS_KEY; exit 3", "DEALFLOW_RUN_ON_SUCCESS=canary-hook",
+		"DEALFLOW_WEBHOOK_TOKEN=canary-token", "AWS_SECRET_ACCESS_KEY=canary-aws",
+	}
+	_, out := m.exitOf(t, settings, "verify")
+	if !strings.Contains(out, "--on-failure: exit status 3: [redacted]") || strings.Contains(out, "canary") {
+		t.Errorf("the hook's last line is a secret:\n%s", out)
+	}
+	data, err := os.ReadFile(said)
+	for text, want := range map[string]bool{
+		"DEALFLOW_CLIENT_ID=demo": true, "AWS_SECRET_ACCESS_KEY=canary-aws": true, "CLIENT_SECRET=": false, "canary-token": false, "canary-hook": false, "ON_FAILURE=": false,
+	} {
+		if strings.Contains(string(data), text) != want {
+			t.Errorf("%v: %q among the hook's variables: %t, want %t", err, text, !want, want)
+		}
 	}
 }
 

@@ -32,30 +32,46 @@ type Config struct {
 	Wait    time.Duration // least wait between two tries; 0 means 1 s
 }
 
-// IsURL reports whether a target is a web server.
+// IsURL reports whether a target is a web server. Blanks around it do not count, nor does the case of its scheme.
 func IsURL(target string) bool {
-	return strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://")
+	scheme, _, ok := strings.Cut(strings.TrimSpace(target), "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
+
+// quotes are the characters that may be around a setting: a shell takes them away, the env_file of a container does not.
+const quotes = "\"'`\u201c\u201d\u2018\u2019"
+
+// isQuotedURL reports whether a target is a URL in quotes. A shell would take it for the name of a command.
+func isQuotedURL(target string) bool {
+	bare := strings.TrimLeft(strings.TrimSpace(target), quotes)
+	return bare != strings.TrimSpace(target) && IsURL(bare)
+}
+
+// parse parses a target that is a web server.
+func parse(target string) (*url.URL, error) { return url.Parse(strings.TrimSpace(target)) }
 
 // Shown returns a target without its secrets: of a URL, scheme and host alone.
 func Shown(target string) string {
 	if !IsURL(target) {
 		return target
 	}
-	u, err := url.Parse(target)
+	u, err := parse(target)
 	if err != nil {
-		scheme, _, _ := strings.Cut(target, "://")
+		scheme, _, _ := strings.Cut(strings.TrimSpace(target), "://")
 		return scheme + "://…"
 	}
 	return u.Scheme + "://" + u.Host + "/…"
 }
 
-// Check returns an error for a URL that cannot be one.
+// Check returns an error for a URL that cannot be one, and for a URL in quotes.
 func Check(target string) error {
+	if isQuotedURL(target) {
+		return errors.New("it is a URL in quotes: want it without them, such as https://host/path")
+	}
 	if !IsURL(target) {
 		return nil
 	}
-	if u, err := url.Parse(target); err != nil || u.Host == "" {
+	if u, err := parse(target); err != nil || u.Host == "" {
 		return errors.New("want a URL such as https://host/path")
 	}
 	return nil
@@ -74,7 +90,7 @@ func (c Config) limited(ctx context.Context) (context.Context, context.CancelFun
 func Post(ctx context.Context, c Config, target string, document []byte) error {
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, target, document)
+	request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSpace(target), document)
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", Shown(target), Check(target))
 	}
@@ -112,7 +128,8 @@ func Post(ctx context.Context, c Config, target string, document []byte) error {
 	return nil
 }
 
-// Run starts a shell command once, with a document on its stdin. The error has the last line that the command printed.
+// Run starts a shell command once, with a document on its stdin. The error has the last line that the command printed, unless
+// the shell may have printed it: a shell that cannot start a command names the command, which may contain secrets.
 func Run(ctx context.Context, c Config, command string, document []byte) error {
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
@@ -127,7 +144,11 @@ func Run(ctx context.Context, c Config, command string, document []byte) error {
 	case errors.Is(err, exec.ErrWaitDelay): // it has left a process that works on, which is its affair
 		err = nil
 	}
-	if last := said.lastLine(); err != nil && last != "" {
+	var exit *exec.ExitError
+	byShell := errors.As(err, &exit) && (exit.ExitCode() == 126 || exit.ExitCode() == 127)
+	if last := said.lastLine(); byShell || strings.HasPrefix(last, "sh: ") && err != nil {
+		return fmt.Errorf("%w: the shell could not start a command, or has printed the last line; run it by hand to see what it says", err)
+	} else if err != nil && last != "" {
 		return fmt.Errorf("%w: %s", err, last)
 	}
 	return err

@@ -128,6 +128,13 @@ func TestRun(t *testing.T) {
 	if err == nil || err.Error() != "exit status 3: no such host" {
 		t.Errorf("got %v", err)
 	}
+	// A shell that cannot start a command names it, with the secrets in it.
+	for _, command := range []string{secret, "/" + secret + "/x", "/dev/null/" + secret, `"https://h/` + secret + `"; exit 1`, "echo " + secret + " >&2; exit 126"} {
+		err := notify.Run(t.Context(), notify.Config{Environ: environ}, command, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "exit status 1") || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: got %v, want the exit status without the command", command, err)
+		}
+	}
 	// A command that does not read its stdin is no fault.
 	if err := notify.Run(t.Context(), notify.Config{Environ: environ}, "exit 0", make([]byte, 1<<20)); err != nil {
 		t.Errorf("a command that reads nothing: %v", err)
@@ -156,9 +163,33 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// TestCheck checks which targets are web servers, and that a URL in quotes is refused: it would be a shell command.
+func TestCheck(t *testing.T) {
+	for target, want := range map[string]struct{ url, ok bool }{
+		"https://h/" + secret: {true, true}, "HTTPS://h/" + secret: {true, true}, " \thttp://h/" + secret + "\n": {true, true}, "Http://": {true, false},
+		`"https://h/` + secret + `"`: {false, false}, ` 'HTTP://h/` + secret + `'`: {false, false}, "`https://h/`": {false, false}, "\u201chttps://h/\u201d": {false, false},
+		"": {false, true}, "curl -d @- https://h/": {false, true}, `"my notify" https://h/`: {false, true}, "events.ndjson": {false, true},
+	} {
+		err := notify.Check(target)
+		if notify.IsURL(target) != want.url || (err == nil) != want.ok {
+			t.Errorf("%q: a URL %t, %v; want %t, and an error %t", target, notify.IsURL(target), err, want.url, !want.ok)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%q: the error shows a secret: %v", target, err)
+		}
+	}
+	h := &hook{}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	if err := notify.Post(t.Context(), notify.Config{}, " "+strings.Replace(server.URL, "http", "HTTP", 1)+" ", []byte("{}")); err != nil || len(h.got) != 1 {
+		t.Errorf("a URL with blanks and capitals: %v, %d requests", err, len(h.got))
+	}
+}
+
 // TestShown checks what is shown of targets.
 func TestShown(t *testing.T) {
 	for target, want := range map[string]string{
+		" HTTPS://user:" + secret + "@hooks.test/" + secret:                          "https://hooks.test/…",
 		"https://user:" + secret + "@hooks.test/services/" + secret + "?k=" + secret: "https://hooks.test/…",
 		"http://[::1" + secret: "http://…", "mail -s x desk": "mail -s x desk",
 	} {
