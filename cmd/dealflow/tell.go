@@ -206,7 +206,7 @@ func (t *telling) callHook(ctx context.Context, at *attempt, ended metrics.Endin
 	if ended.Succeeded() {
 		hook, target, event = "on-success", a.settings.tell.onSuccess, "success"
 	}
-	if target == "" || ended.Skipped {
+	if target == "" || ended.Skipped || a.getenv(insideHook) != "" {
 		return
 	}
 	document, fault := json.Marshal(t.told(at, ended, event, err))
@@ -251,8 +251,11 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	return d
 }
 
-// hookEnviron returns the variables of a hook: those of this process without the program's own secrets, and without the hooks, so that a
-// hook that starts dealflow is no hook of itself.
+// insideHook is the variable that a hook and what it starts have. It does not begin with DEALFLOW_: it is no setting.
+const insideHook = "INSIDE_DEALFLOW_HOOK"
+
+// hookEnviron returns the variables of a hook: those of this process without the program's own secrets and without the hooks, which
+// may contain secrets, and insideHook.
 func (a *app) hookEnviron() (environ []string) {
 	secrets := secretVariables()
 	for _, variable := range a.Environ {
@@ -264,7 +267,7 @@ func (a *app) hookEnviron() (environ []string) {
 			environ = append(environ, variable)
 		}
 	}
-	return environ
+	return append(environ, insideHook+"=1")
 }
 
 // maskAll is mask for several texts. It never returns nil.

@@ -415,6 +415,27 @@ func TestHookVariables(t *testing.T) {
 	}
 }
 
+// TestHookOfHook starts dealflow in a hook, with the settings file that names the hook. The hook's commands call no hook.
+func TestHookOfHook(t *testing.T) {
+	m := newStalling(t)
+	dir := t.TempDir()
+	said, file := filepath.Join(dir, "said"), filepath.Join(dir, "dealflow.yaml")
+	// Three are enough to see it: without a limit, each would start another one.
+	hook := fmt.Sprintf("echo $$ >> %s; test $(wc -l < %s) -ge 3 || %s verify --strict --config %s", said, said, os.Args[0], file)
+	if err := os.WriteFile(file, fmt.Appendf(nil, "lake: %s\non_success: %q\non_failure: %q\n", filepath.Join(dir, "lake"), hook, hook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"PATH=" + os.Getenv("PATH"), "DEALFLOW_CONFIG=" + file, "DEALFLOW_FEEDS=loan/ll/priced"}
+	for n, want := range []int{0, 4} {
+		if code, out := m.exitOf(t, settings, "run", "--api", m.url+[]string{"", "/none"}[n]); code != want || strings.Contains(out, "warning: ") {
+			t.Errorf("a run ends with %d, want %d and no warning:\n%s", code, want, out)
+		}
+		if data, err := os.ReadFile(said); err != nil || strings.Count(string(data), "\n") != n+1 {
+			t.Errorf("%v: the hook was called %d times, want %d", err, strings.Count(string(data), "\n"), n+1)
+		}
+	}
+}
+
 // TestAddressWithPassword gives the lake's address a password. The command is refused, and neither what it prints nor the
 // hook nor the metrics file has the password.
 func TestAddressWithPassword(t *testing.T) {
