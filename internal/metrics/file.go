@@ -1,11 +1,16 @@
 package metrics
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,10 +23,18 @@ import (
 // the old one said.
 var ErrPrevious = errors.New("the previous metrics file cannot be read; its last successes are only those that the lake knows")
 
+// ErrNotMetrics is the error if the path is that of something else: a device, a folder, a file of another program. It is left as
+// it is.
+var ErrNotMetrics = errors.New("it is no metrics file of this program, and is left as it is; name another one")
+
 // WriteFile writes the metrics of a lake to a file in the text format, for the textfile collector of node_exporter. The
 // file is replaced at once, under a lock on its folder. It keeps of the file that is there: other lakes, other commands,
-// the newest success of this one, and all of a lake that could not be read.
+// the newest success of this one, and all of a lake that could not be read. What is no metrics file of this program is not
+// replaced: ErrNotMetrics.
 func WriteFile(path string, l *Lake) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // the link stays
+	}
 	unlock, err := lock(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("metrics file: %w", err)
@@ -36,6 +49,9 @@ func WriteFile(path string, l *Lake) (err error) {
 		return fmt.Errorf("metrics file %s: %w", path, err)
 	}
 	previous, flaw := readFile(path)
+	if errors.Is(flaw, ErrNotMetrics) {
+		return flaw
+	}
 	merged := merge(previous, families)
 	err = prometheus.WriteToTextfile(path, prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return merged, nil }))
 	if err != nil {
@@ -44,22 +60,39 @@ func WriteFile(path string, l *Lake) (err error) {
 	return flaw
 }
 
-// readFile returns the metrics of a file by name; none for a file that does not exist.
+// readFile returns the metrics of a file by name; none for a file that does not exist, or that a crash has left empty.
 func readFile(path string) (map[string]*dto.MetricFamily, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil {
-		defer func() { err = errors.Join(err, f.Close()) }()
-		parser := expfmt.NewTextParser(model.LegacyValidation)
-		var found map[string]*dto.MetricFamily
-		if found, err = parser.TextToMetricFamilies(f); err == nil {
-			return found, nil
-		}
+	if err == nil && !info.Mode().IsRegular() { // to open it may wait without end
+		return nil, fmt.Errorf("%s: %w", path, ErrNotMetrics)
 	}
-	return nil, fmt.Errorf("%w: %s: %w", ErrPrevious, path, err)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrPrevious, path, err)
+	}
+	if data = bytes.Trim(data, "\x00"); len(data) == 0 {
+		return nil, nil
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	found, err := parser.TextToMetricFamilies(bytes.NewReader(data))
+	foreign := func(name string) bool { return !strings.HasPrefix(name, prefix) }
+	if !beginning.Match(data) || slices.ContainsFunc(slices.Collect(maps.Keys(found)), foreign) {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotMetrics)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrPrevious, path, err)
+	}
+	return found, nil
 }
+
+// prefix begins the names of this program's metrics.
+const prefix = "dealflow_"
+
+// beginning matches the first line of a metrics file of this program, also of one that is damaged further on.
+var beginning = regexp.MustCompile(`^\s*(# (HELP|TYPE) )?` + prefix)
 
 // lock locks a folder until the function that it returns is called. Where the file system cannot lock, it does nothing.
 func lock(folder string) (func(), error) {

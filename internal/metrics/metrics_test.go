@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -217,6 +218,55 @@ func TestDamagedFile(t *testing.T) {
 	want(t, "replaced", read(t, path), `dealflow_lake_commit{lake="a"} 3`, `dealflow_command_success_timestamp_seconds{command="run",lake="a"} 1.7678232095e+09`)
 	if err := metrics.WriteFile(filepath.Join(path, "x"), l); err == nil || errors.Is(err, metrics.ErrPrevious) {
 		t.Errorf("a folder that does not exist: %v", err)
+	}
+}
+
+// TestNotItsFile names as metrics file what is no metrics file: another program's, a folder, a pipe. WriteFile refuses it and
+// leaves it as it is. What a crash leaves of a new file, and a link, are written to.
+func TestNotItsFile(t *testing.T) {
+	dir := t.TempDir()
+	l := metrics.New("/data/deals")
+	l.Set(health())
+	for name, content := range map[string]string{
+		"dealflow.yaml": "lake: /data/deals\n", "comment.yaml": "# lake: /data/deals\n", "latest.json": `{"commit":1,"checkpoint":900}`, "program": "\x7fELF\x00\x01",
+		"node.prom": "# HELP node_x x\n# TYPE node_x gauge\nnode_x 1\n", "mixed.prom": "dealflow_lake_commit{lake=\"a\"} 1\nnode_x 1\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := metrics.WriteFile(path, l); !errors.Is(err, metrics.ErrNotMetrics) {
+			t.Errorf("%s: got %v, want ErrNotMetrics", name, err)
+		}
+		if got := read(t, path); got != content {
+			t.Errorf("%s was changed: %q", name, got)
+		}
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, dir} {
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := metrics.WriteFile(path, l); !errors.Is(err, metrics.ErrNotMetrics) {
+			t.Errorf("%s: got %v, want ErrNotMetrics", path, err)
+		}
+		if after, err := os.Stat(path); err != nil || after.Mode() != before.Mode() {
+			t.Errorf("%s: %v, its mode is %v, want %v", path, err, after, before.Mode())
+		}
+	}
+	for name, content := range map[string]string{"empty": "", "zeros": "\x00\x00\x00\x00"} {
+		path, link := filepath.Join(dir, name), filepath.Join(dir, name+"-link")
+		if err := errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Symlink(path, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := metrics.WriteFile(link, l); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		want(t, name, read(t, path), `dealflow_lake_commit{lake="/data/deals"} 3`)
 	}
 }
 
