@@ -120,7 +120,7 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		if o.out == "" {
 			return a.writeQuery(ctx, db, statement, o.format, a.Stdout)
 		}
-		return writeFile(o.out, func(w io.Writer) error { return a.writeQuery(ctx, db, statement, o.format, w) })
+		return writeFile(ctx, o.out, func(w io.Writer) error { return a.writeQuery(ctx, db, statement, o.format, w) })
 	}, statement)
 }
 

@@ -76,7 +76,7 @@ func (a *app) querySafely(ctx context.Context, l *load.Lake, o queryOptions, sta
 	if o.out == "" {
 		err = write(a.Stdout)
 	} else {
-		err = writeFile(o.out, write)
+		err = writeFile(ctx, o.out, write)
 	}
 	var refusal *safesql.Refusal
 	var failure *safesql.Failure

@@ -6,8 +6,6 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +86,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		_, err := a.Stdout.Write(page.Bytes())
 		return err
 	}
-	if err := writeFile(o.out, func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }); err != nil {
+	if err := writeFile(ctx, o.out, func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }); err != nil {
 		return err
 	}
 	result := reportResult{
@@ -117,30 +115,4 @@ func (o reportOptions) check(json bool) (asOf string, err error) {
 		return "", usagef("--as-of %q: want an instant such as 2026-11-01T06:00:00Z", o.asOf)
 	}
 	return instant.UTC().Format(time.RFC3339Nano), nil
-}
-
-// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. What is no regular file,
-// such as a pipe, is written to as it is.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(file), file.Close())
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

@@ -59,13 +59,13 @@ func TestReportKeepsFile(t *testing.T) {
 	text := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	if err := writeFile(folder+"/report.html", text("first")); err != nil {
+	if err := writeFile(t.Context(), folder+"/report.html", text("first")); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(folder, text("second")); err == nil {
+	if err := writeFile(t.Context(), folder, text("second")); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	if err := writeFile(folder+"/nowhere/report.html", text("")); err == nil {
+	if err := writeFile(t.Context(), folder+"/nowhere/report.html", text("")); err == nil {
 		t.Error("a report was written into a folder that is not there")
 	}
 	if names := listed(t, folder); names != "report.html" {

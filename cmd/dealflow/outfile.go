@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. A link to a file stays, and the
+// file is replaced. What is no regular file, such as a pipe, and what another program has opened, such as /dev/stdout, is written
+// to as it is.
+func writeFile(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && (!info.Mode().IsRegular() || opened.MatchString(path)) {
+		file, err := openAsIs(ctx, path, info.Mode())
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = file.SetWriteDeadline(time.Now()) }) // a file that is no pipe has none
+		defer stop()
+		return errors.Join(write(file), ctx.Err(), file.Close())
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// opened matches the second names of files that are open, such as /dev/stdout. To replace such a file takes it away from the
+// program that has opened it.
+var opened = regexp.MustCompile(`^/(dev/(stdout|stderr|fd/[0-9]+)|proc/.+/fd/[0-9]+)$`)
+
+// openAsIs opens what exists, and keeps what it contains. A pipe without a reader is waited for until the context ends.
+func openAsIs(ctx context.Context, path string, mode os.FileMode) (*os.File, error) {
+	if mode&os.ModeNamedPipe == 0 {
+		return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	}
+	for {
+		file, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if !errors.Is(err, syscall.ENXIO) {
+			return file, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
