@@ -69,6 +69,7 @@ func (a *app) unrecorded(ctx context.Context, do func(*attempt) error) error {
 // recorded calls do for a command, records the attempt in the lake, and tells those who are to know how it ended. It
 // returns the error of do.
 func (a *app) recorded(ctx context.Context, command string, policy attempts.Policy, do func(*attempt) error) error {
+	a.workOn()
 	t := telling{app: a, command: command, began: a.Now()}
 	at, err := a.newAttempt(ctx)
 	if err == nil {

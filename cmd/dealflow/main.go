@@ -18,6 +18,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A write to stdout or stderr whose reader has gone is an error then, and does not end the process. signal.Ignore would be
+	// inherited by hooks.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := environment{
 		Environ: os.Environ(), Now: time.Now, Elapsed: sinceBoot, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
@@ -51,6 +54,10 @@ func (e *environment) getenv(name string) string {
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stdout := newOutput(env.Stdout, cancel)
+	env.Stdout = stdout
 	a := &app{environment: env, work: new(workFolder), sink: logs.NewSink(env.Stderr, "dealflow")}
 	a.settings.s3 = env.S3
 	a.sink.Terminal = isTerminal(env.Stderr)
@@ -62,6 +69,9 @@ func Main(ctx context.Context, args []string, env environment) int {
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.work.close(); closeErr != nil {
 		a.logger().Warn("the work folder could not be removed", "error", closeErr)
+	}
+	if stdout.gone.Load() {
+		return exitNoReader
 	}
 	code := exitCode(ctx, err)
 	var quiet *silentError
