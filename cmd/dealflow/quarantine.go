@@ -200,7 +200,8 @@ func newQuarantineRetry(a *app) *cobra.Command {
 		Long: `retry requests by id each deal that the last pull of its feed put into quarantine, and commits those
 that can be read now. The commit adds to history only, and removes no deal.
 
-A record without a readable id waits for the next run, which reads the complete list.`,
+A record without a readable id waits for the next run, which reads the complete list. If there are no
+others, retry says so and ends with 0.`,
 		Example: "  dealflow quarantine retry",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -345,6 +345,8 @@ func (a *app) printRun(r *pull.Result) error {
 			"files", r.Files, "bytes", r.BytesWritten, "seconds", r.Seconds,
 			logs.Text("commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s",
 				r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds))
+	case r.Outcome == lake.OutcomeUnchanged && len(r.Feeds) == 0:
+		a.say().Info("nothing new", "lake", r.Lake, "seconds", r.Seconds, logs.Text("no deal with a readable id is in quarantine in %s: there is nothing to request again", r.Lake))
 	case r.Outcome == lake.OutcomeUnchanged:
 		a.say().Info("nothing new", "lake", r.Lake, "seconds", r.Seconds, logs.Text("nothing is new in %s, %.1f s", r.Lake, r.Seconds))
 	}

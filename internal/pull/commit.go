@@ -41,7 +41,11 @@ func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) erro
 // commitOnce writes deal_versions and the commit. Result.Commit stays 0 if there was nothing to commit.
 func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) error {
 	done := slices.DeleteFunc(slices.Clone(feeds), func(f *feedRun) bool { return f.Outcome != lake.OutcomeDone })
-	if len(done) == 0 {
+	switch {
+	case len(feeds) == 0 && r.command.byID: // no deal with a readable id is in quarantine
+		result.Outcome = lake.OutcomeUnchanged
+		return nil
+	case len(done) == 0:
 		if err := result.verdict(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNothingDone, err)
 		}

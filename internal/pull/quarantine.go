@@ -3,7 +3,6 @@ package pull
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"dealflow/extract"
@@ -57,7 +56,8 @@ func (r *run) unreadable(f *feedRun) ([]load.Quarantined, error) {
 
 // RetryQuarantined asks the API by id for the deals whose records are in open quarantine (OpenQuarantine). It commits
 // those that it can read now: history only, one commit. Records without a readable id wait for the next run, which
-// reads the complete list. Errors are those of Sync.
+// reads the complete list. If there are no others, it does nothing (lake.OutcomeUnchanged), and the result has no feeds. Errors
+// are those of Sync.
 func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 	ids := map[api.Feed][]int64{}
 	plan := func(ctx context.Context, r *run) ([]api.Feed, error) {
@@ -74,11 +74,7 @@ func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 			slices.Sort(ids[feed])
 			ids[feed] = slices.Compact(ids[feed])
 		}
-		feeds := slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool { return len(ids[f]) == 0 })
-		if len(feeds) == 0 {
-			return nil, fmt.Errorf("%w: no deal with a readable id is in quarantine", ErrNothingDone)
-		}
-		return feeds, nil
+		return slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool { return len(ids[f]) == 0 }), nil
 	}
 	read := func(ctx context.Context, r *run, f *feedRun) error { return r.readByID(ctx, f, ids[f.Feed]) }
 	return execute(ctx, cfg, command{name: "quarantine", byID: true, plan: plan, read: read})
