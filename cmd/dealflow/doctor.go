@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -57,13 +58,14 @@ func newDoctor(a *app) *cobra.Command {
 It requests a token and one page from the API, compares clocks, and inspects the lake, its catalog,
 and the free space of the disks of lake, work folder and cache. It tries the operations of the lake's
 store on objects of its own: list, write, create only once, replace, read back, delete. It removes
-those objects again and changes nothing else.`,
+those objects again, and the folders that they needed, and changes nothing else.`,
 		Example: "  dealflow doctor\n  dealflow doctor --lake s3://bucket/deals --api https://api.example.com",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, o) },
 	}
 	o.add(a, cmd.Flags())
 	a.settings.addDayZone(cmd.Flags())
+	a.settings.addRequireLake(cmd.Flags())
 	return cmd
 }
 
@@ -236,6 +238,9 @@ func (a *app) diagnoseStore(ctx context.Context, now time.Time) []diagnosis {
 	if err != nil {
 		return []diagnosis{problem("lake", "correct --lake or DEALFLOW_LAKE", err)}
 	}
+	if err := a.checkRequired(ctx, s); err != nil {
+		return []diagnosis{problem("lake", "correct --lake or DEALFLOW_LAKE, or mount the disk", err)}
+	}
 	for _, err := range s.List(ctx, "_dealflow/") {
 		if err != nil {
 			return []diagnosis{problem("lake, list", "check that the folder or bucket exists, and that the account may list it", err)}
@@ -306,8 +311,34 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	return found(check, "no feed is held, and no deal is kept without evidence")
 }
 
+// clearFolder returns a function that removes the folders and the lock that a probe of a store creates in, and above, the folder
+// of a lake that does not exist yet. root is "" for a store that is no folder.
+func clearFolder(root string) func() {
+	absent := func(path string) bool {
+		_, err := os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	lock := filepath.Join(root, store.TempPrefix+"lock") // of dirstore
+	locked := !absent(lock)
+	var created []string // from the inside outwards
+	for folder := filepath.Join(root, "_dealflow"); root != "" && absent(folder); folder = filepath.Dir(folder) {
+		created = append(created, folder)
+	}
+	return func() {
+		for i, folder := range created {
+			if os.Remove(folder) != nil { // such as one in which a command has begun a lake
+				return
+			}
+			if i == 0 && !locked {
+				_ = os.Remove(lock)
+			}
+		}
+	}
+}
+
 func diagnoseWrites(ctx context.Context, s store.Store) diagnosis {
 	const check = "lake, write"
+	defer clearFolder(store.LocalPath(s))()
 	switch err := store.Probe(ctx, s); {
 	case errors.Is(err, store.ErrIgnoresCreateOnly):
 		return problem(check, "use a store that honours If-None-Match; with this one, only a single writer is safe (`dealflow run --single-writer`)", err)

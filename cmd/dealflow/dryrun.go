@@ -14,6 +14,9 @@ func (a *app) dryRun(ctx context.Context, o pullOptions, more func(*pull.Config)
 	if err != nil {
 		return err
 	}
+	if err := a.checkRequired(ctx, cfg.Store); err != nil {
+		return err
+	}
 	client, err := a.client(cfg.Base, who, o, 0, nil)
 	if err != nil {
 		return err

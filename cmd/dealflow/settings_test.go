@@ -30,7 +30,7 @@ var flagClasses = map[string]map[string]string{
 	"config show":     {"setting": "origin"},
 	"copy":            {"once": "until"},
 	"demo":            {"setting": "deals dir nights seed"},
-	"doctor":          {"setting": "day-zone"},
+	"doctor":          {"setting": "day-zone require-lake"},
 	"expire":          {"setting": "garbage-only keep-days keep-month-ends", "once": "accept-lost-commit apply drop-day feeds"},
 	"ddl":             {"setting": "tables", "once": "iceberg load"},
 	"export":          {"setting": "format tables", "once": "full include-restated since to"},
