@@ -127,7 +127,7 @@ func (a *app) diagnoseDisks() []diagnosis {
 	if work == "" {
 		work = os.TempDir()
 	}
-	all := []diagnosis{diagnoseDisk("disk, work", work, "name another folder with --work-dir: the payloads of a night are there until it is committed")}
+	all := []diagnosis{diagnoseWork(work)}
 	if !strings.Contains(a.settings.lake, "://") {
 		return append(all, diagnoseDisk("disk, lake", a.settings.lake, "make room; `dealflow expire --apply` deletes garbage even on a full disk, and drops old snapshots"))
 	}
@@ -137,6 +137,19 @@ func (a *app) diagnoseDisks() []diagnosis {
 		return append(all, problem(check, "name a folder with --cache-dir", err))
 	}
 	return append(all, diagnoseDisk(check, cache, "name another folder with --cache-dir, or allow it less with --cache-gb"))
+}
+
+// diagnoseWork creates a folder in the work folder, as a run does, and removes it.
+func diagnoseWork(work string) diagnosis {
+	const check, todo = "disk, work", "name another folder with --work-dir: the payloads of a night are there until it is committed"
+	folder, err := os.MkdirTemp(work, "dealflow-doctor-*")
+	if err == nil {
+		err = os.Remove(folder)
+	}
+	if err != nil {
+		return problem(check, todo, err)
+	}
+	return diagnoseDisk(check, work, todo)
 }
 
 func diagnoseDisk(check, folder, todo string) diagnosis {
