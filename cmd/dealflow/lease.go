@@ -58,13 +58,17 @@ lease again when it renews it.`,
 }
 
 func runLease(ctx context.Context, a *app, remove bool) error {
-	l, err := a.openLake(ctx)
-	if err != nil && !errors.Is(err, load.ErrNoLake) { // the first run holds the lease before there is a commit
-		return err
+	l, noLake := a.openLake(ctx)
+	if noLake != nil && !errors.Is(noLake, load.ErrNoLake) { // the first run holds the lease before there is a commit
+		return noLake
 	}
 	r := leaseResult{Lake: l.Store().URL()}
+	var err error
 	if r.Lease, r.State, err = l.StoredLease(ctx, a.Now()); err != nil {
 		return err
+	}
+	if r.Lease == nil && noLake != nil {
+		return noLake
 	}
 	if remove && r.Lease != nil {
 		if err := l.BreakLease(ctx); err != nil {
