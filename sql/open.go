@@ -29,21 +29,23 @@ func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
 	return db, nil
 }
 
-// ErrWorkFolder means that the work folder could not be used. It says nothing about the catalog.
+// ErrWorkFolder is the error of OpenApart if the work folder could not be used. It says nothing about the catalog.
 var ErrWorkFolder = errors.New("work folder")
 
 // OpenApart is Open for a catalog that may be replaced while it is open. A process has one DuckDB instance per path:
 // opening a path that is already open returns the file that was there first. So the file is opened under a name of its
-// own, in a new folder in workDir ("" means the system's). done closes the database and removes that name. An error is
-// ErrWorkFolder if the file did not come that far.
+// own, in a new folder in workDir ("" means the system's). done closes the database and removes that name.
 func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, done func() error, err error) {
 	folder, err := os.MkdirTemp(workDir, "dealflow-catalog-*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrWorkFolder, err)
 	}
 	apart := filepath.Join(folder, filepath.Base(path))
-	if err = linkOrCopy(path, apart); err != nil {
-		err = fmt.Errorf("%w: copy the catalog: %w", ErrWorkFolder, err)
+	if os.Link(path, apart) != nil { // on another filesystem
+		err = copyFile(path, apart)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrWorkFolder, err)
 	} else {
 		db, err = Open(ctx, apart, root)
 	}
@@ -51,14 +53,6 @@ func OpenApart(ctx context.Context, path, root, workDir string) (db *stdsql.DB, 
 		return nil, nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(folder)) }, nil
-}
-
-// linkOrCopy links the file under a second name; on another filesystem it copies the file.
-func linkOrCopy(from, to string) error {
-	if os.Link(from, to) == nil {
-		return nil
-	}
-	return copyFile(from, to)
 }
 
 func copyFile(from, to string) (err error) {
