@@ -132,22 +132,5 @@ func (g *Log) Names(ctx context.Context, s store.Store, cache *runs.Cache) ([]ru
 
 // Bases returns the base URLs from which runs pulled a feed. Where the lake has several, it names the runs of each.
 func (l *Lake) Bases(ctx context.Context, feed api.Feed) (*lake.Bases, error) {
-	bases := lake.NewBases(l.log.Commits, feed)
-	if len(l.log.segments) == 0 || bases.Extend() {
-		return bases, nil
-	}
-	names, err := l.names.Read(ctx, l.store, l.log.segments)
-	if err != nil {
-		return nil, fmt.Errorf("base URLs of %s: %w", feed, err)
-	}
-	for i := range names {
-		base := names[i].Base
-		if names[i].Bases != nil {
-			base = names[i].Bases[feed.String()]
-		}
-		if base != "" {
-			bases.Add(names[i].RunID, base)
-		}
-	}
-	return bases, nil
+	return l.names.Bases(ctx, l.store, l.log.segments, l.log.Commits, feed)
 }

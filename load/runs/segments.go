@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -116,4 +118,27 @@ func (c *Cache) Read(ctx context.Context, from store.Store, s Segments) ([]Name,
 		c.until, c.names = until, slices.Concat(parts...)
 	}
 	return c.names, nil
+}
+
+// Bases returns the base URLs from which runs pulled a feed: of commits, which begin with the needed ones of segments. If
+// there are several, it reads which run had which.
+func (c *Cache) Bases(ctx context.Context, from store.Store, s Segments, commits []lake.Commit, feed api.Feed) (*lake.Bases, error) {
+	bases := lake.NewBases(commits, feed)
+	if len(s) == 0 || bases.Extend() {
+		return bases, nil
+	}
+	names, err := c.Read(ctx, from, s)
+	if err != nil {
+		return nil, fmt.Errorf("base URLs of %s: %w", feed, err)
+	}
+	for i := range names {
+		base := names[i].Base
+		if names[i].Bases != nil {
+			base = names[i].Bases[feed.String()]
+		}
+		if base != "" {
+			bases.Add(names[i].RunID, base)
+		}
+	}
+	return bases, nil
 }
