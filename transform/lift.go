@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/internal/columnar"
 )
 
 // Lifter gives the rows of files of older schema versions the values that the present rules give them, so that they can
@@ -18,6 +18,7 @@ import (
 //   - U+0000 in a text is U+FFFD;
 //   - a column that got a wider type has that type; a NULL in it is the payload's value, if that did not fit;
 //   - a documented column that the file lacks has the payload's values;
+//   - a table that came after the file has the payload's rows: PayloadRows;
 //   - helper columns are read by the present parsers from the row's own texts, and from the payload's currency where a
 //     text is read with the currency of its deal.
 //
@@ -30,7 +31,12 @@ type Lifter struct {
 	values    map[valueKey]cell // by column: values of the payloads that older files do not have
 	dealTexts map[dealTextKey][]byte
 	texts     map[string][]byte // of dealTexts, so that equal ones share memory
+	rows      *Batches          // only of tables that came after the first schema version
+	taken     map[*lake.Table][]arrow.Record
 }
+
+// payloadRowsBytes is the size of the rows that become one record of PayloadRows: 8 MiB, as of a row group.
+const payloadRowsBytes = 8 << 20
 
 // dealTextKey is a text of a deal's own row with which rows of other tables are read. The column is an index in Table.Columns
 // of the deal's table.
@@ -62,12 +68,13 @@ type tableLift struct {
 // NewLifter returns a Lifter for the tables of a feed.
 func NewLifter(mem memory.Allocator, feed api.Feed) *Lifter {
 	return &Lifter{mem: mem, reader: NewFlattener(feed, api.Base{}), tables: map[*lake.Table]*tableLift{}, values: map[valueKey]cell{},
-		dealTexts: map[dealTextKey][]byte{}, texts: map[string][]byte{}}
+		dealTexts: map[dealTextKey][]byte{}, texts: map[string][]byte{}, rows: NewHistoryBatches(mem, feed), taken: map[*lake.Table][]arrow.Record{}}
 }
 
-// Remember reads a version's payload and keeps the values that files of older schema versions do not have. A payload
-// that cannot be read has none.
-func (l *Lifter) Remember(dealID int64, version int32, payload []byte) {
+// Remember reads a version's payload and keeps the values and rows that files of older schema versions do not have. The
+// payload's links are relative to base. A payload that cannot be read has none.
+func (l *Lifter) Remember(dealID int64, version int32, base api.Base, payload []byte) {
+	l.reader.SetBase(base)
 	if _, err := l.reader.Read(payload); err == nil {
 		l.RememberRows(l.reader, dealID, version)
 	}
@@ -76,6 +83,12 @@ func (l *Lifter) Remember(dealID int64, version int32, payload []byte) {
 // RememberRows is Remember for the deal that f has read last.
 func (l *Lifter) RememberRows(f *Flattener, dealID int64, version int32) {
 	for t, table := range f.plan.tables {
+		if table.Since > 1 {
+			l.rows.appendTable(&l.rows.tables[t], &f.tables[t], dealID, version)
+			if l.rows.Bytes(t) >= payloadRowsBytes {
+				l.takeRows(t)
+			}
+		}
 		for c := range table.Columns {
 			if isLater(&table.Columns[c]) {
 				l.rememberColumn(&f.tables[t], valueKey{table: table, column: c, id: dealID, version: version})
@@ -87,6 +100,20 @@ func (l *Lifter) RememberRows(f *Flattener, dealID int64, version int32) {
 			}
 		}
 	}
+}
+
+func (l *Lifter) takeRows(table int) {
+	batch := l.rows.Take(table)
+	l.taken[batch.Table] = append(l.taken[batch.Table], batch.Record)
+}
+
+// PayloadRows returns the rows that the remembered payloads have in a table, with the table's HistoryColumns; none for a
+// table of the first schema version. Release frees them.
+func (l *Lifter) PayloadRows(table *lake.Table) []arrow.Record {
+	if i := slices.Index(l.reader.plan.tables, table); i >= 0 && l.rows.Rows(i) > 0 {
+		l.takeRows(i)
+	}
+	return l.taken[table]
 }
 
 // shared returns a text. Equal texts share their memory.
@@ -139,7 +166,7 @@ func (l *Lifter) Lift(table *lake.Table, record arrow.Record) arrow.Record {
 	keys := make([]cell, 3+table.Depth())
 	for i := range int(record.NumRows()) {
 		for k := range keys {
-			keys[k] = cellOf(record.Column(k), i)
+			keys[k] = columnar.CellAt(record.Column(k), i)
 		}
 		l.liftRow(t, keys, from, i)
 	}
@@ -163,7 +190,7 @@ func (l *Lifter) liftRow(t *tableLift, keys []cell, from []arrow.Array, i int) {
 	key := valueKey{table: t.table, id: keys[1].N, version: int32(keys[2].N), position: positionOf(keys[3:])}
 	for c, column := range from {
 		if column != nil {
-			row[c] = cellOf(column, i)
+			row[c] = columnar.CellAt(column, i)
 		}
 		if !row[c].Set {
 			if isLater(&t.table.Columns[c]) {
@@ -201,8 +228,14 @@ func (l *Lifter) Changed(table *lake.Table) []string {
 	return nil
 }
 
-// Release frees the memory of rows that were not returned.
+// Release frees the memory of all rows, except those that Lift has returned.
 func (l *Lifter) Release() {
+	l.rows.Release()
+	for _, records := range l.taken {
+		for _, record := range records {
+			record.Release()
+		}
+	}
 	for _, t := range l.tables {
 		t.batch.release()
 	}
@@ -217,33 +250,4 @@ func positionOf(keys []cell) ordinals {
 		return ordinals{outer: int32(keys[0].N), inner: int32(keys[1].N)}
 	}
 	return ordinals{}
-}
-
-// cellOf returns a row of an Arrow column. The cell's text is valid as long as the column.
-func cellOf(column arrow.Array, row int) cell {
-	if column.IsNull(row) {
-		return cell{}
-	}
-	c := cell{Set: true}
-	switch a := column.(type) {
-	case *array.String:
-		c.Text = []byte(a.Value(row))
-	case *array.Boolean:
-		if a.Value(row) {
-			c.N = 1
-		}
-	case *array.Int32:
-		c.N = int64(a.Value(row))
-	case *array.Int64:
-		c.N = a.Value(row)
-	case *array.Date32:
-		c.N = int64(a.Value(row))
-	case *array.Timestamp:
-		c.N = int64(a.Value(row))
-	case *array.Decimal128:
-		c.Num = a.Value(row)
-	default:
-		panic("no flattened table has a column of type " + column.DataType().String())
-	}
-	return c
 }

@@ -31,16 +31,18 @@ type comparison struct {
 	counts  map[uint64]int32 // by hash of a row: number of such rows now, minus before
 	buf     []byte
 
-	before  int64 // rows that were read
-	now     int64 // rows that were written
-	damaged int   // previous files that are absent, or differ from what was committed: they were not read
+	older   map[parquet.RowKey]int // of a deals' own table: schema versions of the older files of its versions
+	later   int64                  // rows that previous files lack because the table came later: they count as equal
+	before  int64                  // rows that were read
+	now     int64                  // rows that were written
+	damaged int                    // previous files that are absent, or differ from what was committed: they were not read
 }
 
 // newComparison begins a comparison with the rows of a market in previous files of a table. lifter is nil if none has an older schema version.
 func newComparison(table *lake.Table, market api.Market, lifter *transform.Lifter) *comparison {
 	return &comparison{
 		table: table, market: market, lifter: lifter, columns: len(table.HistoryColumns()), helpers: lake.ColumnNames(table.Helpers),
-		sums: make([]uint64, len(table.Helpers)), seed: maphash.MakeSeed(), counts: map[uint64]int32{},
+		sums: make([]uint64, len(table.Helpers)), seed: maphash.MakeSeed(), counts: map[uint64]int32{}, older: map[parquet.RowKey]int{},
 	}
 }
 
@@ -51,6 +53,9 @@ func (c *comparison) improved() []string {
 		return nil
 	}
 	improved := slices.Clone(c.lifter.Changed(c.table))
+	if c.later > 0 {
+		improved = lake.ColumnNames(c.table.Columns)
+	}
 	for i, name := range c.helpers {
 		if c.sums[i] != 0 {
 			improved = append(improved, name)
@@ -91,6 +96,7 @@ func (c *comparison) addFileBefore(ctx context.Context, p *replay, f lake.File) 
 		c.before += record.NumRows()
 		c.addHelpers(record, -1)
 		if f.SchemaVersion < lake.SchemaVersion {
+			c.rememberOlder(record, f.SchemaVersion)
 			record = c.lifter.Lift(c.table, record)
 			defer record.Release()
 		}
@@ -98,6 +104,35 @@ func (c *comparison) addFileBefore(ctx context.Context, p *replay, f lake.File) 
 		return nil
 	})
 }
+
+// rememberOlder remembers the versions of an older file of a deals' own table, if the feed has a later table.
+func (c *comparison) rememberOlder(record arrow.Record, schemaVersion int) {
+	isLater := func(t *lake.Table) bool { return t.DealsTable() == c.table && schemaVersion < t.Since }
+	if slices.ContainsFunc(lake.Tables(), isLater) {
+		for row := range int(record.NumRows()) {
+			c.older[versionColumns.read(record, row)] = schemaVersion
+		}
+	}
+}
+
+// addLater adds the rows that no previous file can have, because the table came after the file with the deal's own row.
+// deals is the comparison of the deals' own table, after its addBefore.
+func (c *comparison) addLater(deals *comparison) {
+	if c.lifter == nil {
+		return
+	}
+	for _, record := range c.lifter.PayloadRows(c.table) {
+		for row := range int(record.NumRows()) {
+			if schemaVersion, older := deals.older[versionColumns.read(record, row)]; older && schemaVersion < c.table.Since {
+				c.addRow(record, row, -1)
+				c.later++
+			}
+		}
+	}
+}
+
+// versionColumns are those of a row's version in all flattened tables.
+var versionColumns = keyColumns{deal: 1, version: 2, outer: -1, ordinal: -1}
 
 // addHelpers adds the values of helper columns as they are in files.
 func (c *comparison) addHelpers(record arrow.Record, n int64) {
@@ -114,14 +149,18 @@ func (c *comparison) addHelpers(record arrow.Record, n int64) {
 // addRows adds rows, each with the sign of n. They are under the present rules.
 func (c *comparison) addRows(record arrow.Record, n int32) {
 	for row := range int(record.NumRows()) {
-		c.buf = c.buf[:0]
-		for column := range c.columns {
-			c.buf = parquet.AppendCell(c.buf, record.Column(column), row)
-		}
-		hash := maphash.Bytes(c.seed, c.buf)
-		if c.counts[hash] += n; c.counts[hash] == 0 {
-			delete(c.counts, hash)
-		}
+		c.addRow(record, row, n)
+	}
+}
+
+func (c *comparison) addRow(record arrow.Record, row int, n int32) {
+	c.buf = c.buf[:0]
+	for column := range c.columns {
+		c.buf = parquet.AppendCell(c.buf, record.Column(column), row)
+	}
+	hash := maphash.Bytes(c.seed, c.buf)
+	if c.counts[hash] += n; c.counts[hash] == 0 {
+		delete(c.counts, hash)
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *replay) newRebuilt(ctx context.Context, feed api.Feed, where string, be
 			b.lifter = transform.NewLifter(b.Memory, feed)
 		}
 		t := rebuiltTable{name: name, before: files, compare: newComparison(table, feed.Market, nil)}
-		if slices.ContainsFunc(files, isOutdated) {
+		if slices.ContainsFunc(files, isOutdated) || table.Since > 1 {
 			t.compare.lifter = b.lifter
 		}
 		b.tables = append(b.tables, t)
@@ -111,8 +111,9 @@ func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 	if err := t.compare.addBefore(ctx, b.replay, t.before); err != nil {
 		return err
 	}
+	t.compare.addLater(b.tables[0].compare)
 	different := t.compare.different()
-	outdated := slices.ContainsFunc(t.before, isOutdated)
+	outdated := slices.ContainsFunc(t.before, isOutdated) || t.compare.later > 0
 	replace := b.cfg.Force || outdated || different > 0 || t.compare.damaged > 0
 	if replace { // otherwise end deletes the files
 		for _, files := range b.files {

@@ -44,7 +44,7 @@ type ReplayedTable struct {
 	Damaged     int      `json:"damaged_files"` // absent, or different from what was committed
 	Replaced    int      `json:"replaced_files"`
 	Where       []string `json:"where"`    // the partitions with different rows
-	Improved    []string `json:"improved"` // columns that the present rules or parsers read differently; such rows still count as equal
+	Improved    []string `json:"improved"` // columns that the present rules or parsers read differently, or that came later; such rows still count as equal
 }
 
 // Replay rebuilds the history of the flattened tables from the payloads in deal_versions, under the current schema, and

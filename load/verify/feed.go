@@ -33,6 +33,15 @@ func (t *tally) clear() {
 	clear(t.ordinals)
 }
 
+// fill gives the rows of payloads to the versions that are older than the table, except those that have rows.
+func (t *tally) fill(payloads *tally, isOlder func(version int) bool) {
+	for i := range t.sums {
+		if t.files[i] == 0 && isOlder(i) {
+			t.sums[i], t.ordinals[i] = payloads.sums[i], payloads.ordinals[i]
+		}
+	}
+}
+
 // feedCheck compares the tables of one feed with its versions, and its snapshots with its history. It is used by one
 // goroutine.
 type feedCheck struct {
@@ -106,10 +115,14 @@ func (c *feedCheck) checkTables(ctx context.Context) error {
 		files := slices.Concat(c.files[lake.HistoryTable(table.Name)], c.files[lake.SnapshotTable(table.Name)])
 		files = slices.DeleteFunc(files, func(f lake.File) bool { return !c.v.isSound(f) })
 		hasher := c.v.newRowHasher(c.feed, table, files)
+		payloads := c.payloadRows(table, hasher)
 		history := newTally(len(c.index))
 		complete, err := c.collect(ctx, c.files[lake.HistoryTable(table.Name)], history, hasher)
 		if err != nil {
 			return err
+		}
+		if payloads != nil {
+			complete = c.fillHistory(table, history, payloads) && complete
 		}
 		folder := path.Dir(lake.HistoryFolder(c.v.log.Format, table.Name, c.feed.Market, 0))
 		if !complete {
@@ -119,7 +132,7 @@ func (c *feedCheck) checkTables(ctx context.Context) error {
 		c.history[table.Name] = history
 		c.checkHistory(table, folder)
 		for _, day := range slices.Sorted(maps.Keys(days)) {
-			if err := c.checkSnapshot(ctx, table, hasher, day, days[day]); err != nil {
+			if err := c.checkSnapshot(ctx, table, hasher, payloads, day, days[day]); err != nil {
 				return err
 			}
 		}
@@ -128,6 +141,40 @@ func (c *feedCheck) checkTables(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// payloadRows sums up the rows that payloads have in a table that came after the first schema version. They are those of
+// versions that older programs wrote. It returns nil for another table, and where all files have one schema version.
+func (c *feedCheck) payloadRows(table *lake.Table, hasher *rowHasher) *tally {
+	if table.Since <= 1 || hasher.lifter == nil {
+		return nil
+	}
+	payloads, columns := newTally(len(c.index)), len(table.HistoryColumns())
+	for _, record := range hasher.lifter.PayloadRows(table) {
+		for row := range int(record.NumRows()) {
+			key := keyOf(record, row, table.Depth())
+			if i := c.index.find(key.DealID, key.Version); i >= 0 {
+				payloads.sums[i].add(hasher.hash(record, columns, row))
+				payloads.ordinals[i] = max(payloads.ordinals[i], key.Ordinal)
+			}
+		}
+	}
+	return payloads
+}
+
+// fillHistory fills the history of a table with the rows of versions whose own row is in a file that is older than the
+// table. complete is false if the history of the deals' own table is not known.
+func (c *feedCheck) fillHistory(table *lake.Table, history, payloads *tally) (complete bool) {
+	name := table.DealsTable().Name
+	deals, files := c.history[name], c.files[lake.HistoryTable(name)]
+	if deals == nil {
+		return false
+	}
+	history.fill(payloads, func(i int) bool {
+		number := deals.files[i]
+		return number > 0 && files[number-1].SchemaVersion < table.Since
+	})
+	return true
 }
 
 // isParent says whether another table of the feed has rows that belong to rows of this table.
@@ -294,14 +341,23 @@ func (c *feedCheck) snapshotDays(ctx context.Context) (map[string]int64, error) 
 	return days, nil
 }
 
-// checkSnapshot compares a table's snapshot of a day with history as of the instant of its commit, in µs.
-func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher *rowHasher, day string, instant int64) error {
-	files := slices.DeleteFunc(slices.Clone(c.files[lake.SnapshotTable(table.Name)]), func(f lake.File) bool { return f.Day() != day })
+// snapshotFiles lists the files of a table's snapshot of a day.
+func (c *feedCheck) snapshotFiles(table *lake.Table, day string) []lake.File {
+	return slices.DeleteFunc(slices.Clone(c.files[lake.SnapshotTable(table.Name)]), func(f lake.File) bool { return f.Day() != day })
+}
+
+// checkSnapshot compares a table's snapshot of a day with history as of the instant of its commit, in µs. payloads are
+// the rows that a snapshot has which is older than the table; nil if there is none.
+func (c *feedCheck) checkSnapshot(ctx context.Context, table *lake.Table, hasher *rowHasher, payloads *tally, day string, instant int64) error {
 	c.snapshot.clear()
-	complete, err := c.collect(ctx, files, c.snapshot, hasher)
+	complete, err := c.collect(ctx, c.snapshotFiles(table, day), c.snapshot, hasher)
 	history := c.history[table.Name]
 	if err != nil || !complete || history == nil {
 		return err
+	}
+	isOlder := func(f lake.File) bool { return f.SchemaVersion < table.Since }
+	if payloads != nil && slices.ContainsFunc(c.snapshotFiles(table.DealsTable(), day), isOlder) {
+		c.snapshot.fill(payloads, func(i int) bool { return c.index.isCurrent(i, instant) })
 	}
 	folder := lake.SnapshotFolder(c.v.log.Format, table.Name, c.feed.Market, day)
 	for i := range c.index {

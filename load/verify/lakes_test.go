@@ -2,6 +2,8 @@ package verify_test
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"path"
@@ -21,6 +23,7 @@ import (
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -103,6 +106,33 @@ func TestSoundAfterRewriting(t *testing.T) {
 		rewrite(t, s, "expire", func(lake.File) bool { return false }, "2026-01-05")
 		world.WantSound(t, s)
 	})
+}
+
+// TestTableOfALaterProgram verifies a lake with files of a table that a later program has added: each is a note, and its bytes
+// are checked.
+func TestTableOfALaterProgram(t *testing.T) {
+	t.Parallel()
+	s := world.ShortLake(t).Store
+	d := &world.Damager{TB: t, Store: s}
+	renamed := []string{}
+	for n := int64(1); n <= 3; n++ {
+		for _, f := range d.ReadCommit(n).Add {
+			if kind, name, _ := strings.Cut(f.Table, "."); name == "bond_priced_banks" {
+				d.Do(fmt.Sprintf("commit commit@%d schema %s %d", n, f.Path, lake.SchemaVersion+1))
+				d.Do(fmt.Sprintf("commit commit@%d table %s %s.bond_priced_notes", n, f.Path, kind))
+				renamed = append(renamed, f.Path)
+			}
+		}
+	}
+	report, err := world.Verify(t, s)
+	if err != nil || report.Notes != int64(len(renamed)) || slices.ContainsFunc(report.Findings, func(f verify.Finding) bool { return f.Check != verify.NotChecked }) {
+		t.Errorf("got %v, %+v; want a note for each of %d files", err, report.Findings, len(renamed))
+	}
+	d.Do("flip " + renamed[0] + " data")
+	report, err = world.Verify(t, s)
+	if !errors.Is(err, verify.ErrDamage) || !slices.ContainsFunc(report.Findings, func(f verify.Finding) bool { return f.Check == verify.FileHash }) {
+		t.Errorf("a flipped bit: got %v, %+v; want %s", err, report.Findings, verify.FileHash)
+	}
 }
 
 // rewrite makes a commit that merges the wanted files into one per table and partition, and removes the snapshots of

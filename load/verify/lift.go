@@ -1,16 +1,23 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"slices"
 
+	"dealflow/load/runs"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// startLifters creates the lifters of the feeds with a table whose files have several schema versions.
-func (v *verifier) startLifters(files []lake.File) error {
-	v.lifters = map[api.Feed]Lifter{}
+// startLifters creates the lifters of the feeds with a table whose files have several schema versions, and finds their
+// base URLs. With a broken log nothing is compared, and no lifter is needed.
+func (v *verifier) startLifters(ctx context.Context, files []lake.File) (err error) {
+	v.lifters, v.bases = map[api.Feed]Lifter{}, map[api.Feed]*lake.Bases{}
+	if v.log.broken {
+		return nil
+	}
+	names := new(runs.Cache)
 	for _, feed := range allFeeds {
 		for _, table := range lake.FeedTables(feed) {
 			if lake.OneSchemaVersion(tableFiles(files, feed, table)) {
@@ -18,6 +25,9 @@ func (v *verifier) startLifters(files []lake.File) error {
 			}
 			if v.cfg.Lifter == nil {
 				return errors.New("verify: files of several schema versions are to be compared: want Config.Lifter")
+			}
+			if v.bases[feed], err = names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed); err != nil {
+				return err
 			}
 			v.lifters[feed] = v.cfg.Lifter(v.cfg.Memory, feed)
 			break

@@ -14,6 +14,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/runs"
 	"dealflow/load/store"
+	"dealflow/load/verify/watchstore"
 	"dealflow/schemas/lake"
 )
 
@@ -286,7 +287,7 @@ func (v *verifier) wantsCheckpoint(n int64, h load.Hint, all []int64) bool {
 // them.
 func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	g := &v.log
-	watch := watchStore(v.store)
+	watch := watchstore.New(v.store)
 	summed, err := load.ReadCheckpoint(ctx, watch, n)
 	if errors.Is(err, store.ErrNotFound) {
 		return ctx.Err() // expire has deleted it since the listing
@@ -298,7 +299,7 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if fault := watch.fault(); fault != nil {
+	if fault := watch.Fault(); fault != nil {
 		return fault
 	}
 	f := Finding{Check: Checkpoint, Path: lake.CheckpointKey(n)}
@@ -330,13 +331,13 @@ func (v *verifier) checkCheckpoint(ctx context.Context, n int64) error {
 func (v *verifier) checkSegments(ctx context.Context, stated runs.Segments) error {
 	own := v.log.Segments()
 	return v.each(ctx, min(len(stated), len(own)), func(ctx context.Context, i int) error {
-		watch := watchStore(v.store)
+		watch := watchstore.New(v.store)
 		detail := ""
 		switch err := stated[i].Compare(ctx, watch, &own[i]); {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case watch.fault() != nil:
-			return watch.fault()
+		case watch.Fault() != nil:
+			return watch.Fault()
 		case err != nil:
 			detail = err.Error()
 		}

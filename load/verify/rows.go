@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"dealflow/load/parquet"
+	"dealflow/load/verify/watchstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -61,7 +62,7 @@ func (v *verifier) walkRows(ctx context.Context, f lake.File, market api.Market,
 // scanFile reads columns of a market's rows in a file whose footer is right. It returns only the context's error; it
 // records any other.
 func (v *verifier) scanFile(ctx context.Context, f lake.File, market api.Market, columns []string, row func(arrow.Record)) error {
-	watch := watchStore(v.files)
+	watch := watchstore.New(v.files)
 	err := parquet.Scan(ctx, watch, v.cfg.Memory, f.Path, columns, parquet.GroupsOf(&f, market, nil), func(record arrow.Record) error {
 		v.rows.Add(record.NumRows())
 		row(record)
@@ -106,7 +107,7 @@ func (v *verifier) checkCounts(f lake.File, rows, least, greatest int64) {
 
 // check checks one row against its file and the row before it.
 func (r *fileRows) check(record arrow.Record, i int) parquet.RowKey {
-	key := r.key(record, i)
+	key := keyOf(record, i, r.shape.table.Depth())
 	if market := record.Column(0).(*array.String).Value(i); market != string(r.market) {
 		r.fault(key, RowPartition, "the row's market is %q, want %s as in the commit", market, r.market)
 	}
@@ -149,11 +150,11 @@ func (r *fileRows) checkOrdinal(key parquet.RowKey) {
 	}
 }
 
-// key reads a row's key.
-func (r *fileRows) key(record arrow.Record, i int) parquet.RowKey {
+// keyOf reads the key of a row of a table with a depth.
+func keyOf(record arrow.Record, i, depth int) parquet.RowKey {
 	number := func(column int) int32 { return record.Column(column).(*array.Int32).Value(i) }
 	key := parquet.RowKey{DealID: record.Column(1).(*array.Int64).Value(i), Version: number(2)}
-	switch r.shape.table.Depth() {
+	switch depth {
 	case 1:
 		key.Ordinal = number(3)
 	case 2:
@@ -189,7 +190,8 @@ func (s *rowSum) add(o rowSum) {
 // safe for concurrent use.
 type rowHasher struct {
 	table *lake.Table
-	// lifter brings rows of older files under the present rules; nil where all files have one schema version.
+	// lifter brings rows of older files under the present rules; nil where all files have one schema version, and have all
+	// rows.
 	lifter Lifter
 	seeds  [2]maphash.Seed
 	skip   int // leading columns that are not hashed: market, deal_id, version
@@ -199,7 +201,7 @@ type rowHasher struct {
 // newRowHasher returns a hasher of the rows of a table's files.
 func (v *verifier) newRowHasher(feed api.Feed, table *lake.Table, files []lake.File) *rowHasher {
 	h := &rowHasher{table: table, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, skip: 3}
-	if !lake.OneSchemaVersion(files) {
+	if !lake.OneSchemaVersion(files) || table.Since > 1 {
 		h.lifter = v.lifters[feed]
 	}
 	return h

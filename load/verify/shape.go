@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,9 @@ type shape struct {
 	day      arrow.Date32  // of a snapshot
 	columns  []lake.Column // in the file's schema version
 }
+
+// errLaterTable says that a file is of a table that came after this program.
+var errLaterTable = errors.New("the table came after this program")
 
 // shapeOf returns the shape of a file of a lake of a format version. It is an error if path, table and partition do not
 // agree. Of a file of a later schema version it knows the columns that this program knows: a version that changes one of
@@ -40,6 +44,8 @@ func shapeOf(f lake.File, format int) (*shape, error) {
 		s.columns = lake.ColumnsAt(s.table.HistoryColumns(), f.SchemaVersion)
 	case history && !snapshot && name == lake.DealVersions:
 		s.columns = lake.ColumnsAt(lake.DealVersionColumns(), f.SchemaVersion)
+	case history != snapshot && f.SchemaVersion > lake.SchemaVersion:
+		return nil, errLaterTable
 	default:
 		return nil, fmt.Errorf("commit names table %q: no such table exists", f.Table)
 	}

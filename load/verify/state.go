@@ -7,6 +7,7 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/load/verify/watchstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -14,9 +15,9 @@ import (
 // checkStates compares the state files of the checkpoints with history.
 func (v *verifier) checkStates(ctx context.Context, indexes map[api.Feed]versionIndex) error {
 	for _, n := range v.log.checkpoints {
-		watch := watchStore(v.store)
+		watch := watchstore.New(v.store)
 		latest, err := load.ReadState(ctx, watch, n)
-		switch fault := watch.fault(); {
+		switch fault := watch.Fault(); {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case fault != nil:

@@ -6,12 +6,13 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/iceberg"
+	"dealflow/load/verify/watchstore"
 )
 
 // checkTables compares the published Iceberg tables with the lake. They are made from its log and files: if these are
 // damaged, the tables are not checked.
 func (v *verifier) checkTables(ctx context.Context) error {
-	watch := watchStore(v.store)
+	watch := watchstore.New(v.store)
 	if published, err := iceberg.ReadPublished(ctx, watch); published == nil && err == nil {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (v *verifier) checkTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if fault := watch.fault(); fault != nil {
+	if fault := watch.Fault(); fault != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.storeErrors = append(v.storeErrors, fmt.Errorf("check the Iceberg tables: %w", fault))

@@ -15,6 +15,7 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/load/verify/watchstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -48,11 +49,15 @@ type Config struct {
 // Lifter gives rows of files of older schema versions the values that the present rules give them, from the rows and
 // from the payloads of their versions. It is used by one goroutine at a time.
 type Lifter interface {
-	// Remember reads a version's payload. All payloads are remembered before rows are lifted.
-	Remember(dealID int64, version int32, payload []byte)
+	// Remember reads a version's payload, whose links are relative to base. All payloads are remembered before rows are
+	// lifted.
+	Remember(dealID int64, version int32, base api.Base, payload []byte)
 	// Lift returns a record's rows under the present rules, in the order of lake.Table.HistoryColumns. The caller
 	// releases the result.
 	Lift(table *lake.Table, record arrow.Record) arrow.Record
+	// PayloadRows returns the rows of all payloads in a table that came after the first schema version, with the columns
+	// of Lift. Release frees them.
+	PayloadRows(table *lake.Table) []arrow.Record
 	// Release frees memory.
 	Release()
 }
@@ -123,7 +128,8 @@ type verifier struct {
 
 	versions int64
 	garbage  load.Garbage
-	lifters  map[api.Feed]Lifter // of feeds with a table whose files have several schema versions
+	lifters  map[api.Feed]Lifter      // of feeds with a table whose files have several schema versions
+	bases    map[api.Feed]*lake.Bases // of the same feeds
 
 	mu          sync.Mutex // guards what follows
 	findings    findings
@@ -155,7 +161,7 @@ func (v *verifier) verify(ctx context.Context) error {
 
 // checkRows checks what the rows of files say about each other.
 func (v *verifier) checkRows(ctx context.Context, files []lake.File) error {
-	if err := v.startLifters(files); err != nil {
+	if err := v.startLifters(ctx, files); err != nil {
 		return err
 	}
 	defer v.releaseLifters()
@@ -220,12 +226,12 @@ func (v *verifier) allSound(files []lake.File) bool {
 // recordReadError classifies an error from reading a file. A store that does not answer says nothing about the file, so
 // it is no finding, but then the lake is not proved either. Any other error is a finding. It returns only the context's
 // error.
-func (v *verifier) recordReadError(ctx context.Context, f lake.File, watch *watch, err error) error {
+func (v *verifier) recordReadError(ctx context.Context, f lake.File, watch *watchstore.Store, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	v.markUnsound(f)
-	if fault := watch.fault(); fault != nil {
+	if fault := watch.Fault(); fault != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.storeErrors = append(v.storeErrors, fmt.Errorf("read %s: %w", f.Path, fault))

@@ -159,9 +159,15 @@ func (v *verifier) readVersions(ctx context.Context, f lake.File, market api.Mar
 
 // remember gives a version's payload to the feed's lifter, if it has one.
 func (r *versionFile) remember(c versionRecord, i int, feed api.Feed, e versionEntry) {
-	if lifter := r.v.lifters[feed]; lifter != nil && !c.null(12, i) {
-		lifter.Remember(e.deal, e.version, []byte(c.text(12, i)))
+	lifter := r.v.lifters[feed]
+	if lifter == nil || c.null(12, i) {
+		return
 	}
+	base, err := r.v.bases[feed].Of(c.text(8, i))
+	if err != nil {
+		base = api.Base{} // check has reported that the run has no commit
+	}
+	lifter.Remember(e.deal, e.version, base, []byte(c.text(12, i)))
 }
 
 var allFeeds = api.Feeds()

@@ -8,5 +8,5 @@
 // readable. testdata/tables.md is the binding list of columns; TestTables compares this package with it.
 // Fails: lookups by name return false if there is no such name; parsing returns errors that name the text.
 // May change here: a new column takes one line in its table's file, with the next free number and
-// Since set to the raised SchemaVersion.
+// Since set to the raised SchemaVersion; so has a new table.
 package lake

@@ -24,6 +24,9 @@ type Table struct {
 	Columns []Column // documented columns: each has a pointer into the record
 	Helpers []Column // helper columns: read from texts of Columns by parsers
 
+	// Since is the schema version that added the table; 0 means the first. Older files of the deals' own table have no rows here.
+	Since int
+
 	// Identity names the columns that identify an entry of a list in the deal's next version. If several entries have
 	// the same identity, they are matched in order: first with first. TrancheIdentity means the tranche that an entry is
 	// or belongs to: by lineage in an expected deal, by id in a priced loan.
@@ -160,7 +163,7 @@ var tables = []*Table{
 	loanExpectedDeals(), loanExpectedSponsors(), loanExpectedTranches(),
 }
 
-// Tables returns the seventeen flattened tables in the order of testdata/tables.md: for each service and kind the deals
+// Tables returns the flattened tables in the order of testdata/tables.md: for each service and kind the deals
 // first, then their children. The tables are shared: do not modify them. The caller owns the slice.
 func Tables() []*Table { return append([]*Table(nil), tables...) }
 

@@ -215,6 +215,8 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 		f.SHA256 = hexSum(storetest.Bytes(d.TB, d.Store, f.Path))
 	case "schema":
 		f.SchemaVersion = int(n)
+	case "table":
+		f.Table = value
 	default:
 		d.Fatalf("unknown edit %s", what)
 	}

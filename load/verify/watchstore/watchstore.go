@@ -1,4 +1,10 @@
-package verify
+// Package watchstore tells errors of a store from damage of what it keeps.
+// Takes: a store.Store.
+// Gives: a store that reads from it, and the first error of its own.
+// Keeps: what is read is unchanged. The end of an object and its absence are no errors.
+// Fails: as the store does.
+// May change here: which errors say nothing about an object.
+package watchstore
 
 import (
 	"context"
@@ -9,18 +15,19 @@ import (
 	"dealflow/load/store"
 )
 
-// watch is a store that keeps the first error of the store itself while objects are read. Readers of formats wrap or
+// Store is a store that keeps the first error of the store itself while objects are read. Readers of formats wrap or
 // lose such errors, and a store that does not answer must not count as damage. It is safe for concurrent use.
-type watch struct {
+type Store struct {
 	store.Store
 	mu    sync.Mutex
 	first error
 }
 
-func watchStore(s store.Store) *watch { return &watch{Store: s} }
+// New returns a Store that reads from s.
+func New(s store.Store) *Store { return &Store{Store: s} }
 
 // record keeps the first error, except the end of an object and its absence.
-func (w *watch) record(err error) {
+func (w *Store) record(err error) {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -31,15 +38,15 @@ func (w *watch) record(err error) {
 	}
 }
 
-// fault returns the first error that was recorded.
-func (w *watch) fault() error {
+// Fault returns the first error that was recorded.
+func (w *Store) Fault() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.first
 }
 
 // Get implements store.Store.
-func (w *watch) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (w *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	r, err := w.Store.Get(ctx, key)
 	w.record(err)
 	if err != nil {
@@ -49,7 +56,7 @@ func (w *watch) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 }
 
 // OpenAt implements store.RandomReader.
-func (w *watch) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+func (w *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
 	r, err := store.OpenAt(ctx, w.Store, key)
 	w.record(err)
 	if err != nil {
@@ -60,7 +67,7 @@ func (w *watch) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, e
 
 type watchedBody struct {
 	io.ReadCloser
-	watch *watch
+	watch *Store
 }
 
 func (b *watchedBody) Read(p []byte) (int, error) {
@@ -71,7 +78,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 
 type watchedReader struct {
 	store.ReaderAtCloser
-	watch *watch
+	watch *Store
 }
 
 func (r *watchedReader) ReadAt(p []byte, off int64) (int, error) {
