@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestRecipes follows two recipes of CONTRIBUTING.md in a copy of the program, by the files that they name alone, and
+// TestRecipes follows three recipes of CONTRIBUTING.md in a copy of the program, by the files that they name alone, and
 // runs the commands that shall prove them. It compiles and runs other packages' tests, so it needs TEST_FULL.
 func TestRecipes(t *testing.T) {
 	if os.Getenv("TEST_FULL") == "" { //nolint:forbidigo // test support: it sets how much is tried
@@ -35,19 +35,22 @@ func TestRecipes(t *testing.T) {
 		run(t, dir, "go", "test", "-vet=off", "./sql", "-run", "TestAnalyses|TestPublicNames|TestMarkets|TestNoLookAhead")
 	})
 
-	t.Run("column", func(t *testing.T) {
+	t.Run("column and table", func(t *testing.T) {
 		t.Parallel()
 		dir, originals := copied(t)
 		const table = "bond_expected_deal_history"
 		_, recipe, _ := strings.Cut(recipes, "### A column\n")
-		recipe, _, _ = strings.Cut(recipe, "\n### ")
+		recipe, _, _ = strings.Cut(recipe, "\n### An analysis")
 
-		edit(t, dir, "schemas/lake/"+table+".go", `(?m)^(\t\t\t\{Number: 13, .*)$`, "$1\n\t\t\t"+
-			`{Number: 14, Name: "author", Type: Text, Pointer: "/dealHistory/*/author", Since: SchemaVersion, Doc: "Author of the entry."},`)
-		edit(t, dir, "schemas/lake/table.go", `const SchemaVersion = \d+`, "const SchemaVersion = 99")
+		declare(t, dir, "99")
 		edit(t, dir, "schemas/api/openapi.yaml", `(?m)^(    DealHistoryEntry:\n(?:      .*\n)*?      properties:\n)`, "$1        author: {type: string, description: Author of the entry.}\n")
 		edit(t, dir, "testdata/tables.md", `(?m)^(## `+table+`\n(?:.*\n)*?\| message \| UTF8 \| message \|\n)`, "$1| author | UTF8 | author |\n")
 		edit(t, dir, "testdata/samples/expected/"+table+".ndjson", `(?m)\}$`, `,"author":null}`)
+		edit(t, dir, "schemas/api/openapi.yaml", `(?m)^(        dealHistory: \{type: array, .*)$`, "$1\n"+
+			`        notes: {type: array, items: {type: object, properties: {headline: {type: string, description: Headline of the note.}}}, description: Notes on the deal.}`)
+		edit(t, dir, "testdata/tables.md", `(?m)^## loan_priced_deals$`, "## "+newTable+"\n"+
+			"one row per entry of `notes`; key market, deal_id, version, ordinal\n\n| column | type | from |\n|---|---|---|\n| headline | UTF8 | headline |\n\n$0")
+		write(t, dir, "testdata/samples/expected/"+newTable+".ndjson", "")
 		edit(t, dir, "transform/batch_test.go", `"schema_version":\d+`, `"schema_version":99`)
 		generate := regexp.MustCompile(`(?m)^\t\$\(GO\) (test .*) -update$`).FindStringSubmatch(text(t, filepath.Join(dir, "Makefile")))
 		if generate == nil {
@@ -62,12 +65,41 @@ func TestRecipes(t *testing.T) {
 				continue
 			}
 			named := strings.HasPrefix(name, "docs/generated/") || strings.HasPrefix(name, "testdata/transform/") ||
-				strings.Contains(recipe, "`"+strings.ReplaceAll(name, table, "<table>")+"`")
+				strings.Contains(recipe, "`"+strings.NewReplacer(table, "<table>", newTable, "<table>").Replace(name)+"`")
 			if !named {
-				t.Errorf("%s has changed, and the recipe of a column does not name it", name)
+				t.Errorf("%s has changed, and neither the recipe of a column nor that of a table names it", name)
 			}
 		}
 	})
+}
+
+// newTable is a table that declare adds.
+const newTable = "bond_expected_notes"
+
+// declare adds a column, a link and a table to the declarations of a copy, with a new schema version.
+func declare(t *testing.T, dir, schemaVersion string) {
+	t.Helper()
+	edit(t, dir, "schemas/lake/table.go", `const SchemaVersion = \d+`, "const SchemaVersion = "+schemaVersion)
+	edit(t, dir, "schemas/lake/bond_expected_deal_history.go", `(?m)^(\t\t\t\{Number: 13, .*)$`, "$1\n\t\t\t"+
+		`{Number: 14, Name: "author", Type: Text, Pointer: "/dealHistory/*/author", Since: SchemaVersion, Doc: "Author of the entry."},`)
+	write(t, dir, "schemas/lake/"+newTable+".go", `package lake
+
+import "dealflow/schemas/api"
+
+func bondExpectedNotes() *Table {
+	return &Table{
+		Name: "`+newTable+`", Service: api.Bond, Kind: api.Expected,
+		Rows:     "/notes/*",
+		Identity: []string{"headline"},
+		Since:    SchemaVersion,
+		Doc:      "Notes on expected bond deals.",
+		Columns: []Column{
+			{Number: 11, Name: "headline", Type: Text, Pointer: "/notes/*/headline", Doc: "Headline of the note."},
+		},
+	}
+}
+`)
+	edit(t, dir, "schemas/lake/table.go", `bondExpectedDealHistory\(\),`, "$0 bondExpectedNotes(),")
 }
 
 // copied returns a copy of the program's sources, and the checksum of each file.
