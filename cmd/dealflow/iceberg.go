@@ -69,9 +69,6 @@ longer then, and the lists take more space. on can be run again to change that.`
 			if keep != keepUsual && keep != keepAll {
 				return usagef("--keep %q: want %s or %s", keep, keepUsual, keepAll)
 			}
-			if every < 0 {
-				return usagef("--every %s: want 0 or more", every)
-			}
 			return runTables(cmd.Context(), a, func(s *iceberg.Settings) {
 				s.On, s.KeepAll, s.Every = true, keep == keepAll, every
 			})

@@ -48,13 +48,12 @@ else the default.
 	}
 	root.Version = version()
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w%s; see `%s --help`", err, likelyFlag(cmd, err), cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
 		newDemo(a), newRun(a), newSync(a), newWatch(a), newServe(a), newQuery(a), newExport(a), newDDL(a), newFiles(a), newReport(a), newUI(a), newCatalog(a), newStatus(a), newRuns(a), newQuarantine(a), newVerify(a), newCompact(a), newExpire(a), newReplay(a), newIceberg(a), newUpgrade(a), newCopy(a), newLease(a), newDoctor(a), newInit(a), newConfig(a), newMan(), newVersion(a), newWorker(a),
 	)
+	checkValues(root)
 	showVariables(root)
 	a.addCompletions(root)
 	return root

@@ -128,11 +128,8 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if _, err := time.Parse(time.DateOnly, o.snapshotDate); o.snapshotDate != "" && err != nil {
 		return usagef("--snapshot-date %q: want YYYY-MM-DD", o.snapshotDate)
 	}
-	if o.waitForLease < 0 {
-		return usagef("--wait-for-lease %s: want 0 or more", o.waitForLease)
-	}
-	if o.keep.Days < 0 || o.keep.Days > 0 && !o.maintain {
-		return usagef("--keep-days %d: want 1 or more, and --maintain with it; run drops no snapshots by itself", o.keep.Days)
+	if o.keep.Days > 0 && !o.maintain {
+		return usagef("--keep-days %d: want --maintain with it; run drops no snapshots by itself", o.keep.Days)
 	}
 	more := func(cfg *pull.Config) {
 		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
@@ -280,12 +277,6 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 	cfg.Contract = pull.Contract(o.contract)
 	if cfg.Contract != pull.ContractReport && cfg.Contract != pull.ContractFreeze {
 		return cfg, who, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
-	}
-	if o.deadline < 0 {
-		return cfg, who, usagef("--deadline %s: want a duration greater than 0", o.deadline)
-	}
-	if o.perDay < 0 {
-		return cfg, who, usagef("--requests-per-day %d: want 1 or more", o.perDay)
 	}
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, who, err

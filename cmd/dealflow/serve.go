@@ -255,8 +255,8 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 			return "", nil, usagef("--start %q: want an instant such as 2026-03-02T08:00:00Z", o.start)
 		}
 	}
-	if o.deals < 1 || o.years < 0 || o.speed < 0 {
-		return "", nil, usagef("want --deals of 1 or more, and --years and --speed of 0 or more")
+	if o.deals < 1 {
+		return "", nil, usagef("--deals %d: want 1 or more", o.deals)
 	}
 	// The market's history starts at midnight, so that two servers started on one day have the same deals.
 	shape := sim.Config{Seed: o.seed, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}

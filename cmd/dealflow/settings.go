@@ -189,9 +189,6 @@ func (s *settings) cache(where store.Store) (*mirror.Cache, error) {
 	if store.LocalPath(where) != "" {
 		return nil, nil
 	}
-	if s.cacheGB < 0 {
-		return nil, usagef("--cache-gb %d: want 0 or more", s.cacheGB)
-	}
 	folder, err := s.cacheFolder()
 	if err != nil {
 		return nil, err

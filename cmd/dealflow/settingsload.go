@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -97,13 +95,8 @@ func (s *settings) set(cmd *cobra.Command, f *pflag.Flag) error {
 	if !ok {
 		return nil
 	}
-	err := f.Value.Set(found.Text)
-	var number *strconv.NumError
-	if errors.As(err, &number) {
-		err = fmt.Errorf("%q: want a value of type %s", found.Text, f.Value.Type())
-	}
-	if err != nil {
-		return usagef("--%s, from %s: %w", f.Name, found.From, err)
+	if err := f.Value.Set(found.Text); err != nil {
+		return &usageError{refusal(f, found.From, err)}
 	}
 	return nil
 }

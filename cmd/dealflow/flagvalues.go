@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagValue is the value of every flag. It checks each text before the flag gets it, from the command line, the
+// environment and the settings file alike. Numbers are decimal: pflag takes 010 for 8.
+type flagValue struct {
+	pflag.Value
+}
+
+// checkValues gives each flag of each command a flagValue.
+func checkValues(root *cobra.Command) {
+	visit := func(f *pflag.Flag) {
+		if _, done := f.Value.(*flagValue); done { // a flag of several commands
+			return
+		}
+		f.Value = &flagValue{Value: f.Value}
+		if f.DefValue == "0s" { // which the help texts of pflag take for a default to show
+			f.DefValue = "0"
+		}
+	}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		cmd.PersistentFlags().VisitAll(visit)
+		cmd.Flags().VisitAll(visit)
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(root)
+}
+
+// Set implements pflag.Value. Its errors begin with the text that was refused.
+func (v *flagValue) Set(text string) error {
+	text, err := canonical(v.Type(), text)
+	if err != nil {
+		return err
+	}
+	return v.Value.Set(text)
+}
+
+// canonical returns a value of a flag's type in the one form that pflag reads as it is meant. No flag has a use for a
+// negative number or duration.
+func canonical(kind, text string) (string, error) {
+	refused := func(want string) (string, error) { return "", fmt.Errorf("%q: want %s", text, want) }
+	switch kind {
+	case "int", "int64":
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return refused("a whole number, 0 or more")
+		}
+		return strconv.FormatInt(n, 10), nil
+	case "uint64":
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return refused("a whole number, 0 or more")
+		}
+		return strconv.FormatUint(n, 10), nil
+	case "float64":
+		x, err := strconv.ParseFloat(text, 64)
+		if isDecimal := !strings.ContainsAny(text, "xX_"); err != nil || !isDecimal || !(x >= 0) || math.IsInf(x, 0) { // NaN neither
+			return refused("a number, 0 or more")
+		}
+	case "duration":
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return refused("a duration such as 90s or 2h, 0 or more")
+		}
+	case "bool":
+		if _, err := strconv.ParseBool(text); err != nil {
+			return refused("true or false")
+		}
+	}
+	return text, nil
+}
+
+// refusal says which flag was refused, and where the value is from; "" for the command line. The error is that of Set.
+func refusal(f *pflag.Flag, from string, err error) error {
+	switch {
+	case from != "":
+		return fmt.Errorf("--%s, from %s: %w", f.Name, from, err)
+	case strings.HasPrefix(err.Error(), `"`):
+		return fmt.Errorf("--%s %w", f.Name, err)
+	}
+	return fmt.Errorf("--%s: %w", f.Name, err)
+}
+
+// flagError returns the error for a command line that pflag refuses.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		err = refusal(invalid.GetFlag(), "", invalid.Unwrap())
+	}
+	return usagef("%w%s; see `%s --help`", err, likelyFlag(cmd, err), cmd.CommandPath())
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// mainWith runs a command line with variables, and returns its exit code and what it printed.
+func mainWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, said strings.Builder
+	code = Main(t.Context(), args, environment{Environ: environ, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said})
+	return code, out.String(), said.String()
+}
+
+// wantRefused checks that a command line ends with 2 and prints these texts, and nothing on stdout.
+func wantRefused(t *testing.T, environ, args []string, texts ...string) {
+	t.Helper()
+	code, stdout, stderr := mainWith(t, environ, args...)
+	if code != 2 || stdout != "" {
+		t.Errorf("%q %q ends with %d, want 2:\n%s%s", environ, args, code, stdout, stderr)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(stderr, text) {
+			t.Errorf("%q %q says this, without %q:\n%s", environ, args, text, stderr)
+		}
+	}
+}
+
+// settingsFileWith writes a settings file.
+func settingsFileWith(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestNumbersAreDecimal checks that no flag reads a number in another base than ten, takes a negative one, or has a value
+// that is not checked at all.
+func TestNumbersAreDecimal(t *testing.T) {
+	checked := 0
+	eachFlag(new(app).root(), func(cmd *cobra.Command, f *pflag.Flag) {
+		name := "--" + f.Name
+		if cmd != nil {
+			name = cmd.CommandPath() + " " + name
+		}
+		if _, ok := f.Value.(*flagValue); !ok {
+			t.Fatalf("%s is a %T, want a flagValue", name, f.Value)
+		}
+		bad := []string{"-1", "0x2", "1_0", "x"}
+		switch f.Value.Type() {
+		case "int", "int64", "uint64":
+			bad = append(bad, "1.5", "99999999999999999999")
+			if err := f.Value.Set("00000000000000000010"); err != nil || f.Value.String() != "10" {
+				t.Errorf("%s reads 00000000000000000010 as %s %v, want 10", name, f.Value, err)
+			}
+		case "float64":
+			bad = append(bad, "NaN", "Inf", "0x1p4")
+		case "duration":
+			bad = append(bad, "-2h", "10")
+		default:
+			return
+		}
+		checked++
+		for _, text := range bad {
+			if err := f.Value.Set(text); err == nil {
+				t.Errorf("%s accepts %s as %s", name, text, f.Value)
+			}
+		}
+	})
+	if checked < 40 {
+		t.Errorf("%d flags were checked: the test sees too little", checked)
+	}
+}
+
+// TestNumbersFromAnywhere checks that a number is read alike on the command line, in the environment and in the file.
+func TestNumbersFromAnywhere(t *testing.T) {
+	lake := filepath.Join(t.TempDir(), "lake")
+	wantRefused(t, nil, []string{"expire", "--lake", lake, "--keep-days", "0x23"}, `--keep-days "0x23": want a whole number`)
+	wantRefused(t, []string{"DEALFLOW_EXPIRE_KEEP_DAYS=0x23"}, []string{"config", "show"}, `--keep-days, from DEALFLOW_EXPIRE_KEEP_DAYS: "0x23": want a whole number`)
+	file := settingsFileWith(t, "expire:\n  keep_days: 3_5\n")
+	wantRefused(t, nil, []string{"config", "show", "--config", file}, "--keep-days, from "+file+` line 2: "3_5": want a whole number`)
+	wantRefused(t, nil, []string{"runs", "--last", "-1"}, `--last "-1"`)
+	wantRefused(t, nil, []string{"run", "--page-size", "-5"}, `--page-size "-5"`)
+}
