@@ -40,8 +40,14 @@ func checkValues(root *cobra.Command) {
 	walk(root)
 }
 
-// Set implements pflag.Value. Its errors begin with the text that was refused.
+// errEmpty refuses --drop-day "$DAY" where DAY is not set: the default would do something else than what was asked for.
+var errEmpty = errors.New("is empty: give it a value, or leave it out")
+
+// Set implements pflag.Value. Its errors are errEmpty, or begin with the text that was refused.
 func (v *flagValue) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errEmpty
+	}
 	text, err := canonical(v.Type(), text)
 	if err != nil {
 		return err
@@ -86,13 +92,17 @@ func canonical(kind, text string) (string, error) {
 
 // refusal says which flag was refused, and where the value is from; "" for the command line. The error is that of Set.
 func refusal(f *pflag.Flag, from string, err error) error {
-	switch {
-	case from != "":
-		return fmt.Errorf("--%s, from %s: %w", f.Name, from, err)
-	case strings.HasPrefix(err.Error(), `"`):
-		return fmt.Errorf("--%s %w", f.Name, err)
+	where := "--" + f.Name
+	if from != "" {
+		where += ", from " + from
 	}
-	return fmt.Errorf("--%s: %w", f.Name, err)
+	switch {
+	case errors.Is(err, errEmpty) && from != "":
+		return fmt.Errorf("%s, %w", where, err)
+	case errors.Is(err, errEmpty), from == "" && strings.HasPrefix(err.Error(), `"`):
+		return fmt.Errorf("%s %w", where, err)
+	}
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 // flagError returns the error for a command line that pflag refuses.

@@ -92,3 +92,30 @@ func TestNumbersFromAnywhere(t *testing.T) {
 	wantRefused(t, nil, []string{"runs", "--last", "-1"}, `--last "-1"`)
 	wantRefused(t, nil, []string{"run", "--page-size", "-5"}, `--page-size "-5"`)
 }
+
+// TestEmptyValues checks that no flag takes an empty value for its default: the variable of --drop-day "$DAY" may be unset.
+func TestEmptyValues(t *testing.T) {
+	eachFlag(new(app).root(), func(_ *cobra.Command, f *pflag.Flag) {
+		for _, text := range []string{"", " ", "\t"} {
+			if err := f.Value.Set(text); err == nil {
+				t.Errorf("--%s accepts %q", f.Name, text)
+			}
+		}
+	})
+	for _, args := range [][]string{
+		{"expire", "--apply", "--drop-day", ""}, {"expire", "--drop-day", "2026-01-07", "--feeds", ""}, {"serve", "--as-of", ""},
+		{"report", "--out", "-", "--as-of="}, {"run", "--snapshot-date", ""}, {"status", "--profile", ""}, {"status", "--config", ""},
+		{"verify", "--read-data="}, {"watch", "--listen="}, {"watch", "--maintenance", ""}, {"run", "--clock", ""}, {"status", "--lake="},
+		{"query", "--out", "", "SELECT 1"},
+	} {
+		wantRefused(t, nil, args, " is empty: give it a value, or leave it out")
+	}
+	wantRefused(t, []string{"DEALFLOW_FEEDS= "}, []string{"config", "show"}, "--feeds, from DEALFLOW_FEEDS, is empty")
+	for _, value := range []string{"[]", `[""]`, `" "`, `""`, ""} {
+		file := settingsFileWith(t, "lake: x\nfeeds: "+value+"\n")
+		wantRefused(t, nil, []string{"config", "show", "--config", file}, file+", line 2: feeds has no value: give it one, or remove it")
+	}
+	if code, _, stderr := mainWith(t, []string{"DEALFLOW_FEEDS="}, "config", "show"); code != 0 {
+		t.Errorf("an empty variable ends with %d, want 0: %s", code, stderr)
+	}
+}

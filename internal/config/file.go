@@ -138,9 +138,9 @@ func (f *file) scalar(key string, node *yaml.Node, list bool) (string, bool) {
 		node = node.Alias
 	}
 	switch {
-	case node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null" && node.Value != "":
+	case node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null" && strings.TrimSpace(node.Value) != "":
 		return node.Value, true
-	case node.Kind == yaml.ScalarNode:
+	case node.Kind == yaml.ScalarNode, node.Kind == yaml.SequenceNode && list && len(node.Content) == 0:
 		f.fault(at, "%s has no value: give it one, or remove it", key)
 		return "", false
 	case node.Kind != yaml.SequenceNode || !list:
