@@ -57,6 +57,8 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 			switch {
 			case o.dropDay != "" && (changed("keep-days") || changed("keep-month-ends")):
 				return usagef("--drop-day takes back one day and drops no other: leave --keep-days and --keep-month-ends out")
+			case o.dropDay != "" && o.garbageOnly:
+				return a.garbageOnlyRefused(cmd)
 			case o.dropDay == "" && changed("feeds"):
 				return usagef("--feeds belongs to --drop-day: name the day whose snapshots of these feeds are to be taken back")
 			}
@@ -73,6 +75,16 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 	flags.StringVar(&o.dropDay, "drop-day", "", "take back the snapshots of this day, YYYY-MM-DD, and do nothing else")
 	flags.StringVar(&o.feeds, "feeds", "", "with --drop-day: the feeds whose snapshots are taken back, comma-separated (default: all twelve)")
 	return cmd
+}
+
+// garbageOnlyRefused says that --drop-day needs --garbage-only to be off, and where that is from.
+func (a *app) garbageOnlyRefused(cmd *cobra.Command) error {
+	f := cmd.Flags().Lookup("garbage-only")
+	if f.Changed {
+		return usagef("--drop-day takes back the snapshots of a day, and --garbage-only keeps all: leave it out")
+	}
+	found, _ := a.settings.sources.Find(settingOf(cmd, f))
+	return usagef("--drop-day takes back the snapshots of a day, and --garbage-only, from %s, keeps all: pass --garbage-only=false", found.From)
 }
 
 func runExpire(ctx context.Context, a *app, o expireOptions) error {
@@ -134,8 +146,10 @@ func (a *app) printDone(r *maintain.ExpireResult) {
 	day := "would take back the snapshots of " + r.DroppedDay
 	did := "would remove"
 	if r.Applied {
-		day = "took back the snapshots of " + r.DroppedDay + "; expire deletes their files after their grace"
 		did = "removed"
+	}
+	if r.Commit > 0 {
+		day = "took back the snapshots of " + r.DroppedDay + "; expire deletes their files after their grace"
 	}
 	if r.DroppedDay != "" {
 		a.say().Info("day taken back", "applied", r.Applied, "day", r.DroppedDay, logs.Text("%s", day))

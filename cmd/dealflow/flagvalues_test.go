@@ -119,3 +119,16 @@ func TestEmptyValues(t *testing.T) {
 		t.Errorf("an empty variable ends with %d, want 0: %s", code, stderr)
 	}
 }
+
+// TestDropDayAndGarbageOnly checks that a day to take back is refused where only garbage is removed, and that the error
+// says where that comes from.
+func TestDropDayAndGarbageOnly(t *testing.T) {
+	line := []string{"expire", "--drop-day", "2026-02-01", "--apply", "--lake", filepath.Join(t.TempDir(), "lake")}
+	wantRefused(t, nil, append(line, "--garbage-only"), "--garbage-only keeps all: leave it out")
+	wantRefused(t, []string{"DEALFLOW_EXPIRE_GARBAGE_ONLY=true"}, line, "--garbage-only, from DEALFLOW_EXPIRE_GARBAGE_ONLY", "--garbage-only=false")
+	file := settingsFileWith(t, "expire:\n  garbage_only: true\n")
+	wantRefused(t, nil, append(line, "--config", file), "--garbage-only, from "+file+" line 2", "--garbage-only=false")
+	if code, _, stderr := mainWith(t, nil, append(line, "--config", file, "--garbage-only=false")...); code != 10 {
+		t.Errorf("with --garbage-only=false: got %d, want 10, no lake:\n%s", code, stderr)
+	}
+}

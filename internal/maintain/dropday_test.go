@@ -28,6 +28,10 @@ func TestDropDay(t *testing.T) {
 	if _, err := w.Run(t, feeds); err == nil || !strings.Contains(err.Error(), "dealflow expire --drop-day 2026-01-06 --apply") {
 		t.Fatalf("a run of an earlier day: got %v, want a refusal that names the way out", err)
 	}
+	both := maintain.ExpireConfig{Config: w.Upkeep(t), DropDay: tomorrow, Apply: true, GarbageOnly: true}
+	if result, err := maintain.Expire(t.Context(), both); err == nil {
+		t.Errorf("a day to take back and garbage only: got %+v, want an error", result)
+	}
 	shown, err := dropDay(t, w, tomorrow, false)
 	if err != nil || shown.Applied || len(shown.Expired) != 2 || w.Log(t).Number != 1 {
 		t.Errorf("without apply: got %+v, %v; want two feeds, and nothing done", shown, err)

@@ -65,6 +65,8 @@ func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
 		Applied: cfg.Apply, KeepDays: cfg.Keep.Days, KeepMonthEnds: cfg.Keep.MonthEnds, DroppedDay: cfg.DropDay, GarbageOnly: cfg.GarbageOnly, Expired: []ExpiredFeed{},
 	}
 	switch {
+	case cfg.DropDay != "" && cfg.GarbageOnly:
+		return nil, errors.New("expire: got both a day to take back and garbage only, want one of them")
 	case cfg.DropDay != "":
 		if err := cfg.checkDrop(); err != nil {
 			return nil, fmt.Errorf("expire: %w", err)
@@ -109,7 +111,9 @@ func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is
 func (r *ExpireResult) makeRoom(ctx context.Context, cfg ExpireConfig, full error) (*ExpireResult, error) {
 	garbage := *r
 	garbage.GarbageOnly, garbage.Expired = true, []ExpiredFeed{}
-	err := garbage.withoutCommit(ctx, cfg)
+	room := cfg
+	room.DropDay = ""
+	err := garbage.withoutCommit(ctx, room)
 	if err == nil && garbage.Outcome == lake.OutcomeSkipped {
 		return &garbage, nil
 	}

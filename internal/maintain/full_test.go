@@ -81,6 +81,15 @@ func TestFullDisk(t *testing.T) {
 			world.WantSound(t, s)
 		})
 	}
+	t.Run("a day to take back", func(t *testing.T) {
+		s := &fullStore{Store: dated.Copy(t)}
+		s.full.Store(true)
+		cfg := maintain.ExpireConfig{Config: w.Upkeep(t, func(c *maintain.Config) { c.Store, c.NoCatalog = s, true }), DropDay: "2026-01-17", Apply: true}
+		if result, err := maintain.Expire(t.Context(), cfg); err != nil || result.Commit == 0 || result.Garbage.Files == 0 {
+			t.Errorf("got %+v, %v; want garbage deleted, and a commit that takes the day back", result, err)
+		}
+		world.WantSound(t, s)
+	})
 	t.Run("no garbage", func(t *testing.T) {
 		s := &fullStore{Store: dated.Copy(t)}
 		first := maintain.ExpireConfig{Config: w.Upkeep(t, func(c *maintain.Config) { c.Store, c.NoCatalog = s, true }), Keep: keep, Apply: true, GarbageOnly: true}
