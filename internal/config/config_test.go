@@ -116,6 +116,12 @@ func TestFaults(t *testing.T) {
 		{file: "profiles: {p: {laek: 1}}", want: `unknown setting "laek"`}, // also in a profile that is not used
 		{file: "laek: 1\nfeds: 2", want: `"laek"|"feds"`},                  // all faults at once
 		{file: "lake: 1\nlake: 2", want: `"lake" already defined`},
+		{file: "expire.keep_days: 90\nlake: x\nexpire: {keep_days: 5}", want: "line 3: expire.keep_days is in line 1 already"},
+		{file: "expire:\n  keep_days: 5\nexpire.keep_days: 90", want: "line 3: expire.keep_days is in line 2 already"},
+		{file: "profiles:\n  p:\n    run.deadline: 1h\n    run: {deadline: 2h}", want: "line 4: run.deadline is in line 3 already"},
+		{file: "lake: x\nnull: canary", want: "line 2: a value has no name"},
+		{file: "run:\n  ~: canary", want: "line 2: a value has no name"},
+		{file: "feeds: []", want: "feeds has no value"},
 		{file: "canary", want: "want names and values"},
 		{file: "- canary", want: "want names and values"},
 		{file: "lake:", want: "lake has no value"},
@@ -159,6 +165,11 @@ func TestFaults(t *testing.T) {
 		if strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: the error has a value or a second line: %v", c.file, err)
 		}
+	}
+	// What is no fault: a name in a section that a merge brings a second time, and the same name for all commands.
+	merged := read(t, Config{Text: []byte("deadline: 3h\nrun: &r {deadline: 1h, lake: x}\nsync:\n  <<: *r\n  deadline: 2h\n")})
+	if found, _ := merged.Find(Setting{Command: "sync", Name: "deadline", Shared: true}); found.Text != "2h" {
+		t.Errorf("a section that merges another one: got %+v, want 2h", found)
 	}
 	// What is no contradiction.
 	read(t, Config{Text: []byte("profiles: {p: {lake: x}}"), Environ: []string{"DEALFLOW_LAKE=x", "DEALFLOW_FEEDS=y"}, Profile: "p", Chosen: true})

@@ -59,31 +59,30 @@ func parseFile(path string, text []byte, known *names) *file {
 		f.faults = append(f.faults, fmt.Errorf("settings file %s: got a second document (---), want one", path))
 		return f
 	}
-	if node, ok := top[profileKey]; ok {
-		f.profile, _ = f.scalar(profileKey, &node, false)
-		delete(top, profileKey)
-	}
-	if node, ok := top[profilesKey]; ok {
-		for name, node := range f.mapping(profilesKey, &node) {
-			f.profiles[name] = f.readLayer(f.mapping(profilesKey+"."+name, &node), known)
+	f.layer = f.readLayer(slices.DeleteFunc(top, func(m member) bool {
+		switch m.key {
+		case profileKey:
+			f.profile, _ = f.scalar(profileKey, m.node, false)
+		case profilesKey:
+			for _, p := range f.mapping(profilesKey, m.node) {
+				f.profiles[p.key] = f.readLayer(f.mapping(profilesKey+"."+p.key, p.node), known)
+			}
 		}
-		delete(top, profilesKey)
-	}
-	f.layer = f.readLayer(top, known)
-	slices.SortFunc(f.faults, func(x, y error) int { return strings.Compare(x.Error(), y.Error()) })
+		return m.key == profileKey || m.key == profilesKey
+	}), known)
 	return f
 }
 
 // readLayer reads the settings of the file or of a profile.
-func (f *file) readLayer(nodes map[string]yaml.Node, known *names) layer {
+func (f *file) readLayer(members []member, known *names) layer {
 	l := layer{}
-	for key, node := range nodes {
-		if !known.sections[key] {
-			f.add(l, key, &node, known)
+	for _, m := range members {
+		if !known.sections[m.key] {
+			f.add(l, m.key, m.node, known)
 			continue
 		}
-		for name, node := range f.mapping(key, &node) {
-			f.add(l, key+"."+name, &node, known)
+		for _, nested := range f.mapping(m.key, m.node) {
+			f.add(l, m.key+"."+nested.key, nested.node, known)
 		}
 	}
 	return l
@@ -96,7 +95,10 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 		section, name = "", key
 	}
 	s, ok := known.byKey[key]
+	earlier, again := l[key]
 	switch {
+	case again: // in a section, and as section.name
+		f.fault(node, "%s is in line %d already: remove one of them", key, earlier.line)
 	case s.Kind == CommandLine && ok, Once(section, name):
 		f.fault(node, "%s is given once, on the command line, as --%s: in a file it would also count for all later runs; remove it here", key, strings.ReplaceAll(name, "_", "-"))
 	case s.Kind == NotInFile && ok:
@@ -114,8 +116,14 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 	}
 }
 
-// mapping returns the members of a node that must be a mapping.
-func (f *file) mapping(key string, node *yaml.Node) map[string]yaml.Node {
+// member is a key of a mapping, and its value.
+type member struct {
+	key  string
+	node *yaml.Node
+}
+
+// mapping returns the members of a node that must be a mapping, in the order of the file.
+func (f *file) mapping(key string, node *yaml.Node) (members []member) {
 	content := node
 	if node.Kind == yaml.AliasNode {
 		content = node.Alias
@@ -124,10 +132,21 @@ func (f *file) mapping(key string, node *yaml.Node) map[string]yaml.Node {
 		f.fault(node, "%s: want names and values, indented, under it", key)
 		return nil
 	}
-	var members map[string]yaml.Node
-	if err := node.Decode(&members); err != nil {
+	for i := 0; i < len(content.Content); i += 2 {
+		if name := content.Content[i]; name.ShortTag() == "!!null" {
+			f.fault(name, "a value has no name, or the name null: give it a name, or remove it")
+		}
+	}
+	var values map[string]yaml.Node // the library refuses a name that is there twice, and merges what << names
+	if err := node.Decode(&values); err != nil {
 		f.faults = append(f.faults, fmt.Errorf("settings file %s: %s", f.path, strings.Join(strings.Fields(err.Error()), " ")))
 	}
+	for name, value := range values {
+		members = append(members, member{name, &value})
+	}
+	slices.SortFunc(members, func(x, y member) int {
+		return cmp.Or(cmp.Compare(x.node.Line, y.node.Line), cmp.Compare(x.node.Column, y.node.Column), strings.Compare(x.key, y.key))
+	})
 	return members
 }
 
