@@ -57,9 +57,9 @@ func runConfigShow(a *app, cmd *cobra.Command, words []string, origin bool) erro
 	if len(words) == 0 {
 		all = a.allSettings(cmd)
 	} else {
-		command, rest, err := cmd.Root().Find(words)
-		if err != nil || len(rest) > 0 || !command.HasParent() {
-			return usagef("unknown command %q; see `dealflow --help`", strings.Join(words, " "))
+		command, err := commandNamed(cmd.Root(), words)
+		if err != nil {
+			return err
 		}
 		all = a.settingsOf(cmd, command)
 	}

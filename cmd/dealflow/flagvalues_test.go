@@ -132,3 +132,23 @@ func TestDropDayAndGarbageOnly(t *testing.T) {
 		t.Errorf("with --garbage-only=false: got %d, want 10, no lake:\n%s", code, stderr)
 	}
 }
+
+// TestNoCommand checks that a line without a command that it could run ends with 2: dealflow --lake $LAKE run, where LAKE
+// is not set, has the lake "run" and no command.
+func TestNoCommand(t *testing.T) {
+	wantRefused(t, nil, []string{"--lake", "run"}, "no command", `--lake`, `"run"`)
+	wantRefused(t, nil, []string{"--quiet"}, "no command")
+	wantRefused(t, nil, []string{"config", "--lake", "show"}, "no command")
+	wantRefused(t, nil, []string{"completion", "bsh"}, `unknown command "bsh"`, "did you mean bash, zsh, fish?")
+	wantRefused(t, nil, []string{"help", "rn"}, `unknown command "rn"`, "did you mean man, run, runs, ui?")
+	wantRefused(t, nil, []string{"help", "runs", "shw"}, `unknown command "runs shw"`, "did you mean show?")
+	wantRefused(t, nil, []string{"quarantine", "lst"}, `unknown command "lst"`)
+	for _, args := range [][]string{{}, {"--help"}, {"help"}, {"help", "run"}, {"help", "runs", "show"}, {"config"}, {"completion"}, {"completion", "bash"}, {"--version"}, {"run", "--help"}} {
+		if code, stdout, stderr := mainWith(t, nil, args...); code != 0 || stdout == "" {
+			t.Errorf("%q ends with %d, want 0:\n%s%s", args, code, stdout, stderr)
+		}
+	}
+	if _, stdout, _ := mainWith(t, nil, "help", "runs", "show"); !strings.Contains(stdout, "dealflow runs show") {
+		t.Errorf("help runs show prints\n%s", stdout)
+	}
+}

@@ -66,6 +66,7 @@ func Main(ctx context.Context, args []string, env environment) int {
 	root.SetArgs(args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	refuseUnknown(root) // cobra's completion keeps the output that the root has now
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.work.close(); closeErr != nil {
 		a.logger().Warn("the work folder could not be removed", "error", closeErr)

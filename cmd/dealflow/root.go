@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -47,7 +48,6 @@ else the default.
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.loadSettings(cmd) },
 	}
 	root.Version = version()
-	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(flagError)
 	a.settings.addGlobal(root.PersistentFlags())
 	root.AddCommand(
@@ -78,13 +78,63 @@ func likelyFlag(cmd *cobra.Command, err error) string {
 	return config.DidYouMean(near)
 }
 
-// unknownCommand runs if the first word is not a command.
+// unknownCommand runs if the first word is not a command. Flags without a command are refused: the word that was meant as
+// one may be the value of a flag, as in dealflow --lake $LAKE run, where LAKE is not set.
 func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cmd.Help()
+	if len(args) > 0 {
+		return noCommand(cmd, args[0], args[0])
 	}
-	near := strings.Join(cmd.SuggestionsFor(args[0]), ", ")
-	return usagef("unknown command %q%s; see `dealflow --help`", args[0], config.DidYouMean(near))
+	var given []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Annotations[secretFlag] == nil {
+			given = append(given, fmt.Sprintf("--%s has the value %q", f.Name, f.Value))
+		}
+	})
+	if len(given) > 0 {
+		return usagef("no command; %s; see `%s --help`", strings.Join(given, ", "), cmd.CommandPath())
+	}
+	return cmd.Help()
+}
+
+// noCommand says that a command has no command below it of this name. All words are what the user has written.
+func noCommand(below *cobra.Command, name, words string) error {
+	below.SuggestionsMinimumDistance = 2
+	near := strings.Join(below.SuggestionsFor(name), ", ")
+	return usagef("unknown command %q%s; see `dealflow --help`", words, config.DidYouMean(near))
+}
+
+// commandNamed returns the command of these words.
+func commandNamed(root *cobra.Command, words []string) (*cobra.Command, error) {
+	found, rest, err := root.Find(words)
+	switch {
+	case err != nil:
+		return nil, &usageError{err}
+	case len(rest) > 0:
+		return nil, noCommand(found, rest[0], strings.Join(words, " "))
+	}
+	return found, nil
+}
+
+// refuseUnknown adds the commands help and completion of cobra to the root. Theirs print the help for a word that they do
+// not know, and end with 0.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, unknownCommand
+		case "help":
+			show := cmd.Run
+			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, words []string) error {
+				if _, err := commandNamed(root, words); err != nil {
+					return err
+				}
+				show(cmd, words)
+				return nil
+			}
+		}
+	}
 }
 
 // args wraps an argument check so that its error is a usage error.
