@@ -74,6 +74,7 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 	flags.BoolVar(&o.garbageOnly, "garbage-only", false, "keep all snapshots: remove garbage only, and write nothing before that")
 	flags.StringVar(&o.dropDay, "drop-day", "", "take back the snapshots of this day, YYYY-MM-DD, and do nothing else")
 	flags.StringVar(&o.feeds, "feeds", "", "with --drop-day: the feeds whose snapshots are taken back, comma-separated (default: all twelve)")
+	annotate(flags.Lookup("feeds"), listFlag)
 	return cmd
 }
 

@@ -16,19 +16,24 @@ import (
 // environment and the settings file alike. Numbers are decimal: pflag takes 010 for 8.
 type flagValue struct {
 	pflag.Value
+	flag *pflag.Flag
 }
 
 // checkValues gives each flag of each command a flagValue.
 func checkValues(root *cobra.Command) {
-	visit := func(f *pflag.Flag) {
+	walkFlags(root, func(f *pflag.Flag) {
 		if _, done := f.Value.(*flagValue); done { // a flag of several commands
 			return
 		}
-		f.Value = &flagValue{Value: f.Value}
+		f.Value = &flagValue{Value: f.Value, flag: f}
 		if f.DefValue == "0s" { // which the help texts of pflag take for a default to show
 			f.DefValue = "0"
 		}
-	}
+	})
+}
+
+// walkFlags calls visit for each flag of each command, also of hidden ones. A flag may come several times.
+func walkFlags(root *cobra.Command, visit func(*pflag.Flag)) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		cmd.PersistentFlags().VisitAll(visit)
@@ -43,7 +48,10 @@ func checkValues(root *cobra.Command) {
 // errEmpty refuses --drop-day "$DAY" where DAY is not set: the default would do something else than what was asked for.
 var errEmpty = errors.New("is empty: give it a value, or leave it out")
 
-// Set implements pflag.Value. Its errors are errEmpty, or begin with the text that was refused.
+// errTwice refuses two values of a flag that has one. It shows none: the flag's value may be secret.
+var errTwice = errors.New("is given twice, with two values: give it once")
+
+// Set implements pflag.Value. Its errors are errEmpty, errTwice, or begin with the text that was refused.
 func (v *flagValue) Set(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return errEmpty
@@ -51,6 +59,20 @@ func (v *flagValue) Set(text string) error {
 	text, err := canonical(v.Type(), text)
 	if err != nil {
 		return err
+	}
+	// Only the command line sets a flag that it has set before.
+	switch isList := v.flag.Annotations[listFlag] != nil; {
+	case v.flag.Changed && isList:
+		text = v.String() + "," + text
+	case v.flag.Changed:
+		earlier := v.String()
+		if err := v.Value.Set(text); err != nil {
+			return err
+		}
+		if v.String() != earlier {
+			return errTwice
+		}
+		return nil
 	}
 	return v.Value.Set(text)
 }
@@ -99,7 +121,7 @@ func refusal(f *pflag.Flag, from string, err error) error {
 	switch {
 	case errors.Is(err, errEmpty) && from != "":
 		return fmt.Errorf("%s, %w", where, err)
-	case errors.Is(err, errEmpty), from == "" && strings.HasPrefix(err.Error(), `"`):
+	case errors.Is(err, errEmpty), errors.Is(err, errTwice), from == "" && strings.HasPrefix(err.Error(), `"`):
 		return fmt.Errorf("%s %w", where, err)
 	}
 	return fmt.Errorf("%s: %w", where, err)

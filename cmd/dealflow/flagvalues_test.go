@@ -152,3 +152,40 @@ func TestNoCommand(t *testing.T) {
 		t.Errorf("help runs show prints\n%s", stdout)
 	}
 }
+
+// TestRepeatedFlags checks that a list takes the entries of all its flags, and that no other flag is given twice with two
+// values, of which one would be ignored.
+func TestRepeatedFlags(t *testing.T) {
+	lists := 0
+	walkFlags(new(app).root(), func(f *pflag.Flag) {
+		list := f.Annotations[listFlag] != nil
+		if commas := strings.Contains(f.Usage, "comma-separated"); commas && !list {
+			t.Errorf("--%s is no list: %s", f.Name, f.Usage)
+		}
+		if list {
+			lists++
+		}
+	})
+	if lists < 10 {
+		t.Errorf("%d lists, want 10 or more", lists)
+	}
+	const two = "is given twice, with two values: give it once"
+	wantRefused(t, nil, []string{"run", "--deadline", "1h", "--deadline", "2h"}, "--deadline "+two)
+	wantRefused(t, nil, []string{"--lake", "a", "run", "--lake", "b"}, "--lake "+two)
+	wantRefused(t, nil, []string{"expire", "--apply", "--apply=false"}, "--apply "+two)
+	wantRefused(t, nil, []string{"run", "--on-failure", "canary", "--on-failure", "other"}, "--on-failure "+two)
+	if _, _, stderr := mainWith(t, nil, "run", "--on-failure", "canary", "--on-failure", "other"); strings.Contains(stderr, "canary") {
+		t.Errorf("the error shows a value that may be secret: %s", stderr)
+	}
+	root := new(app).root()
+	run, _, err := root.Find([]string{"run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.ParseFlags([]string{"--feeds", "bond/ig/priced", "-v", "--feeds=bond/hy/priced,loan/ll/priced", "-v", "--deadline", "1h", "--deadline", "1h"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := run.Flags().Lookup("feeds").Value.String(); got != "bond/ig/priced,bond/hy/priced,loan/ll/priced" {
+		t.Errorf("--feeds twice: got %s, want all three", got)
+	}
+}

@@ -53,6 +53,7 @@ func (o *pullOptions) define(a *app, flags *pflag.FlagSet) {
 	flags.Int64Var(&o.perDay, "requests-per-day", 0, "maximum requests for feeds in a day (UTC, this machine's clock), by all commands on the lake together; feeds that are not complete by then fail (default: no limit)")
 	flags.StringVar(&o.contract, "contract", string(pull.ContractReport), "what to do with drift that the lake has not seen before: report it, or freeze (commit nothing)")
 	flags.StringVar(&o.acceptChecks, "accept-checks", "", "names of quality checks that must not hold this run, comma-separated; all accepts every check, also one that could not be run")
+	annotate(flags.Lookup("accept-checks"), listFlag)
 	flags.BoolVar(&o.acceptClock, "accept-clock", false, "continue although the clock seems wrong")
 	addAcceptLost(flags, &o.acceptLost)
 }

@@ -108,6 +108,8 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 	flags.IntVar(&o.years, "years", 0, "years of deals before the start, in markets of real size; 0: two years of the small market of --deals")
 	flags.StringVar(&o.faults, "faults", "", "answers that go wrong on purpose: a share of all of them, such as 0.02, or kinds with their rates, such as 500=0.01,badjson=0.01")
 	flags.StringVar(&o.quirks, "quirks", "usual", "oddities of the simulated market: usual, all, none, or names from the list above, such as undated,dangling=0.1")
+	annotate(flags.Lookup("faults"), listFlag)
+	annotate(flags.Lookup("quirks"), listFlag)
 	flags.StringVar(&o.start, "start", "", "start of the market's time, such as 2026-03-02T08:00:00Z (default: now)")
 	flags.Float64Var(&o.speed, "speed", 1, "speed of the market's time, as a multiple of real time; 0 stops it")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8900", "address to listen on; loopback only without --accounts")
