@@ -18,16 +18,26 @@ var fixedValues = map[string][]string{
 	"clock": {"machine", "server"}, "contract": {string(pull.ContractReport), string(pull.ContractFreeze)}, "log-format": {logText, logJSON},
 	"auth-encoding": {string(extract.AuthRaw), string(extract.AuthRFC6749)},
 	"query format":  queryFormats, "export format": export.Formats, "files format": filesFormats, "retry-after": {"seconds", "date"},
+	"iceberg on keep": {keepUsual, keepAll},
+}
+
+// forFlag returns what a table has for a flag: by the words of its command and its name, or by its name.
+func forFlag[T any](table map[string]T, cmd *cobra.Command, f *pflag.Flag) (found T, ok bool) {
+	if cmd != nil {
+		_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+		if found, ok = table[words+" "+f.Name]; ok {
+			return found, true
+		}
+	}
+	found, ok = table[f.Name]
+	return found, ok
 }
 
 // addCompletions adds what a shell proposes for the values of flags. Other flags complete files.
 func (a *app) addCompletions(root *cobra.Command) {
 	seen := map[*pflag.Flag]bool{}
 	eachFlag(root, func(cmd *cobra.Command, f *pflag.Flag) {
-		values := fixedValues[f.Name]
-		if cmd != nil && values == nil {
-			values = fixedValues[cmd.Name()+" "+f.Name]
-		}
+		values, _ := forFlag(fixedValues, cmd, f)
 		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 		switch {
 		case f.Name == "feeds":

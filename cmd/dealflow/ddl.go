@@ -72,9 +72,10 @@ func runDDL(ctx context.Context, a *app, o ddlOptions, dialect string) (err erro
 		text, err = a.icebergStatements(ctx, dialect)
 	default:
 		var tables []*lake.Table
-		if tables, err = tablesOf(o.tables); err == nil {
-			text, err = ddl.Tables(dialect, tables)
+		if tables, err = tablesOf(o.tables); err != nil {
+			return usagef("--tables: %w", err)
 		}
+		text, err = ddl.Tables(dialect, tables)
 	}
 	if err == nil {
 		_, err = fmt.Fprint(a.Stdout, text)
@@ -87,7 +88,7 @@ func tablesOf(text string) ([]*lake.Table, error) {
 	names := entriesOf(text)
 	for _, name := range names {
 		if _, ok := lake.TableByName(name); !ok {
-			return nil, usagef("--tables: there is no table %q: want names such as bond_priced_deals", name)
+			return nil, fmt.Errorf("there is no table %q: want names such as bond_priced_deals", name)
 		}
 	}
 	return slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return names != nil && !slices.Contains(names, t.Name) }), nil

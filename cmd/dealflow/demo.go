@@ -81,9 +81,6 @@ same market.`,
 }
 
 func runDemo(ctx context.Context, a *app, o demoOptions) (err error) {
-	if o.nights < 3 || o.deals < 1 {
-		return usagef("want at least 3 --nights and 1 of --deals")
-	}
 	lakeStore, err := dirstore.New(o.dir)
 	if err != nil {
 		return &usageError{err}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -89,12 +88,6 @@ func (a *app) garbageOnlyRefused(cmd *cobra.Command) error {
 }
 
 func runExpire(ctx context.Context, a *app, o expireOptions) error {
-	if o.keep.Days < 1 {
-		return usagef("--keep-days %d: want 1 or more", o.keep.Days)
-	}
-	if _, err := time.Parse(time.DateOnly, o.dropDay); o.dropDay != "" && err != nil {
-		return usagef("--drop-day %q: want YYYY-MM-DD", o.dropDay)
-	}
 	feeds, err := api.ParseFeeds(o.feeds)
 	if err != nil {
 		return usagef("--feeds: %w", err)

@@ -71,15 +71,9 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 	if a.settings.json {
 		o.format = "json"
 	}
-	if !slices.Contains(filesFormats, o.format) {
-		return usagef("--format %q: want %s", o.format, strings.Join(filesFormats, ", "))
-	}
-	if _, err := time.Parse(time.DateOnly, cmp.Or(o.day, "2026-01-01")); err != nil {
-		return usagef("--day %q: want a day such as 2026-11-20", o.day)
-	}
 	tables, err := fileTables(o.tables)
 	if err != nil {
-		return err
+		return usagef("--tables: %w", err)
 	}
 	l, err := a.openLake(ctx)
 	if err != nil {
@@ -133,7 +127,7 @@ func fileTables(text string) ([]string, error) {
 			}
 		}
 		if len(found) == before {
-			return nil, usagef("--tables: there is no table %q: want names such as bond_priced_deals or snapshots.bond_priced_deals", name)
+			return nil, fmt.Errorf("there is no table %q: want names such as bond_priced_deals or snapshots.bond_priced_deals", name)
 		}
 	}
 	return found, nil

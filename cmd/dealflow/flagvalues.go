@@ -16,16 +16,21 @@ import (
 // environment and the settings file alike. Numbers are decimal: pflag takes 010 for 8.
 type flagValue struct {
 	pflag.Value
-	flag *pflag.Flag
+	flag  *pflag.Flag
+	check func(text string) error // of flagChecks; nil for none
 }
 
 // checkValues gives each flag of each command a flagValue.
 func checkValues(root *cobra.Command) {
-	walkFlags(root, func(f *pflag.Flag) {
+	walkFlags(root, func(cmd *cobra.Command, f *pflag.Flag) {
 		if _, done := f.Value.(*flagValue); done { // a flag of several commands
 			return
 		}
-		f.Value = &flagValue{Value: f.Value, flag: f}
+		check, _ := forFlag(flagChecks, cmd, f)
+		if values, ok := forFlag(fixedValues, cmd, f); ok {
+			check = oneOf(values)
+		}
+		f.Value = &flagValue{Value: f.Value, flag: f, check: check}
 		if f.DefValue == "0s" { // which the help texts of pflag take for a default to show
 			f.DefValue = "0"
 		}
@@ -33,11 +38,12 @@ func checkValues(root *cobra.Command) {
 }
 
 // walkFlags calls visit for each flag of each command, also of hidden ones. A flag may come several times.
-func walkFlags(root *cobra.Command, visit func(*pflag.Flag)) {
+func walkFlags(root *cobra.Command, visit func(*cobra.Command, *pflag.Flag)) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		cmd.PersistentFlags().VisitAll(visit)
-		cmd.Flags().VisitAll(visit)
+		visitHere := func(f *pflag.Flag) { visit(cmd, f) }
+		cmd.PersistentFlags().VisitAll(visitHere)
+		cmd.Flags().VisitAll(visitHere)
 		for _, child := range cmd.Commands() {
 			walk(child)
 		}
@@ -56,7 +62,18 @@ func (v *flagValue) Set(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return errEmpty
 	}
+	if v.flag.NoOptDefVal != "" && v.Type() == "string" { // a flag with or without a value
+		switch text {
+		case "true":
+			text = v.flag.NoOptDefVal
+		case "false":
+			return v.Value.Set(v.flag.DefValue)
+		}
+	}
 	text, err := canonical(v.Type(), text)
+	if err == nil && v.check != nil {
+		err = v.check(text)
+	}
 	if err != nil {
 		return err
 	}

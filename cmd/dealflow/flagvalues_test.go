@@ -157,7 +157,7 @@ func TestNoCommand(t *testing.T) {
 // values, of which one would be ignored.
 func TestRepeatedFlags(t *testing.T) {
 	lists := 0
-	walkFlags(new(app).root(), func(f *pflag.Flag) {
+	walkFlags(new(app).root(), func(_ *cobra.Command, f *pflag.Flag) {
 		list := f.Annotations[listFlag] != nil
 		if commas := strings.Contains(f.Usage, "comma-separated"); commas && !list {
 			t.Errorf("--%s is no list: %s", f.Name, f.Usage)
@@ -187,5 +187,80 @@ func TestRepeatedFlags(t *testing.T) {
 	}
 	if got := run.Flags().Lookup("feeds").Value.String(); got != "bond/ig/priced,bond/hy/priced,loan/ll/priced" {
 		t.Errorf("--feeds twice: got %s, want all three", got)
+	}
+}
+
+// TestSettingsOfOtherCommands checks that a value which a command would refuse is refused by all commands, wherever it is
+// from, and that the error says where that is.
+func TestSettingsOfOtherCommands(t *testing.T) {
+	for _, c := range []struct{ section, name, value, want string }{
+		{"run", "contract", "freze", `"freze": want report or freeze`},
+		{"run", "rate", "-3", `"-3": want a number, 0 or more`},
+		{"run", "rate", "NaN", `"NaN": want a number`},
+		{"run", "feeds", "[bond/ig/pricd]", "bond/ig/pricd"},
+		{"run", "deadline", "-2h", `"-2h": want a duration`},
+		{"run", "attempts", "-1", `"-1": want a whole number`},
+		{"run", "requests_per_day", "-4", `"-4": want a whole number`},
+		{"run", "auth_encoding", "rfc", `"rfc": want raw or rfc6749`},
+		{"run", "wait_for_lease", "-5m", `"-5m": want a duration`},
+		{"run", "clock", "wall", `"wall": want machine or server`},
+		{"run", "day_zone", "Mars", `time zone "Mars"`},
+		{"run", "on_failure", `"https://"`, "want a URL"},
+		{"run", "notify_timeout", "0", `"0": want a duration greater than 0`},
+		{"expire", "keep_days", "0", `"0": want 1 or more`},
+		{"verify", "read_data", "8/7", `"8/7": want all, or n/t`},
+		{"watch", "run_at", "25:00", `"25:00": want a time of day`},
+		{"watch", "maintain_at", "daily", "or none"},
+		{"watch", "maintenance", "verify,repair", "want some of verify,compact,expire"},
+		{"watch", "sync_every", "5s", "want 1m or more, or 0"},
+		{"watch", "jitter", "2h", "want a duration from 0s to 1h0m0s"},
+		{"watch", "command_limit", "5s", "want 1m0s or more"},
+		{"watch", "listen", "8901", "want an address"},
+		{"serve", "as_of", "today", "want an instant"},
+		{"serve", "quirks", "undatde", `quirk "undatde"`},
+		{"serve", "faults", "2", "want 0 to 1"},
+		{"query", "format", "xls", `"xls": want`},
+		{"files", "tables", "deals", `there is no table "deals"`},
+		{"iceberg_on", "keep", "some", `"some": want usual or all`},
+		{"demo", "nights", "2", `"2": want 3 or more`},
+	} {
+		flag := "--" + strings.ReplaceAll(c.name, "_", "-") + ", from "
+		file := settingsFileWith(t, c.section+":\n  "+c.name+": "+c.value+"\n")
+		wantRefused(t, nil, []string{"runs", "--config", file}, flag+file+" line 2: ", c.want)
+		variable := "DEALFLOW_" + strings.ToUpper(c.section+"_"+c.name)
+		wantRefused(t, []string{variable + "=" + strings.Trim(c.value, `[]"`)}, []string{"config", "show"}, flag+variable+": ", c.want)
+	}
+}
+
+// TestReadData checks the values of a flag that may have none: true is the flag, false is its absence.
+func TestReadData(t *testing.T) {
+	for value, want := range map[string]string{"true": "all", "all": "all", "false": "", "2/7": "2/7"} {
+		verify, _, err := new(app).root().Find([]string{"verify"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := verify.Flags().Lookup("read-data")
+		if err := f.Value.Set(value); err != nil || f.Value.String() != want {
+			t.Errorf("read_data: %s is %q %v, want %q", value, f.Value, err, want)
+		}
+	}
+}
+
+// TestChecksHaveFlags checks that each entry of the tables of values and checks is of a flag.
+func TestChecksHaveFlags(t *testing.T) {
+	names := map[string]bool{}
+	walkFlags(new(app).root(), func(cmd *cobra.Command, f *pflag.Flag) {
+		_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+		names[f.Name], names[words+" "+f.Name] = true, true
+	})
+	for name := range flagChecks {
+		if _, twice := fixedValues[name]; twice || !names[name] {
+			t.Errorf("the check of %s is of no flag, or its values are fixed", name)
+		}
+	}
+	for name := range fixedValues {
+		if !names[name] {
+			t.Errorf("the values of %s are of no flag", name)
+		}
 	}
 }

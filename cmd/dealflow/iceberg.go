@@ -66,9 +66,6 @@ longer then, and the lists take more space. on can be run again to change that.`
   dealflow iceberg on --keep all --every 15m`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if keep != keepUsual && keep != keepAll {
-				return usagef("--keep %q: want %s or %s", keep, keepUsual, keepAll)
-			}
 			return runTables(cmd.Context(), a, func(s *iceberg.Settings) {
 				s.On, s.KeepAll, s.Every = true, keep == keepAll, every
 			})

@@ -58,7 +58,7 @@ func TestPathWithNewline(t *testing.T) {
 	refused("control characters", "demo", "--dir", path)
 	refused("control characters", "status", "--lake", filepath.Join(parent, "a\tb"))
 	env = append(env, "DEALFLOW_LAKE="+path)
-	refused("--lake ", "status")
+	refused("--lake, from DEALFLOW_LAKE: ", "status")
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
 		t.Errorf("created: %v, %v", entries, err)
 	}

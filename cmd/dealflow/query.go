@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,9 +91,6 @@ files (RLIMIT_FSIZE) alone.`,
 func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error {
 	if a.settings.json {
 		o.format = "json"
-	}
-	if !slices.Contains(queryFormats, o.format) {
-		return usagef("--format %q: want %s", o.format, strings.Join(queryFormats, ", "))
 	}
 	if binary := o.format == "parquet" || o.format == "arrow"; binary && o.out == "" && isTerminal(a.Stdout) {
 		return usagef("--format %s: name a file with --out, or send the answer into a pipe", o.format)

@@ -126,9 +126,6 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 }
 
 func runRun(ctx context.Context, a *app, o runOptions) error {
-	if _, err := time.Parse(time.DateOnly, o.snapshotDate); o.snapshotDate != "" && err != nil {
-		return usagef("--snapshot-date %q: want YYYY-MM-DD", o.snapshotDate)
-	}
 	if o.keep.Days > 0 && !o.maintain {
 		return usagef("--keep-days %d: want --maintain with it; run drops no snapshots by itself", o.keep.Days)
 	}
@@ -276,9 +273,6 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 		return cfg, who, usagef("--feeds: %w", err)
 	}
 	cfg.Contract = pull.Contract(o.contract)
-	if cfg.Contract != pull.ContractReport && cfg.Contract != pull.ContractFreeze {
-		return cfg, who, usagef("--contract %q: want %s or %s", o.contract, pull.ContractReport, pull.ContractFreeze)
-	}
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, who, err
 	}

@@ -197,9 +197,6 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 // serveConfig returns the server's configuration without its market.
 func (a *app) serveConfig(ctx context.Context, o serveOptions) (serve.Config, error) {
 	config := serve.Config{BaseURL: o.baseURL, BehindProxy: o.behindProxy, Log: a.serveLog(o), Strict: a.settings.strict, RetryAfterDate: o.retryAfter == "date"}
-	if o.retryAfter != "seconds" && o.retryAfter != "date" {
-		return config, usagef("--retry-after %q: want seconds or date", o.retryAfter)
-	}
 	var err error
 	if config.Faults, err = serve.ParseFaults(o.seed, o.faults); err != nil {
 		return config, usagef("--faults: %w", err)
@@ -256,9 +253,6 @@ func (a *app) openSimMarket(_ context.Context, o serveOptions, config *serve.Con
 		if start, err = time.Parse(time.RFC3339, o.start); err != nil {
 			return "", nil, usagef("--start %q: want an instant such as 2026-03-02T08:00:00Z", o.start)
 		}
-	}
-	if o.deals < 1 {
-		return "", nil, usagef("--deals %d: want 1 or more", o.deals)
 	}
 	// The market's history starts at midnight, so that two servers started on one day have the same deals.
 	shape := sim.Config{Seed: o.seed, Years: o.years, Epoch: start.Truncate(24 * time.Hour), Clock: sim.RealClock(start, o.speed)}

@@ -5,14 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
-	"dealflow/load"
 )
 
 // loadSettings sets the flags that are not on the command line: from the environment, or else from the settings file.
@@ -103,25 +101,8 @@ func (s *settings) set(cmd *cobra.Command, f *pflag.Flag) error {
 
 // check checks the settings that all commands have in common.
 func (s *settings) check() error {
-	for flag, path := range map[string]string{"lake": s.lake, "work-dir": s.workDir, "cache-dir": s.caching, "metrics-file": s.tell.metricsFile} {
-		if strings.ContainsFunc(path, unicode.IsControl) {
-			return usagef("--%s %q: want a path without control characters, such as a newline", flag, path)
-		}
-	}
-	switch {
-	case s.format != logText && s.format != logJSON:
-		return usagef("--log-format %q: want %s or %s", s.format, logText, logJSON)
-	case s.quiet && s.verbose:
+	if s.quiet && s.verbose {
 		return usagef("got both --quiet and --verbose, want one of them")
-	}
-	if err := s.tell.check(); err != nil {
-		return err
-	}
-	if s.clock != "" && s.clock != "machine" && s.clock != "server" {
-		return usagef("--clock %q: want machine or server", s.clock)
-	}
-	if _, err := load.Zone(s.dayZone); err != nil {
-		return usagef("--day-zone: %w", err)
 	}
 	return nil
 }

@@ -53,19 +53,6 @@ func (s *settings) addMetricsFile(flags *pflag.FlagSet) {
 	})
 }
 
-// check checks the settings. Its errors show no URL: it may have a secret.
-func (s *tellSettings) check() error {
-	for flag, target := range map[string]string{"on-success": s.onSuccess, "on-failure": s.onFailure, "openlineage": s.openLineage} {
-		if err := notify.Check(target); err != nil {
-			return usagef("--%s: %w", flag, err)
-		}
-	}
-	if s.timeout < 0 {
-		return usagef("--notify-timeout %s: want a duration greater than 0", s.timeout)
-	}
-	return nil
-}
-
 // telling tells others that a command began, and how it ended. None of that changes how it ended: what fails is a warning.
 type telling struct {
 	app     *app

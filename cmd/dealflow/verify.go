@@ -82,14 +82,20 @@ func verifyConfig(readData string) (verify.Config, error) {
 	if readData == "" || readData == readAll {
 		return cfg, nil
 	}
-	slice, slices, _ := strings.Cut(readData, "/")
+	var err error
+	cfg.Slice, cfg.Slices, err = parsePart(readData)
+	return cfg, err
+}
+
+// parsePart parses n/t, the n-th of t parts.
+func parsePart(text string) (n, t int, err error) {
+	slice, slices, _ := strings.Cut(text, "/")
 	n, err1 := strconv.Atoi(slice)
 	t, err2 := strconv.Atoi(slices)
 	if err1 != nil || err2 != nil || n < 1 || n > t {
-		return cfg, usagef("--read-data=%s: want n/t, the n-th of t parts, such as 2/7", readData)
+		return 0, 0, fmt.Errorf("%q: want %s, or n/t, the n-th of t parts, such as 2/7", text, readAll)
 	}
-	cfg.Slice, cfg.Slices = n, t
-	return cfg, nil
+	return n, t, nil
 }
 
 func (a *app) printVerified(r *verify.Report) error {

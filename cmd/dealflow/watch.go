@@ -162,20 +162,7 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 		p.Maintain = &weekly
 	}
 	if w.maintenance = entriesOf(o.maintenance); p.Maintain != nil {
-		for _, name := range w.maintenance {
-			if !slices.Contains(upkeep, name) {
-				return p, usagef("--maintenance %q: want some of %s", o.maintenance, strings.Join(upkeep, ","))
-			}
-		}
 		w.maintenance = slices.DeleteFunc(slices.Clone(upkeep), func(name string) bool { return !slices.Contains(w.maintenance, name) })
-	}
-	switch {
-	case o.syncEvery < 0 || o.syncEvery > 0 && o.syncEvery < time.Minute:
-		return p, usagef("--sync-every %s: want 1m or more, or 0 for no syncs", o.syncEvery)
-	case o.jitter < 0 || o.jitter > time.Hour:
-		return p, usagef("--jitter %s: want 0 to 1h", o.jitter)
-	case o.limit < time.Minute:
-		return p, usagef("--command-limit %s: want 1m or more", o.limit)
 	}
 	if w.feeds, err = api.ParseFeeds(o.feeds); err != nil {
 		return p, usagef("--feeds: %w", err)
