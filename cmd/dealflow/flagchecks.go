@@ -13,6 +13,7 @@ import (
 	"dealflow/internal/notify"
 	"dealflow/internal/watch/schedule"
 	"dealflow/load"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/sim"
@@ -22,8 +23,9 @@ import (
 // not here. They run where a value is read, also for a command that does not run now: a setting is mended when it is
 // written, not on the night of its command. Their errors show no value of a secret flag.
 var flagChecks = map[string]func(text string) error{
-	"lake": checkPath, "work-dir": checkPath, "cache-dir": checkPath, "demo dir": checkPath, "upgrade to": checkPath, "metrics-file": checkPrintable,
-	"feeds": parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
+	"lake": dirstore.CheckPath, "work-dir": dirstore.CheckPath, "cache-dir": dirstore.CheckPath, "demo dir": dirstore.CheckPath, "upgrade to": dirstore.CheckPath,
+	"metrics-file": checkPrintable,
+	"feeds":        parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
 	"on-success": notify.Check, "on-failure": notify.Check, "openlineage": notify.Check,
 
@@ -147,6 +149,3 @@ func checkPrintable(text string) error {
 	}
 	return nil
 }
-
-// checkPath checks a path under which files of DuckDB are.
-func checkPath(text string) error { return checkPrintable(text) }

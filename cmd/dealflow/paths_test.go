@@ -8,11 +8,17 @@ import (
 	"time"
 )
 
-// TestPathWithNewline checks that every command refuses a path with a newline, or with another control character, in the
-// same way, and creates nothing.
-func TestPathWithNewline(t *testing.T) {
+// TestBadPaths checks that every command refuses a path that the name of a file of DuckDB cannot have, in the same way, and
+// creates nothing.
+func TestBadPaths(t *testing.T) {
+	for name, want := range map[string]string{"two\nlines": "control characters", "what?": "without ?", "caf\xe9": "UTF-8"} {
+		t.Run(want, func(t *testing.T) { testBadPath(t, name, want) })
+	}
+}
+
+func testBadPath(t *testing.T, name, reason string) {
 	parent := t.TempDir()
-	path := filepath.Join(parent, "two\nlines")
+	path := filepath.Join(parent, name)
 	env := []string{"DEALFLOW_API=http://127.0.0.1:1", "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo"}
 	refused := func(want string, args ...string) {
 		t.Helper()
@@ -55,10 +61,17 @@ func TestPathWithNewline(t *testing.T) {
 	if commands < 14 {
 		t.Errorf("%d commands were tried: the test sees too little", commands)
 	}
-	refused("control characters", "demo", "--dir", path)
+	refused(reason, "demo", "--dir", path)
+	refused(reason, "copy", filepath.Join(parent, "source"), path)
+	refused(reason, "copy", path, filepath.Join(parent, "target"))
+	refused(reason, "upgrade", "--lake", filepath.Join(parent, "source"), "--to", path)
 	refused("control characters", "status", "--lake", filepath.Join(parent, "a\tb"))
 	env = append(env, "DEALFLOW_LAKE="+path)
 	refused("--lake, from DEALFLOW_LAKE: ", "status")
+	env = env[:len(env)-1]
+	t.Setenv("TMPDIR", path)
+	refused("TMPDIR", "status")
+	refused(reason, "status")
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
 		t.Errorf("created: %v, %v", entries, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
+	"dealflow/load/store/dirstore"
 )
 
 // loadSettings sets the flags that are not on the command line: from the environment, or else from the settings file.
@@ -103,6 +104,11 @@ func (s *settings) set(cmd *cobra.Command, f *pflag.Flag) error {
 func (s *settings) check() error {
 	if s.quiet && s.verbose {
 		return usagef("got both --quiet and --verbose, want one of them")
+	}
+	if s.workDir == "" {
+		if err := dirstore.CheckPath(os.TempDir()); err != nil {
+			return usagef("the system's folder for unfinished files (TMPDIR) %w; or set --work-dir", err)
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+	"unicode/utf8"
 
 	"dealflow/load/store"
 )
@@ -47,10 +48,24 @@ func New(root string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lake folder: %w", err)
 	}
-	if strings.ContainsFunc(abs, unicode.IsControl) {
-		return nil, fmt.Errorf("lake folder %q: want a path without control characters, such as a newline", abs)
+	if err := CheckPath(abs); err != nil {
+		return nil, fmt.Errorf("lake folder %w", err)
 	}
 	return &Dir{root: abs}, nil
+}
+
+// CheckPath returns an error that begins with the path if it cannot be that of a catalog: for DuckDB a name ends before
+// a question mark, and is text.
+func CheckPath(path string) error {
+	switch {
+	case strings.ContainsFunc(path, unicode.IsControl):
+		return fmt.Errorf("%q: want a path without control characters, such as a newline", path)
+	case strings.Contains(path, "?"):
+		return fmt.Errorf("%q: want a path without ?, which DuckDB does not open", path)
+	case !utf8.ValidString(path):
+		return fmt.Errorf("%q: want a path in UTF-8", path)
+	}
+	return nil
 }
 
 // URL is the folder's absolute path.
