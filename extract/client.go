@@ -46,9 +46,6 @@ func New(cfg Config) (*Client, error) {
 	}
 	transport := cfg.Transport
 	if transport == nil {
-		if err := checkProxy(cfg.Base); err != nil {
-			return nil, fmt.Errorf("extract: %w", err)
-		}
 		transport = tunedTransport()
 	}
 	c := &Client{

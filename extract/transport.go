@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -35,28 +34,6 @@ func tunedTransport() *http.Transport {
 		DisableCompression:    true, // decompressed here, faster and with a cap
 		ExpectContinueTimeout: time.Second,
 	}
-}
-
-// errProxy does not show the proxy, which may have a password.
-var errProxy = errors.New("it cannot be understood, and is not shown, because it may have a password: want http://host:port, with %25 for a % in a password")
-
-// checkProxy checks the proxy for an API on another machine. http.ProxyFromEnvironment takes none if it cannot understand it.
-func checkProxy(base api.Base) error {
-	if !strings.HasPrefix(base.Origin(), "https://") { // http is for this machine alone
-		return nil
-	}
-	name := "HTTPS_PROXY"
-	if os.Getenv(name) == "" {
-		name = "https_proxy"
-	}
-	proxy := os.Getenv(name)
-	if !strings.Contains(proxy, "://") {
-		proxy = "http://" + proxy
-	}
-	if _, err := url.Parse(proxy); err != nil {
-		return fmt.Errorf("%s: %w", name, errProxy)
-	}
-	return nil
 }
 
 // answer is a response whose body has been read.

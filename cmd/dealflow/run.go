@@ -276,6 +276,9 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 	if cfg.Base, err = a.settings.base(); err != nil {
 		return cfg, who, err
 	}
+	if err := a.checkProxy(cfg.Base); err != nil {
+		return cfg, who, err
+	}
 	if who, err = a.account(ctx); err != nil {
 		return cfg, who, err
 	}
