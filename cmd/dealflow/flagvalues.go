@@ -13,7 +13,7 @@ import (
 )
 
 // flagValue is the value of every flag. It checks each text before the flag gets it, from the command line, the
-// environment and the settings file alike. Numbers are decimal: pflag takes 010 for 8.
+// environment and the settings file. Numbers are decimal: pflag takes 010 for 8.
 type flagValue struct {
 	pflag.Value
 	flag  *pflag.Flag

@@ -82,7 +82,7 @@ func TestNumbersAreDecimal(t *testing.T) {
 	}
 }
 
-// TestNumbersFromAnywhere checks that a number is read alike on the command line, in the environment and in the file.
+// TestNumbersFromAnywhere checks that a number is read the same way on the command line, in the environment and in the file.
 func TestNumbersFromAnywhere(t *testing.T) {
 	lake := filepath.Join(t.TempDir(), "lake")
 	wantRefused(t, nil, []string{"expire", "--lake", lake, "--keep-days", "0x23"}, `--keep-days "0x23": want a whole number`)
@@ -262,5 +262,18 @@ func TestChecksHaveFlags(t *testing.T) {
 		if !names[name] {
 			t.Errorf("the values of %s are of no flag", name)
 		}
+	}
+}
+
+// TestInitOfNamedFile checks that init writes the file that DEALFLOW_CONFIG names, which is not there yet.
+func TestInitOfNamedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.yaml")
+	environ := []string{"DEALFLOW_CONFIG=" + path}
+	wantRefused(t, environ, []string{"config", "show"}, "settings file: ")
+	if code, _, stderr := mainWith(t, environ, "init", path); code != 0 {
+		t.Fatalf("init ends with %d: %s", code, stderr)
+	}
+	if code, _, stderr := mainWith(t, environ, "config", "show"); code != 0 {
+		t.Errorf("config show ends with %d: %s", code, stderr)
 	}
 }

@@ -59,7 +59,11 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	if cfg.Profile == "" {
 		cfg.Profile = a.getenv(config.Prefix + "PROFILE")
 	}
-	if cfg.Path, cfg.Text, err = a.readSettingsFile(); err != nil {
+	cfg.Path, cfg.Text, err = a.readSettingsFile()
+	if errors.Is(err, fs.ErrNotExist) && cmd.Name() == "init" {
+		err = nil // init may write that very file
+	}
+	if err != nil {
 		return err
 	}
 	if s.sources, err = config.Read(cfg); err != nil {
