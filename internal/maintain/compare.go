@@ -71,17 +71,8 @@ func (c *comparison) addWritten(record arrow.Record) {
 	c.addRows(record, 1)
 }
 
-// addBefore reads the previous files and adds their rows.
-func (c *comparison) addBefore(ctx context.Context, p *replay, files []lake.File) error {
-	for _, f := range files {
-		if err := c.addFileBefore(ctx, p, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *comparison) addFileBefore(ctx context.Context, p *replay, f lake.File) (err error) {
+// addBefore reads a previous file and adds its rows.
+func (c *comparison) addBefore(ctx context.Context, p *replay, f lake.File) (err error) {
 	copied, err := copyFiles(ctx, p.lake, p.tx, p.stored, []lake.File{f})
 	if errors.Is(err, mirror.ErrNotCommitted) || errors.Is(err, store.ErrNotFound) {
 		c.damaged++
@@ -116,7 +107,7 @@ func (c *comparison) rememberOlder(record arrow.Record, schemaVersion int) {
 }
 
 // addLater adds the rows that no previous file can have, because the table came after the file with the deal's own row.
-// deals is the comparison of the deals' own table, after its addBefore.
+// deals is the comparison of the deals' own table, after all its previous files were added.
 func (c *comparison) addLater(deals *comparison) {
 	if c.lifter == nil {
 		return

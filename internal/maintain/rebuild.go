@@ -108,8 +108,10 @@ func (b *rebuilt) compareTables(ctx context.Context) error {
 
 func (b *rebuilt) compareTable(ctx context.Context, i int) error {
 	t := &b.tables[i]
-	if err := t.compare.addBefore(ctx, b.replay, t.before); err != nil {
-		return err
+	for _, f := range t.before {
+		if err := t.compare.addBefore(ctx, b.replay, f); err != nil {
+			return err
+		}
 	}
 	t.compare.addLater(b.tables[0].compare)
 	different := t.compare.different()
