@@ -161,8 +161,11 @@ func (s *Spool) replaces(id int64, held, p spoolEntry, payload []byte) (replaces
 	case ownFault(errBefore) != nil && errNow == nil:
 		_, err = s.putReject(held.rejected(id, s.older, ownFault(errBefore)))
 		return true, false, err
+	case errBefore == nil && earlier:
+		return false, false, nil
+	default:
+		return true, false, nil
 	}
-	return errBefore != nil || !earlier, false, nil
 }
 
 // ownFault returns the fault of a record that the API itself wrote so; nil for none, and for what may be damage on the way.

@@ -73,6 +73,7 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 	case err != nil:
 		fault(FilePath, "%v", err)
 	}
+	shaped := err == nil
 	switch {
 	case !present:
 		fault(FilePresent, "the log names the file, but it does not exist")
@@ -86,15 +87,13 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 			return err
 		}
 	}
-	if err == nil && f.Table != lake.QuarantineTable {
+	if shaped && f.Table != lake.QuarantineTable {
 		if err := v.checkFooter(ctx, f, shape); err != nil {
 			return err
 		}
 	}
 	switch {
-	case !v.cfg.reads(f.Path):
-		return nil
-	case err != nil || !v.isSound(f):
+	case !v.cfg.reads(f.Path) || !shaped || !v.isSound(f):
 		return nil
 	case f.Table == lake.QuarantineTable:
 		return v.checkQuarantine(ctx, f)

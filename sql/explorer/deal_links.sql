@@ -8,16 +8,16 @@ WITH newest AS (
 ), all_links AS (
   SELECT 'expected' AS kind, deal_id, version, 'priced' AS other_kind, priced_deal_id AS other_id, 'priced as' AS forth, 'announced as' AS back
   FROM history.bond_expected_tranches
-  WHERE $service = 'bond' AND market = $market AND valid_from <= $as_of::TIMESTAMPTZ AND _dealflow.linked_market('bond', priced_deal_href) = market
+  WHERE $service = 'bond' AND market = $market AND valid_from <= $as_of::TIMESTAMPTZ AND priced_deal_href ILIKE '%/bond/' || market || '/priced-deal/%'
   UNION
   SELECT 'expected', deal_id, version, 'priced', priced_deal_id, 'priced as', 'announced as'
   FROM history.loan_expected_deals
-  WHERE $service = 'loan' AND market = $market AND valid_from <= $as_of::TIMESTAMPTZ AND _dealflow.linked_market('loan', priced_deal_href) = market
+  WHERE $service = 'loan' AND market = $market AND valid_from <= $as_of::TIMESTAMPTZ AND priced_deal_href ILIKE '%/loan/' || market || '/priced-deal/%'
   UNION
   SELECT 'priced', deal_id, version, 'priced', original_deal_id, 'increase of', 'increased by'
   FROM history.bond_priced_deals
   WHERE $service = 'bond' AND market = $market AND valid_from <= $as_of::TIMESTAMPTZ AND original_deal_id <> deal_id
-    AND _dealflow.linked_market('bond', original_href) = market
+    AND original_href ILIKE '%/bond/' || market || '/priced-deal/%'
 ), links AS (
   SELECT l.* FROM all_links l JOIN newest n USING (kind, deal_id, version)
 ), near AS (
