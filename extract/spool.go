@@ -111,8 +111,8 @@ func NewSpool(dir string, feed api.Feed, sum func(payload []byte) (lake.Digest, 
 // Of payloads with equal content the first one is kept, with its instant of observation. A server that spells its links
 // differently in each answer then fills no disk, and the spool's content does not depend on the number of sweeps.
 //
-// A payload whose updatedSince link has an earlier instant than that of the stored one is an earlier state of the deal, from
-// a server that lags: it replaces nothing. Nor does a payload that cannot be read replace one that can, or the reverse:
+// A payload whose updatedSince link has an earlier instant than that of the stored one, by more than the overlap, is an
+// earlier state of the deal, from a server that lags: it replaces nothing. Nor does a payload that cannot be read replace one that can, or the reverse:
 // what cannot be read is put among the rejected records. What may be damage on the way is treated as any other payload,
 // because it may be a change: the caller requests the deal again.
 func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fresh bool, err error) {
@@ -122,8 +122,8 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 	p := spoolEntry{observed: observedAt.UnixMicro(), length: uint32(len(payload)), hash: sha256.Sum256(payload)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.template, p.since = s.hrefs.put(head.UpdatedSince)
 	if held, ok := s.index()[head.ID]; ok {
+		_, p.since = cutInstant(head.UpdatedSince)
 		if replaces, fresh, err := s.replaces(head.ID, held, p, payload); !replaces || err != nil {
 			return fresh, err
 		}
@@ -132,6 +132,7 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 		return false, fmt.Errorf("spool: %w", err) // an *fs.PathError, which names the file
 	}
 	p.offset = s.size
+	p.template, p.since = s.hrefs.put(head.UpdatedSince)
 	s.deals[head.ID] = p
 	s.size += int64(len(payload))
 	return true, nil
@@ -140,7 +141,7 @@ func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fr
 // replaces says whether a payload of a deal, described by p, replaces the stored one. If it does not, fresh says whether
 // it is a new rejected record. The stored payload is read only if the hashes differ. The caller holds the lock.
 func (s *Spool) replaces(id int64, held, p spoolEntry, payload []byte) (replaces, fresh bool, err error) {
-	earlier := p.since != 0 && p.since < held.since
+	earlier := p.since != 0 && p.since < held.since-int64(overlap/time.Second)
 	if held.hash == p.hash || s.sum == nil {
 		return held.hash != p.hash && !earlier, false, nil
 	}

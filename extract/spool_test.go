@@ -84,6 +84,9 @@ func TestSpoolKeepsTheNewerState(t *testing.T) {
 		{"2026-03-01T10:00:00Z", "first", true, "first"},
 		{"2026-03-01T10:05:00Z", "second", true, "second"},
 		{"2026-03-01T10:00:00Z", "first", false, "second"},
+		{"2026-03-01T10:04:57Z", "first", false, "second"},
+		{"2026-03-01T10:04:58Z", "by a clock that lags", true, "by a clock that lags"},
+		{"2026-03-01T10:05:00Z", "second", true, "second"},
 		{"2026-03-01T10:05:00Z", "the same second", true, "the same second"},
 		{"", "without a link", true, "without a link"},
 		{"2026-03-01T10:00:00Z", "first", true, "first"},
@@ -123,13 +126,13 @@ func TestSpoolKeepsWhatCanBeRead(t *testing.T) {
 	}{
 		{"01", []string{"good", "twice"}, "good", 2, []string{"twice"}},
 		{"01", []string{"twice", "good"}, "good", 2, []string{"twice"}},
-		{"10", []string{"twice", "good"}, "good", 2, []string{"twice"}},
+		{"90", []string{"twice", "good"}, "good", 2, []string{"twice"}},
 		{"01", []string{"twice", "twice again"}, "twice", 1, nil}, // decided later
 		{"012", []string{"good", "twice", "better"}, "better", 3, []string{"twice"}},
 		{"012", []string{"good", "twice", "twice again"}, "good", 2, []string{"twice again"}},
 		{"01", []string{"good", "damaged"}, "damaged", 2, nil},
-		{"10", []string{"good", "damaged"}, "good", 1, nil},
-		{"10", []string{"damaged", "good"}, "good", 2, nil},
+		{"90", []string{"good", "damaged"}, "good", 1, nil},
+		{"90", []string{"damaged", "good"}, "good", 2, nil},
 	} {
 		s := newSpoolBy(t, bondPriced, sum)
 		fresh := 0
