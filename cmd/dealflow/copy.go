@@ -64,7 +64,7 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := verify.Lake(ctx, target, verify.Config{}); err != nil {
+	if _, err := verify.Lake(ctx, target, verify.Config{WorkDir: a.workDir()}); err != nil {
 		return fmt.Errorf("the lake is copied, but the copy is not sound: %w; run `dealflow verify --lake %s`", err, to)
 	}
 	l, err := load.Open(ctx, target)

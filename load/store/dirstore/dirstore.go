@@ -55,9 +55,12 @@ func New(root string) (*Dir, error) {
 }
 
 // CheckPath returns an error that begins with the path if it cannot be that of a catalog: for DuckDB a name ends before
-// a question mark, and is text.
+// a question mark, and is text. Quotes or blanks around a path are from a file of variables, which keeps them: the path would
+// be that of another folder, in the present one.
 func CheckPath(path string) error {
 	switch {
+	case strings.Trim(path, " '\"") != path:
+		return fmt.Errorf("%q: want a path without quotes or blanks around it", path)
 	case strings.ContainsFunc(path, unicode.IsControl):
 		return fmt.Errorf("%q: want a path without control characters, such as a newline", path)
 	case strings.Contains(path, "?"):
