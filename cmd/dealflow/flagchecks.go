@@ -23,7 +23,7 @@ import (
 // not here. They run where a value is read, also for a command that does not run now: a setting is mended when it is
 // written, not on the night of its command. Their errors show no value of a secret flag.
 var flagChecks = map[string]func(text string) error{
-	"lake": dirstore.CheckPath, "work-dir": dirstore.CheckPath, "cache-dir": dirstore.CheckPath, "demo dir": dirstore.CheckPath, "upgrade to": dirstore.CheckPath,
+	"lake": checkFolder, "work-dir": checkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
 	"metrics-file": checkPrintable,
 	"feeds":        parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
@@ -48,6 +48,14 @@ func parsed[T any](parse func(string) (T, error)) func(string) error {
 		_, err := parse(text)
 		return err
 	}
+}
+
+// checkFolder checks the path of a lake or of a work folder.
+func checkFolder(text string) error {
+	if err := dirstore.CheckPath(text); err != nil {
+		return fmt.Errorf("%q: %w", shownAddress(strings.Trim(text, " '\"")), err)
+	}
+	return nil
 }
 
 func oneOf(values []string) func(string) error {

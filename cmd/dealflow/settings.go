@@ -205,7 +205,7 @@ func (s *settings) cacheFolder() (string, error) {
 	if err != nil {
 		return "", usagef("no folder for the cache; set --cache-dir: %w", err)
 	}
-	if err := dirstore.CheckPath(user); err != nil {
+	if err := checkFolder(user); err != nil {
 		return "", usagef("the user's cache folder %w; or set --cache-dir", err)
 	}
 	return filepath.Join(user, "dealflow"), nil

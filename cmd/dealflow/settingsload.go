@@ -11,7 +11,6 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
-	"dealflow/load/store/dirstore"
 )
 
 // loadSettings sets the flags that are not on the command line: from the environment, or else from the settings file.
@@ -110,7 +109,7 @@ func (s *settings) check() error {
 		return usagef("got both --quiet and --verbose, want one of them")
 	}
 	if s.workDir == "" {
-		if err := dirstore.CheckPath(os.TempDir()); err != nil {
+		if err := checkFolder(os.TempDir()); err != nil {
 			return usagef("the system's folder for unfinished files (TMPDIR) %w; or set --work-dir", err)
 		}
 	}

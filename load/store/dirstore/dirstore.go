@@ -54,19 +54,19 @@ func New(root string) (*Dir, error) {
 	return &Dir{root: abs}, nil
 }
 
-// CheckPath returns an error that begins with the path if it cannot be that of a catalog: for DuckDB a name ends before
-// a question mark, and is text. Quotes or blanks around a path are from a file of variables, which keeps them: the path would
-// be that of another folder, in the present one.
+// CheckPath returns an error if a path cannot be that of a catalog: for DuckDB a name ends before a question mark, and is
+// text. Quotes or blanks around a path are from a file of variables, which keeps them: the path would be that of another
+// folder, in the present one. The error does not show the path, because an address in quotes may have a password.
 func CheckPath(path string) error {
 	switch {
 	case strings.Trim(path, " '\"") != path:
-		return fmt.Errorf("%q: want a path without quotes or blanks around it", path)
+		return errors.New("want a path without quotes or blanks around it")
 	case strings.ContainsFunc(path, unicode.IsControl):
-		return fmt.Errorf("%q: want a path without control characters, such as a newline", path)
+		return errors.New("want a path without control characters, such as a newline")
 	case strings.Contains(path, "?"):
-		return fmt.Errorf("%q: want a path without ?, which DuckDB does not open", path)
+		return errors.New("want a path without ?, which DuckDB does not open")
 	case !utf8.ValidString(path):
-		return fmt.Errorf("%q: want a path in UTF-8", path)
+		return errors.New("want a path in UTF-8")
 	}
 	return nil
 }
