@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -177,9 +176,6 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 	local, err := dirstore.New(address)
 	if err != nil {
 		return nil, &usageError{err}
-	}
-	if info, err := os.Stat(local.Path()); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-		return nil, usagef("%s %q: it is, or is under, a file: want a folder or s3://bucket/prefix", what, address)
 	}
 	return local, nil
 }
