@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -363,12 +364,13 @@ func TestHooksAndLineage(t *testing.T) {
 		t.Errorf("a hook that fails, and a file that cannot be written:\n%s", out)
 	}
 	run(0, web, "config", "show", "sync", "--origin")
-	for _, target := range []string{"HTTPS://h/?tok=canary", " https://h/canary", `"https://h/canary"`, "'https://h/canary'", "https:/h/?tok=canary@h"} {
+	for _, target := range []string{"HTTPS://h/?tok=canary", " https://h/canary", "https:/h/?tok=canary@h"} {
 		run(0, with("DEALFLOW_OPENLINEAGE="+target, "DEALFLOW_ON_SUCCESS="+target), "config", "show", "sync")
 	}
 	for _, target := range []string{"https://%zz/canary-path", `"https://h/canary"`, " 'HTTP://h/canary'"} {
 		run(2, with("DEALFLOW_ON_FAILURE="+target), "sync")
 		run(2, with("DEALFLOW_OPENLINEAGE="+target), "sync")
+		run(2, with("DEALFLOW_ON_SUCCESS="+target), "config", "show", "sync")
 	}
 	marquez.taken()
 	run(4, with("DEALFLOW_ON_FAILURE=hooks.test/canary", "DEALFLOW_OPENLINEAGE= "+strings.Replace(marquez.url, "http", "HTTP", 1)), "sync", "--api", m.url+"/none")
@@ -442,7 +444,8 @@ func TestAddressWithPassword(t *testing.T) {
 	m := newStalling(t)
 	for address, shown := range map[string]string{
 		"s3://AKIA:canary@bucket/x": "s3://…@bucket/x", "s3:/AKIA:canary@bucket/x": "s3:/…@bucket/x", "S3:AKIA:canary@bucket": "S3:…@bucket",
-		"https://AKIA:canary@bucket/x?canary": "https://…@bucket/x?…",
+		"https://AKIA:canary@bucket/x":        "https://…@bucket/x",
+		"https://AKIA:canary@bucket/x?canary": "", // refused before the command begins
 	} {
 		dir := t.TempDir()
 		said, file := filepath.Join(dir, "said"), filepath.Join(dir, "dealflow.prom")
@@ -453,6 +456,9 @@ func TestAddressWithPassword(t *testing.T) {
 		}
 		for _, path := range []string{said, file} {
 			data, err := os.ReadFile(path)
+			if shown == "" && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
 			if err != nil || strings.Contains(string(data), "canary") || !strings.Contains(string(data), shown) {
 				t.Errorf("%s: %v, want %s and no password in\n%s", address, err, shown, data)
 			}

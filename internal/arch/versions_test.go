@@ -49,8 +49,11 @@ func TestOtherVersions(t *testing.T) {
 		if got := answers(now, lake); got != want || strings.HasPrefix(want, "0,") {
 			t.Errorf("answers: got %s, want %s", got, want)
 		}
-		for _, reading := range [][]string{{"status"}, {"runs"}, {"runs", "show", "last"}, {"verify", "--read-data"}, {"quarantine", "list"}, {"expire", "--keep-days", "3"}} {
+		for _, reading := range [][]string{{"runs"}, {"runs", "show", "last"}, {"verify", "--read-data"}, {"quarantine", "list"}, {"expire", "--keep-days", "3"}} {
 			now.must(t, lake, reading...)
+		}
+		if out, _, code := now.run(t, lake, "status"); code != 8 || !strings.Contains(out, "schema-"+next) || !strings.Contains(out, "or a later version") {
+			t.Errorf("status: exit code %d, want 8 and what the next run needs:\n%s", code, out)
 		}
 		for _, writing := range [][]string{
 			{"run", "--api", api, "--clock", "server"}, {"sync", "--api", api, "--clock", "server"}, {"quarantine", "retry", "--api", api, "--clock", "server"},

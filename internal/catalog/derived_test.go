@@ -127,8 +127,8 @@ func TestChangedRows(t *testing.T) {
 		}
 		lineage := world.SortedRows(t, db, "SELECT version, ordinal, tranche_uid, matched_by FROM _dealflow.tranche_lineage")
 		if want := []string{
-			"1\t1\t1\tnew", "1\t2\t2\tnew", "2\t1\t1\tposition", "2\t2\t2\tname",
-			"3\t1\t2\tname", "3\t2\t1\tnormal name and currency", "3\t3\t3\tnew",
+			"1\t1\t1\tnew", "1\t2\t2\tnew", "2\t1\t1\tposition", "2\t2\t2\tname and currency",
+			"3\t1\t2\tname and currency", "3\t2\t1\tnormal name and currency", "3\t3\t3\tnew",
 		}; !slices.Equal(lineage, want) {
 			t.Errorf("lineage %q, want %q", lineage, want)
 		}
