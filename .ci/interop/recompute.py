@@ -417,9 +417,10 @@ def families(state):
         original = state.bonds.get(line)
         known = original is not None and original.get("dealType") != "INCREASE"
         nominals = [n for n in (amount(state.bonds[k], "nominal", "amount") for k in members) if n is not None]
+        converted = [usd_of(state.bonds[k]) for k in members if usd_of(state.bonds[k])]
         rows[line] = {
             "increases": sum(k[1] != line[1] or not known for k in members), "original_known": known, "line_size": sum(nominals) if nominals else None,
-            "line_size_usd": sum(usd_of(state.bonds[k]) or 0 for k in members),
+            "line_size_usd": sum(converted) if converted else None,
         }  # fmt: skip
     return rows
 

@@ -182,7 +182,7 @@ def totals(state):
         rows[line] = {
             "source_total": stated, "mismatch": stated - sum(nominals) if stated is not None and nominals else None,
             "original_date": day(original.get("pricingDate")) if known else None, "isin_code": (original if known else deals[0]).get("isinCode"),
-            "taps_12m": sum(d is not None and state.today - timedelta(365) <= d <= state.today for d in dates),
+            "taps_12m": sum(d is not None and state.today - timedelta(364) <= d <= state.today for d in dates),
         }  # fmt: skip
     return rows
 
