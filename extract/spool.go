@@ -112,9 +112,9 @@ func NewSpool(dir string, feed api.Feed, sum func(payload []byte) (lake.Digest, 
 // differently in each answer then fills no disk, and the spool's content does not depend on the number of sweeps.
 //
 // A payload whose updatedSince link has an earlier instant than that of the stored one, by more than the overlap, is an
-// earlier state of the deal, from a server that lags: it replaces nothing. Nor does a payload that cannot be read replace one that can, or the reverse:
-// what cannot be read is put among the rejected records. What may be damage on the way is treated as any other payload,
-// because it may be a change: the caller requests the deal again.
+// earlier state of the deal, from a server that lags: it replaces nothing. Of a payload that can be read and one that
+// cannot, whichever comes first, the one that can is stored, and the other is put among the rejected records. What may be
+// damage on the way is treated as any other payload, because it may be a change: the caller requests the deal again.
 func (s *Spool) Put(head api.RecordID, payload []byte, observedAt time.Time) (fresh bool, err error) {
 	if len(payload) > math.MaxUint32 {
 		return false, fmt.Errorf("spool %s: deal %d: got a payload of %d bytes, want 4 GiB at most", s.file.Name(), head.ID, len(payload))

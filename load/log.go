@@ -498,7 +498,7 @@ func (g *Log) SinceSnapshot(feed api.Feed) []*lake.Commit {
 }
 
 // RunsSinceSnapshot returns the ids of the runs that SinceSnapshot returns. Records that such a run put into quarantine
-// are open, unless their deal could be read since (Lake.Quarantined): no complete snapshot of the feed came after them. The
+// are open, unless their deal could be read since (Lake.Unread): no complete snapshot of the feed came after them. The
 // caller owns the map.
 func (g *Log) RunsSinceSnapshot(feed api.Feed) map[string]bool {
 	runs := map[string]bool{}

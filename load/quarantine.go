@@ -103,9 +103,7 @@ type inMemory struct{ io.ReadSeeker }
 
 func (inMemory) Close() error { return nil }
 
-// Quarantined reads the records of a feed that some runs, by their ids, put into quarantine, oldest run first. It leaves out
-// those whose deal could be read since: history has a version of it that was observed later. With nil it reads the records
-// of all runs and leaves out none.
+// Quarantined reads the records of a feed that some runs put into quarantine, by their ids, or all with nil; oldest run first.
 func (l *Lake) Quarantined(ctx context.Context, feed api.Feed, by map[string]bool) ([]Quarantined, error) {
 	var records []Quarantined
 	for _, file := range l.log.Files(lake.QuarantineTable) {
@@ -118,15 +116,24 @@ func (l *Lake) Quarantined(ctx context.Context, feed api.Feed, by map[string]boo
 		}
 		records = append(records, found...)
 	}
+	return records, nil
+}
+
+// Unread returns the records of a feed whose deal could not be read since: history has no version of it that was observed
+// later. It changes records.
+func (l *Lake) Unread(ctx context.Context, feed api.Feed, records []Quarantined) ([]Quarantined, error) {
 	var ids []int64
 	for i := range records {
-		if by != nil && records[i].HasID {
+		if records[i].HasID {
 			ids = append(ids, records[i].DealID)
 		}
 	}
 	slices.Sort(ids)
 	read, err := l.lastObserved(ctx, feed, ids)
-	return slices.DeleteFunc(records, func(q Quarantined) bool { return q.HasID && read[q.DealID].After(q.ObservedAt.Time) }), err
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(q Quarantined) bool { return q.HasID && read[q.DealID].After(q.ObservedAt.Time) }), nil
 }
 
 // ReadQuarantine reads the records of one quarantine file.

@@ -120,7 +120,8 @@ func quarantineOf(ctx context.Context, l *load.Lake, feed api.Feed) ([]quarantin
 	if err != nil {
 		return nil, err
 	}
-	open, err := pull.OpenQuarantine(ctx, l, feed)
+	since := l.Log().RunsSinceSnapshot(feed)
+	open, err := l.Unread(ctx, feed, slices.DeleteFunc(slices.Clone(met), func(q load.Quarantined) bool { return !since[q.RunID] }))
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,11 @@ func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
 }
 
 // OpenQuarantine lists the records of a feed that were put into quarantine since its last complete snapshot
-// (load.Log.SinceSnapshot).
+// (load.Log.SinceSnapshot), and whose deal could not be read since.
 func OpenQuarantine(ctx context.Context, l *load.Lake, feed api.Feed) ([]load.Quarantined, error) {
-	return l.Quarantined(ctx, feed, l.Log().RunsSinceSnapshot(feed))
+	records, err := l.Quarantined(ctx, feed, l.Log().RunsSinceSnapshot(feed))
+	if err != nil {
+		return nil, err
+	}
+	return l.Unread(ctx, feed, records)
 }

@@ -12,13 +12,14 @@ import (
 	"dealflow/schemas/lake"
 )
 
+func feed(service api.Service, market api.Market, kind api.Kind) api.Feed {
+	return api.Feed{Service: service, Market: market, Kind: kind}
+}
+
 // TestDefinitions asks analyses about deals that are written by hand. The answers come from the definitions.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
-	feed := func(service api.Service, market api.Market, kind api.Kind) api.Feed {
-		return api.Feed{Service: service, Market: market, Kind: kind}
-	}
 	talk := func(steps ...string) string {
 		for i := range steps {
 			steps[i] = fmt.Sprintf(`{"date":"2026-01-05T%02d:00:00Z","value":%q}`, 8+i, steps[i])

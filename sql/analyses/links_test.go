@@ -13,9 +13,6 @@ import (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
-	feed := func(service api.Service, market api.Market, kind api.Kind) api.Feed {
-		return api.Feed{Service: service, Market: market, Kind: kind}
-	}
 	ig, hy, em := feed(api.Bond, api.IG, api.Priced), feed(api.Bond, api.HY, api.Priced), feed(api.Bond, api.EM, api.Priced)
 	ll, cf, launched := feed(api.Loan, api.LL, api.Priced), feed(api.Loan, api.CF, api.Priced), feed(api.Loan, api.LL, api.Expected)
 	link := func(name, href string) string { return fmt.Sprintf(`,"_links":{%q:{"href":%q}}`, name, href) }

@@ -1,5 +1,6 @@
 -- The deals of its market to which a deal was linked at the instant: what an expected deal priced as, increases of a line, and the other way round.
--- A removed deal keeps the links of its last content.
+-- A removed deal keeps the links of its last content. The market of a link is that of _dealflow.linked_market, which a
+-- reader of the console may not call.
 WITH newest AS (
   SELECT kind, deal_id, max(version) AS version
   FROM history.deal_versions
