@@ -127,7 +127,7 @@ func TestReject(t *testing.T) {
 	if got := [2]int{batches.Rows(0), batches.Rows(1)}; got != [2]int{1, 2} {
 		t.Errorf("got %v deals and banks, want 1 and 2", got)
 	}
-	for _, d := range f.Drift() {
+	for _, d := range f.TakeDrift() {
 		if d.Kind != lake.DriftMissing || d.Count != 1 && d.Pointer != "/banks/*/status" {
 			t.Errorf("got drift %v, want only what the last deal lacks", d)
 		}
@@ -179,7 +179,7 @@ func TestDriftIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	drift := f.Drift()
+	drift := f.TakeDrift()
 	var count int64
 	for _, d := range drift {
 		if d.Kind == lake.DriftUnknown {

@@ -130,7 +130,7 @@ func (e *example) flatten(t *testing.T) []txtar.File {
 		batch.Record.Release()
 		files = append(files, txtar.File{Name: "rows/" + batch.Table.Name, Data: rows.Bytes()})
 	}
-	for _, d := range f.Drift() {
+	for _, d := range f.TakeDrift() {
 		if d.Kind == lake.DriftMissing && !e.missing {
 			continue
 		}

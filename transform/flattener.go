@@ -5,6 +5,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/transform/drift"
 	"dealflow/transform/internal/columnar"
 	"dealflow/transform/jsonread"
 	"dealflow/transform/text"
@@ -15,7 +16,7 @@ import (
 type Flattener struct {
 	plan  *plan
 	base  api.Base
-	drift driftLog
+	drift drift.Log
 
 	in      jsonread.Reader // reads the current deal; cells point into its payload
 	arena   []byte          // unescaped or normalised texts of the current deal
@@ -86,8 +87,8 @@ func (f *Flattener) HasPricedDeal() bool {
 	return false
 }
 
-// Drift returns the drift of all deals read so far, sorted by pointer and kind. Rejected records do not count.
-func (f *Flattener) Drift() []lake.Drift { return f.drift.sorted() }
+// TakeDrift returns the drift of all deals read since its last call, sorted by pointer and kind. Rejected records do not count.
+func (f *Flattener) TakeDrift() []lake.Drift { return f.drift.Take() }
 
 // Read stages the rows of one deal and returns its id. The rows are valid until the next Read, and payload must not
 // change until then; Batches.Append copies the rows. The error is an *api.Reject: the record goes to quarantine and has
@@ -100,7 +101,7 @@ func (f *Flattener) Read(payload []byte) (dealID int64, err error) {
 	}
 	f.deriveAll(f.tables[0].cells)
 	for _, d := range f.pending {
-		f.drift.add(d.pointer, d.kind, d.example)
+		f.drift.Add(d.pointer, d.kind, d.example)
 	}
 	return f.id.N, nil
 }

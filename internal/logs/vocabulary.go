@@ -75,6 +75,8 @@ var Vocabulary = []Word{
 	{"another run committed first; trying again on its state", []string{"error"}, "the maintenance is planned again"},
 	{"the lease was not renewed; the run continues", []string{"error"}, "others may begin at the same time, which is safe"},
 	{"the store does not support all operations of a lake", []string{"error"}, "`dealflow doctor` says what follows"},
+	{"rows of the last snapshot were taken over", []string{"feed", "deals"}, "deals that have not changed, and were not flattened again"},
+	{"the last snapshot cannot be read: all deals are flattened again", []string{"feed", "error", "next"}, "the run is as right as without it, and slower; the files of that snapshot may be damaged"},
 	{"a step after the commit failed", []string{"step", "error"}, "the commit is valid; the step says what to run"},
 
 	// The catalog and readers.

@@ -27,6 +27,7 @@ type rebuilt struct {
 	bases     *lake.Bases
 	rows      *transform.Batches // of the last element of files
 	files     []*parquet.Tables  // one per portion of the versions
+	stretches parquet.Stretches  // of the last element of files
 }
 
 // rebuiltTable is one table of a rebuilt partition.
@@ -64,17 +65,21 @@ func isOutdated(f lake.File) bool { return f.SchemaVersion < lake.SchemaVersion 
 func (b *rebuilt) beginHistory(year int) {
 	b.beginFiles(transform.NewHistoryBatches(b.Memory, b.feed), func(t *lake.Table) (*parquet.Writer, error) {
 		return b.tx.HistoryOf(t.Name, b.feed.Market, year)
-	})
+	}, nil)
 }
 
-func (b *rebuilt) beginFiles(rows *transform.Batches, create func(*lake.Table) (*parquet.Writer, error)) {
+// beginFiles begins files. drift is as in parquet.Stretches.
+func (b *rebuilt) beginFiles(rows *transform.Batches, create func(*lake.Table) (*parquet.Writer, error), drift func() []lake.Drift) {
 	files := parquet.NewTables(rows, create)
 	files.Seen = func(table int, rows arrow.Record) { b.tables[table].compare.addWritten(rows) }
-	b.rows, b.files = rows, append(b.files, files)
+	b.rows, b.files, b.stretches = rows, append(b.files, files), parquet.Stretches{Tables: files, Drift: drift}
 }
 
 // append flattens a version. Its links are relative to the base URL of its run.
 func (b *rebuilt) append(v *storedVersion) error {
+	if err := b.stretches.Begin(v.DealID); err != nil {
+		return err
+	}
 	base, err := b.bases.Of(v.RunID)
 	if err == nil {
 		b.flattener.SetBase(base)
@@ -92,9 +97,6 @@ func (b *rebuilt) append(v *storedVersion) error {
 	b.rows.Append(b.flattener, v.DealID, v.Version)
 	return b.files[len(b.files)-1].Drain()
 }
-
-// flush writes the remaining rows of a portion to its files. They do not go into the lake yet.
-func (b *rebuilt) flush() error { return b.files[len(b.files)-1].Flush() }
 
 // compareTables compares each table with its previous files, and puts the files that replace them into the lake.
 func (b *rebuilt) compareTables(ctx context.Context) error {
@@ -209,14 +211,14 @@ func (p *replay) snapshot(ctx context.Context, copied *copies, feed api.Feed, da
 	if err != nil {
 		return err
 	}
-	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.tx.Snapshot(t.Name, feed.Market, day) })
+	b.beginFiles(batches, func(t *lake.Table) (*parquet.Writer, error) { return p.tx.Snapshot(t.Name, feed.Market, day) }, b.flattener.TakeDrift)
 	defer func() { err = errors.Join(err, b.end()) }()
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(current)), payloadChunk) {
 		if err := b.appendDeals(ctx, copied, ids, current); err != nil {
 			return err
 		}
 	}
-	if err := b.flush(); err != nil {
+	if err := b.stretches.End(); err != nil {
 		return err
 	}
 	return b.compareTables(ctx)

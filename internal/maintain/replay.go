@@ -225,7 +225,7 @@ func (p *replay) portion(ctx context.Context, year int, versions []lake.File, pa
 		if err != nil {
 			return err
 		}
-		if err := part.flush(); err != nil {
+		if err := part.stretches.End(); err != nil {
 			return err
 		}
 	}

@@ -75,15 +75,17 @@ func (n *nights) calls(t *testing.T, s store.Store) int64 {
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
-	calls := n.calls(t, world.Folder(t, t.TempDir()))
 	seen := map[int64]int{}
-	for call := (calls - 1) % world.Stride(t); call < calls; call += world.Stride(t) { // the last one, too
-		for _, applied := range []bool{false, true} {
-			empty := store.Store(new(memstore.Mem))
-			if !applied {
-				empty = world.Folder(t, t.TempDir())
+	for _, applied := range []bool{false, true} {
+		empty := func() store.Store {
+			if applied {
+				return new(memstore.Mem)
 			}
-			s := world.CopyStore(t, n.first, empty)
+			return world.Folder(t, t.TempDir())
+		}
+		calls := n.calls(t, empty())
+		for call := (calls - 1) % world.Stride(t); call < calls; call += world.Stride(t) { // the last one, too
+			s := world.CopyStore(t, n.first, empty())
 			seen[n.kill(t, s, call+1, applied).Commit]++
 			n.recover(t, s)
 			if t.Failed() {
@@ -95,7 +97,7 @@ func TestKilledRun(t *testing.T) {
 		t.Errorf("kills by the commit that they left behind: %v, want some of 1 and of 2", seen)
 	}
 	n.catalog = true
-	calls = n.calls(t, world.Folder(t, t.TempDir()))
+	calls := n.calls(t, world.Folder(t, t.TempDir()))
 	commit := calls - 3 // the hint, a look for a newer commit, and the catalog follow
 	for _, c := range []struct {
 		call    int64

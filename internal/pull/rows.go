@@ -7,21 +7,16 @@ import (
 	"fmt"
 	"slices"
 
+	"dealflow/internal/pull/rows"
 	"dealflow/load/parquet"
+	"dealflow/load/store"
+	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
 
-// liveDeal is a deal whose rows are written.
-type liveDeal struct {
-	id      int64
-	version int32
-	fresh   bool      // a new version: its rows go to history too
-	kept    *keptDeal // nil: the spool has the deal
-}
-
-// keptDeal is the last version of a deal that keeps it.
+// keptDeal is the last version of a deal that keeps it: the spool does not have it.
 type keptDeal struct {
 	payload []byte
 	base    api.Base // the payload's links are relative to it
@@ -29,36 +24,35 @@ type keptDeal struct {
 
 // deals lists the deals whose rows are written, by deal_id: all of the snapshot, or, for a command without snapshots,
 // those with a new version.
-func (r *run) deals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
+func (r *run) deals(f *feedRun) []rows.Deal {
 	if !r.command.complete {
-		var fresh []liveDeal
+		var fresh []rows.Deal
 		for _, d := range f.decisions {
 			if d.Change != "" {
-				fresh = append(fresh, liveDeal{id: d.ID, version: d.Version, fresh: true})
+				fresh = append(fresh, rows.Deal{ID: d.ID, Version: d.Version, Fresh: true})
 			}
 		}
 		f.Deals = int64(len(f.decisions))
-		return fresh, nil
+		return fresh
 	}
-	kept, err := r.keptDeals(ctx, f)
-	if err != nil {
-		return nil, err
+	deals := make([]rows.Deal, 0, len(f.kept)+len(f.decisions))
+	for _, id := range f.kept {
+		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version})
 	}
-	deals := slices.Grow(kept, len(f.decisions))
 	for _, d := range f.decisions {
 		if d.Reject == nil && d.Change != lake.Removed {
-			deals = append(deals, liveDeal{id: d.ID, version: d.Version, fresh: d.Change != ""})
+			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != ""})
 		}
 	}
-	slices.SortFunc(deals, func(a, b liveDeal) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(deals, func(a, b rows.Deal) int { return cmp.Compare(a.ID, b.ID) })
 	f.Deals = int64(len(deals))
 	f.Unchanged += int64(len(f.kept))
-	return deals, nil
+	return deals
 }
 
-// keptDeals reads the last version of the deals that keep it. Mostly there are none.
-func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
-	if len(f.kept) == 0 {
+// keptDeals reads the last version of the deals that keep it, by deal_id. Mostly there are none.
+func (r *run) keptDeals(ctx context.Context, f *feedRun) (map[int64]keptDeal, error) {
+	if !r.command.complete || len(f.kept) == 0 {
 		return nil, nil
 	}
 	known := r.latest[f.Feed]
@@ -74,128 +68,133 @@ func (r *run) keptDeals(ctx context.Context, f *feedRun) ([]liveDeal, error) {
 	if err != nil {
 		return nil, err
 	}
-	var deals []liveDeal
+	kept := make(map[int64]keptDeal, len(old))
 	for id, payload := range old {
 		base, err := bases.Of(payload.RunID)
 		if err != nil {
 			return nil, fmt.Errorf("deal %d: %w", id, err)
 		}
-		deals = append(deals, liveDeal{id: id, version: want[id], kept: &keptDeal{payload.Bytes, base}})
+		kept[id] = keptDeal{payload.Bytes, base}
 	}
-	return deals, nil
+	return kept, nil
 }
 
-// feedRows writes the rows of a feed.
-type feedRows struct {
-	snapshot      *transform.Batches // nil: no snapshot is written
-	history       *transform.Batches
-	snapshotFiles *parquet.Tables
-	historyFiles  *parquet.Tables
-}
-
-// newFeedRows begins the files of a feed. With shared, all rows of the snapshot are rows of history too, and are built
-// once.
-func (r *run) newFeedRows(feed api.Feed, shared bool) (*feedRows, error) {
-	rows := &feedRows{history: transform.NewHistoryBatches(r.Memory, feed)}
-	rows.historyFiles = parquet.NewTables(rows.history, func(t *lake.Table) (*parquet.Writer, error) { return r.session.History(t.Name, feed.Market) })
-	if !r.command.complete {
-		return rows, nil
+// writeRows writes the files of a feed: those of the snapshot, and those of history with the rows of new versions.
+func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
+	kept, err := r.keptDeals(ctx, f)
+	if err != nil {
+		return err
 	}
-	var err error
-	if rows.snapshot, err = transform.NewSnapshotBatches(r.Memory, feed, r.day); err != nil {
-		return rows, errors.Join(err, rows.release())
-	}
-	rows.snapshotFiles = parquet.NewTables(rows.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return r.session.Snapshot(t.Name, feed.Market, r.day) })
-	if shared {
-		rows.snapshotFiles.History = rows.historyFiles
-	}
-	return rows, nil
-}
-
-// append adds the staged rows of a deal. Rows of a new version go to history too.
-func (w *feedRows) append(f *transform.Flattener, d liveDeal) error {
-	if w.snapshot != nil {
-		w.snapshot.Append(f, d.id, d.version)
-		if err := w.snapshotFiles.Drain(); err != nil {
+	var buf []byte
+	cfg := rows.Config{
+		Feed: f.Feed, Base: r.Base, Day: r.day, Stretch: r.Stretch, Memory: r.Memory,
+		Snapshot: func(table string) (*parquet.Writer, error) { return r.session.Snapshot(table, f.Feed.Market, r.day) },
+		History:  func(table string) (*parquet.Writer, error) { return r.session.History(table, f.Feed.Market) },
+		Read: func(flattener *transform.Flattener, d rows.Deal) (err error) {
+			if buf, err = r.readDeal(f, flattener, d.ID, kept, buf); err != nil {
+				err = fmt.Errorf("deal %d: %w", d.ID, err)
+			}
 			return err
-		}
+		},
 	}
-	if !d.fresh || w.snapshot != nil && w.snapshotFiles.History != nil {
+	deals := r.deals(f)
+	written, err := r.writeAfter(ctx, f, cfg, deals)
+	if errors.Is(err, rows.ErrEarlier) && ctx.Err() == nil {
+		r.Log.Warn("the last snapshot cannot be read: all deals are flattened again", "feed", f.Feed.String(), "error", err, "next", "dealflow verify --read-data")
+		written, err = rows.Write(ctx, cfg, deals)
+	}
+	if err != nil {
+		return err
+	}
+	f.Drift = append(written.Drift, f.spool.PageDrift()...)
+	slices.SortFunc(f.Drift, lake.CompareDrift)
+	return nil
+}
+
+// writeAfter is rows.Write, with what can be taken over from the feed's last snapshot.
+func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (*rows.Written, error) {
+	earlier, done, err := r.openEarlier(ctx, f.Feed)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Earlier = earlier
+	written, err := rows.Write(ctx, cfg, deals)
+	if err = errors.Join(err, done()); err != nil {
+		return nil, err
+	}
+	r.Log.Debug("rows of the last snapshot were taken over", "feed", f.Feed.String(), "deals", written.TakenOver)
+	return written, nil
+}
+
+// openEarlier opens the feed's last snapshot; nil if nothing can be taken over, or only with requests to the store. The caller
+// calls done at the end.
+func (r *run) openEarlier(ctx context.Context, feed api.Feed) (earlier *rows.Earlier, done func() error, err error) {
+	none := func() error { return nil }
+	files := r.takeable(feed)
+	if len(files) == 0 {
+		return nil, none, nil
+	}
+	if store.LocalPath(r.Store) != "" {
+		if earlier, err = rows.OpenEarlier(ctx, r.Store, r.Memory, feed, files); err != nil {
+			return nil, none, err
+		}
+		return earlier, func() error { earlier.Close(); return nil }, nil
+	}
+	if r.Cache == nil {
+		return nil, none, nil
+	}
+	folder, err := r.Cache.Copies(ctx, r.Store, files)
+	if err != nil || folder == nil {
+		return nil, none, rows.CannotTakeOver(ctx, err)
+	}
+	copies, err := dirstore.New(folder.Path())
+	if err == nil {
+		earlier, err = rows.OpenEarlier(ctx, copies, r.Memory, feed, files)
+	}
+	if err != nil {
+		return nil, none, rows.CannotTakeOver(ctx, errors.Join(err, folder.Close()))
+	}
+	return earlier, func() error { earlier.Close(); return folder.Close() }, nil
+}
+
+// takeable returns the files of a feed's last snapshot if their rows are those that this run would write for the same versions:
+// this program wrote them, from the same base URL. Otherwise it returns nil.
+func (r *run) takeable(feed api.Feed) []lake.File {
+	log := r.lake.Log()
+	last := log.LastSnapshot(feed)
+	if !r.command.complete || last == nil || last.DealflowVersion != r.Version || last.Feed(feed).BaseURL != r.Base.String() {
 		return nil
 	}
-	w.history.Append(f, d.id, d.version)
-	return w.historyFiles.Drain()
-}
-
-// finish puts the files into the lake.
-func (w *feedRows) finish(ctx context.Context) error {
-	var err error
-	if w.snapshot != nil {
-		err = w.snapshotFiles.Finish(ctx)
-	}
-	return errors.Join(err, w.historyFiles.Finish(ctx))
-}
-
-// release frees memory, and deletes files that were not finished.
-func (w *feedRows) release() error {
-	var err error
-	if w.snapshotFiles != nil {
-		err = w.snapshotFiles.Release()
-	}
-	return errors.Join(err, w.historyFiles.Release())
-}
-
-// writeRows flattens every deal of the snapshot once, into the snapshot's files and, for a new version, into those of
-// history.
-func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
-	deals, err := r.deals(ctx, f)
-	if err != nil {
-		return err
-	}
-	// In a first run every row of the snapshot is one of history.
-	shared := r.command.complete && !slices.ContainsFunc(deals, func(d liveDeal) bool { return !d.fresh })
-	rows, err := r.newFeedRows(f.Feed, shared)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.release()) }()
-	flattener := transform.NewFlattener(f.Feed, r.Base)
-	var buf []byte
-	for _, d := range deals {
-		if err := ctx.Err(); err != nil {
-			return err
+	var files []lake.File
+	for _, path := range log.Replaced(feed, last.SnapshotDate) {
+		file, _ := log.LiveFile(path)
+		if file.RunID() != last.RunID || file.IsShared() || file.SchemaVersion != lake.SchemaVersion {
+			return nil // replayed or merged since
 		}
-		if buf, err = r.readDeal(f, flattener, d, buf); err != nil {
-			return fmt.Errorf("deal %d: %w", d.id, err)
-		}
-		if err := rows.append(flattener, d); err != nil {
-			return err
-		}
+		files = append(files, file)
 	}
-	f.Drift = append(flattener.Drift(), f.spool.PageDrift()...)
-	slices.SortFunc(f.Drift, lake.CompareDrift)
-	return rows.finish(ctx)
+	return files
 }
 
 // readDeal stages the rows of one deal. It returns the buffer for the next call.
-func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, d liveDeal, buf []byte) ([]byte, error) {
-	base := r.Base
-	var payload []byte
-	if d.kept != nil {
-		base, payload = d.kept.base, d.kept.payload
+func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, id int64, kept map[int64]keptDeal, buf []byte) ([]byte, error) {
+	base, payload := r.Base, []byte(nil)
+	old, keeps := kept[id]
+	if keeps {
+		base, payload = old.base, old.payload
 	} else {
 		var err error
-		if buf, err = f.spool.Payload(d.id, buf); err != nil {
+		if buf, err = f.spool.Payload(id, buf); err != nil {
 			return buf, err
 		}
 		payload = buf
 	}
 	flattener.SetBase(base)
-	id, err := flattener.Read(payload)
-	if err == nil && id != d.id {
-		err = fmt.Errorf("got the payload of deal %d, want deal %d", id, d.id)
+	read, err := flattener.Read(payload)
+	if err == nil && read != id {
+		err = fmt.Errorf("got the payload of deal %d, want deal %d", read, id)
 	}
-	if err != nil && d.kept != nil {
+	if err != nil && keeps {
 		err = fmt.Errorf("the lake's payload can no longer be read: %w; run `dealflow verify --read-data`", err)
 	}
 	return buf, err

@@ -107,6 +107,24 @@ func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File
 	return folder, nil
 }
 
+// Copies returns a folder with the copies of files that the cache has, each under its path in the lake; nil if it lacks one of
+// them. The caller closes the folder. Only a copy whose bytes are wrong is fetched from the store.
+func (c *Cache) Copies(ctx context.Context, s store.Store, files []lake.File) (*workfolder.Folder, error) {
+	for i := range files {
+		if !c.has(&files[i]) {
+			return nil, nil //nolint:nilnil // some are not here
+		}
+	}
+	folder, err := c.Folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Fetch(ctx, s, files, folder.Path()); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}
+
 // only waits until no other caller fetches a path. The next one may when done is called.
 func (c *Cache) only(ctx context.Context, path string) (done func(), err error) {
 	for {

@@ -28,11 +28,12 @@ const magic = "PAR1"
 // rowGroups writes records into a Parquet file, each as one row group. After an error the file is useless. It is not
 // safe for concurrent use.
 //
-// The library's own writer of files cannot take over pages that another file has already (writeBoth). So this puts a file
+// The library's own writer of files cannot take over pages that another file has already (writeBoth, takeOverGroup). So this puts a file
 // together from the library's parts: its column writers encode pages, its builders describe them.
 type rowGroups struct {
 	out        *output
 	properties *parquet.WriterProperties
+	schema     *pqschema.Schema
 	footer     *metadata.FileMetaDataBuilder
 	groups     int16            // row groups so far
 	schemas    [2]*arrow.Schema // the two that a record may have: plain texts, or dictionaries
@@ -68,10 +69,12 @@ func newRowGroups(mem memory.Allocator, out io.Writer, columns []lake.Column, mo
 	if err != nil {
 		return nil, err
 	}
+	schema = pqschema.NewSchema(schema.Root())
 	g := &rowGroups{
 		out:        &output{w: out},
 		properties: properties,
-		footer:     metadata.NewFileMetadataBuilder(pqschema.NewSchema(schema.Root()), properties, nil),
+		schema:     schema,
+		footer:     metadata.NewFileMetadataBuilder(schema, properties, nil),
 		schemas:    [2]*arrow.Schema{plain, lake.BatchSchema(columns)},
 		context:    pqarrow.NewArrowWriteContext(context.Background(), &settings),
 	}

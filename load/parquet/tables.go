@@ -49,6 +49,14 @@ func (o *Output) writeBoth(batch lake.Batch, history *Output) error {
 	return o.writer.WriteBoth(batch.Record, history.writer, same.Record, batch.MinDealID, batch.MaxDealID)
 }
 
+// takeOver is Writer.TakeOver.
+func (o *Output) takeOver(from *File, group int, deals GroupDeals, rest arrow.Record) error {
+	if err := o.open(); err != nil {
+		return err
+	}
+	return o.writer.TakeOver(from, group, deals, rest)
+}
+
 // Finish puts the file into the lake, if there is one.
 func (o *Output) Finish(ctx context.Context) error {
 	if o.writer == nil {
@@ -93,6 +101,7 @@ type Tables struct {
 
 	rows    Batches
 	outputs []Output
+	notes   StretchNotes // nil: none are made
 }
 
 // NewTables returns a writer of collected rows. create opens the file of a table when its first rows are written.
@@ -142,6 +151,19 @@ func (t *Tables) flush(i int) error {
 	return t.outputs[i].Write(batch)
 }
 
+// TakeOver is Writer.TakeOver for the file of a table. It does not write collected rows: call Flush first.
+func (t *Tables) TakeOver(i int, from *File, group int, deals GroupDeals, rest arrow.Record) error {
+	return t.outputs[i].takeOver(from, group, deals, rest)
+}
+
+// NoteStretch notes a stretch in the file of the first table, that of the deals themselves, with the drift of its deals.
+func (t *Tables) NoteStretch(first int64, drift []lake.Drift) {
+	if t.notes == nil {
+		t.notes = StretchNotes{}
+	}
+	t.notes.add(first, drift)
+}
+
 // Finish writes the remaining rows of each table and puts its file into the lake.
 func (t *Tables) Finish(ctx context.Context) error {
 	for i := range t.outputs {
@@ -156,7 +178,14 @@ func (t *Tables) Finish(ctx context.Context) error {
 }
 
 // FinishTable puts one table's file into the lake. It does not write collected rows: call Flush first.
-func (t *Tables) FinishTable(ctx context.Context, i int) error { return t.outputs[i].Finish(ctx) }
+func (t *Tables) FinishTable(ctx context.Context, i int) error {
+	if w := t.outputs[i].writer; i == 0 && w != nil && t.notes != nil {
+		if err := w.noteStretches(t.notes); err != nil {
+			return err
+		}
+	}
+	return t.outputs[i].Finish(ctx)
+}
 
 // Release drops the files that were not finished, and frees the rows.
 func (t *Tables) Release() error {

@@ -165,9 +165,16 @@ func fill(mem memory.Allocator, schema *arrow.Schema, seed uint64, rows, texts i
 	return b.NewRecord()
 }
 
+// noTexts makes all texts of fill empty.
+const noTexts = -1
+
 func appendValue(b array.Builder, n int64, texts int) {
 	switch b := b.(type) {
 	case *array.StringBuilder:
+		if texts == noTexts {
+			b.AppendEmptyValue()
+			return
+		}
 		b.Append(fmt.Sprintf("%0*d", texts, n))
 	case *array.BooleanBuilder:
 		b.Append(n%2 == 0)

@@ -21,7 +21,7 @@ func (f *feed) recordDrift(id int64, payload []byte, drifted bool) error {
 	if _, err := alone.Read(payload); err != nil {
 		return err
 	}
-	f.drift[id] = alone.Drift()
+	f.drift[id] = alone.TakeDrift()
 	return nil
 }
 
@@ -48,8 +48,8 @@ func (f *feed) sumDrift() []lake.Drift {
 	return all
 }
 
-// countDrift returns the number of drifts that a flattener has found so far.
+// countDrift returns the number of drifts that a flattener has found since the last call.
 func countDrift(f *transform.Flattener) int64 {
-	run := lake.FeedRun{Drift: f.Drift()}
+	run := lake.FeedRun{Drift: f.TakeDrift()}
 	return run.DriftCount()
 }

@@ -86,9 +86,9 @@ func (f *feed) read(id int64, payload []byte, fresh bool) error {
 		_, err := f.flattener.Read(payload)
 		return err
 	}
-	before := countDrift(f.flattener)
+	countDrift(f.flattener)
 	if _, err := f.flattener.Read(payload); err != nil {
 		return err
 	}
-	return f.recordDrift(id, payload, countDrift(f.flattener) > before)
+	return f.recordDrift(id, payload, countDrift(f.flattener) > 0)
 }

@@ -1,0 +1,113 @@
+package parquet
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"dealflow/schemas/lake"
+)
+
+// Stretch counts the deals of a snapshot in the order of their ids, and says where row groups end. The deals are written in
+// stretches of Least to four times as many, and no row group has rows of two.
+//
+// From Least deals on, a stretch ends before the next deal with one of Least ids, by a hash. So most ends depend only on the
+// ids near them: a deal that comes or goes moves no end far away, and the row groups of all other stretches are those of the
+// day before. (Programs for backups call it content-defined chunking.)
+type Stretch struct {
+	Least int // at least 1
+
+	deals int // so far
+}
+
+// LeastStretch is the Least of the snapshots that a run writes. It was measured: docs/bench/README.md#row-groups-of-a-snapshot.
+const LeastStretch = 1024
+
+// EndsBefore counts the next deal, and says whether a stretch ends before it.
+func (s *Stretch) EndsBefore(dealID int64) bool {
+	ends := s.deals == 4*s.Least || s.deals >= s.Least && s.mayEnd(dealID)
+	if ends {
+		s.deals = 0
+	}
+	s.deals++
+	return ends
+}
+
+// mayEnd multiplies by 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4): the upper half of
+// the product spreads the ids evenly, also those that follow one another.
+func (s *Stretch) mayEnd(dealID int64) bool {
+	return uint64(dealID)*0x9E3779B97F4A7C15>>32%uint64(s.Least) == 0
+}
+
+// StretchNotes says what drift the deals of each stretch have, by the id of its first deal. Nil means more than is noted.
+type StretchNotes map[int64][]lake.Drift
+
+// mostNoted is 16 KiB: the most bytes that the drift of a stretch takes as JSON.
+const mostNoted = 16 << 10
+
+func (n StretchNotes) add(first int64, drift []lake.Drift) {
+	if data, err := json.Marshal(drift); err != nil || len(data) > mostNoted {
+		drift = nil
+	}
+	n[first] = drift
+}
+
+// stretchesKey is the key of the metadata under which a file has its StretchNotes, as JSON.
+const stretchesKey = "dealflow.stretches"
+
+// noteStretches writes notes into the file's metadata.
+func (w *Writer) noteStretches(n StretchNotes) error {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return w.parquet.footer.AppendKeyValueMetadata(stretchesKey, string(data))
+}
+
+// Stretches returns what a file of a snapshot says of its stretches; nil for a file without notes.
+func (f *File) Stretches() (StretchNotes, error) {
+	value := f.footer.MetaData().KeyValueMetadata().FindValue(stretchesKey)
+	if value == nil {
+		return nil, nil //nolint:nilnil // it has none
+	}
+	var n StretchNotes
+	if err := json.Unmarshal([]byte(*value), &n); err != nil {
+		return nil, fmt.Errorf("read %s: %s: %w", f.key, stretchesKey, err)
+	}
+	return n, nil
+}
+
+// Stretches writes the rows of deals in stretches: those of a snapshot, or of history, where each version counts as a deal. It is
+// not safe for concurrent use.
+type Stretches struct {
+	Tables *Tables
+	Least  int                 // as in Stretch; default LeastStretch
+	Drift  func() []lake.Drift // takes the drift of the deals since the last call; nil for history: no notes are made
+
+	stretch Stretch
+	begun   bool
+	first   int64 // deal of the stretch
+}
+
+// Begin is called before the rows of a deal are added to the tables. If a stretch ends there, it is written.
+func (s *Stretches) Begin(dealID int64) error {
+	s.stretch.Least = cmp.Or(s.Least, LeastStretch)
+	if s.stretch.EndsBefore(dealID) {
+		if err := s.End(); err != nil {
+			return err
+		}
+	}
+	if !s.begun {
+		s.begun, s.first = true, dealID
+	}
+	return nil
+}
+
+// End writes the last stretch.
+func (s *Stretches) End() error {
+	if s.begun && s.Drift != nil {
+		s.Tables.NoteStretch(s.first, s.Drift())
+	}
+	s.begun = false
+	return s.Tables.Flush()
+}
