@@ -106,7 +106,7 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 	if err != nil {
 		return err
 	}
-	f.Drift = append(written.Drift, f.spool.PageDrift()...)
+	f.Drift = slices.Concat(written.Drift, f.spool.PageDrift())
 	slices.SortFunc(f.Drift, lake.CompareDrift)
 	return nil
 }
@@ -178,19 +178,16 @@ func (r *run) takeable(feed api.Feed) []lake.File {
 
 // readDeal stages the rows of one deal. It returns the buffer for the next call.
 func (r *run) readDeal(f *feedRun, flattener *transform.Flattener, id int64, kept map[int64]keptDeal, buf []byte) ([]byte, error) {
-	base, payload := r.Base, []byte(nil)
-	old, keeps := kept[id]
-	if keeps {
-		base, payload = old.base, old.payload
-	} else {
+	from, keeps := kept[id]
+	if !keeps {
 		var err error
 		if buf, err = f.spool.Payload(id, buf); err != nil {
 			return buf, err
 		}
-		payload = buf
+		from = keptDeal{buf, r.Base}
 	}
-	flattener.SetBase(base)
-	read, err := flattener.Read(payload)
+	flattener.SetBase(from.base)
+	read, err := flattener.Read(from.payload)
 	if err == nil && read != id {
 		err = fmt.Errorf("got the payload of deal %d, want deal %d", read, id)
 	}
