@@ -41,20 +41,17 @@ func (k VersionKey) compare(o VersionKey) int {
 	return cmp.Or(cmp.Compare(k.DealID, o.DealID), cmp.Compare(k.Version, o.Version))
 }
 
-// Contents finds the location of each version of a feed in files, which are of deal_versions. It skips the files of
-// other markets. It reads keys only.
-func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed) (*Contents, error) {
+// Contents finds the location of each version of some deals of a feed in files, which are of deal_versions; deals are sorted. It
+// skips the files of other markets. It reads keys only, of the row groups that may have one of the deals.
+func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed, deals []int64) (*Contents, error) {
 	c := &Contents{lake: l, mem: mem, feed: feed}
 	for _, f := range files {
-		if !f.HasMarket(feed.Market) {
-			continue
-		}
-		number := int32(len(c.files))
+		number, group := int32(len(c.files)), -1
 		c.files = append(c.files, f)
-		group := -1
-		err := parquet.Scan(ctx, l.store, mem, f.Path, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.AllGroups(&group)), func(rec arrow.Record) error {
+		err := parquet.ScanDeals(ctx, l.store, mem, &f, feed.Market, []string{"kind", "deal_id", "version"}, deals, &group, func(rec arrow.Record) error {
 			for row := range int(rec.NumRows()) {
-				if key, ok := c.keyAt(rec, row); ok {
+				key, ok := c.keyAt(rec, row)
+				if _, wanted := slices.BinarySearch(deals, key.DealID); ok && wanted {
 					c.index = append(c.index, location{key, number, int32(group)})
 				}
 			}

@@ -29,11 +29,18 @@ func (c *Catalog) derive(ctx context.Context, conn *stdsql.Conn, added newFiles)
 	if err := c.deriveLineage(ctx, conn, added); err != nil {
 		return fmt.Errorf("tranche lineage: %w", err)
 	}
-	if err := c.deriveChanges(ctx, conn, added); err != nil {
+	changes := &changes{Catalog: c, after: added.instant}
+	ctx, cancel := context.WithCancel(ctx)
+	defer changes.running.Wait()
+	defer cancel()
+	if err := changes.begin(ctx, conn); err != nil {
 		return fmt.Errorf("field changes: %w", err)
 	}
 	if err := c.deriveIndexes(ctx, conn, added); err != nil {
 		return fmt.Errorf("names and listings: %w", err)
+	}
+	if err := changes.store(ctx, conn); err != nil {
+		return fmt.Errorf("field changes: %w", err)
 	}
 	return nil
 }

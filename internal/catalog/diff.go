@@ -27,7 +27,11 @@ func (m *Maker) diff(s state, local *mirror.Mirror) sql.DiffFunc {
 		if err != nil {
 			return err
 		}
-		contents, err := m.Lake.Through(near).Contents(ctx, memory.DefaultAllocator, files, feed)
+		var deals []int64 // sorted, as the pairs are
+		for i := range pairs {
+			deals = append(deals, pairs[i].DealID)
+		}
+		contents, err := m.Lake.Through(near).Contents(ctx, memory.DefaultAllocator, files, feed, deals)
 		if err != nil {
 			return err
 		}
