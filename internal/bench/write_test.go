@@ -120,10 +120,15 @@ func build(run *load.Transaction, f *feedPayloads) ([]*output, error) {
 	histories := outputsOf(history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
 	kept := &output{open: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
 	flattener := transform.NewFlattener(f.feed, f.base)
+	stretch := parquet.Stretch{Least: parquet.LeastStretch}
 	for _, payload := range f.payloads {
 		id, err := flattener.Read(payload)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.feed, err)
+		}
+		if stretch.EndsBefore(id) {
+			take(snapshot, snapshots, 0)
+			take(history, histories, 0)
 		}
 		snapshot.Append(flattener, id, 1)
 		history.Append(flattener, id, 1)

@@ -106,7 +106,8 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 	if err != nil {
 		return err
 	}
-	f.Drift = slices.Concat(written.Drift, f.spool.PageDrift())
+	f.Drift = written.Drift
+	f.Drift = append(f.Drift, f.spool.PageDrift()...)
 	slices.SortFunc(f.Drift, lake.CompareDrift)
 	return nil
 }

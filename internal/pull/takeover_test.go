@@ -92,7 +92,7 @@ func wantSame(t *testing.T, what string, got, want *load.Log) {
 	}
 	for i := range want.Commits {
 		for j := range want.Commits[i].Feeds {
-			if g, w := got.Commits[i].Feeds[j].Drift, want.Commits[i].Feeds[j].Drift; !reflect.DeepEqual(g, w) {
+			if g, w := got.Commits[i].Feeds[j].Drift, want.Commits[i].Feeds[j].Drift; !reflect.DeepEqual(g, w) || g == nil {
 				t.Errorf("%s: drift of %s in commit %d: got %v, want %v", what, want.Commits[i].Feeds[j].Feed, i+1, g, w)
 			}
 		}

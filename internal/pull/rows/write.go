@@ -35,7 +35,7 @@ type Config struct {
 
 // Written is what Write did.
 type Written struct {
-	Drift     []lake.Drift // of all deals of the snapshot; without a snapshot, of the deals that were read
+	Drift     []lake.Drift // of all deals of the snapshot; without a snapshot, of the deals that were read; never nil
 	TakenOver int64        // deals that were not read
 }
 

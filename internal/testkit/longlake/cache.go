@@ -17,7 +17,7 @@ import (
 
 // builderVersion must rise when the market, the flattening or this package gives other bytes, unless lake.SchemaVersion
 // or lake.ParserVersion rises.
-const builderVersion = 7
+const builderVersion = 8
 
 const (
 	cacheFolder = "dealflow-tests"

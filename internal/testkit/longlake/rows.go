@@ -49,6 +49,7 @@ func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 		fresh[n.id] = n.change != lake.Removed
 	}
 	var payload []byte
+	history, snapshot := parquet.Stretches{Tables: rows.historyFiles}, parquet.Stretches{Tables: rows.snapshotFiles}
 	for _, id := range f.deals.ids {
 		if !fresh[id] && rows.snapshot == nil {
 			continue
@@ -65,12 +66,18 @@ func (f *feed) flatten(ctx context.Context, rows *nightRows) error {
 		}
 		version := f.latest[id].Version
 		if rows.snapshot != nil {
+			if err := snapshot.Begin(id); err != nil {
+				return err
+			}
 			rows.snapshot.Append(f.flattener, id, version)
 			if err := rows.snapshotFiles.Drain(); err != nil {
 				return err
 			}
 		}
 		if fresh[id] {
+			if err := history.Begin(id); err != nil {
+				return err
+			}
 			rows.history.Append(f.flattener, id, version)
 			if err := rows.historyFiles.Drain(); err != nil {
 				return err
