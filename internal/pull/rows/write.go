@@ -20,7 +20,7 @@ type Deal struct {
 	Fresh   bool // a new version: its rows go to history too
 }
 
-// Config says what is written, and where. All fields but Earlier must be set.
+// Config says what is written, and where. All fields but Day and Earlier must be set.
 type Config struct {
 	Feed     api.Feed
 	Base     api.Base // of the feed's links
