@@ -236,7 +236,7 @@ func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	cfg := pull.Config{
 		Client: client, Base: at, Store: s, RunID: fmt.Sprintf("00000000-0000-7000-8000-%012d", l.runs),
 		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: !l.catalog,
-		Deadline: p.ends, Workers: 1 + l.runs%2, OneByOne: true, Stretch: 2,
+		Deadline: p.ends, Workers: 1 + l.runs%2, OneByOne: true, Stretch: 8,
 		WorkDir: l.work, Version: "test", Memory: l.mem,
 	}
 	defer func() { n.close(); synctest.Wait() }()
