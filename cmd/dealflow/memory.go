@@ -9,7 +9,7 @@ const gcPercent = 30
 
 // spareHeap is how far the heap may grow at least while feeds are read and written: at this size that phase needs no more
 // memory than the catalog after it.
-const spareHeap = 48 << 20
+const spareHeap = 32 << 20
 
 // saveMemory makes garbage collection more frequent, unless the user has set GOGC. It returns by how many bytes the heap may grow
 // all the same where memory is to spare.
