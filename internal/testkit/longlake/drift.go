@@ -47,9 +47,3 @@ func (f *feed) sumDrift() []lake.Drift {
 	slices.SortFunc(all, lake.CompareDrift)
 	return all
 }
-
-// countDrift returns the number of drifts that a flattener has found since the last call.
-func countDrift(f *transform.Flattener) int64 {
-	run := lake.FeedRun{Drift: f.TakeDrift()}
-	return run.DriftCount()
-}

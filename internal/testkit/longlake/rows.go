@@ -93,9 +93,9 @@ func (f *feed) read(id int64, payload []byte, fresh bool) error {
 		_, err := f.flattener.Read(payload)
 		return err
 	}
-	countDrift(f.flattener)
+	f.flattener.TakeDrift() // that of the deals before
 	if _, err := f.flattener.Read(payload); err != nil {
 		return err
 	}
-	return f.recordDrift(id, payload, countDrift(f.flattener) > 0)
+	return f.recordDrift(id, payload, len(f.flattener.TakeDrift()) > 0)
 }
