@@ -120,7 +120,7 @@ func build(run *load.Transaction, f *feedPayloads) ([]*output, error) {
 	histories := outputsOf(history, func(t *lake.Table) (*parquet.Writer, error) { return run.History(t.Name, market) })
 	kept := &output{open: func() (*parquet.Writer, error) { return run.History(lake.DealVersions, market) }}
 	flattener := transform.NewFlattener(f.feed, f.base)
-	stretch := parquet.Stretch{Least: parquet.LeastStretch}
+	var stretch parquet.Stretch
 	for _, payload := range f.payloads {
 		id, err := flattener.Read(payload)
 		if err != nil {

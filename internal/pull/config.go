@@ -12,7 +12,6 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/load/mirror"
-	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -54,7 +53,7 @@ type Config struct {
 	AcceptLost     bool             // continue after a lost commit; this one records it
 	SingleWriter   bool             // run on a store that cannot create an object only once; the caller ensures that no other process writes
 	Workers        int              // feeds flattened at once; default 2
-	Stretch        int              // the least deals between two ends of a snapshot's row groups; default: parquet.LeastStretch
+	Stretch        int              // the least deals between two ends of a snapshot's row groups, as in parquet.Stretch; default: as there
 	OneByOne       bool             // put one file after the other, so that the calls to the store have one order; default: side by side
 	WorkDir        string           // local folder for unfinished files; default: the system's
 	Owner          string           // for people who read the lease; default "dealflow"
@@ -108,9 +107,6 @@ func (c *Config) withDefaults() (Config, error) {
 	}
 	if d.Workers <= 0 {
 		d.Workers = 2
-	}
-	if d.Stretch <= 0 {
-		d.Stretch = parquet.LeastStretch
 	}
 	if d.Owner == "" {
 		d.Owner = "dealflow"

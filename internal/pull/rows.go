@@ -9,8 +9,6 @@ import (
 
 	"dealflow/internal/pull/rows"
 	"dealflow/load/parquet"
-	"dealflow/load/store"
-	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/transform"
@@ -113,49 +111,19 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 }
 
 // writeAfter is rows.Write, with what can be taken over from the feed's last snapshot.
-func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (*rows.Written, error) {
-	earlier, done, err := r.openEarlier(ctx, f.Feed)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Earlier = earlier
-	written, err := rows.Write(ctx, cfg, deals)
-	if err = errors.Join(err, done()); err != nil {
-		return nil, err
-	}
-	r.Log.Debug("rows of the last snapshot were taken over", "feed", f.Feed.String(), "deals", written.TakenOver)
-	return written, nil
-}
-
-// openEarlier opens the feed's last snapshot; nil if nothing can be taken over, or only with requests to the store. The caller
-// calls done at the end.
-func (r *run) openEarlier(ctx context.Context, feed api.Feed) (earlier *rows.Earlier, done func() error, err error) {
-	none := func() error { return nil }
-	files := r.takeable(feed)
-	if len(files) == 0 {
-		return nil, none, nil
-	}
-	if store.LocalPath(r.Store) != "" {
-		if earlier, err = rows.OpenEarlier(ctx, r.Store, r.Memory, feed, files); err != nil {
-			return nil, none, err
+func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (written *rows.Written, err error) {
+	if files := r.takeable(f.Feed); len(files) > 0 {
+		lakeFiles := rows.Lake{Store: r.Store, Cache: r.Cache, WorkDir: r.session.WorkDir()}
+		if cfg.Earlier, err = rows.OpenEarlier(ctx, lakeFiles, r.Memory, f.Feed, files); err != nil {
+			return nil, err
 		}
-		return earlier, func() error { earlier.Close(); return nil }, nil
+		defer func() { err = errors.Join(err, cfg.Earlier.Close()) }()
 	}
-	if r.Cache == nil {
-		return nil, none, nil
+	written, err = rows.Write(ctx, cfg, deals)
+	if err == nil && written.TakenOver > 0 {
+		r.Log.Debug("rows of the last snapshot were taken over", "feed", f.Feed.String(), "deals", written.TakenOver)
 	}
-	folder, err := r.Cache.Copies(ctx, r.Store, files)
-	if err != nil || folder == nil {
-		return nil, none, rows.CannotTakeOver(ctx, err)
-	}
-	copies, err := dirstore.New(folder.Path())
-	if err == nil {
-		earlier, err = rows.OpenEarlier(ctx, copies, r.Memory, feed, files)
-	}
-	if err != nil {
-		return nil, none, rows.CannotTakeOver(ctx, errors.Join(err, folder.Close()))
-	}
-	return earlier, func() error { earlier.Close(); return folder.Close() }, nil
+	return written, err
 }
 
 // takeable returns the files of a feed's last snapshot if their rows are those that this run would write for the same versions:

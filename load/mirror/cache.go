@@ -107,24 +107,6 @@ func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File
 	return folder, nil
 }
 
-// Copies returns a folder with the copies of files that the cache has, each under its path in the lake; nil if it lacks one of
-// them. The caller closes the folder. Only a copy whose bytes are wrong is fetched from the store.
-func (c *Cache) Copies(ctx context.Context, s store.Store, files []lake.File) (*workfolder.Folder, error) {
-	for i := range files {
-		if !c.has(&files[i]) {
-			return nil, nil //nolint:nilnil // some are not here
-		}
-	}
-	folder, err := c.Folder()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Fetch(ctx, s, files, folder.Path()); err != nil {
-		return nil, errors.Join(err, folder.Close())
-	}
-	return folder, nil
-}
-
 // only waits until no other caller fetches a path. The next one may when done is called.
 func (c *Cache) only(ctx context.Context, path string) (done func(), err error) {
 	for {
@@ -220,6 +202,21 @@ func (c *Cache) link(cached, target string, file lake.File) (found bool, err err
 
 // isRight says whether a copy has the bytes that a commit names. This process reads each copy once.
 func (c *Cache) isRight(path string, file lake.File) (right bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	if before, ok := c.checked.Load(file.SHA256); ok && os.SameFile(before.(os.FileInfo), info) && info.Size() == file.Bytes {
+		return true, nil
+	}
+	if right, err = hasBytes(path, &file); right {
+		c.checked.Store(file.SHA256, info)
+	}
+	return right, err
+}
+
+// hasBytes says whether a local file has the bytes that a commit names.
+func hasBytes(path string, file *lake.File) (right bool, err error) {
 	from, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -229,16 +226,12 @@ func (c *Cache) isRight(path string, file lake.File) (right bool, err error) {
 	if err != nil || info.Size() != file.Bytes {
 		return false, err
 	}
-	if before, ok := c.checked.Load(file.SHA256); ok && os.SameFile(before.(os.FileInfo), info) {
-		return true, nil
-	}
 	sum := sha256.New()
-	// A disk that cannot read the copy has lost it.
-	if _, err := io.Copy(sum, from); err != nil || sumOf(sum) != file.SHA256 {
-		return false, nil
+	// A disk that cannot read the file has lost it.
+	if _, err := io.Copy(sum, from); err != nil {
+		return false, nil //nolint:nilerr // the bytes are gone
 	}
-	c.checked.Store(file.SHA256, info)
-	return true, nil
+	return sumOf(sum) == file.SHA256, nil
 }
 
 // download downloads an object to its path in a folder that Folder created, and to the cache. It fails if the bytes are

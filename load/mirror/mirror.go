@@ -81,6 +81,28 @@ func (m *Mirror) Near(ctx context.Context, files []lake.File) (store.Store, erro
 	return &near{m.store, m.root}, nil
 }
 
+// AtHand returns a store from which files can be read without a request to the lake's, with the bytes that were committed: they
+// are checked. It returns nil if the lake is no local folder, and the cache lacks a copy of one of them. A file of a local lake
+// with other bytes is ErrNotCommitted.
+func (m *Mirror) AtHand(ctx context.Context, files []lake.File) (store.Store, error) {
+	if !m.IsLake() {
+		if slices.ContainsFunc(files, func(f lake.File) bool { return !m.cache.has(&f) }) {
+			return nil, nil //nolint:nilnil // some are not here
+		}
+		return &near{m.store, m.root}, m.Fetch(ctx, files)
+	}
+	for i := range files {
+		right, err := hasBytes(filepath.Join(m.root, filepath.FromSlash(files[i].Path)), &files[i])
+		if err == nil && !right {
+			err = ErrNotCommitted
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("%s: %w", files[i].Path, err)
+		}
+	}
+	return m.store, nil
+}
+
 // near is a store of which some objects are in a local folder, too.
 type near struct {
 	store.Store

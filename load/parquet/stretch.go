@@ -15,17 +15,18 @@ import (
 // ids near them: a deal that comes or goes moves no end far away, and the row groups of all other stretches are those of the
 // day before. (Programs for backups call it content-defined chunking.)
 type Stretch struct {
-	Least int // at least 1
+	Least int // default LeastStretch
 
 	deals int // so far
 }
 
-// LeastStretch is the Least of the snapshots that a run writes. It was measured: docs/bench/README.md#row-groups-of-a-snapshot.
+// LeastStretch was measured: docs/bench/README.md#row-groups-of-a-snapshot.
 const LeastStretch = 1024
 
 // EndsBefore counts the next deal, and says whether a stretch ends before it.
 func (s *Stretch) EndsBefore(dealID int64) bool {
-	ends := s.deals == 4*s.Least || s.deals >= s.Least && s.mayEnd(dealID)
+	least := cmp.Or(s.Least, LeastStretch)
+	ends := s.deals == 4*least || s.deals >= least && mayEnd(dealID, least)
 	if ends {
 		s.deals = 0
 	}
@@ -35,8 +36,8 @@ func (s *Stretch) EndsBefore(dealID int64) bool {
 
 // mayEnd multiplies by 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4): the upper half of
 // the product spreads the ids evenly, also those that follow one another.
-func (s *Stretch) mayEnd(dealID int64) bool {
-	return uint64(dealID)*0x9E3779B97F4A7C15>>32%uint64(s.Least) == 0
+func mayEnd(dealID int64, least int) bool {
+	return uint64(dealID)*0x9E3779B97F4A7C15>>32%uint64(least) == 0
 }
 
 // StretchNotes says what drift the deals of each stretch have, by the id of its first deal. Nil means more than is noted.
@@ -80,19 +81,17 @@ func (f *File) Stretches() (StretchNotes, error) {
 // Stretches writes the rows of deals in stretches: those of a snapshot, or of history, where each version counts as a deal. It is
 // not safe for concurrent use.
 type Stretches struct {
-	Tables *Tables
-	Least  int                 // as in Stretch; default LeastStretch
-	Drift  func() []lake.Drift // takes the drift of the deals since the last call; nil for history: no notes are made
+	Tables  *Tables
+	Stretch Stretch
+	Drift   func() []lake.Drift // takes the drift of the deals since the last call; nil for history: no notes are made
 
-	stretch Stretch
-	begun   bool
-	first   int64 // deal of the stretch
+	begun bool
+	first int64 // deal of the stretch
 }
 
 // Begin is called before the rows of a deal are added to the tables. If a stretch ends there, it is written.
 func (s *Stretches) Begin(dealID int64) error {
-	s.stretch.Least = cmp.Or(s.Least, LeastStretch)
-	if s.stretch.EndsBefore(dealID) {
+	if s.Stretch.EndsBefore(dealID) {
 		if err := s.End(); err != nil {
 			return err
 		}

@@ -219,7 +219,7 @@ func TestStretches(t *testing.T) {
 	})
 	defer tables.Release()
 	flattener := transform.NewFlattener(feed, api.Base{})
-	stretches := parquet.Stretches{Tables: tables, Least: 4, Drift: flattener.TakeDrift}
+	stretches := parquet.Stretches{Tables: tables, Stretch: parquet.Stretch{Least: 4}, Drift: flattener.TakeDrift}
 	var begins []int64 // by the rule
 	rule := parquet.Stretch{Least: 4}
 	for id := int64(1); id <= 40; id++ {

@@ -2,18 +2,15 @@ package rows
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/mirror"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -29,6 +26,7 @@ const dealsTable = 0
 // Earlier is the last snapshot of a feed. Its row groups are taken over if they have the same versions of the same deals.
 // A nil Earlier has none. It is not safe for concurrent use; the caller closes it.
 type Earlier struct {
+	local  *mirror.Mirror
 	tables []earlierTable
 	deals  [][]version   // of each row group of dealsTable
 	starts map[int64]int // the row group of dealsTable that begins with a deal
@@ -45,87 +43,74 @@ type version struct {
 	number int32
 }
 
-// OpenEarlier opens the files of a snapshot, at most one for each table of the feed, and checks that they have the bytes
-// that were committed. The rows in them must be those that this program would write for the same versions of deals. It
-// returns nil for a snapshot from which nothing can be taken over. An error wraps ErrEarlier, or is that of the context.
-func OpenEarlier(ctx context.Context, s store.Store, mem memory.Allocator, feed api.Feed, files []lake.File) (_ *Earlier, err error) {
+// Lake is where the files of a snapshot are.
+type Lake struct {
+	Store   store.Store
+	Cache   *mirror.Cache // as in mirror.Open
+	WorkDir string        // as in mirror.Open
+}
+
+// OpenEarlier opens the files of a snapshot, at most one for each table of the feed, if they can be read without a request to a
+// store. They have the bytes that were committed: damage must not get into a file that looks sound. The rows in them must be
+// those that this program would write for the same versions of deals. It returns nil for a snapshot from which nothing can be
+// taken over. An error wraps ErrEarlier, or is that of the context.
+func OpenEarlier(ctx context.Context, from Lake, mem memory.Allocator, feed api.Feed, files []lake.File) (*Earlier, error) {
 	e := &Earlier{starts: map[int64]int{}}
-	defer func() {
-		if err != nil {
-			e.Close()
-			err = CannotTakeOver(ctx, err)
-		}
-	}()
-	for _, table := range lake.FeedTables(feed) {
-		var opened earlierTable
-		for i := range files {
-			if files[i].Table != lake.SnapshotTable(table.Name) {
+	found, err := e.open(ctx, from, mem, feed, files)
+	if err == nil && found {
+		return e, nil
+	}
+	return nil, cannotTakeOver(ctx, errors.Join(err, e.Close()))
+}
+
+// open is OpenEarlier. The caller closes e, also after an error.
+func (e *Earlier) open(ctx context.Context, from Lake, mem memory.Allocator, feed api.Feed, files []lake.File) (found bool, err error) {
+	if e.local, err = mirror.Open(from.Store, from.Cache, from.WorkDir); err != nil {
+		return false, err
+	}
+	local, err := e.local.AtHand(ctx, files)
+	if err != nil || local == nil {
+		return false, err
+	}
+	e.tables = make([]earlierTable, len(lake.FeedTables(feed)))
+	for i, table := range lake.FeedTables(feed) {
+		for _, f := range files {
+			if f.Table != lake.SnapshotTable(table.Name) {
 				continue
 			}
-			if opened.file != nil {
-				opened.file.Close()
-				return nil, fmt.Errorf("two files of table %s", table.Name)
-			}
-			if opened, err = openTable(ctx, s, &files[i]); err != nil {
-				return nil, err
+			if err := e.tables[i].open(ctx, local, f.Path); err != nil {
+				return false, err
 			}
 		}
-		e.tables = append(e.tables, opened)
 	}
 	deals := e.tables[dealsTable].file
 	if deals == nil {
-		e.Close()
-		return nil, nil //nolint:nilnil // nothing can be taken over
+		return false, nil
 	}
-	if e.noted, err = deals.Stretches(); err != nil {
-		return nil, err
+	if e.noted, err = deals.Stretches(); err != nil || e.noted == nil { // a program that did not note them has none
+		return false, err
 	}
-	if e.noted == nil { // of a program that did not note them
-		e.Close()
-		return nil, nil //nolint:nilnil // nothing can be taken over
-	}
-	return e, e.readDeals(ctx, mem)
+	return true, e.readDeals(ctx, mem)
 }
 
-// CannotTakeOver returns an error that wraps ErrEarlier and err; nil for nil. If the context has ended it returns err.
-func CannotTakeOver(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil || errors.Is(err, ErrEarlier) {
+// open opens the table's only file.
+func (t *earlierTable) open(ctx context.Context, s store.Store, path string) (err error) {
+	if t.file != nil {
+		return fmt.Errorf("%s: the table has two files", path)
+	}
+	if t.file, err = parquet.Open(ctx, s, path); err != nil {
+		return err
+	}
+	t.deals, err = t.file.GroupDeals()
+	return err
+}
+
+// cannotTakeOver returns an error that wraps ErrEarlier and err; nil for nil. If the context has ended it returns err.
+func cannotTakeOver(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrEarlier, err)
-}
-
-// openTable opens a file whose bytes are those that were committed.
-func openTable(ctx context.Context, s store.Store, f *lake.File) (t earlierTable, err error) {
-	if err := checkBytes(ctx, s, f); err != nil {
-		return t, err
-	}
-	if t.file, err = parquet.Open(ctx, s, f.Path); err != nil {
-		return t, err
-	}
-	if t.deals, err = t.file.GroupDeals(); err != nil {
-		t.file.Close()
-		return earlierTable{}, err
-	}
-	return t, nil
-}
-
-// checkBytes returns an error if a file does not have the bytes that were committed: damage must not get into a file that
-// looks sound.
-func checkBytes(ctx context.Context, s store.Store, f *lake.File) (err error) {
-	content, err := store.OpenAt(ctx, s, f.Path)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", f.Path, err)
-	}
-	defer func() { err = errors.Join(err, content.Close()) }()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(content, 0, math.MaxInt64)); err != nil {
-		return fmt.Errorf("read %s: %w", f.Path, err)
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != f.SHA256 {
-		return fmt.Errorf("%s has the SHA-256 %.12s…, want %.12s…, that of the commit", f.Path, got, f.SHA256)
-	}
-	return nil
 }
 
 // readDeals reads which versions the snapshot has.
@@ -148,15 +133,16 @@ func (e *Earlier) readDeals(ctx context.Context, mem memory.Allocator) error {
 }
 
 // Close closes the files. It may be called on nil.
-func (e *Earlier) Close() {
+func (e *Earlier) Close() error {
 	if e == nil {
-		return
+		return nil
 	}
 	for i := range e.tables {
 		if e.tables[i].file != nil {
 			e.tables[i].file.Close()
 		}
 	}
+	return e.local.Close()
 }
 
 // found is the rows of a stretch in the last snapshot.

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -20,12 +21,12 @@ type Deal struct {
 	Fresh   bool // a new version: its rows go to history too
 }
 
-// Config says what is written, and where. All fields but Day and Earlier must be set.
+// Config says what is written, and where. All fields but Day, Stretch and Earlier must be set.
 type Config struct {
 	Feed     api.Feed
 	Base     api.Base // of the feed's links
 	Day      string   // YYYY-MM-DD, of the snapshot; "" for none
-	Stretch  int      // the least deals between two ends of the snapshot's row groups
+	Stretch  int      // Least of parquet.Stretch
 	Memory   memory.Allocator
 	Snapshot func(table string) (*parquet.Writer, error) // opens the file of a table in the snapshot
 	History  func(table string) (*parquet.Writer, error) // the same in history
@@ -90,7 +91,7 @@ func newWriter(cfg *Config, deals []Deal) (*writer, error) {
 	w := &writer{Config: cfg, flattener: transform.NewFlattener(cfg.Feed, cfg.Base)}
 	w.history = transform.NewHistoryBatches(cfg.Memory, cfg.Feed)
 	w.historyFiles = parquet.NewTables(w.history, func(t *lake.Table) (*parquet.Writer, error) { return cfg.History(t.Name) })
-	w.ofHistory = parquet.Stretches{Tables: w.historyFiles, Least: cfg.Stretch}
+	w.ofHistory = parquet.Stretches{Tables: w.historyFiles, Stretch: parquet.Stretch{Least: cfg.Stretch}}
 	if cfg.Day == "" {
 		return w, nil
 	}
@@ -99,20 +100,11 @@ func newWriter(cfg *Config, deals []Deal) (*writer, error) {
 		return nil, errors.Join(err, w.release())
 	}
 	w.snapshotFiles = parquet.NewTables(w.snapshot, func(t *lake.Table) (*parquet.Writer, error) { return cfg.Snapshot(t.Name) })
-	if allFresh(deals) {
+	if !slices.ContainsFunc(deals, func(d Deal) bool { return !d.Fresh }) {
 		// As in a first run, every row of the snapshot is one of history too, and is built once.
 		w.snapshotFiles.History = w.historyFiles
 	}
 	return w, nil
-}
-
-func allFresh(deals []Deal) bool {
-	for i := range deals {
-		if !deals[i].Fresh {
-			return false
-		}
-	}
-	return true
 }
 
 // write writes a stretch of deals.
@@ -171,7 +163,7 @@ func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) erro
 			err = w.snapshotFiles.TakeOver(table, from.file, g, from.deals[g], rest)
 			rest.Release()
 			if err != nil {
-				return CannotTakeOver(ctx, err)
+				return cannotTakeOver(ctx, err)
 			}
 		}
 	}
