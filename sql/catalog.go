@@ -202,7 +202,7 @@ func threadsFor(added newFiles) string {
 func workSettings(path string, memory int) []string {
 	return []string{
 		"SET threads = 1", limitMemory(memory), "SET temp_directory = " + quote.Text(path+".spilled"),
-		"SET parquet_metadata_cache = true", "SET checkpoint_threshold = '1KB'",
+		"SET checkpoint_threshold = '1KB'",
 	}
 }
 

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	stdsql "database/sql"
 	"embed"
@@ -19,13 +20,14 @@ import (
 //go:embed checks/*.sql
 var checkFiles embed.FS
 
-// QualityCheck is a declared check of a commit that is not made yet. Its statement returns a row (where, count, detail)
-// for each thing that is wrong. It may read the catalog, and brought_<table>: the history rows that the commit adds.
+// QualityCheck is a declared check of a commit that is not made yet. Its statements return a row (where, count, detail)
+// for each thing that is wrong. They may read the catalog, and brought_<table>: the history rows that the commit adds.
 type QualityCheck struct {
-	Name      string // of its file in checks/, without .sql
-	Doc       string // one sentence: what is wrong if the check finds something
-	Severity  string // lake.SeverityWarn or lake.SeverityHold
-	Statement string
+	Name     string // of its file in checks/, without .sql
+	Doc      string // one sentence: what is wrong if the check finds something
+	Severity string // lake.SeverityWarn or lake.SeverityHold
+	// Statements are executed one after the other. What one has taken of memory is free again for the next.
+	Statements []string
 }
 
 // QualityChecks lists the declared checks by name. The caller owns the slice.
@@ -48,8 +50,8 @@ func QualityChecks() []QualityCheck {
 // parseCheck parses the two comment lines of a check. Any other form is a programming error and panics.
 func parseCheck(name, text string) QualityCheck {
 	doc, rest, _ := strings.Cut(text, "\n")
-	severity, statement, _ := strings.Cut(rest, "\n")
-	c := QualityCheck{Name: name, Statement: statement}
+	severity, statements, _ := strings.Cut(rest, "\n")
+	c := QualityCheck{Name: name, Statements: strings.SplitAfter(strings.TrimSpace(statements), ";\n")}
 	var named, graded bool
 	c.Doc, named = strings.CutPrefix(doc, "-- "+name+": ")
 	c.Severity, graded = strings.CutPrefix(severity, "-- severity: ")
@@ -74,7 +76,7 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.Fil
 	declared := QualityChecks()
 	slices.SortStableFunc(declared, func(a, b QualityCheck) int { return strings.Compare(a.Severity, b.Severity) })
 	for i := range declared {
-		result, err := declared[i].run(ctx, conn)
+		result, err := c.runCheck(ctx, conn, &declared[i])
 		if err != nil {
 			return results, &checkError{declared[i].Name, err}
 		}
@@ -82,9 +84,6 @@ func (c *Catalog) check(ctx context.Context, conn *stdsql.Conn, added []lake.Fil
 			result.Outcome = lake.CheckAccepted
 		}
 		results = append(results, result)
-		if err := c.release(ctx, conn); err != nil {
-			return results, err
-		}
 	}
 	slices.SortFunc(results, func(a, b lake.Check) int { return strings.Compare(a.Name, b.Name) })
 	return results, recordChecks(ctx, conn, results)
@@ -124,40 +123,59 @@ func (c *Catalog) viewAddedRows(ctx context.Context, conn *stdsql.Conn, added []
 	return nil
 }
 
-// run runs the check's statement and sums up its rows.
-func (c *QualityCheck) run(ctx context.Context, conn *stdsql.Conn) (result lake.Check, err error) {
-	result = lake.Check{Name: c.Name, Severity: c.Severity, Outcome: lake.CheckPassed}
-	rows, err := conn.QueryContext(ctx, c.Statement)
-	if err != nil {
-		return result, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+// runCheck runs a check's statements and sums up their rows.
+func (c *Catalog) runCheck(ctx context.Context, conn *stdsql.Conn, check *QualityCheck) (result lake.Check, err error) {
+	result = lake.Check{Name: check.Name, Severity: check.Severity, Outcome: lake.CheckPassed}
 	var found []string
 	more := 0
-	for rows.Next() {
-		var where, detail string
-		var n int64
-		if err := rows.Scan(&where, &n, &detail); err != nil {
+	for _, statement := range check.Statements {
+		findings, err := askFindings(ctx, conn, statement)
+		if err = cmp.Or(err, c.release(ctx, conn)); err != nil {
 			return result, err
 		}
-		result.Count += n
-		if len(found) < maxFindings {
-			found = append(found, fmt.Sprintf("%s: %d (%s)", where, n, detail))
-		} else {
-			more++
+		for _, f := range findings {
+			result.Count += f.count
+			if len(found) < maxFindings {
+				found = append(found, fmt.Sprintf("%s: %d (%s)", f.where, f.count, f.detail))
+			} else {
+				more++
+			}
 		}
 	}
 	if more > 0 {
 		found = append(found, fmt.Sprintf("and %d more", more))
 	}
 	if len(found) > 0 {
-		result.Detail = c.Doc + " " + strings.Join(found, "; ")
+		result.Detail = check.Doc + " " + strings.Join(found, "; ")
 		result.Outcome = lake.CheckWarned
-		if c.Severity == lake.SeverityHold {
+		if check.Severity == lake.SeverityHold {
 			result.Outcome = lake.CheckHeld
 		}
 	}
-	return result, rows.Err()
+	return result, nil
+}
+
+// finding is a row that a check's statement returns.
+type finding struct {
+	where  string
+	count  int64
+	detail string
+}
+
+func askFindings(ctx context.Context, conn *stdsql.Conn, statement string) (found []finding, err error) {
+	rows, err := conn.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var f finding
+		if err := rows.Scan(&f.where, &f.count, &f.detail); err != nil {
+			return nil, err
+		}
+		found = append(found, f)
+	}
+	return found, rows.Err()
 }
 
 // recordChecks adds the results to the table checks, for the latest run.
