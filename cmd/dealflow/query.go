@@ -55,6 +55,7 @@ The other tables have the same four forms. There are also:
   runs, feed_runs, checks        what each run did, and what the quality checks reported
   catalog_info, markets          the commit that the catalog shows; the markets in their order
   knowledge_at(t), utc_day(t)    the instant of the last pull as of t; the UTC day of t
+  linked_market(of_service, href)    the market of the priced deal to which a link leads
 
 csv has an empty field for NULL and "" for an empty text, as PostgreSQL's COPY … (FORMAT csv, HEADER)
 reads it. ndjson is one JSON object a line. parquet and arrow (an Arrow IPC stream) go to --out or into

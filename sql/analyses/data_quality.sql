@@ -61,7 +61,7 @@ CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), bonds AS MATERIALIZED (
-  SELECT market, deal_id, original_deal_id, _dealflow.linked_market('bond', original_href) AS original_market, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
+  SELECT market, deal_id, original_deal_id, main.linked_market('bond', original_href) AS original_market, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
          stats_final_books, duplicate_of
   FROM _dealflow.bond_deals(as_of)
 ), loans AS MATERIALIZED (
@@ -136,10 +136,10 @@ WITH today AS (
 ), checked AS ( -- one row per other check and thing to check; failed is NULL where the check does not apply
   SELECT l.service, l.market, 'expected' AS kind, l.deal_id, {name: 'dangling_priced_deal', failed: p.deal_id IS NULL} AS verdict
   FROM (
-    SELECT 'bond' AS service, market, deal_id, priced_deal_id, _dealflow.linked_market('bond', priced_deal_href) AS priced_market
+    SELECT 'bond' AS service, market, deal_id, priced_deal_id, main.linked_market('bond', priced_deal_href) AS priced_market
     FROM main.bond_expected_tranches_as_of(as_of)
     UNION ALL
-    SELECT 'loan' AS service, market, deal_id, priced_deal_id, _dealflow.linked_market('loan', priced_deal_href) AS priced_market
+    SELECT 'loan' AS service, market, deal_id, priced_deal_id, main.linked_market('loan', priced_deal_href) AS priced_market
     FROM main.loan_expected_deals_as_of(as_of)
   ) l
   LEFT JOIN _dealflow.version_index p ON p.service = l.service AND p.market = l.priced_market AND p.kind = 'priced'

@@ -7,15 +7,15 @@ WITH RECURSIVE known AS (
 ), links AS (
   SELECT 'expected' AS kind, t.deal_id, t.version, t.priced_deal_id AS other_id
   FROM _dealflow.history_bond_expected_tranches t
-  WHERE of_service = 'bond' AND t.market = of_market AND _dealflow.linked_market('bond', t.priced_deal_href) = of_market
+  WHERE of_service = 'bond' AND t.market = of_market AND main.linked_market('bond', t.priced_deal_href) = of_market
   UNION ALL
   SELECT 'expected', e.deal_id, e.version, e.priced_deal_id
   FROM _dealflow.history_loan_expected_deals e
-  WHERE of_service = 'loan' AND e.market = of_market AND _dealflow.linked_market('loan', e.priced_deal_href) = of_market
+  WHERE of_service = 'loan' AND e.market = of_market AND main.linked_market('loan', e.priced_deal_href) = of_market
   UNION ALL
   SELECT 'priced', p.deal_id, p.version, p.original_deal_id
   FROM _dealflow.history_bond_priced_deals p
-  WHERE of_service = 'bond' AND p.market = of_market AND _dealflow.linked_market('bond', p.original_href) = of_market
+  WHERE of_service = 'bond' AND p.market = of_market AND main.linked_market('bond', p.original_href) = of_market
 ), known_links AS (
   SELECT DISTINCT l.kind, l.deal_id, l.other_id
   FROM links l

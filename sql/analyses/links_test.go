@@ -3,10 +3,12 @@ package analyses_test
 import (
 	stdsql "database/sql"
 	"fmt"
+	"strings"
 	"testing"
 
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
+	"dealflow/sql/explorer"
 )
 
 // TestLinks asks about small deals whose links and tranches are easily taken for others. The answers are from the definitions.
@@ -35,8 +37,8 @@ func TestLinks(t *testing.T) {
 	bond(hy, 278, day, "INCREASE", 4, link("original", hy.DealPath(127)))
 	// Nothing converted; and increases 364 and 365 days before the latest run.
 	bond(hy, 1, "2020-01-06", "ORIGINAL", 1000, "")
-	bond(hy, 2, "2025-01-07", "INCREASE", 1000, link("original", hy.DealPath(1)))
-	bond(hy, 3, "2025-01-06", "INCREASE", 1000, link("original", hy.DealPath(1)))
+	bond(hy, 2, "2025-01-08", "INCREASE", 1000, link("original", hy.DealPath(1)))
+	bond(hy, 3, "2025-01-07", "INCREASE", 1000, link("original", hy.DealPath(1)))
 	// A range that is the last talk, and a premium with one bound.
 	bond(hy, 50, day, "ORIGINAL", 5, `,"yield":"7.5%","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.75-8%"}]`)
 	bond(em, 50, day, "ORIGINAL", 5, `,"nip":"5","premium":{"nip":"<5bp"}`)
@@ -47,6 +49,7 @@ func TestLinks(t *testing.T) {
 	const usd, eur = `{"name":"TLB","currency":"USD","margin":"S+350","volume":"USD500m"}`, `{"name":"TLB","currency":"EUR","margin":"E+400","volume":"EUR300m"}`
 	loan(launched, 2, usd+","+eur, "")
 	loan(launched, 50, usd, link("pricedDeal", cf.DealPath(3)))
+	loan(launched, 51, usd, "")
 	loan(ll, 3, `{"id":1,"name":"TLB","currency":"USD","margin":"S+300"}`, "")
 	loan(cf, 3, `{"id":1,"name":"TLB","currency":"USD","margin":"S+300"}`, "")
 	w.Evening(0)
@@ -55,7 +58,13 @@ func TestLinks(t *testing.T) {
 	}
 	loan(launched, 2, eur+","+usd, link("pricedDeal", ll.DealPath(2)))
 	loan(ll, 2, `{"id":1,"name":"TLB","currency":"USD","margin":"S+325"},{"id":2,"name":"TLB","currency":"EUR","margin":"E+375"}`, "")
+	loan(launched, 51, usd, link("pricedDeal", cf.DealPath(3)))
 	w.Evening(1)
+	if _, err := w.Run(t, world.Quiet); err != nil {
+		t.Fatal(err)
+	}
+	b.Strike(launched, 51)
+	w.Evening(2)
 	if _, err := w.Run(t, world.Quiet); err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +92,24 @@ func TestLinks(t *testing.T) {
 				[]string{"CF 3 USD - - - -", "LL 2 USD 2 350 -25 tighter", "LL 2 EUR 2 400 -25 tighter", "LL 3 USD - - - -"},
 			},
 			{"SELECT tranche_uid, ordinal, currency FROM pipeline_as_of WHERE service = 'loan' AND deal_id = 2 ORDER BY tranche_uid", []string{"1 2 USD", "2 1 EUR"}},
+			{"SELECT DISTINCT deal_id, priced_market, priced_deal_id FROM pipeline_as_of WHERE service = 'loan' ORDER BY deal_id", []string{"2 LL 2", "50 CF 3"}},
+			{"SELECT linked_market('loan', 'https://elsewhere.test/x/7'), linked_market('bond', '/loan/ll/priced-deal/7')", []string{"- -"}},
 			{"SELECT field FROM field_change WHERE service = 'loan' AND kind = 'expected' AND deal_id = 2 AND table_name = 'loan_expected_tranches'", nil},
 		} {
 			world.WantLines(t, db, test.query, test.want...)
 		}
+		// The explorer's page names the market of a priced deal that is another one than the deal's own.
+		statements, err := explorer.Statements()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := statements["pipeline_left"].Text
+		for name, value := range map[string]string{
+			"since": "(SELECT min(known_at) FROM runs)", "as_of": "'infinity'", "rows": "10", "skip": "0",
+			"service": "''", "market": "''", "currency": "''", "sponsor": "''", "timing": "''",
+		} {
+			left = strings.ReplaceAll(left, "$"+name, value)
+		}
+		world.WantLines(t, db, "SELECT market, deal_id, left_as, priced_deals FROM ("+left+") ORDER BY deal_id", "LL 2 priced, still listed 2", "LL 51 priced CF/3")
 	})
 }

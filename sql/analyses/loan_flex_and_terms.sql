@@ -53,7 +53,7 @@ WITH deals AS (
   FROM _dealflow.loan_listings(as_of) t
 ), expected_versions AS (
   SELECT e.market, e.deal_id, e.version,
-         CASE WHEN _dealflow.linked_market('loan', e.priced_deal_href) = e.market THEN e.priced_deal_id END AS priced_deal_id
+         CASE WHEN main.linked_market('loan', e.priced_deal_href) = e.market THEN e.priced_deal_id END AS priced_deal_id
   FROM history.loan_expected_deals e
   WHERE e.valid_from <= as_of::TIMESTAMPTZ
 ), linked AS (

@@ -3,6 +3,7 @@ package analyses_test
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -126,9 +127,12 @@ func pipelineRows(v view) (rows []fact) {
 	return rows
 }
 
+// pricedPath is the path of a priced deal in a link (API document, Links): its service and market.
+var pricedPath = regexp.MustCompile(`/(bond|loan)/([A-Za-z]+)/priced-deal/`)
+
 func (v view) pipelineRow(k *known, tranche fact) fact {
 	deal := k.row()
-	row := tranche.only("ordinal", "status", "currency", "volume", "volume_amount", "volume_lo", "volume_hi", "volume_currency", "volume_status", "timing", "structure", "oid", "priced_deal_id").with(fact{
+	row := tranche.only("ordinal", "status", "currency", "volume", "volume_amount", "volume_lo", "volume_hi", "volume_currency", "volume_status", "timing", "structure", "oid").with(fact{
 		"service": string(k.feed.Service), "market": deal["market"], "deal_id": k.id, "borrower_name": deal["borrower_name"],
 		"borrower": textOrNil(v.companyNames.canonical(deal["borrower_name"], k.now.at.Format(time.DateOnly))),
 		"headline": deal["headline"], "stage": deal["stage"], "tranche_name": tranche["name"], "type": tranche["short_type"], "created": deal["created"],
@@ -137,10 +141,13 @@ func (v view) pipelineRow(k *known, tranche fact) fact {
 	if !k.left {
 		row["days_listed"] = between(k.first, v.clock())
 	}
-	text := "price_evolution"
+	text, linked := "price_evolution", tranche
 	if k.feed.Service == api.Loan {
-		text = "margin"
-		row["priced_deal_id"] = deal["priced_deal_id"]
+		text, linked = "margin", deal
+	}
+	row["priced_deal_id"], row["priced_market"] = linked["priced_deal_id"], nil
+	if parts := pricedPath.FindStringSubmatch(linked.text("priced_deal_href")); parts != nil && parts[1] == string(k.feed.Service) {
+		row["priced_market"] = strings.ToUpper(parts[2])
 	}
 	row["price"] = tranche[text]
 	for column, part := range map[string]string{

@@ -164,10 +164,10 @@ CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
   priced_deal_id IS NOT NULL
   OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
 
--- The market of the priced deal to which a link of a service leads; NULL if its path is not that of a priced deal. The host is
--- not looked at: it may be a former one of the same API.
-CREATE MACRO _dealflow.linked_market(of_service, href) AS
+-- The market of a link to a priced deal. The host is not looked at: it may be a former one of the same API.
+CREATE MACRO main.linked_market(of_service, href) AS
   nullif(upper(regexp_extract(href, '/' || of_service || '/([A-Za-z]+)/priced-deal/', 1)), '');
+COMMENT ON MACRO main.linked_market IS 'The market of the priced deal of of_service to which href leads; NULL if href is not the path of one.';
 
 -- The line of each priced bond deal, as known at t. Its root is found by following the links to originals to a deal without
 -- one, or to one that is not known. A link to a deal that another market keeps leads to that market's deal. A deal that names itself has no
@@ -179,7 +179,7 @@ WITH RECURSIVE links AS MATERIALIZED (
          nullif({market: coalesce(x.duplicate_of, d.original_market), deal_id: coalesce(x.kept_deal_id, d.original_deal_id)},
                 {market: d.market, deal_id: d.deal_id}) AS original
   FROM (
-    SELECT market, deal_id, original_deal_id, _dealflow.linked_market('bond', original_href) AS original_market,
+    SELECT market, deal_id, original_deal_id, main.linked_market('bond', original_href) AS original_market,
            coalesce(deal_type = 'INCREASE', false) AS increase
     FROM main.bond_priced_deals_as_of(t)
   ) d
@@ -227,7 +227,8 @@ WITH standing AS NOT MATERIALIZED (
                price_evolution AS price, price_evolution_benchmark AS price_benchmark,
                price_evolution_lo_bp AS price_lo_bp, price_evolution_hi_bp AS price_hi_bp,
                price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
-               NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, priced_deal_id
+               NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, priced_deal_id,
+               main.linked_market('bond', priced_deal_href) AS priced_market
         FROM _dealflow.history_bond_expected_tranches) e USING (market, deal_id, version)
 )
 SELECT 'bond' AS service, *, NULL::VARCHAR AS stage
@@ -240,9 +241,9 @@ WITH standing AS NOT MATERIALIZED (
   WHERE v.service = 'loan' AND v.kind = 'expected' AND v.change <> 'removed'
     AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
-  SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.priced_deal_id
+  SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
   FROM standing s
-  JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, priced_deal_id
+  JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, priced_deal_id, priced_deal_href
         FROM _dealflow.history_loan_expected_deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*

@@ -277,17 +277,28 @@ func pricedCards(q *frame.Request, left *asof.Answer, service string) (cards []c
 		if r.Null("borrower_name") {
 			c.Borrower = "deal " + r.Text("deal_id")
 		}
-		first, others, _ := strings.Cut(r.Text("priced_deals"), " ")
-		if id, err := strconv.ParseInt(first, 10, 64); err == nil {
-			c.Link = q.DealLink(service, r.Text("market"), "priced", id)
-		}
-		if others != "" {
-			c.More = strings.Count(others, " ") + 1
-		}
+		link, others := pricedAs(q, r)
+		c.Link, c.More = cmp.Or(link, c.Link), others
 		c.Badges = []badge{{Text: "priced", Class: "ok"}}
 		cards = append(cards, c)
 	}
 	return cards
+}
+
+// pricedAs returns the link of the first deal as which one has priced, "" for none, and how many others there are.
+func pricedAs(q *frame.Request, r asof.Row) (link string, others int) {
+	deals := strings.Fields(r.Text("priced_deals"))
+	if len(deals) == 0 {
+		return "", 0
+	}
+	market, number, found := strings.Cut(deals[0], "/")
+	if !found {
+		market, number = r.Text("market"), deals[0]
+	}
+	if id, err := strconv.ParseInt(number, 10, 64); err == nil {
+		link = q.DealLink(r.Text("service"), market, "priced", id)
+	}
+	return link, len(deals) - 1
 }
 
 // editedOf returns what became of the main columns of each deal, by service, market and number.
@@ -436,12 +447,7 @@ func leftTable(q *frame.Request, found *asof.Answer) *grid.Table {
 	t := &grid.Table{Caption: "Deals that left", Sticky: 2, Columns: grid.Columns("feed", ">deal", "borrower", "left as", "priced deal", "known")}
 	for _, r := range found.All() {
 		priced := grid.Value(r.Cell("priced_deals"))
-		if first, _, _ := strings.Cut(r.Text("priced_deals"), " "); first != "" {
-			var id int64
-			if _, err := fmt.Sscan(first, &id); err == nil {
-				priced.Link = q.DealLink(r.Text("service"), r.Text("market"), "priced", id)
-			}
-		}
+		priced.Link, _ = pricedAs(q, r)
 		t.Add(grid.Cell{Text: strings.ToLower(r.Text("service") + "/" + r.Text("market") + "/expected")}, grid.Cell{Text: r.Text("deal_id"), Link: q.DealLink(r.Text("service"), r.Text("market"), "expected", r.Int("deal_id"))},
 			grid.Value(r.Cell("borrower_name")), grid.Value(r.Cell("left_as")), priced, grid.MomentOf(r.Cell("known_at")))
 	}
