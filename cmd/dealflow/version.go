@@ -78,6 +78,12 @@ func version() string {
 	return text
 }
 
+// isAmbiguous says whether builds of other code have the same version: those of an edited tree, or without a revision.
+func isAmbiguous() bool {
+	commit, dirty := strings.CutSuffix(revision(), modified)
+	return commit == "" || dirty
+}
+
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

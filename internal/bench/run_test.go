@@ -20,7 +20,7 @@ import (
 func program(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "dealflow")
-	build := exec.Command("go", "build", "-trimpath", "-o", path, "dealflow/cmd/dealflow")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.releaseRevision=bench", "-o", path, "dealflow/cmd/dealflow")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

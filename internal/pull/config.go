@@ -58,6 +58,7 @@ type Config struct {
 	WorkDir        string           // local folder for unfinished files; default: the system's
 	Owner          string           // for people who read the lease; default "dealflow"
 	Version        string           // of this program
+	Ambiguous      bool             // programs with other code may have the same Version: no rows are taken over from an earlier snapshot
 	Memory         memory.Allocator // default: Go's
 	SpareHeap      int64            // bytes by which Go's heap may grow between collections while feeds are read and written, also if the process's setting says less; default: as that says
 	Log            *slog.Logger     // default: nothing is logged

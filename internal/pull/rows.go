@@ -35,11 +35,12 @@ func (r *run) deals(f *feedRun) []rows.Deal {
 	}
 	deals := make([]rows.Deal, 0, len(f.kept)+len(f.decisions))
 	for _, id := range f.kept {
-		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version})
+		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version, Payload: r.latest[f.Feed][id].PayloadHash})
 	}
 	for _, d := range f.decisions {
 		if d.Reject == nil && d.Change != lake.Removed {
-			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != ""})
+			read, _ := f.spool.Entry(d.ID)
+			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != "", Payload: read.PayloadHash})
 		}
 	}
 	slices.SortFunc(deals, func(a, b rows.Deal) int { return cmp.Compare(a.ID, b.ID) })
@@ -111,15 +112,20 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 }
 
 // writeAfter is rows.Write, with what can be taken over from the feed's last snapshot.
-func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (written *rows.Written, err error) {
+func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (*rows.Written, error) {
+	var err error
 	if files := r.takeable(f.Feed); len(files) > 0 {
 		lakeFiles := rows.Lake{Store: r.Store, Cache: r.Cache, WorkDir: r.session.WorkDir()}
 		if cfg.Earlier, err = rows.OpenEarlier(ctx, lakeFiles, r.Memory, f.Feed, files); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, cfg.Earlier.Close()) }()
+		defer func() {
+			if err := cfg.Earlier.Close(); err != nil {
+				r.Log.Warn("the work folder could not be removed", "error", err)
+			}
+		}()
 	}
-	written, err = rows.Write(ctx, cfg, deals)
+	written, err := rows.Write(ctx, cfg, deals)
 	if err == nil && written.TakenOver > 0 {
 		r.Log.Debug("rows of the last snapshot were taken over", "feed", f.Feed.String(), "deals", written.TakenOver)
 	}
@@ -127,11 +133,11 @@ func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals
 }
 
 // takeable returns the files of a feed's last snapshot if their rows are those that this run would write for the same versions:
-// this program wrote them, from the same base URL. Otherwise it returns nil.
+// this program wrote them, as its version tells, from the same base URL. Otherwise it returns nil.
 func (r *run) takeable(feed api.Feed) []lake.File {
 	log := r.lake.Log()
 	last := log.LastSnapshot(feed)
-	if !r.command.complete || last == nil || last.DealflowVersion != r.Version || last.Feed(feed).BaseURL != r.Base.String() {
+	if !r.command.complete || r.Ambiguous || last == nil || last.DealflowVersion != r.Version || last.Feed(feed).BaseURL != r.Base.String() {
 		return nil
 	}
 	var files []lake.File

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"path"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -59,21 +60,19 @@ func must(t *testing.T, w *world.World) func(...world.Change) *pull.Result {
 // version of the program, and so takes nothing over. Both lakes have the same files, and the same drift.
 func TestTakesOver(t *testing.T) {
 	t.Parallel()
-	market := func() *world.World { return world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12}) }
-	taking, reading := market(), market()
+	taking := world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12})
+	reading := taking.WithStore(world.Folder(t, filepath.Join(t.TempDir(), "other")))
 	var taken int64
 	for n := range 3 {
 		version := func(c *pull.Config) { c.Version = fmt.Sprint(n) }
-		for _, w := range []*world.World{taking, reading} {
-			w.Evening(n)
-		}
+		taking.Evening(n)
 		deals, _ := takes(t, taking, must(t, taking), world.Quiet)
 		taken += deals
 		if deals, _ := takes(t, reading, must(t, reading), world.Quiet, version); deals != 0 {
 			t.Errorf("night %d: another version took over %d deals, want none", n, deals)
 		}
+		taking.Clock.Advance(6 * time.Hour)
 		for _, w := range []*world.World{taking, reading} {
-			w.Clock.Advance(6 * time.Hour)
 			w.MustSync(t, world.Quiet)
 		}
 		wantSame(t, fmt.Sprintf("night %d", n), taking.Log(t), reading.Log(t))
@@ -179,6 +178,43 @@ func TestTakesOverDrift(t *testing.T) {
 	}
 }
 
+// TestTakesOverSpelling writes deals in another way that gives no new version. Their drift may differ: the night reads them again,
+// with the same files and drift as one that takes nothing over, and the next night takes them over.
+func TestTakesOverSpelling(t *testing.T) {
+	t.Parallel()
+	const links = `"_links":{"self":{"href":"/v3/bond/ig/priced-deal/1"%s}}`
+	for name, c := range map[string][2]string{
+		"a link has a new member":  {fmt.Sprintf(links, ""), fmt.Sprintf(links, `,"method":"GET"`)},
+		"a link loses a member":    {fmt.Sprintf(links, `,"method":"GET"`), fmt.Sprintf(links, "")},
+		"a link that counts not":   {fmt.Sprintf(links, ""), `"_links":{"self":{"href":"/v3/bond/ig/priced-deal/1"},"updatedSince":{"href":"/v3/x"}}`},
+		"a number":                 {`"x":1.0`, `"x":1.00`},
+		"the order of members":     {`"x":{"a":1,"b":2}`, `"x":{"b":2,"a":1}`},
+		"half a character":         {`"message":"\ud800"`, `"message":"\ufffd"`},
+		"an escape, without drift": {`"message":"a"`, `"message": "\u0061"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			taking, b := world.NewBook(t)
+			reading := taking.WithStore(world.Folder(t, filepath.Join(t.TempDir(), "other")))
+			for night, want := range []int64{0, 0, 40} {
+				if night < len(c) {
+					b.WriteAll(world.Priced, 1, 40, c[night])
+				}
+				taking.Evening(night)
+				deals, _ := takes(t, taking, must(t, taking), world.Feeds(world.Priced), world.Quiet)
+				if deals != want {
+					t.Errorf("night %d: got %d deals taken over, want %d", night, deals, want)
+				}
+				r := reading.MustRun(t, world.Feeds(world.Priced), world.Quiet, func(c *pull.Config) { c.Version = fmt.Sprint(night) })
+				if news := r.Feeds[0].Added + r.Feeds[0].Changed; night > 0 && news > 0 {
+					t.Fatalf("night %d: got %d new versions: the spellings have other contents", night, news)
+				}
+				wantSame(t, fmt.Sprintf("night %d", night), taking.Log(t), reading.Log(t))
+			}
+		})
+	}
+}
+
 func lastRun(log *load.Log) *lake.Commit { return &log.Commits[len(log.Commits)-1] }
 
 // TestTakesNothingOver changes something between two nights of a market that does not change: then no row is taken over, or
@@ -220,6 +256,23 @@ func TestTakesNothingOver(t *testing.T) {
 				t.Errorf("got the files %q, want as many as the day before: %q", got, want)
 			}
 		})
+	}
+}
+
+// TestTakesNothingOfOtherCode runs two nights of a program whose version may be that of other code.
+func TestTakesNothingOfOtherCode(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 40, "")
+	for night, c := range []struct {
+		ambiguous bool
+		deals     int64
+	}{{true, 0}, {true, 0}, {false, 40}} {
+		w.Evening(night)
+		deals, _ := takes(t, w, must(t, w), world.Feeds(world.Priced), world.Quiet, func(cfg *pull.Config) { cfg.Ambiguous = c.ambiguous })
+		if deals != c.deals {
+			t.Errorf("night %d: got %d deals taken over, want %d", night, deals, c.deals)
+		}
 	}
 }
 

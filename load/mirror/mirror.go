@@ -81,8 +81,8 @@ func (m *Mirror) Near(ctx context.Context, files []lake.File) (store.Store, erro
 	return &near{m.store, m.root}, nil
 }
 
-// AtHand returns a store from which files can be read without a request to the lake's, with the bytes that were committed: they
-// are checked. It returns nil if the lake is no local folder, and the cache lacks a copy of one of them. A file of a local lake
+// AtHand returns a store from which files can be read without a request to the lake's, except for a copy in the cache that turns out
+// to be damaged, with the bytes that were committed: they are checked. It returns nil if the lake is no local folder, and the cache lacks a copy of one of them. A file of a local lake
 // with other bytes is ErrNotCommitted.
 func (m *Mirror) AtHand(ctx context.Context, files []lake.File) (store.Store, error) {
 	if !m.IsLake() {

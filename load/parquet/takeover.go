@@ -37,9 +37,12 @@ func (f *File) GroupDeals() ([]GroupDeals, error) {
 	return groups, nil
 }
 
+// ErrTaken means that a row group of another file cannot be taken over.
+var ErrTaken = errors.New("the rows cannot be taken over")
+
 // TakeOver writes a row group of another file as it is: its pages are copied, and what that file says of them. Only the last
 // columns, which rest has, are encoded. Both files have the same columns. The caller keeps rest. The bytes are those
-// that Write gives for the same rows. After an error the file is useless.
+// that Write gives for the same rows. After an error the file is useless; one that wraps ErrTaken is of the other file.
 func (w *Writer) TakeOver(from *File, group int, deals GroupDeals, rest arrow.Record) error {
 	if err := cmp.Or(w.parquet.takeOverGroup(from, group, rest), w.counter.err); err != nil {
 		return fmt.Errorf("write %s: %w", w.file.Path, err)
@@ -54,10 +57,10 @@ func (g *rowGroups) takeOverGroup(from *File, number int, rest arrow.Record) err
 	described := meta.RowGroups[number]
 	taken := len(described.Columns) - int(rest.NumCols())
 	if !meta.Schema.Equals(g.schema) || taken < 1 {
-		return fmt.Errorf("%s has other columns", from.key)
+		return fmt.Errorf("%w: %s has other columns", ErrTaken, from.key)
 	}
 	if described.NumRows != rest.NumRows() {
-		return fmt.Errorf("row group %d of %s has %d rows, its new columns %d", number, from.key, described.NumRows, rest.NumRows())
+		return fmt.Errorf("%w: row group %d of %s has %d rows, its new columns %d", ErrTaken, number, from.key, described.NumRows, rest.NumRows())
 	}
 	chunks := make([]chunk, taken)
 	for i := range chunks {
@@ -70,17 +73,17 @@ func (g *rowGroups) takeOverGroup(from *File, number int, rest arrow.Record) err
 	}
 	first, last := chunks[0].begin, described.Columns[taken-1].FileOffset
 	if first < int64(len(magic)) || last < first {
-		return fmt.Errorf("row group %d of %s: its columns are not in order", number, from.key)
+		return fmt.Errorf("%w: row group %d of %s: its columns are not in order", ErrTaken, number, from.key)
 	}
 	encoded := make([]byte, last-first)
 	if n, err := from.content.ReadAt(encoded, first); n < len(encoded) {
-		return fmt.Errorf("read %s: %w", from.key, err)
+		return fmt.Errorf("%w: read %s: %w", ErrTaken, from.key, err)
 	}
 	group := g.begin()
 	for i := range chunks {
 		place := chunks[i].begin - first
 		if place < 0 || place > int64(len(encoded)) {
-			return fmt.Errorf("row group %d of %s: its columns are not in order", number, from.key)
+			return fmt.Errorf("%w: row group %d of %s: its columns are not in order", ErrTaken, number, from.key)
 		}
 		if err := group.takeOver(chunks[i], encoded[place:]); err != nil {
 			return err

@@ -23,7 +23,8 @@ var ErrEarlier = errors.New("the rows of the last snapshot cannot be taken over"
 // dealsTable is the index of the table that has one row for each deal.
 const dealsTable = 0
 
-// Earlier is the last snapshot of a feed. Its row groups are taken over if they have the same versions of the same deals.
+// Earlier is the last snapshot of a feed. Its row groups are taken over if they have the same versions of the same deals, and were
+// made from the same payloads.
 // A nil Earlier has none. It is not safe for concurrent use; the caller closes it.
 type Earlier struct {
 	local  *mirror.Mirror
@@ -148,19 +149,19 @@ func (e *Earlier) Close() error {
 // found is the rows of a stretch in the last snapshot.
 type found struct {
 	groups [][]int // row groups, by table
-	drift  []lake.Drift
+	note   parquet.StretchNote
 }
 
 // find returns the rows of a stretch of deals. It returns nil if the snapshot does not have the same stretch: just these
-// versions, in row groups of their own.
-func (e *Earlier) find(stretch []Deal) *found {
+// versions, from payloads of this digest, in row groups of their own.
+func (e *Earlier) find(stretch []Deal, payloads string) *found {
 	if e == nil || len(stretch) == 0 {
 		return nil
 	}
 	first, last := stretch[0].ID, stretch[len(stretch)-1].ID
-	drift, begins := e.noted[first]
+	note, begins := e.noted[first]
 	group, known := e.starts[first]
-	if !begins || !known || drift == nil {
+	if !begins || !known || note.Payloads != payloads || note.Drift == nil {
 		return nil
 	}
 	for rest := stretch; len(rest) > 0; group++ {
@@ -172,7 +173,7 @@ func (e *Earlier) find(stretch []Deal) *found {
 	if group < len(e.deals) && !e.beginsStretch(group) {
 		return nil
 	}
-	same := &found{groups: make([][]int, len(e.tables)), drift: drift}
+	same := &found{groups: make([][]int, len(e.tables)), note: note}
 	for i := range e.tables {
 		for g, deals := range e.tables[i].deals {
 			switch {

@@ -2,6 +2,8 @@ package rows
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 
@@ -18,7 +20,8 @@ import (
 type Deal struct {
 	ID      int64
 	Version int32
-	Fresh   bool // a new version: its rows go to history too
+	Fresh   bool        // a new version: its rows go to history too
+	Payload lake.Digest // of what Read reads
 }
 
 // Config says what is written, and where. All fields but Day, Stretch and Earlier must be set.
@@ -112,7 +115,8 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if same := w.Earlier.find(stretch); same != nil {
+	payloads := digest(stretch)
+	if same := w.Earlier.find(stretch, payloads); same != nil {
 		return w.takeOver(ctx, stretch, same)
 	}
 	for _, deal := range stretch {
@@ -126,7 +130,7 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 			return err
 		}
 	}
-	w.count(stretch, w.flattener.TakeDrift())
+	w.count(stretch, parquet.StretchNote{Payloads: payloads, Drift: w.flattener.TakeDrift()})
 	if w.snapshot == nil {
 		return nil
 	}
@@ -162,24 +166,37 @@ func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) erro
 			}
 			err = w.snapshotFiles.TakeOver(table, from.file, g, from.deals[g], rest)
 			rest.Release()
-			if err != nil {
+			if errors.Is(err, parquet.ErrTaken) {
 				return cannotTakeOver(ctx, err)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
-	w.count(stretch, same.drift)
+	w.count(stretch, same.note)
 	w.takenOver += int64(len(stretch))
 	return nil
 }
 
-// count adds the drift of a stretch, and notes it for the file.
-func (w *writer) count(stretch []Deal, found []lake.Drift) {
-	for _, d := range found {
+// count adds the drift of a stretch, and makes the note of it for the file.
+func (w *writer) count(stretch []Deal, note parquet.StretchNote) {
+	for _, d := range note.Drift {
 		w.drift.AddAll(d)
 	}
 	if w.snapshot != nil && len(stretch) > 0 {
-		w.snapshotFiles.NoteStretch(stretch[0].ID, found)
+		w.snapshotFiles.NoteStretch(stretch[0].ID, note)
 	}
+}
+
+// digest is that of a stretch's payloads. The rows of a deal depend on its version alone, but its drift on each byte: a member
+// that is no part of the content may be new, and an example is quoted as it is spelt.
+func digest(stretch []Deal) string {
+	sum := sha256.New()
+	for i := range stretch {
+		sum.Write(stretch[i].Payload[:])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // finish puts the files into the lake.
