@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/export"
 	"dealflow/internal/notify"
 	"dealflow/internal/watch/schedule"
@@ -137,7 +138,7 @@ func checkInstant(text string) error {
 }
 
 func checkReadData(text string) error {
-	if text == readAll {
+	if text == attempts.ReadAll {
 		return nil
 	}
 	_, _, err := parsePart(text)

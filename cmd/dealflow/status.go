@@ -26,21 +26,27 @@ type statusOptions struct {
 	timeout time.Duration
 }
 
+// statusFiles is what is said of the live files.
+type statusFiles struct {
+	Files          int   `json:"files"`
+	Bytes          int64 `json:"bytes"`
+	OlderFiles     int   `json:"older_files"` // of an older schema: `dealflow replay` writes them again
+	olderSnapshots bool  // some of these are of snapshots
+}
+
 // statusResult is the object that status --json prints; fields are only ever added. docs/reference/status.md has them.
 type statusResult struct {
 	Lake string `json:"lake"`
 	statusVerdict
-	Commit        int64             `json:"commit"`
-	KnownAt       lake.Instant      `json:"known_at"` // known_at of the last pull; age_seconds and outcome are also those of that pull
-	AgeSeconds    int64             `json:"age_seconds"`
-	SnapshotDate  string            `json:"snapshot_date"`
-	Outcome       string            `json:"outcome"`
-	CatalogCommit int64             `json:"catalog_commit"` // 0: no catalog, or none that can be read
-	CatalogFlaw   string            `json:"catalog_flaw"`   // why readers do not use the catalog; "" for none
-	Files         int               `json:"files"`
-	Bytes         int64             `json:"bytes"`
+	Commit        int64        `json:"commit"`
+	KnownAt       lake.Instant `json:"known_at"` // known_at of the last pull; age_seconds and outcome are also those of that pull
+	AgeSeconds    int64        `json:"age_seconds"`
+	SnapshotDate  string       `json:"snapshot_date"`
+	Outcome       string       `json:"outcome"`
+	CatalogCommit int64        `json:"catalog_commit"` // 0: no catalog, or none that can be read
+	CatalogFlaw   string       `json:"catalog_flaw"`   // why readers do not use the catalog; "" for none
+	statusFiles
 	Lost          []lake.LostCommit `json:"lost"`           // commits that the lake has lost and that no commit records
-	OlderFiles    int               `json:"older_files"`    // files of an older schema: `dealflow replay` writes them again
 	Checks        []lake.Check      `json:"checks"`         // checks of the last pull that did not pass
 	DayZone       string            `json:"day_zone"`       // time zone of days
 	Refused       string            `json:"refused"`        // why the next run would be refused now; "" if it would not, or if now is not known
@@ -109,8 +115,8 @@ func newStatus(a *app) *cobra.Command {
 what the lake has grown to. Each finding has its reason, and the command that mends it.
 
 The exit code is 8 if there is a problem: the last run failed, a feed is stale or held, the next run
-will be refused, a commit is lost, or the last verify found damage. It is 0 if there are only warnings,
-such as a partial run.
+will be refused, a commit is lost, or a verify found damage that is not mended. It is 0 if there are
+only warnings, such as a partial run.
 
 A feed is stale if its newest complete snapshot is older than --max-age. Without the flag that is 26
 hours in a lake that has snapshots of more than one day, and ages are not judged in another. With
@@ -255,8 +261,9 @@ func statusOf(l *load.Lake, now time.Time) *statusResult {
 	for _, file := range log.AllFiles() {
 		s.Files++
 		s.Bytes += file.Bytes
-		if file.SchemaVersion < lake.SchemaVersion {
+		if file.SchemaVersion < lake.SchemaVersion && file.Table != lake.QuarantineTable { // what is in quarantine has no columns to fill
 			s.OlderFiles++
+			s.olderSnapshots = s.olderSnapshots || file.Day() != ""
 		}
 	}
 	for _, feed := range api.Feeds() {

@@ -124,8 +124,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 		case judged[r.Command] || t != nil && (t.Outcome == attempts.OutcomeRunning || t.Outcome == lake.OutcomeSkipped):
 			continue // a command that gave way says nothing about those before
 		case r.Number > 0 || !t.Failed():
-		case r.Command == "verify" && t.ExitCode != nil && *t.ExitCode == 7:
-			s.add("damaged", "", todoAfter(t), "the verify that started at %s found damage: %s", t.StartedAt, firstLine(t.Error))
+		case r.Command == attempts.Verify && t.ExitCode != nil && *t.ExitCode == 7: // addDamage
 		case r.Command == "run" || r.Command == "sync" && !judged["run"]:
 			s.add("failed", "", todoAfter(t), "%s", failureText(t))
 		case r.Command != "sync":
@@ -133,6 +132,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 		}
 		judged[r.Command] = true
 	}
+	s.addDamage(rows)
 	last := s.LastSuccess
 	if last == nil {
 		return
@@ -140,6 +140,33 @@ func (in *inspection) judgeRuns(s *statusResult) {
 	for _, warning := range last.Warnings {
 		s.add("warned", "", fmt.Sprintf("see `dealflow runs show %d`", last.Commit), "%s of commit %d warned: %s", last.Command, last.Commit, warning)
 	}
+}
+
+// addDamage adds a finding for each verify that found what no later one has seen mended. rows are newest first.
+func (s *statusResult) addDamage(rows []runRow) {
+	for _, d := range openDamage(rows) {
+		flag, found := "", "damage"
+		if d.ReadData != "" {
+			flag = " --read-data"
+		}
+		if d.ReadData != "" && d.ReadData != attempts.ReadAll {
+			flag += "=" + d.ReadData
+		}
+		if d.Findings > 0 {
+			found = fmt.Sprintf("damage (findings: %d)", d.Findings)
+		}
+		s.add("damaged", "", "`dealflow verify"+flag+"` says for each finding what to do", "the verify%s that started at %s found %s, and none since has read as much and found none", flag, d.StartedAt, found)
+	}
+}
+
+// openDamage returns what is not over after the newest verify that has ended.
+func openDamage(rows []runRow) []attempts.Damage {
+	for i := range rows {
+		if t := rows[i].Attempt; t != nil && t.Command == attempts.Verify && t.State == attempts.Ended {
+			return t.OpenDamage()
+		}
+	}
+	return nil
 }
 
 // failureText says which attempt failed, when, and why.
@@ -326,7 +353,11 @@ func (in *inspection) judgeLake(s *statusResult) {
 		s.add("catalog", "", "`dealflow catalog` builds it again", "catalog.duckdb is %s", flaw)
 	}
 	if s.OlderFiles > 0 {
-		s.add("schema", "", "`dealflow replay` writes them again", "%d files are of an older schema", s.OlderFiles)
+		command := "dealflow replay"
+		if s.olderSnapshots {
+			command += " --snapshots"
+		}
+		s.add("schema", "", "`"+command+"` writes them again", "%d files are of an older schema", s.OlderFiles)
 	}
 	in.judgeTables(s)
 	if n := len(s.Waiting); n > 0 {

@@ -129,11 +129,14 @@ func successes(rows []runRow) map[string]lake.Instant {
 	return newest
 }
 
-// newestOfEach returns the entries that status reads: the newest ones, and the newest of each command.
+// newestOfEach returns the entries that status reads: the newest ones, and the newest of each command that has ended.
 func newestOfEach(entries []attempts.Entry) []attempts.Entry {
 	chosen := slices.Clone(entries[:min(len(entries), attemptsRead)])
 	for _, e := range entries[len(chosen):] {
-		if !slices.ContainsFunc(chosen, func(c attempts.Entry) bool { return c.Command == e.Command }) {
+		same := func(c attempts.Entry) bool {
+			return c.Command == e.Command && (c.State == attempts.Ended || e.State != attempts.Ended)
+		}
+		if !slices.ContainsFunc(chosen, same) {
 			chosen = append(chosen, e)
 		}
 	}
@@ -182,7 +185,7 @@ func (in *inspection) addFailures(s *statusResult, rows []runRow) {
 		}
 		if t.Failed() && s.LastFailure == nil {
 			short := shortOf(t)
-			short.Open = !succeeded[t.Command]
+			short.Open = !succeeded[t.Command] || slices.ContainsFunc(openDamage(rows), func(d attempts.Damage) bool { return d.RunID == t.RunID })
 			s.LastFailure = &short
 		}
 		if t.Outcome == lake.OutcomeDone || t.Outcome == lake.OutcomeUnchanged {

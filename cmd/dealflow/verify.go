@@ -15,11 +15,9 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/load/verify"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/transform"
 )
-
-// readAll is the value of --read-data without "=".
-const readAll = "all"
 
 func newVerify(a *app) *cobra.Command {
 	var readData string
@@ -38,13 +36,14 @@ instant, and that published Iceberg tables have the rows of history. --read-data
 second of seven parts of the files, so seven nights read them all. Checks that compare files with
 each other are then left out.
 
-Each finding says what to do. Damage ends with exit code 7. Notes do not change the exit code.`,
+Each finding says what to do. Damage ends with exit code 7, and stays a problem of status until a
+verify that reads as much finds none. Notes do not change the exit code.`,
 		Example: "  dealflow verify --lake /data/deals\n  dealflow verify --read-data --json",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, readData) },
 	}
 	cmd.Flags().StringVar(&readData, "read-data", "", "also read every byte and row; =n/t: only the n-th of t parts of the files")
-	cmd.Flags().Lookup("read-data").NoOptDefVal = readAll
+	cmd.Flags().Lookup("read-data").NoOptDefVal = attempts.ReadAll
 	a.settings.addTelling(cmd.Flags())
 	return cmd
 }
@@ -54,11 +53,16 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	if err != nil {
 		return err
 	}
-	return a.recorded(ctx, "verify", attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at, cfg) })
+	return a.recorded(ctx, attempts.Verify, attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at, cfg, readData) })
 }
 
-func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err error) {
-	s := at.store
+func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config, readData string) (err error) {
+	s, began := at.store, lake.At(a.Now())
+	earlier, err := attempts.OpenDamage(ctx, s)
+	if err != nil {
+		return fmt.Errorf("what earlier verifies of %s found: %w", s.URL(), err)
+	}
+	at.result.Damage = earlier // also if this one is not completed
 	published, err := catalog.Inspect(ctx, s, a.workDir())
 	if err != nil {
 		return fmt.Errorf("read the published catalog of %s: %w", s.URL(), err)
@@ -73,13 +77,14 @@ func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err e
 		return err
 	}
 	at.shown = report
+	at.result.Damage = attempts.AfterVerify(earlier, attempts.Damage{RunID: at.runID, StartedAt: began, ReadData: readData, Findings: report.Damage})
 	return errors.Join(err, a.printVerified(report))
 }
 
 // verifyConfig parses --read-data.
 func verifyConfig(readData string) (verify.Config, error) {
 	cfg := verify.Config{ReadData: readData != "", Lifter: func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) }}
-	if readData == "" || readData == readAll {
+	if readData == "" || readData == attempts.ReadAll {
 		return cfg, nil
 	}
 	var err error
@@ -93,7 +98,7 @@ func parsePart(text string) (n, t int, err error) {
 	n, err1 := strconv.Atoi(slice)
 	t, err2 := strconv.Atoi(slices)
 	if err1 != nil || err2 != nil || n < 1 || n > t {
-		return 0, 0, fmt.Errorf("%q: want %s, or n/t, the n-th of t parts, such as 2/7", text, readAll)
+		return 0, 0, fmt.Errorf("%q: want %s, or n/t, the n-th of t parts, such as 2/7", text, attempts.ReadAll)
 	}
 	return n, t, nil
 }

@@ -70,6 +70,48 @@ type Result struct {
 	Warnings     []string `json:"warnings,omitempty"`
 
 	StageSeconds *StageSeconds `json:"stage_seconds,omitempty"` // of a run or a sync that made a commit; absent in older objects
+	Damage       []Damage      `json:"damage,omitempty"`        // of a verify: what is not over after it, newest first
+}
+
+// Damage is what a verify found, and no later one has seen mended: none that has read as much.
+type Damage struct {
+	RunID     string       `json:"run_id"` // of the verify that found it
+	StartedAt lake.Instant `json:"started_at"`
+	ReadData  string       `json:"read_data,omitempty"` // what it read, as --read-data says: all, or n/t; "": no data
+	Findings  int64        `json:"findings,omitempty"`  // of damage; 0: not known
+}
+
+// Verify is the command that finds damage.
+const Verify = "verify"
+
+// ReadAll is the ReadData of a verify that reads all data.
+const ReadAll = "all"
+
+// AfterVerify returns what is not over after a verify that was completed. earlier is what was not over before, newest first; now says
+// what this verify has read and found. It has seen what was found without reading, and what was found in the same data: that is mended, or
+// among what it has found itself.
+func AfterVerify(earlier []Damage, now Damage) []Damage {
+	var open []Damage
+	if now.Findings > 0 {
+		open = append(open, now)
+	}
+	for _, d := range earlier {
+		if d.ReadData != "" && d.ReadData != now.ReadData && now.ReadData != ReadAll {
+			open = append(open, d)
+		}
+	}
+	return open
+}
+
+// damageExit is the exit code of a verify that found damage.
+const damageExit = 7
+
+// OpenDamage returns what is not over after a verify. An older program did not say: then it is what that verify itself found.
+func (a *Attempt) OpenDamage() []Damage {
+	if a.Damage == nil && a.ExitCode != nil && *a.ExitCode == damageExit {
+		return []Damage{{RunID: a.RunID, StartedAt: a.StartedAt}}
+	}
+	return a.Damage
 }
 
 // StageSeconds is the duration of each stage of a pull.

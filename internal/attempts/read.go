@@ -96,6 +96,27 @@ func Read(ctx context.Context, s store.Store, entries []Entry) ([]Attempt, error
 	return all, nil
 }
 
+// OpenDamage returns what is not over after the newest verify that has ended, as Attempt.OpenDamage.
+func OpenDamage(ctx context.Context, s store.Store) ([]Damage, error) {
+	entries, err := List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
+		if e.Command != Verify || e.State != Ended {
+			continue
+		}
+		found, err := Read(ctx, s, entries[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			return found[0].OpenDamage(), nil
+		}
+	}
+	return nil, nil
+}
+
 // lost is the age from which an attempt without an end counts as killed, if no command holds the lease.
 const lost = load.LeaseLife + 10*time.Minute
 

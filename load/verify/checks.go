@@ -1,6 +1,11 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"dealflow/schemas/lake"
+)
 
 // Check is the name of one check. Names never change: scripts compare them.
 type Check string
@@ -118,11 +123,22 @@ type rule struct {
 // Advice that several checks share.
 const (
 	restoreCommit = "stop all runs; restore this object from a copy of the lake or an older version in the bucket, then run `dealflow verify` again"
-	restoreFile   = "restore this file under the same name from a copy of the lake or an older version in the bucket; if no copy exists and the file is a snapshot's, history has the same rows"
+	restoreFile   = "restore this file under the same name from a copy of the lake or an older version in the bucket" // see restoreTodo
 	dropDerived   = "delete this object: it is derived, readers do not need it, and a later commit writes the next one"
 	wrongRows     = "the file has the committed bytes, so the program that wrote it was wrong: keep a copy of the lake as it is, run `dealflow replay` to build the tables again from the payloads, and report the finding"
 	wrongVersions = "the file has the committed bytes, so the program that wrote it was wrong: keep the lake as it is, use a copy from before that commit if answers depend on this deal, and report the finding"
 )
+
+// restoreTodo is restoreFile, and how to do without a copy if the file can be built again from others of the lake.
+func restoreTodo(path string) string {
+	switch {
+	case strings.HasPrefix(path, "snapshots/"):
+		return restoreFile + "; without a copy, `dealflow replay --snapshots` builds it again from history"
+	case strings.HasPrefix(path, "history/") && !strings.HasPrefix(path, "history/"+lake.DealVersions+"/"):
+		return restoreFile + "; without a copy, `dealflow replay` builds it again from the payloads"
+	}
+	return restoreFile + "; nothing else in the lake has what is in it"
+}
 
 var rules = map[Check]rule{
 	LogNumbers:  {Damage, restoreCommit},

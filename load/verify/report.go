@@ -91,6 +91,9 @@ func (all findings) add(f Finding) {
 	if f.Todo == "" {
 		f.Todo = rule.todo
 	}
+	if f.Todo == restoreFile {
+		f.Todo = restoreTodo(f.Path)
+	}
 	found.count++
 	found.first = append(found.first, f)
 	if len(found.first) > 2*MaxListed {
