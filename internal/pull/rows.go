@@ -35,12 +35,12 @@ func (r *run) deals(f *feedRun) []rows.Deal {
 	}
 	deals := make([]rows.Deal, 0, len(f.kept)+len(f.decisions))
 	for _, id := range f.kept {
-		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version, Payload: r.latest[f.Feed][id].PayloadHash})
+		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version, Exact: true})
 	}
 	for _, d := range f.decisions {
 		if d.Reject == nil && d.Change != lake.Removed {
 			read, _ := f.spool.Entry(d.ID)
-			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != "", Payload: read.PayloadHash})
+			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != "", Exact: read.PayloadHash == d.Latest.PayloadHash})
 		}
 	}
 	slices.SortFunc(deals, func(a, b rows.Deal) int { return cmp.Compare(a.ID, b.ID) })

@@ -20,9 +20,9 @@ func NewEarlier(groups []Group, noted parquet.StretchNotes, banks []parquet.Grou
 	return e
 }
 
-// Find returns the row groups, by table, of a stretch of deals with payloads of this digest; nil for none.
-func (e *Earlier) Find(stretch []Deal, payloads string) [][]int {
-	if same := e.find(stretch, payloads); same != nil {
+// Find returns the row groups, by table, of a stretch of deals; nil for none.
+func (e *Earlier) Find(stretch []Deal) [][]int {
+	if same := e.find(stretch); same != nil {
 		return same.groups
 	}
 	return nil

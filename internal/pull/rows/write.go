@@ -2,8 +2,6 @@ package rows
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 
@@ -20,8 +18,8 @@ import (
 type Deal struct {
 	ID      int64
 	Version int32
-	Fresh   bool        // a new version: its rows go to history too
-	Payload lake.Digest // of what Read reads
+	Fresh   bool // a new version: its rows go to history too
+	Exact   bool // what is read is the payload of the version, byte by byte
 }
 
 // Config says what is written, and where. All fields but Day, Stretch and Earlier must be set.
@@ -115,8 +113,7 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	payloads := digest(stretch)
-	if same := w.Earlier.find(stretch, payloads); same != nil {
+	if same := w.Earlier.find(stretch); same != nil {
 		return w.takeOver(ctx, stretch, same)
 	}
 	for _, deal := range stretch {
@@ -130,7 +127,7 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 			return err
 		}
 	}
-	w.count(stretch, parquet.StretchNote{Payloads: payloads, Drift: w.flattener.TakeDrift()})
+	w.count(stretch, w.flattener.TakeDrift())
 	if w.snapshot == nil {
 		return nil
 	}
@@ -174,29 +171,25 @@ func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) erro
 			}
 		}
 	}
-	w.count(stretch, same.note)
+	w.count(stretch, same.drift)
 	w.takenOver += int64(len(stretch))
 	return nil
 }
 
-// count adds the drift of a stretch, and makes the note of it for the file.
-func (w *writer) count(stretch []Deal, note parquet.StretchNote) {
-	for _, d := range note.Drift {
+// count adds the drift of a stretch, and notes it for the file.
+func (w *writer) count(stretch []Deal, found []lake.Drift) {
+	for _, d := range found {
 		w.drift.AddAll(d)
 	}
-	if w.snapshot != nil && len(stretch) > 0 {
-		w.snapshotFiles.NoteStretch(stretch[0].ID, note)
+	if w.snapshot == nil || len(stretch) == 0 {
+		return
 	}
-}
-
-// digest is that of a stretch's payloads. The rows of a deal depend on its version alone, but its drift on each byte: a member
-// that is no part of the content may be new, and an example is quoted as it is spelt.
-func digest(stretch []Deal) string {
-	sum := sha256.New()
-	for i := range stretch {
-		sum.Write(stretch[i].Payload[:])
+	// The rows of a deal depend on its version alone, but its drift on each byte of what was read: a member that is no part of the
+	// content may be new, and an example is quoted as it is spelt. So what is noted is that of versions, or nothing.
+	if slices.ContainsFunc(stretch, func(d Deal) bool { return !d.Exact }) {
+		found = nil
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	w.snapshotFiles.NoteStretch(stretch[0].ID, found)
 }
 
 // finish puts the files into the lake.
