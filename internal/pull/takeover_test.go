@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -178,8 +179,8 @@ func TestTakesOverDrift(t *testing.T) {
 	}
 }
 
-// TestTakesOverSpelling writes deals in another way that gives no new version. Their drift may differ: each night reads them, with
-// the same files and drift as one that takes nothing over. Once they are written as their versions are, they are taken over.
+// TestTakesOverSpelling writes deals in another way that gives no new version. Their drift may differ: the files and the drift are
+// those of a lake that takes nothing over. On the night of a change the rows are made again, and taken over on the next.
 func TestTakesOverSpelling(t *testing.T) {
 	t.Parallel()
 	const links = `"_links":{"self":{"href":"/v3/bond/ig/priced-deal/1"%s}}`
@@ -200,7 +201,7 @@ func TestTakesOverSpelling(t *testing.T) {
 			for night, n := range []struct {
 				spelling string
 				deals    int64 // that are taken over
-			}{{c[0], 0}, {c[1], 0}, {"", 0}, {c[0], 0}, {"", 40}} {
+			}{{c[0], 0}, {c[1], 0}, {"", 40}, {c[0], 0}, {"", 40}} {
 				for id := int64(1); id <= 40 && n.spelling != ""; id++ {
 					b.Edit(world.Priced, id, fmt.Sprintf(`{"dealId":%d,%s}`, id, n.spelling))
 				}
@@ -216,6 +217,47 @@ func TestTakesOverSpelling(t *testing.T) {
 				wantSame(t, fmt.Sprintf("night %d", night), taking.Log(t), reading.Log(t))
 			}
 		})
+	}
+}
+
+// TestTakesOverSomeSpelling writes every third deal in another way: of each stretch some deals are read for their drift alone, which
+// has examples that other deals have too, and the rows of other stretches are made after that.
+func TestTakesOverSomeSpelling(t *testing.T) {
+	t.Parallel()
+	taking, b := world.NewBook(t)
+	reading := taking.WithStore(world.Folder(t, filepath.Join(t.TempDir(), "other")))
+	b.WriteAll(world.Priced, 1, 60, "")
+	small := func(c *pull.Config) { c.Stretch = 4 }
+	write := func(from int64, spelling string) {
+		for id := from; id <= 60; id += 3 {
+			b.Edit(world.Priced, id, fmt.Sprintf(`{"dealId":%d,"x":%s}`, id, spelling))
+		}
+	}
+	var taken int64
+	for night, change := range []func(){
+		func() { write(1, "1.0"); write(2, "1.0"); write(3, "1.0") },
+		func() { write(1, "1.00") },
+		func() {},
+		func() { b.Edit(world.Priced, 20, `{"dealId":20,"x":2}`) }, // a new version
+		func() { write(2, "1.000"); b.Edit(world.Priced, 1, `{"dealId":1,"x":1.0}`) },
+		func() {},
+	} {
+		change()
+		taking.Evening(night)
+		deals, _ := takes(t, taking, must(t, taking), world.Feeds(world.Priced), world.Quiet, small)
+		taken += deals
+		if full := night == 2 || night == 5; full != (deals == 60) {
+			t.Errorf("night %d: got %d deals taken over", night, deals)
+		}
+		reading.MustRun(t, world.Feeds(world.Priced), world.Quiet, small, func(c *pull.Config) { c.Version = fmt.Sprint(night) })
+		wantSame(t, fmt.Sprintf("night %d", night), taking.Log(t), reading.Log(t))
+		found := lastRun(taking.Log(t)).Feeds[0].Drift
+		if i := slices.IndexFunc(found, func(d lake.Drift) bool { return d.Pointer == "/x" }); i < 0 || found[i].Count != 60 {
+			t.Errorf("night %d: got drift %v, want /x in each of 60 deals", night, found)
+		}
+	}
+	if taken <= 120 {
+		t.Errorf("got %d deals taken over, want some also on the night with one new version", taken)
 	}
 }
 

@@ -40,17 +40,24 @@ func mayEnd(dealID int64, least int) bool {
 	return uint64(dealID)*0x9E3779B97F4A7C15>>32%uint64(least) == 0
 }
 
-// StretchNotes says what drift the deals of each stretch have, by the id of its first deal. Nil means more than is noted.
-type StretchNotes map[int64][]lake.Drift
+// StretchNotes has a note of each stretch, by the id of its first deal.
+type StretchNotes map[int64]StretchNote
+
+// StretchNote says what drift the payloads of a stretch have that are those of their versions. The payload of an unchanged deal may have
+// other bytes than that of its version, and so other drift: that is not noted.
+type StretchNote struct {
+	Drift  []lake.Drift `json:"drift"`            // nil: more than is noted
+	Others string       `json:"others,omitempty"` // names the deals with other payloads, by the writer's rule; "": none
+}
 
 // mostNoted is 16 KiB: the most bytes that the drift of a stretch takes as JSON.
 const mostNoted = 16 << 10
 
-func (n StretchNotes) add(first int64, drift []lake.Drift) {
-	if data, err := json.Marshal(drift); err != nil || len(data) > mostNoted {
-		drift = nil
+func (n StretchNotes) add(first int64, note StretchNote) {
+	if data, err := json.Marshal(note.Drift); err != nil || len(data) > mostNoted {
+		note.Drift = nil
 	}
-	n[first] = drift
+	n[first] = note
 }
 
 // stretchesKey is the key of the metadata under which a file has its StretchNotes, as JSON.
@@ -105,7 +112,7 @@ func (s *Stretches) Begin(dealID int64) error {
 // End writes the last stretch.
 func (s *Stretches) End() error {
 	if s.begun && s.Drift != nil {
-		s.Tables.NoteStretch(s.first, s.Drift())
+		s.Tables.NoteStretch(s.first, StretchNote{Drift: s.Drift()})
 	}
 	s.begun = false
 	return s.Tables.Flush()

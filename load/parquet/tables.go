@@ -156,12 +156,12 @@ func (t *Tables) TakeOver(i int, from *File, group int, deals GroupDeals, rest a
 	return t.outputs[i].takeOver(from, group, deals, rest)
 }
 
-// NoteStretch notes a stretch in the file of the first table, that of the deals themselves, with the drift of its deals.
-func (t *Tables) NoteStretch(first int64, drift []lake.Drift) {
+// NoteStretch notes a stretch, by its first deal, in the file of the first table, that of the deals themselves.
+func (t *Tables) NoteStretch(first int64, note StretchNote) {
 	if t.notes == nil {
 		t.notes = StretchNotes{}
 	}
-	t.notes.add(first, drift)
+	t.notes.add(first, note)
 }
 
 // Finish writes the remaining rows of each table and puts its file into the lake.

@@ -265,13 +265,13 @@ func TestStretches(t *testing.T) {
 		if g := groups[i]; g.MinDealID != first || g.MaxDealID != last || g.Rows != last-first+1 {
 			t.Errorf("row group %d: got %+v, want the deals %d to %d", i, g, first, last)
 		}
-		at := slices.IndexFunc(notes[first], func(d lake.Drift) bool { return d.Kind == lake.DriftUnknown })
+		at := slices.IndexFunc(notes[first].Drift, func(d lake.Drift) bool { return d.Kind == lake.DriftUnknown })
 		if last == 40 {
-			if notes[first] != nil {
-				t.Errorf("stretch %d: got %d bytes of drift, want none noted", first, len(fmt.Sprint(notes[first])))
+			if notes[first].Drift != nil {
+				t.Errorf("stretch %d: got %d bytes of drift, want none noted", first, len(fmt.Sprint(notes[first].Drift)))
 			}
-		} else if at < 0 || notes[first][at].Count != last-first+1 {
-			t.Errorf("stretch %d: got drift %v, want one of each deal", first, notes[first])
+		} else if at < 0 || notes[first].Drift[at].Count != last-first+1 {
+			t.Errorf("stretch %d: got drift %v, want one of each deal", first, notes[first].Drift)
 		}
 	}
 }

@@ -23,8 +23,7 @@ var ErrEarlier = errors.New("the rows of the last snapshot cannot be taken over"
 // dealsTable is the index of the table that has one row for each deal.
 const dealsTable = 0
 
-// Earlier is the last snapshot of a feed. Its row groups are taken over if they have the same versions of the same deals, and both
-// were made from the payloads of these versions.
+// Earlier is the last snapshot of a feed. Its row groups are taken over if they have the same versions of the same deals.
 // A nil Earlier has none. It is not safe for concurrent use; the caller closes it.
 type Earlier struct {
 	local  *mirror.Mirror
@@ -148,20 +147,20 @@ func (e *Earlier) Close() error {
 
 // found is the rows of a stretch in the last snapshot.
 type found struct {
-	groups [][]int // row groups, by table
-	drift  []lake.Drift
+	groups [][]int      // row groups, by table
+	drift  []lake.Drift // that is noted
 }
 
 // find returns the rows of a stretch of deals. It returns nil if the snapshot does not have the same stretch: just these
-// versions, from their own payloads, in row groups of their own.
+// versions, in row groups of their own, and of the same ones the payload was another one.
 func (e *Earlier) find(stretch []Deal) *found {
 	if e == nil || len(stretch) == 0 {
 		return nil
 	}
 	first, last := stretch[0].ID, stretch[len(stretch)-1].ID
-	drift, begins := e.noted[first]
+	note, begins := e.noted[first]
 	group, known := e.starts[first]
-	if !begins || !known || drift == nil {
+	if !begins || !known || note.Drift == nil || note.Others != others(stretch) {
 		return nil
 	}
 	for rest := stretch; len(rest) > 0; group++ {
@@ -173,7 +172,7 @@ func (e *Earlier) find(stretch []Deal) *found {
 	if group < len(e.deals) && !e.beginsStretch(group) {
 		return nil
 	}
-	same := &found{groups: make([][]int, len(e.tables)), drift: drift}
+	same := &found{groups: make([][]int, len(e.tables)), drift: note.Drift}
 	for i := range e.tables {
 		for g, deals := range e.tables[i].deals {
 			switch {
@@ -197,13 +196,13 @@ func (e *Earlier) beginsStretch(group int) bool {
 	return begins
 }
 
-// begin says whether deals begin with the given versions, and what is read of them are these versions' payloads.
+// begin says whether deals begin with the given versions.
 func begin(deals []Deal, versions []version) bool {
 	if len(versions) == 0 || len(versions) > len(deals) {
 		return false
 	}
 	for i, v := range versions {
-		if d := &deals[i]; d.Fresh || !d.Exact || d.ID != v.deal || d.Version != v.number {
+		if d := &deals[i]; d.Fresh || d.ID != v.deal || d.Version != v.number {
 			return false
 		}
 	}

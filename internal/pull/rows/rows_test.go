@@ -12,7 +12,7 @@ import (
 // TestFind asks for stretches of deals in a snapshot with the stretches 1–4 (in two row groups), 5–6 and 7–9.
 func TestFind(t *testing.T) {
 	groups := []rows.Group{{1, 2}, {3, 4}, {5, 6}, {7, 8, 9}}
-	none := []lake.Drift{}
+	none := parquet.StretchNote{Drift: []lake.Drift{}}
 	notes := parquet.StretchNotes{1: none, 5: none, 7: none}
 	banks := []parquet.GroupDeals{{MinDealID: 2, MaxDealID: 2}, {MinDealID: 5, MaxDealID: 6}, {MinDealID: 8, MaxDealID: 9}}
 	deals := func(ids ...int64) (all []rows.Deal) {
@@ -39,6 +39,7 @@ func TestFind(t *testing.T) {
 		"without banks":                     {notes, nil, deals(7, 8, 9), [][]int{{3}, nil}},
 		"a deal is of another version":      {notes, banks, second, nil},
 		"a deal is spelt otherwise":         {notes, banks, respelt, nil},
+		"the note is of others":             {parquet.StretchNotes{1: none, 5: {Drift: none.Drift, Others: "some"}, 7: none}, banks, deals(5, 6), nil},
 		"a deal is fresh":                   {notes, banks, fresh, nil},
 		"a deal is new at the end":          {notes, banks, deals(7, 8, 9, 10), nil},
 		"a deal is new at the beginning":    {notes, banks, deals(0, 1, 2, 3, 4), nil},
@@ -49,7 +50,7 @@ func TestFind(t *testing.T) {
 		"a row group within a stretch":      {notes, banks, deals(3, 4), nil},
 		"two stretches":                     {notes, banks, deals(5, 6, 7, 8, 9), nil},
 		"none":                              {notes, banks, nil, nil},
-		"its drift is not noted":            {parquet.StretchNotes{1: none, 5: nil, 7: none}, banks, deals(5, 6), nil},
+		"its drift is not noted":            {parquet.StretchNotes{1: none, 5: {}, 7: none}, banks, deals(5, 6), nil},
 		"a row group of banks is of two":    {notes, []parquet.GroupDeals{{MinDealID: 4, MaxDealID: 5}}, deals(5, 6), nil},
 		"a row group of banks is of others": {notes, []parquet.GroupDeals{{MinDealID: 6, MaxDealID: 7}}, deals(5, 6), nil},
 	} {

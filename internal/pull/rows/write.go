@@ -2,6 +2,9 @@ package rows
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"slices"
 
@@ -32,13 +35,13 @@ type Config struct {
 	Snapshot func(table string) (*parquet.Writer, error) // opens the file of a table in the snapshot
 	History  func(table string) (*parquet.Writer, error) // the same in history
 	Read     func(*transform.Flattener, Deal) error      // stages the rows of a deal
-	Earlier  *Earlier                                    // nil: all deals are read
+	Earlier  *Earlier                                    // nil: the rows of all deals are made
 }
 
 // Written is what Write did.
 type Written struct {
 	Drift     []lake.Drift // of all deals of the snapshot; without a snapshot, of the deals that were read; never nil
-	TakenOver int64        // deals that were not read
+	TakenOver int64        // deals whose rows were not made
 }
 
 // Write writes the rows of deals, and puts the files into the lake.
@@ -116,9 +119,13 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 	if same := w.Earlier.find(stretch); same != nil {
 		return w.takeOver(ctx, stretch, same)
 	}
+	var ofVersions, ofOthers drift.Log
 	for _, deal := range stretch {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if !deal.Exact {
+			addDrift(&ofVersions, w.flattener.TakeDrift())
 		}
 		if err := w.Read(w.flattener, deal); err != nil {
 			return err
@@ -126,12 +133,22 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 		if err := w.append(deal); err != nil {
 			return err
 		}
+		if !deal.Exact {
+			addDrift(&ofOthers, w.flattener.TakeDrift())
+		}
 	}
-	w.count(stretch, w.flattener.TakeDrift())
+	addDrift(&ofVersions, w.flattener.TakeDrift())
+	w.count(stretch, ofVersions.Take(), ofOthers.Take())
 	if w.snapshot == nil {
 		return nil
 	}
 	return w.snapshotFiles.Flush()
+}
+
+func addDrift(log *drift.Log, found []lake.Drift) {
+	for _, d := range found {
+		log.AddAll(d)
+	}
 }
 
 // append adds the staged rows of a deal. Rows of a new version go to history too.
@@ -152,7 +169,7 @@ func (w *writer) append(d Deal) error {
 	return w.historyFiles.Drain()
 }
 
-// takeOver writes the rows of a stretch as the last snapshot has them.
+// takeOver writes the rows of a stretch as the last snapshot has them. It reads the deals whose drift is not noted there.
 func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) error {
 	for table, groups := range same.groups {
 		for _, g := range groups {
@@ -171,25 +188,45 @@ func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) erro
 			}
 		}
 	}
-	w.count(stretch, same.drift)
+	var ofOthers drift.Log
+	for _, deal := range stretch {
+		if deal.Exact {
+			continue
+		}
+		if err := w.Read(w.flattener, deal); err != nil {
+			return err
+		}
+		addDrift(&ofOthers, w.flattener.TakeDrift())
+	}
+	w.count(stretch, same.drift, ofOthers.Take())
 	w.takenOver += int64(len(stretch))
 	return nil
 }
 
-// count adds the drift of a stretch, and notes it for the file.
-func (w *writer) count(stretch []Deal, found []lake.Drift) {
-	for _, d := range found {
-		w.drift.AddAll(d)
+// count adds the drift of a stretch: of the payloads that are those of their versions, which it notes for the file, and of the
+// others. The rows of a deal depend on its version alone, but its drift on each byte of what was read: a member that is no part of
+// the content may be new, and an example is quoted as it is spelt.
+func (w *writer) count(stretch []Deal, ofVersions, ofOthers []lake.Drift) {
+	addDrift(&w.drift, ofVersions)
+	addDrift(&w.drift, ofOthers)
+	if w.snapshot != nil && len(stretch) > 0 {
+		w.snapshotFiles.NoteStretch(stretch[0].ID, parquet.StretchNote{Drift: ofVersions, Others: others(stretch)})
 	}
-	if w.snapshot == nil || len(stretch) == 0 {
-		return
+}
+
+// others is a digest of which deals of a stretch have payloads that are not those of their versions; "" for none.
+func others(stretch []Deal) string {
+	var ids []byte
+	for i := range stretch {
+		if !stretch[i].Exact {
+			ids = binary.LittleEndian.AppendUint64(ids, uint64(stretch[i].ID))
+		}
 	}
-	// The rows of a deal depend on its version alone, but its drift on each byte of what was read: a member that is no part of the
-	// content may be new, and an example is quoted as it is spelt. So what is noted is that of versions, or nothing.
-	if slices.ContainsFunc(stretch, func(d Deal) bool { return !d.Exact }) {
-		found = nil
+	if ids == nil {
+		return ""
 	}
-	w.snapshotFiles.NoteStretch(stretch[0].ID, found)
+	sum := sha256.Sum256(ids)
+	return hex.EncodeToString(sum[:])
 }
 
 // finish puts the files into the lake.
