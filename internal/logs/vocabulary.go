@@ -3,6 +3,9 @@ package logs
 // CommandFailed is the name of the last line of a command that failed.
 const CommandFailed = "command failed"
 
+// Warning is the name of a warning of the result, whose text the runbook lists.
+const Warning = "warning"
+
 // Word is a line that a command may print on stderr.
 type Word struct {
 	Name    string   // the field msg
@@ -14,7 +17,7 @@ type Word struct {
 var Vocabulary = []Word{
 	// Any command.
 	{CommandFailed, []string{"error", "exit_code"}, "the error that ended the command"},
-	{"warning", []string{"detail"}, "a warning of the result, which `--json` has in `warnings`"},
+	{Warning, []string{"detail"}, "a warning of the result, which `--json` has in `warnings`"},
 	{"unknown variable", []string{"variable", "near"}, "no setting has this variable; near is the one that is probably meant"},
 	{"secret file is open to others", []string{"secret", "path", "mode"}, "other users of the machine can open a file with a secret"},
 	{"settings file written", []string{"path"}, "`init` is done"},
