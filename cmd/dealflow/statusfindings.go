@@ -125,7 +125,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 			continue // a command that gave way says nothing about those before
 		case r.Number > 0 || !t.Failed():
 		case r.Command == "verify" && t.ExitCode != nil && *t.ExitCode == 7:
-			s.add("damaged", "", todoAfter(t), "the verify that started at %s found damage: %s", t.StartedAt, firstLine(t.Error))
+			s.add("damaged", "", todoAfter(t), "the verify that started at %s found damage: %s", t.StartedAt, reasonLine(t.Error, t.RunID))
 		case r.Command == "run" || r.Command == "sync" && !judged["run"]:
 			s.add("failed", "", todoAfter(t), "%s", failureText(t))
 		case r.Command != "sync":
@@ -151,7 +151,7 @@ func failureText(t *attempts.Attempt) string {
 	case t.ExitCode != nil:
 		how = fmt.Sprintf("%s (exit code %d)", t.Outcome, *t.ExitCode)
 	}
-	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(firstLine(t.Error), "it said nothing"))
+	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(reasonLine(t.Error, t.RunID), "it said nothing"))
 }
 
 // judgeAges adds a finding for each feed whose snapshot is too old.
@@ -197,7 +197,7 @@ func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge ti
 		names[i] = f.Feed.String()
 		held = held && f.Held != nil
 		if f.LastFailure != nil && why == "" {
-			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, firstLine(f.LastFailure.Error))
+			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, reasonLine(f.LastFailure.Error, f.LastFailure.RunID))
 		}
 	}
 	if len(feeds) == 1 {
