@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"dealflow/schemas/api"
 	"dealflow/internal/testkit/world"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 	"dealflow/sql/answer"

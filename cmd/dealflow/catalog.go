@@ -39,7 +39,7 @@ func runCatalog(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
-		return err
+		return nextIfLost(err)
 	}
 	result := struct {
 		Lake    string `json:"lake"`
