@@ -83,6 +83,7 @@ var Vocabulary = []Word{
 	{"a step after the commit failed", []string{"step", "error"}, "the commit is valid; the step says what to run"},
 
 	// The catalog and readers.
+	{"files are not read as aliases", []string{"files"}, "from `catalog`: the folder of aliases has files with other names than those of aliases, perhaps misspelt"},
 	{"catalog published", []string{"catalog", "commit"}, "`catalog` is done"},
 	{"the latest versions are read again", []string{"why"}, "after the commit; what the run had of them in its work folder could not be read back"},
 	{"the catalog is built again", []string{"why"}, "that of this commit could not be finished"},
@@ -92,6 +93,7 @@ var Vocabulary = []Word{
 	{"the published catalog is not used; a private one answers", []string{"why", "next"}, "answers are right, but slower"},
 	{"answers lack what a lost commit said", []string{"error", "next"}, "the lake has lost commits"},
 	{"report written", []string{"path", "bytes", "commit", "known_at"}, "`report` is done"},
+	{"no record is listed", []string{"lake"}, "`quarantine list` found none for its flags"},
 	{"record", []string{"feed", "page", "reason", "detail"}, "what `quarantine show` prints on stdout"},
 
 	// Maintenance.

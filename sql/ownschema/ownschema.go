@@ -51,7 +51,8 @@ func Statements(layout, name string) string {
 	bodies := make([]string, len(entries))       // from the parameters on
 	named := map[string]bool{}                   // what a macro or a copied view names
 	for i, e := range slices.Backward(entries) { // an entry names earlier ones
-		if e.kind != "MACRO" && !(named[e.name] && isCopied(e)) {
+		hasBody := e.kind == "MACRO" || named[e.name] && isCopied(e)
+		if !hasBody {
 			continue
 		}
 		bodies[i] = outsideTexts(e.body, func(code string) string {
