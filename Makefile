@@ -135,5 +135,5 @@ soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at t
 sim: ## Simulate whole lives of a lake, SEEDS of them (SEEDS=20000)
 	TEST_SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -failfast -run TestSeeds ./internal/simulation
 
-clean: ## Remove what building and the demo have left
-	rm -rf bin demo-lake
+clean: ## Remove what building, the demo and the tutorial have left
+	rm -rf bin demo-lake try-lake report.html

@@ -51,6 +51,9 @@ def read(lake: Path, files: dict[str, dict], table: str, columns: list[str] | No
 def main(root: str, table: str, instant: str = "infinity") -> None:
     lake = Path(root)
     files = live_files(lake)
+    tables = {file["table"].removeprefix("history.") for file in files.values() if file["table"].startswith("history.")} - {"deal_versions"}
+    if table not in tables:
+        raise SystemExit(f"{lake} has no table {table}; it has {', '.join(sorted(tables)) or 'no commit'}")
     service, kind = table.split("_")[:2]
     versions = read(lake, files, "history.deal_versions", ["service", "kind", "market", "deal_id", "version", "change", "known_at"])
     rows = read(lake, files, f"history.{table}")
@@ -63,4 +66,6 @@ def main(root: str, table: str, instant: str = "infinity") -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit("usage: read_lake.py LAKE TABLE [INSTANT]")
     main(*sys.argv[1:])

@@ -72,9 +72,15 @@ func Open(ctx context.Context, s store.Store) (*Lake, error) {
 // checkBegun returns ErrNoLake for a store without a commit.
 func (l *Lake) checkBegun() error {
 	if l.log.Number == 0 {
-		return fmt.Errorf("%w: %s has no commit; `dealflow run` or `dealflow demo` creates one", ErrNoLake, l.store.URL())
+		return NoCommit(l.store)
 	}
 	return nil
+}
+
+// NoCommit returns the ErrNoLake for a store without a commit. It does not say to run: after a mistyped address, or while
+// a disk is not mounted, a run would begin another lake.
+func NoCommit(s store.Store) error {
+	return fmt.Errorf("%w: %s has no commit; correct --lake, or mount the disk; the first `dealflow run` of all begins a lake", ErrNoLake, s.URL())
 }
 
 // Log returns the lake's log. Refresh and commits change it in place; the caller must not change it.

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 	"dealflow/sql"
+	"dealflow/sql/quote"
 )
 
 // TestAttach attaches the catalogs of two lakes at once, under names of the reader's choice, and asks every macro of
@@ -21,14 +24,14 @@ func TestAttach(t *testing.T) {
 	worlds := []*world.World{world.New(t, sim.Config{Seed: 1, Deals: 12, Expected: 6}), world.New(t, sim.Config{Seed: 2, Deals: 15, Expected: 5}).Alone()}
 	attached := memory(t)
 	var before []string
-	answers := make([][]string, len(worlds))
+	answers, views := make([][]string, len(worlds)), make([][]string, len(worlds))
 	for i, w := range worlds {
 		w.Night(t, 0, world.Quiet, world.AcceptRemovals)
 		w.Night(t, 1, world.AcceptRemovals)
 		root := w.Root
 		w.Published(t, func(db *stdsql.DB) {
 			before = world.Lines(t, db, "SELECT min(known_at)::VARCHAR FROM runs")
-			answers[i] = answersOf(t, db, "", before[0])
+			answers[i], views[i] = answersOf(t, db, "", before[0]), rowsOfViews(t, db, "")
 			if i == 1 {
 				moved := filepath.Join(t.TempDir(), "moved")
 				id := world.Lines(t, db, "SELECT lake_id FROM catalog_info")[0]
@@ -44,12 +47,16 @@ func TestAttach(t *testing.T) {
 		execute(t, attached, "ATTACH '"+root+"/catalog.duckdb' AS "+quoted(names[i])+" (READ_ONLY)")
 	}
 	for i := range worlds {
-		// Views need nothing.
-		if got, want := world.Lines(t, attached, "SELECT count(*) FROM "+quoted(names[i])+".bond_priced_deals"), answers[i][0]; got[0] != want {
-			t.Errorf("%s: %s deals, want %s", names[i], got[0], want)
+		// Views need nothing, whatever the current database is: the core ones call macros.
+		world.Lines(t, attached, "FROM "+quoted(names[i])+".bond_deals_core LIMIT 5")
+		if diff := cmp.Diff(views[i], rowsOfViews(t, attached, names[i])); diff != "" {
+			t.Errorf("%s: views (-alone +attached):\n%s", names[i], diff)
+		}
+		execute(t, attached, "USE "+quoted(names[1-i]))
+		if diff := cmp.Diff(views[i], rowsOfViews(t, attached, names[i])); diff != "" {
+			t.Errorf("%s: views while another lake is the current database (-alone +attached):\n%s", names[i], diff)
 		}
 		// Without the search path a macro is an error: it never reads another lake.
-		execute(t, attached, "USE "+quoted(names[1-i]))
 		if rows, err := attached.Query("FROM " + quoted(names[i]) + ".bond_priced_deals_as_of(now())"); err == nil {
 			rows.Close()
 			t.Errorf("%s: a macro was answered from another lake", names[i])
@@ -68,6 +75,20 @@ func TestAttach(t *testing.T) {
 	// The reader's own tables stay where they were.
 	execute(t, attached, "CREATE TABLE own AS SELECT 1 AS x")
 	world.WantLines(t, attached, "SELECT current_database() FROM own", "memory")
+}
+
+// rowsOfViews returns the number of rows of each view of the attached catalog with a name, or of the catalog that is open.
+func rowsOfViews(t *testing.T, db *stdsql.DB, name string) (all []string) {
+	t.Helper()
+	database, prefix := "current_database()", ""
+	if name != "" {
+		database, prefix = quote.Text(name), quoted(name)+"."
+	}
+	for _, view := range world.Lines(t, db, "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal AND database_name = "+database+
+		" AND schema_name IN ('main', 'history', 'snapshots', 'files') ORDER BY ALL") {
+		all = append(all, view+": "+world.Lines(t, db, "SELECT count(*) FROM "+prefix+view)[0])
+	}
+	return all
 }
 
 // answersOf asks the catalog whose names have a prefix: the number of deals now, then every analysis and table as of an

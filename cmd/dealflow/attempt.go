@@ -96,6 +96,10 @@ func (a *app) record(ctx context.Context, at *attempt, command string, policy at
 		WorkDir: a.settings.workDir, Folder: a.lockedFolder(), Secrets: a.secrets(), Log: a.logger(),
 	})
 	err := do(at)
+	// errors.Is would not do: the error of a signal says that it is Canceled, too.
+	if cause := context.Cause(ctx); exitCode(ctx, err) == 130 && cause.Error() != context.Canceled.Error() {
+		err = fmt.Errorf("ended by a signal (%w): %w", cause, err)
+	}
 	at.conclude(exitCode(ctx, err), err)
 	at.record.End(ctx, at.result)
 	return err

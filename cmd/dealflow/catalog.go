@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"path"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
 	"dealflow/load"
+	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
 
@@ -38,8 +43,11 @@ func runCatalog(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
+	if err := a.warnOfAliases(ctx, l.Store()); err != nil {
 		return err
+	}
+	if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
+		return nextIfLost(err)
 	}
 	result := struct {
 		Lake    string `json:"lake"`
@@ -50,5 +58,24 @@ func runCatalog(ctx context.Context, a *app) error {
 		return printJSON(a.Stdout, result)
 	}
 	a.say().Info("catalog published", "catalog", result.Catalog, "commit", result.Commit, logs.Text("published %s, which shows commit %d", result.Catalog, result.Commit))
+	return nil
+}
+
+// warnOfAliases warns of files next to those of aliases that no command reads: their names are probably misspelt. Only
+// `catalog` looks for them, which people run after they have written aliases; a run does without the request.
+func (a *app) warnOfAliases(ctx context.Context, s store.Store) error {
+	var unknown []string
+	for object, err := range s.List(ctx, path.Dir(lake.BankAliasesKey)+"/") {
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(lake.UserFiles(), object.Key) {
+			unknown = append(unknown, object.Key)
+		}
+	}
+	if len(unknown) > 0 {
+		files := strings.Join(unknown, ", ")
+		a.logger().Warn("files are not read as aliases", "files", files, logs.Text("%s; want %s", files, strings.Join(lake.UserFiles(), ", ")))
+	}
 	return nil
 }

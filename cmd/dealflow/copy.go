@@ -36,10 +36,13 @@ To restore, copy the other way, into an empty folder or prefix.`,
 		Example: "  dealflow copy /data/deals s3://backup/deals\n  dealflow copy s3://backup/deals /data/restored",
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("until") && until < 1 {
+				return usagef("--until %d: want the number of a commit, from 1 on; without --until copy takes all", until)
+			}
 			return runCopy(cmd.Context(), a, args[0], args[1], until)
 		},
 	}
-	cmd.Flags().Int64Var(&until, "until", 0, "number of the last commit to copy; 0 for the newest")
+	cmd.Flags().Int64Var(&until, "until", 0, "number of the last commit to copy; unset: the newest")
 	return cmd
 }
 

@@ -71,6 +71,10 @@ func (a *app) printPlan(p *pull.Plan) error {
 	if err := printTable(a.Stdout, []string{"feed", "action", ">first page", ">last: deals", ">requests", ">received", ">written", "note"}, rows); err != nil {
 		return err
 	}
+	if p.NewLake {
+		_, err := fmt.Fprintln(a.Stdout, "\nthere is no last time to go by; nothing was written now")
+		return err
+	}
 	sum := p.Sum
 	_, err := fmt.Fprintf(a.Stdout, "\nif it is as the last time: %d deals, %d requests, %s received, %s written; nothing was written now\n",
 		sum(func(f *pull.PlannedFeed) int64 { return f.LastDeals }), sum(func(f *pull.PlannedFeed) int64 { return f.LastRequests }),

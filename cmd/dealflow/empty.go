@@ -59,5 +59,5 @@ func (a *app) checkPlace(where store.Store) error {
 	if err != nil || len(waiting) > 0 {
 		return err
 	}
-	return fmt.Errorf("%w: there is no folder %s; correct --lake, or begin a lake there with `dealflow run`", load.ErrNoLake, folder)
+	return fmt.Errorf("%w: there is no folder %s; correct --lake, or mount the disk; the first `dealflow run` of all begins a lake", load.ErrNoLake, folder)
 }

@@ -107,7 +107,7 @@ func runFiles(ctx context.Context, a *app, o filesOptions) error {
 	}
 	if gone > 0 {
 		a.logger().Warn("files are no longer part of the lake", "files", gone, "commit", log.Number,
-			logs.Text("%d of these files are no longer part of the lake; expire deletes such files seven days after their removal", gone))
+			logs.Text("%d of these; expire deletes such files seven days after their removal", gone))
 	}
 	return a.printFiles(files, o.format)
 }

@@ -133,7 +133,7 @@ func (a *app) writeMetrics(url string, health *metrics.Health, ended *metrics.En
 		l.Ended(*ended)
 	}
 	if err := metrics.WriteFile(path, l); err != nil {
-		a.say().Warn("the metrics file could not be read or written", "path", path, "error", err, logs.Text("metrics file: %v", err))
+		a.say().Warn("the metrics file could not be read or written", "path", path, "error", err, logs.Text("%v", err))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
+	"strings"
 
 	"dealflow/internal/catalog"
 	"dealflow/load"
@@ -35,7 +36,28 @@ func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, 
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Open(ctx, l, a.workDir(), cache)
+	opened, err := catalog.Open(ctx, l, a.workDir(), cache)
+	return opened, nextIfLost(err)
+}
+
+// lostFile is DuckDB's error for a data file that is not there, with the next step.
+type lostFile struct{ error }
+
+// Error is one line: the statement, which DuckDB quotes below its message, is not the user's.
+func (e *lostFile) Error() string {
+	message, _, _ := strings.Cut(e.error.Error(), "\n")
+	return message + "; `dealflow verify` says what is lost"
+}
+
+// Unwrap returns DuckDB's error.
+func (e *lostFile) Unwrap() error { return e.error }
+
+// nextIfLost adds the next step to an error that says that a data file of the lake is not there.
+func nextIfLost(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "No files found that match the pattern") {
+		return err
+	}
+	return &lostFile{err}
 }
 
 // withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these
@@ -54,5 +76,5 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return use(db)
+	return nextIfLost(use(db))
 }

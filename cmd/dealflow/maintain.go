@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 )
@@ -21,9 +23,12 @@ func (a *app) printMaintained(r *maintain.Result) {
 		a.warn(warning)
 	}
 	if r.Commit > 0 {
+		files := ""
+		if r.FilesAdded+r.FilesRemoved > 0 { // else it is a commit about a setting
+			files = fmt.Sprintf(", %d files (%s) in place of %d (%s)", r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved))
+		}
 		a.say().Info("commit", "commit", r.Commit, "lake", r.Lake, "known_at", r.KnownAt.String(), "outcome", r.Outcome, "files", r.FilesAdded,
 			"bytes", r.BytesAdded, "files_removed", r.FilesRemoved, "bytes_removed", r.BytesRemoved, "seconds", r.Seconds,
-			logs.Text("commit %d of %s, known at %s: %s, %d files (%s) in place of %d (%s), %.1f s",
-				r.Commit, r.Lake, r.KnownAt, r.Outcome, r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved), r.Seconds))
+			logs.Text("commit %d of %s, known at %s: %s%s, %.1f s", r.Commit, r.Lake, r.KnownAt, r.Outcome, files, r.Seconds))
 	}
 }

@@ -29,6 +29,9 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) (e
 		path = target
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if fault := (*os.PathError)(nil); errors.As(err, &fault) {
+		return &os.PathError{Op: "create", Path: path, Err: fault.Err} // not the temporary file, which the user did not name
+	}
 	if err != nil {
 		return err
 	}

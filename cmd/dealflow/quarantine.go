@@ -84,6 +84,9 @@ func listQuarantine(ctx context.Context, a *app, all bool) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, records)
 	}
+	if len(records) == 0 {
+		a.say().Info("no record is listed", "lake", shownAddress(a.settings.lake), logs.Text("%s", noRecords(all)))
+	}
 	var rows [][]string
 	for _, q := range records {
 		deal, state := "-", "past"
@@ -96,6 +99,14 @@ func listQuarantine(ctx context.Context, a *app, all bool) error {
 		rows = append(rows, []string{q.ID, q.Feed.String(), deal, state, q.Reason, fmt.Sprint(q.Runs), q.First.String(), size(int64(q.Bytes)), printable(q.Detail)})
 	}
 	return printTable(a.Stdout, []string{"id", "feed", ">deal", "state", "reason", ">runs", "first observed", ">size", "detail"}, rows)
+}
+
+// noRecords says why list prints none.
+func noRecords(all bool) string {
+	if all {
+		return "no record has ever been in quarantine"
+	}
+	return "no record is in quarantine; --all lists those of earlier runs, too"
 }
 
 // quarantine returns all records in quarantine, sorted by feed and first observation.

@@ -181,5 +181,5 @@ func (a *app) say() *slog.Logger {
 
 // warn prints a warning of a result.
 func (a *app) warn(detail string) {
-	a.say().Warn("warning", "detail", detail, logs.Text("%s", detail))
+	a.say().Warn(logs.Warning, "detail", detail, logs.Text("%s", detail))
 }

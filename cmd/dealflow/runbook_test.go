@@ -147,8 +147,11 @@ func sourceWarnings(t *testing.T) (lines, warnings []string) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && isLogged(call) {
 				name := literalText(call.Args[0])
-				if types.ExprString(call.Args[0]) == "logs.CommandFailed" {
+				switch types.ExprString(call.Args[0]) {
+				case "logs.CommandFailed":
 					name = logs.CommandFailed
+				case "logs.Warning":
+					name = logs.Warning
 				}
 				lines = append(lines, name)
 			}

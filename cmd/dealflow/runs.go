@@ -90,23 +90,55 @@ func (r *runRow) line() []string {
 	if r.Attempt.ExitCode != nil {
 		code = fmt.Sprint(*r.Attempt.ExitCode)
 	}
-	return append(line, code, firstLine(r.Attempt.Error))
+	return append(line, code, reasonLine(r.Attempt.Error, r.Attempt.RunID))
 }
 
-// firstLine returns the first line of a message, for a table. Of a long one it leaves out the middle: it begins with what
-// was attempted, and ends with the reason.
-func firstLine(text string) string {
-	const begin, end = 90, 70 // characters
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(printable(line)); len(runes) > begin+end {
-		line = string(runes[:begin]) + " … " + string(runes[len(runes)-end:])
-	} else {
-		line = string(runes)
+// reasonShown is the number of characters of a reason up to which it is shown completely.
+const reasonShown = 240
+
+// reasonLine returns the reason for which the attempt with an id failed, as one line: the first line of its error, with
+// the first detail if that is what the line announces. Of a long line it leaves out the middle: it begins with what was
+// attempted, and its last clause is what to do. If anything is left out, it ends with the command that shows all.
+func reasonLine(reason, id string) string {
+	first, rest, more := strings.Cut(strings.TrimSpace(reason), "\n")
+	if more && strings.HasSuffix(first, ":") {
+		var detail string
+		detail, _, more = strings.Cut(strings.TrimSpace(rest), "\n")
+		first += " " + strings.TrimSpace(detail)
 	}
-	if more {
-		line += " …"
+	line := []rune(printable(first))
+	if len(line) > reasonShown {
+		line, more = slices.Concat(line[:wordEnd(line, reasonShown/2)], []rune(" … "), lastClause(line, reasonShown/2)), true
 	}
-	return line
+	switch {
+	case !more:
+		return string(line)
+	case id == "":
+		return string(line) + " …"
+	}
+	return string(line) + " … (`dealflow runs show " + id + "` has all)"
+}
+
+// wordEnd returns the end of the last word that ends within the first most characters of a line; most if none does.
+func wordEnd(line []rune, most int) int {
+	for i := most; i > 0; i-- {
+		if line[i] == ' ' {
+			return i
+		}
+	}
+	return most
+}
+
+// lastClause returns the end of a line, of most characters at most: from the first clause that begins there, else from
+// the first word.
+func lastClause(line []rune, most int) []rune {
+	end := string(line[len(line)-most:])
+	for _, separator := range []string{"; ", ": ", " "} {
+		if _, rest, ok := strings.Cut(end, separator); ok {
+			return []rune(rest)
+		}
+	}
+	return []rune(end)
 }
 
 // readAttempts returns the attempts that were recorded last, at most that number of them; 0 for all. They know their

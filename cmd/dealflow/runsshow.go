@@ -132,7 +132,7 @@ func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string,
 func (a *app) addFiles(ctx context.Context, l *load.Lake, c *lake.Commit) error {
 	data, err := l.Object(ctx, lake.CommitKey(c.Number))
 	if errors.Is(err, store.ErrNotFound) {
-		a.logger().Warn("the object of a commit is lost", "commit", c.Number, logs.Text("the object of commit %d is lost, so what it added and removed is not known; run `dealflow verify`", c.Number))
+		a.logger().Warn("the object of a commit is lost", "commit", c.Number, logs.Text("what commit %d added and removed is not known; run `dealflow verify`", c.Number))
 		return nil
 	}
 	if err != nil {

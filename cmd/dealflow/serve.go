@@ -136,7 +136,8 @@ func quirksHelp() string {
 		}
 	}
 	return `--quirks names the oddities that the market shows, each with a rate from 0 to 1 if wanted:
-usual,dangling=0.1. The usual ones keep to the API's document:
+usual,dangling=0.1. The usual ones keep to the API's document. Some of their texts have U+0000, which the
+document allows and a column cannot contain: run reports it as drift (misfit).
 
 ` + usual.String() + `
 These break something, and are off unless they are named:

@@ -128,7 +128,7 @@ func (a *app) reportUnknown() error {
 		return usagef("no setting has the variable %s; unset it, or leave out --strict", strings.Join(all, ", or "))
 	}
 	for _, u := range unknown {
-		a.say().Warn("unknown variable", "variable", u.Name, "near", u.Near, logs.Text("no setting has the variable %s; it is ignored", u))
+		a.say().Warn("unknown variable", "variable", u.Name, "near", u.Near, logs.Text("no setting has %s; it is ignored", u))
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func failureText(t *attempts.Attempt) string {
 	case t.ExitCode != nil:
 		how = fmt.Sprintf("%s (exit code %d)", t.Outcome, *t.ExitCode)
 	}
-	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(firstLine(t.Error), "it said nothing"))
+	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(reasonLine(t.Error, t.RunID), "it said nothing"))
 }
 
 // judgeAges adds a finding for each feed whose snapshot is too old.
@@ -224,7 +224,7 @@ func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge ti
 		names[i] = f.Feed.String()
 		held = held && f.Held != nil
 		if f.LastFailure != nil && why == "" {
-			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, firstLine(f.LastFailure.Error))
+			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, reasonLine(f.LastFailure.Error, f.LastFailure.RunID))
 		}
 	}
 	if len(feeds) == 1 {

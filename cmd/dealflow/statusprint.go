@@ -58,7 +58,7 @@ func (a *app) printHistory(s *statusResult) {
 		if f.Open {
 			state = "not over"
 		}
-		failure = fmt.Sprintf("%s of %s, %s, %s: %s", f.Command, f.StartedAt, f.Outcome, state, firstLine(f.Error))
+		failure = fmt.Sprintf("%s of %s, %s, %s: %s", f.Command, f.StartedAt, f.Outcome, state, reasonLine(f.Error, f.RunID))
 	}
 	verify := "none recorded"
 	if v := s.LastVerify; v != nil {
@@ -161,16 +161,18 @@ func (a *app) printUnknown(where store.Store, now time.Time, reason error) error
 func (a *app) printWaiting(waiting []statusAttempt) {
 	for i := range waiting {
 		w := &waiting[i]
-		fmt.Fprintf(a.Stdout, "known here: %s of %s, %s: %s\n", w.Command, w.StartedAt, w.Outcome, firstLine(w.Error))
+		fmt.Fprintf(a.Stdout, "known here: %s of %s, %s: %s\n", w.Command, w.StartedAt, w.Outcome, reasonLine(w.Error, w.RunID))
 	}
 }
 
-// printEmpty prints what is known of a place without a commit, and returns the reason, which says that there is no lake.
+// printEmpty prints what is known of a place without a commit, and returns that there is no lake: the finding says what
+// to do.
 func (a *app) printEmpty(ctx context.Context, in *inspection, where store.Store, o statusOptions, reason error) error {
 	s, err := in.inspectEmpty(ctx, where, o)
 	if err != nil {
 		return errors.Join(reason, err)
 	}
+	reason = fmt.Errorf("%w: %s has no commit", load.ErrNoLake, where.URL())
 	if a.settings.json {
 		return errors.Join(reason, printJSON(a.Stdout, s.unknown()))
 	}

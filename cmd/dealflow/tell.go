@@ -233,7 +233,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	case event == "success":
 		d.Text = fmt.Sprintf("dealflow %s of %s: %s", d.Command, d.Lake, d.Outcome)
 	default:
-		d.Text = fmt.Sprintf("dealflow %s of %s: exit code %d: %s", d.Command, d.Lake, d.ExitCode, firstLine(d.Error))
+		d.Text = fmt.Sprintf("dealflow %s of %s: exit code %d: %s", d.Command, d.Lake, d.ExitCode, reasonLine(d.Error, d.RunID))
 	}
 	return d
 }

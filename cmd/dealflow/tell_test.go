@@ -354,7 +354,7 @@ func TestHooksAndLineage(t *testing.T) {
 	hooks.answer(http.StatusForbidden)
 	marquez.answer(http.StatusForbidden)
 	out := run(4, web, "sync", "--api", m.url+"/none")
-	for _, warning := range []string{"warning: --on-failure: POST " + hooks.url + "/…: got status 403", "warning: an event of OpenLineage was not sent event=FAIL"} {
+	for _, warning := range []string{"warning: a hook failed: --on-failure: POST " + hooks.url + "/…: got status 403", "warning: an event of OpenLineage was not sent event=FAIL"} {
 		if !strings.Contains(out, warning) {
 			t.Errorf("no %q in\n%s", warning, out)
 		}

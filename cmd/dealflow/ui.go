@@ -136,7 +136,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	}
 	a.say().Info("explorer", "lake", where.URL(), "url", address, "readers", who, logs.Text("the explorer of %s is at %s, for %s; Ctrl-C ends it", where.URL(), address, who))
 	if isEmpty {
-		a.say().Warn("no commit yet", logs.Text("%s has no commit yet: the pages say so until `dealflow run` has made the first one; if there was a lake, see whether --lake is right and its disk is mounted", where.URL()))
+		a.say().Warn("no commit yet", logs.Text("the pages of %s say so until `dealflow run` has made the first one; if there was a lake, see whether --lake is right and its disk is mounted", where.URL()))
 	}
 	if o.insecureHTTP && secure == nil {
 		a.say().Warn("serving without TLS", logs.Text("--insecure-http: the token and the lake cross the network unencrypted"))

@@ -526,9 +526,9 @@ func storyOf(r *runRow) string {
 	case r.Number > 0 && r.SnapshotDate != "":
 		return fmt.Sprintf("%s %s %s", r.Command, r.Outcome, r.SnapshotDate)
 	case r.Attempt == nil || r.Attempt.ExitCode == nil:
-		return fmt.Sprintf("%s %s: %s", r.Command, r.Outcome, firstLine(r.Attempt.Error))
+		return fmt.Sprintf("%s %s: %s", r.Command, r.Outcome, reasonLine(r.Attempt.Error, r.Attempt.RunID))
 	case *r.Attempt.ExitCode != 0:
-		return fmt.Sprintf("%s %s %d: %s", r.Command, r.Outcome, *r.Attempt.ExitCode, firstLine(r.Attempt.Error))
+		return fmt.Sprintf("%s %s %d: %s", r.Command, r.Outcome, *r.Attempt.ExitCode, reasonLine(r.Attempt.Error, r.Attempt.RunID))
 	case r.Command == "sync":
 		return ""
 	}

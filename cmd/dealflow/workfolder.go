@@ -31,7 +31,7 @@ func (a *app) workDir() string {
 			a.logger().Warn("folders of dead processes could not be removed", "error", err)
 		}
 		if a.work.folder, err = workfolder.Create(a.settings.workDir, workPrefix); err != nil {
-			a.logger().Warn("the work folder could not be created", "error", err, logs.Text("the work folder could not be created; set --work-dir to a folder with free space: %v", err))
+			a.logger().Warn("the work folder could not be created", "error", err, logs.Text("set --work-dir to a folder with free space: %v", err))
 		}
 	})
 	if a.work.folder == nil {

@@ -341,7 +341,7 @@ func TestCatalogThatCannotGoOn(t *testing.T) {
 	w.Night(t, 0)
 	w.Night(t, 1)
 	for i, damage := range testkit.Sample([]string{
-		"DROP TABLE main.checks",
+		"DROP TABLE _dealflow.checks",
 		"DROP VIEW main.deals; DROP TABLE _dealflow.field_change CASCADE",
 		"ALTER TABLE _dealflow.tranche_known DROP COLUMN figi",
 	}, 1) {

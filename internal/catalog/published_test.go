@@ -105,7 +105,7 @@ func TestChangedCatalog(t *testing.T) {
 	t.Parallel()
 	w := threeNights(t)
 	answers := w.Answers(t)
-	write(t, w, false, "DELETE FROM _dealflow.version_index WHERE deal_id = 3", "DELETE FROM runs WHERE \"commit\" = 1")
+	write(t, w, false, "DELETE FROM _dealflow.version_index WHERE deal_id = 3", "DELETE FROM _dealflow.runs WHERE \"commit\" = 1")
 	wantPrivate(t, w, sealed.ErrChanged, answers)
 	const gone = " deal 3 version %d: %s: the catalog's version index lacks the version, which history has"
 	wantFindings(t, w, sealed.ErrChanged.Error(), fmt.Sprintf(gone, 1, world.Expected), fmt.Sprintf(gone, 1, world.Priced), fmt.Sprintf(gone, 2, world.Priced))
@@ -189,7 +189,7 @@ func TestStaleWAL(t *testing.T) {
 			t.Parallel()
 			w := threeNights(t)
 			answers := w.Answers(t)
-			write(t, w, true, "DELETE FROM _dealflow.version_index WHERE deal_id = 5", "DELETE FROM main.checks")
+			write(t, w, true, "DELETE FROM _dealflow.version_index WHERE deal_id = 5", "DELETE FROM _dealflow.checks")
 			wal := filepath.Join(w.Root, lake.CatalogWALKey)
 			if info, err := os.Stat(wal); err != nil || info.Size() == 0 {
 				t.Fatalf("there is no write-ahead log (%v): nothing was tried", err)

@@ -18,7 +18,8 @@ const sentence = "text"
 // prefixes say in text how serious a line is. A message has none.
 var prefixes = map[slog.Level]string{slog.LevelDebug: "debug: ", slog.LevelWarn: "warning: ", slog.LevelError: "error: "}
 
-// Text returns an attribute that is the complete line in text, after its prefix. JSON does not have it.
+// Text returns an attribute that is the line in text, after its prefix. JSON does not have it. Of a warning or an error
+// it follows the name, by which the runbook lists it.
 func Text(format string, args ...any) slog.Attr {
 	return slog.String(sentence, fmt.Sprintf(format, args...))
 }
@@ -106,8 +107,11 @@ func (h *textHandler) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return text == ""
 	})
-	if text == "" {
+	switch {
+	case text == "":
 		text = r.Message + h.fields(ctx, r)
+	case r.Level >= slog.LevelWarn && r.Message != CommandFailed && r.Message != Warning:
+		text = r.Message + ": " + text
 	}
 	if !h.sink.Terminal {
 		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")

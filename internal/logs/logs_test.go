@@ -18,6 +18,8 @@ func write(s *logs.Sink) {
 	log.Info("nothing new", "lake", "l", logs.Text("nothing is new in %s", "l"))
 	log.With("feed", "bond/ig/priced").Warn("request failed", "attempt", 2, "error", errors.New("two words"))
 	log.Error("request failed", "error_id", "e1")
+	log.Warn("a hook failed", "hook", "on-success", "error", "exit status 1", logs.Text("--on-success: exit status 1"))
+	log.Warn(logs.Warning, "detail", "the disk was full", logs.Text("the disk was full"))
 	log.Error(logs.CommandFailed, "error", "no\nlake", "exit_code", 10, logs.Text("no\nlake"))
 }
 
@@ -27,7 +29,8 @@ func TestText(t *testing.T) {
 	s := logs.NewSink(&out, "dealflow")
 	s.Terminal = true
 	write(s)
-	want := "nothing is new in l\nwarning: request failed feed=bond/ig/priced attempt=2 error=\"two words\"\nerror: request failed error_id=e1\ndealflow: no\nlake\n"
+	want := "nothing is new in l\nwarning: request failed feed=bond/ig/priced attempt=2 error=\"two words\"\nerror: request failed error_id=e1\n" +
+		"warning: a hook failed: --on-success: exit status 1\nwarning: the disk was full\ndealflow: no\nlake\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
@@ -35,7 +38,7 @@ func TestText(t *testing.T) {
 	s.Terminal = false
 	write(s)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 4 || !strings.HasSuffix(lines[3], "Z dealflow: no lake") || len(lines[0]) != len("2026-01-07T22:00:00Z nothing is new in l") {
+	if len(lines) != 6 || !strings.HasSuffix(lines[5], "Z dealflow: no lake") || len(lines[0]) != len("2026-01-07T22:00:00Z nothing is new in l") {
 		t.Errorf("got\n%s", out.String())
 	}
 }
@@ -47,15 +50,15 @@ func TestJSON(t *testing.T) {
 	s.JSON = true
 	write(s)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 4 {
-		t.Fatalf("%d lines, want 4:\n%s", len(lines), out.String())
+	if len(lines) != 6 {
+		t.Fatalf("%d lines, want 6:\n%s", len(lines), out.String())
 	}
 	var last map[string]any
-	if err := json.Unmarshal([]byte(lines[3]), &last); err != nil {
+	if err := json.Unmarshal([]byte(lines[5]), &last); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(last["time"].(string), "Z") || last["level"] != "ERROR" || last["msg"] != "command failed" || last["error"] != "no\nlake" || last["exit_code"] != 10.0 || len(last) != 5 {
-		t.Errorf("got %s", lines[3])
+		t.Errorf("got %s", lines[5])
 	}
 	var other bytes.Buffer
 	if before := s.To(&other); before != &out {

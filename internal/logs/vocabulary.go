@@ -3,6 +3,9 @@ package logs
 // CommandFailed is the name of the last line of a command that failed.
 const CommandFailed = "command failed"
 
+// Warning is the name of a warning of the result, whose text the runbook lists.
+const Warning = "warning"
+
 // Word is a line that a command may print on stderr.
 type Word struct {
 	Name    string   // the field msg
@@ -14,7 +17,7 @@ type Word struct {
 var Vocabulary = []Word{
 	// Any command.
 	{CommandFailed, []string{"error", "exit_code"}, "the error that ended the command"},
-	{"warning", []string{"detail"}, "a warning of the result, which `--json` has in `warnings`"},
+	{Warning, []string{"detail"}, "a warning of the result, which `--json` has in `warnings`"},
 	{"unknown variable", []string{"variable", "near"}, "no setting has this variable; near is the one that is probably meant"},
 	{"secret file is open to others", []string{"secret", "path", "mode"}, "other users of the machine can open a file with a secret"},
 	{"settings file written", []string{"path"}, "`init` is done"},
@@ -80,6 +83,7 @@ var Vocabulary = []Word{
 	{"a step after the commit failed", []string{"step", "error"}, "the commit is valid; the step says what to run"},
 
 	// The catalog and readers.
+	{"files are not read as aliases", []string{"files"}, "from `catalog`: the folder of aliases has files with other names than those of aliases, perhaps misspelt"},
 	{"catalog published", []string{"catalog", "commit"}, "`catalog` is done"},
 	{"the latest versions are read again", []string{"why"}, "after the commit; what the run had of them in its work folder could not be read back"},
 	{"the catalog is built again", []string{"why"}, "that of this commit could not be finished"},
@@ -89,6 +93,7 @@ var Vocabulary = []Word{
 	{"the published catalog is not used; a private one answers", []string{"why", "next"}, "answers are right, but slower"},
 	{"answers lack what a lost commit said", []string{"error", "next"}, "the lake has lost commits"},
 	{"report written", []string{"path", "bytes", "commit", "known_at"}, "`report` is done"},
+	{"no record is listed", []string{"lake"}, "`quarantine list` found none for its flags"},
 	{"record", []string{"feed", "page", "reason", "detail"}, "what `quarantine show` prints on stdout"},
 
 	// Maintenance.

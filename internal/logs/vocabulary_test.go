@@ -99,8 +99,11 @@ func checkCall(t *testing.T, where string, call *ast.CallExpr) string {
 }
 
 func text(e ast.Expr) (string, bool) {
-	if types.ExprString(e) == "logs.CommandFailed" {
+	switch types.ExprString(e) {
+	case "logs.CommandFailed":
 		return logs.CommandFailed, true
+	case "logs.Warning":
+		return logs.Warning, true
 	}
 	literal, ok := e.(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dealflow/extract"
 	"dealflow/load"
@@ -157,8 +158,13 @@ func (r *run) outcome(ctx context.Context, f *feedRun, err error) error {
 		f.Outcome = lake.OutcomeFailed
 	}
 	f.failure = r.late(err)
-	f.Error = f.failure.Error()
+	f.Error = withoutFeed(f.Feed, f.failure)
 	return nil
+}
+
+// withoutFeed returns the text of a feed's error without the feed, which is next to it wherever it is shown.
+func withoutFeed(feed api.Feed, err error) string {
+	return strings.TrimPrefix(err.Error(), feed.String()+": ")
 }
 
 // count copies the client's counts into the feed's.

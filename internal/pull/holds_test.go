@@ -324,6 +324,9 @@ func TestMarketThatIsLost(t *testing.T) {
 		if !errors.Is(err, pull.ErrFeedsFailed) || errors.Is(err, pull.ErrFeedsHeld) {
 			t.Errorf("night %d: got %v", night, err)
 		}
+		if n := strings.Count(err.Error(), "bond/ig/priced: "); n != 1 {
+			t.Errorf("night %d: %v: the feed is named %d times, want once", night, err, n)
+		}
 		world.WantOutcomes(t, result, "bond/ig/priced failed", "bond/ig/expected done")
 	}
 	w.Interfere(nil)

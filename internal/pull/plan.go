@@ -141,7 +141,7 @@ func (r *run) planFeed(ctx context.Context, feed api.Feed, planned bool) (Planne
 	default:
 		f.Action = ActionFail
 	}
-	f.Error = err.Error()
+	f.Error = withoutFeed(feed, err)
 	return f, nil
 }
 

@@ -286,7 +286,7 @@ func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedRun, error) {
 			result, err := r.feed(ctx, feed)
 			results[i] = result
 			if err != nil {
-				result.Outcome, result.Error = lake.OutcomeFailed, err.Error()
+				result.Outcome, result.Error = lake.OutcomeFailed, withoutFeed(feed, err)
 				return err
 			}
 			r.FeedDone(result.FeedRun)

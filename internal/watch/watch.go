@@ -230,7 +230,7 @@ func (w *Watch) record(due schedule.Due, code int, started time.Time) {
 		return
 	}
 	w.cfg.Log.Warn("command is tried again later", "command", string(due.Command), "day", due.Slot.Day, "exit_code", code, "retry", last.Retry.String(),
-		logs.Text("%s; it is tried again at %s", text, last.Retry))
+		logs.Text("%s; next try at %s", text, last.Retry))
 }
 
 // retry sets when a command is tried again, and returns that.

@@ -20,7 +20,7 @@ func Upgrade(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	what := fmt.Sprintf("upgrade %s to %s", cfg.From.URL(), cfg.To.URL())
 	if format := old.Log().Format; format == lake.FormatVersion {
-		return nil, fmt.Errorf("upgrade %s: the lake is of format version %d already: nothing to do", cfg.From.URL(), format)
+		return nil, fmt.Errorf("upgrade %s: the lake is of format version %d already: use it as it is; nothing was written to %s", cfg.From.URL(), format, cfg.To.URL())
 	}
 	t := newTransfer(cfg, old)
 	t.command, t.convert, t.path = "upgrade", toPresent, presentPath

@@ -56,7 +56,7 @@ func (v *verifier) readLog(ctx context.Context) error {
 		if err := v.checkLost(ctx); err != nil || len(v.findings) > 0 {
 			return err
 		}
-		return fmt.Errorf("%w: it has no commit; `dealflow run` or `dealflow demo` creates one", load.ErrNoLake)
+		return load.NoCommit(v.store)
 	}
 	objects := objectReader{store: v.store, numbers: commits}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))

@@ -88,7 +88,7 @@ var quirks = []Quirk{
 	{"no-borrower", 0.005, "a priced bond without a borrower", "", func(q *Quirks) *float64 { return &q.NoBorrower }},
 	{"duplicate-bank", 0.02, "one bank twice in a list", "", func(q *Quirks) *float64 { return &q.DuplicateBank }},
 	{"unordered", 0.03, "a price evolution that is not in order of time", "", func(q *Quirks) *float64 { return &q.Unordered }},
-	{"awkward-text", 0.03, "control characters, no-break spaces, entities, other scripts", "", func(q *Quirks) *float64 { return &q.AwkwardText }},
+	{"awkward-text", 0.03, "control characters with U+0000, no-break spaces, entities, other scripts", "", func(q *Quirks) *float64 { return &q.AwkwardText }},
 	{"awkward-key", 0.04, "keys of stats such as \"\", \"a.b.c\" and \"$type\"", "", func(q *Quirks) *float64 { return &q.AwkwardStatsKey }},
 	{"no-maturity", 0.003, "a bond that is neither perpetual nor has a maturity", "", func(q *Quirks) *float64 { return &q.NoMaturity }},
 	{"far-maturity", 0.001, "the maturity 9999-12-31", "", func(q *Quirks) *float64 { return &q.FarMaturity }},

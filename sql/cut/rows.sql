@@ -22,8 +22,8 @@ WHERE shared AND (service, code) NOT IN (
 -- that has changed by now has had values.
 DELETE FROM _dealflow.tranche_known;
 DELETE FROM _dealflow.field_seen;
-DELETE FROM main.checks WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
-DELETE FROM main.feed_runs f WHERE NOT EXISTS (
-  FROM main.runs r WHERE r.run_id = f.run_id AND r.known_at <= {{lit .Known}}::TIMESTAMPTZ);
-DELETE FROM main.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM _dealflow.checks WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
+DELETE FROM _dealflow.feed_runs f WHERE NOT EXISTS (
+  FROM _dealflow.runs r WHERE r.run_id = f.run_id AND r.known_at <= {{lit .Known}}::TIMESTAMPTZ);
+DELETE FROM _dealflow.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
 UPDATE _dealflow.catalog SET "commit" = {{.Shown.Number}}, known_at = {{lit .Known}}::TIMESTAMPTZ, sha256 = nullif({{lit .Shown.SHA256}}, '')

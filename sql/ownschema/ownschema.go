@@ -3,7 +3,9 @@
 // DuckDB binds a view in its own catalog, but the body of a macro in the catalogs of the caller's search path. If a
 // program attaches the catalog, a macro that reads main.runs finds no such table, or that of another lake. So each
 // catalog has a schema whose name no other lake's catalog has, lake_<id>. It contains each macro that another macro
-// calls, and a view over each table or view that a macro reads. The bodies of all macros name that schema alone. A
+// calls, and a view over each table or view that a macro reads. DuckDB before 1.4.4 looks for what a view of any other
+// schema reads in main in the caller's main. So a view of main is in that schema with its own body, and the tables are
+// not in main: where people read one, main has a view over it. The bodies of all macros name that schema alone. A
 // caller adds it to its search path, as the view lake_help says; without it, a macro is an error, and never reads
 // another lake.
 package ownschema
@@ -14,6 +16,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dealflow/sql/quote"
@@ -45,13 +48,14 @@ func Statements(layout, name string) string {
 	for _, e := range entries {
 		kinds[e.name] = e.kind
 	}
-	bodies := map[string]string{} // of macros, from their parameters on
-	named := map[string]bool{}    // what a macro names
-	for _, e := range entries {
-		if e.kind != "MACRO" {
+	bodies := make([]string, len(entries))       // from the parameters on
+	named := map[string]bool{}                   // what a macro or a copied view names
+	for i, e := range slices.Backward(entries) { // an entry names earlier ones
+		hasBody := e.kind == "MACRO" || named[e.name] && isCopied(e)
+		if !hasBody {
 			continue
 		}
-		bodies[e.name] = outsideTexts(e.body, func(code string) string {
+		bodies[i] = outsideTexts(e.body, func(code string) string {
 			return qualified.ReplaceAllStringFunc(code, func(name string) string {
 				if kinds[name] == "" {
 					return name
@@ -62,22 +66,27 @@ func Statements(layout, name string) string {
 		})
 	}
 	var views, first, macros strings.Builder
-	for _, e := range entries {
+	for i, e := range entries {
 		inside := schema + "." + quote.Name(Name(e.name))
 		switch {
 		case e.kind == "MACRO" && named[e.name]:
-			m := parseMacro(bodies[e.name])
+			m := parseMacro(bodies[i])
 			fmt.Fprintf(&first, "CREATE MACRO %s%s AS %s;\n", inside, m.parameters, m.nothing)
 			fmt.Fprintf(&first, "CREATE OR REPLACE MACRO %s%s AS %s%s(%s);\n", e.name, m.parameters, m.from, inside, m.arguments)
-			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", inside, bodies[e.name])
+			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", inside, bodies[i])
 		case e.kind == "MACRO":
-			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", e.name, bodies[e.name])
+			fmt.Fprintf(&macros, "CREATE OR REPLACE MACRO %s%s;\n", e.name, bodies[i])
+		case named[e.name] && isCopied(e):
+			fmt.Fprintf(&macros, "CREATE VIEW %s%s;\n", inside, bodies[i])
 		case named[e.name]:
 			fmt.Fprintf(&views, "CREATE VIEW %s AS FROM %s;\n", inside, e.name)
 		}
 	}
 	return "CREATE SCHEMA " + schema + ";\n" + views.String() + first.String() + macros.String() + comments
 }
+
+// isCopied tells whether the schema contains the entry's own body, instead of a view over the entry.
+func isCopied(e entry) bool { return e.kind == "VIEW" && strings.HasPrefix(e.name, "main.") }
 
 // entry is a statement of a layout that creates what a macro can name.
 type entry struct {

@@ -130,7 +130,7 @@ func insertRows(ctx context.Context, conn *stdsql.Conn, table string, columns []
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, "INSERT INTO main."+table+
+	_, err = conn.ExecContext(ctx, "INSERT INTO _dealflow."+table+
 		" SELECT unnest(from_json(?::JSON, '[{"+jsonStructure(columns)+"}]'), max_depth := 2)", string(data))
 	return err
 }

@@ -48,10 +48,12 @@ COMMENT ON COLUMN main.lake_help.topic IS 'attach, moved lake, or the only lake.
 COMMENT ON COLUMN main.lake_help.when_needed IS 'When the statement is needed.';
 COMMENT ON COLUMN main.lake_help.statement IS 'The statement to run.';
 
-CREATE TABLE main.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
-INSERT INTO main.markets VALUES
+-- The tables that macros read are not in main, for DuckDB before 1.4.4: see package ownschema.
+CREATE TABLE _dealflow.markets (service VARCHAR, market VARCHAR, precedence INTEGER);
+INSERT INTO _dealflow.markets VALUES
 {{- range $i, $m := .Markets}}{{if $i}},{{end}} ({{lit .Service}}, {{lit .Market}}, {{.Precedence}}){{end}};
-COMMENT ON TABLE main.markets IS 'The markets, in the order in which the API lists them.';
+CREATE VIEW main.markets AS FROM _dealflow.markets;
+COMMENT ON VIEW main.markets IS 'The markets, in the order in which the API lists them.';
 COMMENT ON COLUMN main.markets.service IS 'bond or loan.';
 COMMENT ON COLUMN main.markets.market IS 'Code of the market; unique over both services.';
 COMMENT ON COLUMN main.markets.precedence IS 'Place in that order, from 1. If several markets list one security, the first one keeps it.';
@@ -111,18 +113,21 @@ COMMENT ON VIEW files.deal_versions IS 'Every version of every deal of every fee
 COMMENT ON COLUMN files.deal_versions.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
 
-CREATE TABLE runs ({{range $i, $c := .Runs}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-COMMENT ON TABLE runs IS 'One row per run that committed.';
+CREATE TABLE _dealflow.runs ({{range $i, $c := .Runs}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+CREATE VIEW runs AS FROM _dealflow.runs;
+COMMENT ON VIEW runs IS 'One row per run that committed.';
 {{- range .Runs}}
 COMMENT ON COLUMN runs.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
-CREATE TABLE feed_runs ({{range $i, $c := .FeedRuns}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-COMMENT ON TABLE feed_runs IS 'One row per feed of a run.';
+CREATE TABLE _dealflow.feed_runs ({{range $i, $c := .FeedRuns}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+CREATE VIEW feed_runs AS FROM _dealflow.feed_runs;
+COMMENT ON VIEW feed_runs IS 'One row per feed of a run.';
 {{- range .FeedRuns}}
 COMMENT ON COLUMN feed_runs.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
-CREATE TABLE checks ({{range $i, $c := .Checks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-COMMENT ON TABLE checks IS 'Results of the quality checks, one row per check and commit.';
+CREATE TABLE _dealflow.checks ({{range $i, $c := .Checks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+CREATE VIEW checks AS FROM _dealflow.checks;
+COMMENT ON VIEW checks IS 'Results of the quality checks, one row per check and commit.';
 {{- range .Checks}}
 COMMENT ON COLUMN checks.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
