@@ -61,19 +61,21 @@ func must(t *testing.T, w *world.World) func(...world.Change) *pull.Result {
 // version of the program, and so takes nothing over. Both lakes have the same files, and the same drift.
 func TestTakesOver(t *testing.T) {
 	t.Parallel()
-	taking := world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12})
-	reading := taking.WithStore(world.Folder(t, filepath.Join(t.TempDir(), "other")))
+	market := func() *world.World { return world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12}) }
+	taking, reading := market(), market()
 	var taken int64
 	for n := range 3 {
 		version := func(c *pull.Config) { c.Version = fmt.Sprint(n) }
-		taking.Evening(n)
+		for _, w := range []*world.World{taking, reading} {
+			w.Evening(n)
+		}
 		deals, _ := takes(t, taking, must(t, taking), world.Quiet)
 		taken += deals
 		if deals, _ := takes(t, reading, must(t, reading), world.Quiet, version); deals != 0 {
 			t.Errorf("night %d: another version took over %d deals, want none", n, deals)
 		}
-		taking.Clock.Advance(6 * time.Hour)
 		for _, w := range []*world.World{taking, reading} {
+			w.Clock.Advance(6 * time.Hour)
 			w.MustSync(t, world.Quiet)
 		}
 		wantSame(t, fmt.Sprintf("night %d", n), taking.Log(t), reading.Log(t))

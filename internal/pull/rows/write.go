@@ -121,13 +121,10 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 	}
 	var ofVersions, ofOthers drift.Log
 	for _, deal := range stretch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if !deal.Exact {
 			addDrift(&ofVersions, w.flattener.TakeDrift())
 		}
-		if err := w.Read(w.flattener, deal); err != nil {
+		if err := w.read(ctx, deal); err != nil {
 			return err
 		}
 		if err := w.append(deal); err != nil {
@@ -143,6 +140,14 @@ func (w *writer) write(ctx context.Context, stretch []Deal) error {
 		return nil
 	}
 	return w.snapshotFiles.Flush()
+}
+
+// read stages the rows of a deal, unless the context has ended.
+func (w *writer) read(ctx context.Context, deal Deal) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.Read(w.flattener, deal)
 }
 
 func addDrift(log *drift.Log, found []lake.Drift) {
@@ -193,7 +198,7 @@ func (w *writer) takeOver(ctx context.Context, stretch []Deal, same *found) erro
 		if deal.Exact {
 			continue
 		}
-		if err := w.Read(w.flattener, deal); err != nil {
+		if err := w.read(ctx, deal); err != nil {
 			return err
 		}
 		addDrift(&ofOthers, w.flattener.TakeDrift())
