@@ -197,7 +197,7 @@ func todoAfter(t *attempts.Attempt) string {
 	if t.ExitCode == nil || t.Commit > 0 {
 		return ""
 	}
-	return todoAfterExit(t.Command, *t.ExitCode, t.Error, t.SnapshotDate)
+	return todoAfterResult(t.Command, &t.Result)
 }
 
 // isHeld says whether a command waits for a person: what it pulled is complete, and its data was not accepted.
@@ -254,11 +254,10 @@ func again(command string) string {
 	return "`dealflow " + command + "`"
 }
 
-// todoAfterExit returns the command that mends what ended a command with an exit code and a message; "" if it needs nothing. day
-// is that of the snapshot, "" if it is not known.
-func todoAfterExit(name string, code int, message, day string) string {
-	command := again(name)
-	switch code {
+// todoAfterResult returns the command that mends what ended a command with an exit code; "" if it needs nothing.
+func todoAfterResult(name string, r *attempts.Result) string {
+	command, message, day := again(name), r.Error, r.SnapshotDate
+	switch *r.ExitCode {
 	case 0:
 		return ""
 	case 2:
@@ -274,7 +273,11 @@ func todoAfterExit(name string, code int, message, day string) string {
 		}
 		return "look at the source; if the deals are gone, `dealflow run" + feeds + onDay(day) + " --accept-removals`"
 	case 7:
-		return "`dealflow verify` says for each finding what to do"
+		readData := ""
+		if len(r.Damage) > 0 {
+			readData = r.Damage[0].ReadData
+		}
+		return "`dealflow verify" + readDataFlag(readData) + "` says for each finding what to do"
 	case 11:
 		return command + " again"
 	case 12:

@@ -124,7 +124,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 		case judged[r.Command] || t != nil && (t.Outcome == attempts.OutcomeRunning || t.Outcome == lake.OutcomeSkipped):
 			continue // a command that gave way says nothing about those before
 		case r.Number > 0 || !t.Failed():
-		case r.Command == attempts.Verify && t.ExitCode != nil && *t.ExitCode == 7: // addDamage
+		case t.FoundDamage(): // addDamage
 		case r.Command == "run" || r.Command == "sync" && !judged["run"]:
 			s.add("failed", "", todoAfter(t), "%s", failureText(t))
 		case r.Command != "sync":
@@ -145,13 +145,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 // addDamage adds a finding for each verify that found what no later one has seen mended. rows are newest first.
 func (s *statusResult) addDamage(rows []runRow) {
 	for _, d := range openDamage(rows) {
-		flag, found := "", "damage"
-		if d.ReadData != "" {
-			flag = " --read-data"
-		}
-		if d.ReadData != "" && d.ReadData != attempts.ReadAll {
-			flag += "=" + d.ReadData
-		}
+		flag, found := readDataFlag(d.ReadData), "damage"
 		if d.Findings > 0 {
 			found = fmt.Sprintf("damage (findings: %d)", d.Findings)
 		}

@@ -178,7 +178,7 @@ func (in *inspection) addFailures(s *statusResult, rows []runRow) {
 			continue
 		}
 		t := r.Attempt
-		if t.Command == "verify" && s.LastVerify == nil && t.Outcome != attempts.OutcomeRunning {
+		if t.Command == attempts.Verify && s.LastVerify == nil && t.Outcome != attempts.OutcomeRunning {
 			short := shortOf(t)
 			short.Open = t.Failed()
 			s.LastVerify = &short

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dealflow/internal/attempts"
 	"dealflow/internal/lineage"
 	"dealflow/internal/logs"
 	"dealflow/internal/metrics"
@@ -219,13 +220,15 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	if err != nil {
 		d.Error = at.mask(t.app, err.Error())
 	}
+	var r attempts.Result
 	if at != nil {
-		r := &at.result
+		r = at.result
 		d.Lake, d.RunID, d.Outcome, d.Commit, d.SnapshotDate, d.Result = at.store.URL(), at.runID, r.Outcome, r.Commit, r.SnapshotDate, at.shown
 		d.Warnings = at.maskAll(t.app, r.Warnings)
 	}
 	if d.Commit == 0 {
-		d.Todo = todoAfterExit(t.command, ended.ExitCode, d.Error, d.SnapshotDate)
+		r.ExitCode, r.Error = &d.ExitCode, d.Error
+		d.Todo = todoAfterResult(t.command, &r)
 	}
 	switch {
 	case event == "success" && d.Commit > 0:

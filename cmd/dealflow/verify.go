@@ -53,10 +53,10 @@ func runVerify(ctx context.Context, a *app, readData string) error {
 	if err != nil {
 		return err
 	}
-	return a.recorded(ctx, attempts.Verify, attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at, cfg, readData) })
+	return a.recorded(ctx, attempts.Verify, attempts.IfAllowed, func(at *attempt) error { return a.verify(ctx, at, cfg) })
 }
 
-func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config, readData string) (err error) {
+func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err error) {
 	s, began := at.store, lake.At(a.Now())
 	earlier, err := attempts.OpenDamage(ctx, s)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config, readDa
 		return err
 	}
 	at.shown = report
-	at.result.Damage = attempts.AfterVerify(earlier, attempts.Damage{RunID: at.runID, StartedAt: began, ReadData: readData, Findings: report.Damage})
+	at.result.Damage = attempts.AfterVerify(earlier, attempts.Damage{RunID: at.runID, StartedAt: began, ReadData: dataRead(&cfg), Findings: report.Damage})
 	return errors.Join(err, a.printVerified(report))
 }
 
@@ -90,6 +90,28 @@ func verifyConfig(readData string) (verify.Config, error) {
 	var err error
 	cfg.Slice, cfg.Slices, err = parsePart(readData)
 	return cfg, err
+}
+
+// dataRead says which data a verify reads, as attempts.Damage does.
+func dataRead(cfg *verify.Config) string {
+	switch {
+	case !cfg.ReadData:
+		return ""
+	case cfg.Slices == 0:
+		return attempts.ReadAll
+	}
+	return fmt.Sprintf("%d/%d", cfg.Slice, cfg.Slices)
+}
+
+// readDataFlag returns the flag, after a space, with which a verify reads that data; "" for none.
+func readDataFlag(read string) string {
+	switch read {
+	case "":
+		return ""
+	case attempts.ReadAll:
+		return " --read-data"
+	}
+	return " --read-data=" + read
 }
 
 // parsePart parses n/t, the n-th of t parts.

@@ -106,9 +106,14 @@ func AfterVerify(earlier []Damage, now Damage) []Damage {
 // damageExit is the exit code of a verify that found damage.
 const damageExit = 7
 
+// FoundDamage says whether the attempt is a verify that found damage.
+func (a *Attempt) FoundDamage() bool {
+	return a.Command == Verify && a.ExitCode != nil && *a.ExitCode == damageExit
+}
+
 // OpenDamage returns what is not over after a verify. An older program did not say: then it is what that verify itself found.
 func (a *Attempt) OpenDamage() []Damage {
-	if a.Damage == nil && a.ExitCode != nil && *a.ExitCode == damageExit {
+	if a.Damage == nil && a.FoundDamage() {
 		return []Damage{{RunID: a.RunID, StartedAt: a.StartedAt}}
 	}
 	return a.Damage
