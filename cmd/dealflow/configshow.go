@@ -136,6 +136,8 @@ func (a *app) showFlag(shower *cobra.Command, s config.Setting, f *pflag.Flag) s
 		shown.Value, shown.Origin = found.Text, found.From
 	} else if f.Name == "profile" && a.settings.sources.Profile() != "" {
 		shown.Value, shown.Origin = a.settings.sources.Profile(), "the settings file"
+	} else if f.Name == lakeSetting.Name && a.settings.lake == "" {
+		shown.Value, shown.Origin = "", "profiles alone, of which none is chosen"
 	}
 	if f.Annotations[secretFlag] != nil && shown.Value != "" {
 		if notify.IsURL(shown.Value) {

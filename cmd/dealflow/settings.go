@@ -25,6 +25,9 @@ import (
 // defaultConfig is the settings file that is read if --config names none and the file exists.
 const defaultConfig = "dealflow.yaml"
 
+// lakeSetting is the address of the lake.
+var lakeSetting = config.Setting{Name: "lake"}
+
 // settings are the settings of several commands, and where the settings of all commands are found.
 type settings struct {
 	config  string
@@ -125,6 +128,10 @@ func (s *settings) addRequireLake(flags *pflag.FlagSet) {
 // store opens the store of the lake. For S3 it uses the settings of the AWS tools: AWS_* in the environment, profiles,
 // AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
+	if names := s.sources.OnlyInProfiles(lakeSetting); s.lake == "" && len(names) > 0 {
+		return nil, usagef("no lake: the settings file has one in its profiles alone (%s), and none of them is chosen: name it with --profile, "+
+			"with %sPROFILE, or in the file with profile: %s", strings.Join(names, ", "), config.Prefix, names[0])
+	}
 	if s.lake == "" {
 		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
 	}

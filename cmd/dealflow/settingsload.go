@@ -36,6 +36,10 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 			return fault
 		}
 	}
+	// The default lake is for those who name none, not for those who have forgotten which of theirs.
+	if !cmd.Flag(lakeSetting.Name).Changed && len(s.sources.OnlyInProfiles(lakeSetting)) > 0 {
+		s.lake = ""
+	}
 	// Commands that do not run say whether the next run will be refused.
 	for name, value := range map[string]*string{"clock": &s.clock, "day_zone": &s.dayZone} {
 		if cmd.Flags().Lookup(strings.ReplaceAll(name, "_", "-")) == nil {

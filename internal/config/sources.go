@@ -235,5 +235,20 @@ func (s *Sources) FindOne(alternatives ...Setting) (used Setting, value Value, e
 // Unknown returns the variables that no setting has, by name.
 func (s *Sources) Unknown() []Unknown { return s.unknown }
 
+// OnlyInProfiles returns the names of the profiles that have a setting, in order, if no profile is used and no other source has the
+// setting: its value depends on a choice that is not made.
+func (s *Sources) OnlyInProfiles(setting Setting) (profiles []string) {
+	if _, found := s.Find(setting); found || s.profile != "" {
+		return nil
+	}
+	for name, values := range s.file.profiles {
+		if _, has := values[setting.Key()]; has {
+			profiles = append(profiles, name)
+		}
+	}
+	slices.Sort(profiles)
+	return profiles
+}
+
 // Profile returns the name of the profile that is used; "" for none.
 func (s *Sources) Profile() string { return s.profile }
