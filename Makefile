@@ -66,13 +66,15 @@ $(MINIO): .ci/s3minio/go.mod .ci/s3minio/go.sum
 	cd .ci/s3minio && $(GO) build -trimpath -o ../../$(MINIO) github.com/minio/minio
 	@touch $(MINIO)
 
+# How much is tried: .ci/run has other counts.
+COUNTS  := TEST_QUICK=1 TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 TEST_NIGHTS=2 TEST_STRIDE=40
+
 test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
-	TEST_QUICK=1 TEST_SEEDS=$(SEEDS) TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=10 TEST_CRAWLS=100 TEST_RACES=3 TEST_KILLS=1 TEST_NIGHTS=2 TEST_STRIDE=40 \
-	  $(FILES) $(MEMORY) $(GO) test $(LEAN) -parallel 4 -timeout 40m ./...
+	$(COUNTS) $(FILES) $(MEMORY) $(GO) test $(TESTFLAGS) $(LEAN) -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
 	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \
-	  $(GO) test -race -short -vet off -timeout 40m -skip '$(subst $(SPACE),|,$(strip $(RACE_SKIP)))' $(RACE)
+	  $(FILES) $(MEMORY) $(GO) test -race -short $(LEAN) -timeout 40m -skip '$(subst $(SPACE),|,$(strip $(RACE_SKIP)))' $(RACE)
 
 lint: ## Check format, vet, linters, and that go.mod is tidy
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
@@ -120,6 +122,7 @@ generate: ## Rewrite golden files (look at the difference before you commit it)
 
 soak: $(S3) ## Try ever more seeds, races and kills; the truth for SOAK=10m at the end
 	TEST_SEEDS=1 $(GO) test -race -short -timeout 0 ./...
+	TEST_FULL=1 TEST_STRIDE=7 TEST_EVERY=3 $(GO) test -count=1 -timeout 0 ./...
 	TEST_SIM_SEEDS=20000 TEST_DOUBLE=10000 TEST_CRAWLS=10000 TEST_DAYS=365 TEST_EVERY=1 TEST_FULL=1 $(GO) test -count=1 -failfast -timeout 0 ./internal/simulation
 	TEST_UPKEEP=1 $(GO) test -count=1 -timeout 0 -run TestUpkeepKeepsPages ./internal/ui
 	TEST_FULL=1 $(GO) test -count=1 -timeout 0 -run 'TestKilledRun|TestStoreFaults|Stumbles' ./internal/pull ./internal/maintain

@@ -105,10 +105,10 @@ func TestCanary(t *testing.T) {
 		api.mu.Unlock()
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "-v")...)
 		cmd.Dir = dir
-		cmd.Env = []string{
-			asProgram + "=1", "HOME=" + dir, "TMPDIR=" + dir, "DEALFLOW_API=" + address.URL, "DEALFLOW_CLOCK=server", "DEALFLOW_LAKE=" + lakeDir,
-			"DEALFLOW_CLIENT_ID=desk", "DEALFLOW_CLIENT_SECRET_FILE=" + secretFile,
-		}
+		cmd.Env = append(asQuick(),
+			asProgram+"=1", "HOME="+dir, "TMPDIR="+dir, "DEALFLOW_API="+address.URL, "DEALFLOW_CLOCK=server", "DEALFLOW_LAKE="+lakeDir,
+			"DEALFLOW_CLIENT_ID=desk", "DEALFLOW_CLIENT_SECRET_FILE="+secretFile,
+		)
 		said.WriteString("\n--- " + strings.Join(args, " ") + " " + mode + "\n")
 		cmd.Stdout, cmd.Stderr = &said, &said
 		_ = cmd.Run() // the exit code is checked below

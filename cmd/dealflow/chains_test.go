@@ -98,10 +98,10 @@ func TestChains(t *testing.T) {
 			var output bytes.Buffer
 			began := time.Now()
 			code := Main(t.Context(), append(args, "--quiet"), environment{
-				Environ: []string{
-					"HOME=" + home, "TMPDIR=" + home, "DEALFLOW_CACHE_DIR=" + cache, "DEALFLOW_LAKE=s3://far/lake", "DEALFLOW_WORK_DIR=" + home,
+				Environ: append(asQuick(),
+					"HOME="+home, "TMPDIR="+home, "DEALFLOW_CACHE_DIR="+cache, "DEALFLOW_LAKE=s3://far/lake", "DEALFLOW_WORK_DIR="+home,
 					"DEALFLOW_API=http://localhost", "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo", "DEALFLOW_CLOCK=server",
-				},
+				),
 				Now: time.Now, Stdin: strings.NewReader(""), Stdout: &output, Stderr: &output,
 				API: direct{source.Handler()}, S3: func(string) store.Store { return lake },
 			})

@@ -62,15 +62,22 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DEALFLOW_CLOCK", "server")
 			env.Setenv("DEALFLOW_CLIENT_ID", "demo")
 			env.Setenv("DEALFLOW_CLIENT_SECRET", "demo")
-			for _, name := range []string{"GOGC", "GODEBUG"} { // the program is as quick as the tests
-				if value, ok := os.LookupEnv(name); ok {
-					env.Setenv(name, value)
-				}
-			}
+			env.Vars = append(env.Vars, asQuick()...)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": wantExit, "advance": advance, "spoil": spoil, "lose": lose},
 	})
+}
+
+// asQuick returns variables with which commands keep as much garbage as the tests do. A run without them makes its process collect
+// its small heap all the time, and the tests after it, too.
+func asQuick() (variables []string) {
+	for _, name := range []string{"GOGC", "GODEBUG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			variables = append(variables, name+"="+value)
+		}
+	}
+	return variables
 }
 
 // scriptMarket is the market of a script. The script's commands can change it.

@@ -15,7 +15,7 @@ import (
 func mainWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, said strings.Builder
-	code = Main(t.Context(), args, environment{Environ: environ, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said})
+	code = Main(t.Context(), args, environment{Environ: append(asQuick(), environ...), Now: time.Now, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said})
 	return code, out.String(), said.String()
 }
 

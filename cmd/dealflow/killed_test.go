@@ -165,7 +165,7 @@ func (k *killedCommands) program(t *testing.T, p location, after time.Duration, 
 	cmd.Env = slices.Concat([]string{
 		asProgram + "=1", "HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir, "DEALFLOW_API=" + k.api, "DEALFLOW_CLOCK=server",
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo",
-	}, p.settings)
+	}, asQuick(), p.settings)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

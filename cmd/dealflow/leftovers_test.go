@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,10 +72,10 @@ func (m *stalling) command(t *testing.T, settings []string, args ...string) *exe
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append([]string{
+	cmd.Env = slices.Concat(asQuick(), []string{
 		asProgram + "=1", "HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir, "DEALFLOW_API=" + m.url, "DEALFLOW_CLOCK=server",
 		"DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo",
-	}, settings...)
+	}, settings)
 	return cmd
 }
 

@@ -74,7 +74,7 @@ func TestEveryLineIsJSON(t *testing.T) {
 	run := func(command string, more ...string) []line {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		Main(t.Context(), strings.Fields(command), environment{Environ: append(more, environ...), Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+		Main(t.Context(), strings.Fields(command), environment{Environ: slices.Concat(asQuick(), more, environ), Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 		all := linesOf(t, command, stderr.String())
 		for _, l := range all {
 			seen[l["msg"].(string)] = true

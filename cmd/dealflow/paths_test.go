@@ -81,7 +81,7 @@ func testBadPath(t *testing.T, name, reason string) {
 func TestQuotedAddress(t *testing.T) {
 	for _, lake := range []string{`"s3://KEY:hunter2@bucket/lake"`, " s3://KEY:hunter2@bucket/lake", `'s3:/KEY:hunter2@bucket/lake'`} {
 		var stderr strings.Builder
-		env := environment{Environ: []string{"DEALFLOW_LAKE=" + lake}, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stderr, Stderr: &stderr}
+		env := environment{Environ: append(asQuick(), "DEALFLOW_LAKE="+lake), Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stderr, Stderr: &stderr}
 		if code := Main(t.Context(), []string{"status"}, env); code != 2 || strings.Contains(stderr.String(), "hunter2") || !strings.Contains(stderr.String(), "without quotes or blanks") {
 			t.Errorf("%s: got %d\n%s", lake, code, stderr.String())
 		}

@@ -45,7 +45,7 @@ func TestLakesOnlyRead(t *testing.T) {
 		run := func(want int, args ...string) []byte {
 			t.Helper()
 			var stdout, stderr bytes.Buffer
-			env := environment{Environ: []string{"DEALFLOW_LAKE=" + root, "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo"}, Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
+			env := environment{Environ: append(asQuick(), "DEALFLOW_LAKE="+root, "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo"), Now: time.Now, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
 			if code := Main(t.Context(), args, env); code != want {
 				t.Fatalf("%s ends with %d, want %d: %s", args, code, want, &stderr)
 			}

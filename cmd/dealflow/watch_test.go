@@ -128,10 +128,10 @@ func (m *machine) pass(d time.Duration) {
 }
 
 func (m *machine) environ() []string {
-	return append([]string{
+	return slices.Concat(asQuick(), []string{
 		"DEALFLOW_API=" + m.url, "DEALFLOW_LAKE=" + m.root, "DEALFLOW_WORK_DIR=" + m.work, "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo",
-		m.feeds, "DEALFLOW_ATTEMPTS=1", "GOGC=" + os.Getenv("GOGC"),
-	}, m.extra...)
+		m.feeds, "DEALFLOW_ATTEMPTS=1",
+	}, m.extra)
 }
 
 // main carries out a command line in this process.

@@ -48,6 +48,7 @@ func TestMetamorphic(t *testing.T) {
 		{"S3", func(t *testing.T, w *world.World) { w.Store = s3test.Start(t, s3test.Options{}).Store(t, "lake") }, func(*pull.Config) {}},
 	}, 1) {
 		w := world.New(t, sim.Config{Seed: 12, Deals: 20})
+		w.Stretch = 8
 		way.prepare(t, w)
 		for night := range 3 {
 			w.Night(t, 3*night, world.Quiet, way.change)

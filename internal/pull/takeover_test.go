@@ -61,7 +61,11 @@ func must(t *testing.T, w *world.World) func(...world.Change) *pull.Result {
 // version of the program, and so takes nothing over. Both lakes have the same files, and the same drift.
 func TestTakesOver(t *testing.T) {
 	t.Parallel()
-	market := func() *world.World { return world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12}) }
+	market := func() *world.World {
+		w := world.New(t, sim.Config{Seed: 11, Deals: 24, Expected: 12})
+		w.Stretch = 8
+		return w
+	}
 	taking, reading := market(), market()
 	var taken int64
 	for n := range 3 {

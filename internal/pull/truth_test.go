@@ -25,6 +25,9 @@ func TestTruth(t *testing.T) {
 				deals = 200
 			}
 			w := world.New(t, sim.Config{Seed: seed, Deals: deals})
+			if seed == 0 {
+				w.Stretch = 8 // some row groups are taken over, and others not
+			}
 			world.CheckNights(t, w, nights)
 		})
 	}

@@ -38,6 +38,7 @@ type life struct {
 	work     string
 	mem      memory.Allocator
 	pageSize int
+	stretch  int // as in pull.Config
 	beat     time.Duration
 	zip      bool
 	says     refusals
@@ -56,7 +57,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	l := &life{
 		t: t, seed: seed, dice: dice, feeds: all[:1+dice.IntN(4)], store: new(memstore.Mem), work: t.TempDir(), mem: testkit.Allocator(t),
-		pageSize: 1 + dice.IntN(20), beat: []time.Duration{time.Second, 20 * time.Millisecond}[dice.IntN(2)], zip: dice.IntN(4) == 0,
+		pageSize: 1 + dice.IntN(20), beat: []time.Duration{time.Second, 20 * time.Millisecond}[dice.IntN(2)], zip: dice.IntN(4) == 0, stretch: 8,
 		ledger: newLedger(), complete: map[api.Feed]time.Time{}, tally: map[string]int{}, catalog: hasCatalog(seed),
 	}
 	l.market = newMarket(seed, l.feeds, []int{3, 12, 30}[dice.IntN(3)])
@@ -236,7 +237,7 @@ func (l *life) run(command string, p plan, n *network) (*pull.Result, error) {
 	cfg := pull.Config{
 		Client: client, Base: at, Store: s, RunID: fmt.Sprintf("00000000-0000-7000-8000-%012d", l.runs),
 		Clock: p.clock, SnapshotDate: p.day, ServerClock: p.server, Feeds: l.feeds, AcceptRemovals: p.accept, NoCatalog: !l.catalog,
-		Deadline: p.ends, Workers: 1 + l.runs%2, OneByOne: true, Stretch: 8,
+		Deadline: p.ends, Workers: 1 + l.runs%2, OneByOne: true, Stretch: l.stretch,
 		WorkDir: l.work, Version: "test", Memory: l.mem,
 	}
 	defer func() { n.close(); synctest.Wait() }()

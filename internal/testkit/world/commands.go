@@ -44,7 +44,7 @@ func (w *World) Config(t testing.TB, changes ...Change) pull.Config {
 	cfg := pull.Config{
 		Store: w.Store, RunID: w.runID(), Clock: w.Clock.Now, ServerClock: true,
 		WorkDir: t.TempDir(), Version: "test", Memory: testkit.Allocator(t),
-		Stretch: 8, // so that the snapshots of a small market have several, of which runs take some over
+		Stretch: w.Stretch,
 	}
 	cfg.Client, cfg.Base = w.Client(t, "demo")
 	for _, change := range changes {

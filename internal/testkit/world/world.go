@@ -43,6 +43,7 @@ type World struct {
 	Pages    int         // deals per page that the client asks for; 0: the client's default
 	Attempts int         // attempts of the client per request; 0: the client's default
 	Requests int64       // most requests of a command for feeds; 0: no limit
+	Stretch  int         // as in pull.Config; a few deals, so that of a small market some stretches change and others do not
 	meddle   atomic.Pointer[Meddler]
 	empty    store.Store  // in which the first command finds nothing; nil for a lake of another World
 	commands atomic.Int64 // that have an id
