@@ -33,7 +33,7 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestClock TestCompact[SW] TestSoundAfterRewriting TestTruth$$ TestTruthOnS3 TestFetchO TestContract TestRetryQuarantined TestSync[INFQ] \
   TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
   TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
-  TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
+  TestConsistency TestCut TestVerifyLongLog TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
   TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^rs]|TestScripts/(re|ru[^n]|s[^ye]|settings) TestRequests TestChains TestCommandsOnS3
 SPACE     := $(subst ,, )
 
