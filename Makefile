@@ -73,7 +73,7 @@ test: $(S3) ## Run the tests: unit, golden, real servers, the truth end to end
 	$(COUNTS) $(FILES) $(MEMORY) $(GO) test $(TESTFLAGS) $(LEAN) -parallel 4 -timeout 40m ./...
 
 race: $(S3) ## Run the tests in which goroutines meet under the race detector, with small counts
-	TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 \
+	TEST_QUICK=1 TEST_SEEDS=1 TEST_LINKS=3 TEST_SIM_SEEDS=10 TEST_DOUBLE=2 TEST_CRAWLS=50 TEST_RACES=3 TEST_KILLS=1 TEST_STRIDE=40 \
 	  $(FILES) $(MEMORY) $(GO) test -race -short $(LEAN) -timeout 40m -skip '$(subst $(SPACE),|,$(strip $(RACE_SKIP)))' $(RACE)
 
 lint: ## Check format, vet, linters, and that go.mod is tidy
