@@ -128,14 +128,14 @@ func (s *settings) addRequireLake(flags *pflag.FlagSet) {
 // store opens the store of the lake. For S3 it uses the settings of the AWS tools: AWS_* in the environment, profiles,
 // AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
-	if names := s.sources.OnlyInProfiles(lakeSetting); s.lake == "" && len(names) > 0 {
+	if s.lake != "" {
+		return s.storeAt(ctx, "--lake", s.lake)
+	}
+	if names := s.sources.OnlyInProfiles(lakeSetting); len(names) > 0 {
 		return nil, usagef("no lake: the settings file has one in its profiles alone (%s), and none of them is chosen: name it with --profile, "+
 			"with %sPROFILE, or in the file with profile: %s", strings.Join(names, ", "), config.Prefix, names[0])
 	}
-	if s.lake == "" {
-		return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
-	}
-	return s.storeAt(ctx, "--lake", s.lake)
+	return nil, usagef("no lake: set --lake or DEALFLOW_LAKE to a folder or s3://bucket/prefix")
 }
 
 // looksRemote matches an address that is meant for another machine, with a slip: s3:/bucket, s3:bucket, bucket.s3:/x.

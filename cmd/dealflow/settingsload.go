@@ -36,7 +36,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 			return fault
 		}
 	}
-	// The default lake is for those who name none, not for those who have forgotten which of theirs.
+	// A file with several lakes, of which none is chosen, does not mean the default one.
 	if !cmd.Flag(lakeSetting.Name).Changed && len(s.sources.OnlyInProfiles(lakeSetting)) > 0 {
 		s.lake = ""
 	}
