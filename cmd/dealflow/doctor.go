@@ -128,6 +128,9 @@ func (a *app) diagnoseDisks() []diagnosis {
 		work = os.TempDir()
 	}
 	all := []diagnosis{diagnoseWork(work)}
+	if a.settings.lake == "" { // none is chosen, as the check of the lake says
+		return all
+	}
 	if !strings.Contains(a.settings.lake, "://") {
 		return append(all, diagnoseDisk("disk, lake", a.settings.lake, "make room; `dealflow expire --apply` deletes garbage even on a full disk, and drops old snapshots"))
 	}
