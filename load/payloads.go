@@ -1,19 +1,28 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
+
+// Payload is the payload of a version in history: its bytes, and the id of the run that pulled it.
+type Payload struct {
+	Bytes []byte
+	RunID string
+}
 
 // VersionKey identifies a version of a deal within one feed.
 type VersionKey struct {
@@ -21,42 +30,42 @@ type VersionKey struct {
 	Version int32
 }
 
+func (k VersionKey) compare(o VersionKey) int {
+	return cmp.Or(cmp.Compare(k.DealID, o.DealID), cmp.Compare(k.Version, o.Version))
+}
+
 // Contents finds payloads of a feed's versions in files of deal_versions. It keeps the location of each version in
 // memory, 32 bytes per version. It is not safe for concurrent use.
 type Contents struct {
 	lake  *Lake
-	mem   memory.Allocator
-	feed  api.Feed
 	files []lake.File
 	index []location // sorted by key
 }
 
-// location is the row group that contains a version.
+// location is the row that contains a version.
 type location struct {
-	key         VersionKey
-	file, group int32 // index in Contents.files, and of the row group in that file
-}
-
-func (k VersionKey) compare(o VersionKey) int {
-	return cmp.Or(cmp.Compare(k.DealID, o.DealID), cmp.Compare(k.Version, o.Version))
+	key  VersionKey
+	row  int64 // number in its file
+	file int32 // index in Contents.files
 }
 
 // Contents finds the location of each version of some deals of a feed in files, which are of deal_versions; deals are sorted. It
 // skips the files of other markets. It reads keys only, of the row groups that may have one of the deals.
 func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed, deals []int64) (*Contents, error) {
-	c := &Contents{lake: l, mem: mem, feed: feed}
-	for _, f := range files {
-		number, group := int32(len(c.files)), -1
-		c.files = append(c.files, f)
-		err := parquet.ScanDeals(ctx, l.store, mem, &f, feed.Market, []string{"kind", "deal_id", "version"}, deals, &group, func(rec arrow.Record) error {
-			for row := range int(rec.NumRows()) {
-				key, ok := c.keyAt(rec, row)
-				if _, wanted := slices.BinarySearch(deals, key.DealID); ok && wanted {
-					c.index = append(c.index, location{key, number, int32(group)})
-				}
-			}
-			return nil
+	c := &Contents{lake: l, files: files}
+	for i := range files {
+		here := within(deals, &files[i])
+		if !files[i].HasMarket(feed.Market) || len(here) == 0 {
+			continue
+		}
+		file, err := parquet.Open(ctx, l.store, files[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		err = locate(ctx, mem, file, &files[i], feed, here, func(key VersionKey, row int64) {
+			c.index = append(c.index, location{key, row, int32(i)})
 		})
+		file.Close()
 		if err != nil {
 			return nil, err
 		}
@@ -65,50 +74,140 @@ func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.
 	return c, nil
 }
 
-// keyAt reads the key of a row. The record's first columns are kind, deal_id and version. ok is false for a deal of the
-// market's other feed.
-func (c *Contents) keyAt(rec arrow.Record, row int) (key VersionKey, ok bool) {
-	if rec.Column(0).(*array.String).Value(row) != string(c.feed.Kind) {
-		return key, false
-	}
-	return VersionKey{rec.Column(1).(*array.Int64).Value(row), rec.Column(2).(*array.Int32).Value(row)}, true
-}
-
-const payloadRows = 512 // in memory at once, wanted or not: some megabytes
-
 // Read reads the payloads of versions. A version that the files lack, or contain without a payload, is absent from the
 // result.
 func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]Payload, error) {
-	wanted := make(map[VersionKey]bool, len(keys))
-	groups := make([][]int, len(c.files))
+	wanted := make([]location, 0, len(keys))
 	for _, key := range keys {
-		wanted[key] = true
 		i, ok := slices.BinarySearchFunc(c.index, key, func(l location, k VersionKey) int { return l.key.compare(k) })
 		if ok {
-			file, group := c.index[i].file, int(c.index[i].group)
-			groups[file] = append(groups[file], group)
+			wanted = append(wanted, c.index[i])
 		}
 	}
-	found := make(map[VersionKey]Payload, len(keys))
-	for i, f := range c.files {
-		if len(groups[i]) == 0 {
-			continue
+	slices.SortFunc(wanted, func(a, b location) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row)) })
+	wanted = slices.Compact(wanted) // a version may be the later one of a pair, and the earlier one of another
+	found := make(map[VersionKey]Payload, len(wanted))
+	for len(wanted) > 0 {
+		number := wanted[0].file
+		here := wanted
+		if end := slices.IndexFunc(wanted, func(l location) bool { return l.file != number }); end > 0 {
+			here = wanted[:end]
 		}
-		slices.Sort(groups[i])
-		err := parquet.ScanLimited(ctx, c.lake.store, c.mem, f.Path, []string{"kind", "deal_id", "version", "payload", "run_id"}, payloadRows, parquet.OnlyGroups(slices.Compact(groups[i])), func(rec arrow.Record) error {
-			for row := range int(rec.NumRows()) {
-				if key, ok := c.keyAt(rec, row); ok && wanted[key] && rec.Column(3).IsValid(row) {
-					found[key] = Payload{
-						Bytes: []byte(rec.Column(3).(*array.String).Value(row)),
-						RunID: strings.Clone(rec.Column(4).(*array.String).Value(row)),
-					}
-				}
-			}
-			return nil
-		})
+		wanted = wanted[len(here):]
+		file, err := parquet.Open(ctx, c.lake.store, c.files[number].Path)
+		if err != nil {
+			return nil, err
+		}
+		err = readAt(ctx, file, here, func(key VersionKey, p Payload) { found[key] = p })
+		file.Close()
 		if err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// Payloads reads the payloads of given versions of a feed's deals; versions maps deal_id to version. A version that
+// history lacks is an error.
+func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
+	found := make(map[int64]Payload, len(versions))
+	if len(versions) == 0 {
+		return found, nil
+	}
+	files := slices.DeleteFunc(l.log.Files(lake.HistoryTable(lake.DealVersions)), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
+	slices.Reverse(files) // the newest first: most callers ask for each deal's last version
+	for some := range slices.Chunk(files, payloadFiles) {
+		missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
+			_, have := found[id]
+			return have
+		})
+		if len(missing) == 0 {
+			break
+		}
+		parts := make([]map[int64]Payload, len(some))
+		reading, readCtx := errgroup.WithContext(ctx)
+		for i := range some {
+			reading.Go(func() (err error) {
+				parts[i], err = l.payloadsIn(readCtx, mem, &some[i], feed, versions, within(missing, &some[i]))
+				return err
+			})
+		}
+		if err := reading.Wait(); err != nil {
+			return nil, err
+		}
+		for _, part := range parts {
+			maps.Copy(found, part)
+		}
+	}
+	for id, version := range versions {
+		if _, ok := found[id]; !ok {
+			return nil, fmt.Errorf("history lacks the payload of %s deal %d version %d; run `dealflow verify`", feed, id, version)
+		}
+	}
+	return found, nil
+}
+
+// payloadFiles is the number of files whose payloads are read side by side.
+const payloadFiles = 8
+
+// payloadsIn returns the payloads of the versions of some deals that one file contains. deals are sorted.
+func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f *lake.File, feed api.Feed, versions map[int64]int32, deals []int64) (map[int64]Payload, error) {
+	if len(deals) == 0 {
+		return nil, nil
+	}
+	file, err := parquet.Open(ctx, l.store, f.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var wanted []location
+	err = locate(ctx, mem, file, f, feed, deals, func(key VersionKey, row int64) {
+		if versions[key.DealID] == key.Version {
+			wanted = append(wanted, location{key: key, row: row})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	here := make(map[int64]Payload, len(wanted))
+	return here, readAt(ctx, file, wanted, func(key VersionKey, p Payload) { here[key.DealID] = p })
+}
+
+// within returns those of some deals, which are sorted, that a file may have by the bounds that its commit states.
+func within(deals []int64, f *lake.File) []int64 {
+	first, _ := slices.BinarySearch(deals, f.MinDealID)
+	end, last := slices.BinarySearch(deals, f.MaxDealID)
+	if last {
+		end++
+	}
+	return deals[first:max(first, end)]
+}
+
+// locate calls found for each version of some deals that a file of deal_versions has, in the order of its rows. entry is what
+// the commit says of the file; deals are sorted. It reads keys only, of the row groups that may have one of the deals.
+func locate(ctx context.Context, mem memory.Allocator, file *parquet.File, entry *lake.File, feed api.Feed, deals []int64, found func(key VersionKey, row int64)) error {
+	keys := []string{"kind", "deal_id", "version"}
+	return file.ScanAt(ctx, mem, entry, feed.Market, keys, deals, func(rec arrow.Record, first int64) error {
+		kinds, ids, versions := rec.Column(0).(*array.String), rec.Column(1).(*array.Int64), rec.Column(2).(*array.Int32)
+		for row := range int(rec.NumRows()) {
+			if _, wanted := slices.BinarySearch(deals, ids.Value(row)); wanted && kinds.Value(row) == string(feed.Kind) {
+				found(VersionKey{ids.Value(row), versions.Value(row)}, first+int64(row))
+			}
+		}
+		return nil
+	})
+}
+
+// readAt reads the payloads at some locations of one file, in the order of its rows. found is not called for a version without a payload.
+func readAt(ctx context.Context, file *parquet.File, here []location, found func(VersionKey, Payload)) error {
+	rows := make([]int64, len(here))
+	for i := range here {
+		rows[i] = here[i].row
+	}
+	return file.TextsAt(ctx, []string{"payload", "run_id"}, rows, func(i int, texts [][]byte) error {
+		if payload, run := texts[0], texts[1]; payload != nil {
+			found(here[i].key, Payload{Bytes: bytes.Clone(payload), RunID: string(run)})
+		}
+		return nil
+	})
 }

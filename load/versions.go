@@ -2,15 +2,11 @@ package load
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
@@ -94,96 +90,4 @@ func (l *Lake) lastObserved(ctx context.Context, feed api.Feed, ids []int64) (ma
 		}
 	}
 	return found[feed], nil
-}
-
-// Payload is the payload of a version in history: its bytes, and the id of the run that pulled it.
-type Payload struct {
-	Bytes []byte
-	RunID string
-}
-
-// Payloads reads the payloads of given versions of a feed's deals; versions maps deal_id to version. A version that
-// history lacks is an error.
-func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed, versions map[int64]int32) (map[int64]Payload, error) {
-	found := make(map[int64]Payload, len(versions))
-	if len(versions) == 0 {
-		return found, nil
-	}
-	files := slices.DeleteFunc(l.log.Files(lake.HistoryTable(lake.DealVersions)), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
-	slices.Reverse(files) // the newest first: most callers ask for each deal's last version
-	for some := range slices.Chunk(files, payloadFiles) {
-		parts := make([]map[int64]Payload, len(some))
-		reading, readCtx := errgroup.WithContext(ctx)
-		for i, f := range some {
-			reading.Go(func() (err error) {
-				parts[i], err = l.payloadsIn(readCtx, mem, f, feed, versions, found)
-				return err
-			})
-		}
-		if err := reading.Wait(); err != nil {
-			return nil, err
-		}
-		for _, part := range parts {
-			maps.Copy(found, part)
-		}
-		if len(found) == len(versions) {
-			break
-		}
-	}
-	for id, version := range versions {
-		if _, ok := found[id]; !ok {
-			return nil, fmt.Errorf("history lacks the payload of %s deal %d version %d; run `dealflow verify`", feed, id, version)
-		}
-	}
-	return found, nil
-}
-
-// payloadFiles is the number of files whose payloads are read side by side.
-const payloadFiles = 8
-
-// payloadsIn returns the payloads that one file contains, of those that are not in found. It reads the keys of the row groups that may contain a
-// wanted version, then the payloads of those that do: payloads are nearly all of the file's bytes.
-func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f lake.File, feed api.Feed, versions map[int64]int32, found map[int64]Payload) (map[int64]Payload, error) {
-	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
-		_, have := found[id]
-		return have || id < f.MinDealID || id > f.MaxDealID
-	})
-	if len(missing) == 0 {
-		return nil, nil
-	}
-	wanted := func(rec arrow.Record, row int) (int64, bool) {
-		id := rec.Column(1).(*array.Int64).Value(row)
-		version, ok := versions[id]
-		return id, ok && rec.Column(0).(*array.String).Value(row) == string(feed.Kind) && rec.Column(2).(*array.Int32).Value(row) == version
-	}
-	file, err := parquet.Open(ctx, l.store, f.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	groups := []int{} // not nil: nil means all
-	group := -1
-	err = file.Scan(ctx, mem, []string{"kind", "deal_id", "version"}, parquet.GroupsOf(&f, feed.Market, parquet.GroupsWith(missing, &group)), func(rec arrow.Record) error {
-		for row := range int(rec.NumRows()) {
-			if _, ok := wanted(rec, row); ok && !slices.Contains(groups, group) {
-				groups = append(groups, group)
-			}
-		}
-		return nil
-	})
-	if err != nil || len(groups) == 0 {
-		return nil, err
-	}
-	here := map[int64]Payload{}
-	return here, file.Scan(ctx, mem, []string{"kind", "deal_id", "version", "payload", "run_id"}, parquet.OnlyGroups(groups), func(rec arrow.Record) error {
-		for row := range int(rec.NumRows()) {
-			if id, ok := wanted(rec, row); ok && rec.Column(3).IsValid(row) {
-				here[id] = Payload{
-					Bytes: []byte(rec.Column(3).(*array.String).Value(row)),
-					RunID: strings.Clone(rec.Column(4).(*array.String).Value(row)),
-				}
-			}
-		}
-		return nil
-	})
 }
