@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -104,8 +105,8 @@ func (c *cursor) at(row int64) ([]byte, error) {
 // read reads at most this number of rows, and returns how many of them are not NULL.
 func (c *cursor) read(most int64) (present int, err error) {
 	read, present, err := c.column.ReadBatch(min(most, int64(len(c.texts))), c.texts[:], c.levels[:], nil)
-	if err == nil && read == 0 {
-		err = fmt.Errorf("the column ends after %d rows", c.next)
+	if err == nil && read == 0 { // ReadBatch itself does not return the error of a page that cannot be read
+		err = cmp.Or(c.column.Err(), fmt.Errorf("the column ends after %d rows", c.next))
 	}
 	c.next += read
 	return present, err

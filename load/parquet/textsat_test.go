@@ -1,6 +1,7 @@
 package parquet_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -91,6 +92,25 @@ func TestTextsAt(t *testing.T) {
 			}
 		}
 		yield := func(int, [][]byte) error { return nil }
+		damaged, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(damaged[len(damaged)/8:len(damaged)/4], bytes.Repeat([]byte{0xff}, len(damaged)))
+		if err := os.WriteFile(filepath.Join(dir, "damaged.parquet"), damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		other, err := parquet.Open(t.Context(), s, "damaged.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		if err := other.TextsAt(t.Context(), []string{"many"}, []int64{rows - 1}, yield); err != nil {
+			t.Errorf("the last row is not damaged: %v", err)
+		}
+		if err := other.TextsAt(t.Context(), []string{"many"}, []int64{1600}, yield); err == nil || !strings.Contains(err.Error(), "read damaged.parquet: row group 0, column many, row 1600: ") || strings.Contains(err.Error(), "ends") {
+			t.Errorf("a page is damaged: %v", err)
+		}
 		for want, err := range map[string]error{
 			"texts.parquet: no row 5000: the file has 5000": file.TextsAt(t.Context(), []string{"few"}, []int64{1, rows}, yield),
 			"no column none":                         file.TextsAt(t.Context(), []string{"none"}, []int64{1}, yield),
