@@ -54,7 +54,7 @@ type location struct {
 func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.File, feed api.Feed, deals []int64) (*Contents, error) {
 	c := &Contents{lake: l, files: files}
 	for i := range files {
-		here := within(deals, &files[i])
+		here := files[i].Within(deals)
 		if !files[i].HasMarket(feed.Market) || len(here) == 0 {
 			continue
 		}
@@ -77,24 +77,21 @@ func (l *Lake) Contents(ctx context.Context, mem memory.Allocator, files []lake.
 // Read reads the payloads of versions. A version that the files lack, or contain without a payload, is absent from the
 // result.
 func (c *Contents) Read(ctx context.Context, keys []VersionKey) (map[VersionKey]Payload, error) {
-	wanted := make([]location, 0, len(keys))
+	wanted := make([][]location, len(c.files))
 	for _, key := range keys {
 		i, ok := slices.BinarySearchFunc(c.index, key, func(l location, k VersionKey) int { return l.key.compare(k) })
 		if ok {
-			wanted = append(wanted, c.index[i])
+			wanted[c.index[i].file] = append(wanted[c.index[i].file], c.index[i])
 		}
 	}
-	slices.SortFunc(wanted, func(a, b location) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.row, b.row)) })
-	wanted = slices.Compact(wanted) // a version may be the later one of a pair, and the earlier one of another
-	found := make(map[VersionKey]Payload, len(wanted))
-	for len(wanted) > 0 {
-		number := wanted[0].file
-		here := wanted
-		if end := slices.IndexFunc(wanted, func(l location) bool { return l.file != number }); end > 0 {
-			here = wanted[:end]
+	found := make(map[VersionKey]Payload, len(keys))
+	for i, here := range wanted {
+		if len(here) == 0 {
+			continue
 		}
-		wanted = wanted[len(here):]
-		file, err := parquet.Open(ctx, c.lake.store, c.files[number].Path)
+		slices.SortFunc(here, func(a, b location) int { return cmp.Compare(a.row, b.row) })
+		here = slices.Compact(here) // a version may be the later one of a pair, and the earlier one of another
+		file, err := parquet.Open(ctx, c.lake.store, c.files[i].Path)
 		if err != nil {
 			return nil, err
 		}
@@ -116,11 +113,8 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 	}
 	files := slices.DeleteFunc(l.log.Files(lake.HistoryTable(lake.DealVersions)), func(f lake.File) bool { return !f.HasMarket(feed.Market) })
 	slices.Reverse(files) // the newest first: most callers ask for each deal's last version
+	missing := slices.Sorted(maps.Keys(versions))
 	for some := range slices.Chunk(files, payloadFiles) {
-		missing := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(id int64) bool {
-			_, have := found[id]
-			return have
-		})
 		if len(missing) == 0 {
 			break
 		}
@@ -128,7 +122,7 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 		reading, readCtx := errgroup.WithContext(ctx)
 		for i := range some {
 			reading.Go(func() (err error) {
-				parts[i], err = l.payloadsIn(readCtx, mem, &some[i], feed, versions, within(missing, &some[i]))
+				parts[i], err = l.payloadsIn(readCtx, mem, &some[i], feed, versions, some[i].Within(missing))
 				return err
 			})
 		}
@@ -138,11 +132,13 @@ func (l *Lake) Payloads(ctx context.Context, mem memory.Allocator, feed api.Feed
 		for _, part := range parts {
 			maps.Copy(found, part)
 		}
+		missing = slices.DeleteFunc(missing, func(id int64) bool {
+			_, have := found[id]
+			return have
+		})
 	}
-	for id, version := range versions {
-		if _, ok := found[id]; !ok {
-			return nil, fmt.Errorf("history lacks the payload of %s deal %d version %d; run `dealflow verify`", feed, id, version)
-		}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("history lacks the payload of %s deal %d version %d; run `dealflow verify`", feed, missing[0], versions[missing[0]])
 	}
 	return found, nil
 }
@@ -171,16 +167,6 @@ func (l *Lake) payloadsIn(ctx context.Context, mem memory.Allocator, f *lake.Fil
 	}
 	here := make(map[int64]Payload, len(wanted))
 	return here, readAt(ctx, file, wanted, func(key VersionKey, p Payload) { here[key.DealID] = p })
-}
-
-// within returns those of some deals, which are sorted, that a file may have by the bounds that its commit states.
-func within(deals []int64, f *lake.File) []int64 {
-	first, _ := slices.BinarySearch(deals, f.MinDealID)
-	end, last := slices.BinarySearch(deals, f.MaxDealID)
-	if last {
-		end++
-	}
-	return deals[first:max(first, end)]
 }
 
 // locate calls found for each version of some deals that a file of deal_versions has, in the order of its rows. entry is what

@@ -85,7 +85,7 @@ func (l *Lake) ObservedAfter(ctx context.Context, mem memory.Allocator, after la
 func (l *Lake) lastObserved(ctx context.Context, feed api.Feed, ids []int64) (map[int64]time.Time, error) {
 	found := state.Observed{}
 	for _, f := range l.log.Files(lake.HistoryTable(lake.DealVersions)) {
-		if err := parquet.ScanDeals(ctx, l.store, memory.DefaultAllocator, &f, feed.Market, state.ObservedColumns(), ids, new(int), found.Adder(lake.Instant{})); err != nil {
+		if err := parquet.ScanDeals(ctx, l.store, memory.DefaultAllocator, &f, feed.Market, state.ObservedColumns(), ids, found.Adder(lake.Instant{})); err != nil {
 			return nil, err
 		}
 	}

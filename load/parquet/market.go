@@ -3,7 +3,6 @@ package parquet
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -15,14 +14,13 @@ import (
 )
 
 // ScanDeals is Scan of the rows of one market, without row groups that cannot contain one of the deals. entry is what the
-// commit says of the file. dealIDs are sorted. Of a file that cannot contain one of them it reads nothing. It sets current to the
-// number of the group that is being read.
-func ScanDeals(ctx context.Context, s store.Store, mem memory.Allocator, entry *lake.File, market api.Market, columns []string, dealIDs []int64, current *int, yield func(arrow.Record) error) error {
-	first, _ := slices.BinarySearch(dealIDs, entry.MinDealID)
-	if !entry.HasMarket(market) || first == len(dealIDs) || dealIDs[first] > entry.MaxDealID {
+// commit says of the file. dealIDs are sorted. Of a file that cannot contain one of them it reads nothing.
+func ScanDeals(ctx context.Context, s store.Store, mem memory.Allocator, entry *lake.File, market api.Market, columns []string, dealIDs []int64, yield func(arrow.Record) error) error {
+	here := entry.Within(dealIDs)
+	if !entry.HasMarket(market) || len(here) == 0 {
 		return nil
 	}
-	return Scan(ctx, s, mem, entry.Path, columns, GroupsOf(entry, market, GroupsWith(dealIDs, current)), yield)
+	return Scan(ctx, s, mem, entry.Path, columns, GroupsOf(entry, market, GroupsWith(here, new(int))), yield)
 }
 
 // GroupsOf chooses, of the row groups that groups chooses, those with rows of a market. Only a shared file has rows of

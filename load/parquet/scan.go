@@ -146,11 +146,9 @@ func (f *File) scan(ctx context.Context, mem memory.Allocator, columns []string,
 	if err != nil {
 		return err
 	}
-	indices := make([]int, len(columns))
-	for i, name := range columns {
-		if indices[i] = f.footer.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
-			return fmt.Errorf("no column %s", name)
-		}
+	indices, err := f.indices(columns)
+	if err != nil {
+		return err
 	}
 	if groups == nil {
 		groups = AllGroups(new(int))
@@ -158,6 +156,17 @@ func (f *File) scan(ctx context.Context, mem memory.Allocator, columns []string,
 	return groups(f.footer.MetaData(), func(group int) error {
 		return scanGroup(ctx, fr, indices, group, yield)
 	})
+}
+
+// indices returns the numbers of columns in the file.
+func (f *File) indices(columns []string) ([]int, error) {
+	indices := make([]int, len(columns))
+	for i, name := range columns {
+		if indices[i] = f.footer.MetaData().Schema.ColumnIndexByName(name); indices[i] < 0 {
+			return nil, fmt.Errorf("no column %s", name)
+		}
+	}
+	return indices, nil
 }
 
 // Scan is Open, File.Scan and Close.

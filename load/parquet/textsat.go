@@ -20,6 +20,10 @@ func (f *File) TextsAt(ctx context.Context, columns []string, rows []int64, yiel
 			err = fmt.Errorf("read %s: %w", f.key, err)
 		}
 	}()
+	indices, err := f.indices(columns)
+	if err != nil {
+		return err
+	}
 	texts := make([][]byte, len(columns))
 	var begin, end int64 // of the row group
 	for g, i := 0, 0; i < len(rows); g, begin = g+1, end {
@@ -31,8 +35,8 @@ func (f *File) TextsAt(ctx context.Context, columns []string, rows []int64, yiel
 			continue
 		}
 		cursors := make([]*cursor, len(columns))
-		for c, name := range columns {
-			if cursors[c], err = newCursor(group, name); err != nil {
+		for c, index := range indices {
+			if cursors[c], err = newCursor(group, index); err != nil {
 				return fmt.Errorf("row group %d: %w", g, err)
 			}
 		}
@@ -61,18 +65,14 @@ type cursor struct {
 	levels [256]int16
 }
 
-func newCursor(group *file.RowGroupReader, name string) (*cursor, error) {
-	number := group.MetaData().Schema.ColumnIndexByName(name)
-	if number < 0 {
-		return nil, fmt.Errorf("no column %s", name)
-	}
-	column, err := group.Column(number)
+func newCursor(group *file.RowGroupReader, index int) (*cursor, error) {
+	column, err := group.Column(index)
 	if err != nil {
 		return nil, err
 	}
 	texts, ok := column.(*file.ByteArrayColumnChunkReader)
 	if !ok {
-		return nil, fmt.Errorf("column %s has %s, want texts", name, column.Type())
+		return nil, fmt.Errorf("column %s has %s, want texts", column.Descriptor().Name(), column.Type())
 	}
 	return &cursor{column: texts}, nil
 }

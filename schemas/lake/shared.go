@@ -57,6 +57,17 @@ func (f *File) HasMarket(market api.Market) bool {
 	return slices.Contains(f.Markets(), market)
 }
 
+// Within returns those of some deals that the file may have, by its least and its greatest deal_id. deals are sorted; the result is a part
+// of them.
+func (f *File) Within(deals []int64) []int64 {
+	first, _ := slices.BinarySearch(deals, f.MinDealID)
+	end, last := slices.BinarySearch(deals, f.MaxDealID)
+	if last {
+		end++
+	}
+	return deals[first:max(first, end)]
+}
+
 // Day returns the day of a snapshot's file, YYYY-MM-DD; "" for other files.
 func (f *File) Day() string { return f.Partition[partitionDay] }
 
