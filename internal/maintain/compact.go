@@ -50,10 +50,10 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, la
 		}
 	}
 	fetched, err := w.Cache.FetchAhead(ctx, w.Store, slices.Concat(slices.Concat(history, snapshots)...))
-	if err != nil {
+	defer func() { err = errors.Join(err, fetched.Close()) }()
+	if err != nil && ctx.Err() != nil { // a file that cannot be fetched fails when its group is merged
 		return fmt.Errorf("compact: %w", err)
 	}
-	defer func() { err = errors.Join(err, fetched.Close()) }()
 	var remove []string
 	var faults []error
 	for i, group := range slices.Concat(history, snapshots) {

@@ -22,6 +22,8 @@ type feedRun struct {
 	failure error      // the error of which FeedRun.Error is the text
 	hold    *load.Hold // why the removal guard holds the feed; nil if it does not
 
+	earlier *fetching // of the files of the feed's last snapshot; nil for none
+
 	// Set by extraction.
 	spool     *extract.Spool
 	listed    int          // number of deals that the list shows, readable or not
@@ -70,10 +72,11 @@ func (f *feedRun) hasNews() bool { return f.news > 0 }
 func (f *feedRun) observations() observations { return observations{f.spool, f.superseded} }
 
 func (f *feedRun) close() error {
+	err := f.earlier.close()
 	if f.spool == nil {
-		return nil
+		return err
 	}
-	return f.spool.Close()
+	return errors.Join(err, f.spool.Close())
 }
 
 // observations is the spool without the superseded deals. It implements transform.Payloads.
@@ -110,6 +113,7 @@ func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
 	began := r.Clock()
 	bounded, cancel := r.bounded(ctx)
 	defer cancel()
+	f.earlier = r.fetchEarlier(bounded, feed)
 	err = r.command.read(bounded, r, f)
 	f.extracted = f.FeedRun
 	r.show(f, err)

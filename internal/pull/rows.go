@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"dealflow/internal/pull/rows"
@@ -115,6 +116,9 @@ func (r *run) writeRows(ctx context.Context, f *feedRun) (err error) {
 func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals []rows.Deal) (*rows.Written, error) {
 	var err error
 	if files := r.takeable(f.Feed); len(files) > 0 {
+		if err := f.earlier.wait(); err != nil {
+			return nil, fmt.Errorf("%w: %w", rows.ErrEarlier, err)
+		}
 		lakeFiles := rows.Lake{Store: r.Store, Cache: r.Cache, WorkDir: r.session.WorkDir()}
 		if cfg.Earlier, err = rows.OpenEarlier(ctx, lakeFiles, r.Memory, f.Feed, files); err != nil {
 			return nil, err
@@ -130,6 +134,49 @@ func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals
 		r.Log.Debug("rows of the last snapshot were taken over", "feed", f.Feed.String(), "deals", written.TakenOver)
 	}
 	return written, err
+}
+
+// fetching is the work of getting files of a lake that is no local folder into the cache, while something else is done. A nil one gets
+// nothing.
+type fetching struct {
+	done   chan struct{} // closed when folder and err are set
+	folder io.Closer     // they stay at least until it is closed
+	err    error
+}
+
+// fetchEarlier fetches what can be taken over from a feed's last snapshot while the feed is read: a machine that begins each night with
+// an empty cache would flatten all deals again, which takes longer. It ends when the context does; the caller closes it.
+func (r *run) fetchEarlier(ctx context.Context, feed api.Feed) *fetching {
+	files := r.takeable(feed)
+	if r.Cache == nil || len(files) == 0 {
+		return nil
+	}
+	f := &fetching{done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		f.folder, f.err = r.Cache.FetchAhead(ctx, r.Store, files)
+		if ctx.Err() != nil {
+			f.err = nil // not the files' fault
+		}
+	}()
+	return f
+}
+
+// wait waits until the files are in the cache, as far as there is time for that.
+func (f *fetching) wait() error {
+	if f == nil {
+		return nil
+	}
+	<-f.done
+	return f.err
+}
+
+func (f *fetching) close() error {
+	if f == nil {
+		return nil
+	}
+	<-f.done
+	return f.folder.Close()
 }
 
 // takeable returns the files of a feed's last snapshot if their rows are those that this run would write for the same versions:

@@ -340,7 +340,8 @@ func sumsOfDay(log *load.Log, day string) []string {
 }
 
 // TestTakesOverFromTheCache runs nights on a lake that is no folder. With the copies that the run before has left in the
-// cache, rows are taken over without a request for a file of the snapshot; with an empty cache none are.
+// cache, rows are taken over without a request for a file of the snapshot; with an empty cache each file is read once. A
+// file that is lost or damaged is a warning.
 func TestTakesOverFromTheCache(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -355,20 +356,37 @@ func TestTakesOverFromTheCache(t *testing.T) {
 			}
 		}
 	}
+	damage := func(what string) func() {
+		return func() { (&world.Damager{TB: t, Store: w.Store}).Do(what) }
+	}
 	kept := t.TempDir()
 	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet, cache(kept))
 	for night, c := range []struct {
-		dir   string
-		deals int64
-	}{{kept, 40}, {t.TempDir(), 0}, {kept, 0}} { // the third lacks the file of the second
+		dir      string
+		before   func()
+		deals    int64
+		requests int // for files of snapshots
+		warning  string
+	}{
+		{dir: kept, deals: 40},
+		{dir: t.TempDir(), deals: 40, requests: 1},
+		{dir: kept, deals: 40, requests: 1}, // it lacks the file of the night before
+		{dir: t.TempDir(), before: damage("delete snapshots.bond_priced_deals/IG@4"), requests: 1, warning: "no such object"},
+		{dir: kept, before: damage("flip snapshots.bond_priced_deals/IG@5 data"), requests: 1, warning: "differs from what was committed"},
+		{dir: kept, deals: 40},
+	} {
+		if c.before != nil {
+			c.before()
+		}
+		reads.keys = nil
 		w.Evening(1 + night)
 		deals, warnings := takes(t, w, must(t, w), world.Feeds(world.Priced), world.Quiet, cache(c.dir))
-		if deals != c.deals || len(warnings) > 0 {
-			t.Errorf("night %d: got %d deals taken over, warnings %q; want %d and none", night, deals, warnings, c.deals)
+		if deals != c.deals || len(reads.keys) != c.requests {
+			t.Errorf("night %d: got %d deals taken over, and the reads %q; want %d and %d", night, deals, reads.keys, c.deals, c.requests)
 		}
-	}
-	if keys := reads.keys; len(keys) > 0 {
-		t.Errorf("the runs read %q, want no file of a snapshot", keys)
+		if got := strings.Join(warnings, "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
+			t.Errorf("night %d: got the warnings %q, want %q", night, got, c.warning)
+		}
 	}
 }
 

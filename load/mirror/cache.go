@@ -86,9 +86,9 @@ func (c *Cache) Fetch(ctx context.Context, s store.Store, files []lake.File, fol
 // aheadBytes is 256 MiB: the size of all files up to which FetchAhead fetches them.
 const aheadBytes = 256 << 20
 
-// FetchAhead fetches files together, which are needed one after another, so that a store far away takes as long for all as for
-// one. They are in the cache at least until the folder is closed. It fetches nothing and returns nil if there is no cache, or
-// the files are large. A file that cannot be fetched is left to the one who needs it.
+// FetchAhead fetches files together, before they are needed, so that a store far away takes as long for all as for
+// one. They are in the folder until the caller closes it. It fetches nothing and returns nil if there is no cache, or
+// the files are large. After an error the folder may have some of the files.
 func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File) (*workfolder.Folder, error) {
 	var total int64
 	for i := range files {
@@ -101,10 +101,7 @@ func (c *Cache) FetchAhead(ctx context.Context, s store.Store, files []lake.File
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Fetch(ctx, s, files, folder.Path()); err != nil && ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), folder.Close())
-	}
-	return folder, nil
+	return folder, c.Fetch(ctx, s, files, folder.Path())
 }
 
 // only waits until no other caller fetches a path. The next one may when done is called.
