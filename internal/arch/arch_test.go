@@ -41,7 +41,7 @@ var doors = map[string][]string{
 	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "load/begun", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "load/begun", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load/runs", "load", "load/iceberg", "schemas/..."},
-	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known"},
+	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known", "load/iceberg/spans"},
 	"load/loadtest": {"*"},
 
 	"sql":                   {"schemas/...", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load/iceberg/known"
+	"dealflow/load/iceberg/spans"
 	"dealflow/load/parquet"
 	"dealflow/schemas/lake"
 )
@@ -97,7 +98,7 @@ func (s *tableState) dataFiles() map[string]bool {
 
 type blockKey struct {
 	kind string
-	span span
+	span spans.Span
 }
 
 // builder makes the blocks and snapshots of one table. It continues from a state, or builds all of them from the files. It
@@ -151,7 +152,7 @@ func (b *builder) canContinue(s *tableState, from int64) bool {
 func (b *builder) continueFrom(s *tableState, from int64) {
 	b.previous, b.from = s, from
 	for _, old := range s.Blocks {
-		b.blocks[blockKey{old.Kind, old.span}] = old
+		b.blocks[blockKey{old.Kind, old.Span}] = old
 	}
 	s.objects(func(o object) { b.named[suffix(o.Key)] = o })
 }
@@ -185,6 +186,26 @@ func (b *builder) put(what, extension string, data []byte) object {
 	return o
 }
 
+// weight is the table's part of tableAtOnce.
+func (b *builder) weight() int64 {
+	if b.table.Namespace != Current {
+		return 1 // its files alone
+	}
+	if b.previous == nil {
+		return tableAtOnce / largeAtOnce
+	}
+	var rows int64
+	for _, old := range b.previous.Blocks {
+		if old.Kind != dataFiles {
+			rows += old.rows()
+		}
+	}
+	if rows > manyRows {
+		return tableAtOnce / largeAtOnce
+	}
+	return 1
+}
+
 // readRows fills first, closed and later.
 func (b *builder) readRows(ctx context.Context) error {
 	old := map[string]bool{}
@@ -205,13 +226,19 @@ func (b *builder) readRows(ctx context.Context) error {
 	}
 	found := make([]*known.History, len(read))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(filesAtOnce)
+	if b.previous == nil {
+		group.SetLimit(filesAtOnce)
+	}
 	for i := range read {
 		group.Go(func() (err error) {
 			if b.previous == nil {
 				found[i], err = b.reader.ReadHistory(ctx, b.table.Name, &read[i], b.known)
 				return err
 			}
+			if err := b.some.Acquire(ctx, 1); err != nil {
+				return err
+			}
+			defer b.some.Release(1)
 			found[i] = &known.History{}
 			found[i].Closed, err = b.reader.ReadClosed(ctx, b.table.Name, &read[i], b.publication.closed, first[read[i].Path])
 			return err
@@ -238,7 +265,7 @@ func (b *builder) readRows(ctx context.Context) error {
 // many of its rows were replaced or removed.
 func (b *builder) rowsBefore() (first, gone map[string]int64) {
 	first, gone = map[string]int64{}, map[string]int64{}
-	for _, part := range cover(b.from) {
+	for _, part := range spans.Until(b.from) {
 		if old := b.blocks[blockKey{dataFiles, part}]; old != nil {
 			for i := range old.Entries {
 				first[old.Entries[i].Data] = part.Lo
@@ -254,13 +281,13 @@ func (b *builder) rowsBefore() (first, gone map[string]int64) {
 }
 
 // block returns the block of a kind and span; nil if it has no entries.
-func (b *builder) block(ctx context.Context, kind string, s span) (*block, error) {
+func (b *builder) block(ctx context.Context, kind string, s spans.Span) (*block, error) {
 	key := blockKey{kind, s}
 	made, ok := b.blocks[key]
-	if ok || s.end()-1 <= b.from {
+	if ok || s.End()-1 <= b.from {
 		return made, nil
 	}
-	made = &block{Kind: kind, span: s}
+	made = &block{Kind: kind, Span: s}
 	var err error
 	if kind == dataFiles {
 		made.Entries = b.filesIn(s)
@@ -284,25 +311,25 @@ func (b *builder) block(ctx context.Context, kind string, s span) (*block, error
 }
 
 // earlier returns the blocks of the previous state that together are the part of a span up to its commit.
-func (b *builder) earlier(kind string, s span) (found []*block) {
+func (b *builder) earlier(kind string, s spans.Span) (found []*block) {
 	if b.previous == nil {
 		return nil
 	}
-	for _, part := range cover(b.from) {
-		if old := b.blocks[blockKey{kind, part}]; old != nil && s.contains(part) {
+	for _, part := range spans.Until(b.from) {
+		if old := b.blocks[blockKey{kind, part}]; old != nil && s.Contains(part) {
 			found = append(found, old)
 		}
 	}
 	return found
 }
 
-func (b *builder) filesIn(s span) []entry {
+func (b *builder) filesIn(s spans.Span) []entry {
 	var entries []entry
 	for _, old := range b.earlier(dataFiles, s) {
 		entries = append(entries, old.Entries...)
 	}
 	for key, first := range b.first {
-		if first >= s.Lo && first < s.end() {
+		if first >= s.Lo && first < s.End() {
 			file := b.files[key]
 			entries = append(entries, entryOf(&file))
 		}
@@ -323,7 +350,7 @@ func entryOf(file *lake.File) entry {
 
 func compareEntries(a, b entry) int { return strings.Compare(a.Data, b.Data) }
 
-func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, error) {
+func (b *builder) deletesIn(ctx context.Context, kind string, s spans.Span) ([]entry, error) {
 	rows := map[string][]int64{}
 	events := b.closed
 	if kind == later {
@@ -334,15 +361,24 @@ func (b *builder) deletesIn(ctx context.Context, kind string, s span) ([]entry, 
 			rows[key] = found
 		}
 	}
+	var before []entry
 	for _, old := range b.earlier(kind, s) {
-		for i := range old.Entries {
-			e := &old.Entries[i]
-			found, err := readDeletes(ctx, b.store, b.mem, e.Deletes)
-			if err != nil {
-				return nil, err
-			}
-			rows[e.Data] = append(rows[e.Data], found...)
-		}
+		before = append(before, old.Entries...)
+	}
+	read := make([][]int64, len(before))
+	group, readCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range before {
+		group.Go(func() (err error) {
+			read[i], err = readDeletes(readCtx, b.store, b.mem, before[i].Deletes)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range before {
+		rows[before[i].Data] = append(rows[before[i].Data], read[i]...)
 	}
 	var entries []entry
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
@@ -421,8 +457,8 @@ func (b *builder) keptBefore(commit int64) (snapshot, bool) {
 // blocksOf returns the blocks that the snapshot of a commit is made of.
 func (b *builder) blocksOf(ctx context.Context, commit int64) ([]*block, error) {
 	var blocks []*block
-	add := func(kind string, spans []span) error {
-		for _, s := range spans {
+	add := func(kind string, parts []spans.Span) error {
+		for _, s := range parts {
 			made, err := b.block(ctx, kind, s)
 			if err != nil {
 				return err
@@ -433,16 +469,15 @@ func (b *builder) blocksOf(ctx context.Context, commit int64) ([]*block, error) 
 		}
 		return nil
 	}
-	spans := cover(commit)
-	if err := add(dataFiles, spans); err != nil || b.table.Namespace != Current {
+	until := spans.Until(commit)
+	if err := add(dataFiles, until); err != nil || b.table.Namespace != Current {
 		return blocks, err
 	}
-	after := coverAfter(commit, b.last)
+	after := spans.After(commit, b.last)
 	if b.previous == nil && commit != b.log.Number { // the next publication continues from the spans of the newest commit
-		spans = merged(spans, func(s span) int { return between(b.kept, s.end()-1, s.parent().end()-1) })
-		after = merged(after, func(s span) int { return between(b.kept, s.parent().Lo, s.Lo) })
+		until, after = spans.MergedUntil(until, b.kept), spans.MergedAfter(after, b.kept)
 	}
-	if err := add(closed, spans); err != nil {
+	if err := add(closed, until); err != nil {
 		return nil, err
 	}
 	return blocks, add(later, after)

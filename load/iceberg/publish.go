@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"dealflow/load"
 	"dealflow/load/iceberg/known"
@@ -37,12 +38,17 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// How much is done at once: tables, which hold their rows in memory; files of one that are read; and puts.
+// How much is done at once, so that a store far away takes as long for many objects as for one, and memory has room for them.
 const (
-	tablesAtOnce = 4
-	filesAtOnce  = 4
-	putsAtOnce   = store.SideBySide
+	largeAtOnce = 4                // tables of many rows, which they hold
+	tableAtOnce = 16               // tables of few rows
+	filesAtOnce = 4                // files of a table of which all rows are read
+	someAtOnce  = 32               // files of all tables of which some rows are read: of each it may hold a megabyte
+	atOnce      = store.SideBySide // small objects that are read or put
 )
+
+// manyRows is the number of deleted rows from which on a table has many.
+const manyRows = 100_000
 
 // publication is one call of Publish.
 type publication struct {
@@ -56,10 +62,11 @@ type publication struct {
 	known  known.Versions
 	closed known.Versions // versions that were replaced or removed since the commit of old
 	puts   *errgroup.Group
-	by     store.Replacer // of what is published; nil if the store gives no tags
-	tag    string         // of what is published, from before it was read; "" for nothing
-	last   int64          // the newest version of metadata that was removed
-	dry    bool           // nothing is put: objects have no keys, and entries have their positions
+	some   *semaphore.Weighted // the files of all tables of which some rows are read
+	by     store.Replacer      // of what is published; nil if the store gives no tags
+	tag    string              // of what is published, from before it was read; "" for nothing
+	last   int64               // the newest version of metadata that was removed
+	dry    bool                // nothing is put: objects have no keys, and entries have their positions
 
 	mu     sync.Mutex
 	put    map[string]bool // keys of the objects that putNew was given
@@ -84,7 +91,7 @@ func Publish(ctx context.Context, l *load.Lake, cfg Config) (*Result, error) {
 	if cfg.Memory == nil {
 		cfg.Memory = memory.DefaultAllocator
 	}
-	p := &publication{store: l.Store(), mem: cfg.Memory, log: l.Log(), root: l.Store().URL(), put: map[string]bool{}}
+	p := &publication{store: l.Store(), mem: cfg.Memory, log: l.Log(), root: l.Store().URL(), put: map[string]bool{}, some: semaphore.NewWeighted(someAtOnce)}
 	var settings Settings
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.findTag(groupCtx) })
@@ -135,12 +142,16 @@ func (p *publication) tables(ctx context.Context, before *Published, kept []int6
 		return nil, err
 	}
 	p.puts, p.ctx = errgroup.WithContext(ctx)
-	p.puts.SetLimit(putsAtOnce)
+	p.puts.SetLimit(atOnce)
 	made := make([]putTable, len(builders))
 	group, tableCtx := errgroup.WithContext(p.ctx)
-	group.SetLimit(tablesAtOnce)
+	room := semaphore.NewWeighted(tableAtOnce)
 	for i, b := range builders {
 		group.Go(func() (err error) {
+			if err := room.Acquire(tableCtx, b.weight()); err != nil {
+				return err
+			}
+			defer room.Release(b.weight())
 			if made[i], err = b.make(tableCtx); err != nil {
 				return fmt.Errorf("table %s: %w", b.table, err)
 			}
@@ -267,7 +278,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 		t.Bytes += int64(len(t.metadata))
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
+	group.SetLimit(atOnce)
 	for i := range tables {
 		group.Go(func() error { return p.putMetadata(groupCtx, before, &tables[i]) })
 	}
@@ -282,7 +293,7 @@ func (p *publication) putTables(ctx context.Context, before *Published, tables [
 		return false, err
 	}
 	group, groupCtx = errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
+	group.SetLimit(atOnce)
 	last := len(tables) - 1
 	for i := range last {
 		group.Go(func() error { return p.putHint(groupCtx, &tables[i]) })

@@ -69,7 +69,7 @@ func (n *Needed) addReplaced(ctx context.Context, s store.Store, since time.Time
 func readHints(ctx context.Context, s store.Store, hints []string) ([]string, error) {
 	named := make([]string, len(hints))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
+	group.SetLimit(atOnce)
 	for i, key := range hints {
 		group.Go(func() error {
 			text, err := store.Read(ctx, s, key)
@@ -123,7 +123,7 @@ func byState(ctx context.Context, s store.Store, metadata []string, skip func(er
 	var mu sync.Mutex
 	states := map[string][]string{}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
+	group.SetLimit(atOnce)
 	for _, key := range metadata {
 		group.Go(func() error {
 			state, err := stateOf(ctx, s, key)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/load/iceberg/spans"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
 	"dealflow/load/store/storetest"
@@ -45,7 +46,7 @@ func nextState(r *rand.Rand, before *state, commit int64) *state {
 				t.Snapshots = append(t.Snapshots, kept)
 			}
 		}
-		added := &block{Kind: dataFiles, span: span{commit, 1}, Manifest: randomObject(r, "manifest"), Entries: []entry{{Data: randomObject(r, "data").Key, Rows: 1}}}
+		added := &block{Kind: dataFiles, Span: spans.Span{Lo: commit, Size: 1}, Manifest: randomObject(r, "manifest"), Entries: []entry{{Data: randomObject(r, "data").Key, Rows: 1}}}
 		t.Blocks = append(t.Blocks, added)
 		t.Snapshots = append(t.Snapshots, snapshot{Commit: commit, SHA256: s.SHA256, KnownAt: s.KnownAt, List: randomObject(r, "list"), Blocks: []int{len(t.Blocks) - 1, r.IntN(len(t.Blocks))}})
 		s.Tables[name] = t
@@ -113,50 +114,18 @@ func TestStateDifference(t *testing.T) {
 	}
 }
 
-// TestSpans divides commits as published snapshots do: the spans of each are its commits, in order and once. Where few commits are
-// kept, few spans are short; where all are, those that many have stay as they are.
-func TestSpans(t *testing.T) {
-	t.Parallel()
-	const last = 700
-	alone, many := func(span) int { return 1 }, func(span) int { return few }
-	for n := int64(1); n < last; n++ {
-		for name, c := range map[string]struct {
-			spans    []span
-			from, to int64
-		}{
-			"until":  {merged(cover(n), alone), 1, n},
-			"after":  {merged(coverAfter(n, last), alone), n + 1, last},
-			"shared": {merged(cover(n), many), 1, n},
-		} {
-			next, short := c.from, 0
-			for _, s := range c.spans {
-				if s.Lo != next {
-					t.Fatalf("%s %d: %v, want a span that begins with %d", name, n, c.spans, next)
-				}
-				next = s.end()
-				if s.Size < 64 {
-					short++
-				}
-			}
-			if next <= c.to || name != "after" && next != c.to+1 || name != "shared" && short > 1 || name == "shared" && !slices.Equal(c.spans, cover(n)) {
-				t.Errorf("%s %d: %v, want the commits %d to %d, and one short span at most", name, n, c.spans, c.from, c.to)
-			}
-		}
-	}
-}
-
 // TestCompareOtherBlocks compares a table with one that has the same deleted rows in other blocks, and with some that do not.
 func TestCompareOtherBlocks(t *testing.T) {
 	t.Parallel()
 	deletes := func(lo, size int64, rows map[string][]int64) *block {
-		b := &block{Kind: closed, span: span{lo, size}}
+		b := &block{Kind: closed, Span: spans.Span{Lo: lo, Size: size}}
 		for data, positions := range rows {
 			b.Entries = append(b.Entries, entry{Data: data, Rows: int64(len(positions)), positions: positions})
 		}
 		return b
 	}
 	data := func(lo, size int64, names ...string) *block {
-		b := &block{Kind: dataFiles, span: span{lo, size}}
+		b := &block{Kind: dataFiles, Span: spans.Span{Lo: lo, Size: size}}
 		for _, name := range names {
 			b.Entries = append(b.Entries, entry{Data: name, Rows: 9})
 		}

@@ -121,7 +121,7 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 		return err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(putsAtOnce)
+	group.SetLimit(atOnce)
 	for _, t := range Tables() {
 		group.Go(func() error {
 			at, state := published.find(t), v.state.Tables[t.String()]
@@ -381,10 +381,10 @@ func (v *verification) compareTable(ctx context.Context, t Table, got, want *tab
 func matched(a, b []*block) (both [][2]*block, onlyA, onlyB []*block) {
 	places := map[blockKey]*block{}
 	for _, y := range b {
-		places[blockKey{y.Kind, y.span}] = y
+		places[blockKey{y.Kind, y.Span}] = y
 	}
 	for _, x := range a {
-		key := blockKey{x.Kind, x.span}
+		key := blockKey{x.Kind, x.Span}
 		if y := places[key]; y != nil {
 			both = append(both, [2]*block{x, y})
 			delete(places, key)

@@ -32,8 +32,24 @@ type knownVersion struct {
 // Versions are those of each feed, sorted by deal and version.
 type Versions map[feedKey][]knownVersion
 
-// filesAtOnce is how many files of a table, or of deal_versions, are read side by side.
-const filesAtOnce = 4
+// How many files of deal_versions are read side by side: of many rows, all of which are read, and others.
+const (
+	largeAtOnce = 4
+	filesAtOnce = 32
+	manyRows    = 100_000
+)
+
+// readAtOnce returns how many of some files may be read side by side, of all their rows.
+func readAtOnce(files []lake.File) int {
+	var rows int64
+	for i := range files {
+		rows += files[i].Rows
+	}
+	if rows > manyRows {
+		return largeAtOnce
+	}
+	return filesAtOnce
+}
 
 // Reader reads when versions became known. It is safe for concurrent use.
 type Reader struct {
@@ -86,7 +102,7 @@ func (r *Reader) Since(ctx context.Context, after int64) (Versions, error) {
 	})
 	parts := make([]Versions, len(files))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(filesAtOnce)
+	group.SetLimit(readAtOnce(files))
 	for i := range files {
 		group.Go(func() (err error) {
 			parts[i], err = r.sinceIn(ctx, &files[i], after)
