@@ -49,6 +49,7 @@ func (c *Catalog) derive(ctx context.Context, conn *stdsql.Conn, added newFiles)
 type indexing struct {
 	Table    map[string]string // the source for a FROM clause of each flattened table
 	Versions string            // the relation with the versions to add
+	Aliased  bool              // there are aliases of banks
 
 	market      api.Market                                // of the deals; "" for all
 	release     func(context.Context, *stdsql.Conn) error // after each part
@@ -106,6 +107,13 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 // countBanks counts the banks of new versions. If they are too many for one part, each market is counted by itself: its files are
 // then read once, and no others with them.
 func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing, added newFiles) error {
+	err := conn.QueryRowContext(ctx, "SELECT EXISTS (FROM _dealflow.bank_alias)").Scan(&ix.Aliased)
+	if err == nil {
+		err = ix.run(ctx, conn, "bank_numbers", 0)
+	}
+	if err != nil {
+		return err
+	}
 	if added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")) <= ix.most {
 		return ix.run(ctx, conn, "bank_counts", 0)
 	}
@@ -116,7 +124,7 @@ func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing
 	for _, ix.market = range slices.Concat(api.Markets(api.Bond), api.Markets(api.Loan)) {
 		own := added.inMarket(ix.market)
 		ix.Table = c.sources(own.files)
-		if err := ix.run(ctx, conn, "bank_counts", rows[ix.market]); err != nil {
+		if err := ix.run(ctx, conn, "bank_counts", rows[ix.market]/2); err != nil { // of numbers, not of texts
 			return err
 		}
 	}
