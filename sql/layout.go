@@ -19,6 +19,7 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/sql/layoutfile"
 	"dealflow/sql/ownschema"
+	"dealflow/sql/runrows"
 )
 
 // packedDatabase and packedDigits are the layout, as buildLayout built it when the hash in layout/hash was that of the
@@ -178,13 +179,14 @@ func layoutTexts() ([]string, error) {
 
 // indexData is the data for the template views/index.sql.
 type indexData struct {
-	Versions string
-	Columns  []lake.Column // of deal_versions
-	Runs     []lake.Column
-	FeedRuns []lake.Column
-	Checks   []lake.Column
-	Markets  []market
-	Amount   string // SQL type of amounts
+	Versions                     string
+	Columns                      []lake.Column // of deal_versions
+	Runs                         []lake.Column
+	FeedRuns                     []lake.Column
+	Checks                       []lake.Column
+	StoredFeedRuns, StoredChecks []lake.Column // as the tables have them, from which the views are made
+	Markets                      []market
+	Amount                       string // SQL type of amounts
 }
 
 // market is a row of the table markets.
@@ -209,6 +211,7 @@ func indexColumns() indexData {
 	return indexData{
 		Versions: emptySource(columns), Columns: columns,
 		Runs: lake.RunColumns(), FeedRuns: lake.FeedRunColumns(), Checks: lake.CheckColumns(),
+		StoredFeedRuns: runrows.FeedRunColumns(), StoredChecks: runrows.CheckColumns(),
 		Markets: markets(), Amount: lake.Money.SQL(),
 	}
 }

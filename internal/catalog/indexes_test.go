@@ -2,10 +2,15 @@ package catalog_test
 
 import (
 	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -85,6 +90,54 @@ func TestListings(t *testing.T) {
 			got := world.SortedRows(t, db, `SELECT market || ' ' || deal_id || ' ' || coalesce(duplicate_of, '-') FROM bond_priced_as_of('`+commit.KnownAt.String()+`')`)
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("as of commit %d: %q, want %q", commit.Number, got, want[i])
+			}
+		}
+	})
+}
+
+// TestRunsOfTheCatalog compares the views of the feeds of runs and of checks with what the commits say, of a run with a feed that is held and of
+// a sync, at instants with microseconds.
+func TestRunsOfTheCatalog(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	loans := api.Feed{Service: api.Loan, Market: "LL", Kind: api.Priced}
+	b.Write(world.Priced, 1, "")
+	b.WriteAll(loans, 1, 60, "")
+	w.Night(t, 0)
+	for id := range int64(60) {
+		b.Strike(loans, id+1) // so many at once are no removals
+	}
+	w.Clock.Set(world.Epoch.AddDate(0, 0, 1).Add(22*time.Hour + 123_457*time.Microsecond))
+	w.Interfere(func(http.ResponseWriter, *http.Request) bool {
+		w.Clock.Advance(1_007 * time.Microsecond) // a feed takes some time
+		return false
+	})
+	if _, err := w.Run(t); !errors.Is(err, pull.ErrFeedsHeld) {
+		t.Fatalf("got %v, want pull.ErrFeedsHeld", err)
+	}
+	w.Clock.Advance(time.Hour + 1_000_003*time.Microsecond)
+	b.Write(world.Priced, 1, `"message":"changed"`)
+	w.MustSync(t)
+	var feeds, checks []string
+	for _, c := range w.Log(t).Commits {
+		for _, f := range c.Feeds {
+			feeds = append(feeds, fmt.Sprint(c.RunID, " ", f.Feed, " ", f.Feed.Service, f.Feed.Market, f.Feed.Kind, " ", f.Outcome, " ", f.StartedAt.UnixMicro(), " ",
+				f.FinishedAt.UnixMicro(), " ", f.Deals, f.Changed, f.Requests, f.Bytes, " ", f.BaseURL, " ", f.Error))
+		}
+		for _, k := range c.Checks {
+			checks = append(checks, fmt.Sprint(c.RunID, " ", c.Number, " ", c.KnownAt.UnixMicro(), " ", k.Name, " ", k.Severity, " ", k.Outcome, " ", k.Count, " ", k.Detail))
+		}
+	}
+	slices.Sort(feeds)
+	slices.Sort(checks)
+	w.Published(t, func(db *stdsql.DB) {
+		for question, want := range map[string][]string{
+			`SELECT concat(run_id, ' ', feed, ' ', service, market, kind, ' ', outcome, ' ', epoch_us(started_at), ' ', epoch_us(finished_at), ' ',
+			   deals, ' ', changed, ' ', requests, ' ', bytes, ' ', base_url, ' ', error) FROM feed_runs`: feeds,
+			`SELECT concat(run_id, ' ', "commit", ' ', epoch_us(known_at), ' ', name, ' ', severity, ' ', outcome, ' ', count, ' ', detail) FROM checks`: checks,
+		} {
+			if got := world.SortedRows(t, db, question); !slices.Equal(got, want) || len(got) < 20 {
+				t.Errorf("got %q\nwant %q", got, want)
 			}
 		}
 	})

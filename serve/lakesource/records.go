@@ -59,7 +59,7 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 		position[e.id] = i
 		records[i] = serve.Record{ID: e.id, UpdatedAt: e.known.time(), PricingDate: e.pricingDate()}
 	}
-	rows, err := db.QueryContext(ctx, payloadQuery(chosen), string(feed.Service), string(feed.Market), string(feed.Kind), feed.String())
+	rows, err := db.QueryContext(ctx, payloadQuery(chosen), string(feed.Service), string(feed.Market), string(feed.Kind))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func payloadQuery(chosen []entry) string {
 SELECT v.deal_id, v.payload, r.base_url
 FROM files.deal_versions v
 JOIN (VALUES %s) k(deal_id, version) ON k.deal_id = v.deal_id AND k.version = v.version
-LEFT JOIN feed_runs r ON r.run_id = v.run_id AND r.feed = $4
+LEFT JOIN feed_runs r ON r.run_id = v.run_id AND r.service = v.service AND r.market = v.market AND r.kind = v.kind
 WHERE v.service = $1 AND v.market = $2 AND v.kind = $3
   AND v.deal_id BETWEEN %d AND %d AND v.known_at BETWEEN %s AND %s`,
 		keys.String(), ids[0], ids[1], known[0].literal(), known[1].literal())

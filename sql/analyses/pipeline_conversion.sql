@@ -73,8 +73,8 @@ WITH clock AS (
   HAVING bool_or(v.is_first AND NOT t.is_priced)
 ), observations AS (
   SELECT f.service, f.market, r.known_at
-  FROM main.feed_runs f
-  JOIN main.runs r USING (run_id)
+  FROM _dealflow.feed_runs f
+  JOIN _dealflow.runs r USING ("commit")
   WHERE f.kind = 'expected' AND f.outcome = 'done' AND r.command IN ('run', 'sync')
 ), outcomes AS (
   SELECT f.service, f.market,

@@ -22,8 +22,7 @@ WHERE shared AND (service, code) NOT IN (
 -- that has changed by now has had values.
 DELETE FROM _dealflow.tranche_known;
 DELETE FROM _dealflow.field_seen;
-DELETE FROM _dealflow.checks WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
-DELETE FROM _dealflow.feed_runs f WHERE NOT EXISTS (
-  FROM _dealflow.runs r WHERE r.run_id = f.run_id AND r.known_at <= {{lit .Known}}::TIMESTAMPTZ);
+DELETE FROM _dealflow.checks WHERE "commit" IN (SELECT "commit" FROM _dealflow.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ);
+DELETE FROM _dealflow.feed_runs WHERE "commit" IN (SELECT "commit" FROM _dealflow.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ);
 DELETE FROM _dealflow.runs WHERE known_at > {{lit .Known}}::TIMESTAMPTZ;
 UPDATE _dealflow.catalog SET "commit" = {{.Shown.Number}}, known_at = {{lit .Known}}::TIMESTAMPTZ, sha256 = nullif({{lit .Shown.SHA256}}, '')

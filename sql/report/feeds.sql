@@ -1,7 +1,7 @@
 -- The last run of complete snapshots, feed by feed.
 SELECT f.service, f.market, f.kind, f.outcome, f.deals, f.added, f.changed, f.removed, f.reappeared, f.quarantined, f.drift
-FROM feed_runs f
-JOIN runs r USING (run_id)
+FROM _dealflow.feed_runs f
+JOIN runs r USING ("commit")
 JOIN markets m ON m.market = f.market
 WHERE r."commit" = (SELECT max("commit") FROM runs WHERE command = 'run' AND known_at <= getvariable('as_of'))
 ORDER BY m.precedence, f.kind DESC

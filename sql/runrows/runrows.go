@@ -1,6 +1,7 @@
 // Package runrows fills the tables of a catalog that have a row for each run, feed of a run, and quality check.
 // Takes: commits, and a connection to the catalog. Gives: Insert, InsertChecks, Known, and Beginnings.
-// Keeps: rows are those of schemas/lake (RunRow, FeedRunRow, CheckRow); memory is bounded, for any number of runs.
+// Keeps: the views of the tables have the rows of schemas/lake (RunRow, FeedRunRow, CheckRow); memory is bounded, for any number of
+// runs.
 // Fails: the database's errors, and those of the runs.
 // May change here: how rows get into DuckDB.
 package runrows
@@ -38,9 +39,25 @@ func Insert(ctx context.Context, conn *stdsql.Conn, runs iter.Seq2[*lake.Commit,
 	return rows.insert(ctx, conn)
 }
 
+// FeedRunColumns returns the columns of the table of feeds: those of lake.FeedRunColumns, but with the number of the run's commit
+// in place of what is the same for all its feeds, and instants as microseconds from that of the commit, mostly before it. The caller
+// owns the slice.
+func FeedRunColumns() []lake.Column {
+	return append([]lake.Column{{Name: "commit", Type: lake.Int64}, {Name: "started_us", Type: lake.Int64}, {Name: "finished_us", Type: lake.Int64}},
+		without(lake.FeedRunColumns(), "run_id", "feed", "started_at", "finished_at")...)
+}
+
+// CheckColumns returns the columns of the table of checks: those of lake.CheckColumns that are not the same for all checks of a
+// run, and the number of the commit. The caller owns the slice.
+func CheckColumns() []lake.Column { return without(lake.CheckColumns(), "run_id", "known_at") }
+
+func without(columns []lake.Column, names ...string) []lake.Column {
+	return slices.DeleteFunc(columns, func(c lake.Column) bool { return slices.Contains(names, c.Name) })
+}
+
 // InsertChecks adds rows of lake.CheckRow to the table checks.
 func InsertChecks(ctx context.Context, conn *stdsql.Conn, checks []map[string]any) error {
-	return insertRows(ctx, conn, "checks", lake.CheckColumns(), checks)
+	return insertRows(ctx, conn, "checks", CheckColumns(), checks)
 }
 
 // Known returns those of the ids that the table runs has.
@@ -103,7 +120,11 @@ type rows struct {
 func (r *rows) add(run *lake.Commit) {
 	r.runs = append(r.runs, lake.RunRow(run))
 	for i := range run.Feeds {
-		r.feedRuns = append(r.feedRuns, lake.FeedRunRow(run, &run.Feeds[i]))
+		row := lake.FeedRunRow(run, &run.Feeds[i])
+		row["commit"] = run.Number
+		row["started_us"] = run.Feeds[i].StartedAt.UnixMicro() - run.KnownAt.UnixMicro()
+		row["finished_us"] = run.Feeds[i].FinishedAt.UnixMicro() - run.KnownAt.UnixMicro()
+		r.feedRuns = append(r.feedRuns, row)
 	}
 	for i := range run.Checks {
 		r.checks = append(r.checks, lake.CheckRow(run, &run.Checks[i]))
@@ -114,7 +135,7 @@ func (r *rows) insert(ctx context.Context, conn *stdsql.Conn) error {
 	if err := insertRows(ctx, conn, "runs", lake.RunColumns(), r.runs); err != nil {
 		return err
 	}
-	if err := insertRows(ctx, conn, "feed_runs", lake.FeedRunColumns(), r.feedRuns); err != nil {
+	if err := insertRows(ctx, conn, "feed_runs", FeedRunColumns(), r.feedRuns); err != nil {
 		return err
 	}
 	err := InsertChecks(ctx, conn, r.checks)

@@ -10,8 +10,8 @@ COMMENT ON MACRO main.knowledge_at IS 'The instant of the last pull, as of the i
 -- The same for one feed: if a run did not read the feed, the feed is not known up to that run.
 CREATE MACRO _dealflow.observed(t) AS TABLE
 SELECT f.service, f.market, f.kind, max(r.known_at) AS known_at
-FROM main.feed_runs f
-JOIN main.runs r USING (run_id)
+FROM _dealflow.feed_runs f
+JOIN _dealflow.runs r USING ("commit")
 WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
 GROUP BY f.service, f.market, f.kind;
 

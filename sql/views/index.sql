@@ -119,14 +119,26 @@ COMMENT ON VIEW runs IS 'One row per run that committed.';
 {{- range .Runs}}
 COMMENT ON COLUMN runs.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
-CREATE TABLE _dealflow.feed_runs ({{range $i, $c := .FeedRuns}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-CREATE VIEW feed_runs AS FROM _dealflow.feed_runs;
+-- There is a row for each feed of each sync, and for each check: after years, there may be millions. So these two tables have the number
+-- of the commit in place of the run's id and instant, and instants in microseconds from that of the commit.
+CREATE TABLE _dealflow.feed_runs ({{range $i, $c := .StoredFeedRuns}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+CREATE VIEW feed_runs AS
+SELECT {{range $i, $c := .FeedRuns}}{{if $i}}, {{end}}
+{{- if eq $c.Name "run_id"}}r.run_id
+{{- else if eq $c.Name "feed"}}f.service || '/' || lower(f.market) || '/' || f.kind AS feed
+{{- else if eq $c.Name "started_at"}}make_timestamptz(epoch_us(r.known_at) + f.started_us) AS started_at
+{{- else if eq $c.Name "finished_at"}}make_timestamptz(epoch_us(r.known_at) + f.finished_us) AS finished_at
+{{- else}}f.{{ident $c.Name}}{{end}}{{end}}
+FROM _dealflow.feed_runs f JOIN _dealflow.runs r ON r."commit" = f."commit";
 COMMENT ON VIEW feed_runs IS 'One row per feed of a run.';
 {{- range .FeedRuns}}
 COMMENT ON COLUMN feed_runs.{{ident .Name}} IS {{lit .Doc}};
 {{- end}}
-CREATE TABLE _dealflow.checks ({{range $i, $c := .Checks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
-CREATE VIEW checks AS FROM _dealflow.checks;
+CREATE TABLE _dealflow.checks ({{range $i, $c := .StoredChecks}}{{if $i}}, {{end}}{{ident $c.Name}} {{$c.Type.SQL}}{{end}});
+CREATE VIEW checks AS
+SELECT {{range $i, $c := .Checks}}{{if $i}}, {{end}}
+{{- if or (eq $c.Name "run_id") (eq $c.Name "known_at")}}r{{else}}c{{end}}.{{ident $c.Name}}{{end}}
+FROM _dealflow.checks c JOIN _dealflow.runs r ON r."commit" = c."commit";
 COMMENT ON VIEW checks IS 'Results of the quality checks, one row per check and commit.';
 {{- range .Checks}}
 COMMENT ON COLUMN checks.{{ident .Name}} IS {{lit .Doc}};
