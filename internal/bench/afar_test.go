@@ -135,6 +135,8 @@ func BenchmarkAfar(b *testing.B) {
 		})
 	}
 	nights("usual-run/compacted")
+	night()
+	measured("usual-run/empty-cache", "run", "--cache-dir", b.TempDir())
 	if exec.Command(path, "help", "iceberg", "on").Run() == nil {
 		do("iceberg", "on")
 		nights("usual-run/iceberg")

@@ -105,7 +105,7 @@ func TestRunsOfTheCatalog(t *testing.T) {
 	b.WriteAll(loans, 1, 60, "")
 	w.Night(t, 0)
 	for id := range int64(60) {
-		b.Strike(loans, id+1) // so many at once are no removals
+		b.Strike(loans, id+1) // the removal guard holds the feed
 	}
 	w.Clock.Set(world.Epoch.AddDate(0, 0, 1).Add(22*time.Hour + 123_457*time.Microsecond))
 	w.Interfere(func(http.ResponseWriter, *http.Request) bool {
