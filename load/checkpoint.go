@@ -8,8 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
+	"dealflow/load/lines"
 	"dealflow/load/parquet"
 	"dealflow/load/runs"
 	"dealflow/load/state"
@@ -92,9 +91,9 @@ func readCheckpoint(ctx context.Context, s store.Store, key string, number int64
 	}
 	defer object.Close() // read-only: a failing close loses nothing
 	r := checkpointReader{log: &Log{files: map[string]lake.File{}}}
-	for line, err := range parquet.Lines(object) {
+	for line, err := range lines.Decode[checkpointLine](parquet.Lines(object), checkHead) {
 		if err == nil {
-			err = r.read(line)
+			err = r.add(line)
 		}
 		if err != nil {
 			return nil, err
@@ -102,6 +101,20 @@ func readCheckpoint(ctx context.Context, s store.Store, key string, number int64
 	}
 	return r.end(number)
 }
+
+// checkHead returns an error if a checkpoint's first line says that it is of a later format.
+func checkHead(text []byte) error {
+	var line struct {
+		Head json.RawMessage `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(text, &line); err != nil || line.Head == nil {
+		return nil //nolint:nilerr // it is no checkpoint, as is found where all of it is read
+	}
+	return lake.CheckPreface(line.Head)
+}
+
+// roomAhead is the number of files for which there is room before they are read.
+const roomAhead = 100_000
 
 // checkpointReader sums up the lines of a checkpoint. It checks what they say as Log.append checks commits: the numbers,
 // the order of known_at, and the paths of files.
@@ -112,25 +125,11 @@ type checkpointReader struct {
 	segments, runs int
 }
 
-func (r *checkpointReader) read(text []byte) error {
-	if r.head.Commit == 0 {
-		var line struct {
-			Head json.RawMessage `json:"checkpoint"`
-		}
-		if err := json.Unmarshal(text, &line); err == nil && line.Head != nil {
-			if err := lake.CheckPreface(line.Head); err != nil {
-				return err
-			}
-		}
-	}
-	var line checkpointLine
-	// Half the time of encoding/json: after many years a checkpoint has some thousand lines.
-	if err := jsonv2.Unmarshal(text, &line); err != nil {
-		return err
-	}
+func (r *checkpointReader) add(line *checkpointLine) error {
 	switch {
 	case line.Head != nil:
 		r.head = *line.Head
+		r.log.files = make(map[string]lake.File, min(max(r.head.Files, 0), roomAhead))
 	case line.Segment != nil:
 		return r.segment(line.Segment)
 	case line.Run != nil:
@@ -197,20 +196,20 @@ func (l *Lake) writeCheckpoint(ctx context.Context, latest map[api.Feed]lake.Lat
 	log.index()
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
-	lines := []checkpointLine{{Head: &checkpointHead{
+	all := []checkpointLine{{Head: &checkpointHead{
 		FormatVersion: log.Format, DealflowVersion: log.writer(), Needs: log.Needs(), Commit: log.Number, KnownAt: log.KnownAt, SHA256: log.SHA256,
 		Segments: len(log.segments), Runs: len(log.Commits), Files: len(log.files),
 	}}}
 	for i := range log.segments {
-		lines = append(lines, checkpointLine{Segment: &log.segments[i]})
+		all = append(all, checkpointLine{Segment: &log.segments[i]})
 	}
 	for i := range log.Commits {
-		lines = append(lines, checkpointLine{Run: &log.Commits[i]})
+		all = append(all, checkpointLine{Run: &log.Commits[i]})
 	}
 	for _, file := range log.byPath() {
-		lines = append(lines, checkpointLine{File: &file})
+		all = append(all, checkpointLine{File: &file})
 	}
-	for _, line := range lines {
+	for _, line := range all {
 		if err := enc.Encode(line); err != nil {
 			return err
 		}

@@ -38,7 +38,8 @@ var doors = map[string][]string{
 	"load/runs":     {"load/store", "load/parquet", "schemas/..."}, // what a log says of its old runs
 	"load/state":    {"schemas/..."},
 	"load/begun":    {"load/store", "schemas/..."},
-	"load":          {"load/store", "load/parquet", "load/runs", "load/state", "load/begun", "schemas/...", "internal/process"},
+	"load/lines":    {},
+	"load":          {"load/store", "load/parquet", "load/lines", "load/runs", "load/state", "load/begun", "schemas/...", "internal/process"},
 	"load/transfer": {"load/store", "load", "load/begun", "schemas/..."},
 	"load/verify":   {"load/store", "load/parquet", "load/runs", "load", "load/iceberg", "schemas/..."},
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known", "load/iceberg/spans"},
