@@ -103,7 +103,7 @@ func TestChains(t *testing.T) {
 					"DEALFLOW_API=http://localhost", "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo", "DEALFLOW_CLOCK=server",
 				),
 				Now: time.Now, Stdin: strings.NewReader(""), Stdout: &output, Stderr: &output,
-				API: direct{source.Handler()}, S3: func(string) store.Store { return lake },
+				API: direct{source.Handler()}, S3: func(string) store.Store { return lake }, Only: true,
 			})
 			took := time.Since(began)
 			if code != 0 {
@@ -153,8 +153,10 @@ func TestChains(t *testing.T) {
 		do("compact", 35, "compact")
 		night()
 		do("run, compacted", 30, "run")
+		night()
+		do("run, empty cache", 30, "run", "--cache-dir", t.TempDir())
 		bounded("iceberg on", 40, "iceberg", "on")
-		for range 2 { // the second is the lake's sixteenth commit, whose spans of commits become larger ones
+		for range 2 { // the first is the lake's sixteenth commit, whose spans of commits become larger ones
 			night()
 			bounded("run with Iceberg tables", 35, "run")
 		}

@@ -37,6 +37,7 @@ type environment struct {
 	Wait    func(context.Context, time.Duration) // how a watch waits; nil: by a timer
 	API     http.RoundTripper                    // how requests reach the API; nil: over the network
 	S3      func(address string) store.Store     // the store at s3://…; nil: that of the bucket
+	Only    bool                                 // no other code has this program's version, although it may not know its revision
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer

@@ -300,7 +300,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 // pull calls execute once. It adds to cfg what is the same for all commands.
 func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
 	cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = a.Now, a.workDir(), version(), a.logger()
-	cfg.Ambiguous = isAmbiguous()
+	cfg.Ambiguous = !a.Only && isAmbiguous()
 	cfg.Owner, cfg.Elapsed = owner(), a.Elapsed
 	return execute(ctx, cfg)
 }

@@ -2,9 +2,9 @@
 WITH counted AS (
   SELECT 'runs' AS name, count(*) AS "rows" FROM runs WHERE known_at <= $as_of::TIMESTAMPTZ
   UNION ALL
-  SELECT 'feed_runs', count(*) FROM _dealflow.feed_runs f JOIN runs r ON r."commit" = f."commit" WHERE r.known_at <= $as_of::TIMESTAMPTZ
+  SELECT 'feed_runs', count(*) FROM feed_runs f JOIN runs r ON r.run_id = f.run_id WHERE r.known_at <= $as_of::TIMESTAMPTZ
   UNION ALL
-  SELECT 'checks', count(*) FROM _dealflow.checks c JOIN runs r ON r."commit" = c."commit" WHERE r.known_at <= $as_of::TIMESTAMPTZ
+  SELECT 'checks', count(*) FROM checks c JOIN runs r ON r.run_id = c.run_id WHERE r.known_at <= $as_of::TIMESTAMPTZ
   UNION ALL
   SELECT 'deals', count(*) FROM deals_as_of($as_of::TIMESTAMPTZ)
   UNION ALL
