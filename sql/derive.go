@@ -107,6 +107,10 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 // countBanks counts the banks of new versions. If they are too many for one part, each market is counted by itself: its files are
 // then read once, and no others with them.
 func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing, added newFiles) error {
+	entries := added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks"))
+	if entries == 0 {
+		return nil
+	}
 	err := conn.QueryRowContext(ctx, "SELECT EXISTS (FROM _dealflow.bank_alias)").Scan(&ix.Aliased)
 	if err == nil {
 		err = ix.run(ctx, conn, "bank_numbers", 0)
@@ -114,7 +118,7 @@ func (c *Catalog) countBanks(ctx context.Context, conn *stdsql.Conn, ix indexing
 	if err != nil {
 		return err
 	}
-	if added.rows(lake.HistoryTable("bond_priced_banks"), lake.HistoryTable("loan_priced_tranche_banks")) <= ix.most {
+	if entries <= ix.most {
 		return ix.run(ctx, conn, "bank_counts", 0)
 	}
 	rows, err := bankRows(ctx, conn, ix.Table)

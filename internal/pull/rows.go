@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"dealflow/internal/pull/rows"
 	"dealflow/load/parquet"
 	"dealflow/schemas/api"
@@ -139,43 +141,45 @@ func (r *run) writeAfter(ctx context.Context, f *feedRun, cfg rows.Config, deals
 // fetching is the work of getting files of a lake that is no local folder into the cache, while something else is done. A nil one gets
 // nothing.
 type fetching struct {
-	done   chan struct{} // closed when folder and err are set
-	folder io.Closer     // they stay at least until it is closed
-	err    error
+	group  errgroup.Group
+	folder io.Closer // the files stay at least until it is closed
 }
 
 // fetchEarlier fetches what can be taken over from a feed's last snapshot while the feed is read: a machine that begins each night with
 // an empty cache would flatten all deals again, which takes longer. It ends when the context does; the caller closes it.
 func (r *run) fetchEarlier(ctx context.Context, feed api.Feed) *fetching {
-	files := r.takeable(feed)
-	if r.Cache == nil || len(files) == 0 {
+	if r.Cache == nil {
 		return nil
 	}
-	f := &fetching{done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		f.folder, f.err = r.Cache.FetchAhead(ctx, r.Store, files)
+	files := r.takeable(feed)
+	if len(files) == 0 {
+		return nil
+	}
+	f := new(fetching)
+	f.group.Go(func() (err error) {
+		f.folder, err = r.Cache.FetchAhead(ctx, r.Store, files)
 		if ctx.Err() != nil {
-			f.err = nil // not the files' fault
+			return nil //nolint:nilerr // it is not the files' fault
 		}
-	}()
+		return err
+	})
 	return f
 }
 
-// wait waits until the files are in the cache, as far as there is time for that.
+// wait waits until the files are in the cache, as far as there is time for that. It may be called more than once.
 func (f *fetching) wait() error {
 	if f == nil {
 		return nil
 	}
-	<-f.done
-	return f.err
+	return f.group.Wait()
 }
 
+// close waits, too, and releases the files.
 func (f *fetching) close() error {
 	if f == nil {
 		return nil
 	}
-	<-f.done
+	_ = f.wait() // its error is told where the files are wanted
 	return f.folder.Close()
 }
 

@@ -148,10 +148,11 @@ func (p *publication) tables(ctx context.Context, before *Published, kept []int6
 	room := semaphore.NewWeighted(tableAtOnce)
 	for i, b := range builders {
 		group.Go(func() (err error) {
-			if err := room.Acquire(tableCtx, b.weight()); err != nil {
+			weight := b.weight()
+			if err := room.Acquire(tableCtx, weight); err != nil {
 				return err
 			}
-			defer room.Release(b.weight())
+			defer room.Release(weight)
 			if made[i], err = b.make(tableCtx); err != nil {
 				return fmt.Errorf("table %s: %w", b.table, err)
 			}

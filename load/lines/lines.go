@@ -16,20 +16,23 @@ const atOnce = 1024
 func Decode[T any](texts iter.Seq2[[]byte, error], check func(first []byte) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var some [][]byte
+		first := true
 		for text, err := range texts {
-			if err == nil && check != nil {
-				err, check = check(text), nil
-			}
-			if some = append(some, text); err == nil && len(some) == atOnce {
-				if !decode(some, yield) {
-					return
-				}
-				some = some[:0]
+			if err == nil && first && check != nil {
+				err = check(text)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			first, some = false, append(some, text)
+			if len(some) < atOnce {
+				continue
+			}
+			if !decode(some, yield) {
+				return
+			}
+			some = some[:0]
 		}
 		decode(some, yield)
 	}
