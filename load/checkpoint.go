@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"dealflow/load/lines"
+	"dealflow/load/live"
 	"dealflow/load/parquet"
 	"dealflow/load/runs"
 	"dealflow/load/state"
@@ -90,7 +91,7 @@ func readCheckpoint(ctx context.Context, s store.Store, key string, number int64
 		return nil, err
 	}
 	defer object.Close() // read-only: a failing close loses nothing
-	r := checkpointReader{log: &Log{files: map[string]lake.File{}}}
+	r := checkpointReader{log: new(Log)}
 	for line, err := range lines.Decode[checkpointLine](parquet.Lines(object), checkHead) {
 		if err == nil {
 			err = r.add(line)
@@ -129,13 +130,13 @@ func (r *checkpointReader) add(line *checkpointLine) error {
 	switch {
 	case line.Head != nil:
 		r.head = *line.Head
-		r.log.files = make(map[string]lake.File, min(max(r.head.Files, 0), roomAhead))
+		r.log.files = live.New(min(max(r.head.Files, 0), roomAhead))
 	case line.Segment != nil:
 		return r.segment(line.Segment)
 	case line.Run != nil:
 		return r.run(line.Run)
 	case line.File != nil:
-		r.log.files[line.File.Path] = *line.File
+		r.log.files.Put(line.File)
 		return line.File.CheckPath(r.head.FormatVersion)
 	}
 	return nil
@@ -172,7 +173,7 @@ func (r *checkpointReader) run(c *lake.Commit) error {
 // end returns the log of a complete checkpoint.
 func (r *checkpointReader) end(number int64) (*Log, error) {
 	head, log := &r.head, r.log
-	if head.Commit != number || head.FormatVersion < 1 || head.Segments != r.segments || head.Runs != r.runs || head.Files != len(log.files) || r.last.Number != number {
+	if head.Commit != number || head.FormatVersion < 1 || head.Segments != r.segments || head.Runs != r.runs || head.Files != log.files.Len() || r.last.Number != number {
 		return nil, errors.New("not a complete checkpoint")
 	}
 	if !head.KnownAt.Equal(r.last.KnownAt.Time) {
@@ -198,7 +199,7 @@ func (l *Lake) writeCheckpoint(ctx context.Context, latest map[api.Feed]lake.Lat
 	enc := json.NewEncoder(&text)
 	all := []checkpointLine{{Head: &checkpointHead{
 		FormatVersion: log.Format, DealflowVersion: log.writer(), Needs: log.Needs(), Commit: log.Number, KnownAt: log.KnownAt, SHA256: log.SHA256,
-		Segments: len(log.segments), Runs: len(log.Commits), Files: len(log.files),
+		Segments: len(log.segments), Runs: len(log.Commits), Files: log.files.Len(),
 	}}}
 	for i := range log.segments {
 		all = append(all, checkpointLine{Segment: &log.segments[i]})
@@ -206,8 +207,8 @@ func (l *Lake) writeCheckpoint(ctx context.Context, latest map[api.Feed]lake.Lat
 	for i := range log.Commits {
 		all = append(all, checkpointLine{Run: &log.Commits[i]})
 	}
-	for _, file := range log.byPath() {
-		all = append(all, checkpointLine{File: &file})
+	for _, file := range log.files.All() {
+		all = append(all, checkpointLine{File: file})
 	}
 	for _, line := range all {
 		if err := enc.Encode(line); err != nil {

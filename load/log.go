@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"dealflow/load/begun"
+	"dealflow/load/live"
 	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -35,13 +35,12 @@ type Log struct {
 	// newest, and of those before only the ones that decisions need: Lake.Runs and Lake.Names have all.
 	Commits []lake.Commit
 
-	segments   runs.Segments        // of the commits that Commits need not have, without a gap
-	files      map[string]lake.File // live files, by path
-	sorted     []lake.File          // the same sorted by path; nil before index
-	needs      lake.Needs           // of the commits, without those of their files
-	all        *lake.Needs          // of the commits and the live files; nil before index
-	checkpoint int64                // number of the newest commit that a readable checkpoint includes; 0 for none
-	addedSince map[string]bool      // paths of live files that commits after the checkpoint added
+	segments   runs.Segments // of the commits that Commits need not have, without a gap
+	files      live.Files
+	needs      lake.Needs      // of the commits, without those of their files
+	all        *lake.Needs     // of the commits and the live files; nil before index
+	checkpoint int64           // number of the newest commit that a readable checkpoint includes; 0 for none
+	addedSince map[string]bool // paths of live files that commits after the checkpoint added
 }
 
 // Lake is an open lake. It is not safe for concurrent use, except that any number of goroutines may read it at once.
@@ -200,7 +199,7 @@ func (g *Log) Needs() lake.Needs {
 	}
 	needs := g.needs
 	needs.Merge(g.segments.Needs())
-	for _, file := range g.files {
+	for _, file := range g.files.All() {
 		if file.Requires != nil || file.RequiresToWrite != nil {
 			needs.Merge(file.Needs)
 		}
@@ -296,6 +295,7 @@ func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
 	if err := l.readCommits(ctx, log, nil, number, number); err != nil {
 		return nil, err
 	}
+	log.index()
 	return log, nil
 }
 
@@ -321,21 +321,18 @@ func (g *Log) append(data []byte) error {
 	}
 	g.Format = commit.FormatVersion
 	g.needs.Merge(commit.Needs)
-	if g.files == nil {
-		g.files = map[string]lake.File{}
-	}
 	if g.addedSince == nil {
 		g.addedSince = map[string]bool{}
 	}
 	for _, path := range commit.Remove {
-		delete(g.files, path)
+		g.files.Remove(path)
 		delete(g.addedSince, path)
 	}
-	for _, file := range commit.Add {
-		g.files[file.Path] = file
-		g.addedSince[file.Path] = true
+	for i := range commit.Add {
+		g.files.Put(&commit.Add[i])
+		g.addedSince[commit.Add[i].Path] = true
 	}
-	g.sorted, g.all = nil, nil
+	g.all = nil
 	g.Number, g.KnownAt, g.SHA256 = commit.Number, commit.KnownAt, lake.SHA256(data)
 	commit.Add, commit.Remove = nil, nil
 	g.Commits = append(g.Commits, *commit)
@@ -343,74 +340,58 @@ func (g *Log) append(data []byte) error {
 }
 
 // Files returns the live files of a table, sorted by path. The table is named as in a commit:
-// "history.bond_priced_deals".
-func (g *Log) Files(table string) []lake.File {
-	var found []lake.File
-	for _, file := range g.byPath() {
-		if file.Table == table {
-			found = append(found, file)
-		}
-	}
-	return found
-}
+// "history.bond_priced_deals". The caller owns the slice.
+func (g *Log) Files(table string) []lake.File { return valuesOf(g.files.Of(table)) }
 
 // AllFiles returns all live files, sorted by path. The caller owns the slice.
-func (g *Log) AllFiles() []lake.File { return slices.Clone(g.byPath()) }
+func (g *Log) AllFiles() []lake.File { return valuesOf(g.files.All()) }
 
-// byPath returns the live files sorted by path. The slice is shared: do not modify it.
-func (g *Log) byPath() []lake.File {
-	if g.sorted != nil {
-		return g.sorted
+func valuesOf(files []*lake.File) []lake.File {
+	values := make([]lake.File, len(files))
+	for i := range files {
+		values[i] = *files[i]
 	}
-	sorted := make([]lake.File, 0, len(g.files))
-	for _, path := range slices.Sorted(maps.Keys(g.files)) {
-		sorted = append(sorted, g.files[path])
-	}
-	return sorted
+	return values
 }
 
-// index sorts the files and sums up their needs once: after many years a lake has some hundred thousand files, and feeds
-// that are read concurrently ask for them by table again and again.
+// index orders the files and sums up their needs once: feeds that are read concurrently ask for them by table again and again.
 func (g *Log) index() {
-	g.sorted = g.byPath()
+	g.files.Index()
 	needs := g.Needs()
 	g.all = &needs
 }
 
-// Replaced returns the paths of the live snapshot files of a feed and day, which a new snapshot replaces. They are
-// sorted. A shared file among them may have rows of other feeds, which stay.
-func (g *Log) Replaced(feed api.Feed, date string) []string {
-	names := map[string]bool{}
+// Snapshot returns the live files of a feed's snapshot of a day, which a new snapshot of that day replaces, sorted by path. A shared
+// file among them may have rows of other feeds. The caller owns the slice.
+func (g *Log) Snapshot(feed api.Feed, day string) []lake.File {
+	var found []lake.File
 	for _, table := range lake.FeedTables(feed) {
-		names[lake.SnapshotTable(table.Name)] = true
-	}
-	var paths []string
-	for path, file := range g.files {
-		if names[file.Table] && file.Day() == date && file.HasMarket(feed.Market) {
-			paths = append(paths, path)
+		for _, file := range g.files.Of(lake.SnapshotTable(table.Name)) {
+			if file.Day() == day && file.HasMarket(feed.Market) {
+				found = append(found, *file)
+			}
 		}
 	}
-	slices.Sort(paths)
-	return paths
+	slices.SortFunc(found, func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
+	return found
 }
 
 // Live says whether the lake contains a file.
-func (g *Log) Live(path string) bool {
-	_, live := g.files[path]
-	return live
-}
+func (g *Log) Live(path string) bool { return g.files.Get(path) != nil }
 
 // LiveFile returns the live file with a path; false if the lake does not contain it.
 func (g *Log) LiveFile(path string) (lake.File, bool) {
-	file, live := g.files[path]
-	return file, live
+	if file := g.files.Get(path); file != nil {
+		return *file, true
+	}
+	return lake.File{}, false
 }
 
 // SnapshotFiles returns the live snapshot files of each feed and day (YYYY-MM-DD). A shared file is one of each of its
 // feeds.
 func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 	found := map[api.Feed]map[string][]lake.File{}
-	for _, f := range g.AllFiles() {
+	for _, f := range g.files.All() {
 		name, ok := strings.CutPrefix(f.Table, lake.SnapshotTable(""))
 		table, known := lake.TableByName(name)
 		if !ok || !known {
@@ -421,7 +402,7 @@ func (g *Log) SnapshotFiles() map[api.Feed]map[string][]lake.File {
 			if found[feed] == nil {
 				found[feed] = map[string][]lake.File{}
 			}
-			found[feed][f.Day()] = append(found[feed][f.Day()], f)
+			found[feed][f.Day()] = append(found[feed][f.Day()], *f)
 		}
 	}
 	return found

@@ -17,9 +17,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// TestReplaced lists the files that a feed's new snapshot of a day replaces: those of its own tables, market and day, and
+// TestSnapshotOfADay lists the files of a feed's snapshot of a day, which a new one replaces: those of its own tables, market and day, and
 // no other feed's.
-func TestReplaced(t *testing.T) {
+func TestSnapshotOfADay(t *testing.T) {
 	t.Parallel()
 	s := memstore.Mem{}
 	l := loadtest.Open(t, &s)
@@ -59,7 +59,11 @@ func TestReplaced(t *testing.T) {
 			if n := len(lake.FeedTables(feed)); day != "2026-03-03" && len(want) != n {
 				t.Fatalf("%s has %d files on %s, want one for each of %d tables", feed, len(want), day, n)
 			}
-			if got := l.Log().Replaced(feed, day); !slices.Equal(got, want) {
+			var got []string
+			for _, file := range l.Log().Snapshot(feed, day) {
+				got = append(got, file.Path)
+			}
+			if !slices.Equal(got, want) {
 				t.Errorf("%s on %s: got %q, want %q", feed, day, got, want)
 			}
 		}

@@ -53,7 +53,7 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 // would say that the month came.
 func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, files []lake.File, local LocalFiles) error {
 	text, err := renderFrom(cutting, "cut/days.sql", known.String())
-	var months string // with a known day, each as service/kind/2026_01 between blanks
+	var months string // with a known day, each as service/kind/2026-01 between blanks
 	if err == nil {
 		err = conn.QueryRowContext(ctx, text).Scan(&months)
 	}
@@ -67,7 +67,7 @@ func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, fi
 		for _, file := range byTable[lake.SnapshotTable(table.Name)] {
 			if month := monthOf(&file); strings.Contains(months, fmt.Sprintf(" %s/%s/%s ", table.Service, table.Kind, month)) {
 				kept = append(kept, file)
-			} else if _, err := conn.ExecContext(ctx, "DROP VIEW IF EXISTS _dealflow."+quote.Name("snapshots_"+table.Name+"_"+month)); err != nil {
+			} else if _, err := conn.ExecContext(ctx, "DROP VIEW IF EXISTS _dealflow."+quote.Name(monthView(table, month))); err != nil {
 				return err
 			}
 		}

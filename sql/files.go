@@ -21,10 +21,10 @@ import (
 // casts. Files of a later schema version than this program's are read like those of its own: their further columns are
 // left out (lake.SchemaNeeds). Without files the result is empty and typed.
 func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
-	byVersion := map[int][]lake.File{}
+	byVersion := map[int][]*lake.File{}
 	for i := range files {
 		version := min(files[i].SchemaVersion, lake.SchemaVersion)
-		byVersion[version] = append(byVersion[version], files[i])
+		byVersion[version] = append(byVersion[version], &files[i])
 	}
 	var parts []string
 	for version := 1; version <= lake.SchemaVersion; version++ {
@@ -41,14 +41,14 @@ func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
 // pathsOf lists the paths of files of one table. The first is that of a file of average size: DuckDB takes its number of rows for
 // that of each file when it orders joins, and else it would build hash tables of the widest rows (a year's file next to
 // those of nights).
-func pathsOf(files []lake.File) []string {
+func pathsOf(files []*lake.File) []string {
 	paths := make([]string, len(files))
 	var rows int64
 	for i := range files {
 		paths[i] = files[i].Path
 		rows += files[i].Rows
 	}
-	fromMean := func(f lake.File) int64 { return max(f.Rows-rows/int64(len(files)), rows/int64(len(files))-f.Rows) }
+	fromMean := func(f *lake.File) int64 { return max(f.Rows-rows/int64(len(files)), rows/int64(len(files))-f.Rows) }
 	first := 0
 	for i := range files {
 		if fromMean(files[i]) < fromMean(files[first]) {
@@ -136,7 +136,14 @@ func tableOf(table *lake.Table) tableData {
 
 // filesOf groups files by table name as a commit writes it. Each group is sorted by path.
 func filesOf(files []lake.File) map[string][]lake.File {
+	number := map[string]int{} // a lake of years has tens of thousands
+	for i := range files {
+		number[files[i].Table]++
+	}
 	byTable := map[string][]lake.File{}
+	for table, n := range number {
+		byTable[table] = make([]lake.File, 0, n)
+	}
 	for i := range files {
 		byTable[files[i].Table] = append(byTable[files[i].Table], files[i])
 	}
@@ -181,13 +188,14 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	columns := table.SnapshotColumns()
 	months := map[string][]lake.File{}
 	for i := range files {
-		months[monthOf(&files[i])] = append(months[monthOf(&files[i])], files[i])
+		month := monthOf(&files[i])
+		months[month] = append(months[month], files[i])
 	}
 	whole := fileView{"snapshots_" + table.Name, emptySource(columns), files}
 	var views []fileView
 	var parts []string
 	for _, month := range slices.Sorted(maps.Keys(months)) {
-		part := fileView{whole.name + "_" + month, c.source(months[month], columns), months[month]}
+		part := fileView{monthView(table, month), c.source(months[month], columns), months[month]}
 		views = append(views, part)
 		parts = append(parts, "FROM _dealflow."+quote.Name(part.name))
 	}
@@ -197,9 +205,15 @@ func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView
 	return append(views, whole)
 }
 
-// monthOf returns the month of a file of snapshots, as its view's name has it.
+// monthOf returns the month of a file of snapshots, YYYY-MM.
 func monthOf(f *lake.File) string {
-	return strings.Replace(f.Day()[:min(len(f.Day()), 7)], "-", "_", 1)
+	day := f.Day()
+	return day[:min(len(day), 7)]
+}
+
+// monthView is the name of the view of a table's snapshots of a month.
+func monthView(table *lake.Table, month string) string {
+	return "snapshots_" + table.Name + "_" + strings.Replace(month, "-", "_", 1)
 }
 
 // viewChanges lists the file views to create or replace, and the names of those to drop.

@@ -18,9 +18,9 @@ func TestPathsOf(t *testing.T) {
 		{[]int64{10, 10, 10}, []string{"a", "b", "c"}},
 		{[]int64{1, 0, 0}, []string{"b", "a", "c"}},
 	} {
-		var files []lake.File
+		var files []*lake.File
 		for i, n := range c.rows {
-			files = append(files, lake.File{Path: string(rune('a' + i)), Rows: n})
+			files = append(files, &lake.File{Path: string(rune('a' + i)), Rows: n})
 		}
 		if got := pathsOf(files); !slices.Equal(got, c.want) {
 			t.Errorf("files of %d rows: got %q, want %q", c.rows, got, c.want)

@@ -73,10 +73,14 @@ func (s state) filesOf(pairs []lake.VersionPair) []lake.File {
 			pulled[s.commits[i].RunID] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool {
-		run := f.RunID()
-		return f.Table != lake.HistoryTable(lake.DealVersions) || pulled[run] && !wanted[run]
-	})
+	table := lake.HistoryTable(lake.DealVersions)
+	var files []lake.File
+	for i := range s.files {
+		if f := &s.files[i]; f.Table == table && (wanted[f.RunID()] || !pulled[f.RunID()]) {
+			files = append(files, *f)
+		}
+	}
+	return files
 }
 
 // pairDiffer compares the pairs of one feed.

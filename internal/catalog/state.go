@@ -46,6 +46,15 @@ func (s state) runsAfter(ctx context.Context, l *load.Lake, commit int64) iter.S
 
 // with returns the state after one more commit.
 func (s state) with(c *lake.Commit) state {
-	files := slices.DeleteFunc(slices.Clone(s.files), func(f lake.File) bool { return slices.Contains(c.Remove, f.Path) })
+	removed := map[string]bool{}
+	for _, path := range c.Remove {
+		removed[path] = true
+	}
+	files := make([]lake.File, 0, len(s.files)+len(c.Add))
+	for i := range s.files {
+		if !removed[s.files[i].Path] {
+			files = append(files, s.files[i])
+		}
+	}
 	return state{c.Number, "", c.KnownAt, append(files, c.Add...), append(slices.Clone(s.commits), *c), []lake.Commit{*c}}
 }

@@ -41,12 +41,7 @@ func planDrop(log *load.Log, cfg ExpireConfig, result *ExpireResult) (drop lake.
 			continue
 		}
 		drop.Feeds = append(drop.Feeds, feed)
-		day := expiredDay{Feed: feed, Day: drop.Day}
-		for _, path := range log.Replaced(feed, drop.Day) {
-			file, _ := log.LiveFile(path)
-			day.Files = append(day.Files, file)
-		}
-		days = append(days, day)
+		days = append(days, expiredDay{Feed: feed, Day: drop.Day, Files: log.Snapshot(feed, drop.Day)})
 	}
 	if len(days) == 0 {
 		return drop, nil, fmt.Errorf("drop day %s: no run has a snapshot of it that was not taken back; `dealflow runs` lists the days", drop.Day)

@@ -135,8 +135,7 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	}
 	var parts []maintain.Part
 	for _, f := range done {
-		for _, path := range r.lake.Log().Replaced(f.Feed, r.day) {
-			file, _ := r.lake.Log().LiveFile(path)
+		for _, file := range r.lake.Log().Snapshot(f.Feed, r.day) {
 			parts = append(parts, maintain.Part{File: file, Market: f.Feed.Market})
 		}
 	}

@@ -116,7 +116,7 @@ func (r *run) planFeed(ctx context.Context, feed api.Feed, planned bool) (Planne
 	if last := log.LastSnapshot(feed); last != nil {
 		run := last.Feed(feed)
 		f.LastDeals, f.LastPages, f.LastRequests, f.LastReceived = run.Deals, run.Pages, run.Requests, run.Bytes
-		for _, file := range log.SnapshotFiles()[feed][last.SnapshotDate] {
+		for _, file := range log.Snapshot(feed, last.SnapshotDate) {
 			f.LastFiles++
 			f.LastWritten += file.Bytes
 		}
@@ -128,7 +128,7 @@ func (r *run) planFeed(ctx context.Context, feed api.Feed, planned bool) (Planne
 	if err != nil {
 		return f, err
 	}
-	f.Action, f.Held, f.Replaces = ActionPull, hold != nil, len(log.Replaced(feed, r.day))
+	f.Action, f.Held, f.Replaces = ActionPull, hold != nil, len(log.Snapshot(feed, r.day))
 	f.FirstPage, f.More, err = r.Client.Peek(ctx, feed)
 	var auth *extract.AuthError
 	switch {

@@ -191,13 +191,11 @@ func (r *run) takeable(feed api.Feed) []lake.File {
 	if !r.command.complete || r.Ambiguous || last == nil || last.DealflowVersion != r.Version || last.Feed(feed).BaseURL != r.Base.String() {
 		return nil
 	}
-	var files []lake.File
-	for _, path := range log.Replaced(feed, last.SnapshotDate) {
-		file, _ := log.LiveFile(path)
+	files := log.Snapshot(feed, last.SnapshotDate)
+	for _, file := range files {
 		if file.RunID() != last.RunID || file.IsShared() || file.SchemaVersion != lake.SchemaVersion {
 			return nil // replayed or merged since
 		}
-		files = append(files, file)
 	}
 	return files
 }

@@ -3,18 +3,20 @@ package lines
 import (
 	"iter"
 	"runtime"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"golang.org/x/sync/errgroup"
 )
 
 // atOnce is the number of lines that are decoded together.
-const atOnce = 1024
+const atOnce = 256
 
-// Decode yields the values of lines. They are decoded on all processors: of some thousand lines that takes most of the time. check
-// sees the first line before any is decoded; nil for none. An error is the last that Decode yields.
+// Decode yields the values of lines. They are decoded on all processors while the lines after them are read: of some thousand lines
+// that takes most of the time. check sees the first line before any is decoded; nil for none. An error is the last that Decode yields.
 func Decode[T any](texts iter.Seq2[[]byte, error], check func(first []byte) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
+		d := decoder[T]{yield: yield}
+		defer d.decoding.Wait() // who takes the values may end before the last
 		var some [][]byte
 		first := true
 		for text, err := range texts {
@@ -29,37 +31,59 @@ func Decode[T any](texts iter.Seq2[[]byte, error], check func(first []byte) erro
 			if len(some) < atOnce {
 				continue
 			}
-			if !decode(some, yield) {
+			d.begin(some)
+			if some = nil; !d.give(runtime.GOMAXPROCS(0)) {
 				return
 			}
-			some = some[:0]
 		}
-		decode(some, yield)
+		d.begin(some)
+		d.give(0)
 	}
 }
 
-// decode yields the values of some lines. It returns false at the end: an error, or that of who takes them.
-func decode[T any](texts [][]byte, yield func(*T, error) bool) bool {
-	values := make([]T, len(texts))
-	var group errgroup.Group
-	part := max(1, (len(texts)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for from := 0; from < len(texts); from += part {
-		group.Go(func() error {
-			for i := from; i < min(from+part, len(texts)); i++ {
-				if err := jsonv2.Unmarshal(texts[i], &values[i]); err != nil { // half the time of encoding/json
-					return err
-				}
+// decoder has the parts that are being decoded, in the order of their lines.
+type decoder[T any] struct {
+	yield    func(*T, error) bool
+	parts    []*part[T]
+	decoding sync.WaitGroup
+}
+
+// part is the values of some lines, once done is closed.
+type part[T any] struct {
+	values []T
+	err    error
+	done   chan struct{}
+}
+
+// begin decodes lines in the background.
+func (d *decoder[T]) begin(texts [][]byte) {
+	p := &part[T]{values: make([]T, len(texts)), done: make(chan struct{})}
+	d.parts = append(d.parts, p)
+	d.decoding.Go(func() {
+		defer close(p.done)
+		for i := range texts {
+			if p.err = jsonv2.Unmarshal(texts[i], &p.values[i]); p.err != nil { // half the time of encoding/json
+				return
 			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		yield(nil, err)
-		return false
-	}
-	for i := range values {
-		if !yield(&values[i], nil) {
+		}
+	})
+}
+
+// give yields the values of the first parts, until at most that many parts are left. It returns false at the end: an error, or that
+// of who takes the values.
+func (d *decoder[T]) give(left int) bool {
+	for len(d.parts) > left {
+		p := d.parts[0]
+		d.parts = d.parts[1:]
+		<-p.done
+		if p.err != nil {
+			d.yield(nil, p.err)
 			return false
+		}
+		for i := range p.values {
+			if !d.yield(&p.values[i], nil) {
+				return false
+			}
 		}
 	}
 	return true

@@ -49,8 +49,8 @@ func TestDecode(t *testing.T) {
 	}{
 		"none":                 {lines: count(0, -1, "", nil)},
 		"one":                  {lines: count(1, -1, "", nil), least: 1, most: 1},
-		"as many as at once":   {lines: count(1024, -1, "", nil), least: 1024, most: 1024},
-		"one more":             {lines: count(1025, -1, "", nil), least: 1025, most: 1025},
+		"as many as at once":   {lines: count(256, -1, "", nil), least: 256, most: 256},
+		"one more":             {lines: count(257, -1, "", nil), least: 257, most: 257},
 		"many":                 {lines: count(5000, -1, "", nil), check: func([]byte) error { return nil }, least: 5000, most: 5000},
 		"a line is no value":   {lines: count(5000, 3000, `{"n":`, nil), most: 3000, failed: true},
 		"a line has two":       {lines: count(5000, 3000, `{"n":1}{}`, nil), most: 3000, failed: true},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -38,12 +39,11 @@ func (i Instant) MarshalJSON() ([]byte, error) { return json.Marshal(i.String())
 
 // UnmarshalJSON reads any RFC 3339 instant.
 func (i *Instant) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
+	if string(data) == "null" { // for time.Time it would be nothing
+		return errors.New("want an instant, got null")
 	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
+	var t time.Time
+	if err := t.UnmarshalJSON(data); err != nil {
 		return err
 	}
 	*i = At(t)

@@ -84,9 +84,9 @@ func SnapshotKey(table string, market api.Market, date, runID string, n int) str
 // and in the file. (Version 1 named the columns market and snapshot_date.)
 func SnapshotFolder(format int, table string, market api.Market, date string) string {
 	if format == 1 {
-		return fmt.Sprintf("snapshots/%s/market=%s/snapshot_date=%s", table, market, date)
+		return "snapshots/" + table + "/market=" + string(market) + "/snapshot_date=" + date
 	}
-	return fmt.Sprintf("snapshots/%s/mkt=%s/day=%s", table, market, date)
+	return "snapshots/" + table + "/mkt=" + string(market) + "/day=" + date
 }
 
 // HistoryKey returns the key of the n-th file that a run writes for a table's history. year is the UTC year of the

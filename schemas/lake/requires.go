@@ -62,8 +62,8 @@ func (n *Needs) Merge(other Needs) {
 }
 
 func union(a, b []string) []string {
-	if len(b) == 0 {
-		return a
+	if !slices.ContainsFunc(b, func(name string) bool { return !slices.Contains(a, name) }) {
+		return a // as for most files of a log
 	}
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }

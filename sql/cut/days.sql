@@ -7,4 +7,4 @@ WHERE f.outcome = 'done' AND r.snapshot_date IS NOT NULL
 GROUP BY ALL
 HAVING max(r.known_at) <= {{lit .}}::TIMESTAMPTZ;
 -- The months with such a day.
-SELECT concat(string_agg(DISTINCT concat(' ', service, '/', kind, '/', strftime(day, '%Y_%m'), ' '), '')) FROM _dealflow.known_snapshot
+SELECT concat(string_agg(DISTINCT concat(' ', service, '/', kind, '/', strftime(day, '%Y-%m'), ' '), '')) FROM _dealflow.known_snapshot

@@ -18,15 +18,25 @@ import (
 // and ends with its process, so the file's existence means nothing.
 const lockName = store.TempPrefix + "lock"
 
-// Tag implements store.Replacer: the SHA-256 of the object. It reads all of the object; those that are ever replaced
-// are small.
+// tagged is the size in bytes up to which all of an object makes its tag.
+const tagged = 64 << 10
+
+// Tag implements store.Replacer: the SHA-256 of the object. Of a large one, such as the catalog, it is that of its end and of what the
+// filesystem says of its file: the file that replaces one is written while that is still there, so it has another number.
 func (d *Dir) Tag(ctx context.Context, key string) (string, error) {
 	f, err := d.open(ctx, key)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(sum, &contextReader{ctx, f})
+	info, err := f.Stat()
+	if err == nil {
+		if info.Size() > tagged {
+			inode := info.Sys().(*syscall.Stat_t).Ino //nolint:forcetypeassert // documented for systems that have it
+			fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano(), inode)
+		}
+		_, err = io.Copy(sum, io.NewSectionReader(f, max(0, info.Size()-tagged), tagged))
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("look at %s: %w", key, err)
 	}
