@@ -27,64 +27,89 @@ type Removal struct {
 	ObservedAt time.Time
 }
 
-// Decision is the result for one deal that was observed or removed, compared with its latest known version.
-type Decision struct {
-	ID      int64
-	Version int32  // the deal's version after this run
-	Change  string // lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged
-	Latest  lake.LatestVersion
-	Reject  *api.Reject // set if the payload cannot be read: it goes to quarantine
-	Kept    bool        // rejected, but known and not removed: the deal keeps its latest version
-	Removal *Removal    // set if the deal is removed
+// Decisions are the results for the deals of a feed that were observed or removed, compared with their latest known versions.
+type Decisions struct {
+	Deals    []Decision            // by deal_id
+	Rejects  map[int64]*api.Reject // why payloads cannot be read, by deal_id: they go to quarantine
+	Removals map[int64]Removal     // by deal_id
 }
+
+// Decision is the result for one deal. A run has one for each deal in memory: it has no pointers, and what few deals have is in
+// Decisions.
+type Decision struct {
+	ID       int64
+	Latest   lake.LatestVersion // after this run
+	Rejected bool               // the payload cannot be read
+	change   change
+}
+
+// change is a kind of change in a byte.
+type change uint8
+
+const (
+	unchanged change = iota
+	added
+	changed
+	reappeared
+	gone
+)
+
+// Change returns lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged.
+func (d *Decision) Change() string {
+	return [...]string{unchanged: "", added: lake.Added, changed: lake.Changed, reappeared: lake.Reappeared, gone: lake.Removed}[d.change]
+}
+
+// Kept says that the payload is rejected, but the deal is known and not removed: it keeps its latest version.
+func (d *Decision) Kept() bool { return d.Rejected && d.Latest.Version > 0 && !d.Latest.Removed }
 
 // Decide compares what was observed of a feed with what was known. It is the only place where a version is decided.
 // Equal bytes are equal content; other payloads are compared by canonical form. removals are sorted by id and are not
-// among the observed deals. The result is in deal_id order and contains every deal that was observed or removed. An
-// error is an error from reading payloads.
+// among the observed deals. The result contains every deal that was observed or removed. An error is an error from
+// reading payloads.
 //
 // sameBase reports that all known versions were seen with the present base URL. If they were not, equal bytes may have
 // different content, because a relative link then leads to another address; all payloads are compared by canonical form.
-func Decide(known lake.Latest, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) ([]Decision, error) {
+func Decide(known lake.Latest, observed Payloads, removals []Removal, canonical *Canonicalizer, sameBase bool) (Decisions, error) {
 	ids := observed.IDs()
-	decisions := make([]Decision, 0, len(ids)+len(removals))
+	all := Decisions{Deals: make([]Decision, 0, len(ids)+len(removals)), Rejects: map[int64]*api.Reject{}, Removals: map[int64]Removal{}}
 	var buf []byte
 	for _, id := range ids {
 		for len(removals) > 0 && removals[0].ID < id {
-			decisions = append(decisions, remove(&removals[0], known))
+			all.remove(removals[0], known)
 			removals = removals[1:]
 		}
 		latest, seen := known[id]
 		hash := observed.PayloadHash(id)
 		if seen && sameBase && hash == latest.PayloadHash {
-			decisions = append(decisions, decide(id, latest, seen, hash, latest.ContentHash))
+			all.Deals = append(all.Deals, decide(id, latest, seen, hash, latest.ContentHash))
 			continue
 		}
 		payload, err := observed.Payload(id, buf)
 		if err != nil {
-			return nil, fmt.Errorf("deal %d: %w", id, err)
+			return Decisions{}, fmt.Errorf("deal %d: %w", id, err)
 		}
 		buf = payload
 		content, err := canonical.Hash(payload)
 		if err != nil {
-			live := seen && !latest.Removed
-			decisions = append(decisions, Decision{ID: id, Version: latest.Version, Latest: latest, Reject: rejection(err), Kept: live})
+			all.Deals = append(all.Deals, Decision{ID: id, Latest: latest, Rejected: true})
+			all.Rejects[id] = rejection(err)
 			continue
 		}
-		decisions = append(decisions, decide(id, latest, seen, hash, content))
+		all.Deals = append(all.Deals, decide(id, latest, seen, hash, content))
 	}
-	for i := range removals {
-		decisions = append(decisions, remove(&removals[i], known))
+	for _, r := range removals {
+		all.remove(r, known)
 	}
-	return decisions, nil
+	return all, nil
 }
 
-// remove returns the decision for a removed deal. Its hashes remain those of the last content.
-func remove(r *Removal, known lake.Latest) Decision {
+// remove adds the decision for a removed deal. Its hashes remain those of the last content.
+func (all *Decisions) remove(r Removal, known lake.Latest) {
 	latest := known[r.ID]
 	latest.Version++
 	latest.Removed = true
-	return Decision{ID: r.ID, Version: latest.Version, Change: lake.Removed, Latest: latest, Removal: r}
+	all.Deals = append(all.Deals, Decision{ID: r.ID, Latest: latest, change: gone})
+	all.Removals[r.ID] = r
 }
 
 // decide returns the decision for an observed deal.
@@ -92,17 +117,16 @@ func decide(id int64, latest lake.LatestVersion, seen bool, payload, content lak
 	d := Decision{ID: id}
 	switch {
 	case !seen:
-		d.Change = lake.Added
+		d.change = added
 	case latest.Removed:
-		d.Change = lake.Reappeared
+		d.change = reappeared
 	case latest.ContentHash != content:
-		d.Change = lake.Changed
+		d.change = changed
 	default:
-		d.Version, d.Latest = latest.Version, latest
+		d.Latest = latest
 		return d
 	}
-	d.Version = latest.Version + 1
-	d.Latest = lake.LatestVersion{Version: d.Version, ContentHash: content, PayloadHash: payload}
+	d.Latest = lake.LatestVersion{Version: latest.Version + 1, ContentHash: content, PayloadHash: payload}
 	return d
 }
 

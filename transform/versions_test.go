@@ -69,17 +69,17 @@ func TestDecide(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			decisions, err := transform.Decide(tt.known, observed{7: tt.seen}, nil, transform.NewCanonicalizer(mustBase(t, samplesBase)), true)
-			if err != nil || len(decisions) != 1 {
-				t.Fatalf("got %d decisions and error %v, want one", len(decisions), err)
+			if err != nil || len(decisions.Deals) != 1 || len(decisions.Removals) > 0 {
+				t.Fatalf("got %d decisions, %d removals and error %v, want one decision", len(decisions.Deals), len(decisions.Removals), err)
 			}
-			got := decisions[0]
+			got := decisions.Deals[0]
 			var reason api.RejectReason
-			if got.Reject != nil {
-				reason = got.Reject.Reason
+			if reject := decisions.Rejects[7]; reject != nil {
+				reason = reject.Reason
 			}
-			if got.ID != 7 || got.Change != tt.change || got.Latest != tt.latest || got.Version != tt.latest.Version || reason != tt.reject || got.Kept != tt.kept {
-				t.Errorf("got deal %d version %d change %q latest %+v reject %q kept %t,\nwant deal 7 version %d change %q latest %+v reject %q kept %t",
-					got.ID, got.Version, got.Change, got.Latest, reason, got.Kept, tt.latest.Version, tt.change, tt.latest, tt.reject, tt.kept)
+			if got.ID != 7 || got.Change() != tt.change || got.Latest != tt.latest || got.Rejected != (tt.reject != "") || reason != tt.reject || got.Kept() != tt.kept {
+				t.Errorf("got deal %d change %q latest %+v rejected %t %q kept %t,\nwant deal 7 change %q latest %+v reject %q kept %t",
+					got.ID, got.Change(), got.Latest, got.Rejected, reason, got.Kept(), tt.change, tt.latest, tt.reject, tt.kept)
 			}
 		})
 	}
@@ -118,10 +118,11 @@ func TestDecideRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := decisions[0]; got.Version != step.version || got.Change != step.change {
-			t.Fatalf("step %d: got version %d %q, want %d %q", i, got.Version, got.Change, step.version, step.change)
+		got := decisions.Deals[0]
+		if got.Latest.Version != step.version || got.Change() != step.change {
+			t.Fatalf("step %d: got version %d %q, want %d %q", i, got.Latest.Version, got.Change(), step.version, step.change)
 		}
-		known[7] = decisions[0].Latest
+		known[7] = got.Latest
 		if got := known[7].Removed; got != (step.change == lake.Removed) {
 			t.Fatalf("step %d: removed is %t", i, got)
 		}
@@ -144,12 +145,12 @@ func TestDecideRemovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, d := range decisions {
-		line := fmt.Sprintf("%d v%d %s", d.ID, d.Version, d.Change)
-		if d.Removal != nil {
-			line += " " + d.Removal.Reason
-			if want := removed(known[d.ID]); d.Latest != want || !d.Removal.ObservedAt.Equal(observedAt) {
-				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Latest, d.Removal.ObservedAt, want, observedAt)
+	for _, d := range decisions.Deals {
+		line := fmt.Sprintf("%d v%d %s", d.ID, d.Latest.Version, d.Change())
+		if removal, ok := decisions.Removals[d.ID]; ok {
+			line += " " + removal.Reason
+			if want := removed(known[d.ID]); d.Latest != want || !removal.ObservedAt.Equal(observedAt) {
+				t.Errorf("deal %d: got %+v observed at %s, want %+v at %s", d.ID, d.Latest, removal.ObservedAt, want, observedAt)
 			}
 		}
 		got = append(got, line)
@@ -177,8 +178,8 @@ func TestDecideOrder(t *testing.T) {
 	}
 	var ids []int64
 	var changes []string
-	for _, d := range decisions {
-		ids, changes = append(ids, d.ID), append(changes, d.Change)
+	for _, d := range decisions.Deals {
+		ids, changes = append(ids, d.ID), append(changes, d.Change())
 	}
 	if want := []int64{-3, 2, 5, 9}; !slices.Equal(ids, want) {
 		t.Errorf("got deals %v, want %v", ids, want)
@@ -235,13 +236,13 @@ func TestDecideUnderAnotherBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := lake.Latest{7: first[0].Latest}
+	known := lake.Latest{7: first.Deals[0].Latest}
 	for sameBase, want := range map[bool]string{true: "", false: lake.Changed} {
 		moved, err := transform.Decide(known, observed{7: payload}, nil, transform.NewCanonicalizer(mustBase(t, "https://elsewhere.example.test")), sameBase)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := moved[0].Change; got != want {
+		if got := moved.Deals[0].Change(); got != want {
 			t.Errorf("sameBase %v: got change %q, want %q", sameBase, got, want)
 		}
 	}

@@ -58,16 +58,17 @@ func (r *run) writeMarketVersions(ctx context.Context, market api.Market, feeds 
 // feedVersions yields the new versions of a feed in deal_id order. A version is valid during the call only.
 func (r *run) feedVersions(ctx context.Context, f *feedRun, known lake.Instant, yield func(*transform.DealVersion) error) error {
 	var buf []byte
-	for _, d := range f.decisions {
-		if d.Change == "" {
+	for i := range f.decisions.Deals {
+		d := &f.decisions.Deals[i]
+		if d.Change() == "" {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v := transform.DealVersion{Feed: f.Feed, DealID: d.ID, Version: d.Version, Change: d.Change, KnownAt: known.Time, RunID: r.RunID}
-		if d.Removal != nil {
-			v.Reason, v.ObservedAt = d.Removal.Reason, d.Removal.ObservedAt
+		v := transform.DealVersion{Feed: f.Feed, DealID: d.ID, Version: d.Latest.Version, Change: d.Change(), KnownAt: known.Time, RunID: r.RunID}
+		if removal, removed := f.decisions.Removals[d.ID]; removed {
+			v.Reason, v.ObservedAt = removal.Reason, removal.ObservedAt
 		} else {
 			var err error
 			if buf, err = f.spool.Payload(d.ID, buf); err != nil {

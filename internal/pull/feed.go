@@ -44,9 +44,9 @@ type resolved struct {
 
 // decided is the feed's new versions, compared with the latest ones in the lake.
 type decided struct {
-	decisions []transform.Decision // nil once the files are written
-	came      state.Records        // the new versions among them, from then on
-	news      int                  // number of new versions and of records newly put into quarantine
+	decisions transform.Decisions // none once the files are written
+	came      state.Records       // the new versions among them, from then on
+	news      int                 // number of new versions and of records newly put into quarantine
 }
 
 // begin resets the feed to the end of extraction.
@@ -57,13 +57,13 @@ func (f *feedRun) begin(superseded map[int64]bool) {
 // spill writes the new versions among the feed's decisions to a file in a folder, and drops the decisions.
 func (f *feedRun) spill(folder string) (err error) {
 	f.came, err = state.WriteRecords(folder, func(yield func(int64, *lake.LatestVersion) bool) {
-		for i := range f.decisions {
-			if d := &f.decisions[i]; d.Change != "" && !yield(d.ID, &d.Latest) {
+		for i := range f.decisions.Deals {
+			if d := &f.decisions.Deals[i]; d.Change() != "" && !yield(d.ID, &d.Latest) {
 				return
 			}
 		}
 	})
-	f.decisions = nil
+	f.decisions = transform.Decisions{}
 	return err
 }
 
@@ -216,7 +216,8 @@ func (r *run) decide(f *feedRun) (err error) {
 		return err
 	}
 	synced := r.syncedTo(f.Feed)
-	for _, d := range f.decisions {
+	for i := range f.decisions.Deals {
+		d := &f.decisions.Deals[i]
 		f.tally(d)
 		f.countMissed(d, synced)
 	}
@@ -231,11 +232,12 @@ const mostReread = 100
 // true if the feed must be decided again. A deal that cannot be read again stays as it is.
 func (r *run) rereadBroken(ctx context.Context, f *feedRun) (again bool, err error) {
 	var ids []int64
-	for i := range f.decisions {
-		if d := &f.decisions[i]; d.Reject != nil && d.Reject.MayBeDamage() {
-			ids = append(ids, d.ID)
+	for id, reject := range f.decisions.Rejects {
+		if reject.MayBeDamage() {
+			ids = append(ids, id)
 		}
 	}
+	slices.Sort(ids)
 	if len(ids) == 0 || len(ids) > mostReread || r.command.byID {
 		return false, nil
 	}
@@ -263,23 +265,24 @@ func (r *run) sameBase(feed api.Feed) bool {
 }
 
 // tally counts one decision.
-func (f *feedRun) tally(d transform.Decision) {
-	if d.Change != "" {
+func (f *feedRun) tally(d *transform.Decision) {
+	change := d.Change()
+	if change != "" {
 		f.news++
 	}
 	switch {
-	case d.Reject != nil && d.Kept:
+	case d.Kept():
 		f.kept = append(f.kept, d.ID)
-	case d.Reject != nil:
-	case d.Change == lake.Added:
+	case d.Rejected:
+	case change == lake.Added:
 		f.Added++
-	case d.Change == lake.Changed:
+	case change == lake.Changed:
 		f.Changed++
-	case d.Change == lake.Reappeared:
+	case change == lake.Reappeared:
 		f.Reappeared++
-	case d.Change == lake.Removed:
+	case change == lake.Removed:
 		f.Removed++
-		if d.Removal.Reason == lake.ReasonOutOfEntitlement {
+		if f.decisions.Removals[d.ID].Reason == lake.ReasonOutOfEntitlement {
 			f.NotEntitled++
 		}
 	default:

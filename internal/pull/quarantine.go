@@ -3,6 +3,7 @@ package pull
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 
 	"dealflow/extract"
@@ -40,16 +41,13 @@ func (r *run) unreadable(f *feedRun) ([]load.Quarantined, error) {
 			Feed: f.Feed, Reject: q.Reject, DealID: q.ID, HasID: q.HasID, Raw: q.Raw, Page: r.Base.Relative(q.URL), ObservedAt: lake.At(q.ObservedAt),
 		})
 	}
-	for _, d := range f.decisions {
-		if d.Reject == nil {
-			continue
-		}
-		raw, err := f.spool.Payload(d.ID, nil)
+	for _, id := range slices.Sorted(maps.Keys(f.decisions.Rejects)) {
+		raw, err := f.spool.Payload(id, nil)
 		if err != nil {
 			return nil, err
 		}
-		entry, _ := f.spool.Entry(d.ID)
-		records = append(records, load.Quarantined{Feed: f.Feed, Reject: d.Reject, DealID: d.ID, HasID: true, Raw: raw, ObservedAt: lake.At(entry.ObservedAt)})
+		entry, _ := f.spool.Entry(id)
+		records = append(records, load.Quarantined{Feed: f.Feed, Reject: f.decisions.Rejects[id], DealID: id, HasID: true, Raw: raw, ObservedAt: lake.At(entry.ObservedAt)})
 	}
 	return records, nil
 }

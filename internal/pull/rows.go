@@ -28,22 +28,23 @@ type keptDeal struct {
 func (r *run) deals(f *feedRun) []rows.Deal {
 	if !r.command.complete {
 		var fresh []rows.Deal
-		for _, d := range f.decisions {
-			if d.Change != "" {
-				fresh = append(fresh, rows.Deal{ID: d.ID, Version: d.Version, Fresh: true})
+		for i := range f.decisions.Deals {
+			if d := &f.decisions.Deals[i]; d.Change() != "" {
+				fresh = append(fresh, rows.Deal{ID: d.ID, Version: d.Latest.Version, Fresh: true})
 			}
 		}
-		f.Deals = int64(len(f.decisions))
+		f.Deals = int64(len(f.decisions.Deals))
 		return fresh
 	}
-	deals := make([]rows.Deal, 0, len(f.kept)+len(f.decisions))
+	deals := make([]rows.Deal, 0, len(f.kept)+len(f.decisions.Deals))
 	for _, id := range f.kept {
 		deals = append(deals, rows.Deal{ID: id, Version: r.latest[f.Feed][id].Version, Exact: true})
 	}
-	for _, d := range f.decisions {
-		if d.Reject == nil && d.Change != lake.Removed {
+	for i := range f.decisions.Deals {
+		d := &f.decisions.Deals[i]
+		if !d.Rejected && d.Change() != lake.Removed {
 			read, _ := f.spool.Entry(d.ID)
-			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Version, Fresh: d.Change != "", Exact: read.PayloadHash == d.Latest.PayloadHash})
+			deals = append(deals, rows.Deal{ID: d.ID, Version: d.Latest.Version, Fresh: d.Change() != "", Exact: read.PayloadHash == d.Latest.PayloadHash})
 		}
 	}
 	slices.SortFunc(deals, func(a, b rows.Deal) int { return cmp.Compare(a.ID, b.ID) })

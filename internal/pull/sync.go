@@ -55,8 +55,8 @@ func (r *run) syncedTo(feed api.Feed) time.Time {
 
 // countMissed counts a new version whose updatedSince link is older than synced: a sync should have pulled it, but the
 // source did not list it then.
-func (f *feedRun) countMissed(d transform.Decision, synced time.Time) {
-	if d.Change == "" || d.Change == lake.Removed || synced.IsZero() {
+func (f *feedRun) countMissed(d *transform.Decision, synced time.Time) {
+	if d.Change() == "" || d.Change() == lake.Removed || synced.IsZero() {
 		return
 	}
 	entry, _ := f.spool.Entry(d.ID)

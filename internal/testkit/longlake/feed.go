@@ -69,12 +69,13 @@ func (f *feed) decide(removals []transform.Removal) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range decisions {
-		if d.Reject != nil {
-			return d.Reject // the market has no unreadable records
-		}
+	for _, reject := range decisions.Rejects {
+		return reject // the market has no unreadable records
+	}
+	for i := range decisions.Deals {
+		d := &decisions.Deals[i]
 		f.latest[d.ID] = d.Latest
-		switch d.Change {
+		switch d.Change() {
 		case lake.Added:
 			f.run.Added++
 		case lake.Changed:
@@ -84,7 +85,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 		case lake.Removed:
 			f.run.Removed++
 			f.run.Confirmations++
-			f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, reason: d.Removal.Reason})
+			f.added = append(f.added, newVersion{id: d.ID, version: d.Latest.Version, change: d.Change(), reason: decisions.Removals[d.ID].Reason})
 			f.deals.forget(d.ID)
 			delete(f.drift, d.ID)
 			continue
@@ -92,7 +93,7 @@ func (f *feed) decide(removals []transform.Removal) error {
 			f.run.Unchanged++
 			continue
 		}
-		f.added = append(f.added, newVersion{id: d.ID, version: d.Version, change: d.Change, latest: d.Latest})
+		f.added = append(f.added, newVersion{id: d.ID, version: d.Latest.Version, change: d.Change(), latest: d.Latest})
 	}
 	return nil
 }
