@@ -60,6 +60,18 @@ func nextIfLost(err error) error {
 	return &lostFile{err}
 }
 
+// warnIfPrivate says why the published catalog does not answer, and what mends it.
+func (a *app) warnIfPrivate(l *load.Lake, c *catalog.Catalog) {
+	if !c.Private {
+		return
+	}
+	next := "dealflow catalog"
+	if err := l.CheckWritable(); err != nil {
+		next = err.Error() // it would refuse
+	}
+	a.logger().Warn("the published catalog is not used; a private one answers", "why", c.Why.Error(), "next", next)
+}
+
 // withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these
 // statements: the files that they read are fetched first.
 func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB) error, statements ...string) (err error) {
@@ -68,9 +80,7 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 		return err
 	}
 	defer func() { err = errors.Join(err, catalog.Close()) }()
-	if catalog.Private {
-		a.logger().Warn("the published catalog is not used; a private one answers", "why", catalog.Why.Error(), "next", "dealflow catalog")
-	}
+	a.warnIfPrivate(l, catalog)
 	db, err := catalog.DB(ctx, statements...)
 	if err != nil {
 		return err

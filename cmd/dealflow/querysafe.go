@@ -60,9 +60,7 @@ func (a *app) querySafely(ctx context.Context, l *load.Lake, o queryOptions, sta
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if file.Private {
-		a.logger().Warn("the published catalog is not used; a private one answers", "why", file.Why.Error(), "next", "dealflow catalog")
-	}
+	a.warnIfPrivate(l, file)
 	if err := file.FetchFor(ctx, statement); err != nil {
 		return err
 	}

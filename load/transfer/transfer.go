@@ -28,6 +28,11 @@ var (
 	ErrGone = errors.New("a data file is gone")
 )
 
+// ownCommits returns an ErrOwnCommits with what is wrong and what to do.
+func ownCommits(form string, args ...any) error {
+	return fmt.Errorf("%w: %s; its commits stay: name an empty folder or prefix", ErrOwnCommits, fmt.Sprintf(form, args...))
+}
+
 const (
 	atATime   = 16        // files or commits that are copied or read side by side
 	fileBytes = 512 << 20 // of files that are copied side by side; a larger one goes alone
@@ -134,7 +139,7 @@ func (t *transfer) findMade(ctx context.Context) (first bool, err error) {
 		switch n, ok := lake.CommitNumber(object.Key); {
 		case !ok:
 		case n > t.from.Log().Number:
-			return false, fmt.Errorf("%w: commit %d", ErrOwnCommits, n)
+			return false, ownCommits("commit %d", n)
 		case n > t.result.Commits:
 			return false, fmt.Errorf("the new lake has commit %d already, later than the last one to copy, %d", n, t.result.Commits)
 		case n == t.made+1:
@@ -158,7 +163,7 @@ func (t *transfer) findMade(ctx context.Context) (first bool, err error) {
 		return true, err
 	}
 	if !bytes.Equal(made, want.data) {
-		return true, fmt.Errorf("%w: commit %d is another one than in the source", ErrOwnCommits, t.made)
+		return true, ownCommits("commit %d is another one than in the source", t.made)
 	}
 	t.hashes[t.made] = lake.SHA256(made)
 	return true, nil
@@ -438,7 +443,7 @@ func (t *transfer) put(ctx context.Context, n int64) error {
 	if errors.Is(err, store.ErrExists) { // of an earlier call, or of another writer
 		var made []byte
 		if made, err = store.Read(ctx, t.To, lake.CommitKey(n)); err == nil && !bytes.Equal(made, c.data) {
-			err = fmt.Errorf("%w: commit %d", ErrOwnCommits, n)
+			err = ownCommits("commit %d", n)
 		}
 		return err
 	}
