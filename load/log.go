@@ -341,18 +341,10 @@ func (g *Log) append(data []byte) error {
 
 // Files returns the live files of a table, sorted by path. The table is named as in a commit:
 // "history.bond_priced_deals". The caller owns the slice.
-func (g *Log) Files(table string) []lake.File { return valuesOf(g.files.Of(table)) }
+func (g *Log) Files(table string) []lake.File { return lake.ValuesOf(g.files.Of(table)) }
 
 // AllFiles returns all live files, sorted by path. The caller owns the slice.
-func (g *Log) AllFiles() []lake.File { return valuesOf(g.files.All()) }
-
-func valuesOf(files []*lake.File) []lake.File {
-	values := make([]lake.File, len(files))
-	for i := range files {
-		values[i] = *files[i]
-	}
-	return values
-}
+func (g *Log) AllFiles() []lake.File { return lake.ValuesOf(g.files.All()) }
 
 // index orders the files and sums up their needs once: feeds that are read concurrently ask for them by table again and again.
 func (g *Log) index() {

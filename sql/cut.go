@@ -63,15 +63,15 @@ func cutSnapshots(ctx context.Context, conn *stdsql.Conn, known lake.Instant, fi
 	var named []lake.File
 	byTable := filesOf(files)
 	for _, table := range lake.Tables() {
-		var kept []lake.File
+		var kept []*lake.File
 		for _, file := range byTable[lake.SnapshotTable(table.Name)] {
-			if month := monthOf(&file); strings.Contains(months, fmt.Sprintf(" %s/%s/%s ", table.Service, table.Kind, month)) {
+			if month := monthOf(file); strings.Contains(months, fmt.Sprintf(" %s/%s/%s ", table.Service, table.Kind, month)) {
 				kept = append(kept, file)
 			} else if _, err := conn.ExecContext(ctx, "DROP VIEW IF EXISTS _dealflow."+quote.Name(monthView(table, month))); err != nil {
 				return err
 			}
 		}
-		byTable[lake.SnapshotTable(table.Name)], named = kept, append(named, kept...)
+		byTable[lake.SnapshotTable(table.Name)], named = kept, append(named, lake.ValuesOf(kept)...)
 	}
 	root, err := local.Placeholders(ctx, named) // DuckDB reads the columns of a file when it creates a view of it
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *Catalog) deriveIndexes(ctx context.Context, conn *stdsql.Conn, added ne
 		}
 		added.files = filesOf(c.Files)
 		for _, table := range []string{"bond_priced_banks", "bond_priced_deals", "loan_priced_tranche_banks", "loan_priced_deals"} {
-			if err := c.Local.Fetch(ctx, added.files[lake.HistoryTable(table)]); err != nil {
+			if err := c.Local.Fetch(ctx, lake.ValuesOf(added.files[lake.HistoryTable(table)])); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (ix indexing) run(ctx context.Context, conn *stdsql.Conn, name string, rows
 }
 
 // sources returns FROM clauses' sources for files of the flattened tables' history, by table.
-func (c *Catalog) sources(files map[string][]lake.File) map[string]string {
+func (c *Catalog) sources(files map[string][]*lake.File) map[string]string {
 	all := map[string]string{}
 	for _, table := range lake.Tables() {
 		all[table.Name] = c.source(files[lake.HistoryTable(table.Name)], table.HistoryColumns())

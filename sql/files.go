@@ -20,11 +20,11 @@ import (
 // later columns, and may have columns of an earlier type. So each version is read separately, with typed NULLs and with
 // casts. Files of a later schema version than this program's are read like those of its own: their further columns are
 // left out (lake.SchemaNeeds). Without files the result is empty and typed.
-func (c *Catalog) source(files []lake.File, columns []lake.Column) string {
+func (c *Catalog) source(files []*lake.File, columns []lake.Column) string {
 	byVersion := map[int][]*lake.File{}
-	for i := range files {
-		version := min(files[i].SchemaVersion, lake.SchemaVersion)
-		byVersion[version] = append(byVersion[version], &files[i])
+	for _, file := range files {
+		version := min(file.SchemaVersion, lake.SchemaVersion)
+		byVersion[version] = append(byVersion[version], file)
 	}
 	var parts []string
 	for version := 1; version <= lake.SchemaVersion; version++ {
@@ -134,21 +134,15 @@ func tableOf(table *lake.Table) tableData {
 	return data
 }
 
-// filesOf groups files by table name as a commit writes it. Each group is sorted by path.
-func filesOf(files []lake.File) map[string][]lake.File {
-	number := map[string]int{} // a lake of years has tens of thousands
+// filesOf groups files by table name as a commit writes it. Each group is sorted by path. The files are those of the slice: a lake
+// of years has tens of thousands.
+func filesOf(files []lake.File) map[string][]*lake.File {
+	byTable := map[string][]*lake.File{}
 	for i := range files {
-		number[files[i].Table]++
-	}
-	byTable := map[string][]lake.File{}
-	for table, n := range number {
-		byTable[table] = make([]lake.File, 0, n)
-	}
-	for i := range files {
-		byTable[files[i].Table] = append(byTable[files[i].Table], files[i])
+		byTable[files[i].Table] = append(byTable[files[i].Table], &files[i])
 	}
 	for _, group := range byTable {
-		slices.SortFunc(group, func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(group, func(a, b *lake.File) int { return strings.Compare(a.Path, b.Path) })
 	}
 	return byTable
 }
@@ -156,8 +150,8 @@ func filesOf(files []lake.File) map[string][]lake.File {
 // fileView is a view of the schema _dealflow over files of the lake, or over other such views.
 type fileView struct {
 	name   string
-	source string      // of a FROM clause
-	files  []lake.File // that DuckDB opens when it creates the view, including those of views that it reads
+	source string       // of a FROM clause
+	files  []*lake.File // that DuckDB opens when it creates the view, including those of views that it reads
 }
 
 // hash identifies the source of the view.
@@ -176,7 +170,7 @@ func (c *Catalog) fileViews() []fileView {
 		history := byTable[lake.HistoryTable(table.Name)]
 		views = append(views, fileView{"history_" + table.Name, c.source(history, table.HistoryColumns()), history})
 		if since := table.StatusesSince(); since > 0 {
-			older := slices.DeleteFunc(slices.Clone(history), func(f lake.File) bool { return f.SchemaVersion >= since })
+			older := slices.DeleteFunc(slices.Clone(history), func(f *lake.File) bool { return f.SchemaVersion >= since })
 			views = append(views, fileView{"older_" + table.Name, c.source(older, table.HistoryColumns()), older})
 		}
 		views = append(views, c.snapshotViews(table, byTable[lake.SnapshotTable(table.Name)])...)
@@ -184,12 +178,12 @@ func (c *Catalog) fileViews() []fileView {
 	return views
 }
 
-func (c *Catalog) snapshotViews(table *lake.Table, files []lake.File) []fileView {
+func (c *Catalog) snapshotViews(table *lake.Table, files []*lake.File) []fileView {
 	columns := table.SnapshotColumns()
-	months := map[string][]lake.File{}
-	for i := range files {
-		month := monthOf(&files[i])
-		months[month] = append(months[month], files[i])
+	months := map[string][]*lake.File{}
+	for _, file := range files {
+		month := monthOf(file)
+		months[month] = append(months[month], file)
 	}
 	whole := fileView{"snapshots_" + table.Name, emptySource(columns), files}
 	var views []fileView
@@ -252,7 +246,7 @@ func (c *Catalog) changedViews(ctx context.Context, conn *stdsql.Conn) (changes 
 func (c *Catalog) replaceViews(ctx context.Context, conn *stdsql.Conn, changes viewChanges) error {
 	var named []lake.File
 	for i := range changes.replace {
-		named = append(named, changes.replace[i].files...)
+		named = append(named, lake.ValuesOf(changes.replace[i].files)...)
 	}
 	root, err := c.Local.Placeholders(ctx, named)
 	if err != nil {

@@ -23,7 +23,7 @@ func (c *Catalog) recordFirstSeen(ctx context.Context, conn *stdsql.Conn) error 
 			continue
 		}
 		history := files[lake.HistoryTable(table.Name)]
-		if err := c.Local.Fetch(ctx, history); err != nil {
+		if err := c.Local.Fetch(ctx, lake.ValuesOf(history)); err != nil {
 			return err
 		}
 		data := struct {

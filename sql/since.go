@@ -61,8 +61,8 @@ func isHistory(f *lake.File) bool { return strings.HasPrefix(f.Table, lake.Histo
 // newFiles are the history files with versions that are newer than the baseline.
 type newFiles struct {
 	baseline
-	files   map[string][]lake.File // by table; a file may contain older versions too
-	renamed bool                   // the aliases may differ from those of the baseline
+	files   map[string][]*lake.File // by table; a file may contain older versions too
+	renamed bool                    // the aliases may differ from those of the baseline
 }
 
 // newFilesSince returns the history files that were written after the baseline, by pulls and compactions. A file whose
@@ -96,7 +96,7 @@ func (c *Catalog) newFilesSince(from baseline) newFiles {
 // inMarket returns the files that have rows of a market. They may have rows of others too.
 func (f *newFiles) inMarket(market api.Market) newFiles {
 	some := *f
-	some.files = map[string][]lake.File{}
+	some.files = map[string][]*lake.File{}
 	for table, files := range f.files {
 		for _, file := range files {
 			if file.HasMarket(market) {
@@ -125,7 +125,7 @@ func (f *newFiles) rows(tables ...string) (rows int64) {
 func newRows(added newFiles) []lake.File {
 	var files []lake.File
 	for _, table := range lake.Tables() {
-		files = append(files, added.files[lake.HistoryTable(table.Name)]...)
+		files = append(files, lake.ValuesOf(added.files[lake.HistoryTable(table.Name)])...)
 	}
 	return files
 }

@@ -20,7 +20,7 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 	files := added.files[lake.HistoryTable(lake.DealVersions)]
 	source := c.source(files, lake.DealVersionColumns())
 	if len(files) > 0 {
-		path, err := c.Local.Index(ctx, files)
+		path, err := c.Local.Index(ctx, lake.ValuesOf(files))
 		if err != nil {
 			return err
 		}

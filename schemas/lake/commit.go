@@ -195,6 +195,15 @@ type File struct {
 	Needs
 }
 
+// ValuesOf copies files.
+func ValuesOf(files []*File) []File {
+	values := make([]File, len(files))
+	for i := range files {
+		values[i] = *files[i]
+	}
+	return values
+}
+
 // RunID returns the id of the run that wrote a Parquet file, read from the start of the file's name; "" if the name has
 // none.
 func (f *File) RunID() string {

@@ -35,7 +35,7 @@ func (f *File) CheckPath(format int) error {
 	if err != nil {
 		return fmt.Errorf("path %q: %w", f.Path, err)
 	}
-	if path.Dir(f.Path) != folder {
+	if dir, _ := path.Split(f.Path); strings.TrimSuffix(dir, "/") != folder {
 		return fmt.Errorf("path %q: the file is in the wrong folder: by its table %s and partition, want %s", f.Path, f.Table, folder)
 	}
 	return nil
