@@ -134,8 +134,8 @@ func tableOf(table *lake.Table) tableData {
 	return data
 }
 
-// filesOf groups files by table name as a commit writes it. Each group is sorted by path. The files are those of the slice: a lake
-// of years has tens of thousands.
+// filesOf groups files by table name as a commit writes it. Each group is sorted by path, and points to the files of the slice,
+// because a lake of years has tens of thousands.
 func filesOf(files []lake.File) map[string][]*lake.File {
 	byTable := map[string][]*lake.File{}
 	for i := range files {
