@@ -51,12 +51,12 @@ const (
 	added
 	changed
 	reappeared
-	gone
+	removed
 )
 
 // Change returns lake.Added, Changed, Reappeared or Removed; "" if the content is unchanged.
 func (d *Decision) Change() string {
-	return [...]string{unchanged: "", added: lake.Added, changed: lake.Changed, reappeared: lake.Reappeared, gone: lake.Removed}[d.change]
+	return [...]string{unchanged: "", added: lake.Added, changed: lake.Changed, reappeared: lake.Reappeared, removed: lake.Removed}[d.change]
 }
 
 // Kept says that the payload is rejected, but the deal is known and not removed: it keeps its latest version.
@@ -108,7 +108,7 @@ func (all *Decisions) remove(r Removal, known lake.Latest) {
 	latest := known[r.ID]
 	latest.Version++
 	latest.Removed = true
-	all.Deals = append(all.Deals, Decision{ID: r.ID, Latest: latest, change: gone})
+	all.Deals = append(all.Deals, Decision{ID: r.ID, Latest: latest, change: removed})
 	all.Removals[r.ID] = r
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	stdsql "database/sql"
 	"errors"
@@ -65,11 +66,7 @@ func (a *app) warnIfPrivate(l *load.Lake, c *catalog.Catalog) {
 	if !c.Private {
 		return
 	}
-	next := "dealflow catalog"
-	if err := l.CheckWritable(); err != nil {
-		next = err.Error() // it would refuse
-	}
-	a.logger().Warn("the published catalog is not used; a private one answers", "why", c.Why.Error(), "next", next)
+	a.logger().Warn("the published catalog is not used; a private one answers", "why", c.Why.Error(), "next", cmp.Or(beforeWriting(l), "dealflow catalog"))
 }
 
 // withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these

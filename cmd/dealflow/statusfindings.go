@@ -76,10 +76,15 @@ func possible(l *load.Lake, todo string) string {
 	if !writingCommand.MatchString(todo) {
 		return todo
 	}
+	return cmp.Or(beforeWriting(l), todo)
+}
+
+// beforeWriting returns what to do before this program may write to a lake; "" if it may.
+func beforeWriting(l *load.Lake) string {
 	var advised interface{ Todo() string }
 	switch err := l.CheckWritable(); {
 	case err == nil:
-		return todo
+		return ""
 	case errors.As(err, &advised):
 		return advised.Todo()
 	default:
