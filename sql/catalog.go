@@ -14,9 +14,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/marcboeker/go-duckdb/v2"
-
 	"dealflow/schemas/lake"
+	"dealflow/sql/engine"
 	"dealflow/sql/names"
 	"dealflow/sql/quote"
 	"dealflow/sql/runrows"
@@ -110,16 +109,11 @@ func (c *Catalog) build(ctx context.Context, path string, last lastStep) (*Unfin
 	try := *c
 	for try.Memory = cmp.Or(c.Memory, workMemory); ; try.Memory *= moreMemory {
 		made, err := try.buildOnce(ctx, path, last)
-		if !isOutOfMemory(err) || try.Memory*moreMemory > mostMemory {
+		if !engine.IsOutOfMemory(err) || try.Memory*moreMemory > mostMemory {
 			return made, err
 		}
 		c.log().Info("the catalog is built again with more memory", "why", firstLine(err), "mib", try.Memory*moreMemory)
 	}
-}
-
-func isOutOfMemory(err error) bool {
-	var failed *duckdb.Error
-	return errors.As(err, &failed) && failed.Type == duckdb.ErrorTypeOutOfMemory
 }
 
 // buildOnce builds the catalog with the memory that it has.
@@ -127,7 +121,7 @@ func (c *Catalog) buildOnce(ctx context.Context, path string, last lastStep) (*U
 	if c.Previous != "" {
 		made, err := c.extendPrevious(ctx, path, last)
 		var failed *checkError
-		if err == nil || ctx.Err() != nil || errors.As(err, &failed) || isOutOfMemory(err) {
+		if err == nil || ctx.Err() != nil || errors.As(err, &failed) || engine.IsOutOfMemory(err) {
 			return made, err
 		}
 		c.log().Info("the catalog is built from scratch", "why", firstLine(err))
@@ -193,27 +187,24 @@ const (
 // sizedFor returns DuckDB's settings for a build with new files.
 func sizedFor(added newFiles) string {
 	if added.rows() <= fewRows {
-		return "SET threads = 1; SET parquet_metadata_cache = true"
+		return engine.Threads(1) + "; SET parquet_metadata_cache = true"
 	}
-	return "SET threads = 2; SET parquet_metadata_cache = false"
+	return engine.Threads(2) + "; SET parquet_metadata_cache = false"
 }
 
 // workSettings are the DuckDB settings for building the catalog file at path. Each commit but a very small one
 // writes into the file at once, and not to a write-ahead log before.
 func workSettings(path string, memory int) []string {
 	return []string{
-		"SET threads = 1", limitMemory(memory), "SET temp_directory = " + quote.Text(path+".spilled"),
+		engine.Threads(1), engine.Memory(memory), "SET temp_directory = " + quote.Text(path+".spilled"),
 		"SET checkpoint_threshold = '1KB'",
 	}
 }
 
-// limitMemory is the statement that limits DuckDB's memory to this many MiB.
-func limitMemory(memory int) string { return fmt.Sprintf("SET memory_limit = '%dMiB'", memory) }
-
 // release makes DuckDB return to the system what the statements before have freed: it does so whenever the limit is set, even to
 // the same value. Else the process keeps that while the next statement takes its own.
 func (c *Catalog) release(ctx context.Context, conn *stdsql.Conn) error {
-	_, err := conn.ExecContext(ctx, limitMemory(c.Memory))
+	_, err := conn.ExecContext(ctx, engine.Memory(c.Memory))
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
+	"dealflow/sql/engine"
 	"dealflow/sql/layoutfile"
 	"dealflow/sql/ownschema"
 	"dealflow/sql/runrows"
@@ -106,31 +107,31 @@ func buildEmptyCatalog(parent, lakeID string) (made []byte, err error) {
 
 // ownLayoutHash is layoutHash for a caller that has opened no catalog.
 func ownLayoutHash() (string, error) {
-	engine, err := EngineVersion(context.Background())
+	version, err := engine.Version(context.Background())
 	if err != nil {
 		return "", err
 	}
-	return hashOfLayout(engine)
+	return hashOfLayout(version)
 }
 
 // layoutHash identifies everything except the lake that determines a catalog: statements, schema version, version of
 // the derivation, DuckDB version. It asks the open database for that version: to start another one takes longer than a
 // short query.
-func layoutHash(ctx context.Context, db querier) (string, error) {
-	engine, err := versionOf(ctx, db)
+func layoutHash(ctx context.Context, db engine.Querier) (string, error) {
+	version, err := engine.VersionOf(ctx, db)
 	if err != nil {
 		return "", err
 	}
-	return hashOfLayout(engine)
+	return hashOfLayout(version)
 }
 
-func hashOfLayout(engine string) (string, error) {
+func hashOfLayout(version string) (string, error) {
 	texts, err := allTexts()
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintln(sum, derivationVersion, lake.SchemaVersion, engine)
+	fmt.Fprintln(sum, derivationVersion, lake.SchemaVersion, version)
 	for _, text := range texts {
 		fmt.Fprintln(sum, text)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dealflow/internal/testkit"
+	"dealflow/sql/engine"
 	"dealflow/sql/layoutfile"
 	"dealflow/sql/ownschema"
 )
@@ -51,7 +52,7 @@ func contentOf(t *testing.T, database []byte) (lines []string) {
 	if err := os.WriteFile(path, database, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(path, true)
+	db, err := engine.Open(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,13 @@ package sql
 import (
 	"context"
 	stdsql "database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
-	"github.com/marcboeker/go-duckdb/v2"
-
+	"dealflow/sql/engine"
 	"dealflow/sql/quote"
 )
 
@@ -19,7 +17,7 @@ import (
 // the catalog was published. All connections run in UTC. The caller closes the database.
 func Open(ctx context.Context, path, root string) (*stdsql.DB, error) {
 	// The lake's files never change, so a footer that was read stays valid.
-	db, err := connect(path, true, "SET VARIABLE lake = "+quote.Text(root), "SET parquet_metadata_cache = true")
+	db, err := engine.Open(path, true, "SET VARIABLE lake = "+quote.Text(root), "SET parquet_metadata_cache = true")
 	if err != nil {
 		return nil, err
 	}
@@ -67,45 +65,4 @@ func copyFile(from, to string) (err error) {
 	}
 	_, err = io.Copy(target, source)
 	return errors.Join(err, target.Close())
-}
-
-// connect opens a DuckDB file; setup runs on every new connection.
-func connect(path string, readOnly bool, setup ...string) (*stdsql.DB, error) {
-	dsn := path
-	if readOnly {
-		dsn += "?access_mode=READ_ONLY"
-	}
-	connector, err := duckdb.NewConnector(dsn, func(conn driver.ExecerContext) error {
-		for _, statement := range append([]string{"SET TimeZone = 'UTC'"}, setup...) {
-			if _, err := conn.ExecContext(context.Background(), statement, nil); err != nil {
-				return fmt.Errorf("%s: %w", statement, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return stdsql.OpenDB(connector), nil
-}
-
-// EngineVersion is the version of DuckDB inside this program, such as "v1.4.1". (Its C function would do, but the binding
-// frees the constant text that it returns.)
-func EngineVersion(ctx context.Context) (version string, err error) {
-	db, err := connect("", false)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return versionOf(ctx, db)
-}
-
-// querier is a database or one of its connections.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *stdsql.Row
-}
-
-func versionOf(ctx context.Context, db querier) (version string, err error) {
-	err = db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
-	return version, err
 }

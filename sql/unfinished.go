@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/engine"
 	"dealflow/sql/sealed"
 )
 
@@ -51,7 +52,7 @@ func checkpoint(path string) step {
 // begin opens a catalog file for writing, with a memory limit in MiB, passes work the only connection to it, and leaves
 // both open unless work fails.
 func begin(ctx context.Context, path string, memory int, work func(*stdsql.Conn) error) (*Unfinished, error) {
-	db, err := connect(path, false, workSettings(path, memory)...)
+	db, err := engine.Open(path, false, workSettings(path, memory)...)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func runCatalog(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := catalog.Publish(ctx, l, a.workDir(), cache); err != nil {
-		return nextIfLost(err)
+		return withNext(err)
 	}
 	result := struct {
 		Lake    string `json:"lake"`

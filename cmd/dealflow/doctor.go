@@ -20,7 +20,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
-	"dealflow/sql"
+	"dealflow/sql/engine"
 )
 
 // The verdicts of doctor.
@@ -113,11 +113,11 @@ func problem(check, todo string, err error) diagnosis {
 }
 
 func (a *app) diagnoseProgram(ctx context.Context) diagnosis {
-	engine, err := sql.EngineVersion(ctx)
+	duckdb, err := engine.Version(ctx)
 	if err != nil {
 		return problem("program", "install dealflow again", err)
 	}
-	return found("program", "dealflow %s, DuckDB %s, %s %s/%s", version(), engine, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return found("program", "dealflow %s, DuckDB %s, %s %s/%s", version(), duckdb, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // diagnoseDisks checks the free space of the disks of the work folder, of the lake if it is a folder, and of the cache

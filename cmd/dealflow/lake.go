@@ -5,6 +5,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"errors"
+	"fmt"
 	"strings"
 
 	"dealflow/internal/catalog"
@@ -38,7 +39,7 @@ func (a *app) openCatalog(ctx context.Context, l *load.Lake) (*catalog.Catalog, 
 		return nil, err
 	}
 	opened, err := catalog.Open(ctx, l, a.workDir(), cache)
-	return opened, nextIfLost(err)
+	return opened, withNext(err)
 }
 
 // lostFile is DuckDB's error for a data file that is not there, with the next step.
@@ -53,12 +54,18 @@ func (e *lostFile) Error() string {
 // Unwrap returns DuckDB's error.
 func (e *lostFile) Unwrap() error { return e.error }
 
-// nextIfLost adds the next step to an error that says that a data file of the lake is not there.
-func nextIfLost(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "No files found that match the pattern") {
-		return err
+// withNext adds the next step to an error that says that a data file of the lake is not there, or that there are fewer threads than
+// sql/engine has set.
+func withNext(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "No files found that match the pattern"):
+		return &lostFile{err}
+	case strings.Contains(err.Error(), "can't be smaller than number of external threads"):
+		return fmt.Errorf("%w Write SET external_threads = 1 before it", err)
 	}
-	return &lostFile{err}
+	return err
 }
 
 // warnIfPrivate says why the published catalog does not answer, and what mends it.
@@ -83,5 +90,5 @@ func (a *app) withCatalog(ctx context.Context, l *load.Lake, use func(*stdsql.DB
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return nextIfLost(use(db))
+	return withNext(use(db))
 }

@@ -82,7 +82,7 @@ func (a *app) querySafely(ctx context.Context, l *load.Lake, o queryOptions, sta
 	case errors.As(err, &refusal):
 		return fmt.Errorf("refused by --safe: %s", safesql.Explain(err, statement))
 	case errors.As(err, &failure):
-		return nextIfLost(errors.New(safesql.Explain(err, statement)))
+		return withNext(errors.New(safesql.Explain(err, statement)))
 	}
 	return err
 }

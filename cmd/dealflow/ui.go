@@ -37,6 +37,7 @@ import (
 	"dealflow/serve"
 	"dealflow/serve/limits"
 	"dealflow/sql"
+	"dealflow/sql/engine"
 )
 
 type uiOptions struct {
@@ -384,7 +385,7 @@ func (e *editions) open(ctx context.Context, l *load.Lake) (*asof.Edition, error
 	}
 	closeAll := func() error { return errors.Join(done(), file.Close()) }
 	db.SetMaxOpenConns(6)
-	_, err = db.ExecContext(ctx, "SET threads = 2")
+	_, err = db.ExecContext(ctx, engine.Threads(2))
 	commit := int64(0)
 	if err == nil {
 		commit, err = prepare(ctx, db, explorerMemory)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/schemas/lake"
-	"dealflow/sql"
+	"dealflow/sql/engine"
 )
 
 // What the build says of itself: -ldflags "-X main.releaseVersion=0.1.0 -X main.releaseRevision=<commit>[-dirty] -X
@@ -95,7 +95,7 @@ func newVersion(a *app) *cobra.Command {
 }
 
 func runVersion(ctx context.Context, a *app) error {
-	engine, err := sql.EngineVersion(ctx)
+	duckdb, err := engine.Version(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func runVersion(ctx context.Context, a *app) error {
 		LakeFormat    int    `json:"lake_format"`
 		SchemaVersion int    `json:"schema_version"`
 		Revision      string `json:"revision"` // commit of the source, with -dirty if the source differed from it; "" if not known
-	}{version(), runtime.Version(), engine, lake.FormatVersion, lake.SchemaVersion, revision()}
+	}{version(), runtime.Version(), duckdb, lake.FormatVersion, lake.SchemaVersion, revision()}
 	if a.settings.json {
 		return printJSON(a.Stdout, v)
 	}

@@ -46,7 +46,8 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known", "load/iceberg/spans"},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
+	"sql":                   {"schemas/...", "sql/engine", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
+	"sql/engine":            {}, // only databases: it knows no catalog
 	"sql/names":             {},
 	"sql/layoutfile":        {},
 	"sql/runrows":           {"schemas/..."},
@@ -64,7 +65,7 @@ var doors = map[string][]string{
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/confine":   {}, // of a machine: it knows no statement
-	"internal/safesql":   {"internal/confine", "sql", "sql/answer", "sql/quote"},
+	"internal/safesql":   {"internal/confine", "sql", "sql/answer", "sql/engine", "sql/quote"},
 	"internal/attempts":  {"schemas/...", "load/...", "internal/process"},
 	"internal/catalog":   {"schemas/...", "transform", "load/...", "sql", "sql/names", "sql/paths", "sql/sealed"},
 	"internal/maintain":  {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},

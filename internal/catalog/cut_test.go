@@ -21,6 +21,7 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 	"dealflow/sql"
+	"dealflow/sql/engine"
 )
 
 // TestCut checks that a catalog that is cut at a commit answers as the complete one does as of that instant: each table, its
@@ -263,7 +264,7 @@ func openFile(t *testing.T, path, root string) *stdsql.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.ExecContext(t.Context(), "SET threads = 1"); err != nil {
+	if _, err := db.ExecContext(t.Context(), engine.Threads(1)); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -17,6 +17,7 @@ import (
 	"dealflow/internal/confine"
 	"dealflow/sql"
 	"dealflow/sql/answer"
+	"dealflow/sql/engine"
 	"dealflow/sql/quote"
 )
 
@@ -64,7 +65,7 @@ const (
 	spillBytes    = 1 << 30
 	processMemory = 3 << 29 // RLIMIT_DATA
 	engineMemory  = "512MB"
-	engineThreads = "2"
+	engineThreads = 2
 )
 
 // Serve is the worker's program: it answers the statement on in, writes the answer to out, and says on result how that ended. It
@@ -192,9 +193,12 @@ func failureOf(err error, statement, before string) error {
 // closeEngine is the engine gate: it lets DuckDB read the files of the lake and write to the worker's own folder, and closes all
 // else. The order matters: after access is off, no folder can be set.
 func closeEngine(ctx context.Context, db *stdsql.DB, j *job) error {
+	if _, err := db.ExecContext(ctx, engine.Threads(engineThreads)); err != nil {
+		return fmt.Errorf("limit the threads: %w", err)
+	}
 	open := slices.Clone(lakeFolders(j.Lake))
 	settings := []string{
-		"memory_limit = " + quote.Text(engineMemory), "threads = " + engineThreads,
+		"memory_limit = " + quote.Text(engineMemory),
 		"temp_directory = " + quote.Text(j.Own), "max_temp_directory_size = " + quote.Text(fmt.Sprintf("%dB", spillBytes)),
 		"autoinstall_known_extensions = false", "autoload_known_extensions = false", "allow_community_extensions = false",
 	}

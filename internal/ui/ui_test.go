@@ -38,6 +38,7 @@ import (
 	"dealflow/schemas/lake"
 	"dealflow/sql"
 	"dealflow/sql/answer"
+	"dealflow/sql/engine"
 )
 
 // answerStatement is the argument that makes the test's binary the process of a statement.
@@ -199,7 +200,7 @@ func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int
 			return nil, errors.Join(err, c.Close())
 		}
 		// Tests ask many small statements: DuckDB's threads cost more than they save.
-		if _, err := db.ExecContext(ctx, "SET threads = 1"); err != nil {
+		if _, err := db.ExecContext(ctx, engine.Threads(1)); err != nil {
 			return nil, errors.Join(err, done(), c.Close())
 		}
 		path, err := sql.FileOf(ctx, db)

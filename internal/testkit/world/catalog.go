@@ -12,6 +12,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql"
+	"dealflow/sql/engine"
 )
 
 // Ask opens the lake's catalog as a query does, for the length of a call. All files of the lake are at hand.
@@ -24,7 +25,7 @@ func (w *World) Ask(t testing.TB, ask func(*stdsql.DB)) {
 		}
 	}()
 	// Tests ask many small queries: DuckDB's threads cost more than they save.
-	if _, err := db.ExecContext(t.Context(), "SET threads = 1"); err != nil {
+	if _, err := db.ExecContext(t.Context(), engine.Threads(1)); err != nil {
 		t.Fatal(err)
 	}
 	ask(db)
