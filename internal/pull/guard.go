@@ -29,15 +29,23 @@ const (
 // heldError means that a feed is held until a person has looked at it.
 type heldError struct {
 	why  string
+	todo string    // the command that accepts the removals
 	hold load.Hold // without what does not follow from the absence
 }
 
 func (e *heldError) Error() string {
-	return e.why + "; check the source, then run again with --accept-removals if the removals are right"
+	return e.why + "; look at the source; if the deals are gone, " + e.todo
+}
+
+// accepting is the command that takes the missing deals of a feed for gone, and those of no other feed. day is that of the snapshot.
+func accepting(feed api.Feed, day string) string {
+	return fmt.Sprintf("`dealflow run --feeds %s --snapshot-date %s --accept-removals`", feed, day)
 }
 
 // absence is the current deals that a complete snapshot lacks.
 type absence struct {
+	feed     api.Feed
+	day      string  // of the snapshot
 	fresh    []int64 // absent for the first time, by deal_id
 	again    []int64 // kept without evidence by the last snapshot already, by deal_id
 	standing []int64 // absent in the last snapshot already, and returned by id, by deal_id
@@ -48,17 +56,18 @@ type absence struct {
 func (a *absence) held(form string, args ...any) error {
 	return &heldError{
 		why:  fmt.Sprintf(form, args...),
+		todo: accepting(a.feed, a.day),
 		hold: load.Hold{Listed: int64(a.listed), Known: int64(a.known), Absent: int64(len(a.fresh))},
 	}
 }
 
 // guard returns a heldError if more deals are absent than is plausible, whatever the API says of them by id.
-func (a *absence) guard(kind api.Kind) error {
+func (a *absence) guard() error {
 	gone := len(a.fresh)
 	switch {
 	case a.listed == 0 && gone > guardSmall:
 		return a.held("the list is empty, but %d deals are current", a.known)
-	case kind == api.Priced && gone > guardCount && gone*100 > a.known*guardPercent:
+	case a.feed.Kind == api.Priced && gone > guardCount && gone*100 > a.known*guardPercent:
 		return a.held("%d of %d deals vanished from the list", gone, a.known)
 	case gone > maxConfirmations:
 		return a.held("%d deals vanished from the list, too many to ask for one by one", gone)

@@ -29,8 +29,8 @@ func TestGuard(t *testing.T) {
 		{api.Expected, 100, 500, 600, false},
 		{api.Expected, 100, 501, 601, true},
 	} {
-		a := &absence{fresh: make([]int64, c.fresh), again: make([]int64, 700), known: c.known, listed: c.listed}
-		if err := a.guard(c.kind); (err != nil) != c.held {
+		a := &absence{feed: api.Feed{Service: api.Bond, Market: "IG", Kind: c.kind}, fresh: make([]int64, c.fresh), again: make([]int64, 700), known: c.known, listed: c.listed}
+		if err := a.guard(); (err != nil) != c.held {
 			t.Errorf("%s: %d listed, %d absent of %d: got %v, want held %t", c.kind, c.listed, c.fresh, c.known, err, c.held)
 		}
 	}

@@ -54,7 +54,7 @@ func (r *run) resolveAbsent(ctx context.Context, f *feedRun) error {
 func (r *run) absence(f *feedRun) *absence {
 	known := r.latest[f.Feed]
 	unproved, standing := r.lake.Log().Absent(f.Feed)
-	a := &absence{listed: f.listed}
+	a := &absence{feed: f.Feed, day: r.day, listed: f.listed}
 	for _, id := range r.reallyAbsent(f, known) {
 		switch {
 		case contains(unproved, id):
@@ -80,7 +80,7 @@ func contains(sorted []int64, id int64) bool {
 func (r *run) question(ctx context.Context, f *feedRun, a *absence) (extract.Question, error) {
 	q := extract.Question{IDs: a.fresh, Again: slices.Concat(a.again, a.standing)}
 	if !r.AcceptRemovals {
-		if err := a.guard(f.Feed.Kind); err != nil {
+		if err := a.guard(); err != nil {
 			return q, err
 		}
 		turn := r.lake.Log().Snapshots(f.Feed)
@@ -241,10 +241,10 @@ func reasonOf(f *transform.Flattener, last load.Payload) string {
 }
 
 // unprovedWarning returns the text of the warning about deals that are kept without evidence; "" for none.
-func unprovedWarning(f *lake.FeedRun) string {
+func unprovedWarning(f *lake.FeedRun, day string) string {
 	n := len(f.UnprovedAbsent)
 	if n == 0 || f.Outcome != lake.OutcomeDone {
 		return ""
 	}
-	return fmt.Sprintf("%s: the list lacks %d deals, and the API gives no evidence that they are gone, so they are kept: deals %s; if they are gone, run with --accept-removals", f.Feed, n, firstOf(f.UnprovedAbsent))
+	return fmt.Sprintf("%s: the list lacks %d deals, and the API gives no evidence that they are gone, so they are kept: deals %s; if they are gone, %s", f.Feed, n, firstOf(f.UnprovedAbsent), accepting(f.Feed, day))
 }
