@@ -235,9 +235,11 @@ class State:
         self.current = {key: v for key, v in latest.items() if v.change != "removed"}
         self.bonds = {(k[1], k[3]): v.payload for k, v in self.current.items() if k[0] == "bond" and k[2] == "priced"}
         self.loans = {(k[1], k[3]): v.payload for k, v in self.current.items() if k[0] == "loan" and k[2] == "priced"}
-        self.counted = self.without_duplicates(
-            (key, (d.get("isinCode"), d.get("pricingDate"), d.get("dealType"), amount(d, "nominal", "amount"))) for key, d in self.bonds.items()
-        )
+        listings = [(key, (d.get("isinCode"), d.get("pricingDate"), d.get("dealType"), amount(d, "nominal", "amount"))) for key, d in self.bonds.items()]
+        self.counted = self.without_duplicates(listings)
+        # The deal that counts in place of one that does not: that of the first market, and of several there the least.
+        first = {identity: key for key, identity in sorted(listings, key=lambda listed: (ORDER.index(listed[0][0]), listed[0][1]), reverse=True)}
+        self.keeper = {key: first[identity] for key, identity in listings if key not in self.counted}
         self.tranches = {}
         identities = []
         for (market, deal_id), d in self.loans.items():
@@ -394,20 +396,29 @@ def league(state, service, scope, credit):
     return {bank: {"credit_usd": row["credit_usd"], "deals": len(row["deals"])} for bank, row in rows.items()}
 
 
+def original_of(state, key):
+    """The deal that a bond names as its original; where another market keeps that one, the deal that it keeps."""
+    href = at(state.bonds.get(key) or {}, "_links", "original", "href")
+    found = re.search(r"/bond/([A-Za-z]+)/priced-deal/(\d+)$", href.split("?")[0]) if isinstance(href, str) else None
+    if not found:
+        return None
+    named = (found[1].upper(), int(found[2]))
+    named = state.keeper.get(named, named)
+    return None if named == key else named
+
+
 def lines(state):
     """The counted bond deals of each line, the earliest first, by market and root."""
     all_lines = collections.defaultdict(list)
     for key in state.counted:
-        root = key[1]
-        seen = key[1]
-        for _ in range(20):
-            original = linked(state.bonds.get((key[0], seen)) or {}, "original")
-            if original is None or original == seen:
-                break
-            root = seen = original
-        all_lines[(key[0], root)].append(key)
+        path, original = [key], original_of(state, key)
+        while original and original not in path:
+            path.append(original)
+            original = original_of(state, original)
+        # Of a circle the least deal is the root.
+        all_lines[min(path[path.index(original) :]) if original else path[-1]].append(key)
     for members in all_lines.values():
-        members.sort(key=lambda k: (state.bonds[k].get("pricingDate") or "", k[1]))
+        members.sort(key=lambda k: (state.bonds[k].get("pricingDate") or "", k[1], k[0]))
     return all_lines
 
 
@@ -419,7 +430,7 @@ def families(state):
         nominals = [n for n in (amount(state.bonds[k], "nominal", "amount") for k in members) if n is not None]
         converted = [usd_of(state.bonds[k]) for k in members if usd_of(state.bonds[k])]
         rows[line] = {
-            "increases": sum(k[1] != line[1] or not known for k in members), "original_known": known, "line_size": sum(nominals) if nominals else None,
+            "increases": sum(k != line or not known for k in members), "original_known": known, "line_size": sum(nominals) if nominals else None,
             "line_size_usd": sum(converted) if converted else None,
         }  # fmt: skip
     return rows

@@ -178,7 +178,7 @@ def totals(state):
         deals = [state.bonds[k] for k in members]
         nominals = [n for n in (amount(d, "nominal", "amount") for d in deals) if n is not None]
         stated = amount(deals[-1], "total", "nominal", "amount")
-        dates = [day(state.bonds[k].get("pricingDate")) for k in members if k[1] != line[1] or not known]
+        dates = [day(state.bonds[k].get("pricingDate")) for k in members if k != line or not known]
         rows[line] = {
             "source_total": stated, "mismatch": stated - sum(nominals) if stated is not None and nominals else None,
             "original_date": day(original.get("pricingDate")) if known else None, "isin_code": (original if known else deals[0]).get("isinCode"),
