@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"dealflow/sql/engine"
@@ -50,8 +51,9 @@ func TestGroupsBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestThreads checks that no database of the program counts two threads, whatever the machine has, and that Threads can be changed.
+// TestThreads checks that no database counts two threads, also on a machine of two cores, and that Threads can be set again and again.
 func TestThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // as on a machine of two cores
 	db, err := engine.Open("", false)
 	if err != nil {
 		t.Fatal(err)
