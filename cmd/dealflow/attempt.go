@@ -267,11 +267,7 @@ func todoAfterResult(name string, r *attempts.Result) string {
 	case 5:
 		return accepting(message, day)
 	case 6:
-		feeds := ""
-		if held := heldFeeds(message); len(held) > 0 {
-			feeds = " --feeds " + strings.Join(held, ",")
-		}
-		return "look at the source; if the deals are gone, `dealflow run" + feeds + onDay(day) + " --accept-removals`"
+		return "look at the source; if the deals are gone, " + pull.RemovalCommand(strings.Join(heldFeeds(message), ","), day)
 	case 7:
 		readData := ""
 		if len(r.Damage) > 0 {

@@ -313,7 +313,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed.String())
 	}
 	if len(held) > 0 {
-		todo := fmt.Sprintf("check the source; if the deals are gone, run `dealflow run --feeds %s%s --accept-removals`", strings.Join(feeds, ","), onDay(day))
+		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(strings.Join(feeds, ","), day)
 		return problem(check, possible(l, todo), errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0

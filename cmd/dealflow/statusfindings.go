@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/pull"
 	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/schemas/api"
@@ -258,10 +259,10 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 		f := &s.Feeds[i]
 		name := f.Feed.String()
 		if f.Held != nil {
-			s.add("held", name, "look at the source; if the deals are gone, `dealflow run --feeds "+name+onDay(heldDay(in.log, s.made, f.Held))+" --accept-removals`", "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
+			s.add("held", name, "look at the source; if the deals are gone, "+pull.RemovalCommand(name, heldDay(in.log, s.made, f.Held)), "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
 		}
 		if f.UnprovedAbsent > 0 {
-			s.add("unproved", name, "if they are gone, `dealflow run --feeds "+name+onDay(max(f.SnapshotDate, in.log.SnapshotDay()))+" --accept-removals` removes them",
+			s.add("unproved", name, "if they are gone, "+pull.RemovalCommand(name, max(f.SnapshotDate, in.log.SnapshotDay()))+" removes them",
 				"%s: %d deals that its list lacks are kept, because the API gives no evidence that they are gone", name, f.UnprovedAbsent)
 		}
 		if f.Last == nil {

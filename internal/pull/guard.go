@@ -28,18 +28,23 @@ const (
 
 // heldError means that a feed is held until a person has looked at it.
 type heldError struct {
-	why  string
-	todo string    // the command that accepts the removals
+	text string
 	hold load.Hold // without what does not follow from the absence
 }
 
-func (e *heldError) Error() string {
-	return e.why + "; look at the source; if the deals are gone, " + e.todo
-}
+func (e *heldError) Error() string { return e.text }
 
-// accepting is the command that takes the missing deals of a feed for gone, and those of no other feed. day is that of the snapshot.
-func accepting(feed api.Feed, day string) string {
-	return fmt.Sprintf("`dealflow run --feeds %s --snapshot-date %s --accept-removals`", feed, day)
+// RemovalCommand is the command, in backquotes, that takes the missing deals of feeds for gone. feeds is the value of --feeds, "" for
+// all; day is that of the snapshot, "" if it is not known.
+func RemovalCommand(feeds, day string) string {
+	command := "`dealflow run"
+	if feeds != "" {
+		command += " --feeds " + feeds
+	}
+	if day != "" {
+		command += " --snapshot-date " + day
+	}
+	return command + " --accept-removals`"
 }
 
 // absence is the current deals that a complete snapshot lacks.
@@ -55,8 +60,7 @@ type absence struct {
 
 func (a *absence) held(form string, args ...any) error {
 	return &heldError{
-		why:  fmt.Sprintf(form, args...),
-		todo: accepting(a.feed, a.day),
+		text: fmt.Sprintf(form, args...) + "; look at the source; if the deals are gone, " + RemovalCommand(a.feed.String(), a.day),
 		hold: load.Hold{Listed: int64(a.listed), Known: int64(a.known), Absent: int64(len(a.fresh))},
 	}
 }
