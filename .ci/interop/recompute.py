@@ -235,11 +235,10 @@ class State:
         self.current = {key: v for key, v in latest.items() if v.change != "removed"}
         self.bonds = {(k[1], k[3]): v.payload for k, v in self.current.items() if k[0] == "bond" and k[2] == "priced"}
         self.loans = {(k[1], k[3]): v.payload for k, v in self.current.items() if k[0] == "loan" and k[2] == "priced"}
-        listings = [(key, (d.get("isinCode"), d.get("pricingDate"), d.get("dealType"), amount(d, "nominal", "amount"))) for key, d in self.bonds.items()]
-        self.counted = self.without_duplicates(listings)
-        # The deal that counts in place of one that does not: that of the first market, and of several there the least.
-        first = {identity: key for key, identity in sorted(listings, key=lambda listed: (ORDER.index(listed[0][0]), listed[0][1]), reverse=True)}
-        self.keeper = {key: first[identity] for key, identity in listings if key not in self.counted}
+        self.keeper = self.duplicates(
+            (key, (d.get("isinCode"), d.get("pricingDate"), d.get("dealType"), amount(d, "nominal", "amount"))) for key, d in self.bonds.items()
+        )
+        self.counted = self.bonds.keys() - self.keeper.keys()
         self.tranches = {}
         identities = []
         for (market, deal_id), d in self.loans.items():
@@ -247,17 +246,16 @@ class State:
                 key = (market, deal_id, place)
                 self.tranches[key] = t
                 identities.append((key, (t.get("figiCode"), d.get("pricedDate"), t.get("currency"), amount(t, "nominal", "amount"))))
-        self.counted_tranches = self.without_duplicates(identities)
+        self.counted_tranches = self.tranches.keys() - self.duplicates(identities).keys()
 
     @staticmethod
-    def without_duplicates(identities):
-        """The keys that count: of one security in several markets, those of the first market."""
-        identities, keeper = list(identities), {}
+    def duplicates(identities):
+        """The keys that do not count, each with the one that does in its place: of one security in several markets, that of the first market."""
+        identities, first = sorted(identities, key=lambda listed: (ORDER.index(listed[0][0]), listed[0])), {}
         for key, identity in identities:
             if all(part is not None for part in identity) and identity[0]:
-                place = ORDER.index(key[0])
-                keeper[identity] = min(keeper.get(identity, place), place)
-        return {key for key, identity in identities if keeper.get(identity, ORDER.index(key[0])) == ORDER.index(key[0])}
+                first.setdefault(identity, key)
+        return {key: first[identity] for key, identity in identities if identity in first and first[identity][0] != key[0]}
 
 
 # --- the analyses ----------------------------------------------------------------------------------------------------
